@@ -1,0 +1,270 @@
+// The engine: a clock, a queue of future events, and simulated threads that run ordinary blocking code on fibers.
+#pragma once
+
+#include "core/backend.hpp"
+#include "core/category.hpp"
+#include "core/event_queue.hpp"
+#include "core/fiber.hpp"
+#include "core/random.hpp"
+#include "core/time.hpp"
+#include "core/trace.hpp"
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <exception>
+#include <functional>
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace contend {
+
+class Engine;
+
+/// A modelling error: something that a correct model never does. `what()` names the object and the rule.
+class InvariantViolation : public std::logic_error {
+  using std::logic_error::logic_error;
+};
+
+/// The simulation cannot go on: threads are left and nothing can wake them. `what()` lists each with what it waits for.
+class Deadlock : public std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+/// The run took more steps than allowed. `what()` lists what the threads were doing.
+class StepLimit : public std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+/// Somebody asked the run to stop (Engine::set_stop_flag).
+class Stopped : public std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+/// Something a thread can wait for; describe() completes "waits for ...".
+class Waitable {
+public:
+  virtual ~Waitable() = default;
+  [[nodiscard]] virtual std::string describe() const = 0;
+};
+
+/// What an entry of the event queue refers to.
+class Target {
+public:
+  Target(const Target&) = delete;
+  Target& operator=(const Target&) = delete;
+
+protected:
+  Target(Engine& engine, bool is_thread);
+  ~Target();
+
+  Engine& engine_;
+
+private:
+  friend class Engine;
+  Target* next_ready_ = nullptr;
+  TargetSlot slot_;
+  bool is_thread_;
+};
+
+/// Something that happens at a time without a thread of its own (a message arrives). At most one pending date each.
+class Event : public Target {
+public:
+  explicit Event(Engine& engine) : Target(engine, false) {}
+  virtual ~Event() = default;
+  /// Runs on whatever stack is active: must not block.
+  virtual void fire() = 0;
+};
+
+/// A simulated thread, pinned to one core.
+class SimThread : public Target {
+public:
+  using Body = std::function<void(SimThread&)>;
+  /// Time by category, in picoseconds.
+  using Times = std::array<Duration, category_count>;
+
+  SimThread(Engine& engine, std::string name, int host, int core, Body body);
+
+  [[nodiscard]] const std::string& name() const { return name_; }
+  [[nodiscard]] int id() const { return id_; }
+  [[nodiscard]] int host() const { return host_; }
+  [[nodiscard]] int core() const { return core_; }
+  [[nodiscard]] Engine& engine() const { return engine_; }
+  [[nodiscard]] const Times& times() const { return times_; }
+  [[nodiscard]] bool finished() const { return finished_; }
+
+  /// Uses the core for `span`. Only the running thread may call this.
+  void spend(Duration span, Category category);
+  /// Stops until resume(); the time is charged to `category`, and `reason` is what a deadlock report shows.
+  void wait(const Waitable& reason, Category category);
+  /// Lets a waiting thread go on now (after everything already due now), or at a later time.
+  void resume();
+  void resume_at(TimePoint time);
+
+  /// Moves time already charged from one category to another.
+  void reclassify(Duration span, Category from, Category to) {
+    times_[static_cast<std::size_t>(from)] -= span;
+    times_[static_cast<std::size_t>(to)] += span;
+  }
+  /// Starts the accounts afresh (end of warm-up).
+  void reset_times() { times_.fill(Duration{}); }
+
+  /// For backends: runs the body to its end; errors are kept and thrown by Engine::run.
+  void run_body();
+  /// For backends: a place to keep their context.
+  void* backend_context = nullptr;
+
+private:
+  friend class Engine;
+  static void fiber_entry(void* self);
+  void charge(Duration span, Category category) { times_[static_cast<std::size_t>(category)] += span; }
+
+  std::string name_;
+  int id_;
+  int host_;
+  int core_;
+  Body body_;
+  Fiber fiber_;
+  StackPool::Stack stack_;
+  Times times_{};
+  const Waitable* waiting_for_ = nullptr;
+  bool started_ = false;
+  bool finished_ = false;
+};
+
+/// Sees every step of a run in order. Used for hashes of the event sequence and in tests.
+class StepObserver {
+public:
+  virtual ~StepObserver() = default;
+  /// A thread or event (by slot) continues at `time`.
+  virtual void step(TimePoint time, TargetSlot slot) = 0;
+};
+
+/// Runs threads and events in order of (time, insertion). One simulation per engine; engines share nothing.
+class Engine {
+public:
+  explicit Engine(std::uint64_t seed, std::unique_ptr<Backend> backend = nullptr);
+  ~Engine();
+  Engine(const Engine&) = delete;
+  Engine& operator=(const Engine&) = delete;
+
+  [[nodiscard]] TimePoint now() const { return now_; }
+  [[nodiscard]] std::uint64_t seed() const { return seed_; }
+  [[nodiscard]] RandomStream stream(std::string_view name) const { return {seed_, name}; }
+  /// Steps taken so far: every continuation of a thread and every event.
+  [[nodiscard]] std::uint64_t steps() const { return steps_; }
+
+  /// Adds a thread that starts now, after everything already due. `core` counts within `host`.
+  SimThread& spawn(std::string name, int host, int core, SimThread::Body body);
+  [[nodiscard]] const std::vector<std::unique_ptr<SimThread>>& threads() const { return threads_; }
+
+  /// Runs until all threads have ended. Throws Deadlock, Stopped, or what a thread threw.
+  void run();
+
+  /// Gives the simulation up: unwinds the stacks of all threads that have not ended. Call it while the models that the
+  /// threads use still exist. The engine cannot run again.
+  void abandon();
+
+  /// Fires `event` at `time`, which must not be in the past.
+  void schedule(Event& event, TimePoint time);
+
+  void set_observer(StepObserver* observer) { observer_ = observer; }
+  void set_trace(TraceSink* trace) { trace_ = trace; }
+  [[nodiscard]] TraceSink* trace() const { return trace_; }
+  /// The run ends with Stopped soon after *flag becomes true.
+  void set_stop_flag(const std::atomic<bool>* flag) { stop_flag_ = flag; }
+
+  /// Throws StepLimit from run() after about this many steps: a net for models that poll for ever.
+  void set_step_limit(std::uint64_t steps) { step_limit_ = steps; }
+  /// What every thread that has not ended waits for, a line each.
+  [[nodiscard]] std::string thread_report() const;
+
+  /// For backends: the clock has moved, and a target continues.
+  void backend_step(TimePoint time, TargetSlot slot);
+  /// For backends: the run has failed, was stopped or was given up; nobody may continue.
+  [[nodiscard]] bool ending() const { return unwinding_ || error_ != nullptr; }
+  [[nodiscard]] TargetSlot slot_of(const Target& target) const { return target.slot_; }
+
+private:
+  friend class SimThread;
+  friend class Target;
+  static constexpr std::uint64_t stop_check_mask = 0xfff; ///< look at the stop flag every 4096 steps
+  struct Unwind {}; ///< thrown through the stack of a thread whose simulation is over
+
+  TargetSlot add_target(Target& target);
+  void remove_target(TargetSlot slot) { free_slots_.push_back(slot); }
+
+  void advance(SimThread& self, Duration span);
+  void park(SimThread& self);
+  void make_ready(SimThread& thread);
+  void append_ready(Target& target);
+  void insert(Target& target, TimePoint time);
+  void wake_at(SimThread& thread, TimePoint time);
+
+  void dispatch_from(Fiber& current, SimThread* self);
+  void count_step(TargetSlot slot) {
+    ++steps_;
+    if (observer_ != nullptr) [[unlikely]] {
+      observer_->step(now_, slot);
+    }
+  }
+  void check_stop();
+  void stop_if_asked(SimThread& self);
+
+  // Hot members first.
+  TimePoint now_;
+  Target* ready_head_ = nullptr; ///< due now, inserted now
+  EventQueue queue_;
+  std::uint64_t sequence_ = 0;
+  std::uint64_t steps_ = 0;
+  StepObserver* observer_ = nullptr;
+  std::vector<Target*> targets_;
+  Target* ready_tail_ = nullptr;
+  Fiber main_;
+
+  std::unique_ptr<Backend> backend_;
+  const std::atomic<bool>* stop_flag_ = nullptr;
+  std::uint64_t step_limit_ = ~std::uint64_t{0};
+  TraceSink* trace_ = nullptr;
+  std::uint64_t seed_;
+  std::vector<TargetSlot> free_slots_;
+  StackPool stacks_;
+  std::vector<std::unique_ptr<SimThread>> threads_;
+  std::exception_ptr error_;
+  int unfinished_ = 0;
+  bool unwinding_ = false;
+};
+
+inline void SimThread::spend(Duration span, Category category) {
+  charge(span, category);
+  engine_.advance(*this, span);
+}
+
+inline void SimThread::resume() { engine_.make_ready(*this); }
+
+inline void Engine::advance(SimThread& self, Duration span) {
+  if (backend_) [[unlikely]] {
+    backend_->sleep_until(self, now_ + span);
+    return;
+  }
+  const EventKey key(now_ + span, ++sequence_, self.slot_);
+  if (ready_head_ == nullptr && queue_.precedes_all(key)) {
+    now_ += span;
+    count_step(self.slot_);
+    if ((steps_ & stop_check_mask) == 0) [[unlikely]] {
+      stop_if_asked(self);
+    }
+    return; // nobody else is due before: go on without a switch
+  }
+  if (ready_head_ != nullptr && span == Duration{}) [[unlikely]] {
+    append_ready(self); // after those that became ready before
+  } else {
+    queue_.push(key);
+  }
+  dispatch_from(self.fiber_, &self);
+}
+
+} // namespace contend

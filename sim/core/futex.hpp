@@ -1,0 +1,59 @@
+// Sleeping in the kernel until another thread wakes us (Linux futex).
+#pragma once
+
+#include "core/engine.hpp"
+#include "core/host.hpp"
+
+#include <deque>
+#include <string>
+#include <string_view>
+
+namespace contend {
+
+/// Wait queue of one futex word. The caller owns the word; sleepers are woken in order of arrival.
+class Futex final : public Waitable {
+public:
+  Futex(Engine& engine, const Host& host, std::string_view name) : engine_(engine), host_(host), jitter_(engine.stream(std::string(name) + "/kernel")), name_(name) {}
+
+  /// Enters the kernel and sleeps if `still_wanted()` is true at the end of the call, as FUTEX_WAIT compares the word
+  /// under the bucket lock. Returns false when it did not sleep.
+  template <typename Predicate>
+  bool wait(SimThread& self, Category category, Predicate still_wanted) {
+    self.spend(host_.futex().wait_call + jitter_.exponential(host_.futex().call_jitter), category);
+    if (!still_wanted()) {
+      return false;
+    }
+    sleepers_.push_back(&self);
+    self.wait(*this, category);
+    return true;
+  }
+
+  /// Wakes up to `count` sleepers; they run again wake_latency after the call. Returns how many were woken.
+  int wake(SimThread& self, int count, Category category) {
+    if (sleepers_.empty()) {
+      self.spend(host_.futex().empty_wake_call + jitter_.exponential(host_.futex().call_jitter), category);
+      return 0;
+    }
+    self.spend(host_.futex().wake_call + jitter_.exponential(host_.futex().call_jitter), category);
+    int woken = 0;
+    while (woken < count && !sleepers_.empty()) {
+      sleepers_.front()->resume_at(engine_.now() + host_.futex().wake_latency +
+                                   jitter_.exponential(host_.futex().wake_jitter));
+      sleepers_.pop_front();
+      ++woken;
+    }
+    return woken;
+  }
+
+  [[nodiscard]] std::size_t sleepers() const { return sleepers_.size(); }
+  [[nodiscard]] std::string describe() const override { return "futex '" + name_ + "'"; }
+
+private:
+  Engine& engine_;
+  const Host& host_;
+  std::deque<SimThread*> sleepers_;
+  RandomStream jitter_;
+  std::string name_;
+};
+
+} // namespace contend

@@ -1,0 +1,57 @@
+// A host: its cores and how far they are from each other.
+#pragma once
+
+#include "core/machine_parameters.hpp"
+
+#include <bitset>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+namespace contend {
+
+/// Hardware threads of one host, as a set.
+using CoreSet = std::bitset<512>;
+
+/// One host of the machine. Cores (hardware threads) are numbered socket by socket, see TopologyParameters.
+class Host {
+public:
+  /// Throws std::invalid_argument for a topology with no cores or more than CoreSet can hold.
+  Host(const TopologyParameters& topology, const CacheParameters& cache, const FutexParameters& futex)
+      : topology_(topology), cache_(cache), futex_(futex),
+        sockets_(static_cast<std::size_t>(topology.sockets < 0 ? 0 : topology.sockets)) {
+    if (topology.hardware_threads() < 1 || static_cast<std::size_t>(topology.hardware_threads()) > CoreSet().size()) {
+      throw std::invalid_argument("a host must have between 1 and " + std::to_string(CoreSet().size()) +
+                                  " hardware threads");
+    }
+    for (int core = 0; core < topology.hardware_threads(); ++core) {
+      sockets_[static_cast<std::size_t>(socket(core))].set(static_cast<std::size_t>(core));
+    }
+  }
+
+  [[nodiscard]] const TopologyParameters& topology() const { return topology_; }
+  [[nodiscard]] const CacheParameters& cache() const { return cache_; }
+  [[nodiscard]] const FutexParameters& futex() const { return futex_; }
+
+  [[nodiscard]] int socket(int core) const { return core / (topology_.cores_per_socket * topology_.threads_per_core); }
+  [[nodiscard]] const CoreSet& cores_of_socket(int socket) const { return sockets_[static_cast<std::size_t>(socket)]; }
+
+  /// One-way time for a modified line to get from one core to another.
+  [[nodiscard]] Duration transfer(int from, int to) const {
+    if (from == to) {
+      return cache_.hit;
+    }
+    if (from / topology_.threads_per_core == to / topology_.threads_per_core) {
+      return cache_.transfer_smt;
+    }
+    return socket(from) == socket(to) ? cache_.transfer_socket : cache_.transfer_remote;
+  }
+
+private:
+  TopologyParameters topology_;
+  CacheParameters cache_;
+  FutexParameters futex_;
+  std::vector<CoreSet> sockets_;
+};
+
+} // namespace contend

@@ -1,0 +1,40 @@
+// What the engine needs to know of a machine: its cores, its caches and what the operating system charges for sleeping.
+#pragma once
+
+#include "core/time.hpp"
+
+namespace contend {
+
+/// Cores of one host. Hardware thread h of core c has number c * threads_per_core + h; cores are numbered socket by socket.
+struct TopologyParameters {
+  int sockets = 2;
+  int cores_per_socket = 10;
+  int threads_per_core = 1;
+
+  [[nodiscard]] int hardware_threads() const { return sockets * cores_per_socket * threads_per_core; }
+};
+
+/// Prices of touching one cache line. "Transfer" is the one-way time for a line that another core has modified.
+struct CacheParameters {
+  Duration hit{};              ///< load or store of a line that this core owns (L1)
+  Duration atomic_hit{};       ///< read-modify-write of a line that this core owns
+  Duration transfer_smt{};     ///< between hardware threads of one core
+  Duration transfer_socket{};  ///< between cores of one socket
+  Duration transfer_remote{};  ///< between sockets
+  Duration l2_hit{};           ///< dependent load that hits L2
+  Duration l3_hit{};           ///< dependent load that hits the shared cache
+  std::int64_t l2_bytes = 0;   ///< L2 capacity of one core
+  double proximity_bias = 0.0; ///< 0: waiting cores win a line with equal chance; 1: in proportion to 1 / transfer time
+};
+
+/// Cost of sleeping and waking through the kernel (futex).
+struct FutexParameters {
+  Duration wait_call{};    ///< from the decision to sleep until the thread is off the queue of runnable threads
+  Duration wake_call{};    ///< paid by the waking thread when it wakes somebody
+  Duration empty_wake_call{}; ///< paid by a thread that finds nobody to wake
+  Duration call_jitter{};  ///< mean of the exponential delay on top of each call (kernel locks, cache misses)
+  Duration wake_latency{}; ///< from the end of the wake call until the sleeper runs again in user space, at best
+  Duration wake_jitter{};  ///< mean of the exponential delay on top of wake_latency (idle states, interrupts)
+};
+
+} // namespace contend

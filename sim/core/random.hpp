@@ -1,0 +1,65 @@
+// Named, counter-based random streams: a draw depends on (seed, name, index) only, never on who drew before.
+#pragma once
+
+#include "core/time.hpp"
+
+#include <cstdint>
+#include <string_view>
+
+namespace contend {
+
+/// One stream per model object. Draw n is the SplitMix64 finaliser (Steele, Lea, Flood 2014) of key + n * gamma, so a
+/// stream has no hidden state but its counter. Only integer and correctly rounded IEEE operations are used: the values
+/// are the same on every machine, compiler and C library.
+class RandomStream {
+public:
+  RandomStream() = default;
+  /// The stream called `name` of the run with `seed`.
+  RandomStream(std::uint64_t seed, std::string_view name) : key_(mix(hash(name) ^ mix(seed))) {}
+
+  /// Uniform over all 64-bit integers.
+  std::uint64_t bits() { return mix(key_ + gamma * ++index_); }
+
+  /// Uniform over [0, 1) with 53 random bits.
+  double uniform() { return static_cast<double>(bits() >> 11) * 0x1.0p-53; }
+
+  /// Uniform over 0 .. n-1. Requires n > 0. The bias of the multiplication method is below n / 2^64.
+  std::uint64_t below(std::uint64_t n) {
+    __extension__ using Wide = unsigned __int128;
+    return static_cast<std::uint64_t>((static_cast<Wide>(bits()) * n) >> 64);
+  }
+
+  /// Exponential with the given mean; zero when the mean is zero.
+  Duration exponential(Duration mean) {
+    if (mean == Duration{}) {
+      return mean;
+    }
+    return Duration::picoseconds(
+        static_cast<std::int64_t>(static_cast<double>(mean.count()) * -natural_logarithm(1.0 - uniform()) + 0.5));
+  }
+
+private:
+  static constexpr std::uint64_t gamma = 0x9e3779b97f4a7c15ULL;
+
+  static constexpr std::uint64_t mix(std::uint64_t z) {
+    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9ULL;
+    z = (z ^ (z >> 27)) * 0x94d049bb133111ebULL;
+    return z ^ (z >> 31);
+  }
+
+  static constexpr std::uint64_t hash(std::string_view text) { // FNV-1a
+    std::uint64_t value = 0xcbf29ce484222325ULL;
+    for (const char c : text) {
+      value = (value ^ static_cast<unsigned char>(c)) * 0x100000001b3ULL;
+    }
+    return value;
+  }
+
+  /// std::log may differ in the last bit between C libraries; this one cannot. Relative error below 1e-15.
+  static double natural_logarithm(double x);
+
+  std::uint64_t key_ = 0;
+  std::uint64_t index_ = 0;
+};
+
+} // namespace contend
