@@ -1,0 +1,94 @@
+// What every lock can do. What it costs emerges from the cache lines and system calls of its algorithm.
+#pragma once
+
+#include "core/cache_line.hpp"
+#include "core/engine.hpp"
+#include "core/host.hpp"
+#include "models/locks/parameters.hpp"
+#include "models/registry.hpp"
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+
+namespace contend {
+
+class Lock;
+
+/// Somebody whose idle polling of a lock is not simulated event by event, and who must come back to life before anyone
+/// else touches the lock.
+class LockVisitor {
+public:
+  virtual ~LockVisitor() = default;
+  virtual void before_touch(Lock& lock) = 0;
+};
+
+/// A lock of one process. Time is charged to the category the caller names: lock_wait, or poll_idle for a poller.
+class Lock : public Waitable {
+public:
+  Lock(Engine& engine, std::string_view name) : engine_(engine), name_(name) {}
+  Lock(const Lock&) = delete;
+  Lock& operator=(const Lock&) = delete;
+
+  /// Returns when `self` holds the lock. Requires: `self` does not hold it.
+  void lock(SimThread& self, Category category = Category::lock_wait);
+  /// Takes the lock if it is free; never waits for another holder. Returns whether `self` holds it now.
+  [[nodiscard]] bool try_lock(SimThread& self, Category category = Category::lock_wait);
+  /// Requires: `self` holds the lock; throws InvariantViolation otherwise.
+  void unlock(SimThread& self, Category category = Category::lock_wait);
+
+  [[nodiscard]] const SimThread* holder() const { return holder_; }
+  [[nodiscard]] const std::string& name() const { return name_; }
+  [[nodiscard]] std::uint64_t acquisitions() const { return acquisitions_; }
+  /// Acquisitions that found another holder.
+  [[nodiscard]] std::uint64_t contended() const { return contended_; }
+  [[nodiscard]] std::string describe() const override;
+
+  /// Nobody holds the lock, waits for it or is in one of its calls.
+  [[nodiscard]] bool quiet() const { return holder_ == nullptr && calls_ == 0; }
+
+  /// At most one visitor at a time; nullptr: none.
+  void set_visitor(LockVisitor* visitor) { visitor_ = visitor; }
+  /// `visitor_thread` holds the lock from now on without any time passing: the state its skipped polls would have left.
+  void grant(SimThread& visitor_thread);
+
+protected:
+  virtual void do_lock(SimThread& self, Category category) = 0;
+  virtual bool do_try_lock(SimThread& self, Category category) = 0;
+  virtual void do_unlock(SimThread& self, Category category) = 0;
+  /// Sets the algorithm's state to "held by self".
+  virtual void do_grant(SimThread& self) = 0;
+
+  [[nodiscard]] Engine& engine() const { return engine_; }
+
+private:
+  void touch() {
+    if (visitor_ != nullptr) [[unlikely]] {
+      visitor_->before_touch(*this);
+    }
+  }
+  void acquired(SimThread& self);
+
+  Engine& engine_;
+  SimThread* holder_ = nullptr;
+  LockVisitor* visitor_ = nullptr;
+  std::uint64_t acquisitions_ = 0;
+  std::uint64_t contended_ = 0;
+  int calls_ = 0; ///< threads inside lock, try_lock or unlock
+  std::string name_;
+};
+
+using LockFactory = std::unique_ptr<Lock> (*)(Engine&, const Host&, const LockParameters&, std::string_view name);
+
+/// All lock kinds by name. Adding one: a new file with a class derived from Lock, and one line in registry.cpp (or a
+/// call of add() before the first simulation).
+Registry<LockFactory>& lock_registry();
+
+template <typename Kind>
+std::unique_ptr<Lock> make_lock(Engine& engine, const Host& host, const LockParameters& parameters,
+                                std::string_view name) {
+  return std::make_unique<Kind>(engine, host, parameters, name);
+}
+
+} // namespace contend

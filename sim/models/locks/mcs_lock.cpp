@@ -1,0 +1,87 @@
+#include "models/locks/mcs_lock.hpp"
+
+#include <string>
+#include <utility>
+
+namespace contend {
+
+McsLock::McsLock(Engine& engine, const Host& host, const LockParameters& parameters, std::string_view name)
+    : Lock(engine, name), host_(host), parameters_(parameters), tail_line_(engine, host, name) {}
+
+McsLock::Node& McsLock::node_of(SimThread& self) {
+  const auto id = static_cast<std::size_t>(self.id());
+  if (nodes_.size() <= id) {
+    nodes_.resize(id + 1);
+  }
+  if (!nodes_[id]) {
+    nodes_[id] = std::make_unique<Node>(engine(), host_, name() + "/node/" + self.name());
+    nodes_[id]->thread = &self;
+  }
+  return *nodes_[id];
+}
+
+void McsLock::spin_until(SimThread& self, Node& node, Category category, bool (*done)(const Node&)) {
+  for (;;) {
+    node.line.load(self, category);
+    if (done(node)) {
+      return;
+    }
+    node.spinning = true;
+    self.wait(*this, category);
+    node.spinning = false;
+    self.spend(parameters_.pause, category);
+  }
+}
+
+void McsLock::do_lock(SimThread& self, Category category) {
+  Node& mine = node_of(self);
+  mine.next = nullptr;
+  mine.locked = true;
+  tail_line_.atomic(self, category); // swap(tail, mine)
+  Node* const predecessor = std::exchange(tail_, &mine);
+  if (predecessor == nullptr) {
+    return;
+  }
+  predecessor->line.store(self, category);
+  predecessor->next = &mine;
+  if (predecessor->spinning) {
+    predecessor->thread->resume();
+  }
+  spin_until(self, mine, category, [](const Node& node) { return !node.locked; });
+}
+
+bool McsLock::do_try_lock(SimThread& self, Category category) {
+  tail_line_.atomic(self, category); // cmpxchg(tail, null, mine)
+  if (tail_ != nullptr) {
+    return false;
+  }
+  do_grant(self);
+  return true;
+}
+
+void McsLock::do_unlock(SimThread& self, Category category) {
+  Node& mine = node_of(self);
+  mine.line.load(self, category);
+  if (mine.next == nullptr) {
+    tail_line_.atomic(self, category); // cmpxchg(tail, mine, null)
+    if (tail_ == &mine) {
+      tail_ = nullptr;
+      return;
+    }
+    spin_until(self, mine, category, [](const Node& node) { return node.next != nullptr; });
+  }
+  Node& successor = *mine.next;
+  successor.line.store(self, category);
+  successor.locked = false;
+  if (successor.spinning) {
+    successor.thread->resume();
+  }
+}
+
+void McsLock::do_grant(SimThread& self) {
+  Node& mine = node_of(self);
+  mine.next = nullptr;
+  tail_ = &mine;
+}
+
+} // namespace contend

@@ -1,0 +1,40 @@
+// MCS queue lock: every waiter spins on a line of its own (Mellor-Crummey and Scott 1991, section 2.4).
+#pragma once
+
+#include "models/locks/lock.hpp"
+
+#include <memory>
+#include <vector>
+
+namespace contend {
+
+class McsLock final : public Lock {
+public:
+  McsLock(Engine& engine, const Host& host, const LockParameters& parameters, std::string_view name);
+
+private:
+  /// A thread's place in the queue of this lock.
+  struct Node {
+    Node(Engine& engine, const Host& host, std::string_view name) : line(engine, host, name) {}
+    CacheLine line;
+    Node* next = nullptr;
+    SimThread* thread = nullptr;
+    bool locked = false;
+    bool spinning = false;
+  };
+
+  void do_lock(SimThread& self, Category category) override;
+  bool do_try_lock(SimThread& self, Category category) override;
+  void do_unlock(SimThread& self, Category category) override;
+  void do_grant(SimThread& self) override;
+  Node& node_of(SimThread& self);
+  void spin_until(SimThread& self, Node& node, Category category, bool (*done)(const Node&));
+
+  const Host& host_;
+  LockParameters parameters_;
+  Node* tail_ = nullptr;
+  CacheLine tail_line_;
+  std::vector<std::unique_ptr<Node>> nodes_; ///< by thread id
+};
+
+} // namespace contend

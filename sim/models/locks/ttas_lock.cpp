@@ -1,0 +1,50 @@
+#include "models/locks/ttas_lock.hpp"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+namespace contend {
+
+TtasLock::TtasLock(Engine& engine, const Host& host, const LockParameters& parameters, std::string_view name)
+    : Lock(engine, name), parameters_(parameters), line_(engine, host, name),
+      backoff_(engine.stream(std::string(name) + "/backoff")) {}
+
+void TtasLock::do_lock(SimThread& self, Category category) {
+  Duration limit = parameters_.backoff_minimum;
+  for (;;) {
+    line_.load(self, category); // test
+    if (!held_) {
+      if (do_try_lock(self, category)) { // and set
+        return;
+      }
+      if (limit > Duration{}) { // lost the race
+        self.spend(Duration::picoseconds(
+                       static_cast<std::int64_t>(backoff_.below(static_cast<std::uint64_t>(limit.count())))),
+                   category);
+        limit = std::min(limit * 2, parameters_.backoff_maximum);
+      }
+      continue;
+    }
+    spinning_.push_back(&self);
+    self.wait(*this, category);
+    self.spend(parameters_.pause, category); // the turn of the loop in which the change is seen
+  }
+}
+
+bool TtasLock::do_try_lock(SimThread& self, Category category) {
+  line_.atomic(self, category);
+  return !std::exchange(held_, true);
+}
+
+void TtasLock::do_unlock(SimThread& self, Category category) {
+  line_.store(self, category);
+  held_ = false;
+  for (SimThread* thread : std::exchange(spinning_, {})) {
+    thread->resume();
+  }
+}
+
+void TtasLock::do_grant(SimThread& /*self*/) { held_ = true; }
+
+} // namespace contend

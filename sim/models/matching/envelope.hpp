@@ -1,0 +1,20 @@
+// What a message says about itself on the wire.
+#pragma once
+
+#include <cstdint>
+
+namespace contend {
+
+inline constexpr int any_source = -1;
+inline constexpr int any_tag = -1;
+
+/// Match header of a message.
+struct Envelope {
+  int communicator = 0;
+  int source = 0;
+  int tag = 0;
+  std::uint16_t sequence = 0; ///< per (communicator, peer); wraps. Meaningless when overtaking is allowed.
+  std::int64_t bytes = 0;     ///< payload
+};
+
+} // namespace contend

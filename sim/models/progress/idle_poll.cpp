@@ -1,0 +1,72 @@
+#include "models/progress/idle_poll.hpp"
+
+#include <algorithm>
+
+namespace contend {
+
+IdlePoll::Resumption IdlePoll::rest(SimThread& self, const PollTurn& turn, bool quiet, std::int64_t limit) {
+  const bool locks_quiet = std::all_of(turn.visits.begin(), turn.visits.end(),
+                                       [](const PollTurn::Visit& visit) { return visit.lock->quiet(); });
+  if (!enabled_ || limit < 1 || !quiet || !locks_quiet || !turn.undisturbed || turn != steady_) {
+    steady_ = turn;
+    return {};
+  }
+  asleep_since_ = engine_.now();
+  sleeper_ = &self;
+  set_visitor(this);
+  deadline_ = TimePoint::never();
+  if (limit < (TimePoint::never() - asleep_since_) / steady_.period) {
+    deadline_ = asleep_since_ + steady_.period * limit;
+    engine_.schedule(alarm_, deadline_);
+  }
+  self.wait(*this, Category::poll_idle);
+  return resumption_;
+}
+
+void IdlePoll::set_visitor(LockVisitor* visitor) {
+  for (const PollTurn::Visit& visit : steady_.visits) {
+    visit.lock->set_visitor(visitor);
+  }
+}
+
+void IdlePoll::limit_reached() {
+  if (engine_.now() == deadline_) { // else it is the alarm of a rest that was disturbed
+    disturb();
+  }
+}
+
+void IdlePoll::disturb() {
+  if (sleeper_ == nullptr) {
+    return;
+  }
+  SimThread& poller = *sleeper_;
+  sleeper_ = nullptr;
+  deadline_ = TimePoint::never();
+  set_visitor(nullptr);
+
+  const Duration asleep = engine_.now() - asleep_since_;
+  resumption_ = {asleep / steady_.period, false, 0, false};
+  const TimePoint turn_start = asleep_since_ + steady_.period * resumption_.turns;
+  const Duration phase = asleep % steady_.period;
+  TimePoint wake_time = turn_start;
+  if (phase > Duration{}) {
+    const auto visit = std::find_if(steady_.visits.begin(), steady_.visits.end(),
+                                    [&](const PollTurn::Visit& candidate) { return phase < candidate.look_at; });
+    if (visit == steady_.visits.end()) { // the turn has nothing left to do
+      ++resumption_.turns;
+      wake_time += steady_.period;
+    } else {
+      resumption_.inside = true;
+      resumption_.visit = static_cast<std::size_t>(visit - steady_.visits.begin());
+      resumption_.looking = phase >= visit->try_at;
+      wake_time += resumption_.looking ? visit->look_at : visit->try_at;
+      if (resumption_.looking) {
+        visit->lock->grant(poller);
+      }
+    }
+  }
+  skipped_ += static_cast<std::uint64_t>(resumption_.turns);
+  poller.resume_at(wake_time);
+}
+
+} // namespace contend

@@ -1,0 +1,91 @@
+// Idle polling at the price of one event: a poller whose turns find nothing sleeps in the simulation, and comes back to
+// life inside the turn it would have been in when somebody else touches what it polls.
+#pragma once
+
+#include "core/engine.hpp"
+#include "models/locks/lock.hpp"
+
+#include <cstdint>
+#include <limits>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace contend {
+
+/// One turn of a poll loop that found nothing: when, from its start, each lock was tried and the queue behind it seen.
+struct PollTurn {
+  struct Visit {
+    Lock* lock;
+    Duration try_at;
+    Duration look_at;
+    bool operator==(const Visit&) const = default;
+  };
+  std::vector<Visit> visits;
+  Duration period{};
+  bool undisturbed = false; ///< every lock was free and every queue empty
+
+  bool operator==(const PollTurn&) const = default;
+
+  void start() {
+    visits.clear();
+    undisturbed = true;
+  }
+};
+
+/// Skipping is exact because a turn that finds nothing leaves everything as it was: after two equal turns all further
+/// ones are the same, until an arrival or another thread's access. At that moment the state of the skipped turn is
+/// restored: if the turn would hold a lock just then, the lock is granted to the poller.
+class IdlePoll final : public Waitable, private LockVisitor {
+public:
+  IdlePoll(Engine& engine, bool enabled, std::string_view name)
+      : engine_(engine), enabled_(enabled), alarm_(engine, *this), name_(name) {}
+
+  /// Where a poller goes on.
+  struct Resumption {
+    std::int64_t turns = 0;  ///< whole turns that were skipped
+    bool inside = false;     ///< in the middle of a turn, at visits[visit]; else at the start of one
+    std::size_t visit = 0;
+    bool looking = false;    ///< the visit's lock is held and the look at its queue is just over; else about to be tried
+  };
+
+  /// Call after a turn that found nothing, with `quiet` telling that nothing has come into sight since. Skips at most
+  /// `limit` turns if two equal turns have been seen, else none.
+  Resumption rest(SimThread& self, const PollTurn& turn, bool quiet,
+                  std::int64_t limit = std::numeric_limits<std::int64_t>::max());
+
+  /// Something that the poller would see has changed, or is about to.
+  void disturb();
+
+  /// Turns that were skipped so far.
+  [[nodiscard]] std::uint64_t skipped_turns() const { return skipped_; }
+  [[nodiscard]] std::string describe() const override { return "something to do: " + name_ + " polls in vain"; }
+
+private:
+  /// Ends a rest at its limit.
+  class Alarm final : public Event {
+  public:
+    Alarm(Engine& engine, IdlePoll& poll) : Event(engine), poll_(poll) {}
+    void fire() override { poll_.limit_reached(); }
+
+  private:
+    IdlePoll& poll_;
+  };
+
+  void before_touch(Lock& /*lock*/) override { disturb(); }
+  void limit_reached();
+  void set_visitor(LockVisitor* visitor);
+
+  Engine& engine_;
+  bool enabled_;
+  SimThread* sleeper_ = nullptr;
+  TimePoint asleep_since_;
+  TimePoint deadline_ = TimePoint::never();
+  Resumption resumption_;
+  PollTurn steady_; ///< the turn that is being repeated
+  std::uint64_t skipped_ = 0;
+  Alarm alarm_;
+  std::string name_;
+};
+
+} // namespace contend

@@ -1,0 +1,25 @@
+#include "models/progress/ownership.hpp"
+#include "models/progress/serial_blocking.hpp"
+#include "models/progress/serial_try_lock.hpp"
+
+namespace contend {
+
+namespace {
+
+template <typename Kind>
+std::unique_ptr<ProgressEngine> make(const ProgressParts& parts) {
+  return std::make_unique<Kind>(parts);
+}
+
+} // namespace
+
+Registry<ProgressFactory>& progress_registry() {
+  static Registry<ProgressFactory> registry{
+      {"ownership", make<OwnershipProgress>},
+      {"serial-blocking", make<SerialBlockingProgress>},
+      {"serial-try-lock", make<SerialTryLockProgress>},
+  };
+  return registry;
+}
+
+} // namespace contend

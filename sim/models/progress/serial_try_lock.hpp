@@ -1,0 +1,21 @@
+// Serial progress by try-lock: a thread that does not get the progress lock goes back to checking its requests.
+#pragma once
+
+#include "models/progress/progress_engine.hpp"
+
+namespace contend {
+
+class SerialTryLockProgress final : public ProgressEngine {
+public:
+  explicit SerialTryLockProgress(const ProgressParts& parts);
+
+  void wait(SimThread& self, SyncObject& sync) override;
+  void completed(SimThread& /*self*/, SyncObject& /*sync*/) override {} // waiters look for themselves
+
+private:
+  ProgressSource& source_;
+  Duration pause_;
+  std::unique_ptr<Lock> lock_;
+};
+
+} // namespace contend

@@ -1,0 +1,70 @@
+#include "mpi/assignment.hpp"
+
+#include <string>
+#include <vector>
+
+namespace contend {
+
+namespace {
+
+/// A counter that all threads share, incremented without atomics: threads may draw the same number, which does no harm.
+class RoundRobin final : public Assignment {
+public:
+  RoundRobin(Engine& engine, const Host& host, int count, std::string_view name)
+      : count_(static_cast<unsigned>(count)), counter_line_(engine, host, std::string(name) + "/round robin") {}
+
+  int pick(SimThread& self) override {
+    if (count_ == 1) {
+      return 0;
+    }
+    counter_line_.store(self, Category::line_transfer);
+    return static_cast<int>(next_++ % count_);
+  }
+
+private:
+  unsigned count_;
+  unsigned next_ = 0;
+  CacheLine counter_line_;
+};
+
+/// Thread-local: a thread takes the next instance at its first operation and keeps it.
+class Dedicated final : public Assignment {
+public:
+  Dedicated(Engine& engine, const Host& host, int count, std::string_view name)
+      : count_(count), counter_line_(engine, host, std::string(name) + "/dedicated") {}
+
+  int pick(SimThread& self) override {
+    const auto id = static_cast<std::size_t>(self.id());
+    if (instances_.size() <= id) {
+      instances_.resize(id + 1, -1);
+    }
+    if (instances_[id] < 0) {
+      counter_line_.atomic(self, Category::line_transfer);
+      instances_[id] = next_++ % count_;
+    }
+    return instances_[id];
+  }
+
+private:
+  int count_;
+  int next_ = 0;
+  CacheLine counter_line_;
+  std::vector<int> instances_; ///< by thread id; -1: none yet
+};
+
+template <typename Kind>
+std::unique_ptr<Assignment> make(Engine& engine, const Host& host, int count, std::string_view name) {
+  return std::make_unique<Kind>(engine, host, count, name);
+}
+
+} // namespace
+
+Registry<AssignmentFactory>& assignment_registry() {
+  static Registry<AssignmentFactory> registry{
+      {"dedicated", make<Dedicated>},
+      {"round-robin", make<RoundRobin>},
+  };
+  return registry;
+}
+
+} // namespace contend

@@ -1,0 +1,134 @@
+#include "mpi/process.hpp"
+
+#include <algorithm>
+
+namespace contend {
+
+Process::Process(Engine& engine, const Host& host, Nic& nic, const ProcessSettings& settings, int rank, int peers)
+    : engine_(engine), host_(host), settings_(settings), rank_(rank), peers_(peers),
+      idle_(engine, settings.coalesce_idle_polls, name()), free_list_(engine, host, name() + "/request free list"), noise_(engine.stream(name() + "/noise")) {
+  const InstancesDesign& design = settings_.library.instances;
+  instances_.resize(static_cast<std::size_t>(design.count));
+  for (std::size_t i = 0; i < instances_.size(); ++i) {
+    const std::string label = name() + "/instance " + std::to_string(i);
+    instances_[i].lock = make_lock(design.lock, label);
+    instances_[i].context = &nic.create_context(*this, label);
+    instances_[i].endpoints.resize(static_cast<std::size_t>(peers));
+  }
+  assignment_ = assignment_registry().at(design.assignment)(engine, host, design.count, name());
+  delayed_lock_ = make_lock(design.lock, name() + "/delayed sends");
+  const ProgressDesign& progress = settings_.library.progress;
+  progress_ = progress_registry().at(progress.engine)(
+      {engine, host, *this, [this, &progress](std::string_view label) { return make_lock(progress.lock, std::string(label)); },
+       settings_.locks.pause, name()});
+}
+
+std::unique_ptr<Lock> Process::make_lock(const std::string& kind, const std::string& name) const {
+  return lock_registry().at(kind)(engine_, host_, settings_.locks, name);
+}
+
+int Process::create_communicator(bool allow_overtaking) {
+  const int id = static_cast<int>(communicators_.size());
+  const std::string label = name() + "/communicator " + std::to_string(id);
+  const MatchingDesign& design = settings_.library.matching;
+  domains_.push_back(std::make_unique<MatchingDomain>());
+  MatchingDomain& domain = *domains_.back();
+  domain.lock = make_lock(design.lock, label + "/matching");
+  domain.matcher = matcher_registry().at(design.engine)(host_, settings_.matching, peers_);
+  domain.state = std::make_unique<CacheLine>(engine_, host_, label + "/queues");
+
+  Communicator communicator;
+  communicator.id = id;
+  communicator.allow_overtaking = allow_overtaking;
+  communicator.domain = &domain;
+  communicator.peers.resize(static_cast<std::size_t>(peers_));
+  for (std::size_t peer = 0; peer < communicator.peers.size(); ++peer) {
+    communicator.peers[peer].send_line =
+        std::make_unique<CacheLine>(engine_, host_, label + "/sequence to " + std::to_string(peer));
+  }
+  communicators_.push_back(std::move(communicator));
+  return id;
+}
+
+void Process::connect(Process& peer) {
+  for (std::size_t i = 0; i < instances_.size(); ++i) {
+    NicContext& remote = *peer.instances_[i % peer.instances_.size()].context;
+    instances_[i].endpoints[static_cast<std::size_t>(peer.rank_)] =
+        std::make_unique<Endpoint>(*instances_[i].context, remote);
+  }
+}
+
+Process::Instance& Process::instance_of(const Lock& lock) {
+  return *std::find_if(instances_.begin(), instances_.end(),
+                       [&](const Instance& instance) { return instance.lock.get() == &lock; });
+}
+
+Duration Process::copy_time(std::int64_t bytes) const {
+  return Duration::seconds(static_cast<double>(bytes) / settings_.software.copy_bytes_per_second);
+}
+
+Request* Process::new_request(SimThread& self) {
+  free_list_.atomic(self, Category::line_transfer);
+  self.spend(settings_.software.request_allocate, Category::software);
+  if (free_requests_.empty()) {
+    free_requests_.push_back(&requests_.emplace_back());
+  }
+  Request* request = free_requests_.back();
+  free_requests_.pop_back();
+  *request = Request();
+  request->complete = false;
+  return request;
+}
+
+void Process::free_request(SimThread& self, Request* request) {
+  free_list_.atomic(self, Category::line_transfer);
+  free_requests_.push_back(request);
+}
+
+SyncObject& Process::sync_of(SimThread& self) {
+  const auto id = static_cast<std::size_t>(self.id());
+  if (syncs_.size() <= id) {
+    syncs_.resize(id + 1);
+  }
+  if (!syncs_[id]) {
+    syncs_[id] = std::make_unique<SyncObject>(engine_, host_, name() + "/sync of " + self.name());
+  }
+  return *syncs_[id];
+}
+
+void Process::waitall(SimThread& self, std::span<Request* const> requests) {
+  software(self, settings_.software.wait_call);
+  SyncObject& sync = sync_of(self);
+  sync.pending = 0;
+  sync.line.store(self, Category::line_transfer);
+  for (Request* request : requests) {
+    if (request != nullptr && !request->complete) {
+      self.spend(settings_.software.wait_request, Category::software); // attach by compare-and-swap
+      if (!request->complete) {
+        request->sync = &sync;
+        ++sync.pending;
+      }
+    }
+  }
+  progress_->wait(self, sync);
+  for (Request* request : requests) {
+    if (request != nullptr) {
+      self.spend(settings_.software.wait_request, Category::software);
+      free_request(self, request);
+    }
+  }
+}
+
+void Process::barrier(SimThread& self, int communicator) {
+  constexpr int first_internal_tag = -100; // negative tags are the library's own
+  int round = 0;
+  for (int distance = 1; distance < peers_; distance *= 2, ++round) {
+    const int tag = first_internal_tag - round;
+    Request* const from = irecv(self, communicator, (rank_ + peers_ - distance) % peers_, tag, 0);
+    Request* const to = isend(self, communicator, (rank_ + distance) % peers_, tag, 0);
+    Request* const both[] = {from, to};
+    waitall(self, both);
+  }
+}
+
+} // namespace contend

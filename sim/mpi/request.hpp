@@ -1,0 +1,19 @@
+// A communication in progress, as the application sees it.
+#pragma once
+
+#include "models/matching/matcher.hpp"
+#include "models/progress/sync_object.hpp"
+
+#include <cstdint>
+
+namespace contend {
+
+/// Returned by isend and irecv; freed by a wait. Only the process that made it may touch it.
+struct Request : PostedReceive {
+  bool complete = true;
+  std::int64_t bytes = 0;     ///< payload sent or received
+  int received_tag = any_tag; ///< tag of the message that was received
+  SyncObject* sync = nullptr; ///< who waits for it
+};
+
+} // namespace contend

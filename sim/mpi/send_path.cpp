@@ -1,0 +1,120 @@
+// From MPI_Isend to the doorbell.
+#include "mpi/process.hpp"
+
+#include <algorithm>
+
+namespace contend {
+
+Request* Process::isend(SimThread& self, int communicator, int destination, int tag, std::int64_t bytes) {
+  software(self, settings_.software.send_call);
+  Communicator& comm = communicators_[static_cast<std::size_t>(communicator)];
+  Envelope envelope{communicator, rank_, tag, 0, bytes};
+  counters_.sent += tag >= 0 ? 1 : 0;
+  if (!comm.allow_overtaking) {
+    // The number is taken before the instance lock: threads that pass each other in between send out of sequence.
+    PeerState& peer = comm.peers[static_cast<std::size_t>(destination)];
+    peer.send_line->atomic(self, Category::line_transfer);
+    envelope.sequence = peer.next_to_send++;
+  }
+  if (bytes > 0) {
+    self.spend(copy_time(bytes), Category::copy);
+  }
+  const int instance = assignment_->pick(self);
+  Instance& chosen = instances_[static_cast<std::size_t>(instance)];
+  chosen.lock->lock(self);
+  const bool sent = chosen.endpoints[static_cast<std::size_t>(destination)]->post(
+      self, envelope, settings_.library.protocol.header_bytes + bytes);
+  chosen.lock->unlock(self);
+  if (sent) {
+    return nullptr; // buffered: complete on return, no request object
+  }
+  self.spend(settings_.software.send_request, Category::software);
+  Request* request = new_request(self);
+  send_or_delay(self, instance, destination, envelope, request);
+  return request;
+}
+
+/// The slow path, with a request: one more attempt, then the list of delayed sends.
+void Process::send_or_delay(SimThread& self, int instance, int destination, const Envelope& envelope,
+                            Request* request) {
+  const DelayedSend send{instance, destination, envelope, request};
+  if (try_send(self, send)) {
+    return;
+  }
+  ++counters_.delayed_sends;
+  delayed_lock_->lock(self);
+  delayed_.push_back(send);
+  delayed_lock_->unlock(self);
+  idle_.disturb(); // a resting owner would find it in its next turn
+}
+
+/// Posts if there is room, and polls the instance in any case to make room (as btl/uct does in the same critical
+/// section). Returns whether the message is out.
+bool Process::try_send(SimThread& self, const DelayedSend& send) {
+  Instance& instance = instances_[static_cast<std::size_t>(send.instance)];
+  const TimePoint start = engine_.now();
+  attempt_.start();
+  instance.lock->lock(self);
+  const bool sent = instance.endpoints[static_cast<std::size_t>(send.destination)]->post(
+      self, send.envelope, settings_.library.protocol.header_bytes + send.envelope.bytes);
+  instance.context->look(self);
+  attempt_.visits.push_back({instance.lock.get(), Duration{}, engine_.now() - start});
+  attempt_.undisturbed = instance.context->drain(self, *this) == 0 && !sent;
+  instance.lock->unlock(self);
+  attempt_.period = engine_.now() - start;
+  if (sent) {
+    complete(self, *send.request);
+  }
+  return sent;
+}
+
+/// Tries every delayed send once. What fails goes back to the list, by the design's rule. Returns how many went out.
+int Process::retry_delayed_sends(SimThread& self) {
+  delayed_lock_->lock(self);
+  int handled = 0;
+  std::size_t failed = 0; // the first `failed` entries have had their turn
+  std::size_t next = 0;
+  const auto keep = [&](std::size_t count) {
+    std::move(delayed_.begin() + static_cast<std::ptrdiff_t>(next),
+              delayed_.begin() + static_cast<std::ptrdiff_t>(next + count),
+              delayed_.begin() + static_cast<std::ptrdiff_t>(failed));
+    failed += count;
+    next += count;
+  };
+  while (next < delayed_.size()) {
+    if (try_send(self, delayed_[next])) {
+      ++next;
+      ++handled;
+    } else {
+      keep(1);
+      keep(skip_failing_attempts(self, delayed_.size() - next, handled));
+    }
+  }
+  delayed_.resize(failed);
+  if (settings_.library.protocol.pending_order == "reversing") {
+    // Each failed entry was removed and put in front of those that failed before it.
+    std::reverse(delayed_.begin(), delayed_.end());
+  }
+  delayed_lock_->unlock(self);
+  return handled;
+}
+
+/// After a failed attempt: while nothing changes, the next ones fail as well. Lets their time pass at once and returns
+/// how many there were, at most `remaining`.
+std::size_t Process::skip_failing_attempts(SimThread& self, std::size_t remaining, int& handled) {
+  const bool quiet = std::none_of(instances_.begin(), instances_.end(), [](const Instance& instance) {
+    return instance.context->has_completions();
+  });
+  const IdlePoll::Resumption resumption =
+      idle_.rest(self, attempt_, quiet, static_cast<std::int64_t>(remaining));
+  auto skipped = static_cast<std::size_t>(resumption.turns);
+  if (resumption.inside && resumption.looking) { // this attempt's post has failed already
+    Instance& instance = instance_of(*attempt_.visits.front().lock);
+    handled += instance.context->drain(self, *this);
+    instance.lock->unlock(self);
+    ++skipped;
+  }
+  return skipped;
+}
+
+} // namespace contend

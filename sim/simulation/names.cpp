@@ -1,0 +1,16 @@
+#include "simulation/names.hpp"
+
+#include "models/locks/lock.hpp"
+#include "models/matching/matcher.hpp"
+#include "models/progress/progress_engine.hpp"
+#include "mpi/assignment.hpp"
+#include "workloads/workload.hpp"
+
+namespace contend {
+
+KnownNames known_names() {
+  return {lock_registry().names(), matcher_registry().names(), progress_registry().names(),
+          assignment_registry().names(), workload_registry().names()};
+}
+
+} // namespace contend

@@ -1,0 +1,82 @@
+#include "simulation/simulation.hpp"
+
+#include "core/step_hash.hpp"
+
+#include <algorithm>
+#include <optional>
+
+namespace contend {
+
+namespace {
+
+/// Replications differ in their seed only; neighbouring seeds give unrelated streams.
+std::uint64_t seed_of(std::uint64_t seed, int replication) {
+  return RandomStream(seed, "replication " + std::to_string(replication)).bits();
+}
+
+void add(SpcCounters& sum, const SpcCounters& counters) {
+  sum.sent += counters.sent;
+  sum.received += counters.received;
+  sum.posted += counters.posted;
+  sum.out_of_sequence += counters.out_of_sequence;
+  sum.oos_in_queue += counters.oos_in_queue;
+  sum.oos_in_queue_max = std::max(sum.oos_in_queue_max, counters.oos_in_queue_max);
+  sum.unexpected += counters.unexpected;
+  sum.unexpected_in_queue += counters.unexpected_in_queue;
+  sum.unexpected_in_queue_max = std::max(sum.unexpected_in_queue_max, counters.unexpected_in_queue_max);
+  sum.match_time += counters.match_time;
+  sum.delayed_sends += counters.delayed_sends;
+  sum.oos_ranges_visited += counters.oos_ranges_visited;
+}
+
+/// Stacks of threads refer to the world and the workload: they are unwound while both exist.
+class AbandonOnExit {
+public:
+  explicit AbandonOnExit(Engine& engine) : engine_(engine) {}
+  ~AbandonOnExit() { engine_.abandon(); }
+  AbandonOnExit(const AbandonOnExit&) = delete;
+  AbandonOnExit& operator=(const AbandonOnExit&) = delete;
+
+private:
+  Engine& engine_;
+};
+
+} // namespace
+
+PointResult simulate(const PointConfig& config, const SimulationOptions& options) {
+  Engine engine(seed_of(config.run.seed, options.replication),
+                options.make_backend ? options.make_backend() : nullptr);
+  StepHash hash;
+  if (options.hash_steps) {
+    engine.set_observer(&hash);
+  }
+  engine.set_stop_flag(options.stop);
+  engine.set_step_limit(options.step_limit);
+
+  const MachineConfig& machine = config.machine;
+  World world(engine, {config.library, machine.software, machine.locks, machine.matching, machine.noise,
+                       config.run.coalesce_idle_polls});
+  const std::unique_ptr<Workload> workload = workload_registry().at(config.workload_kind)(config.workload);
+  const std::vector<int> host_of_rank = workload->host_of_rank();
+  const int hosts = *std::max_element(host_of_rank.begin(), host_of_rank.end()) + 1;
+  for (int host = 0; host < hosts; ++host) {
+    world.add_host(machine.topology, machine.cache, machine.futex, machine.nic, config.route);
+  }
+  world.add_processes(host_of_rank);
+  const AbandonOnExit abandon(engine);
+  workload->start(world);
+  engine.run();
+
+  PointResult result;
+  result.workload = workload->result(world);
+  for (int rank = 0; rank < world.size(); ++rank) {
+    add(workload->role_of_rank(rank) == Role::sender ? result.sender : result.receiver,
+        world.process(rank).counters());
+  }
+  result.simulated = engine.now().since_start();
+  result.steps = engine.steps();
+  result.step_hash = options.hash_steps ? hash.value() : 0;
+  return result;
+}
+
+} // namespace contend

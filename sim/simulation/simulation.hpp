@@ -1,0 +1,36 @@
+// One run of one scenario point: builds the world, runs it, and sums up.
+#pragma once
+
+#include "core/backend.hpp"
+#include "scenario/config.hpp"
+#include "workloads/workload.hpp"
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <memory>
+
+namespace contend {
+
+/// What one replication of one point came to.
+struct PointResult {
+  WorkloadResult workload;
+  SpcCounters sender;   ///< summed over sending processes
+  SpcCounters receiver; ///< summed over receiving processes
+  Duration simulated{};
+  std::uint64_t steps = 0;
+  std::uint64_t step_hash = 0; ///< of the sequence of (time, target); 0 unless asked for
+};
+
+struct SimulationOptions {
+  int replication = 0;                                          ///< each has its own random streams
+  std::function<std::unique_ptr<Backend>()> make_backend;       ///< empty: contend's own engine
+  bool hash_steps = false;
+  std::uint64_t step_limit = ~std::uint64_t{0};                 ///< see Engine::set_step_limit
+  const std::atomic<bool>* stop = nullptr;                      ///< see Engine::set_stop_flag
+};
+
+/// Throws Deadlock, InvariantViolation or Stopped.
+PointResult simulate(const PointConfig& config, const SimulationOptions& options);
+
+} // namespace contend

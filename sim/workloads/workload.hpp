@@ -1,0 +1,46 @@
+// What a simulated application does with the library.
+#pragma once
+
+#include "core/category.hpp"
+#include "core/time.hpp"
+#include "models/registry.hpp"
+#include "mpi/world.hpp"
+#include "workloads/parameters.hpp"
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace contend {
+
+/// Who a thread is in the workload's pattern; results are summed up by role.
+enum class Role { sender, receiver };
+
+/// What the timed part of a run came to.
+struct WorkloadResult {
+  std::int64_t operations = 0; ///< completed in the timed part
+  Duration elapsed{};
+  std::array<SimThread::Times, 2> times{}; ///< by role, timed part only, all threads of the role together
+  std::array<int, 2> threads{};            ///< by role
+};
+
+class Workload {
+public:
+  virtual ~Workload() = default;
+  /// Ranks by host: rank r runs on host host_of_rank()[r].
+  [[nodiscard]] virtual std::vector<int> host_of_rank() const = 0;
+  [[nodiscard]] virtual Role role_of_rank(int rank) const = 0;
+  /// Creates communicators and threads. The world has its ranks.
+  virtual void start(World& world) = 0;
+  /// After the run. Throws InvariantViolation when the application's own checks fail.
+  [[nodiscard]] virtual WorkloadResult result(const World& world) const = 0;
+};
+
+using WorkloadFactory = std::unique_ptr<Workload> (*)(const MultirateParameters&);
+
+/// All workloads by kind.
+Registry<WorkloadFactory>& workload_registry();
+
+} // namespace contend
