@@ -1,0 +1,21 @@
+// Combinations of values that are each allowed but make no sense, or ask for what the simulator does not have, together.
+#pragma once
+
+#include "scenario/fabric.hpp"
+#include "scenario/loader.hpp"
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace contend::scenario {
+
+/// Finds the node at fault for a field's dotted path: the axis when the field is swept, else the value itself.
+using Locate = std::function<Diagnostic(const std::string& path, const std::string& message)>;
+
+/// Checks all points; each kind of mistake is reported once, for the first point that has it.
+void check_points(const std::vector<ResolvedPoint>& points, const std::optional<PlatformFacts>& platform,
+                  const Locate& locate, Diagnostics& diagnostics);
+
+} // namespace contend::scenario

@@ -1,0 +1,47 @@
+// The typed form of a scenario: what the loader produces and the simulation consumes. Plain data, no behaviour.
+#pragma once
+
+#include "core/machine_parameters.hpp"
+#include "models/fabric/parameters.hpp"
+#include "models/locks/parameters.hpp"
+#include "models/matching/parameters.hpp"
+#include "models/nic/parameters.hpp"
+#include "mpi/parameters.hpp"
+#include "workloads/parameters.hpp"
+
+#include <cstdint>
+#include <string>
+
+namespace contend {
+
+/// Everything that is measured about a machine, by section; a profile file gives each value with source and uncertainty.
+struct MachineConfig {
+  std::string profile;
+  TopologyParameters topology;
+  CacheParameters cache;
+  FutexParameters futex;
+  LockParameters locks;
+  NicParameters nic;
+  MatchingParameters matching;
+  SoftwareParameters software;
+  Duration noise{}; ///< mean of the exponential jitter added to each library call (timer ticks, cache noise)
+};
+
+struct RunConfig {
+  std::uint64_t seed = 1;
+  int replications = 5;
+  bool coalesce_idle_polls = true; ///< off: every empty poll is an event of its own (for checking the engine)
+};
+
+/// One point of a scenario: all sweep axes are fixed.
+struct PointConfig {
+  std::string name;
+  MachineConfig machine;
+  RouteParameters route;
+  LibraryDesign library;
+  MultirateParameters workload;
+  RunConfig run;
+  std::string workload_kind = "multirate"; ///< key in the workload registry; says which parameters apply
+};
+
+} // namespace contend

@@ -1,0 +1,13 @@
+// Fields of the fabric, the library design, the workload and the run.
+#pragma once
+
+#include "scenario/fields.hpp"
+
+namespace contend::scenario {
+
+[[nodiscard]] Section fabric_fields();
+[[nodiscard]] Section library_fields();
+[[nodiscard]] Section workload_fields();
+[[nodiscard]] Section run_fields();
+
+} // namespace contend::scenario

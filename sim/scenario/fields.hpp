@@ -1,0 +1,87 @@
+// The one declaration of every value of a scenario. Parsing, defaults, bounds, schema, resolved dump and reference
+// documentation are all derived from it.
+#pragma once
+
+#include "scenario/config.hpp"
+#include "scenario/names.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+namespace contend::scenario {
+
+/// How a value is written in JSON and kept in memory.
+enum class Kind {
+  flag,   ///< true, false: bool
+  count,  ///< whole number: std::int64_t
+  seed,   ///< whole number: std::uint64_t
+  real,   ///< number: double
+  time,   ///< "85 ns": std::int64_t picoseconds
+  size,   ///< "256 B": std::int64_t bytes
+  rate,   ///< "10 GB/s": double bytes per second
+  text,   ///< free text: std::string
+  choice, ///< one of some names: std::string
+};
+
+/// A value of any kind; the alternative is given by Kind.
+using Value = std::variant<bool, std::int64_t, std::uint64_t, double, std::string>;
+
+/// One value of a scenario.
+struct Field {
+  std::string name;       ///< JSON key
+  std::string path;       ///< dotted path from the root, for example "machine.cache.hit"
+  std::string short_name; ///< column name when the field is swept
+  std::string doc;
+  Kind kind = Kind::flag;
+  bool required = false; ///< no default
+  bool measured = false; ///< carries source and uncertainty in a profile
+  Value minimum;         ///< count, seed, real, time, size, rate
+  Value maximum;
+  std::size_t max_length = 0;                               ///< text
+  std::vector<std::string> choices;                         ///< choice, when the set is closed
+  std::vector<std::string> KnownNames::*registry = nullptr; ///< choice, when the set is open
+  std::function<Value(const PointConfig&)> get;
+  std::function<void(PointConfig&, const Value&)> set;
+
+  /// The allowed names of a choice.
+  [[nodiscard]] const std::vector<std::string>& names(const KnownNames& known) const {
+    return registry != nullptr ? known.*registry : choices;
+  }
+};
+
+/// A JSON object: its values, then the objects in it.
+struct Section {
+  std::string name;
+  std::string doc;
+  std::vector<Field> fields;
+  std::vector<Section> sections;
+  std::vector<std::string> stand_ins; ///< keys that the loader replaces by fields before reading, such as a profile
+
+  [[nodiscard]] bool required() const;
+};
+
+/// The root of all fields. Its order is the order of keys in resolved scenarios.
+[[nodiscard]] const Section& scenario_fields();
+
+/// A section of the root by name; the name must exist.
+[[nodiscard]] const Section& root_section(std::string_view name);
+
+/// Every field by dotted path.
+[[nodiscard]] const std::map<std::string, const Field*, std::less<>>& fields_by_path();
+
+/// Calls visit(field) for every field of the section, in order.
+template <class Visit>
+void for_each_field(const Section& section, const Visit& visit) {
+  for (const Field& field : section.fields)
+    visit(field);
+  for (const Section& inner : section.sections)
+    for_each_field(inner, visit);
+}
+
+} // namespace contend::scenario

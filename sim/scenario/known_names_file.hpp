@@ -1,0 +1,14 @@
+// The registered names as a file (schemas/names.json), for tools that do not link the engine.
+#pragma once
+
+#include "scenario/names.hpp"
+
+#include <filesystem>
+
+namespace contend {
+
+/// Reads {"locks": [...], "matching": [...], "progress": [...], "assignments": [...], "workloads": [...]}.
+/// Throws ScenarioError when a list is missing or anything else is there.
+[[nodiscard]] KnownNames read_known_names(const std::filesystem::path& file);
+
+} // namespace contend

@@ -1,0 +1,173 @@
+#include "scenario/layers.hpp"
+
+#include "scenario/json_source.hpp"
+#include "scenario/reader.hpp"
+
+#include <algorithm>
+#include <memory>
+#include <system_error>
+
+namespace contend::scenario {
+
+namespace {
+
+/// Whether a layer gives a value at a dotted path.
+bool gives(const Node& layer, std::string_view path) {
+  const Node* node = &layer;
+  while (node != nullptr) {
+    const std::size_t dot = path.find('.');
+    node = node->find(path.substr(0, dot));
+    if (dot == std::string_view::npos)
+      return node != nullptr;
+    path.remove_prefix(dot + 1);
+  }
+  return false;
+}
+
+void merge_object(Node& lower, Node upper, int levels) {
+  for (std::size_t i = 0; i < upper.keys.size(); ++i) {
+    Node* below = lower.find(upper.keys[i]);
+    Node& above = upper.items[i];
+    const bool both_sections = levels > 0 && below != nullptr && below->is_object() && above.is_object() &&
+                               !is_annotated(*below) && !is_annotated(above);
+    if (both_sections)
+      merge_object(*below, std::move(above), levels - 1);
+    else
+      lower.set(upper.keys[i], std::move(above));
+  }
+}
+
+constexpr int all_levels = static_cast<int>(JsonLimits::depth);
+
+std::filesystem::path same_file_key(const std::filesystem::path& file) {
+  std::error_code error;
+  std::filesystem::path key = std::filesystem::weakly_canonical(file, error);
+  return error ? file : key;
+}
+
+} // namespace
+
+void merge_layer(Node& lower, Node upper) {
+  if (Node* axes = lower.find("sweep"); axes != nullptr && axes->is_object()) {
+    const std::vector<std::string> paths = axes->keys;
+    for (const std::string& path : paths) {
+      if (gives(upper, path))
+        axes->erase(path);
+    }
+  }
+  for (std::size_t i = 0; i < upper.keys.size(); ++i) {
+    const std::string& key = upper.keys[i];
+    Node& above = upper.items[i];
+    Node* below = lower.find(key);
+    const bool mergeable =
+        below != nullptr && below->is_object() && above.is_object() && !is_annotated(*below) && !is_annotated(above);
+    const bool replaces_fabric = key == "fabric" && !above.source->command_line;
+    if (!mergeable || replaces_fabric)
+      lower.set(key, std::move(above));
+    else
+      merge_object(*below, std::move(above), key == "sweep" ? 0 : all_levels);
+  }
+}
+
+void check_layer(const Node& layer) {
+  const auto refuse = [](const Node& node, const char* pointer, const std::string& message) {
+    throw ScenarioError({at(node, pointer, message)});
+  };
+  if (!layer.is_object())
+    refuse(layer, "", "found " + found(layer) + "; allowed: an object");
+  const Node* version = layer.find("schema_version");
+  const std::string known = std::to_string(schema_version);
+  if (version == nullptr)
+    refuse(layer, "/schema_version", "is missing; allowed: " + known + hint("schema_version", layer.keys));
+  else if (version->kind != Node::Kind::integer || version->text != known)
+    refuse(*version, "/schema_version", "found " + found(*version) + "; this program reads version " + known);
+}
+
+Node with_extended_files(Node top, const std::filesystem::path& top_file) {
+  constexpr std::size_t longest_chain = 16;
+  std::vector<Node> layers;
+  std::vector<std::filesystem::path> chain{top_file};
+  check_layer(top);
+  layers.push_back(std::move(top));
+  while (const Node* extends = layers.back().find("extends")) {
+    const std::string pointer = "/extends";
+    if (!extends->is_string() || extends->text.empty() || extends->text.find('\0') != std::string::npos)
+      throw ScenarioError({at(*extends, pointer, "found " + found(*extends) + "; allowed: a path of a scenario file")});
+    const std::filesystem::path file = extends->source->directory / extends->text;
+    const auto same = [&](const std::filesystem::path& other) { return same_file_key(other) == same_file_key(file); };
+    if (std::any_of(chain.begin(), chain.end(), same) || chain.size() >= longest_chain) {
+      std::string names;
+      for (const std::filesystem::path& link : chain)
+        names += link.filename().string() + " -> ";
+      throw ScenarioError({at(*extends, pointer,
+                              (chain.size() >= longest_chain ? "the chain of extended files is too long: "
+                                                             : "files extend each other in a circle: ") +
+                                  names + file.filename().string())});
+    }
+    const std::string text = read_text_file(file, extends, pointer);
+    const auto source = std::make_shared<const Source>(
+        Source{file.string(), "scenario " + file.filename().string(), file.parent_path(), false});
+    Node layer = parse_json(text, source);
+    check_layer(layer);
+    chain.push_back(file);
+    layers.push_back(std::move(layer));
+  }
+  Node merged = std::move(layers.back());
+  layers.pop_back();
+  while (!layers.empty()) {
+    merge_layer(merged, std::move(layers.back()));
+    layers.pop_back();
+  }
+  merged.erase("extends");
+  return merged;
+}
+
+Node override_layer(const std::vector<std::pair<std::string, std::string>>& overrides, Diagnostics& diagnostics) {
+  constexpr std::size_t longest_path = 200;
+  const auto source = std::make_shared<const Source>(Source{"command line", "command line", {}, true});
+  Node layer = Node::object(source);
+  for (const auto& [dotted, text] : overrides) {
+    const std::string& path = dotted; // a lambda may not capture the binding itself
+    const auto refuse = [&](const std::string& problem) {
+      diagnostics.add({source->file, 0, "", excerpt(path) + problem});
+    };
+    std::vector<std::string> keys;
+    std::string rest = path;
+    if (path.starts_with("sweep.")) {
+      keys = {"sweep", path.substr(6)};
+    } else {
+      for (std::size_t dot = rest.find('.'); dot != std::string::npos; dot = rest.find('.')) {
+        keys.push_back(rest.substr(0, dot));
+        rest.erase(0, dot + 1);
+      }
+      keys.push_back(rest);
+    }
+    if (path.size() > longest_path ||
+        std::any_of(keys.begin(), keys.end(), [](const auto& key) { return key.empty(); }) ||
+        keys.size() > JsonLimits::depth) {
+      refuse(" is no path of names with dots between them, such as workload.pairs");
+      continue;
+    }
+    if (keys.front() == "extends" || keys.front() == "schema_version") {
+      refuse(" cannot be set on the command line");
+      continue;
+    }
+    Node value;
+    try {
+      value = parse_json(text, source);
+    } catch (const ScenarioError&) {
+      value = Node::string(text, source); // not JSON: a bare string, as in workload.mode=process
+    }
+    for (auto key = keys.rbegin(); key != keys.rend() - 1; ++key) {
+      Node outer = Node::object(source);
+      outer.set(*key, std::move(value));
+      value = std::move(outer);
+    }
+    Node single = Node::object(source);
+    single.set(keys.front(), std::move(value));
+    merge_layer(layer, std::move(single));
+  }
+  return layer;
+}
+
+} // namespace contend::scenario

@@ -1,0 +1,110 @@
+#include "scenario/loader.hpp"
+
+#include "scenario/checks.hpp"
+#include "scenario/fabric.hpp"
+#include "scenario/json_source.hpp"
+#include "scenario/layers.hpp"
+#include "scenario/profile.hpp"
+#include "scenario/reader.hpp"
+#include "scenario/resolved.hpp"
+#include "scenario/sweep.hpp"
+
+#include <algorithm>
+#include <memory>
+
+namespace contend {
+
+namespace {
+
+using namespace scenario;
+
+constexpr std::size_t longest_description = 10'000;
+
+std::string read_description(const Node& top, Diagnostics& diagnostics) {
+  const Node* description = top.find("description");
+  if (description == nullptr)
+    return {};
+  if (!description->is_string() || description->text.size() > longest_description)
+    diagnostics.add(at(*description, "/description",
+                       "found " + found(*description) + "; allowed: a text of at most " +
+                           std::to_string(longest_description) + " bytes"));
+  return description->text;
+}
+
+/// The diagnostic for a field: at its axis when it is swept, else at its value, else at the scenario.
+Diagnostic locate(const Node& top, const std::vector<Axis>& axes, const std::string& path, const std::string& message) {
+  for (const Axis& axis : axes) {
+    if (axis.field->path == path)
+      return at(*axis.node, child_pointer("/sweep", path), message);
+  }
+  const Node* node = &top;
+  std::string pointer;
+  std::string rest = path;
+  while (!rest.empty()) {
+    const std::size_t dot = std::min(rest.find('.'), rest.size());
+    const std::string key = rest.substr(0, dot);
+    rest.erase(0, dot + 1);
+    pointer = child_pointer(pointer, key);
+    if (const Node* inner = node->find(key))
+      node = inner;
+  }
+  return at(*node, pointer, message);
+}
+
+ResolvedScenario resolve(Node top, const LoadOptions& options) {
+  Diagnostics diagnostics;
+  if (Node* machine = top.find("machine"); machine != nullptr && machine->is_object())
+    insert_profile(*machine, options.profile_directories, options.names);
+  std::optional<PlatformFacts> platform;
+  if (Node* fabric = top.find("fabric"); fabric != nullptr && fabric->is_object())
+    platform = insert_route(*fabric, options.resolve_route, diagnostics);
+  // A route that could not be found is one mistake, not three.
+  diagnostics.throw_if_any();
+
+  ResolvedScenario resolved;
+  resolved.origins = nlohmann::ordered_json::object();
+  Reading reading{options.names, diagnostics, Strictness::scenario, &resolved.origins};
+  PointConfig base;
+  read_section(scenario_fields(), &top, top, "", {"schema_version", "description", "extends", "sweep"}, reading, base);
+  const std::string description = read_description(top, diagnostics);
+  const std::vector<Axis> axes = read_sweep(top.find("sweep"), options.max_points, options.names, diagnostics);
+  diagnostics.throw_if_any();
+
+  for (const Axis& axis : axes)
+    resolved.origins[child_pointer("/sweep", axis.field->path)] = axis.node->source->label;
+  resolved.points = expand(base, axes);
+  check_points(
+      resolved.points, platform,
+      [&](const std::string& path, const std::string& message) { return locate(top, axes, path, message); },
+      diagnostics);
+  diagnostics.throw_if_any();
+  resolved.document = dump_scenario(base, description, axes);
+  return resolved;
+}
+
+ResolvedScenario load(std::string_view text, const std::filesystem::path& file, const SourcePointer& source,
+                      const LoadOptions& options) {
+  Node top = with_extended_files(parse_json(text, source), file);
+  Diagnostics diagnostics;
+  Node overrides = override_layer(options.overrides, diagnostics);
+  diagnostics.throw_if_any();
+  merge_layer(top, std::move(overrides));
+  return resolve(std::move(top), options);
+}
+
+} // namespace
+
+ResolvedScenario load_scenario(const std::filesystem::path& file, const LoadOptions& options) {
+  const std::string text = read_text_file(file);
+  const auto source = std::make_shared<const Source>(
+      Source{file.string(), "scenario " + file.filename().string(), file.parent_path(), false});
+  return load(text, file, source, options);
+}
+
+ResolvedScenario load_scenario_text(std::string_view text, const std::string& name,
+                                    const std::filesystem::path& base_dir, const LoadOptions& options) {
+  const auto source = std::make_shared<const Source>(Source{name, "scenario " + name, base_dir, false});
+  return load(text, base_dir / name, source, options);
+}
+
+} // namespace contend

@@ -1,0 +1,135 @@
+#include "scenario/machine_fields.hpp"
+
+#include "scenario/section_builder.hpp"
+
+namespace contend::scenario {
+
+namespace {
+
+constexpr SizeRule footprint{1, std::int64_t{1} << 30};
+
+Section topology_fields() {
+  using P = TopologyParameters;
+  auto s = declare<P>("topology", "Cores of one host, numbered socket by socket.", Presence::required,
+                      [](auto& point) -> auto& { return point.machine.topology; });
+  s.field("sockets", &P::sockets, CountRule{1, 64}, "processor sockets of one host");
+  s.field("cores_per_socket", &P::cores_per_socket, CountRule{1, 1024}, "cores of one socket");
+  s.field("threads_per_core", &P::threads_per_core, CountRule{1, 16}, "hardware threads of one core that are used");
+  return s.finish();
+}
+
+Section cache_fields() {
+  using P = CacheParameters;
+  auto s = declare<P>("cache", "Prices of touching one cache line.", Presence::measured,
+                      [](auto& point) -> auto& { return point.machine.cache; });
+  s.field("hit", &P::hit, positive_time, "load or store of a line that this core owns (L1)");
+  s.field("atomic_hit", &P::atomic_hit, positive_time, "read-modify-write of a line that this core owns");
+  s.field("transfer_smt", &P::transfer_smt, positive_time, "line transfer between hardware threads of one core");
+  s.field("transfer_socket", &P::transfer_socket, positive_time, "line transfer between cores of one socket");
+  s.field("transfer_remote", &P::transfer_remote, positive_time, "line transfer between sockets");
+  s.field("l2_hit", &P::l2_hit, positive_time, "dependent load that hits L2");
+  s.field("l3_hit", &P::l3_hit, positive_time, "dependent load that hits the shared cache");
+  s.field("l2_size", &P::l2_bytes, footprint, "L2 capacity of one core");
+  s.field("proximity_bias", &P::proximity_bias, RealRule{0.0, 1.0},
+          "0: waiting cores win a line with equal chance; 1: in proportion to 1 / transfer time");
+  return s.finish();
+}
+
+Section futex_fields() {
+  using P = FutexParameters;
+  auto s = declare<P>("futex", "Cost of sleeping and waking through the kernel.", Presence::measured,
+                      [](auto& point) -> auto& { return point.machine.futex; });
+  s.field("wait_call", &P::wait_call, any_time, "from the decision to sleep until the thread is off its core");
+  s.field("wake_call", &P::wake_call, any_time, "paid by the waking thread when it wakes somebody");
+  s.field("empty_wake_call", &P::empty_wake_call, any_time, "paid by a thread that finds nobody to wake");
+  s.field("call_jitter", &P::call_jitter, any_time, "mean of the exponential delay on top of each call");
+  s.field("wake_latency", &P::wake_latency, any_time, "from the end of the wake call until the sleeper runs, at best");
+  s.field("wake_jitter", &P::wake_jitter, any_time, "mean of the exponential delay on top of wake_latency");
+  return s.finish();
+}
+
+Section lock_fields() {
+  using P = LockParameters;
+  auto s = declare<P>("locks", "Tunables of the lock algorithms.", Presence::measured,
+                      [](auto& point) -> auto& { return point.machine.locks; });
+  s.field("pause", &P::pause, positive_time, "one turn of a spin loop");
+  s.field("backoff_minimum", &P::backoff_minimum, any_time, "first back-off of a TTAS lock; 0 ns: no back-off");
+  s.field("backoff_maximum", &P::backoff_maximum, any_time, "back-off doubles up to this value");
+  return s.finish();
+}
+
+Section nic_fields() {
+  using P = NicParameters;
+  auto s = declare<P>("nic", "The network interface with its contexts.", Presence::measured,
+                      [](auto& point) -> auto& { return point.machine.nic; });
+  s.field("post", &P::post, any_time, "CPU: build one work request");
+  s.field("doorbell", &P::doorbell, any_time, "CPU: ring the doorbell");
+  s.field("wqe_fetch", &P::wqe_fetch, any_time, "interface: from doorbell to the first byte on the wire");
+  s.field("context_gap", &P::context_gap, any_time, "interface: least time between two messages of one context");
+  s.field("nic_gap", &P::nic_gap, any_time, "interface: least time between two messages of the whole interface");
+  s.field("completion", &P::completion, any_time, "CPU: take one entry out of a completion queue");
+  s.field("empty_poll", &P::empty_poll, positive_time, "CPU: look at an empty completion queue");
+  s.field("max_contexts", &P::max_contexts, CountRule{1, 65536}, "contexts that one process can have");
+  s.field("send_queue_depth", &P::send_queue_depth, CountRule{1, 1 << 20},
+          "work requests that one endpoint may have outstanding");
+  s.field("send_completion_batch", &P::send_completion_batch, CountRule{1, 65536},
+          "the interface reports every n-th send completion");
+  s.field("flow_control_window", &P::flow_control_window, CountRule{0, 1 << 20},
+          "messages that an endpoint may send without a grant from its peer; 0: no flow control");
+  s.field("poll_batch", &P::poll_batch, CountRule{1, 65536}, "completions handled per look at the queue");
+  return s.finish();
+}
+
+Section matching_fields() {
+  using P = MatchingParameters;
+  auto s = declare<P>("matching", "Prices of the steps of matching.", Presence::measured,
+                      [](auto& point) -> auto& { return point.machine.matching; });
+  s.field("attempt", &P::attempt, any_time, "fixed part of one search");
+  s.field("element", &P::element, any_time, "visiting one queue element that is in this core's cache");
+  s.field("element_size", &P::element_bytes, footprint, "cache footprint of one queue element");
+  s.field("enqueue", &P::enqueue, any_time, "linking an element into a queue");
+  s.field("fragment_allocate", &P::fragment_allocate, any_time,
+          "taking an out-of-sequence or unexpected fragment from its free list and copying the header");
+  s.field("fragment_release", &P::fragment_release, any_time, "giving a fragment back");
+  s.field("fragment_size", &P::fragment_bytes, footprint, "cache footprint of one fragment");
+  return s.finish();
+}
+
+Section software_fields() {
+  using P = SoftwareParameters;
+  auto s = declare<P>("software", "CPU cost of the library's own code, without locks, queues and the interface.",
+                      Presence::measured, [](auto& point) -> auto& { return point.machine.software; });
+  s.field("send_call", &P::send_call, any_time, "send: argument checks, request or inline path, header");
+  s.field("send_request", &P::send_request, any_time, "extra when the message cannot go inline");
+  s.field("receive_call", &P::receive_call, any_time, "receive: argument checks, request set-up");
+  s.field("request_allocate", &P::request_allocate, any_time, "taking a request from the free list");
+  s.field("deliver", &P::deliver, any_time, "dispatch and communicator look-up per arriving message");
+  s.field("complete", &P::complete, any_time, "completing a request");
+  s.field("wait_call", &P::wait_call, any_time, "wait family: entry and exit");
+  s.field("wait_request", &P::wait_request, any_time, "per request in a wait for all");
+  s.field("progress_call", &P::progress_call, any_time, "one turn of the progress loop besides what it polls");
+  s.field("copy_bandwidth", &P::copy_bytes_per_second, any_rate, "memory copy into and out of bounce buffers");
+  return s.finish();
+}
+
+} // namespace
+
+Section machine_fields() {
+  using P = MachineConfig;
+  auto s = declare<P>("machine", "The machine: a profile, single values that replace the profile's, or all of it.",
+                      Presence::defaulted, [](auto& point) -> auto& { return point.machine; });
+  s.field("name", &P::profile, TextRule{100}, "name of the machine; a profile brings its own");
+  s.stand_ins({"profile"});
+  s.presence(Presence::measured);
+  s.field("noise", &P::noise, any_time, "mean of the exponential jitter added to each library call");
+  s.section(topology_fields());
+  s.section(cache_fields());
+  s.section(futex_fields());
+  s.section(lock_fields());
+  s.section(nic_fields());
+  s.section(matching_fields());
+  s.section(software_fields());
+  return s.finish();
+}
+
+} // namespace contend::scenario

@@ -1,0 +1,172 @@
+#include "scenario/reader.hpp"
+
+#include "scenario/value_codec.hpp"
+
+#include <algorithm>
+#include <optional>
+
+namespace contend::scenario {
+
+namespace {
+
+constexpr std::size_t longest_annotation = 1000;
+
+/// The text under `key` of an annotated value, or nullptr with a diagnostic when it is absent or no text.
+const Node* annotation(const Node& node, const std::string& pointer, const std::string& key, bool required,
+                       Diagnostics& diagnostics) {
+  const Node* text = node.find(key);
+  if (text == nullptr) {
+    if (required)
+      diagnostics.add(
+          at(node, pointer, "a measured value needs \"" + key + "\"; its keys: " + listed(annotation_keys())));
+    return nullptr;
+  }
+  if (!text->is_string() || text->text.empty() || text->text.size() > longest_annotation) {
+    diagnostics.add(
+        at(*text, child_pointer(pointer, key),
+           "found " + found(*text) + "; allowed: a text of 1 to " + std::to_string(longest_annotation) + " bytes"));
+    return nullptr;
+  }
+  return text;
+}
+
+void check_range(const Field& field, const Node& node, const std::string& pointer, const Value& value,
+                 Reading& reading) {
+  const Node* range = node.find("range");
+  if (range == nullptr)
+    return;
+  const std::string range_pointer = child_pointer(pointer, "range");
+  if (range->kind != Node::Kind::array || range->items.size() != 2) {
+    reading.diagnostics.add(at(*range, range_pointer, "found " + found(*range) + "; allowed: [lowest, highest]"));
+    return;
+  }
+  const auto low = decode(field, range->items[0], range_pointer + "/0", reading.names, reading.diagnostics);
+  const auto high = decode(field, range->items[1], range_pointer + "/1", reading.names, reading.diagnostics);
+  if (!low || !high)
+    return;
+  const auto text = [&](const Value& shown) { return encode(field, shown).dump(); };
+  if (*low > *high)
+    reading.diagnostics.add(
+        at(*range, range_pointer, "the lower end " + text(*low) + " is above the upper end " + text(*high)));
+  else if (value < *low || value > *high)
+    reading.diagnostics.add(at(
+        node, pointer, "the value " + text(value) + " is outside its range [" + text(*low) + ", " + text(*high) + "]"));
+}
+
+std::optional<Value> read_annotated(const Field& field, const Node& node, const std::string& pointer,
+                                    Reading& reading) {
+  Diagnostics& diagnostics = reading.diagnostics;
+  refuse_unknown_keys(node, pointer, annotation_keys(), diagnostics);
+  const bool strict = reading.strictness == Strictness::profile;
+  (void)annotation(node, pointer, "source", strict, diagnostics);
+  (void)annotation(node, pointer, "uncertainty", strict, diagnostics);
+  (void)annotation(node, pointer, "note", false, diagnostics);
+  if (const Node* basis = annotation(node, pointer, "basis", strict, diagnostics)) {
+    const auto& bases = annotation_bases();
+    if (std::find(bases.begin(), bases.end(), basis->text) == bases.end())
+      diagnostics.add(at(*basis, child_pointer(pointer, "basis"),
+                         "found " + found(*basis) + "; allowed: one of " + listed(bases) + hint(basis->text, bases)));
+  }
+  const Node* plain = node.find("value");
+  if (plain == nullptr) {
+    diagnostics.add(at(node, pointer, "a measured value needs \"value\"; its keys: " + listed(annotation_keys())));
+    return std::nullopt;
+  }
+  const auto value = decode(field, *plain, child_pointer(pointer, "value"), reading.names, diagnostics);
+  if (value)
+    check_range(field, node, pointer, *value, reading);
+  return value;
+}
+
+std::string origin_of(const Node& node) {
+  std::string origin = node.source->label;
+  const Node* basis = node.find("basis");
+  const Node* source = node.find("source");
+  if (basis != nullptr && source != nullptr)
+    origin += " (" + basis->text + ": " + source->text + ")";
+  return origin;
+}
+
+void read_field(const Field& field, const Node* node, const Node& section, const std::string& pointer, Reading& reading,
+                PointConfig& point) {
+  const auto note = [&](const std::string& origin) {
+    if (reading.origins != nullptr)
+      (*reading.origins)[pointer] = origin;
+  };
+  if (node == nullptr) {
+    if (field.required || reading.strictness == Strictness::complete)
+      reading.diagnostics.add(at(section, pointer, "is missing; allowed: " + allowed(field, reading.names)));
+    note("default");
+    return;
+  }
+  const bool may_be_annotated = field.measured && reading.strictness != Strictness::complete;
+  std::optional<Value> value;
+  if (may_be_annotated && (node->is_object() || reading.strictness == Strictness::profile)) {
+    if (!node->is_object()) {
+      reading.diagnostics.add(
+          at(*node, pointer,
+             "found " + found(*node) + "; allowed in a profile: an object with " + listed(annotation_keys())));
+      return;
+    }
+    value = read_annotated(field, *node, pointer, reading);
+  } else {
+    value = decode(field, *node, pointer, reading.names, reading.diagnostics);
+  }
+  if (value) {
+    field.set(point, *value);
+    note(origin_of(*node));
+  }
+}
+
+} // namespace
+
+const std::vector<std::string>& annotation_keys() {
+  static const std::vector<std::string> keys{"value", "source", "uncertainty", "basis", "range", "note"};
+  return keys;
+}
+
+const std::vector<std::string>& annotation_bases() {
+  static const std::vector<std::string> bases{"measured", "literature", "calibrated", "guess"};
+  return bases;
+}
+
+bool is_annotated(const Node& node) { return node.find("value") != nullptr; }
+
+void refuse_unknown_keys(const Node& node, const std::string& pointer, const std::vector<std::string>& allowed,
+                         Diagnostics& diagnostics, const std::vector<std::string>& stand_ins) {
+  std::vector<std::string> named = stand_ins;
+  named.insert(named.end(), allowed.begin(), allowed.end());
+  for (std::size_t i = 0; i < node.keys.size(); ++i) {
+    const std::string& key = node.keys[i];
+    if (std::find(allowed.begin(), allowed.end(), key) == allowed.end())
+      diagnostics.add(at(node.items[i], pointer,
+                         "unknown key " + excerpt(key) + hint(key, named) + " (allowed: " + listed(named) + ")"));
+  }
+}
+
+void read_section(const Section& section, const Node* node, const Node& parent, const std::string& pointer,
+                  const std::vector<std::string>& also_allowed, Reading& reading, PointConfig& point) {
+  if (node != nullptr && !node->is_object()) {
+    reading.diagnostics.add(at(*node, pointer, "found " + found(*node) + "; allowed: an object"));
+    return;
+  }
+  if (node == nullptr && (section.required() || reading.strictness == Strictness::complete)) {
+    reading.diagnostics.add(at(parent, pointer, "is missing; allowed: an object (" + section.doc + ")"));
+    return;
+  }
+  std::vector<std::string> keys = also_allowed;
+  for (const Field& field : section.fields) {
+    keys.push_back(field.name);
+    read_field(field, node == nullptr ? nullptr : node->find(field.name), node == nullptr ? parent : *node,
+               child_pointer(pointer, field.name), reading, point);
+  }
+  for (const Section& inner : section.sections) {
+    keys.push_back(inner.name);
+    read_section(inner, node == nullptr ? nullptr : node->find(inner.name), node == nullptr ? parent : *node,
+                 child_pointer(pointer, inner.name), {}, reading, point);
+  }
+  if (node != nullptr)
+    refuse_unknown_keys(*node, pointer, keys, reading.diagnostics, section.stand_ins);
+}
+
+} // namespace contend::scenario

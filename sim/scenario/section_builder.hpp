@@ -1,0 +1,160 @@
+// The notation in which fields are declared: one line per struct member, with a rule that fits the member's type.
+#pragma once
+
+#include "scenario/fields.hpp"
+
+#include <limits>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+namespace contend::scenario {
+
+// Rules. Each accepts only members of its own type, so that a wrong pairing does not compile.
+
+struct FlagRule {};
+struct CountRule {
+  std::int64_t minimum;
+  std::int64_t maximum;
+};
+struct SeedRule {};
+struct RealRule {
+  double minimum;
+  double maximum;
+};
+struct TimeRule {
+  Duration minimum;
+  Duration maximum;
+};
+struct SizeRule {
+  std::int64_t minimum;
+  std::int64_t maximum;
+};
+struct RateRule {
+  double minimum;
+  double maximum;
+};
+struct TextRule {
+  std::size_t max_length;
+};
+struct ChoiceRule {
+  std::vector<std::string> names;
+};
+struct RegistryRule {
+  std::vector<std::string> KnownNames::*registry;
+};
+
+/// No single price of a machine comes near a second; the bound keeps sums of many of them inside 64 bits.
+inline constexpr Duration longest_price = Duration::picoseconds(1'000'000'000'000);
+inline constexpr TimeRule any_time{Duration{}, longest_price};
+inline constexpr TimeRule positive_time{Duration::picoseconds(1), longest_price};
+inline constexpr RateRule any_rate{1.0, 1e15};
+
+/// How the values of a section are given.
+enum class Presence {
+  defaulted, ///< a value may be left out
+  required,  ///< every value must be given
+  measured,  ///< every value must be given, in a profile with source and uncertainty
+};
+
+/// Collects the fields of one struct. Locate finds the struct in a PointConfig, const or not.
+template <class Struct, class Locate>
+class SectionBuilder {
+public:
+  SectionBuilder(std::string name, std::string doc, Presence presence, Locate locate)
+      : presence_(presence), locate_(locate) {
+    section_.name = std::move(name);
+    section_.doc = std::move(doc);
+  }
+
+  void field(const char* name, bool Struct::*member, FlagRule, const char* doc) { add(name, Kind::flag, member, doc); }
+  void field(const char* name, int Struct::*member, CountRule rule, const char* doc) {
+    bounded(add(name, Kind::count, member, doc), rule.minimum, rule.maximum);
+  }
+  void field(const char* name, std::int64_t Struct::*member, CountRule rule, const char* doc) {
+    bounded(add(name, Kind::count, member, doc), rule.minimum, rule.maximum);
+  }
+  void field(const char* name, std::uint64_t Struct::*member, SeedRule, const char* doc) {
+    bounded(add(name, Kind::seed, member, doc), std::uint64_t{0}, std::numeric_limits<std::uint64_t>::max());
+  }
+  void field(const char* name, double Struct::*member, RealRule rule, const char* doc) {
+    bounded(add(name, Kind::real, member, doc), rule.minimum, rule.maximum);
+  }
+  void field(const char* name, Duration Struct::*member, TimeRule rule, const char* doc) {
+    bounded(add(name, Kind::time, member, doc), rule.minimum.count(), rule.maximum.count());
+  }
+  void field(const char* name, std::int64_t Struct::*member, SizeRule rule, const char* doc) {
+    bounded(add(name, Kind::size, member, doc), rule.minimum, rule.maximum);
+  }
+  void field(const char* name, double Struct::*member, RateRule rule, const char* doc) {
+    bounded(add(name, Kind::rate, member, doc), rule.minimum, rule.maximum);
+  }
+  void field(const char* name, std::string Struct::*member, TextRule rule, const char* doc) {
+    add(name, Kind::text, member, doc).max_length = rule.max_length;
+  }
+  void field(const char* name, std::string Struct::*member, ChoiceRule rule, const char* doc) {
+    add(name, Kind::choice, member, doc).choices = std::move(rule.names);
+  }
+  void field(const char* name, std::string Struct::*member, RegistryRule rule, const char* doc) {
+    add(name, Kind::choice, member, doc).registry = rule.registry;
+  }
+
+  /// How the fields declared from here on are given.
+  void presence(Presence presence) { presence_ = presence; }
+  /// Adds an object inside this one.
+  void section(Section inner) { section_.sections.push_back(std::move(inner)); }
+  /// Keys that the loader replaces by fields of this section before reading it.
+  void stand_ins(std::vector<std::string> keys) { section_.stand_ins = std::move(keys); }
+  [[nodiscard]] Section finish() { return std::move(section_); }
+
+private:
+  template <class Member>
+  Field& add(const char* name, Kind kind, Member Struct::*member, const char* doc) {
+    Field field;
+    field.name = name;
+    field.kind = kind;
+    field.doc = doc;
+    field.required = presence_ != Presence::defaulted;
+    field.measured = presence_ == Presence::measured;
+    field.get = [locate = locate_, member](const PointConfig& point) -> Value {
+      const Member& value = locate(point).*member;
+      if constexpr (std::is_same_v<Member, Duration>)
+        return value.count();
+      else if constexpr (std::is_same_v<Member, int>)
+        return std::int64_t{value};
+      else
+        return value;
+    };
+    field.set = [locate = locate_, member](PointConfig& point, const Value& value) {
+      Member& target = locate(point).*member;
+      if constexpr (std::is_same_v<Member, Duration>)
+        target = Duration::picoseconds(std::get<std::int64_t>(value));
+      else if constexpr (std::is_same_v<Member, int>)
+        target = static_cast<int>(std::get<std::int64_t>(value)); // bounds of an int field fit an int
+      else
+        target = std::get<Member>(value);
+    };
+    section_.fields.push_back(std::move(field));
+    return section_.fields.back();
+  }
+
+  template <class Bound>
+  static void bounded(Field& field, Bound minimum, Bound maximum) {
+    field.minimum = minimum;
+    field.maximum = maximum;
+  }
+
+  Section section_;
+  Presence presence_;
+  Locate locate_;
+};
+
+/// Starts the declaration of the fields of Struct.
+template <class Struct, class Locate>
+[[nodiscard]] SectionBuilder<Struct, Locate> declare(std::string name, std::string doc, Presence presence,
+                                                     Locate locate) {
+  return {std::move(name), std::move(doc), presence, locate};
+}
+
+} // namespace contend::scenario

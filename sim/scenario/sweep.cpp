@@ -1,0 +1,149 @@
+#include "scenario/sweep.hpp"
+
+#include "scenario/reader.hpp"
+#include "scenario/value_codec.hpp"
+
+#include <algorithm>
+#include <optional>
+#include <set>
+
+namespace contend::scenario {
+
+namespace {
+
+constexpr const char* axis_forms = "a list of values, or {\"from\": ..., \"to\": ..., \"step\": ...}";
+
+std::string too_many(std::size_t max_points) {
+  return "the sweep has more than " + std::to_string(max_points) + " points; allowed: at most that many";
+}
+
+/// from, from + step, ... up to `to`. All bounds of fields are below 2^62, so that differences fit.
+void read_range(const Field& field, const Node& node, const std::string& pointer, std::size_t max_points,
+                const KnownNames& names, Diagnostics& diagnostics, std::vector<Value>& values) {
+  if (!has_ranges(field.kind)) {
+    diagnostics.add(at(node, pointer, "found an object; allowed: a list of values, each " + allowed(field, names)));
+    return;
+  }
+  refuse_unknown_keys(node, pointer, {"from", "to", "step"}, diagnostics);
+  const auto number = [&](const char* key, const Field& rule) -> std::optional<std::int64_t> {
+    const Node* given = node.find(key);
+    if (given == nullptr) {
+      diagnostics.add(at(node, child_pointer(pointer, key), "is missing; allowed: " + allowed(rule, names)));
+      return std::nullopt;
+    }
+    const auto value = decode(rule, *given, child_pointer(pointer, key), names, diagnostics);
+    return value ? std::optional(std::get<std::int64_t>(*value)) : std::nullopt;
+  };
+  Field step_rule = field;
+  step_rule.minimum = std::int64_t{1};
+  const auto from = number("from", field);
+  const auto to = number("to", field);
+  const auto step = number("step", step_rule);
+  if (!from || !to || !step)
+    return;
+  if (*from > *to) {
+    diagnostics.add(at(node, pointer, "the range is empty: \"from\" is above \"to\""));
+    return;
+  }
+  if (static_cast<std::uint64_t>((*to - *from) / *step) >= max_points) {
+    diagnostics.add(at(node, pointer, too_many(max_points)));
+    return;
+  }
+  for (std::int64_t value = *from; value <= *to; value += *step)
+    values.emplace_back(value);
+}
+
+void read_list(const Field& field, const Node& node, const std::string& pointer, std::size_t max_points,
+               const KnownNames& names, Diagnostics& diagnostics, std::vector<Value>& values) {
+  if (node.items.empty())
+    diagnostics.add(at(node, pointer, "found an empty list; allowed: at least one value"));
+  if (node.items.size() > max_points) {
+    diagnostics.add(at(node, pointer, too_many(max_points)));
+    return;
+  }
+  std::set<Value> seen;
+  for (std::size_t i = 0; i < node.items.size(); ++i) {
+    const std::string place = pointer + "/" + std::to_string(i);
+    const auto value = decode(field, node.items[i], place, names, diagnostics);
+    if (!value)
+      continue;
+    if (!seen.insert(*value).second)
+      diagnostics.add(at(node.items[i], place, "found " + found(node.items[i]) + " again; allowed: each value once"));
+    values.push_back(*value);
+  }
+}
+
+} // namespace
+
+bool has_ranges(Kind kind) { return kind == Kind::count || kind == Kind::time || kind == Kind::size; }
+
+std::vector<Axis> read_sweep(const Node* sweep, std::size_t max_points, const KnownNames& names,
+                             Diagnostics& diagnostics) {
+  std::vector<Axis> axes;
+  if (sweep == nullptr)
+    return axes;
+  if (!sweep->is_object()) {
+    diagnostics.add(at(*sweep, "/sweep", "found " + found(*sweep) + "; allowed: an object of path: values"));
+    return axes;
+  }
+  std::vector<std::string> paths;
+  for (const auto& [path, field] : fields_by_path())
+    paths.push_back(path);
+  std::size_t points = 1;
+  bool too_large = false;
+  for (std::size_t i = 0; i < sweep->keys.size(); ++i) {
+    const std::string& path = sweep->keys[i];
+    const Node& node = sweep->items[i];
+    const std::string pointer = child_pointer("/sweep", path);
+    const auto known = fields_by_path().find(path);
+    if (known == fields_by_path().end()) {
+      const std::string near = hint(path, paths);
+      diagnostics.add(at(node, pointer,
+                         "unknown path " + excerpt(path) +
+                             (near.empty() ? "; allowed: the dotted path of a value, such as workload.pairs" : near)));
+      continue;
+    }
+    Axis axis{known->second, known->second->short_name, {}, &node};
+    if (node.kind == Node::Kind::array)
+      read_list(*axis.field, node, pointer, max_points, names, diagnostics, axis.values);
+    else if (node.is_object())
+      read_range(*axis.field, node, pointer, max_points, names, diagnostics, axis.values);
+    else
+      diagnostics.add(at(node, pointer, "found " + found(node) + "; allowed: " + axis_forms));
+    const std::size_t factor = std::max<std::size_t>(1, axis.values.size());
+    too_large = too_large || factor > max_points / points;
+    points = too_large ? points : points * factor;
+    axes.push_back(std::move(axis));
+  }
+  if (too_large)
+    diagnostics.add(at(*sweep, "/sweep", too_many(max_points)));
+  for (Axis& axis : axes) {
+    const auto namesakes = std::count_if(
+        axes.begin(), axes.end(), [&](const Axis& other) { return other.field->short_name == axis.field->short_name; });
+    if (namesakes > 1)
+      axis.name = axis.field->path;
+  }
+  return axes;
+}
+
+std::vector<ResolvedPoint> expand(const PointConfig& base, const std::vector<Axis>& axes) {
+  std::size_t count = 1;
+  for (const Axis& axis : axes)
+    count *= axis.values.size();
+  std::vector<ResolvedPoint> points;
+  points.reserve(count);
+  for (std::size_t number = 0; number < count; ++number) {
+    ResolvedPoint point{nlohmann::ordered_json::object(), base};
+    std::size_t rest = count;
+    for (const Axis& axis : axes) {
+      rest /= axis.values.size();
+      const Value& value = axis.values[number / rest % axis.values.size()];
+      axis.field->set(point.config, value);
+      point.parameters[axis.name] = encode(*axis.field, value);
+    }
+    points.push_back(std::move(point));
+  }
+  return points;
+}
+
+} // namespace contend::scenario

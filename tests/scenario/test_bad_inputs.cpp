@@ -1,0 +1,103 @@
+// Every file in bad/ is refused with the message that the manifest states, and with nothing but a ScenarioError.
+#include "support.hpp"
+
+#include <catch2/catch.hpp>
+#include <nlohmann/json.hpp>
+
+#include <set>
+#include <string>
+
+using namespace contend;
+using contend::test::data_directory;
+using contend::test::load_options;
+
+namespace {
+
+/// The text of the ScenarioError, or why there was none.
+std::string outcome(const std::filesystem::path& file, bool profile) {
+  try {
+    if (profile) {
+      const nlohmann::json scenario = {{"schema_version", 1},
+                                       {"name", "uses a bad profile"},
+                                       {"machine", {{"profile", file.filename().string()}}},
+                                       {"fabric", {{"latency", "1 us"}, {"bandwidth", "1 GB/s"}}}};
+      (void)load_scenario_text(scenario.dump(), "inline", file.parent_path(), load_options());
+    } else {
+      (void)load_scenario(file, load_options());
+    }
+  } catch (const ScenarioError& error) {
+    return error.what();
+  } catch (const std::exception& error) {
+    return std::string("another exception: ") + error.what();
+  }
+  return "it was accepted";
+}
+
+std::string outcome_of_text(const std::string& text) {
+  try {
+    (void)load_scenario_text(text, "inline", data_directory() / "valid", load_options());
+  } catch (const ScenarioError& error) {
+    return error.what();
+  }
+  return "it was accepted";
+}
+
+} // namespace
+
+TEST_CASE("bad inputs are refused with their message", "[scenario][bad]") {
+  const std::filesystem::path directory = data_directory() / "bad";
+  const auto manifest = nlohmann::json::parse(test::slurp(directory / "manifest.json"));
+  REQUIRE(manifest.size() >= 45);
+  std::set<std::string> listed{"manifest.json"};
+  for (const auto& entry : manifest) {
+    const std::string file = entry.at("file");
+    listed.insert(file);
+    CAPTURE(file);
+    const std::string text = outcome(directory / file, entry.value("kind", "scenario") == "profile");
+    CHECK_THAT(text, Catch::Contains(entry.at("message").get<std::string>()));
+    CHECK_THAT(text, !Catch::Contains("another exception"));
+    CHECK(text.size() < 20'000);
+  }
+  for (const auto& entry : std::filesystem::directory_iterator(directory)) {
+    CAPTURE(entry.path());
+    CHECK(listed.count(entry.path().filename().string()) == 1);
+  }
+}
+
+TEST_CASE("inputs that no file can express", "[scenario][bad]") {
+  using Catch::Contains;
+  CHECK_THAT(outcome(data_directory() / "bad", false), Contains("it is a directory"));
+  CHECK_THAT(outcome(data_directory() / "nothing.json", false), Contains("no such file"));
+  CHECK_THAT(outcome("/dev/null", false), Contains("not a regular file"));
+  CHECK_THAT(outcome_of_text(std::string(9 * 1024 * 1024, ' ')), Contains("larger than 8 MiB"));
+  CHECK_THAT(outcome_of_text("[" + std::string(4 * 1024 * 1024, '[')), Contains("nested deeper"));
+  std::string many = "[0";
+  for (int i = 0; i < 1'100'000; ++i)
+    many += ",0";
+  CHECK_THAT(outcome_of_text(many + "]"), Contains("more than 1000000 values"));
+}
+
+TEST_CASE("an error says file, line and place", "[scenario][bad]") {
+  const std::string text = outcome_of_text("{\"schema_version\": 1,\n \"extends\": \"base.json\",\n \"workload\": {\n"
+                                           "  \"pairs\": 0\n }\n}");
+  CHECK_THAT(text, Catch::Equals("inline:4: /workload/pairs: found 0; allowed: a whole number from 1 to 4096"));
+  CHECK_THAT(outcome_of_text("{\"schema_version\": 1,\n \"name\": tru\n}"),
+             Catch::StartsWith("inline:2: column 13: not valid JSON"));
+}
+
+TEST_CASE("all mistakes are reported at once, up to a limit", "[scenario][bad]") {
+  const std::string base = "{\"schema_version\": 1, \"extends\": \"base.json\", \"workload\": ";
+  const std::string two = outcome_of_text(base + R"({"pairs": 0, "window": "x"}})");
+  CHECK_THAT(two, Catch::Contains("/workload/pairs") && Catch::Contains("/workload/window"));
+  std::string many = base + "{\"x0\": 1";
+  for (int i = 1; i < 100; ++i)
+    many += ", \"x" + std::to_string(i) + "\": 1";
+  CHECK_THAT(outcome_of_text(many + "}}"), Catch::Contains("and 80 more errors"));
+}
+
+TEST_CASE("without a resolver a platform is refused", "[scenario][bad]") {
+  LoadOptions options = load_options();
+  options.resolve_route = nullptr;
+  CHECK_THROWS_WITH(load_scenario(data_directory() / "valid" / "full.json", options),
+                    Catch::Contains("give latency and bandwidth instead"));
+}

@@ -1,0 +1,91 @@
+// A struct member without a descriptor would silently keep its default; this counts both.
+#include "scenario/fields.hpp"
+
+#include <catch2/catch.hpp>
+
+#include <cstddef>
+#include <stdexcept>
+#include <string>
+#include <utility>
+
+using namespace contend;
+using namespace contend::scenario;
+
+namespace {
+
+/// Converts to any member, so that the compiler can be asked how many members an aggregate has.
+struct Anything {
+  template <class Member>
+  operator Member() const; // only named, never called
+};
+
+template <class Struct, std::size_t... i>
+constexpr bool takes(std::index_sequence<i...>) {
+  return requires { Struct{(static_cast<void>(i), Anything{})...}; };
+}
+
+template <class Struct, std::size_t count = 0>
+constexpr std::size_t member_count() {
+  if constexpr (takes<Struct>(std::make_index_sequence<count + 1>{}))
+    return member_count<Struct, count + 1>();
+  else
+    return count;
+}
+
+std::size_t declared(const Section& section) { return section.fields.size() + section.sections.size(); }
+
+const Section& inner(const Section& section, const std::string& name) {
+  for (const Section& candidate : section.sections) {
+    if (candidate.name == name)
+      return candidate;
+  }
+  throw std::logic_error("no section " + name);
+}
+
+} // namespace
+
+TEST_CASE("every struct member has a descriptor", "[scenario][fields]") {
+  const Section& machine = root_section("machine");
+  CHECK(declared(machine) == member_count<MachineConfig>());
+  CHECK(declared(inner(machine, "topology")) == member_count<TopologyParameters>());
+  CHECK(declared(inner(machine, "cache")) == member_count<CacheParameters>());
+  CHECK(declared(inner(machine, "futex")) == member_count<FutexParameters>());
+  CHECK(declared(inner(machine, "locks")) == member_count<LockParameters>());
+  CHECK(declared(inner(machine, "nic")) == member_count<NicParameters>());
+  CHECK(declared(inner(machine, "matching")) == member_count<MatchingParameters>());
+  CHECK(declared(inner(machine, "software")) == member_count<SoftwareParameters>());
+  CHECK(declared(root_section("fabric")) == member_count<RouteParameters>());
+  const Section& library = root_section("library");
+  CHECK(declared(library) == member_count<LibraryDesign>());
+  CHECK(declared(inner(library, "instances")) == member_count<InstancesDesign>());
+  CHECK(declared(inner(library, "progress")) == member_count<ProgressDesign>());
+  CHECK(declared(inner(library, "matching")) == member_count<MatchingDesign>());
+  CHECK(declared(inner(library, "protocol")) == member_count<ProtocolDesign>());
+  CHECK(declared(root_section("workload")) == member_count<MultirateParameters>() + 1); // and the kind
+  CHECK(declared(root_section("run")) == member_count<RunConfig>());
+  CHECK(declared(scenario_fields()) + 1 == member_count<PointConfig>()); // the kind is kept beside the workload
+}
+
+TEST_CASE("each field has its own place", "[scenario][fields]") {
+  // A descriptor copied from its neighbour and not changed would write the neighbour's member.
+  for (const auto& [path, field] : fields_by_path()) {
+    CAPTURE(path);
+    PointConfig point;
+    const Value before = field->get(point);
+    Value other;
+    if (field->kind == Kind::flag)
+      other = !std::get<bool>(before);
+    else if (std::holds_alternative<std::string>(before))
+      other = std::string("changed");
+    else
+      other = before == field->maximum ? field->minimum : field->maximum;
+    field->set(point, other);
+    CHECK(field->get(point) == other);
+    for (const auto& [neighbour_path, neighbour] : fields_by_path()) {
+      if (neighbour != field) {
+        CAPTURE(neighbour_path);
+        CHECK(neighbour->get(point) == neighbour->get(PointConfig{}));
+      }
+    }
+  }
+}

@@ -1,0 +1,218 @@
+#include "support.hpp"
+
+#include <catch2/catch.hpp>
+
+#include <string>
+
+using namespace contend;
+using contend::test::data_directory;
+using contend::test::load_options;
+
+namespace {
+
+ResolvedScenario valid(const std::string& name, const LoadOptions& options = load_options()) {
+  return load_scenario(data_directory() / "valid" / name, options);
+}
+
+LoadOptions with_override(const std::string& path, const std::string& text) {
+  LoadOptions options = load_options();
+  options.overrides = {{path, text}};
+  return options;
+}
+
+std::string error_of(const std::string& name, const LoadOptions& options) {
+  try {
+    (void)valid(name, options);
+  } catch (const ScenarioError& error) {
+    return error.what();
+  }
+  return "no error";
+}
+
+} // namespace
+
+TEST_CASE("a minimal scenario has the profile's values and the defaults", "[scenario][loader]") {
+  const ResolvedScenario scenario = valid("base.json");
+  REQUIRE(scenario.points.size() == 1);
+  const PointConfig& point = scenario.points.front().config;
+  CHECK(scenario.points.front().parameters.empty());
+  CHECK(point.name == "base");
+  CHECK(point.machine.profile == "testbox");
+  CHECK(point.machine.topology.hardware_threads() == 20);
+  CHECK(point.machine.cache.transfer_remote == Duration::nanoseconds(115));
+  CHECK(point.route.latency == Duration::nanoseconds(700));
+  CHECK(point.route.bytes_per_second == 12.5e9);
+  CHECK(point.library.instances.lock == InstancesDesign{}.lock);
+  CHECK(point.workload.window == 128);
+  CHECK(point.run.seed == 1);
+  CHECK(scenario.origins["/machine/cache/hit"] == "profile testbox (guess: made up for tests)");
+  CHECK(scenario.origins["/fabric/latency"] == "scenario base.json");
+  CHECK(scenario.origins["/workload/window"] == "default");
+}
+
+TEST_CASE("every value of a full scenario arrives", "[scenario][loader]") {
+  const ResolvedScenario scenario = valid("full.json");
+  REQUIRE(scenario.points.size() == 4 * 2 * 2);
+  const PointConfig& point = scenario.points.back().config;
+  CHECK(point.machine.cache.transfer_remote == Duration::nanoseconds(120));
+  CHECK(point.machine.cache.hit == Duration::nanoseconds(2));
+  CHECK(point.machine.cache.l2_bytes == 256 * 1024);
+  CHECK(point.route.latency == Duration::nanoseconds(700));
+  CHECK(point.library.instances.count == 10);
+  CHECK(point.library.instances.assignment == "dedicated");
+  CHECK(point.library.progress.engine == "serial-try-lock");
+  CHECK(point.library.matching.lock == "ticket");
+  CHECK(point.library.protocol.eager_limit_bytes == 4096);
+  CHECK(point.library.protocol.pending_order == "fifo");
+  CHECK(point.workload_kind == "multirate");
+  CHECK(point.workload.pairs == 19);
+  CHECK(point.workload.message_size_bytes == 1024);
+  CHECK(point.workload.warmup_iterations == 0);
+  CHECK(point.workload.communicator_per_pair);
+  CHECK(point.workload.allow_overtaking);
+  CHECK(point.workload.any_tag);
+  CHECK(point.run.seed == 18446744073709551615U);
+  CHECK_FALSE(point.run.coalesce_idle_polls);
+  CHECK(scenario.origins["/fabric/latency"] == "platform two_nodes.xml");
+  CHECK(scenario.origins["/machine/cache/hit"] == "scenario full.json (measured: bench)");
+  CHECK(scenario.origins["/machine/cache/transfer_remote"] == "scenario full.json");
+}
+
+TEST_CASE("sweep points come first axis slowest, with short names", "[scenario][sweep]") {
+  const ResolvedScenario scenario = valid("full.json");
+  CHECK(scenario.points[0].parameters.dump() == R"({"pairs":1,"instances":1,"message_size":"0 B"})");
+  CHECK(scenario.points[1].parameters.dump() == R"({"pairs":1,"instances":1,"message_size":"1 KiB"})");
+  CHECK(scenario.points[2].parameters.dump() == R"({"pairs":1,"instances":10,"message_size":"0 B"})");
+  CHECK(scenario.points[4].parameters.dump() == R"({"pairs":7,"instances":1,"message_size":"0 B"})");
+}
+
+TEST_CASE("axes with the same last name keep the whole path", "[scenario][sweep]") {
+  LoadOptions options = load_options();
+  options.overrides = {{"sweep.library.progress.lock", R"(["mcs"])"}, {"sweep.library.matching.lock", R"(["ttas"])"}};
+  const ResolvedScenario scenario = valid("base.json", options);
+  CHECK(scenario.points.front().parameters.dump() ==
+        R"({"library.progress.lock":"mcs","library.matching.lock":"ttas"})");
+}
+
+TEST_CASE("a range of times is a sweep", "[scenario][sweep]") {
+  const ResolvedScenario scenario = valid(
+      "base.json", with_override("sweep.fabric.latency", R"({"from": "500 ns", "to": "1 us", "step": "0.25 us"})"));
+  REQUIRE(scenario.points.size() == 3);
+  CHECK(scenario.points[1].config.route.latency == Duration::nanoseconds(750));
+}
+
+TEST_CASE("the extending file wins", "[scenario][layers]") {
+  const ResolvedScenario scenario = valid("extends.json");
+  const PointConfig& point = scenario.points.front().config;
+  CHECK(point.name == "extends");
+  CHECK(point.machine.cache.hit == Duration::nanoseconds(3));
+  CHECK(point.machine.cache.transfer_remote == Duration::nanoseconds(120));
+  CHECK(point.route.latency == Duration::microseconds(1));
+  CHECK(point.workload.window == 64);
+  SECTION("a value ends the sweep over it, an axis replaces an axis, the others stay") {
+    CHECK(point.workload.pairs == 2);
+    REQUIRE(scenario.points.size() == 2);
+    CHECK(scenario.points[1].parameters.dump() == R"({"instances":2,"message_size":"1 KiB"})");
+  }
+  CHECK(scenario.origins["/workload/window"] == "scenario full.json");
+  CHECK(scenario.origins["/workload/pairs"] == "scenario extends.json");
+}
+
+TEST_CASE("a machine can be given in full", "[scenario][loader]") {
+  const ResolvedScenario scenario = valid("inline_machine.json");
+  CHECK(scenario.points.front().config.machine.profile == "by hand");
+}
+
+TEST_CASE("the command line wins over the files", "[scenario][overrides]") {
+  SECTION("JSON text") {
+    const ResolvedScenario scenario = valid("full.json", with_override("workload.pairs", "3"));
+    CHECK(scenario.points.size() == 4); // the sweep over pairs is gone
+    CHECK(scenario.points.front().config.workload.pairs == 3);
+    CHECK(scenario.origins["/workload/pairs"] == "command line");
+  }
+  SECTION("a bare string") {
+    CHECK(valid("base.json", with_override("workload.mode", "process")).points.front().config.workload.mode ==
+          "process");
+    CHECK(valid("base.json", with_override("workload.message_size", "64 B"))
+              .points.front()
+              .config.workload.message_size_bytes == 64);
+  }
+  SECTION("one value of a platform's route") {
+    const PointConfig point = valid("full.json", with_override("fabric.latency", "2 us")).points.front().config;
+    CHECK(point.route.latency == Duration::microseconds(2));
+    CHECK(point.route.bytes_per_second == 12.5e9);
+  }
+  SECTION("one value of the machine") {
+    const PointConfig point = valid("base.json", with_override("machine.nic.post", "1 ns")).points.front().config;
+    CHECK(point.machine.nic.post == Duration::nanoseconds(1));
+    CHECK(point.machine.profile == "testbox");
+  }
+  SECTION("mistakes are located there") {
+    using Catch::Contains;
+    CHECK_THAT(error_of("base.json", with_override("workload.pears", "3")),
+               Contains("command line: /workload: unknown key \"pears\"; did you mean 'pairs'?"));
+    CHECK_THAT(error_of("base.json", with_override("workload.pairs", "0")),
+               Contains("command line: /workload/pairs: found 0"));
+    CHECK_THAT(error_of("base.json", with_override("", "0")), Contains("is no path"));
+    CHECK_THAT(error_of("base.json", with_override("workload..pairs", "0")), Contains("is no path"));
+    CHECK_THAT(error_of("base.json", with_override("schema_version", "2")),
+               Contains("cannot be set on the command line"));
+    CHECK_THAT(error_of("base.json", with_override("workload", "[1, 2")),
+               Contains("/workload: found \"[1, 2\"; allowed: an object"));
+  }
+}
+
+TEST_CASE("overtaking lifts the limit of the sequence numbers", "[scenario][checks]") {
+  LoadOptions options = load_options();
+  options.overrides = {{"workload.window", "65536"}, {"workload.allow_overtaking", "true"}};
+  CHECK_NOTHROW(valid("base.json", options));
+}
+
+TEST_CASE("a resolved scenario loads to the same points without any other file", "[scenario][resolved]") {
+  const std::string name = GENERATE("base.json", "full.json", "extends.json", "inline_machine.json");
+  CAPTURE(name);
+  const ResolvedScenario first = valid(name);
+  LoadOptions bare;
+  bare.names = load_options().names;
+  const ResolvedScenario second = load_scenario_text(first.document.dump(2), "resolved", "nowhere", bare);
+  CHECK(first.document.dump() == second.document.dump());
+  REQUIRE(first.points.size() == second.points.size());
+  for (std::size_t i = 0; i < first.points.size(); ++i) {
+    CHECK(first.points[i].parameters.dump() == second.points[i].parameters.dump());
+    CHECK(to_json(first.points[i].config).dump() == to_json(second.points[i].config).dump());
+  }
+  CHECK(first.origins.size() == second.origins.size());
+}
+
+TEST_CASE("a point survives the way to another process", "[scenario][resolved]") {
+  const KnownNames names = load_options().names;
+  const PointConfig point = valid("full.json").points.back().config;
+  const nlohmann::ordered_json json = to_json(point);
+  CHECK(to_json(point_from_json(json, names)).dump() == json.dump());
+  nlohmann::ordered_json incomplete = json;
+  incomplete["workload"].erase("window");
+  CHECK_THROWS_WITH(point_from_json(incomplete, names), Catch::Contains("/workload/window: is missing"));
+  nlohmann::ordered_json surplus = json;
+  surplus["machine"]["profile"] = "testbox";
+  CHECK_THROWS_AS(point_from_json(surplus, names), ScenarioError);
+  CHECK_THROWS_AS(point_from_json(nlohmann::ordered_json::array(), names), ScenarioError);
+}
+
+TEST_CASE("loading twice gives the same bytes", "[scenario][loader]") {
+  CHECK(valid("full.json").document.dump() == valid("full.json").document.dump());
+  CHECK(valid("full.json").origins.dump() == valid("full.json").origins.dump());
+}
+
+TEST_CASE("the scenarios and profiles of the repository load", "[scenario][loader]") {
+  LoadOptions options = load_options();
+  options.profile_directories = {test::repository() / "calibration" / "profiles"};
+  std::size_t loaded = 0;
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(test::repository() / "scenarios")) {
+    if (entry.path().extension() != ".json")
+      continue;
+    CAPTURE(entry.path());
+    CHECK_NOTHROW(load_scenario(entry.path(), options));
+    ++loaded;
+  }
+  CHECK(loaded >= 2);
+}
