@@ -1,0 +1,73 @@
+"""How the points of a sweep lie: which parameter is the x axis, and which points make one curve."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from contend.results import PointResult
+
+
+@dataclass(frozen=True)
+class Curve:
+    """Points that differ in the x axis only, in its order."""
+
+    label: str
+    points: tuple[PointResult, ...]
+
+
+def is_number(value: object) -> bool:
+    """Whether a parameter's value can stand on an axis."""
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def x_axis(points: Sequence[PointResult]) -> str | None:
+    """The first parameter that is a number everywhere and takes more than one value; None if there is none."""
+    for name in points[0].parameters if points else ():
+        values = [point.parameters.get(name) for point in points]
+        if all(is_number(value) for value in values) and len(set(values)) > 1:
+            return name
+    return None
+
+
+def axis_value(point: PointResult, axis: str) -> float:
+    """Where a point stands on an axis."""
+    value = point.parameters[axis]
+    return float(value) if isinstance(value, int | float) else 0.0
+
+
+def curves(points: Sequence[PointResult], axis: str | None) -> list[Curve]:
+    """Groups points by all parameters but the axis, in order of appearance."""
+    varying = [
+        name
+        for name in (points[0].parameters if points else ())
+        if name != axis and len({str(point.parameters.get(name)) for point in points}) > 1
+    ]
+    groups: dict[str, list[PointResult]] = {}
+    for point in points:
+        label = ", ".join(f"{name}={point.parameters.get(name)}" for name in varying)
+        groups.setdefault(label, []).append(point)
+    if axis is not None:
+        for group in groups.values():
+            group.sort(key=lambda point: axis_value(point, axis))
+    return [Curve(label, tuple(group)) for label, group in groups.items()]
+
+
+def representative(points: Sequence[PointResult], limit: int = 6) -> list[PointResult]:
+    """Some points that show the range: all if they are few, else some of each curve with both its ends."""
+    if len(points) <= limit:
+        return list(points)
+    groups = curves(points, x_axis(points))
+    share = max(2, limit // len(groups))
+    return _spread([point for curve in groups for point in _spread(list(curve.points), share)], limit)
+
+
+def _spread(items: list[PointResult], count: int) -> list[PointResult]:
+    """At most `count` (two or more) items at even distances, with the first and the last."""
+    if len(items) <= count:
+        return items
+    step = (len(items) - 1) / (count - 1)
+    return [items[round(index * step)] for index in range(count)]

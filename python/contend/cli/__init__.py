@@ -1,0 +1,5 @@
+"""The command line: `contend COMMAND ...`."""
+
+from contend.cli.app import main
+
+__all__ = ["main"]

@@ -1,0 +1,109 @@
+"""Puts the commands together, and turns whatever goes wrong into one message and an exit code."""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from typer.exceptions import TyperException
+
+from contend.cli import bench, doctor, lint, profile, run, schema, test
+from contend.errors import EXIT_BAD_INPUT, EXIT_FAILURE, EXIT_INTERRUPTED, ContendError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+app = typer.Typer(
+    name="contend",
+    help="Simulates multithreaded MPI: message rates, counters, and where the time goes.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode="rich",
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+
+def _print_version(value: bool) -> None:  # noqa: FBT001 - typer calls it with the option's value
+    if value:
+        from contend.paths import version
+
+        typer.echo(f"contend {version()}")
+        raise typer.Exit
+
+
+@app.callback()
+def _options(
+    *,
+    _version: Annotated[
+        bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version and exit.")
+    ] = False,
+    _debug: Annotated[
+        bool, typer.Option("--debug", help="Show the traceback of an error; allowed anywhere on the line.")
+    ] = False,
+) -> None:
+    """Simulates multithreaded MPI: message rates, counters, and where the time goes."""
+
+
+for _module in (run, schema, profile, doctor, test, lint, bench):
+    _module.register(app)
+
+
+def _report(message: str) -> None:
+    print(f"contend: error: {message}", file=sys.stderr)
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Runs the command line.
+
+    Args:
+        arguments: Without the program's name; those of the process if not given.
+
+    Returns:
+        The exit code: 0, 1 for a failure, 2 for bad input, 130 after Ctrl-C.
+    """
+    words = list(sys.argv[1:] if arguments is None else arguments)
+    debug = bool(os.environ.get("CONTEND_DEBUG"))
+    if "--debug" in words:
+        words.remove("--debug")
+        debug = True
+    try:
+        code = app(args=words, prog_name="contend", standalone_mode=False)
+        sys.stdout.flush()
+    except BrokenPipeError:
+        # The reader of a pipe went away, as `| head` does: nobody is left to tell.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return EXIT_FAILURE
+    except Exception as error:
+        if debug:
+            raise
+        return _explain(error)
+    except KeyboardInterrupt:
+        print("contend: interrupted", file=sys.stderr)
+        return EXIT_INTERRUPTED
+    return code if isinstance(code, int) else 0
+
+
+def _explain(error: Exception) -> int:
+    """Prints what went wrong and returns the exit code for it."""
+    if isinstance(error, ContendError):
+        _report(str(error))
+        return error.exit_code
+    if isinstance(error, TyperException):
+        message = error.format_message()
+        if not message:  # help was printed instead
+            return EXIT_BAD_INPUT
+        context = getattr(error, "ctx", None)
+        command = context.command_path if context is not None else "contend"
+        _report(f"{message} (try '{command} --help')" if error.exit_code == EXIT_BAD_INPUT else message)
+        return error.exit_code
+    if isinstance(error, typer.Abort):
+        print("contend: interrupted", file=sys.stderr)
+        return EXIT_INTERRUPTED
+    if isinstance(error, MemoryError):
+        _report("not enough memory")
+        return EXIT_FAILURE
+    _report(f"{type(error).__name__}: {error} (a bug in contend; --debug shows where)")
+    return EXIT_FAILURE

@@ -1,0 +1,48 @@
+"""`contend doctor`."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict
+from typing import Annotated
+
+import typer
+
+from contend.errors import EXIT_FAILURE
+
+
+def register(app: typer.Typer) -> None:
+    """Adds the command."""
+    app.command()(doctor)
+
+
+def doctor(*, json_: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False) -> None:
+    """Says what is installed, what is missing, and how to get it."""
+    from contend.doctor import examine
+
+    findings = examine()
+    missing = [finding for finding in findings if finding.is_required and not finding.is_ok]
+    if json_:
+        print(json.dumps([asdict(finding) for finding in findings], indent=2))
+    else:
+        from rich import box
+        from rich.table import Table
+        from rich.text import Text
+
+        from contend.cli.terminal import stdout_console
+
+        table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+        for title in ("", "what", "version", "for", "how to get it"):
+            table.add_column(title, overflow="fold")
+        for finding in findings:
+            mark = Text("ok", "green") if finding.is_ok else Text("missing", "bold red" if finding.is_required else "")
+            remedy = "" if finding.is_ok else finding.remedy
+            table.add_row(mark, Text(finding.name), Text(finding.version), Text(finding.purpose), Text(remedy))
+        console = stdout_console()
+        console.print(table)
+        if missing:
+            console.print(f"missing: {', '.join(finding.name for finding in missing)}", style="bold red")
+        else:
+            console.print("everything that is required is there")
+    if missing:
+        raise typer.Exit(EXIT_FAILURE)

@@ -1,0 +1,196 @@
+"""`contend run`."""
+
+from __future__ import annotations
+
+import json
+import sys
+from enum import StrEnum
+from pathlib import Path  # noqa: TC003 - typer reads it when the program runs
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from contend.errors import ContendError, InterruptedRunError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from contend.runner import Engine
+    from contend.scenario import ResolvedScenario
+
+
+class EngineName(StrEnum):
+    """The engines that can run a scenario."""
+
+    contend = "contend"
+    simgrid = "simgrid"
+
+
+def register(app: typer.Typer) -> None:
+    """Adds the command."""
+    app.command()(run)
+
+
+def run(
+    *,
+    scenario: Annotated[str, typer.Argument(help="A scenario file, or the name of a shipped one.")],
+    out: Annotated[
+        Path | None, typer.Option("--out", "-o", metavar="DIR", help="Where results go. [default: out/NAME]")
+    ] = None,
+    set_: Annotated[
+        list[str] | None,
+        typer.Option("--set", metavar="PATH=VALUE", help="Override a value, e.g. workload.pairs=20; repeatable."),
+    ] = None,
+    seed: Annotated[int | None, typer.Option(min=0, help="Seed of all random streams.")] = None,
+    replications: Annotated[int | None, typer.Option(min=1, help="Independent runs of each point.")] = None,
+    iterations: Annotated[int | None, typer.Option(min=1, help="Timed iterations of the workload.")] = None,
+    jobs: Annotated[
+        int | None, typer.Option("--jobs", "-j", min=1, metavar="N", help="Runs at once. [default: all cores]")
+    ] = None,
+    engine: Annotated[EngineName, typer.Option(help="What simulates: contend's own engine or SimGrid's.")] = (
+        EngineName.contend
+    ),
+    print_resolved: Annotated[
+        bool, typer.Option("--print-resolved", help="Only print every value and where it comes from.")
+    ] = False,
+    check_determinism: Annotated[
+        bool, typer.Option("--check-determinism", help="Only check that repeated runs give the same bytes.")
+    ] = False,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print no progress and no tables.")] = False,
+    json_: Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")] = False,
+) -> None:
+    """Simulates a scenario: all points of its sweep, several replications each.
+
+    Writes results.json, results.csv, results.parquet and plot.png/.svg, and prints what came out.
+    """
+    from contend.runner import default_jobs, make_engine
+    from contend.scenario import find_scenario, parse_override, resolve_scenario
+
+    overrides = [parse_override(text) for text in set_ or []]
+    for path, value in (("run.seed", seed), ("run.replications", replications), ("workload.iterations", iterations)):
+        if value is not None:
+            overrides.append((path, str(value)))
+    resolved = resolve_scenario(find_scenario(scenario), overrides)
+    if print_resolved:
+        _print_resolved(resolved, as_json=json_)
+        return
+    chosen = make_engine(engine.value)
+    count = jobs or default_jobs()
+    if check_determinism:
+        _check_determinism(resolved, chosen, count, quiet=quiet, as_json=json_)
+        return
+    _run_and_write(resolved, chosen, count, out, quiet=quiet, as_json=json_)
+
+
+def _run_and_write(
+    resolved: ResolvedScenario, engine: Engine, jobs: int, out: Path | None, *, quiet: bool, as_json: bool
+) -> None:
+    from contend.cli.terminal import ProgressReport
+    from contend.files import make_writable_directory
+    from contend.output import default_directory, write_results
+    from contend.results import collect
+    from contend.runner import run_points, weight
+
+    directory = out if out is not None else default_directory(resolved.name)
+    is_new = make_writable_directory(directory)
+    total = sum(weight(point) * point.replications for point in resolved.points)
+    try:
+        with ProgressReport(resolved.name, total, quiet=quiet or as_json) as report:
+            outcome = run_points(resolved.points, engine, jobs=jobs, progress=report.advance)
+        results = collect(resolved, outcome, engine.name)
+        paths = write_results(results, directory) if results.points else []
+    except BaseException:
+        _remove_if_empty(directory, is_new=is_new)
+        raise
+    if not paths:
+        _remove_if_empty(directory, is_new=is_new)
+    if as_json:
+        sys.stdout.write(results.json_bytes().decode())
+    elif not quiet:
+        from contend.cli.terminal import stdout_console
+        from contend.tables import render
+
+        console = stdout_console()
+        console.print(render(results))
+        runs = sum(point.replications for point in results.points)
+        console.print(f"{len(results.points)} points, {runs} runs in {outcome.wall_s:.1f} s, {jobs} at once")
+        for path in paths:
+            console.print(f"wrote {path}", highlight=False, soft_wrap=True)
+    if outcome.interrupted:
+        complete = sum(len(r.results) == r.point.replications for r in outcome.runs)
+        kept = f"; {complete} of {len(outcome.runs)} points are complete" if paths else "; nothing had finished"
+        raise InterruptedRunError(f"interrupted{kept}" + (f", kept in {directory}" if paths else ""))
+
+
+def _remove_if_empty(directory: Path, *, is_new: bool) -> None:
+    """Takes back a folder that was made for nothing."""
+    if is_new and directory.is_dir() and not any(directory.iterdir()):
+        directory.rmdir()
+
+
+def _leaves(value: object, pointer: str = "") -> Iterator[tuple[str, object]]:
+    """All leaves of a JSON document with their JSON pointers (RFC 6901)."""
+    if isinstance(value, dict) and value:
+        for key, entry in value.items():
+            escaped = str(key).replace("~", "~0").replace("/", "~1")
+            yield from _leaves(entry, f"{pointer}/{escaped}")
+    elif isinstance(value, list) and any(isinstance(entry, dict | list) for entry in value):
+        for index, entry in enumerate(value):
+            yield from _leaves(entry, f"{pointer}/{index}")
+    else:
+        yield pointer, value
+
+
+def _origin(origins: dict[str, str], pointer: str) -> str:
+    """Where a value came from: what is said of it, or of the nearest thing around it."""
+    while pointer not in origins and pointer:
+        pointer = pointer.rpartition("/")[0]
+    return origins.get(pointer, "")
+
+
+def _print_resolved(resolved: ResolvedScenario, *, as_json: bool) -> None:
+    if as_json:
+        document = {
+            "document": resolved.document,
+            "origins": resolved.origins,
+            "points": [{"parameters": point.parameters, "config": point.config} for point in resolved.points],
+        }
+        print(json.dumps(document, indent=2, ensure_ascii=False))
+        return
+    from rich import box
+    from rich.table import Table
+    from rich.text import Text
+
+    from contend.cli.terminal import stdout_console
+
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    for title in ("value of", "is", "because"):
+        table.add_column(title, overflow="fold")
+    for pointer, value in _leaves(resolved.document):
+        name = pointer.lstrip("/").replace("/", ".")
+        table.add_row(Text(name), Text(json.dumps(value, ensure_ascii=False)), Text(_origin(resolved.origins, pointer)))
+    console = stdout_console()
+    console.print(table)
+    points = len(resolved.points)
+    swept = ", ".join(resolved.points[0].parameters) or "nothing"
+    console.print(f"{points} point{'s' if points > 1 else ''}; swept: {swept}", highlight=False)
+
+
+def _check_determinism(resolved: ResolvedScenario, engine: Engine, jobs: int, *, quiet: bool, as_json: bool) -> None:
+    from contend.cli.terminal import ProgressReport
+    from contend.determinism import check, job_counts
+    from contend.runner import weight
+
+    total = sum(weight(point) * point.replications for point in resolved.points) * len(job_counts(jobs))
+    with ProgressReport("checking determinism", total, quiet=quiet or as_json) as report:
+        outcome = check(resolved, engine, jobs=jobs, progress=report.advance)
+    if as_json:
+        runs = [{"jobs": count, "sha256": digest} for count, digest in outcome.runs]
+        print(json.dumps({"deterministic": outcome.agrees, "runs": runs}, indent=2))
+    elif not quiet or not outcome.agrees:
+        for number, (count, digest) in enumerate(outcome.runs, start=1):
+            print(f"run {number}, {count} at once: {digest}")
+    if not outcome.agrees:
+        raise ContendError("the runs differ: this scenario is not deterministic")
+    if not quiet and not as_json:
+        print("all runs gave the same bytes")

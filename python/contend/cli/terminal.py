@@ -1,0 +1,86 @@
+"""What commands print, on a terminal and into a pipe."""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from typing import TYPE_CHECKING, Self
+
+from rich.console import Console
+
+if TYPE_CHECKING:
+    from types import TracebackType
+
+    from rich.progress import Progress, TaskID
+
+_PIPED_WIDTH = 200
+_LINE_EVERY_S = 5.0
+
+
+def stdout_console() -> Console:
+    """The console for results. In a pipe it is wide and without colours, so that nothing is cut."""
+    if sys.stdout.isatty():
+        return Console()
+    return Console(width=int(os.environ.get("COLUMNS", _PIPED_WIDTH)))
+
+
+class ProgressReport:
+    """How far a run is, on stderr: a bar on a terminal, else a line every few seconds."""
+
+    def __init__(self, title: str, total: float, *, quiet: bool) -> None:
+        """Prepares a report.
+
+        Args:
+            title: What runs.
+            total: Sum of the amounts that advance() will get.
+            quiet: Print nothing.
+        """
+        self._title = title
+        self._total = total or 1.0
+        self._quiet = quiet
+        self._done = 0.0
+        self._started = time.monotonic()
+        self._last_line = self._started
+        self._bar: Progress | None = None
+        self._task: TaskID | None = None
+
+    def __enter__(self) -> Self:
+        if not self._quiet and sys.stderr.isatty():
+            from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeElapsedColumn
+            from rich.progress import TimeRemainingColumn as Remaining
+
+            self._bar = Progress(
+                TextColumn("{task.description}"),
+                BarColumn(),
+                TaskProgressColumn(),
+                TimeElapsedColumn(),
+                TextColumn("left:"),
+                Remaining(),
+                console=Console(stderr=True),
+                transient=True,
+            )
+            self._bar.start()
+            self._task = self._bar.add_task(self._title, total=self._total)
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        if self._bar is not None:
+            self._bar.stop()
+
+    def advance(self, amount: float) -> None:
+        """Says that more is done."""
+        self._done += amount
+        if self._bar is not None and self._task is not None:
+            self._bar.advance(self._task, amount)
+            return
+        now = time.monotonic()
+        if self._quiet or now - self._last_line < _LINE_EVERY_S:
+            return
+        self._last_line = now
+        share = self._done / self._total
+        elapsed = now - self._started
+        left = elapsed / share - elapsed
+        print(f"contend: {self._title}: {share:.0%} done, {elapsed:.0f} s, about {left:.0f} s left", file=sys.stderr)

@@ -1,0 +1,48 @@
+"""The compiled core's interface, as seen from Python."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Protocol, TypeAlias
+
+# (platform file, from host, to host) -> (latency in s, bandwidth in byte/s, cores of the first host, of the second)
+RouteResolver: TypeAlias = Callable[[str, str, str], tuple[float, float, int, int]]
+
+
+class Core(Protocol):
+    """The functions of `contend._core`."""
+
+    @property
+    def ScenarioError(self) -> type[Exception]:  # noqa: N802 - a class
+        """Raised for a scenario that cannot be used."""
+
+    @property
+    def SimulationError(self) -> type[Exception]:  # noqa: N802 - a class
+        """Raised when a simulation cannot go on."""
+
+    def version(self) -> str:
+        """Version that the core was built from."""
+
+    def known_names(self) -> str:
+        """JSON: the names that a scenario may use, by registry."""
+
+    def resolve(
+        self,
+        path: str,
+        overrides: list[tuple[str, str]],
+        profile_dirs: list[str],
+        route_resolver: RouteResolver,
+    ) -> str:
+        """JSON: {"document", "origins", "points"} of a scenario file."""
+
+    def run_point(self, config_json: str, replication: int, trace_hash: bool = False) -> str:  # noqa: FBT001, FBT002
+        """JSON: the result of one replication of one point."""
+
+    def schema(self, kind: str) -> str:
+        """JSON Schema of a scenario or a profile."""
+
+    def request_stop(self) -> None:
+        """Makes every running simulation end soon with an error."""
+
+    def clear_stop(self) -> None:
+        """Allows simulations again."""

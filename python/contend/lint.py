@@ -1,0 +1,160 @@
+"""Checks the sources of a checkout with clang-format, clang-tidy, ruff and mypy."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import shutil
+import subprocess
+import sys
+import time
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from contend.errors import EXIT_FAILURE, ContendError
+from contend.paths import require_repository
+from contend.runner import default_jobs
+from contend.testing import call, configure
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+CPP_FOLDERS = ("sim", "tests", "benchmarks")
+PYTHON_FOLDERS = ("python", "tests/python")
+# clang-tidy reads how files are compiled from this preset; it is configured, not built.
+TIDY_PRESET = "clang"
+
+
+@dataclass(frozen=True)
+class Check:
+    """One tool's verdict."""
+
+    name: str
+    is_ok: bool
+    summary: str
+    seconds: float
+
+
+def cpp_files(root: Path, *suffixes: str) -> list[Path]:
+    """Our C++ files with these suffixes."""
+    return sorted(
+        path
+        for folder in CPP_FOLDERS
+        for path in (root / folder).rglob("*")
+        if path.suffix in suffixes and path.is_file()
+    )
+
+
+def _tool(name: str) -> str:
+    path = shutil.which(name)
+    if path is None:
+        raise ContendError(f"{name} is not installed: apt-get install {name} (./contend lint does it when it may)")
+    return path
+
+
+def _clang_format(root: Path, *, fix: bool) -> tuple[bool, str]:
+    files = cpp_files(root, ".cpp", ".hpp")
+    if not files:
+        return True, "no files"
+    mode = ["-i"] if fix else ["--dry-run", "--Werror"]
+    status = call([_tool("clang-format-16"), "--style=file", *mode, *files], root)
+    return status == 0, f"{len(files)} files"
+
+
+class _TidyCache:
+    """Remembers which files clang-tidy found clean, by everything that it reads of ours."""
+
+    def __init__(self, root: Path) -> None:
+        self._folder = root / "build" / "tidy-cache"
+        self._folder.mkdir(parents=True, exist_ok=True)
+        shared = hashlib.sha256((root / ".clang-tidy").read_bytes())
+        for header in cpp_files(root, ".hpp"):
+            shared.update(str(header.relative_to(root)).encode() + header.read_bytes())
+        self._shared = shared.hexdigest()
+
+    def entry(self, file: Path, command: str) -> Path:
+        """The file that exists if `file` is clean."""
+        key = hashlib.sha256(f"{self._shared}\0{command}\0".encode() + file.read_bytes())
+        return self._folder / key.hexdigest()
+
+
+def _clang_tidy(root: Path, *, fix: bool, jobs: int, with_tests: bool) -> tuple[bool, str]:
+    tidy = _tool("clang-tidy-16")
+    configure(TIDY_PRESET, root, f"-DCONTEND_TESTS={'ON' if with_tests else 'OFF'}")
+    build = root / "build" / TIDY_PRESET
+    commands = json.loads((build / "compile_commands.json").read_text(encoding="utf-8"))
+    ours = {path for path in cpp_files(root, ".cpp") if with_tests or not path.is_relative_to(root / "tests")}
+    work = {Path(entry["file"]): str(entry["command"]) for entry in commands if Path(entry["file"]) in ours}
+    cache = _TidyCache(root)
+    todo = [file for file, how in work.items() if not cache.entry(file, how).exists()]
+
+    def check(file: Path) -> tuple[Path, bool, str]:
+        options = ["--quiet", "--warnings-as-errors=*", "-p", str(build), *(["--fix"] if fix else [])]
+        answer = subprocess.run(
+            [tidy, *options, str(file)], capture_output=True, text=True, cwd=root, check=False, stdin=subprocess.DEVNULL
+        )
+        return file, answer.returncode == 0, answer.stdout
+
+    failed = 0
+    # Repairs of a header that several files include must not run at once.
+    with ThreadPoolExecutor(max_workers=1 if fix else jobs) as pool:
+        for file, is_ok, output in pool.map(check, sorted(todo)):
+            if is_ok:
+                cache.entry(file, work[file]).touch()
+            else:
+                failed += 1
+                print(output.strip() or f"{file}: clang-tidy failed", flush=True)
+    return failed == 0, f"{len(work)} files, {len(work) - len(todo)} unchanged" + (f", {failed} bad" if failed else "")
+
+
+def _python_folders(root: Path) -> list[str]:
+    return [folder for folder in PYTHON_FOLDERS if (root / folder).is_dir()]
+
+
+def _ruff(root: Path, *, fix: bool) -> tuple[bool, str]:
+    ruff = [sys.executable, "-P", "-m", "ruff"]
+    folders = _python_folders(root)
+    check = call([*ruff, "check", "--quiet", *(["--fix"] if fix else []), *folders], root)
+    layout = call([*ruff, "format", "--quiet", *([] if fix else ["--diff"]), *folders], root)
+    parts = [name for name, status in (("rules", check), ("format", layout)) if status]
+    return not parts, " and ".join(parts) or "rules and format"
+
+
+def _mypy(root: Path) -> tuple[bool, str]:
+    status = call([sys.executable, "-P", "-m", "mypy", "--no-error-summary"], root)
+    return status == 0, "strict"
+
+
+def run_lint(*, fix: bool, jobs: int | None, with_tests: bool) -> int:
+    """Runs all checks, each of them even if another failed.
+
+    Args:
+        fix: Repair what can be repaired.
+        jobs: Files looked at at once.
+        with_tests: Let clang-tidy look at the tests too, which takes as long again.
+
+    Returns:
+        0 if all are content.
+    """
+    root = require_repository("lint")
+    count = jobs or default_jobs()
+    checks: dict[str, Callable[[], tuple[bool, str]]] = {
+        "clang-format": lambda: _clang_format(root, fix=fix),
+        "ruff": lambda: _ruff(root, fix=fix),
+        "mypy": lambda: _mypy(root),
+        "clang-tidy": lambda: _clang_tidy(root, fix=fix, jobs=count, with_tests=with_tests),
+    }
+    verdicts = []
+    for name, check in checks.items():
+        started = time.monotonic()
+        try:
+            is_ok, summary = check()
+        except ContendError as error:
+            is_ok, summary = False, str(error)
+        verdicts.append(Check(name, is_ok, summary, time.monotonic() - started))
+    for verdict in verdicts:
+        state = "ok    " if verdict.is_ok else "FAILED"
+        print(f"lint: {state} {verdict.name} ({verdict.summary}; {verdict.seconds:.1f} s)")
+    return 0 if all(verdict.is_ok for verdict in verdicts) else EXIT_FAILURE

@@ -1,0 +1,34 @@
+"""The files of a run."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from contend.files import write_files
+
+if TYPE_CHECKING:
+    from contend.results import Results
+
+
+def default_directory(name: str) -> Path:
+    """Where the results of a scenario go unless told otherwise: out/NAME."""
+    return Path("out") / (re.sub(r"[^\w.+-]+", "_", name).strip("._") or "scenario")
+
+
+def write_results(results: Results, directory: Path) -> list[Path]:
+    """Writes results.json, .csv, .parquet and the picture: all of them or none.
+
+    Raises:
+        ContendError: The disk is full, or the folder cannot be written to.
+    """
+    contents = {"results.json": results.json_bytes()}
+    if results.points:
+        from contend.plots import picture_bytes
+
+        contents["results.csv"] = results.csv_bytes()
+        contents["results.parquet"] = results.parquet_bytes()
+        for kind, picture in picture_bytes(results).items():
+            contents[f"plot.{kind}"] = picture
+    return write_files(directory, contents)

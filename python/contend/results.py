@@ -1,0 +1,254 @@
+"""The results of a run: per point a mean over replications, and the files that hold them (docs/results.md)."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import json
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from contend.errors import InputError
+from contend.paths import version
+from contend.statistics import Estimate, estimate, mean_number
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    import polars as pl
+
+    from contend.jsontypes import JsonObject, Scalar
+    from contend.runner import Outcome, PointRuns
+    from contend.scenario import ResolvedScenario
+
+# The only fields that may differ between two runs of the same scenario and seed.
+VOLATILE = frozenset({"wall_s", "events"})
+
+# Measures that are reported with a confidence interval, with their unit.
+ESTIMATED = {"message_rate": "msg/s", "perceived_bandwidth": "MiB/s"}
+
+# Measures of some workloads: means over replications; the unit is in the name.
+SCALARS = ("elapsed_s", "communication_time_s", "extra_compute_time_s", "time_per_operation_s")
+
+
+@dataclass(frozen=True)
+class PointResult:
+    """One point: means over its replications. Times are in the unit that their name says."""
+
+    parameters: dict[str, Scalar]
+    replications: int
+    estimates: dict[str, Estimate]
+    scalars: dict[str, float]
+    counters: dict[str, int | float]
+    time_by_category_ns: dict[str, dict[str, int | float]]
+    simulated_s: float
+    wall_s: float
+    events: int | float
+    event_hashes: tuple[str, ...] = field(default=())
+
+    @property
+    def message_rate(self) -> Estimate | None:
+        """Messages (or one-sided operations) per second."""
+        return self.estimates.get("message_rate")
+
+    def to_json(self) -> JsonObject:
+        """The point as it stands in results.json."""
+        entry: JsonObject = {"parameters": self.parameters}
+        for name, value in self.estimates.items():
+            entry[name] = {
+                "mean": value.mean,
+                "ci95": [value.low, value.high],
+                "unit": ESTIMATED[name],
+                "replications": self.replications,
+                "samples": list(value.samples),
+            }
+        entry["counters"] = self.counters
+        entry["time_by_category_ns"] = self.time_by_category_ns
+        entry.update(self.scalars)
+        entry["simulated_s"] = self.simulated_s
+        entry["wall_s"] = self.wall_s
+        entry["events"] = self.events
+        return entry
+
+    @staticmethod
+    def from_json(entry: JsonObject) -> PointResult:
+        """The reverse of to_json."""
+        estimates = {}
+        replications = 1
+        for name in ESTIMATED:
+            if name in entry:
+                value = entry[name]
+                samples = tuple(value.get("samples", ()))
+                estimates[name] = Estimate(value["mean"], value["ci95"][0], value["ci95"][1], samples)
+                replications = int(value["replications"])
+        return PointResult(
+            parameters=entry["parameters"],
+            replications=replications,
+            estimates=estimates,
+            scalars={name: entry[name] for name in SCALARS if name in entry},
+            counters=entry["counters"],
+            time_by_category_ns=entry["time_by_category_ns"],
+            simulated_s=entry["simulated_s"],
+            wall_s=entry["wall_s"],
+            events=entry["events"],
+        )
+
+
+@dataclass(frozen=True)
+class Results:
+    """All points of a run."""
+
+    scenario: JsonObject
+    seed: int
+    engine: str
+    points: tuple[PointResult, ...]
+    interrupted: bool = False
+    contend_version: str = field(default_factory=version)
+
+    @property
+    def name(self) -> str:
+        """Name of the scenario."""
+        return str(self.scenario.get("name") or "unnamed")
+
+    def to_json(self) -> JsonObject:
+        """The content of results.json."""
+        document: JsonObject = {
+            "contend_version": self.contend_version,
+            "engine": self.engine,
+            "scenario": self.scenario,
+            "seed": self.seed,
+        }
+        if self.interrupted:
+            document["interrupted"] = True
+        document["points"] = [point.to_json() for point in self.points]
+        return document
+
+    @staticmethod
+    def from_json(document: JsonObject) -> Results:
+        """The reverse of to_json.
+
+        Raises:
+            InputError: It is not the content of a results.json.
+        """
+        try:
+            return Results(
+                scenario=document["scenario"],
+                seed=int(document["seed"]),
+                engine=document.get("engine", "contend"),
+                points=tuple(PointResult.from_json(point) for point in document["points"]),
+                interrupted=bool(document.get("interrupted", False)),
+                contend_version=document["contend_version"],
+            )
+        except (KeyError, TypeError, IndexError) as error:
+            raise InputError(f"this is not the content of a results.json: {error!r}") from error
+
+    def json_bytes(self) -> bytes:
+        """results.json."""
+        return (json.dumps(self.to_json(), indent=2, ensure_ascii=False, allow_nan=False) + "\n").encode()
+
+    def canonical_bytes(self) -> bytes:
+        """results.json without what may differ between two runs, in one fixed form."""
+        document = self.to_json()
+        for point in document["points"]:
+            for name in VOLATILE:
+                point.pop(name, None)
+        return json.dumps(document, sort_keys=True, separators=(",", ":"), allow_nan=False).encode()
+
+    def canonical_hash(self) -> str:
+        """SHA-256 of the canonical bytes and, where they were recorded, of the hashes of all events."""
+        digest = hashlib.sha256(self.canonical_bytes())
+        for point in self.points:
+            for event_hash in point.event_hashes:
+                digest.update(event_hash.encode())
+        return digest.hexdigest()
+
+    def frame(self) -> pl.DataFrame:
+        """One row per point: parameters, measures with interval, counters, times by role and category."""
+        import polars as pl
+
+        rows = [_row(point) for point in self.points]
+        columns = list(dict.fromkeys(name for row in rows for name in row))
+        return pl.DataFrame({name: _column([row.get(name) for row in rows]) for name in columns}, strict=False)
+
+    def csv_bytes(self) -> bytes:
+        """results.csv."""
+        buffer = io.BytesIO()
+        self.frame().write_csv(buffer)
+        return buffer.getvalue()
+
+    def parquet_bytes(self) -> bytes:
+        """results.parquet."""
+        buffer = io.BytesIO()
+        self.frame().write_parquet(buffer)
+        return buffer.getvalue()
+
+
+def _column(values: list[Any]) -> list[Any]:
+    """Values of one type: numbers as they are if all are, else text."""
+    kinds = {type(value) for value in values if value is not None}
+    if kinds == {int, float}:
+        return [None if value is None else float(value) for value in values]
+    if len(kinds) > 1:
+        return [None if value is None else str(value) for value in values]
+    return values
+
+
+def _row(point: PointResult) -> dict[str, Scalar]:
+    row: dict[str, Scalar] = dict(point.parameters)
+    for name, value in point.estimates.items():
+        row[name] = value.mean
+        row[f"{name}_ci95_low"] = value.low
+        row[f"{name}_ci95_high"] = value.high
+    row["replications"] = point.replications
+    row.update(point.scalars)
+    row.update(point.counters)
+    for role, times in point.time_by_category_ns.items():
+        row.update({f"{role}_{category}_ns": time for category, time in times.items()})
+    row["simulated_s"] = point.simulated_s
+    row["wall_s"] = point.wall_s
+    row["events"] = point.events
+    return row
+
+
+def _mean_by_key(objects: Sequence[dict[str, Any]]) -> dict[str, int | float]:
+    names = dict.fromkeys(name for entry in objects for name in entry)
+    return {name: mean_number([entry.get(name, 0) for entry in objects]) for name in names}
+
+
+def _roles(results: Iterable[JsonObject]) -> list[str]:
+    return list(dict.fromkeys(role for result in results for role in result.get("time_by_category_ns", {})))
+
+
+def summarise(runs: PointRuns) -> PointResult:
+    """Means over the replications of a point (at least one).
+
+    `wall_s`, `events` and `simulated_s` are means for one replication too, so that their ratios are rates.
+    """
+    results = runs.results
+    return PointResult(
+        parameters=runs.point.parameters,
+        replications=len(results),
+        estimates={name: estimate([r[name] for r in results]) for name in ESTIMATED if name in results[0]},
+        scalars={name: float(mean_number([r[name] for r in results])) for name in SCALARS if name in results[0]},
+        counters=_mean_by_key([r.get("counters", {}) for r in results]),
+        time_by_category_ns={
+            role: _mean_by_key([r["time_by_category_ns"].get(role, {}) for r in results]) for role in _roles(results)
+        },
+        simulated_s=float(mean_number([r["simulated_s"] for r in results])),
+        wall_s=float(mean_number(runs.wall_s)),
+        events=mean_number([r["events"] for r in results]),
+        event_hashes=tuple(str(r["event_hash"]) for r in results if r.get("event_hash")),
+    )
+
+
+def collect(scenario: ResolvedScenario, outcome: Outcome, engine: str) -> Results:
+    """The results of a run; points without a finished replication are left out."""
+    document = dict(scenario.document)
+    document.setdefault("name", scenario.name)
+    return Results(
+        scenario=document,
+        seed=scenario.seed,
+        engine=engine,
+        points=tuple(summarise(runs) for runs in outcome.runs if runs.results),
+        interrupted=outcome.interrupted,
+    )

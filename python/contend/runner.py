@@ -1,0 +1,220 @@
+"""Runs the replications of all points on a pool of threads."""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Protocol, TypeAlias
+
+from contend.core import core
+from contend.errors import InputError, SimulationFailedError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from contend.coretypes import Core
+    from contend.jsontypes import JsonObject
+    from contend.scenario import Point
+
+# How long the main thread may sleep before it sees Ctrl-C.
+_WAKE_UP_S = 0.2
+
+
+class Engine(Protocol):
+    """What can run a point."""
+
+    @property
+    def name(self) -> str:
+        """Its name on the command line."""
+
+    def run_point(self, config: str, replication: int, *, trace_hash: bool) -> str:
+        """Runs one replication; the result is JSON."""
+
+    def stop(self) -> None:
+        """Makes running replications end soon, with an error."""
+
+    def reset(self) -> None:
+        """Allows runs again after a stop."""
+
+
+class CoreEngine:
+    """contend's own engine, in this process; it releases the GIL while it runs."""
+
+    name = "contend"
+
+    def __init__(self) -> None:
+        self._core: Core = core()
+
+    def run_point(self, config: str, replication: int, *, trace_hash: bool) -> str:
+        """Runs one replication of one point.
+
+        Raises:
+            SimulationFailedError: The simulation ended with an error, or was stopped.
+            InputError: The configuration is not usable.
+        """
+        try:
+            return self._core.run_point(config, replication, trace_hash)
+        except self._core.SimulationError as error:
+            raise SimulationFailedError(str(error)) from error
+        except self._core.ScenarioError as error:
+            raise InputError(str(error)) from error
+
+    def stop(self) -> None:
+        """Makes running replications end soon, with an error."""
+        self._core.request_stop()
+
+    def reset(self) -> None:
+        """Allows runs again after a stop."""
+        self._core.clear_stop()
+
+
+def make_engine(name: str) -> Engine:
+    """The engine of that name: "contend" or "simgrid"."""
+    if name == "contend":
+        return CoreEngine()
+    if name == "simgrid":
+        from contend.simgrid import SimgridEngine
+
+        return SimgridEngine()
+    raise InputError(f"no engine {name!r}; there are 'contend' and 'simgrid'")
+
+
+@dataclass
+class PointRuns:
+    """The finished replications of one point, in order of replication."""
+
+    point: Point
+    results: list[JsonObject] = field(default_factory=list)
+    wall_s: list[float] = field(default_factory=list)
+
+
+@dataclass
+class Outcome:
+    """What came out of a run."""
+
+    runs: list[PointRuns]
+    wall_s: float
+    interrupted: bool = False
+
+
+def default_jobs() -> int:
+    """How many simulations run at once unless told otherwise: the cores this process may use."""
+    return len(os.sched_getaffinity(0))
+
+
+def weight(point: Point) -> float:
+    """Rough relative cost of a replication, for the estimate of the time left: the messages of a point."""
+    workload = point.config.get("workload", {})
+    product = 1.0
+    for name in ("pairs", "window", "iterations"):
+        value = workload.get(name, 1)
+        if isinstance(value, int | float) and value > 0:
+            product *= value
+    return product
+
+
+def run_points(
+    points: Sequence[Point],
+    engine: Engine,
+    *,
+    jobs: int,
+    trace_hash: bool = False,
+    progress: Callable[[float], None] | None = None,
+) -> Outcome:
+    """Runs all replications of all points.
+
+    The results do not depend on `jobs`, nor does their order. Ctrl-C ends the run early: what had finished is returned.
+
+    Args:
+        points: What to run; each says how many replications it wants.
+        engine: What runs them.
+        jobs: How many at once.
+        trace_hash: Whether the engine hashes its events (slower).
+        progress: Called with the weight of each replication that finishes.
+
+    Raises:
+        SimulationFailedError: One failed; the message names its point. The others are stopped.
+    """
+    if jobs < 1:
+        raise InputError(f"-j {jobs}: at least one job is needed")
+    started = time.monotonic()
+    engine.reset()
+    batch = _Batch(points, engine, trace_hash=trace_hash)
+    interrupted = batch.run(jobs, progress)
+    if interrupted:
+        engine.reset()
+    return Outcome(batch.collect(), time.monotonic() - started, interrupted)
+
+
+_Finished: TypeAlias = tuple["JsonObject", float]
+
+
+class _Batch:
+    """The replications of one call of run_points."""
+
+    def __init__(self, points: Sequence[Point], engine: Engine, *, trace_hash: bool) -> None:
+        self._points = points
+        self._engine = engine
+        self._trace_hash = trace_hash
+        self._futures: dict[Future[_Finished], tuple[int, int]] = {}
+        self._done: dict[tuple[int, int], _Finished] = {}
+
+    def run(self, jobs: int, progress: Callable[[float], None] | None) -> bool:
+        """Runs them; returns whether Ctrl-C ended that early."""
+        pool = ThreadPoolExecutor(max_workers=jobs, thread_name_prefix="simulation")
+        interrupted = False
+        try:
+            for index, point in enumerate(self._points):
+                for replication in range(point.replications):
+                    self._futures[pool.submit(self._one, point, replication)] = (index, replication)
+            self._wait(progress)
+        except KeyboardInterrupt:
+            interrupted = True
+        finally:
+            for future in self._futures:
+                future.cancel()
+            if len(self._done) < len(self._futures):
+                self._engine.stop()
+            pool.shutdown(wait=True, cancel_futures=True)
+        if interrupted:
+            # Those that ended between the last look and the stop.
+            for future, key in self._futures.items():
+                if not future.cancelled() and future.exception() is None:
+                    self._done[key] = future.result()
+        return interrupted
+
+    def collect(self) -> list[PointRuns]:
+        """What finished, in order of point and replication."""
+        runs = [PointRuns(point) for point in self._points]
+        for (index, _), (result, wall_s) in sorted(self._done.items(), key=lambda item: item[0]):
+            runs[index].results.append(result)
+            runs[index].wall_s.append(wall_s)
+        return runs
+
+    def _one(self, point: Point, replication: int) -> _Finished:
+        begin = time.monotonic()
+        answer = self._engine.run_point(point.config_json, replication, trace_hash=self._trace_hash)
+        result: JsonObject = json.loads(answer)
+        return result, time.monotonic() - begin
+
+    def _wait(self, progress: Callable[[float], None] | None) -> None:
+        pending = set(self._futures)
+        while pending:
+            finished, pending = wait(pending, timeout=_WAKE_UP_S, return_when=FIRST_COMPLETED)
+            for future in finished:
+                index, replication = self._futures[future]
+                self._done[index, replication] = _result_of(future, self._points[index], replication)
+                if progress is not None:
+                    progress(weight(self._points[index]))
+
+
+def _result_of(future: Future[_Finished], point: Point, replication: int) -> _Finished:
+    try:
+        return future.result()
+    except SimulationFailedError as error:
+        raise SimulationFailedError(
+            f"the simulation of {point.label()} (replication {replication}) failed: {error}"
+        ) from error

@@ -1,0 +1,131 @@
+"""From a scenario file and overrides to the points that will be simulated."""
+
+from __future__ import annotations
+
+import difflib
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from contend.core import core
+from contend.errors import InputError
+from contend.paths import profile_directories, scenarios_directory
+from contend.simgrid import PlatformRoutes
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from contend.jsontypes import JsonObject, Scalar
+
+
+@dataclass(frozen=True)
+class Point:
+    """One point of a sweep: the values of the swept parameters and everything that the engine needs."""
+
+    parameters: dict[str, Scalar]
+    config: JsonObject
+
+    @property
+    def config_json(self) -> str:
+        """The configuration as the core reads it."""
+        return json.dumps(self.config)
+
+    @property
+    def replications(self) -> int:
+        """How many independent runs were asked for."""
+        return int(self.config["run"]["replications"])
+
+    def label(self) -> str:
+        """Short text such as "pairs=20 instances=1"."""
+        return " ".join(f"{name}={value}" for name, value in self.parameters.items()) or "the only point"
+
+
+@dataclass(frozen=True)
+class ResolvedScenario:
+    """A scenario with every default filled in.
+
+    `origins` says for each JSON pointer into `document` where its value came from.
+    """
+
+    path: Path
+    document: JsonObject
+    origins: dict[str, str]
+    points: tuple[Point, ...]
+
+    @property
+    def name(self) -> str:
+        """The scenario's name, which is the file's if it has none."""
+        return str(self.document.get("name") or self.path.stem)
+
+    @property
+    def seed(self) -> int:
+        """The seed of all random streams."""
+        return int(self.document.get("run", {}).get("seed", self.points[0].config["run"]["seed"] if self.points else 1))
+
+
+def find_scenario(name: str) -> Path:
+    """Finds a scenario: a path, or the name of a shipped one with or without folder and ".json".
+
+    Raises:
+        InputError: There is none; the message names the nearest.
+    """
+    path = Path(name)
+    if path.is_dir():
+        raise InputError(f"{name} is a folder; a scenario is a JSON file")
+    if path.exists():
+        return path
+    shipped_folder = scenarios_directory()
+    shipped = {p.relative_to(shipped_folder).as_posix(): p for p in sorted(shipped_folder.rglob("*.json"))}
+    wanted = name.removeprefix("scenarios/").removesuffix(".json")
+    matches = [p for key, p in shipped.items() if wanted in (key.removesuffix(".json"), p.stem)]
+    if len(matches) == 1:
+        return matches[0]
+    if matches:
+        raise InputError(f"the name {name!r} stands for several scenarios: {', '.join(map(str, matches))}")
+    known = {candidate: key for key, p in shipped.items() for candidate in (key, key.removesuffix(".json"), p.stem)}
+    near = difflib.get_close_matches(wanted, known, n=1)
+    hint = f"; did you mean {known[near[0]]!r}?" if near else ""
+    raise InputError(f"no scenario file {name!r}{hint}")
+
+
+def parse_override(text: str) -> tuple[str, str]:
+    """Splits "dotted.path=value".
+
+    Raises:
+        InputError: It has another form.
+    """
+    path, separator, value = text.partition("=")
+    if not separator or not path.strip():
+        raise InputError(f"--set {text!r}: expected dotted.path=value, for example workload.pairs=20")
+    return path.strip(), value.strip()
+
+
+def resolve_scenario(path: Path, overrides: Sequence[tuple[str, str]] = ()) -> ResolvedScenario:
+    """Reads a scenario and fills in everything.
+
+    Args:
+        path: The scenario file.
+        overrides: Dotted path and value (JSON, or a plain word), applied in order.
+
+    Raises:
+        InputError: The scenario, an override, its profile or its platform is not usable.
+    """
+    module = core()
+    folder = path.resolve().parent
+    routes = PlatformRoutes(folder)
+    directories = [str(directory) for directory in profile_directories(folder)]
+    try:
+        answer = module.resolve(str(path), list(overrides), directories, routes)
+    except module.ScenarioError as error:
+        raise routes.failure or InputError(str(error)) from error
+    except Exception:
+        # The callback's own error may arrive as any type: say what it was.
+        if routes.failure is not None:
+            raise routes.failure from None
+        raise
+    resolved: JsonObject = json.loads(answer)
+    points = tuple(Point(point["parameters"], point["config"]) for point in resolved["points"])
+    if not points:
+        raise InputError(f"{path}: the sweep has no points")
+    return ResolvedScenario(path, resolved["document"], resolved["origins"], points)

@@ -1,0 +1,138 @@
+"""The helper program that reads SimGrid platforms and runs the second engine."""
+
+from __future__ import annotations
+
+import functools
+import json
+import subprocess
+import threading
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from contend.errors import ContendError, InputError, SimulationFailedError
+from contend.paths import executable, scenarios_directory
+
+if TYPE_CHECKING:
+    from contend.jsontypes import JsonObject
+
+PROGRAM = "contend-simgrid"
+_PLATFORM_TIMEOUT_S = 120
+
+
+def program() -> Path:
+    """Path of the helper program.
+
+    Raises:
+        ContendError: It is not built.
+    """
+    path = executable(PROGRAM)
+    if path is None:
+        raise ContendError(f"the program {PROGRAM} is not built; './contend doctor' says what is missing")
+    return path
+
+
+def _last_line(text: str) -> str:
+    lines = [line for line in text.splitlines() if line.strip()]
+    return lines[-1].removeprefix("error:").strip() if lines else "no message"
+
+
+def platform_path(name: str, beside: Path | None = None) -> Path:
+    """Finds a platform file: as given, beside the scenario, or among those shipped.
+
+    Raises:
+        InputError: There is no such file.
+    """
+    shipped = scenarios_directory()
+    folders = [Path(), *([beside] if beside else []), shipped, shipped / "platforms"]
+    for folder in folders:
+        candidate = folder / name
+        if candidate.is_file():
+            return candidate.resolve()
+    raise InputError(f"no platform file {name!r} here, beside the scenario, or in {shipped / 'platforms'}")
+
+
+@functools.lru_cache(maxsize=1024)
+def _ask_route(path: Path, source: str, destination: str) -> tuple[float, float, int, int]:
+    command = [str(program()), "platform", str(path), source, destination]
+    try:
+        answer = subprocess.run(command, capture_output=True, text=True, timeout=_PLATFORM_TIMEOUT_S, check=False)
+    except (OSError, subprocess.TimeoutExpired) as error:
+        raise ContendError(f"cannot read the platform {path}: {error}") from error
+    if answer.returncode != 0:
+        raise InputError(f"platform {path}: {_last_line(answer.stderr)}")
+    route: JsonObject = json.loads(answer.stdout)
+    return (
+        float(route["latency_s"]),
+        float(route["bandwidth_Bps"]),
+        int(route["from_cores"]),
+        int(route["to_cores"]),
+    )
+
+
+class PlatformRoutes:
+    """Answers the core's questions about routes; remembers the first failure, whatever the core makes of it."""
+
+    def __init__(self, beside: Path | None = None) -> None:
+        self._beside = beside
+        self.failure: ContendError | None = None
+
+    def __call__(self, platform: str, source: str, destination: str) -> tuple[float, float, int, int]:
+        """Latency in s, bandwidth in byte/s and the cores of both hosts, for the route between two hosts."""
+        try:
+            return _ask_route(platform_path(platform, self._beside), source, destination)
+        except ContendError as error:
+            self.failure = self.failure or error
+            raise
+
+
+class SimgridEngine:
+    """Runs points in the second engine, one process for each replication."""
+
+    name = "simgrid"
+
+    def __init__(self) -> None:
+        self._program = program()
+        self._running: set[subprocess.Popen[str]] = set()
+        self._lock = threading.Lock()
+        self._stopped = False
+
+    def run_point(self, config: str, replication: int, *, trace_hash: bool) -> str:
+        """Runs one replication of one point; the answer is JSON like the core's.
+
+        Raises:
+            SimulationFailedError: The program ended with an error or was stopped.
+        """
+        command = [str(self._program), "run", "--replication", str(replication)]
+        if trace_hash:
+            command.append("--trace-hash")
+        with self._lock:
+            if self._stopped:
+                raise SimulationFailedError("stopped")
+            process = subprocess.Popen(
+                command,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                text=True,
+                start_new_session=True,  # Ctrl-C is handled here, not by the children
+            )
+            self._running.add(process)
+        try:
+            output, messages = process.communicate(config)
+        finally:
+            with self._lock:
+                self._running.discard(process)
+        if process.returncode != 0:
+            raise SimulationFailedError(_last_line(messages))
+        return output
+
+    def stop(self) -> None:
+        """Ends all running simulations."""
+        with self._lock:
+            self._stopped = True
+            for process in self._running:
+                process.kill()
+
+    def reset(self) -> None:
+        """Allows simulations again."""
+        self._stopped = False

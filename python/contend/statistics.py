@@ -1,0 +1,75 @@
+"""Means and confidence intervals over replications."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """A mean over replications with its confidence interval, in the unit of the samples.
+
+    `low` and `high` are None for a single sample: it says nothing about the spread.
+    """
+
+    mean: float
+    low: float | None
+    high: float | None
+    samples: tuple[float, ...]
+
+    @property
+    def half_width(self) -> float | None:
+        """Half the width of the interval; None for a single sample."""
+        return None if self.high is None else self.high - self.mean
+
+
+def student_t_quantile(probability: float, degrees_of_freedom: int) -> float:
+    """The quantile of Student's t distribution."""
+    from scipy import special
+
+    return float(special.stdtrit(degrees_of_freedom, probability))
+
+
+def estimate(samples: Sequence[float], confidence: float = 0.95) -> Estimate:
+    """Mean and Student-t confidence interval of independent samples.
+
+    Args:
+        samples: At least one value.
+        confidence: Probability that the interval covers the true mean.
+
+    Raises:
+        ValueError: No samples.
+    """
+    count = len(samples)
+    if count == 0:
+        raise ValueError("an estimate needs at least one sample")
+    mean = exact_mean(samples)
+    values = tuple(float(sample) for sample in samples)
+    if count == 1:
+        return Estimate(mean, None, None, values)
+    variance = math.fsum((value - mean) ** 2 for value in values) / (count - 1)
+    if variance == 0.0:
+        return Estimate(mean, mean, mean, values)
+    half = student_t_quantile(0.5 + confidence / 2, count - 1) * math.sqrt(variance / count)
+    return Estimate(mean, mean - half, mean + half, values)
+
+
+def exact_mean(samples: Sequence[float]) -> float:
+    """The mean, rounded once: it does not depend on the order of the samples."""
+    first = samples[0]
+    if all(sample == first for sample in samples):
+        return float(first)
+    return math.fsum(samples) / len(samples)
+
+
+def mean_number(samples: Sequence[float]) -> int | float:
+    """The mean for a results file: an int stays an int when all samples are the same."""
+    first = samples[0]
+    if all(sample == first for sample in samples):
+        return first
+    return math.fsum(samples) / len(samples)

@@ -1,0 +1,156 @@
+"""Results as tables for the terminal."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from rich import box
+from rich.console import Group
+from rich.table import Table
+from rich.text import Text
+
+from contend.axes import representative
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
+    from contend.results import PointResult, Results
+    from contend.statistics import Estimate
+
+# Open MPI's software performance counters: name, our counter, what its value is divided by.
+SPC: tuple[tuple[str, str, float], ...] = (
+    ("OMPI_SPC_ISEND", "messages_sent", 1),
+    ("OMPI_SPC_IRECV", "messages_received", 1),
+    ("OMPI_SPC_PUT", "puts", 1),
+    ("OMPI_SPC_GET", "gets", 1),
+    ("OMPI_SPC_UNEXPECTED", "unexpected", 1),
+    ("OMPI_SPC_UNEXPECTED_IN_QUEUE", "unexpected_in_queue", 1),
+    ("OMPI_SPC_MAX_UNEXPECTED_IN_QUEUE", "unexpected_in_queue_max", 1),
+    ("OMPI_SPC_OUT_OF_SEQUENCE", "out_of_sequence", 1),
+    ("OMPI_SPC_OOS_IN_QUEUE", "oos_in_queue", 1),
+    ("OMPI_SPC_MAX_OOS_IN_QUEUE", "oos_in_queue_max", 1),
+    ("OMPI_SPC_MATCH_TIME (us)", "match_time_ns", 1000),
+)
+_MAX_SPC_POINTS = 6
+_SMALLEST_SHARE = 0.0005
+
+
+def rate_text(value: float) -> str:
+    """A rate with three or four digits that matter: 140.2 k, 1.234 M."""
+    for factor, suffix in ((1e9, " G"), (1e6, " M"), (1e3, " k")):
+        if abs(value) >= factor:
+            return f"{value / factor:.4g}{suffix}"
+    return f"{value:.4g}"
+
+
+def count_text(value: float | None) -> str:
+    """A count: whole when it is whole, with thousands separated."""
+    if value is None:
+        return "-"
+    return f"{int(value):,}" if float(value).is_integer() else f"{value:,.1f}"
+
+
+def interval_text(value: Estimate) -> str:
+    """Half the confidence interval, absolute and in percent."""
+    half = value.half_width
+    if half is None:
+        return "-"
+    return f"± {rate_text(half)} ({half / value.mean:.1%})" if value.mean else f"± {rate_text(half)}"
+
+
+def _table(title: str, caption: str | None = None) -> Table:
+    return Table(
+        title=title, caption=caption, box=box.SIMPLE_HEAD, title_justify="left", caption_justify="left",
+        title_style="bold", pad_edge=False,
+    )  # fmt: skip
+
+
+def _share(part: float | None, whole: float | None) -> str:
+    return "-" if part is None or not whole else f"{part / whole:.1%}"
+
+
+def _parameter_names(points: tuple[PointResult, ...]) -> list[str]:
+    return list(dict.fromkeys(name for point in points for name in point.parameters))
+
+
+def _main_table(results: Results) -> Table:
+    names = _parameter_names(results.points)
+    measures = [name for name in ("message_rate", "perceived_bandwidth") if results.points[0].estimates.get(name)]
+    titles = {"message_rate": "messages/s", "perceived_bandwidth": "MiB/s"}
+    scalars = [name for name in results.points[0].scalars if name != "elapsed_s"]
+    table = _table(results.name)
+    for name in names:
+        table.add_column(name, justify="right")
+    for name in measures:
+        table.add_column(titles[name], justify="right", style="bold")
+        table.add_column("95 % CI", justify="right")
+    for title in (*scalars, "out of seq.", "unexpected", "match/msg", "events", "wall"):
+        table.add_column(title, justify="right")
+    for point in results.points:
+        cells = [str(point.parameters.get(name, "-")) for name in names]
+        for name in measures:
+            value = point.estimates[name]
+            cells += [rate_text(value.mean), interval_text(value)]
+        cells += [f"{point.scalars[name]:.4g} s" for name in scalars]
+        received = point.counters.get("messages_received")
+        match_ns = point.counters.get("match_time_ns")
+        cells += [
+            _share(point.counters.get("out_of_sequence"), received),
+            count_text(point.counters.get("unexpected")),
+            f"{match_ns / received:.0f} ns" if match_ns is not None and received else "-",
+            count_text(round(point.events)),
+            f"{point.wall_s:.2f} s",
+        ]
+        table.add_row(*cells)
+    return table
+
+
+def _where_table(results: Results) -> Table:
+    chosen = representative(results.points)
+    categories: dict[str, float] = {}
+    for point in chosen:
+        for times in point.time_by_category_ns.values():
+            total = sum(times.values()) or 1
+            for category, time in times.items():
+                categories[category] = max(categories.get(category, 0.0), time / total)
+    shown = sorted((c for c, share in categories.items() if share >= _SMALLEST_SHARE), key=lambda c: -categories[c])
+    names = _parameter_names(results.points)
+    table = _table("where the time went", "share of the time of all threads of a role")
+    for name in names:
+        table.add_column(name, justify="right")
+    table.add_column("role")
+    for category in shown:
+        table.add_column(category.replace("_", " "), justify="right")
+    for point in chosen:
+        for role, times in point.time_by_category_ns.items():
+            total = sum(times.values())
+            cells = [str(point.parameters.get(name, "-")) for name in names]
+            table.add_row(*cells, role, *(_share(times.get(category, 0.0), total) for category in shown))
+    return table
+
+
+def _spc_table(results: Results) -> Table:
+    chosen = representative(results.points, _MAX_SPC_POINTS)
+    table = _table("counters, under Open MPI's names", "mean of one replication")
+    table.add_column("counter")
+    for point in chosen:
+        label = "\n".join(f"{name}={value}" for name, value in point.parameters.items()) or "value"
+        table.add_column(label, justify="right")
+    for title, counter, divisor in SPC:
+        values = [point.counters.get(counter) for point in chosen]
+        if any(value is not None for value in values):
+            table.add_row(title, *(count_text(None if v is None else v / divisor) for v in values))
+    return table
+
+
+def render(results: Results) -> RenderableType:
+    """Everything that `contend run` shows after a run."""
+    if not results.points:
+        return Text("no replication finished")
+    parts: list[RenderableType] = [_main_table(results)]
+    gap = Text()
+    if any(point.time_by_category_ns for point in results.points):
+        parts += [_where_table(results), gap]
+    if any(point.counters for point in results.points):
+        parts += [_spc_table(results), gap]
+    return Group(*parts)

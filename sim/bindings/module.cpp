@@ -1,0 +1,103 @@
+// The Python module contend._core: JSON in, JSON out. The interpreter lock is released while a simulation runs.
+#include "scenario/loader.hpp"
+#include "scenario/schema.hpp"
+#include "simulation/names.hpp"
+#include "simulation/run_point.hpp"
+
+#include <nanobind/nanobind.h>
+#include <nanobind/stl/filesystem.h>
+#include <nanobind/stl/function.h>
+#include <nanobind/stl/pair.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/tuple.h>
+#include <nanobind/stl/vector.h>
+
+#include <atomic>
+
+namespace nb = nanobind;
+
+namespace contend {
+
+namespace {
+
+std::atomic<bool> stop_requested{false};
+
+/// (platform file, from host, to host) -> (latency in s, bandwidth in bytes/s, cores of from, cores of to)
+using PythonResolver =
+    std::function<std::tuple<double, double, int, int>(const std::string&, const std::string&, const std::string&)>;
+
+std::string resolve(const std::string& path, const std::vector<std::pair<std::string, std::string>>& overrides,
+                    const std::vector<std::string>& profile_dirs, const PythonResolver& route_resolver) {
+  LoadOptions options;
+  options.names = known_names();
+  options.profile_directories.assign(profile_dirs.begin(), profile_dirs.end());
+  options.overrides = overrides;
+  options.resolve_route = [&](const std::filesystem::path& platform, const std::string& from, const std::string& to) {
+    const auto [latency, bandwidth, from_cores, to_cores] = route_resolver(platform.string(), from, to);
+    return RouteFacts{{Duration::seconds(latency), bandwidth}, from_cores, to_cores};
+  };
+  const ResolvedScenario scenario = load_scenario(path, options);
+  nlohmann::ordered_json points = nlohmann::ordered_json::array();
+  for (const ResolvedPoint& point : scenario.points) {
+    points.push_back({{"parameters", point.parameters}, {"config", to_json(point.config)}});
+  }
+  return nlohmann::ordered_json{
+      {"document", scenario.document}, {"origins", scenario.origins}, {"points", std::move(points)}}
+      .dump();
+}
+
+std::string names() {
+  const KnownNames known = known_names();
+  return nlohmann::ordered_json{{"locks", known.locks},
+                                {"matching", known.matching},
+                                {"progress", known.progress},
+                                {"assignments", known.assignments},
+                                {"workloads", known.workloads}}
+      .dump();
+}
+
+std::string schema(const std::string& kind) {
+  if (kind == "scenario") {
+    return scenario_schema(known_names()).dump(2);
+  }
+  if (kind == "profile") {
+    return profile_schema().dump(2);
+  }
+  throw std::invalid_argument("there is a schema for 'scenario' and one for 'profile', not for '" + kind + "'");
+}
+
+/// A run that failed: deadlock, violated invariant, stopped. Bad input is a ScenarioError instead.
+class SimulationError : public std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+std::string run(const std::string& config_json, int replication, bool trace_hash) {
+  try {
+    return run_point(config_json, replication, {}, trace_hash, &stop_requested);
+  } catch (const ScenarioError&) {
+    throw;
+  } catch (const std::exception& error) {
+    throw SimulationError(error.what());
+  }
+}
+
+} // namespace
+
+} // namespace contend
+
+NB_MODULE(_core, module) {
+  using namespace contend;
+  module.doc() = "contend's simulator core.";
+  nb::exception<ScenarioError>(module, "ScenarioError", PyExc_ValueError);
+  nb::exception<SimulationError>(module, "SimulationError", PyExc_RuntimeError);
+
+  module.def("version", [] { return std::string(CONTEND_VERSION); });
+  module.def("known_names", &names, "Registered models by kind, as JSON.");
+  module.def("resolve", &resolve, nb::arg("path"), nb::arg("overrides"), nb::arg("profile_dirs"),
+             nb::arg("route_resolver"));
+  module.def("run_point", &run, nb::arg("config_json"), nb::arg("replication"), nb::arg("trace_hash") = false,
+             nb::call_guard<nb::gil_scoped_release>());
+  module.def("schema", &schema, nb::arg("kind"));
+  module.def("request_stop", [] { stop_requested = true; }, "Running simulations end soon with an error.");
+  module.def("clear_stop", [] { stop_requested = false; });
+}

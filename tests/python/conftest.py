@@ -1,0 +1,32 @@
+"""Fixtures for all tests."""
+
+from __future__ import annotations
+
+import json
+import sys
+from typing import TYPE_CHECKING
+
+import pytest
+
+import contend
+from fakes import FakeCore
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+@pytest.fixture
+def core(monkeypatch: pytest.MonkeyPatch) -> FakeCore:
+    fake = FakeCore()
+    monkeypatch.setitem(sys.modules, "contend._core", fake)  # type: ignore[arg-type]
+    monkeypatch.setattr(contend, "_core", fake, raising=False)
+    return fake
+
+
+@pytest.fixture
+def scenario(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A scenario file in an otherwise empty working directory."""
+    monkeypatch.chdir(tmp_path)
+    path = tmp_path / "small.json"
+    path.write_text(json.dumps({"name": "small"}))
+    return path

@@ -1,0 +1,121 @@
+"""A small stand-in for the compiled core."""
+
+from __future__ import annotations
+
+import json
+import threading
+import time
+from pathlib import Path
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any
+
+import contend
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+REPOSITORY = Path(__file__).resolve().parents[2]
+
+
+class FakeCore(SimpleNamespace):
+    """Behaves as contend._core does, with a "simulation" that is a formula."""
+
+    class ScenarioError(Exception):
+        pass
+
+    class SimulationError(Exception):
+        pass
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.pairs: list[int] = [1, 2, 4]
+        self.seconds_per_run = 0.0
+        self.stop = threading.Event()
+        self.started = threading.Semaphore(0)
+        self.calls = 0
+        self.deterministic = True
+        self.fail_at: int | None = None
+        self.uses_route = False
+
+    def version(self) -> str:
+        return contend.__version__
+
+    def schema(self, kind: str) -> str:
+        return json.dumps({"title": kind})
+
+    def resolve(
+        self,
+        path: str,
+        overrides: list[tuple[str, str]],
+        profile_dirs: list[str],
+        route_resolver: Callable[[str, str, str], tuple[float, float, int, int]],
+    ) -> str:
+        document: dict[str, Any] = json.loads(Path(path).read_text())
+        origins = {f"/{key}": "file" for key in document}
+        document.setdefault("run", {"seed": 1, "replications": 3})
+        document.setdefault("workload", {"pairs": 1, "iterations": 10})
+        for dotted, value in overrides:
+            section, _, key = dotted.partition(".")
+            if section not in document:
+                raise self.ScenarioError(f"unknown key {dotted!r}; did you mean 'workload'?")
+            document[section][key] = json.loads(value)
+            origins[f"/{section}/{key}"] = "command line"
+        if self.uses_route:
+            try:
+                route_resolver("missing.xml", "a", "b")
+            except Exception as error:
+                raise self.ScenarioError(f"callback failed: {error}") from error
+        points = [
+            {
+                "parameters": {"pairs": pairs, "lock": lock},
+                "config": {"run": document["run"], "workload": {**document["workload"], "pairs": pairs}, "lock": lock},
+            }
+            for lock in ("mutex", "mcs")
+            for pairs in self.pairs
+        ]
+        return json.dumps({"document": document, "origins": origins, "points": points})
+
+    def run_point(self, config_json: str, replication: int, trace_hash: bool = False) -> str:  # noqa: FBT001, FBT002
+        self.calls += 1
+        config = json.loads(config_json)
+        pairs = config["workload"]["pairs"]
+        self.started.release()
+        if self.seconds_per_run:
+            begin = time.monotonic()
+            while time.monotonic() - begin < self.seconds_per_run:
+                if self.stop.wait(0.01):
+                    raise self.SimulationError("stopped")
+        if self.fail_at == pairs:
+            raise self.SimulationError("deadlock: thread receiver 0 waits for lock matching")
+        jitter = 0 if self.deterministic else self.calls
+        rate = (
+            1e5 * pairs / (1 + pairs / 8) * (1 + 0.01 * replication) * (1.3 if config["lock"] == "mcs" else 1) + jitter
+        )
+        return json.dumps(
+            {
+                "message_rate": rate,
+                "elapsed_s": 1e-3,
+                "simulated_s": 2e-3,
+                "events": 1000 * pairs,
+                "counters": {
+                    "messages_sent": 1280 * pairs,
+                    "messages_received": 1280 * pairs,
+                    "out_of_sequence": 100 * pairs + replication,
+                    "oos_in_queue_max": 5,
+                    "unexpected": 7,
+                    "unexpected_in_queue_max": 3,
+                    "match_time_ns": 64000 * pairs,
+                },
+                "time_by_category_ns": {
+                    "sender": {"software": 500.0, "lock_wait": 100.0 * pairs},
+                    "receiver": {"software": 300.0, "matching": 200.0 * pairs, "new_category": 5.0},
+                },
+                "event_hash": f"{replication:x}",
+            }
+        )
+
+    def request_stop(self) -> None:
+        self.stop.set()
+
+    def clear_stop(self) -> None:
+        self.stop.clear()

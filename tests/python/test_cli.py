@@ -1,0 +1,175 @@
+import errno
+import json
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+import contend
+from contend import files
+from contend.cli import main
+from fakes import REPOSITORY
+
+if TYPE_CHECKING:
+    from fakes import FakeCore
+
+Capture = pytest.CaptureFixture[str]
+
+
+def names(folder: Path) -> list[str]:
+    return sorted(path.name for path in folder.iterdir())
+
+
+def test_run_writes_and_prints(core: "FakeCore", scenario: Path, capsys: Capture) -> None:
+    del core
+    assert main(["run", str(scenario), "-j", "2"]) == 0
+    output = capsys.readouterr()
+    assert "95 % CI" in output.out
+    assert "wrote out/small/plot.svg" in output.out
+    assert names(Path("out/small")) == ["plot.png", "plot.svg", "results.csv", "results.json", "results.parquet"]
+
+
+def test_options_become_overrides(core: "FakeCore", scenario: Path, capsys: Capture) -> None:
+    del core
+    options = ["--seed", "7", "--replications", "2", "--iterations", "5", "--set", "workload.window=64", "--json"]
+    assert main(["run", str(scenario), *options, "--out", "here"]) == 0
+    document = json.loads(capsys.readouterr().out)
+    assert document == json.loads(Path("here/results.json").read_text())
+    assert document["seed"] == 7
+    assert document["scenario"]["workload"] == {"pairs": 1, "iterations": 5, "window": 64}
+    assert document["points"][0]["message_rate"]["replications"] == 2
+
+
+def test_quiet(core: "FakeCore", scenario: Path, capsys: Capture) -> None:
+    del core
+    assert main(["run", str(scenario), "--quiet"]) == 0
+    assert capsys.readouterr() == ("", "")
+
+
+def test_print_resolved(core: "FakeCore", scenario: Path, capsys: Capture) -> None:
+    assert main(["run", str(scenario), "--print-resolved", "--seed", "9"]) == 0
+    text = capsys.readouterr().out
+    assert "run.seed" in text
+    assert "command line" in text
+    assert "6 points; swept: pairs, lock" in text
+    assert main(["run", str(scenario), "--print-resolved", "--json"]) == 0
+    assert set(json.loads(capsys.readouterr().out)) == {"document", "origins", "points"}
+    assert core.calls == 0
+    assert not Path("out").exists()
+
+
+def test_check_determinism(core: "FakeCore", scenario: Path, capsys: Capture) -> None:
+    assert main(["run", str(scenario), "--check-determinism"]) == 0
+    assert "all runs gave the same bytes" in capsys.readouterr().out
+    core.deterministic = False
+    assert main(["run", str(scenario), "--check-determinism", "--json"]) == 1
+    output = capsys.readouterr()
+    assert json.loads(output.out)["deterministic"] is False
+    assert "the runs differ" in output.err
+    assert not Path("out").exists()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["rnu"], "Did you mean 'run'"),
+        (["run", "small.json", "--replicatoins", "3"], "--replications"),
+        (["run", "small.json", "-j", "0"], "greater than or equal to 1"),
+        (["run", "small.json", "--set", "nonsense"], "expected dotted.path=value"),
+        (["run", "small.json", "--set", "wokload.pairs=1"], "did you mean 'workload'"),
+        (["run", "smal.json"], "no scenario file 'smal.json'"),
+        (["run", "."], "is a folder"),
+        (["run"], "Missing argument"),
+        (["run", "small.json", "--engine", "gem5"], "gem5"),
+        (["profile", "show", "nothing"], "no machine profile"),
+        (["test", "--python-only", "--cpp-only"], "excludes"),
+    ],
+)
+def test_bad_input_is_one_message_and_2(
+    core: "FakeCore", scenario: Path, capsys: Capture, arguments: list[str], message: str
+) -> None:
+    del core, scenario
+    assert main(arguments) == 2
+    output = capsys.readouterr()
+    assert output.out == ""
+    assert message in output.err
+    assert output.err.count("\n") == 1
+    assert "Traceback" not in output.err
+
+
+def test_a_failed_simulation_is_1_and_leaves_no_folder(core: "FakeCore", scenario: Path, capsys: Capture) -> None:
+    core.fail_at = 2
+    assert main(["run", str(scenario)]) == 1
+    assert "deadlock" in capsys.readouterr().err
+    assert not Path("out/small").exists()
+
+
+def test_a_full_disk_is_1_and_leaves_nothing(
+    core: "FakeCore", scenario: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    del core
+
+    def full(_: int) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(files.os, "fsync", full)
+    assert main(["run", str(scenario), "--out", "there"]) == 1
+    assert "no space left" in capsys.readouterr().err
+    assert not Path("there").exists()
+
+
+def test_an_unwritable_folder_is_noticed_before_the_work(core: "FakeCore", scenario: Path, capsys: Capture) -> None:
+    assert main(["run", str(scenario), "--out", str(scenario)]) == 1
+    assert "there is a file of that name" in capsys.readouterr().err
+    assert core.calls == 0
+
+
+def test_a_missing_platform_is_named(core: "FakeCore", scenario: Path, capsys: Capture) -> None:
+    core.uses_route = True
+    assert main(["run", str(scenario)]) == 2
+    assert "no platform file 'missing.xml'" in capsys.readouterr().err
+
+
+def test_a_bug_is_one_line_unless_debugging(
+    core: "FakeCore", scenario: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(core, "resolve", lambda *_: 1 / 0)
+    assert main(["run", str(scenario)]) == 1
+    assert "a bug in contend" in capsys.readouterr().err
+    with pytest.raises(ZeroDivisionError):
+        main(["run", str(scenario), "--debug"])
+
+
+def test_schema(core: "FakeCore", capsys: Capture) -> None:
+    del core
+    assert main(["schema", "profile"]) == 0
+    assert json.loads(capsys.readouterr().out) == {"title": "profile"}
+
+
+def test_profile_show(tmp_path: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch) -> None:
+    profile = {"title": "T", "nic": {"gap": {"value": 3, "unit": "ns", "source": "S", "uncertainty": {"percent": 5}}}}
+    (tmp_path / "machine.json").write_text(json.dumps(profile))
+    monkeypatch.setenv("CONTEND_PROFILES", str(tmp_path))
+    assert main(["profile", "show", "machine"]) == 0
+    assert "nic.gap" in capsys.readouterr().out
+    assert main(["profile", "list"]) == 0
+    assert "machine\t" in capsys.readouterr().out
+    assert main(["profile", "show", "machin"]) == 2
+    assert "did you mean 'machine'" in capsys.readouterr().err
+
+
+def test_version_and_help_are_fast() -> None:
+    program = "import sys, contend.cli; sys.exit(contend.cli.main(['--help']) or any(m in sys.modules for m in %r))"
+    heavy = ("polars", "matplotlib", "scipy", "numpy", "contend._core")
+    begin = time.monotonic()
+    subprocess.run([sys.executable, "-c", program % (heavy,)], check=True, stdout=subprocess.DEVNULL)
+    assert time.monotonic() - begin < 5
+
+
+def test_version(capsys: Capture) -> None:
+    assert main(["--version"]) == 0
+    assert capsys.readouterr().out == f"contend {(REPOSITORY / 'VERSION').read_text().strip()}\n"
+    assert contend.__version__ in (REPOSITORY / "VERSION").read_text()

@@ -1,0 +1,68 @@
+import errno
+import os
+from pathlib import Path
+
+import pytest
+
+from contend import files
+from contend.errors import ContendError
+
+
+def names(folder: Path) -> list[str]:
+    return sorted(path.name for path in folder.iterdir())
+
+
+def test_writes_all_files(tmp_path: Path) -> None:
+    paths = files.write_files(tmp_path, {"a": b"1", "b": b"2"})
+    assert [path.read_bytes() for path in paths] == [b"1", b"2"]
+    assert names(tmp_path) == ["a", "b"]
+
+
+def test_mode_follows_the_umask(tmp_path: Path) -> None:
+    previous = os.umask(0o027)
+    try:
+        files.write_file(tmp_path / "a", b"")
+    finally:
+        os.umask(previous)
+    assert (tmp_path / "a").stat().st_mode & 0o777 == 0o640
+
+
+@pytest.mark.parametrize("failing", [1, 2])
+def test_full_disk_leaves_nothing_and_keeps_the_old(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, failing: int
+) -> None:
+    files.write_files(tmp_path, {"a": b"old", "b": b"old"})
+    calls = 0
+
+    def full(_: int) -> None:
+        nonlocal calls
+        calls += 1
+        if calls == failing:
+            raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(files.os, "fsync", full)
+    with pytest.raises(ContendError, match="no space left"):
+        files.write_files(tmp_path, {"a": b"new", "b": b"new"})
+    assert names(tmp_path) == ["a", "b"]
+    assert {path.read_bytes() for path in tmp_path.iterdir()} == {b"old"}
+
+
+def test_folder_that_is_a_file(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    with pytest.raises(ContendError, match="cannot write to the folder"):
+        files.make_writable_directory(tmp_path / "file" / "below")
+
+
+def test_target_that_is_a_folder(tmp_path: Path) -> None:
+    (tmp_path / "b").mkdir()
+    with pytest.raises(ContendError, match="that is a folder"):
+        files.write_files(tmp_path, {"a": b"", "b": b""})
+    assert names(tmp_path) == ["b"]
+
+
+def test_unreadable_text(tmp_path: Path) -> None:
+    (tmp_path / "binary").write_bytes(b"\xff\xfe")
+    with pytest.raises(ContendError, match="not UTF-8"):
+        files.read_text(tmp_path / "binary", "scenario")
+    with pytest.raises(ContendError, match="cannot read the scenario"):
+        files.read_text(tmp_path / "none", "scenario")

@@ -1,0 +1,120 @@
+import io
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import polars as pl
+import pytest
+from rich.console import Console
+
+import contend
+import contend.statistics
+from contend.axes import curves, representative, x_axis
+from contend.errors import InputError
+from contend.output import default_directory, write_results
+from contend.plots import picture_bytes
+from contend.results import Results
+from contend.tables import interval_text, rate_text, render
+
+if TYPE_CHECKING:
+    from fakes import FakeCore
+
+
+@pytest.fixture
+def results(core: "FakeCore", scenario: Path) -> Results:
+    del core
+    return contend.run(scenario, jobs=2)
+
+
+def test_has_what_the_contract_names(results: Results) -> None:
+    document = json.loads(results.json_bytes())
+    assert set(document) >= {"contend_version", "scenario", "seed", "points"}
+    point = document["points"][0]
+    assert point["parameters"] == {"pairs": 1, "lock": "mutex"}
+    rate = point["message_rate"]
+    assert rate["ci95"][0] < rate["mean"] < rate["ci95"][1]
+    assert (rate["unit"], rate["replications"]) == ("msg/s", 3)
+    assert point["counters"]["messages_sent"] == 1280
+    assert isinstance(point["counters"]["messages_sent"], int)
+    assert point["counters"]["out_of_sequence"] == 101
+    assert {"sender", "receiver"} == set(point["time_by_category_ns"])
+    assert {"simulated_s", "wall_s", "events"} <= set(point)
+
+
+def test_one_replication_says_so(core: "FakeCore", scenario: Path) -> None:
+    del core
+    results = contend.run(scenario, {"run.replications": 1})
+    assert results.to_json()["points"][0]["message_rate"]["ci95"] == [None, None]
+    Console(file=io.StringIO()).print(render(results))
+    assert picture_bytes(results)["svg"]
+
+
+def test_canonical_bytes_leave_out_only_what_may_differ(core: "FakeCore", scenario: Path) -> None:
+    del core
+    first, second = contend.run(scenario, jobs=1), contend.run(scenario, jobs=3)
+    assert first.canonical_bytes() == second.canonical_bytes()
+    assert first.canonical_hash() == second.canonical_hash()
+    assert b"wall_s" not in first.canonical_bytes()
+    other = contend.run(scenario, {"run.replications": 2})
+    assert first.canonical_hash() != other.canonical_hash()
+
+
+def test_files_round_trip(results: Results, tmp_path: Path) -> None:
+    write_results(results, tmp_path)
+    assert contend.load_results(tmp_path).json_bytes() == results.json_bytes()
+    frame = pl.read_parquet(tmp_path / "results.parquet")
+    assert frame.equals(results.frame())
+    assert frame.height == 6
+    assert pl.read_csv(tmp_path / "results.csv").columns == frame.columns
+    assert {"pairs", "lock", "message_rate", "message_rate_ci95_low", "receiver_matching_ns"} <= set(frame.columns)
+
+
+def test_not_results(tmp_path: Path) -> None:
+    (tmp_path / "results.json").write_text("{}")
+    with pytest.raises(InputError, match=r"not the content of a results\.json"):
+        contend.load_results(tmp_path)
+    (tmp_path / "results.json").write_text("{")
+    with pytest.raises(InputError, match="not JSON"):
+        contend.load_results(tmp_path)
+
+
+def test_pictures_are_the_same_bytes_every_time(results: Results) -> None:
+    first, second = picture_bytes(results), picture_bytes(results)
+    assert first == second
+    assert first["png"].startswith(b"\x89PNG")
+    assert b"<dc:date>" not in first["svg"]
+
+
+def test_curves(results: Results) -> None:
+    axis = x_axis(results.points)
+    assert axis == "pairs"
+    groups = curves(results.points, axis)
+    assert [curve.label for curve in groups] == ["lock=mutex", "lock=mcs"]
+    assert [point.parameters["pairs"] for point in groups[0].points] == [1, 2, 4]
+
+
+def test_picture_without_a_number_to_sweep(core: "FakeCore", scenario: Path) -> None:
+    core.pairs = [4]
+    results = contend.run(scenario)
+    assert x_axis(results.points) is None
+    assert picture_bytes(results)["svg"]
+
+
+def test_some_points_of_many(core: "FakeCore", scenario: Path) -> None:
+    core.pairs = list(range(1, 21))
+    results = contend.run(scenario)
+    assert [point.parameters["pairs"] for point in representative(results.points)] == [1, 11, 20, 1, 11, 20]
+
+
+def test_tables(results: Results) -> None:
+    text = io.StringIO()
+    Console(file=text, width=200).print(render(results))
+    for expected in ("± ", "7.9%", "where the time went", "matching", "OMPI_SPC_OUT_OF_SEQUENCE", "50 ns"):
+        assert expected in text.getvalue()
+
+
+def test_texts() -> None:
+    assert rate_text(140199) == "140.2 k"
+    assert rate_text(1.5) == "1.5"
+    assert interval_text(contend.statistics.estimate([1.0])) == "-"
+    assert default_directory("a b/../c") == Path("out/a_b_.._c")

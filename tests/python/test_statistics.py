@@ -1,0 +1,45 @@
+import math
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import stats
+
+from contend.statistics import estimate, mean_number
+
+FLOATS = st.floats(min_value=1.0, max_value=1e9)
+
+
+def test_one_sample_has_no_interval() -> None:
+    value = estimate([3.0])
+    assert (value.mean, value.low, value.high, value.half_width) == (3.0, None, None, None)
+
+
+def test_equal_samples_have_an_empty_interval() -> None:
+    assert estimate([2.5, 2.5, 2.5]).high == 2.5
+
+
+def test_no_samples_is_an_error() -> None:
+    with pytest.raises(ValueError, match="at least one"):
+        estimate([])
+
+
+@given(st.lists(FLOATS, min_size=2, max_size=20).filter(lambda xs: max(xs) - min(xs) > 1e-3 * max(xs)))
+def test_interval_agrees_with_scipy(samples: list[float]) -> None:
+    value = estimate(samples)
+    expected = stats.t.interval(0.95, len(samples) - 1, loc=value.mean, scale=stats.sem(samples))
+    assert value.low == pytest.approx(expected[0], rel=1e-6, abs=1e-6 * value.mean)
+    assert value.high == pytest.approx(expected[1], rel=1e-6)
+
+
+@given(st.lists(FLOATS, min_size=1, max_size=20), st.randoms())
+def test_mean_does_not_depend_on_order(samples: list[float], random) -> None:  # noqa: ANN001
+    shuffled = samples.copy()
+    random.shuffle(shuffled)
+    assert estimate(samples).mean == estimate(shuffled).mean
+
+
+def test_mean_of_equal_ints_stays_an_int() -> None:
+    assert mean_number([4, 4, 4]) == 4
+    assert isinstance(mean_number([4, 4, 4]), int)
+    assert math.isclose(mean_number([4, 5]), 4.5)

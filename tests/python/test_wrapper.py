@@ -1,0 +1,191 @@
+"""./contend itself, without setting anything up for real: its tools are replaced by small scripts."""
+
+import os
+import shutil
+import signal
+import subprocess
+import time
+from pathlib import Path
+
+import pytest
+
+from fakes import REPOSITORY
+
+FAKE_PYTHON = r"""#!/bin/sh
+# stands for python and for the environment's python
+case "$*" in
+  *"-m venv"*) mkdir -p "$FAKE_ROOT/.venv/bin"; cp "$0" "$FAKE_ROOT/.venv/bin/python"; echo venv >>"$FAKE_LOG" ;;
+  *"-m pip"*) echo pip >>"$FAKE_LOG"; sleep "${FAKE_PIP_S:-0}"; exit "${FAKE_PIP_STATUS:-0}" ;;
+  *"-m contend"*) echo "ran: $*" ;;
+esac
+exit 0
+"""
+FAKE_CMAKE = r"""#!/bin/sh
+case "$*" in
+  *--preset*)
+    mkdir -p "$FAKE_ROOT/build/release"
+    touch "$FAKE_ROOT/build/release/build.ninja"
+    echo configure >>"$FAKE_LOG" ;;
+  *--build*)
+    echo build >>"$FAKE_LOG"
+    test -z "$FAKE_BUILD_ERROR" || { echo "engine.cpp:1: error: $FAKE_BUILD_ERROR"; exit 1; } ;;
+esac
+"""
+
+
+class Checkout:
+    """A copy of what ./contend reads, and fake tools."""
+
+    def __init__(self, folder: Path) -> None:
+        self.root = folder / "checkout"
+        self.tools = folder / "tools"
+        self.log = folder / "log"
+        for name in ("sim", "cmake", "python"):
+            (self.root / name).mkdir(parents=True)
+        for name in ("contend", "CMakePresets.json", "python/requirements.lock"):
+            shutil.copy2(REPOSITORY / name, self.root / name)
+        for name in ("CMakeLists.txt", "VERSION", "sim/a.cpp"):
+            (self.root / name).touch()
+        self.tools.mkdir()
+        for name, text in (("python", FAKE_PYTHON), ("cmake", FAKE_CMAKE)):
+            (self.tools / name).write_text(text)
+            (self.tools / name).chmod(0o755)
+        self.environment = {
+            **{key: value for key, value in os.environ.items() if not key.startswith("CONTEND_")},
+            "PATH": f"{self.tools}:{os.environ['PATH']}",
+            "CONTEND_PYTHON": str(self.tools / "python"),
+            "FAKE_LOG": str(self.log),
+            "FAKE_ROOT": str(self.root),
+        }
+
+    def start(self, *arguments: str, program: Path | None = None, **environment: str) -> subprocess.Popen[str]:
+        return subprocess.Popen(
+            [str(program or self.root / "contend"), *arguments],
+            env={**self.environment, **environment},
+            cwd="/",
+            text=True,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            start_new_session=True,
+        )
+
+    def run(self, *arguments: str, program: Path | None = None, **environment: str) -> subprocess.CompletedProcess[str]:
+        process = self.start(*arguments, program=program, **environment)
+        out, err = process.communicate(timeout=60)
+        return subprocess.CompletedProcess(process.args, process.returncode, out, err)
+
+    def steps(self) -> list[str]:
+        text = self.log.read_text() if self.log.exists() else ""
+        self.log.unlink(missing_ok=True)
+        return text.split()
+
+
+@pytest.fixture
+def checkout(tmp_path: Path) -> Checkout:
+    return Checkout(tmp_path)
+
+
+ALL = ["venv", "pip", "configure", "build"]
+
+
+def test_first_use_sets_up_and_second_does_not(checkout: Checkout) -> None:
+    first = checkout.run("run", "a b", "--x=*")
+    assert (first.returncode, first.stdout) == (0, "ran: -P -m contend run a b --x=*\n"), first.stderr
+    assert "contend: building the C++ core" in first.stderr
+    assert checkout.steps() == ALL
+    second = checkout.run("--version")
+    assert (second.stdout, second.stderr) == ("ran: -P -m contend --version\n", "")
+    assert checkout.steps() == []
+
+
+def test_works_through_links(checkout: Checkout, tmp_path: Path) -> None:
+    (tmp_path / "one").symlink_to(checkout.root / "contend")
+    (tmp_path / "two").symlink_to("one")
+    assert checkout.run("x", program=tmp_path / "two").stdout == "ran: -P -m contend x\n"
+
+
+def test_rebuilds_what_changed(checkout: Checkout) -> None:
+    checkout.run()
+    checkout.steps()
+    future = time.time() + 5
+    os.utime(checkout.root / "sim/a.cpp", (future, future))
+    checkout.run()
+    assert checkout.steps() == ["build"]
+    os.utime(checkout.root / "sim/a.cpp", (1, 1))
+    with (checkout.root / "python/requirements.lock").open("a") as lock:
+        lock.write("# changed\n")
+    checkout.run()
+    assert checkout.steps() == ALL
+    (checkout.root / "sim/b.cpp").touch()
+    checkout.run()
+    assert checkout.steps() == ["build"]
+
+
+def test_failure_shows_the_error_and_the_next_use_tries_again(checkout: Checkout) -> None:
+    failed = checkout.run(FAKE_BUILD_ERROR="expected ';'")
+    assert failed.returncode == 1
+    assert failed.stdout == ""
+    assert "engine.cpp:1: error: expected ';'" in failed.stderr
+    assert "setup.log" in failed.stderr
+    assert "hint:" in failed.stderr
+    checkout.steps()
+    assert checkout.run().returncode == 0
+    assert checkout.steps() == ["build"]
+
+
+def test_a_half_made_environment_is_made_again(checkout: Checkout) -> None:
+    assert checkout.run(FAKE_PIP_STATUS="1").returncode == 1
+    assert checkout.steps() == ["venv", "pip"]
+    assert checkout.run().returncode == 0
+    assert checkout.steps() == ALL
+
+
+def test_killed_in_the_middle(checkout: Checkout) -> None:
+    process = checkout.start(FAKE_PIP_S="30")
+    deadline = time.monotonic() + 20
+    while not (checkout.log.exists() and "pip" in checkout.log.read_text()):
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+    os.killpg(process.pid, signal.SIGKILL)
+    process.communicate()
+    checkout.steps()
+    assert checkout.run().returncode == 0
+    assert checkout.steps() == ALL
+
+
+def test_two_at_once_set_up_once(checkout: Checkout) -> None:
+    processes = [checkout.start(str(number), FAKE_PIP_S="0.5") for number in range(4)]
+    outputs = [process.communicate(timeout=60) for process in processes]
+    assert [out for out, _ in outputs] == [f"ran: -P -m contend {number}\n" for number in range(4)]
+    assert checkout.steps() == ALL
+    assert sum("waiting" in err for _, err in outputs) == 3
+
+
+def test_installs_missing_packages(checkout: Checkout) -> None:
+    for name, text in {
+        "dpkg-query": "case \"$*\" in *ninja-build*) exit 1;; esac; echo 'ii '",
+        "apt-get": 'echo "apt:$*" | tr " " _ >>"$FAKE_LOG"',
+        "id": "echo 0",
+    }.items():
+        (checkout.tools / name).write_text(f"#!/bin/sh\n{text}\n")
+        (checkout.tools / name).chmod(0o755)
+    # 'ninja' must not be found either: a path without it
+    links = checkout.root.parent / "bin"
+    links.mkdir()
+    for folder in os.environ["PATH"].split(":"):
+        for tool in Path(folder).glob("*") if Path(folder).is_dir() else ():
+            if tool.name != "ninja" and not (links / tool.name).exists() and os.access(tool, os.X_OK):
+                (links / tool.name).symlink_to(tool)
+    path = f"{checkout.tools}:{links}"
+    assert checkout.run(PATH=path).returncode == 0
+    steps = checkout.steps()
+    assert steps[0].endswith("_update")
+    assert steps[1].endswith("_-y_install_--no-install-recommends_ninja-build")
+    assert steps[2:] == ALL
+    (checkout.tools / "id").write_text("#!/bin/sh\necho 1000\n")
+    (checkout.tools / "sudo").write_text("#!/bin/sh\nexit 1\n")
+    (checkout.tools / "sudo").chmod(0o755)
+    (checkout.root / ".contend/ready").unlink()
+    refused = checkout.run(PATH=path)
+    assert refused.returncode == 1
+    assert "sudo apt-get update && sudo apt-get install ninja-build" in refused.stderr
