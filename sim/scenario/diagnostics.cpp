@@ -111,8 +111,12 @@ std::string listed(const std::vector<std::string>& names) {
   return names.empty() ? "none" : text;
 }
 
-std::string excerpt(std::string_view text) {
-  constexpr std::size_t longest = 60;
+std::string quoted_path(const std::filesystem::path& path) {
+  constexpr std::size_t longest_path = 1000;
+  return excerpt(path.lexically_normal().string(), longest_path);
+}
+
+std::string excerpt(std::string_view text, std::size_t longest) {
   std::string safe = "\"";
   std::size_t i = 0;
   while (i < text.size() && i < longest) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <filesystem>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -57,8 +58,11 @@ private:
 /// "a, b, c"; long lists are cut with "...".
 [[nodiscard]] std::string listed(const std::vector<std::string>& names);
 
-/// Text from a file, made safe for a terminal: quoted, control and broken bytes replaced, cut after 60 characters.
-[[nodiscard]] std::string excerpt(std::string_view text);
+/// Text from a file, made safe for a terminal: quoted, control characters replaced, cut after `longest` bytes.
+[[nodiscard]] std::string excerpt(std::string_view text, std::size_t longest = 60);
+
+/// A path in quotes, without detours and long enough to keep its end.
+[[nodiscard]] std::string quoted_path(const std::filesystem::path& path);
 
 } // namespace scenario
 } // namespace contend

@@ -56,7 +56,7 @@ std::optional<PlatformFacts> insert_route(Node& fabric, const RouteResolver& res
   const std::string pointer = "/fabric/platform";
   const std::filesystem::path file = reference.source->directory / facts.platform;
   const auto refuse = [&](const std::string& problem) {
-    diagnostics.add(at(reference, pointer, "platform " + excerpt(file.string()) + ": " + problem));
+    diagnostics.add(at(reference, pointer, "platform " + quoted_path(file) + ": " + problem));
     return std::nullopt;
   };
   std::error_code error;

@@ -286,7 +286,7 @@ Node to_node(const nlohmann::ordered_json& value, const SourcePointer& source) {
 std::string read_text_file(const std::filesystem::path& path, const Node* referrer, const std::string& pointer) {
   const auto refuse = [&](const std::string& problem) {
     if (referrer != nullptr)
-      throw ScenarioError({at(*referrer, pointer, "cannot read " + excerpt(path.string()) + ": " + problem)});
+      throw ScenarioError({at(*referrer, pointer, "cannot read " + quoted_path(path) + ": " + problem)});
     throw ScenarioError({{path.string(), 0, "", "cannot read the file: " + problem}});
   };
   std::error_code error;

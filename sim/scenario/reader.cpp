@@ -72,7 +72,7 @@ std::optional<Value> read_annotated(const Field& field, const Node& node, const 
     diagnostics.add(at(node, pointer, "a measured value needs \"value\"; its keys: " + listed(annotation_keys())));
     return std::nullopt;
   }
-  const auto value = decode(field, *plain, child_pointer(pointer, "value"), reading.names, diagnostics);
+  auto value = decode(field, *plain, child_pointer(pointer, "value"), reading.names, diagnostics);
   if (value)
     check_range(field, node, pointer, *value, reading);
   return value;

@@ -93,8 +93,8 @@ public:
   void field(const char* name, std::string Struct::*member, TextRule rule, const char* doc) {
     add(name, Kind::text, member, doc).max_length = rule.max_length;
   }
-  void field(const char* name, std::string Struct::*member, ChoiceRule rule, const char* doc) {
-    add(name, Kind::choice, member, doc).choices = std::move(rule.names);
+  void field(const char* name, std::string Struct::*member, const ChoiceRule& rule, const char* doc) {
+    add(name, Kind::choice, member, doc).choices = rule.names;
   }
   void field(const char* name, std::string Struct::*member, RegistryRule rule, const char* doc) {
     add(name, Kind::choice, member, doc).registry = rule.registry;

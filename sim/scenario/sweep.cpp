@@ -11,7 +11,7 @@ namespace contend::scenario {
 
 namespace {
 
-constexpr const char* axis_forms = "a list of values, or {\"from\": ..., \"to\": ..., \"step\": ...}";
+constexpr const char* axis_forms = R"(a list of values, or {"from": ..., "to": ..., "step": ...})";
 
 std::string too_many(std::size_t max_points) {
   return "the sweep has more than " + std::to_string(max_points) + " points; allowed: at most that many";
@@ -42,7 +42,7 @@ void read_range(const Field& field, const Node& node, const std::string& pointer
   if (!from || !to || !step)
     return;
   if (*from > *to) {
-    diagnostics.add(at(node, pointer, "the range is empty: \"from\" is above \"to\""));
+    diagnostics.add(at(node, pointer, R"(the range is empty: "from" is above "to")"));
     return;
   }
   if (static_cast<std::uint64_t>((*to - *from) / *step) >= max_points) {
