@@ -14,14 +14,6 @@ SimThread::SimThread(Engine& engine, std::string name, int host, int core, Body 
     : Target(engine, true), name_(std::move(name)), id_(static_cast<int>(engine.threads().size())), host_(host),
       core_(core), body_(std::move(body)) {}
 
-void SimThread::wait(const Waitable& reason, Category category) {
-  waiting_for_ = &reason;
-  const TimePoint start = engine_.now();
-  engine_.park(*this);
-  waiting_for_ = nullptr;
-  charge(engine_.now() - start, category);
-}
-
 void SimThread::resume_at(TimePoint time) { engine_.wake_at(*this, time); }
 
 void SimThread::run_body() {
@@ -43,17 +35,8 @@ void SimThread::fiber_entry(void* self) {
   auto& thread = *static_cast<SimThread*>(self);
   thread.run_body();
   Engine& engine = thread.engine_;
-  if (engine.unwinding_ || engine.error_) {
-    thread.fiber_.switch_to(engine.main_);
-  }
-  try {
-    engine.dispatch_from(thread.fiber_, &thread);
-  } catch (...) {
-    if (!engine.error_) {
-      engine.error_ = std::current_exception(); // an event threw; below this frame nobody would catch it
-    }
-  }
-  thread.fiber_.switch_to(engine.main_); // outside the handler: the runtime counts handlers by system thread
+  Fiber* next = engine.ending() ? &engine.main_ : engine.next_fiber(&thread);
+  thread.fiber_.switch_to(*next);
   std::abort(); // a finished thread is never continued
 }
 
@@ -63,6 +46,7 @@ Engine::~Engine() { abandon(); }
 
 void Engine::abandon() {
   unwinding_ = true;
+  observer_ = nullptr; // may be gone, and has seen the run
   if (backend_) {
     backend_->abandon();
     return;
@@ -107,7 +91,9 @@ void Engine::run() {
   if (backend_) {
     backend_->run();
   } else if (ready_head_ != nullptr || !queue_.empty()) {
-    dispatch_from(main_, nullptr);
+    if (Fiber* next = next_fiber(nullptr); next != nullptr) {
+      main_.switch_to(*next);
+    }
   }
   if (error_) {
     std::rethrow_exception(std::exchange(error_, nullptr));
@@ -127,27 +113,6 @@ void Engine::schedule(Event& event, TimePoint time) {
   } else {
     insert(event, time);
   }
-}
-
-void Engine::park(SimThread& self) {
-  if (backend_) {
-    backend_->park(self);
-  } else {
-    dispatch_from(self.fiber_, &self);
-  }
-}
-
-void Engine::make_ready(SimThread& thread) {
-  if (backend_) {
-    backend_->wake(thread, now_);
-    return;
-  }
-  append_ready(thread);
-}
-
-void Engine::append_ready(Target& target) {
-  (ready_head_ == nullptr ? ready_head_ : ready_tail_->next_ready_) = &target;
-  ready_tail_ = &target;
 }
 
 void Engine::insert(Target& target, TimePoint time) {
@@ -171,8 +136,13 @@ void Engine::wake_at(SimThread& thread, TimePoint time) {
   }
 }
 
-/// Leaves the context `current` (a thread's or run()'s) and continues whatever is due next, which may be itself.
-void Engine::dispatch_from(Fiber& current, SimThread* self) {
+/// Takes steps until a thread is due. Returns the fiber to switch to, which is main_ when the run is over, or nothing
+/// when the caller (a thread, or run() if null) goes on itself.
+Fiber* Engine::next_fiber(const SimThread* self) {
+  if (unwinding_) [[unlikely]] {
+    return nullptr; // a destructor spends or waits while its stack is unwound: there is no more time
+  }
+  Fiber* const end_of_run = self == nullptr ? nullptr : &main_;
   for (;;) {
     Target* target = nullptr;
     // Entries of the queue that are due now were inserted before now became now: they precede the ready list.
@@ -184,41 +154,40 @@ void Engine::dispatch_from(Fiber& current, SimThread* self) {
       now_ = key.time();
       target = targets_[key.slot()];
     } else {
-      if (self != nullptr) {
-        current.switch_to(main_);
-        if (unwinding_) {
-          throw Unwind();
-        }
-      }
-      return;
+      return end_of_run;
     }
     count_step(target->slot_);
     if ((steps_ & stop_check_mask) == 0) [[unlikely]] {
-      if (self != nullptr) {
-        stop_if_asked(*self);
-      } else if (check_stop(); error_) {
-        return;
+      if (check_stop(); error_) {
+        return end_of_run;
       }
     }
-    if (target->is_thread_) {
-      auto& thread = *static_cast<SimThread*>(target);
-      if (&thread == self) {
-        return;
+    try {
+      if (target->is_thread_) {
+        auto& thread = *static_cast<SimThread*>(target);
+        if (&thread == self) {
+          return nullptr;
+        }
+        return thread.started_ ? &thread.fiber_ : start(thread);
       }
-      if (!thread.started_) {
-        thread.started_ = true;
-        thread.stack_ = stacks_.acquire();
-        thread.fiber_.prepare(thread.stack_, &SimThread::fiber_entry, &thread);
+      static_cast<Event*>(target)->fire();
+    } catch (...) { // not through the stack of whoever happens to be here
+      if (!error_) {
+        error_ = std::current_exception();
       }
-      current.switch_to(thread.fiber_);
-      if (unwinding_) [[unlikely]] {
-        throw Unwind();
-      }
-      return; // somebody continued this context: a thread's date has come, or run() ends
+      return end_of_run;
     }
-    static_cast<Event*>(target)->fire();
   }
 }
+
+Fiber* Engine::start(SimThread& thread) {
+  thread.stack_ = stacks_.acquire();
+  thread.started_ = true;
+  thread.fiber_.prepare(thread.stack_, &SimThread::fiber_entry, &thread);
+  return &thread.fiber_;
+}
+
+void Engine::throw_unwind() { throw Unwind(); }
 
 void Engine::backend_step(TimePoint time, TargetSlot slot) {
   now_ = time;
@@ -229,6 +198,9 @@ void Engine::backend_step(TimePoint time, TargetSlot slot) {
 }
 
 void Engine::check_stop() {
+  if (unwinding_) {
+    return;
+  }
   if (stop_flag_ != nullptr && stop_flag_->load(std::memory_order_relaxed) && !error_) {
     error_ = std::make_exception_ptr(Stopped("the run was stopped"));
   }

@@ -200,11 +200,17 @@ private:
   void advance(SimThread& self, Duration span);
   void park(SimThread& self);
   void make_ready(SimThread& thread);
-  void append_ready(Target& target);
+  void append_ready(Target& target) {
+    (ready_head_ == nullptr ? ready_head_ : ready_tail_->next_ready_) = &target;
+    ready_tail_ = &target;
+  }
   void insert(Target& target, TimePoint time);
   void wake_at(SimThread& thread, TimePoint time);
 
-  void dispatch_from(Fiber& current, SimThread* self);
+  void leave(SimThread& self);
+  [[nodiscard]] Fiber* next_fiber(const SimThread* self);
+  [[nodiscard]] Fiber* start(SimThread& thread);
+  [[noreturn]] static void throw_unwind();
   void count_step(TargetSlot slot) {
     ++steps_;
     if (observer_ != nullptr) [[unlikely]] {
@@ -238,33 +244,70 @@ private:
   bool unwinding_ = false;
 };
 
-inline void SimThread::spend(Duration span, Category category) {
+__attribute__((always_inline)) inline void SimThread::spend(Duration span, Category category) {
   charge(span, category);
   engine_.advance(*this, span);
 }
 
+__attribute__((always_inline)) inline void SimThread::wait(const Waitable& reason, Category category) {
+  waiting_for_ = &reason;
+  const TimePoint start = engine_.now();
+  engine_.park(*this);
+  waiting_for_ = nullptr;
+  charge(engine_.now() - start, category);
+}
+
 inline void SimThread::resume() { engine_.make_ready(*this); }
 
-inline void Engine::advance(SimThread& self, Duration span) {
+inline void Engine::make_ready(SimThread& thread) {
+  if (backend_) [[unlikely]] {
+    backend_->wake(thread, now_);
+    return;
+  }
+  append_ready(thread);
+}
+
+__attribute__((always_inline)) inline void Engine::park(SimThread& self) {
+  if (backend_) [[unlikely]] {
+    backend_->park(self);
+    return;
+  }
+  leave(self);
+}
+
+__attribute__((always_inline)) inline void Engine::advance(SimThread& self, Duration span) {
   if (backend_) [[unlikely]] {
     backend_->sleep_until(self, now_ + span);
     return;
   }
   const EventKey key(now_ + span, ++sequence_, self.slot_);
-  if (ready_head_ == nullptr && queue_.precedes_all(key)) {
-    now_ += span;
-    count_step(self.slot_);
-    if ((steps_ & stop_check_mask) == 0) [[unlikely]] {
-      stop_if_asked(self);
+  if (ready_head_ == nullptr) {
+    if (!queue_.push_unless_first(key)) {
+      now_ += span;
+      count_step(self.slot_);
+      if ((steps_ & stop_check_mask) == 0) [[unlikely]] {
+        stop_if_asked(self);
+      }
+      return; // nobody else is due before: go on without a switch
     }
-    return; // nobody else is due before: go on without a switch
-  }
-  if (ready_head_ != nullptr && span == Duration{}) [[unlikely]] {
+  } else if (span == Duration{}) [[unlikely]] {
     append_ready(self); // after those that became ready before
   } else {
     queue_.push(key);
   }
-  dispatch_from(self.fiber_, &self);
+  leave(self);
+}
+
+/// Stops the running thread until it is due again. The switch is inlined into the thread's own code, not made in a
+/// function that has to return afterwards: a processor predicts returns from the calls it saw last, and after a switch
+/// those are another thread's.
+__attribute__((always_inline)) inline void Engine::leave(SimThread& self) {
+  if (Fiber* next = next_fiber(&self); next != nullptr) {
+    self.fiber_.switch_to(*next);
+    if (unwinding_) [[unlikely]] {
+      throw_unwind();
+    }
+  }
 }
 
 } // namespace contend

@@ -67,6 +67,29 @@ public:
     sift_up(size_++, key);
   }
 
+  /// Inserts `key` unless it precedes everything in the queue; returns whether it was inserted. One search of the root's
+  /// children serves both the question and the insertion.
+  bool push_unless_first(const EventKey& key) {
+    if (!vacant_) {
+      if (size_ == 0 || key < heap_[0]) {
+        return false;
+      }
+      push(key);
+      return true;
+    }
+    if (size_ == 1) {
+      return false;
+    }
+    const std::size_t first = smallest_child(0);
+    if (key < heap_[first]) {
+      return false;
+    }
+    vacant_ = false;
+    heap_[0] = heap_[first];
+    sift_down(first, key);
+    return true;
+  }
+
   /// Takes the earliest entry; its place stays vacant until the next push or take. Requires: !empty().
   EventKey take() {
     close_vacancy();

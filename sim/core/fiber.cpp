@@ -10,9 +10,6 @@
 #include <sanitizer/asan_interface.h>
 #include <sanitizer/common_interface_defs.h>
 #endif
-#if defined(CONTEND_TSAN_FIBERS)
-#include <sanitizer/tsan_interface.h>
-#endif
 
 namespace contend {
 
@@ -105,17 +102,6 @@ void Fiber::start_sanitizer_switch(Fiber& target) {
 }
 
 void Fiber::finish_sanitizer_switch() { __sanitizer_finish_switch_fiber(sanitizer_state_, nullptr, nullptr); }
-
-#elif defined(CONTEND_TSAN_FIBERS)
-
-void Fiber::start_sanitizer_switch(Fiber& target) {
-  if (sanitizer_state_ == nullptr) {
-    sanitizer_state_ = __tsan_get_current_fiber();
-  }
-  __tsan_switch_to_fiber(target.sanitizer_state_, 0);
-}
-
-void Fiber::finish_sanitizer_switch() {}
 
 #endif
 

@@ -21,6 +21,10 @@
 #endif
 #endif
 
+#if defined(CONTEND_TSAN_FIBERS)
+#include <sanitizer/tsan_interface.h>
+#endif
+
 namespace contend {
 
 /// Memory for fiber stacks: mapped with a guard page below, reused, and staggered so that the hot ends of many stacks do
@@ -78,12 +82,22 @@ private:
   };
   static void first_entry(StackContext* left);
 
-#if defined(CONTEND_ASAN_FIBERS) || defined(CONTEND_TSAN_FIBERS)
+#if defined(CONTEND_ASAN_FIBERS)
   void start_sanitizer_switch(Fiber& target);
   void finish_sanitizer_switch();
   void* sanitizer_state_ = nullptr;
   const void* stack_bottom_ = nullptr;
   std::size_t stack_size_ = 0;
+#elif defined(CONTEND_TSAN_FIBERS)
+  /// Inlined: a function that changes the fiber and then returns would leave its entry on the wrong shadow stack.
+  __attribute__((always_inline)) void start_sanitizer_switch(Fiber& target) {
+    if (sanitizer_state_ == nullptr) {
+      sanitizer_state_ = __tsan_get_current_fiber();
+    }
+    __tsan_switch_to_fiber(target.sanitizer_state_, 0);
+  }
+  void finish_sanitizer_switch() {}
+  void* sanitizer_state_ = nullptr;
 #else
   void start_sanitizer_switch(Fiber& /*target*/) {}
   void finish_sanitizer_switch() {}
