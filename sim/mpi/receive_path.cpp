@@ -87,7 +87,7 @@ void Process::match(SimThread& self, Communicator& communicator, PeerState& /*pe
 void Process::keep_for_later(SimThread& self, PeerState& peer, const Envelope& envelope) {
   self.spend(settings_.matching.fragment_allocate, Category::out_of_sequence);
   const std::int64_t visited = peer.out_of_sequence.insert(envelope, peer.expected);
-  QueueWalk walk(host_, settings_.matching, self.core());
+  QueueWalk walk(host_, settings_.matching.range, self.core());
   for (std::int64_t i = 0; i < visited; ++i) {
     walk.visit();
   }

@@ -7,7 +7,7 @@ Ob1Matcher::Ob1Matcher(const Host& host, const MatchingParameters& parameters, i
 
 PostedReceive* Ob1Matcher::arrive(SimThread& self, const Envelope& envelope) {
   Peer& peer = peers_[static_cast<std::size_t>(envelope.source)];
-  QueueWalk walk(host_, parameters_, self.core());
+  QueueWalk walk(host_, parameters_.element, self.core());
   // Both lists are in posting order: always look at the older of the two heads first.
   PostedReceive* specific = peer.receives.head();
   PostedReceive* wildcard = wildcards_.head();
@@ -37,7 +37,7 @@ PostedReceive* Ob1Matcher::arrive(SimThread& self, const Envelope& envelope) {
 
 std::optional<Envelope> Ob1Matcher::post(SimThread& self, PostedReceive& receive) {
   receive.order = next_order_++;
-  QueueWalk walk(host_, parameters_, self.core());
+  QueueWalk walk(host_, parameters_.element, self.core());
   std::optional<Envelope> found;
   if (receive.source != any_source) {
     found = take_unexpected(walk, peers_[static_cast<std::size_t>(receive.source)], receive);

@@ -12,6 +12,7 @@ struct MatchingParameters {
   Duration enqueue{};            ///< linking an element into a queue
   Duration fragment_allocate{};  ///< taking an out-of-sequence or unexpected fragment from its free list and copying the header
   Duration fragment_release{};   ///< giving it back
+  Duration range{};              ///< visiting one range of an out-of-sequence list that is in this core's cache
   std::int64_t fragment_bytes = 0; ///< cache footprint of one fragment
 };
 

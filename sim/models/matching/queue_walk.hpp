@@ -3,9 +3,7 @@
 
 #include "core/engine.hpp"
 #include "core/host.hpp"
-#include "models/matching/parameters.hpp"
 
-#include <algorithm>
 #include <cstdint>
 
 namespace contend {
@@ -36,8 +34,8 @@ private:
 /// Adds up the price of one walk by one core.
 class QueueWalk {
 public:
-  QueueWalk(const Host& host, const MatchingParameters& parameters, int core)
-      : host_(host), parameters_(parameters), core_(core) {}
+  /// `element`: price of visiting one element that is in the L2 of `core`.
+  QueueWalk(const Host& host, Duration element, int core) : host_(host), element_(element), core_(core) {}
 
   void visit(CachePresence& element) {
     ++visited_;
@@ -53,7 +51,7 @@ public:
   /// into its L2 comes from the shared cache.
   [[nodiscard]] Duration price(std::int64_t footprint) const {
     const std::int64_t l2 = host_.cache().l2_bytes;
-    Duration element = parameters_.element;
+    Duration element = element_;
     if (footprint > l2 && footprint > 0) {
       const double missing = 1.0 - static_cast<double>(l2) / static_cast<double>(footprint);
       const Duration miss = host_.cache().l3_hit - host_.cache().l2_hit;
@@ -64,7 +62,7 @@ public:
 
 private:
   const Host& host_;
-  const MatchingParameters& parameters_;
+  Duration element_;
   int core_;
   std::int64_t visited_ = 0;
   Duration fetched_{};
