@@ -9,21 +9,12 @@ CacheLine::CacheLine(Engine& engine, const Host& host, std::string_view name)
 
 std::string CacheLine::describe() const { return "cache line '" + name_ + "'"; }
 
-bool CacheLine::hits(int core, Mode mode) const {
-  if (mode == Mode::load) {
-    return copies_.test(static_cast<std::size_t>(core));
-  }
-  return owner_ == core && copies_.count() == 1;
-}
-
-Duration CacheLine::price(Mode mode) const { return mode == Mode::atomic ? host_.cache().atomic_hit : host_.cache().hit; }
-
 Duration CacheLine::transfer_time(int core, Mode mode) const {
   if (owner_ < 0) {
     return host_.cache().l3_hit; // nobody has touched it yet
   }
   Duration time = owner_ == core ? Duration{} : host_.transfer(owner_, core);
-  if (mode != Mode::load) {
+  if (mode != Mode::load && !exclusive_) {
     // Other copies are invalidated at the same time; the farthest answer counts.
     CoreSet others = copies_;
     others.reset(static_cast<std::size_t>(core));
@@ -36,24 +27,28 @@ Duration CacheLine::transfer_time(int core, Mode mode) const {
 }
 
 void CacheLine::access(SimThread& self, Mode mode, Category category) {
+  if (hits(self.core(), mode)) {
+    const TimePoint start = self.now();
+    self.spend(price(mode), category);
+    if (hits(self.core(), mode) || last_transfer_ >= start) {
+      return;
+    }
+    // Owed time passed first, and somebody took the line away in it: this access comes after that.
+  }
+  self.settle();
+  transfer(self, mode, category);
+}
+
+void CacheLine::transfer(SimThread& self, Mode mode, Category category) {
   const int core = self.core();
-  if (!moving_) {
-    if (hits(core, mode)) {
-      self.spend(price(mode), category);
-      return;
-    }
-    const Duration time = transfer_time(core, mode) + price(mode);
-    if (mode == Mode::load) {
-      self.spend(time, category);
-      copies_.set(static_cast<std::size_t>(core));
-      owner_ = owner_ < 0 ? core : owner_;
-      return;
-    }
-    moving_ = true;
-    self.spend(time, category);
-  } else {
+  if (moving_) {
     waiting_.push_back({&self, mode});
     self.wait(*this, category);
+  } else {
+    const Duration time = transfer_time(core, mode) + price(mode);
+    moving_ = mode != Mode::load;
+    last_transfer_ = engine_.now();
+    self.spend(time, category);
   }
   finish_transfer(core, mode);
 }
@@ -62,9 +57,12 @@ void CacheLine::access(SimThread& self, Mode mode, Category category) {
 void CacheLine::finish_transfer(int core, Mode mode) {
   if (mode == Mode::load) {
     copies_.set(static_cast<std::size_t>(core));
+    exclusive_ = owner_ < 0;
+    owner_ = owner_ < 0 ? core : owner_;
     return;
   }
   owner_ = core;
+  exclusive_ = true;
   copies_.reset();
   copies_.set(static_cast<std::size_t>(core));
   ++transfers_;
@@ -74,6 +72,7 @@ void CacheLine::finish_transfer(int core, Mode mode) {
     const Request request = waiting_[next];
     waiting_.erase(waiting_.begin() + static_cast<std::ptrdiff_t>(next));
     moving_ = request.mode != Mode::load;
+    last_transfer_ = engine_.now();
     request.thread->resume_at(engine_.now() + transfer_time(request.thread->core(), request.mode) +
                               price(request.mode));
   }

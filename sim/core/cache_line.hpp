@@ -22,6 +22,14 @@ public:
   void load(SimThread& self, Category category) { access(self, Mode::load, category); }
   /// Writes the line.
   void store(SimThread& self, Category category) { access(self, Mode::store, category); }
+  /// Writes a line that nobody else touches before this thread lets them (it holds their lock).
+  void store_protected(SimThread& self, Category category) {
+    if (hits(self.core(), Mode::store)) {
+      self.owe(price(Mode::store), category);
+    } else {
+      access(self, Mode::store, category);
+    }
+  }
   /// Atomic read-modify-write.
   void atomic(SimThread& self, Category category) { access(self, Mode::atomic, category); }
 
@@ -39,17 +47,24 @@ private:
   };
 
   void access(SimThread& self, Mode mode, Category category);
+  void transfer(SimThread& self, Mode mode, Category category);
   void finish_transfer(int core, Mode mode);
-  [[nodiscard]] bool hits(int core, Mode mode) const;
-  [[nodiscard]] Duration price(Mode mode) const;
+  [[nodiscard]] bool hits(int core, Mode mode) const {
+    return !moving_ && (mode == Mode::load ? copies_.test(static_cast<std::size_t>(core)) : exclusive_ && owner_ == core);
+  }
+  [[nodiscard]] Duration price(Mode mode) const {
+    return mode == Mode::atomic ? host_.cache().atomic_hit : host_.cache().hit;
+  }
   [[nodiscard]] Duration transfer_time(int core, Mode mode) const;
   [[nodiscard]] std::size_t draw_next();
 
   const Host& host_;
   Engine& engine_;
-  CoreSet copies_;
+  CoreSet copies_;         ///< who can read it without a transfer
+  bool exclusive_ = false; ///< only the owner has a copy
   int owner_ = -1;
-  bool moving_ = false; ///< an exclusive transfer is under way
+  bool moving_ = false;    ///< an exclusive transfer is under way
+  TimePoint last_transfer_; ///< when the last transfer started
   std::uint64_t transfers_ = 0;
   std::vector<Request> waiting_;
   RandomStream arbitration_;

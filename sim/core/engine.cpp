@@ -19,6 +19,7 @@ void SimThread::resume_at(TimePoint time) { engine_.wake_at(*this, time); }
 void SimThread::run_body() {
   try {
     body_(*this);
+    settle();
   } catch (const Engine::Unwind&) {
     // the simulation was given up; only the stack had to be cleaned
   } catch (...) {

@@ -69,7 +69,7 @@ Duration Process::copy_time(std::int64_t bytes) const {
 
 Request* Process::new_request(SimThread& self) {
   free_list_.atomic(self, Category::line_transfer);
-  self.spend(settings_.software.request_allocate, Category::software);
+  self.owe(settings_.software.request_allocate, Category::software);
   if (free_requests_.empty()) {
     free_requests_.push_back(&requests_.emplace_back());
   }
@@ -103,7 +103,7 @@ void Process::waitall(SimThread& self, std::span<Request* const> requests) {
   sync.line.store(self, Category::line_transfer);
   for (Request* request : requests) {
     if (request != nullptr && !request->complete) {
-      self.spend(settings_.software.wait_request, Category::software); // attach by compare-and-swap
+      self.owe(settings_.software.wait_request, Category::software); // attach by compare-and-swap
       if (!request->complete) {
         request->sync = &sync;
         ++sync.pending;
@@ -113,7 +113,7 @@ void Process::waitall(SimThread& self, std::span<Request* const> requests) {
   progress_->wait(self, sync);
   for (Request* request : requests) {
     if (request != nullptr) {
-      self.spend(settings_.software.wait_request, Category::software);
+      self.owe(settings_.software.wait_request, Category::software);
       free_request(self, request);
     }
   }

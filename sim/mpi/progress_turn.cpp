@@ -6,9 +6,9 @@
 namespace contend {
 
 int Process::progress(SimThread& self) {
-  turn_start_ = engine_.now();
+  turn_start_ = self.now();
   turn_.start();
-  self.spend(settings_.software.progress_call, Category::poll_idle);
+  self.owe(settings_.software.progress_call, Category::poll_idle);
   return finish_turn(self, 0, 0);
 }
 
@@ -21,12 +21,12 @@ int Process::finish_turn(SimThread& self, std::size_t next_instance, int found) 
     turn_.undisturbed = false;
     found += retry_delayed_sends(self);
   }
-  turn_.period = engine_.now() - turn_start_;
+  turn_.period = self.now() - turn_start_;
   return found;
 }
 
 int Process::poll_instance(SimThread& self, Instance& instance) {
-  const Duration try_at = engine_.now() - turn_start_;
+  const Duration try_at = self.now() - turn_start_;
   if (!instance.lock->try_lock(self, Category::poll_idle)) {
     turn_.undisturbed = false;
     return 0;
@@ -41,6 +41,7 @@ int Process::poll_instance(SimThread& self, Instance& instance) {
 }
 
 int Process::progress_after_idle(SimThread& self) {
+  self.settle();
   const IdlePoll::Resumption resumption = idle_.rest(self, turn_, nothing_in_sight());
   if (!resumption.inside) {
     return resumption.turns > 0 ? 1 : progress(self); // let the caller look at its own condition first

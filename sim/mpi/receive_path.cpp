@@ -16,12 +16,12 @@ Request* Process::irecv(SimThread& self, int communicator, int source, int tag, 
 
   MatchingDomain& domain = *communicators_[static_cast<std::size_t>(communicator)].domain;
   domain.lock->lock(self);
-  domain.state->store(self, Category::line_transfer);
+  domain.state->store_protected(self, Category::line_transfer);
   const std::optional<Envelope> message = domain.matcher->post(self, *request);
   domain.lock->unlock(self);
   if (message) {
     counters_.unexpected_in_queue -= 1;
-    self.spend(copy_time(message->bytes), Category::copy);
+    self.owe(copy_time(message->bytes), Category::copy);
     request->received_tag = message->tag;
     complete(self, *request);
   }
@@ -30,13 +30,13 @@ Request* Process::irecv(SimThread& self, int communicator, int source, int tag, 
 
 /// Delivery of one arrived message; the polling thread holds the lock of the instance it came from.
 void Process::receive(SimThread& self, const Envelope& envelope) {
-  self.spend(settings_.software.deliver, Category::software);
+  self.owe(settings_.software.deliver, Category::software);
   Communicator& communicator = communicators_[static_cast<std::size_t>(envelope.communicator)];
   PeerState& peer = communicator.peers[static_cast<std::size_t>(envelope.source)];
   MatchingDomain& domain = *communicator.domain;
 
   domain.lock->lock(self);
-  domain.state->store(self, Category::line_transfer);
+  domain.state->store_protected(self, Category::line_transfer);
   if (!communicator.allow_overtaking) {
     if (envelope.sequence != peer.expected) {
       keep_for_later(self, peer, envelope);
@@ -50,7 +50,7 @@ void Process::receive(SimThread& self, const Envelope& envelope) {
   // The message may have been what others were waiting for.
   while (!peer.out_of_sequence.empty()) {
     domain.lock->lock(self);
-    domain.state->store(self, Category::line_transfer);
+    domain.state->store_protected(self, Category::line_transfer);
     const std::optional<Envelope> next = peer.out_of_sequence.take(peer.expected);
     if (!next) {
       domain.lock->unlock(self);
@@ -58,7 +58,7 @@ void Process::receive(SimThread& self, const Envelope& envelope) {
     }
     ++peer.expected;
     --counters_.oos_in_queue;
-    self.spend(settings_.matching.fragment_release, Category::out_of_sequence);
+    self.owe(settings_.matching.fragment_release, Category::out_of_sequence);
     match(self, communicator, peer, *next);
   }
 }
@@ -66,9 +66,9 @@ void Process::receive(SimThread& self, const Envelope& envelope) {
 /// Matches a message in sequence. Called with the matching lock held; releases it.
 void Process::match(SimThread& self, Communicator& communicator, PeerState& /*peer*/, const Envelope& envelope) {
   MatchingDomain& domain = *communicator.domain;
-  const TimePoint start = engine_.now();
+  const TimePoint start = self.now();
   PostedReceive* const receive = domain.matcher->arrive(self, envelope);
-  counters_.match_time += engine_.now() - start;
+  counters_.match_time += self.now() - start;
   domain.lock->unlock(self);
   if (receive == nullptr) {
     ++counters_.unexpected;
@@ -78,20 +78,18 @@ void Process::match(SimThread& self, Communicator& communicator, PeerState& /*pe
   auto& request = static_cast<Request&>(*receive);
   request.received_tag = envelope.tag;
   if (envelope.bytes > 0) {
-    self.spend(copy_time(envelope.bytes), Category::copy);
+    self.owe(copy_time(envelope.bytes), Category::copy);
   }
   counters_.received += envelope.tag >= 0 ? 1 : 0;
   complete(self, request);
 }
 
 void Process::keep_for_later(SimThread& self, PeerState& peer, const Envelope& envelope) {
-  self.spend(settings_.matching.fragment_allocate, Category::out_of_sequence);
+  self.owe(settings_.matching.fragment_allocate, Category::out_of_sequence);
   const std::int64_t visited = peer.out_of_sequence.insert(envelope, peer.expected);
   QueueWalk walk(host_, settings_.matching.range, self.core());
-  for (std::int64_t i = 0; i < visited; ++i) {
-    walk.visit();
-  }
-  self.spend(settings_.matching.enqueue + walk.price(peer.out_of_sequence.size() * settings_.matching.fragment_bytes),
+  walk.visit(visited);
+  self.owe(settings_.matching.enqueue + walk.price(peer.out_of_sequence.size() * settings_.matching.fragment_bytes),
              Category::out_of_sequence);
   counters_.oos_ranges_visited += visited;
   ++counters_.out_of_sequence;
@@ -99,7 +97,8 @@ void Process::keep_for_later(SimThread& self, PeerState& peer, const Envelope& e
 }
 
 void Process::complete(SimThread& self, Request& request) {
-  self.spend(settings_.software.complete, Category::completion);
+  self.owe(settings_.software.complete, Category::completion);
+  self.settle();
   request.complete = true;
   if (SyncObject* const sync = request.sync; sync != nullptr) {
     sync->line.atomic(self, Category::completion);

@@ -17,7 +17,7 @@ Request* Process::isend(SimThread& self, int communicator, int destination, int 
     envelope.sequence = peer.next_to_send++;
   }
   if (bytes > 0) {
-    self.spend(copy_time(bytes), Category::copy);
+    self.owe(copy_time(bytes), Category::copy);
   }
   const int instance = assignment_->pick(self);
   Instance& chosen = instances_[static_cast<std::size_t>(instance)];
@@ -28,7 +28,7 @@ Request* Process::isend(SimThread& self, int communicator, int destination, int 
   if (sent) {
     return nullptr; // buffered: complete on return, no request object
   }
-  self.spend(settings_.software.send_request, Category::software);
+  self.owe(settings_.software.send_request, Category::software);
   Request* request = new_request(self);
   send_or_delay(self, instance, destination, envelope, request);
   return request;
@@ -52,16 +52,16 @@ void Process::send_or_delay(SimThread& self, int instance, int destination, cons
 /// section). Returns whether the message is out.
 bool Process::try_send(SimThread& self, const DelayedSend& send) {
   Instance& instance = instances_[static_cast<std::size_t>(send.instance)];
-  const TimePoint start = engine_.now();
+  const TimePoint start = self.now();
   attempt_.start();
   instance.lock->lock(self);
   const bool sent = instance.endpoints[static_cast<std::size_t>(send.destination)]->post(
       self, send.envelope, settings_.library.protocol.header_bytes + send.envelope.bytes);
   instance.context->look(self);
-  attempt_.visits.push_back({instance.lock.get(), Duration{}, engine_.now() - start});
+  attempt_.visits.push_back({instance.lock.get(), Duration{}, self.now() - start});
   attempt_.undisturbed = instance.context->drain(self, *this) == 0 && !sent;
   instance.lock->unlock(self);
-  attempt_.period = engine_.now() - start;
+  attempt_.period = self.now() - start;
   if (sent) {
     complete(self, *send.request);
   }
@@ -102,6 +102,7 @@ int Process::retry_delayed_sends(SimThread& self) {
 /// After a failed attempt: while nothing changes, the next ones fail as well. Lets their time pass at once and returns
 /// how many there were, at most `remaining`.
 std::size_t Process::skip_failing_attempts(SimThread& self, std::size_t remaining, int& handled) {
+  self.settle();
   const bool quiet = std::none_of(instances_.begin(), instances_.end(), [](const Instance& instance) {
     return instance.context->has_completions();
   });

@@ -20,9 +20,6 @@ struct PostedReceive {
   int source = any_source; ///< rank or any_source
   int tag = any_tag;       ///< tag or any_tag
   std::uint64_t order = 0; ///< position among all receives of this matcher
-  CachePresence presence;
-  PostedReceive* next = nullptr;
-  PostedReceive* previous = nullptr;
 
   [[nodiscard]] bool accepts(const Envelope& envelope) const {
     return (tag == envelope.tag || (tag == any_tag && envelope.tag >= 0)) && (source == any_source || source == envelope.source) &&

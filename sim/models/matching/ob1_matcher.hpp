@@ -26,6 +26,8 @@ private:
     std::deque<Envelope> unexpected;
   };
 
+  PostedReceive* take(ReceiveList& list, std::size_t index);
+  PostedReceive* walk_both(ReceiveList& receives, const Envelope& envelope, QueueWalk& walk);
   std::optional<Envelope> take_unexpected(QueueWalk& walk, Peer& peer, const PostedReceive& receive);
   [[nodiscard]] std::int64_t footprint() const {
     return posted_ * parameters_.element_bytes + unexpected_ * parameters_.fragment_bytes;

@@ -8,27 +8,9 @@
 
 namespace contend {
 
-/// Which cores have a queue element in their cache. Cores share a bit when the host has more than 64.
-class CachePresence {
-public:
-  /// `core` has written the element.
-  void written_by(int core) {
-    owner_ = static_cast<std::int16_t>(core);
-    present_ = bit(core);
-  }
-  /// `core` reads the element. Returns the core it has to come from, or -1 when it is in the cache already.
-  int read_by(int core) {
-    if ((present_ & bit(core)) != 0) {
-      return -1;
-    }
-    present_ |= bit(core);
-    return owner_;
-  }
-
-private:
-  static std::uint64_t bit(int core) { return std::uint64_t{1} << (static_cast<unsigned>(core) % 64U); }
-  std::uint64_t present_ = 0;
-  std::int16_t owner_ = 0;
+/// Which cores have a queue element in their cache: a bit per core. Cores share a bit when the host has more than 64.
+struct CachePresence {
+  [[nodiscard]] static std::uint64_t bit(int core) { return std::uint64_t{1} << (static_cast<unsigned>(core) % 64U); }
 };
 
 /// Adds up the price of one walk by one core.
@@ -37,14 +19,12 @@ public:
   /// `element`: price of visiting one element that is in the L2 of `core`.
   QueueWalk(const Host& host, Duration element, int core) : host_(host), element_(element), core_(core) {}
 
-  void visit(CachePresence& element) {
-    ++visited_;
-    if (const int from = element.read_by(core_); from >= 0) {
-      fetched_ += host_.transfer(from, core_);
-    }
-  }
-  void visit() { ++visited_; }
+  /// The walk goes over `elements` elements.
+  void visit(std::int64_t elements) { visited_ += elements; }
+  /// An element is not in the walker's cache: it comes from `owner`, the core that wrote it.
+  void fetch_from(int owner) { fetched_ += host_.transfer(owner, core_); }
 
+  [[nodiscard]] int core() const { return core_; }
   [[nodiscard]] std::int64_t visited() const { return visited_; }
 
   /// Time of the walk. `footprint` is the size of everything the walker goes through again and again: what does not fit

@@ -29,7 +29,7 @@ Endpoint::Endpoint(NicContext& local, NicContext& remote)
 bool Endpoint::post(SimThread& self, const Envelope& envelope, std::int64_t wire_bytes) {
   Nic& nic = local_.nic_;
   const NicParameters& parameters = nic.parameters_;
-  local_.send_state_.store(self, Category::nic_post);
+  local_.send_state_.store_protected(self, Category::nic_post);
   const bool flow_control = parameters.flow_control_window > 0;
   if (outstanding_ == parameters.send_queue_depth || (flow_control && credits_ == 0)) {
     return false;
@@ -119,17 +119,20 @@ int NicContext::poll(SimThread& self, CompletionHandler& handler) {
 }
 
 void NicContext::look(SimThread& self) {
-  receive_state_.store(self, Category::poll_idle);
+  receive_state_.store_protected(self, Category::poll_idle);
   self.spend(nic_.parameters().empty_poll, Category::poll_idle);
 }
 
 int NicContext::drain(SimThread& self, CompletionHandler& handler) {
   int handled = 0;
-  while (handled < nic_.parameters().poll_batch && !completions_.empty()) {
+  for (; handled < nic_.parameters().poll_batch; self.settle()) {
+    if (completions_.empty()) {
+      break;
+    }
     const Completion completion = completions_.front();
     completions_.pop_front();
     ++handled;
-    self.spend(nic_.parameters().completion, Category::completion);
+    self.owe(nic_.parameters().completion, Category::completion);
     switch (completion.kind) {
     case Completion::Kind::sent:
       completion.endpoint->outstanding_ -= completion.count;
