@@ -40,6 +40,7 @@ _STYLE: Any = {
     "legend.frameon": False,
 }
 _MAX_LEGEND_ENTRIES = 12
+_SMALLEST_SHARE_PERCENT = 0.05
 _MARKERS = "osD^vP*X"
 
 
@@ -104,7 +105,7 @@ def _draw_budget(axes: Axes, role: str, points: tuple[PointResult, ...], labels:
             100 * point.time_by_category_ns.get(role, {}).get(category, 0.0) / total
             for point, total in zip(points, totals, strict=True)
         ]
-        if any(shares):
+        if max(shares) >= _SMALLEST_SHARE_PERCENT:
             axes.bar(range(len(points)), shares, bottom=base, color=colour, width=0.8, label=category.replace("_", " "))
             base = [b + s for b, s in zip(base, shares, strict=True)]
     axes.set_xticks(range(len(points)), labels)

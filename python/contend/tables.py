@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 # Open MPI's software performance counters: name, our counter, what its value is divided by.
 SPC: tuple[tuple[str, str, float], ...] = (
     ("OMPI_SPC_ISEND", "messages_sent", 1),
-    ("OMPI_SPC_IRECV", "messages_received", 1),
+    ("OMPI_SPC_IRECV", "receives_posted", 1),
     ("OMPI_SPC_PUT", "puts", 1),
     ("OMPI_SPC_GET", "gets", 1),
     ("OMPI_SPC_UNEXPECTED", "unexpected", 1),

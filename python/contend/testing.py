@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import fcntl
 import subprocess
 import sys
+import time
 import xml.etree.ElementTree as ET
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -72,14 +74,37 @@ def build(preset: str, root: Path, jobs: int | None = None, targets: Sequence[st
     Raises:
         ContendError: It does not build.
     """
-    configure(preset, root)
+    (root / "build").mkdir(exist_ok=True)
     command: list[str | Path] = ["cmake", "--build", "--preset", preset]
     if jobs is not None:
         command += ["--parallel", str(jobs)]
     if targets:
         command += ["--target", *targets]
-    if call(command, root):
-        raise ContendError(f"building the preset '{preset}' failed")
+    with (root / "build" / f"{preset}.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        configure(preset, root)
+        for _ in range(_BUILD_ATTEMPTS):
+            started = time.time()
+            if call(command, root):
+                raise ContendError(f"building the preset '{preset}' failed")
+            if not _changed_between(root, started, time.time()):
+                return
+            # Ninja takes an object for new when its compilation ended after the change, though it read the old text.
+            print("a source changed during the build; building again", flush=True)
+            for path in (root / "build" / preset).rglob("*.o"):
+                if path.stat().st_mtime >= started:
+                    path.unlink()
+    raise ContendError("the sources keep changing; try again when they are at rest")
+
+
+_BUILD_ATTEMPTS = 3
+
+
+def _changed_between(root: Path, start: float, end: float) -> bool:
+    """Whether a C++ source was written between two moments (seconds since the epoch)."""
+    folders = (root / name for name in ("sim", "tests", "benchmarks", "cmake"))
+    sources = (path for folder in folders for path in folder.rglob("*") if path.suffix in (".cpp", ".hpp", ".txt"))
+    return any(start < path.stat().st_mtime <= end for path in sources)
 
 
 def read_counts(report: Path) -> Counts:

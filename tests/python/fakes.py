@@ -100,6 +100,7 @@ class FakeCore(SimpleNamespace):
                 "counters": {
                     "messages_sent": 1280 * pairs,
                     "messages_received": 1280 * pairs,
+                    "receives_posted": 1280 * pairs,
                     "out_of_sequence": 100 * pairs + replication,
                     "oos_in_queue_max": 5,
                     "unexpected": 7,

@@ -28,6 +28,11 @@ case "$*" in
     echo configure >>"$FAKE_LOG" ;;
   *--build*)
     echo build >>"$FAKE_LOG"
+    test ! -e "$FAKE_ROOT/edit" || {
+      rm "$FAKE_ROOT/edit"
+      touch "$FAKE_ROOT/build/release/a.o"
+      echo >>"$FAKE_ROOT/sim/a.cpp"
+    }
     test -z "$FAKE_BUILD_ERROR" || { echo "engine.cpp:1: error: $FAKE_BUILD_ERROR"; exit 1; } ;;
 esac
 """
@@ -119,6 +124,15 @@ def test_rebuilds_what_changed(checkout: Checkout) -> None:
     (checkout.root / "sim/b.cpp").touch()
     checkout.run()
     assert checkout.steps() == ["build"]
+
+
+def test_a_source_that_changes_during_the_build_is_compiled_again(checkout: Checkout) -> None:
+    (checkout.root / "edit").touch()
+    assert "building again" in checkout.run().stderr
+    assert checkout.steps() == [*ALL, "build"]
+    assert not (checkout.root / "build/release/a.o").exists()
+    checkout.run()
+    assert checkout.steps() == []
 
 
 def test_failure_shows_the_error_and_the_next_use_tries_again(checkout: Checkout) -> None:

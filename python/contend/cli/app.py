@@ -88,22 +88,31 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _explain(error: Exception) -> int:
     """Prints what went wrong and returns the exit code for it."""
-    if isinstance(error, ContendError):
-        _report(str(error))
-        return error.exit_code
-    if isinstance(error, TyperException):
-        message = error.format_message()
-        if not message:  # help was printed instead
-            return EXIT_BAD_INPUT
-        context = getattr(error, "ctx", None)
-        command = context.command_path if context is not None else "contend"
-        _report(f"{message} (try '{command} --help')" if error.exit_code == EXIT_BAD_INPUT else message)
-        return error.exit_code
     if isinstance(error, typer.Abort):
         print("contend: interrupted", file=sys.stderr)
         return EXIT_INTERRUPTED
-    if isinstance(error, MemoryError):
+    if isinstance(error, ContendError | TyperException):
+        message = str(error) if isinstance(error, ContendError) else _usage_message(error)
+        if message:  # else help was printed instead
+            _report(message)
+            return error.exit_code
+        return EXIT_BAD_INPUT
+    if isinstance(error, OSError):
+        from contend.files import describe
+
+        _report(f"{error.filename}: {describe(error)}" if error.filename else describe(error))
+    elif isinstance(error, MemoryError):
         _report("not enough memory")
-        return EXIT_FAILURE
-    _report(f"{type(error).__name__}: {error} (a bug in contend; --debug shows where)")
+    else:
+        _report(f"{type(error).__name__}: {error} (a bug in contend; --debug shows where)")
     return EXIT_FAILURE
+
+
+def _usage_message(error: TyperException) -> str:
+    """The message of a wrong command line, with where to read more."""
+    message = error.format_message()
+    if not message or error.exit_code != EXIT_BAD_INPUT:
+        return message
+    context = getattr(error, "ctx", None)
+    command = context.command_path if context is not None else "contend"
+    return f"{message} (try '{command} --help')"
