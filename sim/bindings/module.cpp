@@ -58,10 +58,10 @@ std::string names() {
 
 std::string schema(const std::string& kind) {
   if (kind == "scenario") {
-    return scenario_schema(known_names()).dump(2);
+    return scenario_schema(known_names()).dump(1);
   }
   if (kind == "profile") {
-    return profile_schema().dump(2);
+    return profile_schema().dump(1);
   }
   throw std::invalid_argument("there is a schema for 'scenario' and one for 'profile', not for '" + kind + "'");
 }

@@ -91,6 +91,7 @@ Section matching_fields() {
   s.field("fragment_allocate", &P::fragment_allocate, any_time,
           "taking an out-of-sequence or unexpected fragment from its free list and copying the header");
   s.field("fragment_release", &P::fragment_release, any_time, "giving a fragment back");
+  s.field("range", &P::range, any_time, "visiting one range of an out-of-sequence list that is in this core's cache");
   s.field("fragment_size", &P::fragment_bytes, footprint, "cache footprint of one fragment");
   return s.finish();
 }

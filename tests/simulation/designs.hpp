@@ -1,0 +1,98 @@
+// A spread of small designs on a made-up machine, for tests that compare whole runs.
+#pragma once
+
+#include "simulation/simulation.hpp"
+
+#include <string>
+#include <vector>
+
+namespace contend::test {
+
+struct Design {
+  std::string name;
+  PointConfig config;
+};
+
+/// Prices are round numbers near those of a two-socket server: these tests are about sameness, not truth.
+inline PointConfig small_point() {
+  PointConfig point;
+  MachineConfig& machine = point.machine;
+  machine.topology = {2, 4, 1};
+  machine.cache = {2_ns, 8_ns, 9_ns, 45_ns, 120_ns, 5_ns, 20_ns, 256 * 1024, 0.0};
+  machine.futex.wait_call = 700_ns;
+  machine.futex.wake_call = 1200_ns;
+  machine.futex.empty_wake_call = 250_ns;
+  machine.futex.call_jitter = 100_ns;
+  machine.futex.wake_latency = 3_us;
+  machine.futex.wake_jitter = 1500_ns;
+  machine.locks.pause = 20_ns;
+  machine.nic.post = 50_ns;
+  machine.nic.doorbell = 40_ns;
+  machine.nic.wqe_fetch = 350_ns;
+  machine.nic.context_gap = 100_ns;
+  machine.nic.nic_gap = 7_ns;
+  machine.nic.completion = 30_ns;
+  machine.nic.empty_poll = 25_ns;
+  machine.nic.max_contexts = 64;
+  machine.nic.send_queue_depth = 256;
+  machine.nic.send_completion_batch = 64;
+  machine.nic.flow_control_window = 512;
+  machine.nic.poll_batch = 1;
+  machine.matching.attempt = 10_ns;
+  machine.matching.element = 3_ns;
+  machine.matching.element_bytes = 128;
+  machine.matching.enqueue = 8_ns;
+  machine.matching.fragment_allocate = 100_ns;
+  machine.matching.fragment_release = 50_ns;
+  machine.matching.range = 6_ns;
+  machine.matching.fragment_bytes = 256;
+  machine.software = {200_ns, 100_ns, 150_ns, 25_ns, 100_ns, 60_ns, 40_ns, 10_ns, 100_ns, 8e9};
+  machine.noise = 10_ns;
+  point.route = {700_ns, 12.5e9};
+  point.workload.pairs = 4;
+  point.workload.window = 32;
+  point.workload.iterations = 2;
+  point.workload.warmup_iterations = 1;
+  return point;
+}
+
+inline std::vector<Design> small_designs() {
+  std::vector<Design> designs;
+  const auto add = [&](std::string name, auto change) {
+    designs.push_back({std::move(name), small_point()});
+    change(designs.back().config);
+  };
+  add("base", [](PointConfig&) {});
+  add("one pair", [](PointConfig& point) { point.workload.pairs = 1; });
+  add("four instances, dedicated", [](PointConfig& point) {
+    point.library.instances.count = 4;
+    point.library.instances.assignment = "dedicated";
+  });
+  add("two instances, round-robin, ttas", [](PointConfig& point) {
+    point.library.instances.count = 2;
+    point.library.instances.lock = "ttas";
+  });
+  add("serial progress, blocking lock", [](PointConfig& point) { point.library.progress.engine = "serial-blocking"; });
+  add("serial progress, try-lock, mcs", [](PointConfig& point) {
+    point.library.progress.engine = "serial-try-lock";
+    point.library.progress.lock = "mcs";
+  });
+  add("overtaking, any tag", [](PointConfig& point) {
+    point.workload.allow_overtaking = true;
+    point.workload.any_tag = true;
+  });
+  add("communicator per pair, ticket locks, 1 KiB", [](PointConfig& point) {
+    point.workload.communicator_per_pair = true;
+    point.workload.message_size_bytes = 1024;
+    point.library.matching.lock = "ticket";
+  });
+  add("process mode", [](PointConfig& point) { point.workload.mode = "process"; });
+  add("scarce send queue and credits", [](PointConfig& point) {
+    point.machine.nic.send_queue_depth = 16;
+    point.machine.nic.send_completion_batch = 4;
+    point.machine.nic.flow_control_window = 24;
+  });
+  return designs;
+}
+
+} // namespace contend::test
