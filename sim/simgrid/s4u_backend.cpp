@@ -79,7 +79,6 @@ private:
   Entry& enter(Entry entry, TimePoint time);
   void set_timer(Entry& entry, TimePoint time);
   void reach(Entry& entry, TimePoint time);
-  [[nodiscard]] Line* line() { return !due_.empty() ? &due_ : !ready_.empty() ? &ready_ : nullptr; }
   void pass_turn();
   void go_on(SimThread& self);
   void live(SimThread& thread);
@@ -91,7 +90,6 @@ private:
   std::int64_t origin_ = 0;   ///< SimGrid's clock when this simulation's began
   TimePoint now_;
   Line due_;                                     ///< entries for now_, in order of insertion
-  Line ready_;                                   ///< threads made ready at now_: after all of due_
   std::unordered_map<std::int64_t, Line> later_; ///< by date in picoseconds
   std::list<s4u::SemaphorePtr> gates_;
   std::exception_ptr failure_; ///< of an event that fired on no thread's stack
@@ -174,7 +172,7 @@ void S4uBackend::reach(Entry& entry, TimePoint time) {
     throw InvariantViolation("SimGrid's clock is not at the date it was asked for");
   }
   if (time != now_) {
-    if (turn_taken_ || !due_.empty() || !ready_.empty()) {
+    if (turn_taken_ || !due_.empty()) {
       throw InvariantViolation("SimGrid's clock went on although something was still due");
     }
     now_ = time;
@@ -188,12 +186,12 @@ void S4uBackend::reach(Entry& entry, TimePoint time) {
 /// Gives the turn to the next in order; events run here and now.
 void S4uBackend::pass_turn() {
   turn_taken_ = false;
-  while (Line* const next = line()) {
-    const Entry entry = next->front();
+  while (!due_.empty()) {
+    const Entry entry = due_.front();
     if (!entry.due || ending()) {
       return; // not yet back from SimGrid: takes the turn as it comes
     }
-    next->pop_front();
+    due_.pop_front();
     turn_taken_ = true;
     if (entry.thread != nullptr) {
       gate(*entry.thread).release();
@@ -224,7 +222,7 @@ void S4uBackend::start(SimThread& thread) {
   }
   engine_ = &thread.engine();
   thread.backend_context = gates_.emplace_back(s4u::Semaphore::create(0)).get();
-  ready_.push_back({.thread = &thread, .due = true});
+  due_.push_back({.thread = &thread, .due = true});
   s4u::Actor::create(thread.name(), host_, [this, &thread] { live(thread); });
 }
 
@@ -279,7 +277,7 @@ void S4uBackend::wake(SimThread& thread, TimePoint time) {
     return;
   }
   if (time == now_) {
-    ready_.push_back({.thread = &thread, .due = true});
+    due_.push_back({.thread = &thread, .due = true});
   } else {
     set_timer(enter({.thread = &thread}, time), time);
   }
