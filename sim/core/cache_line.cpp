@@ -61,9 +61,13 @@ void CacheLine::finish_transfer(int core, Mode mode) {
     owner_ = owner_ < 0 ? core : owner_;
     return;
   }
+  if (exclusive_) {
+    copies_.reset(static_cast<std::size_t>(owner_));
+  } else {
+    copies_.reset();
+  }
   owner_ = core;
   exclusive_ = true;
-  copies_.reset();
   copies_.set(static_cast<std::size_t>(core));
   ++transfers_;
   moving_ = false;

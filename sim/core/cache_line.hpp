@@ -58,15 +58,16 @@ private:
   [[nodiscard]] Duration transfer_time(int core, Mode mode) const;
   [[nodiscard]] std::size_t draw_next();
 
+  // What a hit looks at comes first.
   const Host& host_;
-  Engine& engine_;
-  CoreSet copies_;         ///< who can read it without a transfer
-  bool exclusive_ = false; ///< only the owner has a copy
   int owner_ = -1;
+  bool exclusive_ = false; ///< only the owner has a copy
   bool moving_ = false;    ///< an exclusive transfer is under way
   TimePoint last_transfer_; ///< when the last transfer started
   std::uint64_t transfers_ = 0;
   std::vector<Request> waiting_;
+  Engine& engine_;
+  CoreSet copies_; ///< who can read it without a transfer
   RandomStream arbitration_;
   std::string name_;
 };

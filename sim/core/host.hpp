@@ -25,6 +25,8 @@ public:
                                   " hardware threads");
     }
     for (int core = 0; core < topology.hardware_threads(); ++core) {
+      physical_core_.push_back(core / topology.threads_per_core);
+      socket_.push_back(core / (topology.cores_per_socket * topology.threads_per_core));
       sockets_[static_cast<std::size_t>(socket(core))].set(static_cast<std::size_t>(core));
     }
   }
@@ -33,7 +35,7 @@ public:
   [[nodiscard]] const CacheParameters& cache() const { return cache_; }
   [[nodiscard]] const FutexParameters& futex() const { return futex_; }
 
-  [[nodiscard]] int socket(int core) const { return core / (topology_.cores_per_socket * topology_.threads_per_core); }
+  [[nodiscard]] int socket(int core) const { return socket_[static_cast<std::size_t>(core)]; }
   [[nodiscard]] const CoreSet& cores_of_socket(int socket) const { return sockets_[static_cast<std::size_t>(socket)]; }
 
   /// One-way time for a modified line to get from one core to another.
@@ -41,7 +43,7 @@ public:
     if (from == to) {
       return cache_.hit;
     }
-    if (from / topology_.threads_per_core == to / topology_.threads_per_core) {
+    if (physical_core_[static_cast<std::size_t>(from)] == physical_core_[static_cast<std::size_t>(to)]) {
       return cache_.transfer_smt;
     }
     return socket(from) == socket(to) ? cache_.transfer_socket : cache_.transfer_remote;
@@ -52,6 +54,8 @@ private:
   CacheParameters cache_;
   FutexParameters futex_;
   std::vector<CoreSet> sockets_;
+  std::vector<int> physical_core_; ///< by hardware thread
+  std::vector<int> socket_;        ///< by hardware thread
 };
 
 } // namespace contend

@@ -55,7 +55,8 @@ private:
     return value;
   }
 
-  /// std::log may differ in the last bit between C libraries; this one cannot. Relative error below 1e-15.
+  /// std::log may differ in the last bit between C libraries; this one cannot. Relative error below 1e-12, far under a picosecond for
+  /// any delay drawn here.
   static double natural_logarithm(double x);
 
   std::uint64_t key_ = 0;

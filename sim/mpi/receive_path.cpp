@@ -98,10 +98,14 @@ void Process::keep_for_later(SimThread& self, PeerState& peer, const Envelope& e
 
 void Process::complete(SimThread& self, Request& request) {
   self.owe(settings_.software.complete, Category::completion);
-  self.settle();
-  request.complete = true;
-  if (SyncObject* const sync = request.sync; sync != nullptr) {
+  if (request.sync == nullptr) {
+    self.settle(); // somebody may begin to wait meanwhile
+  }
+  if (SyncObject* const sync = request.sync; sync == nullptr) {
+    request.complete = true;
+  } else {
     sync->line.atomic(self, Category::completion);
+    request.complete = true;
     if (--sync->pending == 0) {
       progress_->completed(self, *sync);
     }

@@ -1,6 +1,7 @@
 #include "models/matching/receive_list.hpp"
 
 #include <algorithm>
+#include <bit>
 
 namespace contend {
 
@@ -15,114 +16,152 @@ namespace {
 #endif
 
 /// Elements that are compared at a time, without a branch in between.
-constexpr std::size_t block = 16;
+constexpr std::size_t block = 32;
+
+/// Elements per word of the bit sets.
+constexpr std::size_t word = 64;
+
+constexpr std::uint64_t bit(std::size_t index) { return std::uint64_t{1} << (index % word); }
 
 } // namespace
 
 void ReceiveList::append(PostedReceive& receive, int core) {
-  if (keys_.size() > 2 * alive_ + 4 * block) {
+  if (receives_.size() > 2 * size() + 8 * block) {
     close_gaps();
   }
-  keys_.push_back(key(receive.communicator, receive.tag));
+  const std::size_t index = receives_.size();
+  if (index % word == 0) {
+    linked_.push_back(0);
+    cached_.push_back(0);
+  }
+  signatures_.push_back(signature(receive.communicator, receive.tag));
+  receives_.push_back(&receive);
   present_.push_back(CachePresence::bit(core));
   owners_.push_back(static_cast<std::int16_t>(core));
-  receives_.push_back(&receive);
+  linked_[index / word] |= bit(index);
+  if (viewer_ >= 0 && (present_.back() & CachePresence::bit(viewer_)) != 0) {
+    cached_[index / word] |= bit(index);
+  }
   ++alive_;
 }
 
-CONTEND_WIDE_VECTORS std::size_t ReceiveList::find(const Envelope& envelope, QueueWalk& walk) {
-  const std::int64_t exact = key(envelope.communicator, envelope.tag);
-  const std::int64_t any = wildcard_key(envelope);
-  const std::int64_t* const keys = keys_.data();
-  const std::size_t end = keys_.size();
-  std::size_t index = front_;
+/// First index from `index` on whose signature is one of the two.
+CONTEND_WIDE_VECTORS std::size_t ReceiveList::next_candidate(std::size_t index, std::uint32_t exact,
+                                                             std::uint32_t any) const {
+  const std::uint32_t* const signatures = signatures_.data();
+  const std::size_t end = signatures_.size();
   for (; index + block <= end; index += block) {
-    int hits = 0;
-    for (std::size_t i = 0; i < block; ++i) {
-      hits |= static_cast<int>(keys[index + i] == exact) | static_cast<int>(keys[index + i] == any);
+    std::uint32_t hits = 0;
+    for (std::size_t i = index; i < index + block; ++i) {
+      hits |= static_cast<std::uint32_t>(signatures[i] == exact) | static_cast<std::uint32_t>(signatures[i] == any);
     }
     if (hits != 0) {
       break;
     }
   }
-  while (index < end && keys[index] != exact && keys[index] != any) {
+  while (index < end && signatures[index] != exact && signatures[index] != any) {
     ++index;
+  }
+  return index;
+}
+
+std::size_t ReceiveList::find(const Envelope& envelope, QueueWalk& walk) {
+  const std::uint32_t exact = signature(envelope.communicator, envelope.tag);
+  const std::uint32_t any = signature(envelope.communicator, any_tag);
+  const std::size_t end = receives_.size();
+  std::size_t index = next_candidate(front_, exact, any);
+  while (index < end && (is_gap(index) || !receives_[index]->accepts(envelope))) {
+    index = next_candidate(index + 1, exact, any);
   }
   visit_range(std::min(index + 1, end), walk);
   return index < end ? index : none;
 }
 
-/// Visits all elements from the front to before `end`.
-CONTEND_WIDE_VECTORS void ReceiveList::visit_range(std::size_t end, QueueWalk& walk) {
-  std::int64_t elements = 0;
-  for (std::size_t i = front_; i < end; ++i) {
-    elements += keys_[i] != gap ? 1 : 0;
-  }
-  walk.visit(elements);
-  const std::uint64_t bit = CachePresence::bit(walk.core());
-  for (std::size_t start = front_; start < end; start += block) {
-    const std::size_t stop = std::min(start + block, end);
-    std::uint64_t all = ~std::uint64_t{0};
-    for (std::size_t i = start; i < stop; ++i) {
-      all &= present_[i];
-    }
-    if ((all & bit) != 0) {
-      continue;
-    }
-    for (std::size_t i = start; i < stop; ++i) {
-      if ((present_[i] & bit) == 0) {
-        present_[i] |= bit;
-        walk.fetch_from(owners_[i]);
-      }
+/// Makes cached_ say what is in the cache of `core`.
+void ReceiveList::look_as(int core) {
+  viewer_ = core;
+  std::fill(cached_.begin(), cached_.end(), 0);
+  for (std::size_t i = front_; i < receives_.size(); ++i) {
+    if ((present_[i] & CachePresence::bit(core)) != 0) {
+      cached_[i / word] |= bit(i);
     }
   }
 }
 
+/// Visits all elements from the front to before `end`.
+void ReceiveList::visit_range(std::size_t end, QueueWalk& walk) {
+  if (viewer_ != walk.core()) {
+    look_as(walk.core());
+  }
+  std::int64_t elements = 0;
+  for (std::size_t w = front_ / word; w * word < end; ++w) {
+    std::uint64_t visited = linked_[w]; // nothing is linked before the front
+    if (end - w * word < word) {
+      visited &= bit(end) - 1;
+    }
+    elements += std::popcount(visited);
+    for (std::uint64_t missing = visited & ~cached_[w]; missing != 0; missing &= missing - 1) {
+      const std::size_t index = w * word + static_cast<std::size_t>(std::countr_zero(missing));
+      present_[index] |= CachePresence::bit(viewer_);
+      walk.fetch_from(owners_[index]);
+    }
+    cached_[w] |= visited;
+  }
+  walk.visit(elements);
+}
+
 std::size_t ReceiveList::first_from(std::size_t index) const {
-  while (index < keys_.size() && keys_[index] == gap) {
+  while (index < receives_.size() && is_gap(index)) {
     ++index;
   }
-  return index < keys_.size() ? index : none;
+  return index < receives_.size() ? index : none;
 }
 
 bool ReceiveList::visit(std::size_t index, const Envelope& envelope, QueueWalk& walk) {
   walk.visit(1);
-  const std::uint64_t bit = CachePresence::bit(walk.core());
-  if ((present_[index] & bit) == 0) {
-    present_[index] |= bit;
+  if ((present_[index] & CachePresence::bit(walk.core())) == 0) {
+    present_[index] |= CachePresence::bit(walk.core());
     walk.fetch_from(owners_[index]);
+    viewer_ = -1; // cached_ is stale
   }
-  return keys_[index] == key(envelope.communicator, envelope.tag) || keys_[index] == wildcard_key(envelope);
+  return receives_[index]->accepts(envelope);
 }
 
 PostedReceive* ReceiveList::take(std::size_t index) {
-  keys_[index] = gap;
-  present_[index] = ~std::uint64_t{0};
+  PostedReceive* const taken = receives_[index];
+  receives_[index] = nullptr;
+  linked_[index / word] &= ~bit(index);
   --alive_;
   if (alive_ == 0) {
-    front_ = keys_.size();
+    front_ = receives_.size();
   } else if (index == front_) {
     front_ = first_from(front_);
   }
-  return receives_[index];
+  return taken;
 }
 
 void ReceiveList::close_gaps() {
   std::size_t kept = 0;
-  for (std::size_t i = front_; i < keys_.size(); ++i) {
-    if (keys_[i] != gap) {
-      keys_[kept] = keys_[i];
+  for (std::size_t i = front_; i < receives_.size(); ++i) {
+    if (!is_gap(i)) {
+      signatures_[kept] = signatures_[i];
+      receives_[kept] = receives_[i];
       present_[kept] = present_[i];
       owners_[kept] = owners_[i];
-      receives_[kept] = receives_[i];
       ++kept;
     }
   }
-  keys_.resize(kept);
+  signatures_.resize(kept);
+  receives_.resize(kept);
   present_.resize(kept);
   owners_.resize(kept);
-  receives_.resize(kept);
   front_ = 0;
+  linked_.assign((kept + word - 1) / word, ~std::uint64_t{0});
+  if (kept % word != 0) {
+    linked_.back() = bit(kept) - 1;
+  }
+  cached_.assign(linked_.size(), 0);
+  viewer_ = -1;
 }
 
 } // namespace contend

@@ -37,23 +37,26 @@ public:
   PostedReceive* take(std::size_t index);
 
 private:
-  static constexpr std::int64_t gap = std::numeric_limits<std::int64_t>::min();
-
-  [[nodiscard]] static std::int64_t key(int communicator, int tag) {
-    return std::int64_t{communicator} << 32 | static_cast<std::uint32_t>(tag);
+  /// What a walk compares: equal for equal (communicator, tag), and rarely equal otherwise.
+  [[nodiscard]] static std::uint32_t signature(int communicator, int tag) {
+    return static_cast<std::uint32_t>(tag) + static_cast<std::uint32_t>(communicator) * 0x9e3779b1U;
   }
-  /// The key that a receive with ANY_TAG has, if it may take the message: the library's own tags are negative.
-  [[nodiscard]] static std::int64_t wildcard_key(const Envelope& envelope) {
-    return key(envelope.communicator, envelope.tag >= 0 ? any_tag : envelope.tag);
-  }
+  [[nodiscard]] std::size_t next_candidate(std::size_t index, std::uint32_t exact, std::uint32_t any) const;
+  [[nodiscard]] bool is_gap(std::size_t index) const { return receives_[index] == nullptr; }
   void visit_range(std::size_t end, QueueWalk& walk);
+  void look_as(int core);
   void close_gaps();
 
   // One element per index.
-  std::vector<std::int64_t> keys_; ///< communicator and tag, or gap
-  std::vector<std::uint64_t> present_; ///< see CachePresence; all ones in gaps
+  std::vector<std::uint32_t> signatures_;
+  std::vector<PostedReceive*> receives_; ///< nullptr: a gap
+  std::vector<std::uint64_t> present_;   ///< see CachePresence
   std::vector<std::int16_t> owners_;
-  std::vector<PostedReceive*> receives_;
+
+  // One bit per element.
+  std::vector<std::uint64_t> linked_; ///< not a gap
+  std::vector<std::uint64_t> cached_; ///< in the cache of viewer_; derived from present_
+  int viewer_ = -1;                   ///< core that walked last
   std::size_t front_ = 0; ///< everything before is a gap
   std::size_t alive_ = 0;
 };
