@@ -98,6 +98,7 @@ NB_MODULE(_core, module) {
   module.def("run_point", &run, nb::arg("config_json"), nb::arg("replication"), nb::arg("trace_hash") = false,
              nb::call_guard<nb::gil_scoped_release>());
   module.def("schema", &schema, nb::arg("kind"));
-  module.def("request_stop", [] { stop_requested = true; }, "Running simulations end soon with an error.");
+  module.def(
+      "request_stop", [] { stop_requested = true; }, "Running simulations end soon with an error.");
   module.def("clear_stop", [] { stop_requested = false; });
 }

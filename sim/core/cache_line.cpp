@@ -92,7 +92,8 @@ std::size_t CacheLine::draw_next() {
   }
   const auto nearest = static_cast<double>(host_.cache().transfer_smt.count());
   const auto weight = [&](const Request& request) {
-    const auto time = static_cast<double>(std::max(host_.transfer(owner_, request.thread->core()), Duration::picoseconds(1)).count());
+    const auto time =
+        static_cast<double>(std::max(host_.transfer(owner_, request.thread->core()), Duration::picoseconds(1)).count());
     return (1.0 - bias) + bias * std::min(1.0, nearest / time);
   };
   double total = 0.0;

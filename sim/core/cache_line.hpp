@@ -50,7 +50,8 @@ private:
   void transfer(SimThread& self, Mode mode, Category category);
   void finish_transfer(int core, Mode mode);
   [[nodiscard]] bool hits(int core, Mode mode) const {
-    return !moving_ && (mode == Mode::load ? copies_.test(static_cast<std::size_t>(core)) : exclusive_ && owner_ == core);
+    return !moving_ &&
+           (mode == Mode::load ? copies_.test(static_cast<std::size_t>(core)) : exclusive_ && owner_ == core);
   }
   [[nodiscard]] Duration price(Mode mode) const {
     return mode == Mode::atomic ? host_.cache().atomic_hit : host_.cache().hit;
@@ -61,8 +62,8 @@ private:
   // What a hit looks at comes first.
   const Host& host_;
   int owner_ = -1;
-  bool exclusive_ = false; ///< only the owner has a copy
-  bool moving_ = false;    ///< an exclusive transfer is under way
+  bool exclusive_ = false;  ///< only the owner has a copy
+  bool moving_ = false;     ///< an exclusive transfer is under way
   TimePoint last_transfer_; ///< when the last transfer started
   std::uint64_t transfers_ = 0;
   std::vector<Request> waiting_;

@@ -28,8 +28,8 @@ inline constexpr std::size_t category_count = static_cast<std::size_t>(Category:
 /// Name as it appears in results.
 [[nodiscard]] constexpr std::string_view name_of(Category category) {
   constexpr std::array<std::string_view, category_count> names{
-      "software",   "lock_wait", "line_transfer", "matching", "out_of_sequence", "nic_post",
-      "completion", "poll_idle", "blocked",       "barrier",  "copy"};
+      "software",  "lock_wait", "line_transfer", "matching", "out_of_sequence", "nic_post", "completion",
+      "poll_idle", "blocked",   "barrier",       "copy"};
   return names[static_cast<std::size_t>(category)];
 }
 

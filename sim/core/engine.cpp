@@ -100,8 +100,8 @@ void Engine::run() {
     std::rethrow_exception(std::exchange(error_, nullptr));
   }
   if (unfinished_ > 0) {
-    throw Deadlock("deadlock at " + std::to_string(now_.since_start().count()) + " ps of simulated time:" +
-                   thread_report());
+    throw Deadlock("deadlock at " + std::to_string(now_.since_start().count()) +
+                   " ps of simulated time:" + thread_report());
   }
 }
 

@@ -1,14 +1,15 @@
 #include "core/fiber.hpp"
 
-#include <new>
-
 #include <sys/mman.h>
+
+#include <new>
 #include <unistd.h>
 
 #if defined(CONTEND_ASAN_FIBERS)
-#include <pthread.h>
 #include <sanitizer/asan_interface.h>
 #include <sanitizer/common_interface_defs.h>
+
+#include <pthread.h>
 #endif
 
 namespace contend {
@@ -45,7 +46,8 @@ StackPool::Stack StackPool::acquire() {
     forget_old_frames(stack.mapping, mapping_bytes_);
     return stack;
   }
-  void* memory = mmap(nullptr, mapping_bytes_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  void* memory =
+      mmap(nullptr, mapping_bytes_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (memory == MAP_FAILED) {
     throw std::bad_alloc();
   }

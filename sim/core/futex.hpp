@@ -13,7 +13,8 @@ namespace contend {
 /// Wait queue of one futex word. The caller owns the word; sleepers are woken in order of arrival.
 class Futex final : public Waitable {
 public:
-  Futex(Engine& engine, const Host& host, std::string_view name) : engine_(engine), host_(host), jitter_(engine.stream(std::string(name) + "/kernel")), name_(name) {}
+  Futex(Engine& engine, const Host& host, std::string_view name)
+      : engine_(engine), host_(host), jitter_(engine.stream(std::string(name) + "/kernel")), name_(name) {}
 
   /// Enters the kernel and sleeps if `still_wanted()` is true at the end of the call, as FUTEX_WAIT compares the word
   /// under the bucket lock. Returns false when it did not sleep.

@@ -29,12 +29,12 @@ struct CacheParameters {
 
 /// Cost of sleeping and waking through the kernel (futex).
 struct FutexParameters {
-  Duration wait_call{};    ///< from the decision to sleep until the thread is off the queue of runnable threads
-  Duration wake_call{};    ///< paid by the waking thread when it wakes somebody
+  Duration wait_call{};       ///< from the decision to sleep until the thread is off the queue of runnable threads
+  Duration wake_call{};       ///< paid by the waking thread when it wakes somebody
   Duration empty_wake_call{}; ///< paid by a thread that finds nobody to wake
-  Duration call_jitter{};  ///< mean of the exponential delay on top of each call (kernel locks, cache misses)
-  Duration wake_latency{}; ///< from the end of the wake call until the sleeper runs again in user space, at best
-  Duration wake_jitter{};  ///< mean of the exponential delay on top of wake_latency (idle states, interrupts)
+  Duration call_jitter{};     ///< mean of the exponential delay on top of each call (kernel locks, cache misses)
+  Duration wake_latency{};    ///< from the end of the wake call until the sleeper runs again in user space, at best
+  Duration wake_jitter{};     ///< mean of the exponential delay on top of wake_latency (idle states, interrupts)
 };
 
 } // namespace contend

@@ -31,7 +31,7 @@ StackContext make_stack_context(std::byte* top, std::size_t /*size*/) {
 
 /// Stores the running context in `save` and continues `load`.
 inline __attribute__((always_inline)) void switch_stack(StackContext& save, StackContext load) {
-  StackContext* left = &save; // in the first argument register when the other side is an Entry
+  StackContext* left = &save;                    // in the first argument register when the other side is an Entry
   __asm__ volatile("leaq -128(%%rsp), %%rsp\n\t" // step over the red zone
                    "pushq %%rbp\n\t"
                    "leaq 1f(%%rip), %%rax\n\t"

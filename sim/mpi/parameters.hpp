@@ -10,15 +10,15 @@ namespace contend {
 
 /// CPU cost of the library's code on the critical paths, without locks, queues and the NIC (those are modelled).
 struct SoftwareParameters {
-  Duration send_call{};        ///< MPI_Isend: argument checks, request or inline path, header
-  Duration send_request{};     ///< extra when the message cannot go inline: request and descriptor
-  Duration receive_call{};     ///< MPI_Irecv: argument checks, request set-up
-  Duration request_allocate{}; ///< taking a request from the shared free list, besides its contended head
-  Duration deliver{};          ///< active-message dispatch and communicator look-up per arriving message
-  Duration complete{};         ///< completing a request (status, state)
-  Duration wait_call{};        ///< MPI_Wait family: entry and exit
-  Duration wait_request{};     ///< per request in a Waitall: check, status, free
-  Duration progress_call{};    ///< one turn of the progress loop besides what it polls
+  Duration send_call{};                ///< MPI_Isend: argument checks, request or inline path, header
+  Duration send_request{};             ///< extra when the message cannot go inline: request and descriptor
+  Duration receive_call{};             ///< MPI_Irecv: argument checks, request set-up
+  Duration request_allocate{};         ///< taking a request from the shared free list, besides its contended head
+  Duration deliver{};                  ///< active-message dispatch and communicator look-up per arriving message
+  Duration complete{};                 ///< completing a request (status, state)
+  Duration wait_call{};                ///< MPI_Wait family: entry and exit
+  Duration wait_request{};             ///< per request in a Waitall: check, status, free
+  Duration progress_call{};            ///< one turn of the progress loop besides what it polls
   double copy_bytes_per_second = 10e9; ///< memory copy into and out of bounce buffers
 };
 
@@ -29,19 +29,19 @@ struct InstancesDesign {
 };
 
 struct ProgressDesign {
-  std::string engine = "ownership"; ///< key in the progress registry
+  std::string engine = "ownership";   ///< key in the progress registry
   std::string lock = "pthread-mutex"; ///< lock kind of the engine's own lock
 };
 
 struct MatchingDesign {
-  std::string engine = "ob1";        ///< key in the matching registry
+  std::string engine = "ob1";         ///< key in the matching registry
   std::string lock = "pthread-mutex"; ///< lock kind of the matching lock
 };
 
 struct ProtocolDesign {
   std::int64_t inline_limit_bytes = 256;
   std::int64_t eager_limit_bytes = 8192;
-  std::int64_t header_bytes = 40;         ///< bytes on the wire in front of the payload
+  std::int64_t header_bytes = 40;          ///< bytes on the wire in front of the payload
   std::string pending_order = "reversing"; ///< what a failed retry does to the list of delayed sends: reversing, fifo
 };
 

@@ -6,7 +6,8 @@ namespace contend {
 
 Process::Process(Engine& engine, const Host& host, Nic& nic, const ProcessSettings& settings, int rank, int peers)
     : engine_(engine), host_(host), settings_(settings), rank_(rank), peers_(peers),
-      idle_(engine, settings.coalesce_idle_polls, name()), free_list_(engine, host, name() + "/request free list"), noise_(engine.stream(name() + "/noise")) {
+      idle_(engine, settings.coalesce_idle_polls, name()), free_list_(engine, host, name() + "/request free list"),
+      noise_(engine.stream(name() + "/noise")) {
   const InstancesDesign& design = settings_.library.instances;
   instances_.resize(static_cast<std::size_t>(design.count));
   for (std::size_t i = 0; i < instances_.size(); ++i) {
@@ -19,7 +20,8 @@ Process::Process(Engine& engine, const Host& host, Nic& nic, const ProcessSettin
   delayed_lock_ = make_lock(design.lock, name() + "/delayed sends");
   const ProgressDesign& progress = settings_.library.progress;
   progress_ = progress_registry().at(progress.engine)(
-      {engine, host, *this, [this, &progress](std::string_view label) { return make_lock(progress.lock, std::string(label)); },
+      {engine, host, *this,
+       [this, &progress](std::string_view label) { return make_lock(progress.lock, std::string(label)); },
        settings_.locks.pause, name()});
 }
 

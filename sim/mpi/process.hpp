@@ -103,7 +103,9 @@ private:
   int poll_instance(SimThread& self, Instance& instance);
   [[nodiscard]] bool nothing_in_sight() const;
 
-  void software(SimThread& self, Duration cost) { self.owe(cost + noise_.exponential(settings_.noise), Category::software); }
+  void software(SimThread& self, Duration cost) {
+    self.owe(cost + noise_.exponential(settings_.noise), Category::software);
+  }
   [[nodiscard]] Duration copy_time(std::int64_t bytes) const;
   [[nodiscard]] std::unique_ptr<Lock> make_lock(const std::string& kind, const std::string& name) const;
 

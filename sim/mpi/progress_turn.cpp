@@ -61,9 +61,8 @@ int Process::progress_after_idle(SimThread& self) {
 void Process::activity(NicContext& /*context*/) { idle_.disturb(); }
 
 bool Process::nothing_in_sight() const {
-  return delayed_.empty() && std::none_of(instances_.begin(), instances_.end(), [](const Instance& instance) {
-    return instance.context->has_completions();
-  });
+  return delayed_.empty() && std::none_of(instances_.begin(), instances_.end(),
+                                          [](const Instance& instance) { return instance.context->has_completions(); });
 }
 
 } // namespace contend

@@ -90,7 +90,7 @@ void Process::keep_for_later(SimThread& self, PeerState& peer, const Envelope& e
   QueueWalk walk(host_, settings_.matching.range, self.core());
   walk.visit(visited);
   self.owe(settings_.matching.enqueue + walk.price(peer.out_of_sequence.size() * settings_.matching.fragment_bytes),
-             Category::out_of_sequence);
+           Category::out_of_sequence);
   counters_.oos_ranges_visited += visited;
   ++counters_.out_of_sequence;
   counters_.oos_in_queue_max = std::max(counters_.oos_in_queue_max, ++counters_.oos_in_queue);

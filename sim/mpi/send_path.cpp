@@ -103,11 +103,9 @@ int Process::retry_delayed_sends(SimThread& self) {
 /// how many there were, at most `remaining`.
 std::size_t Process::skip_failing_attempts(SimThread& self, std::size_t remaining, int& handled) {
   self.settle();
-  const bool quiet = std::none_of(instances_.begin(), instances_.end(), [](const Instance& instance) {
-    return instance.context->has_completions();
-  });
-  const IdlePoll::Resumption resumption =
-      idle_.rest(self, attempt_, quiet, static_cast<std::int64_t>(remaining));
+  const bool quiet = std::none_of(instances_.begin(), instances_.end(),
+                                  [](const Instance& instance) { return instance.context->has_completions(); });
+  const IdlePoll::Resumption resumption = idle_.rest(self, attempt_, quiet, static_cast<std::int64_t>(remaining));
   auto skipped = static_cast<std::size_t>(resumption.turns);
   if (resumption.inside && resumption.looking) { // this attempt's post has failed already
     Instance& instance = instance_of(*attempt_.visits.front().lock);

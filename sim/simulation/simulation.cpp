@@ -44,8 +44,7 @@ private:
 } // namespace
 
 PointResult simulate(const PointConfig& config, const SimulationOptions& options) {
-  Engine engine(seed_of(config.run.seed, options.replication),
-                options.make_backend ? options.make_backend() : nullptr);
+  Engine engine(seed_of(config.run.seed, options.replication), options.make_backend ? options.make_backend() : nullptr);
   StepHash hash;
   if (options.hash_steps) {
     engine.set_observer(&hash);
@@ -70,8 +69,7 @@ PointResult simulate(const PointConfig& config, const SimulationOptions& options
   PointResult result;
   result.workload = workload->result(world);
   for (int rank = 0; rank < world.size(); ++rank) {
-    add(workload->role_of_rank(rank) == Role::sender ? result.sender : result.receiver,
-        world.process(rank).counters());
+    add(workload->role_of_rank(rank) == Role::sender ? result.sender : result.receiver, world.process(rank).counters());
   }
   result.simulated = engine.now().since_start();
   result.steps = engine.steps();

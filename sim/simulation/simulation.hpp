@@ -23,11 +23,11 @@ struct PointResult {
 };
 
 struct SimulationOptions {
-  int replication = 0;                                          ///< each has its own random streams
-  std::function<std::unique_ptr<Backend>()> make_backend;       ///< empty: contend's own engine
+  int replication = 0;                                    ///< each has its own random streams
+  std::function<std::unique_ptr<Backend>()> make_backend; ///< empty: contend's own engine
   bool hash_steps = false;
-  std::uint64_t step_limit = ~std::uint64_t{0};                 ///< see Engine::set_step_limit
-  const std::atomic<bool>* stop = nullptr;                      ///< see Engine::set_stop_flag
+  std::uint64_t step_limit = ~std::uint64_t{0}; ///< see Engine::set_step_limit
+  const std::atomic<bool>* stop = nullptr;      ///< see Engine::set_stop_flag
 };
 
 /// Throws Deadlock, InvariantViolation or Stopped.

@@ -103,9 +103,8 @@ void MultiratePairwise::run_receiver(SimThread& self, Process& process, const En
   for (int iteration = 0; iteration < iterations; ++iteration) {
     note_progress(self, iteration);
     for (int k = 0; k < parameters_.window; ++k) {
-      requests[static_cast<std::size_t>(k)] =
-          process.irecv(self, entity.communicator, entity.peer, parameters_.any_tag ? any_tag : k,
-                        parameters_.message_size_bytes);
+      requests[static_cast<std::size_t>(k)] = process.irecv(
+          self, entity.communicator, entity.peer, parameters_.any_tag ? any_tag : k, parameters_.message_size_bytes);
     }
     meet(self, process, entity);
     process.send(self, entity.communicator, entity.peer, ready, 1);
@@ -143,7 +142,8 @@ WorkloadResult MultiratePairwise::result(const World& world) const {
 
 Registry<WorkloadFactory>& workload_registry() {
   static Registry<WorkloadFactory> registry{
-      {"multirate", [](const MultirateParameters& parameters) -> std::unique_ptr<Workload> {
+      {"multirate",
+       [](const MultirateParameters& parameters) -> std::unique_ptr<Workload> {
          return std::make_unique<MultiratePairwise>(parameters);
        }},
   };

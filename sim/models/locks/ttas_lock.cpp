@@ -19,9 +19,9 @@ void TtasLock::do_lock(SimThread& self, Category category) {
         return;
       }
       if (limit > Duration{}) { // lost the race
-        self.spend(Duration::picoseconds(
-                       static_cast<std::int64_t>(backoff_.below(static_cast<std::uint64_t>(limit.count())))),
-                   category);
+        self.spend(
+            Duration::picoseconds(static_cast<std::int64_t>(backoff_.below(static_cast<std::uint64_t>(limit.count())))),
+            category);
         limit = std::min(limit * 2, parameters_.backoff_maximum);
       }
       continue;

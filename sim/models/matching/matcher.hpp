@@ -22,8 +22,8 @@ struct PostedReceive {
   std::uint64_t order = 0; ///< position among all receives of this matcher
 
   [[nodiscard]] bool accepts(const Envelope& envelope) const {
-    return (tag == envelope.tag || (tag == any_tag && envelope.tag >= 0)) && (source == any_source || source == envelope.source) &&
-           communicator == envelope.communicator;
+    return (tag == envelope.tag || (tag == any_tag && envelope.tag >= 0)) &&
+           (source == any_source || source == envelope.source) && communicator == envelope.communicator;
   }
 };
 

@@ -9,8 +9,8 @@ PostedReceive* Ob1Matcher::arrive(SimThread& self, const Envelope& envelope) {
   Peer& peer = peers_[static_cast<std::size_t>(envelope.source)];
   QueueWalk walk(host_, parameters_.element, self.core());
   const std::int64_t walked_through = footprint();
-  PostedReceive* const match =
-      wildcards_.empty() ? take(peer.receives, peer.receives.find(envelope, walk)) : walk_both(peer.receives, envelope, walk);
+  PostedReceive* const match = wildcards_.empty() ? take(peer.receives, peer.receives.find(envelope, walk))
+                                                  : walk_both(peer.receives, envelope, walk);
   self.owe(parameters_.attempt + walk.price(walked_through), Category::matching);
   visited_ += static_cast<std::uint64_t>(walk.visited());
   if (match == nullptr) {
@@ -34,9 +34,8 @@ PostedReceive* Ob1Matcher::walk_both(ReceiveList& receives, const Envelope& enve
   std::size_t specific = receives.first();
   std::size_t wildcard = wildcards_.first();
   while (specific != ReceiveList::none || wildcard != ReceiveList::none) {
-    const bool take_specific =
-        wildcard == ReceiveList::none ||
-        (specific != ReceiveList::none && receives.order(specific) < wildcards_.order(wildcard));
+    const bool take_specific = wildcard == ReceiveList::none ||
+                               (specific != ReceiveList::none && receives.order(specific) < wildcards_.order(wildcard));
     ReceiveList& list = take_specific ? receives : wildcards_;
     std::size_t& index = take_specific ? specific : wildcard;
     if (list.visit(index, envelope, walk)) {

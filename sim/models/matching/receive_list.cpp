@@ -9,7 +9,8 @@ namespace {
 
 // Walks dominate the run time of deep queues: use the processor's wide integer vectors where it has them. Results are
 // integers and do not depend on it. (Sanitizers instrument the resolver before they are ready for it.)
-#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && !defined(__SANITIZE_ADDRESS__) &&               \
+    !defined(__SANITIZE_THREAD__)
 #define CONTEND_WIDE_VECTORS __attribute__((target_clones("avx2", "default")))
 #else
 #define CONTEND_WIDE_VECTORS

@@ -57,7 +57,7 @@ private:
   std::vector<std::uint64_t> linked_; ///< not a gap
   std::vector<std::uint64_t> cached_; ///< in the cache of viewer_; derived from present_
   int viewer_ = -1;                   ///< core that walked last
-  std::size_t front_ = 0; ///< everything before is a gap
+  std::size_t front_ = 0;             ///< everything before is a gap
   std::size_t alive_ = 0;
 };
 

@@ -43,10 +43,10 @@ public:
 
   /// Where a poller goes on.
   struct Resumption {
-    std::int64_t turns = 0;  ///< whole turns that were skipped
-    bool inside = false;     ///< in the middle of a turn, at visits[visit]; else at the start of one
+    std::int64_t turns = 0; ///< whole turns that were skipped
+    bool inside = false;    ///< in the middle of a turn, at visits[visit]; else at the start of one
     std::size_t visit = 0;
-    bool looking = false;    ///< the visit's lock is held and the look at its queue is just over; else about to be tried
+    bool looking = false; ///< the visit's lock is held and the look at its queue is just over; else about to be tried
   };
 
   /// Call after a turn that found nothing, with `quiet` telling that nothing has come into sight since. Skips at most

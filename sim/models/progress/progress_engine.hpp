@@ -42,7 +42,7 @@ struct ProgressParts {
   const Host& host;
   ProgressSource& source;
   std::function<std::unique_ptr<Lock>(std::string_view name)> make_lock; ///< a lock of the design's kind
-  Duration pause{};         ///< one turn of a spin loop
+  Duration pause{};                                                      ///< one turn of a spin loop
   std::string_view name;
 };
 
