@@ -101,10 +101,7 @@ public:
   void spend(Duration span, Category category);
   /// Like spend(), but the time may pass later, together with the next spend() or wait(): for work that touches nothing
   /// another thread can see. Saves a step of the engine.
-  void owe(Duration span, Category category) {
-    charge(span, category);
-    owed_ += span;
-  }
+  void owe(Duration span, Category category);
   /// Lets owed time pass: call it before looking at, or changing, what other threads or events can touch.
   void settle();
   /// Time at which this thread is, owed time included.
@@ -131,7 +128,7 @@ public:
 private:
   friend class Engine;
   static void fiber_entry(void* self);
-  void charge(Duration span, Category category) { times_[static_cast<std::size_t>(category)] += span; }
+  void charge(TimePoint begin, Duration span, Category category);
 
   std::string name_;
   int id_;
@@ -184,6 +181,7 @@ public:
   void schedule(Event& event, TimePoint time);
 
   void set_observer(StepObserver* observer) { observer_ = observer; }
+  /// Every span of every thread goes to `trace`; nullptr: nowhere.
   void set_trace(TraceSink* trace) { trace_ = trace; }
   [[nodiscard]] TraceSink* trace() const { return trace_; }
   /// The run ends with Stopped soon after *flag becomes true.
@@ -256,9 +254,23 @@ private:
   bool unwinding_ = false;
 };
 
+inline TimePoint SimThread::now() const { return engine_.now() + owed_; }
+
+inline void SimThread::charge(TimePoint begin, Duration span, Category category) {
+  times_[static_cast<std::size_t>(category)] += span;
+  if (engine_.trace() != nullptr) [[unlikely]] {
+    engine_.trace()->span(id_, name_of(category), begin, begin + span);
+  }
+}
+
 __attribute__((always_inline)) inline void SimThread::spend(Duration span, Category category) {
-  charge(span, category);
+  charge(now(), span, category);
   engine_.advance(*this, span + std::exchange(owed_, {}));
+}
+
+inline void SimThread::owe(Duration span, Category category) {
+  charge(now(), span, category);
+  owed_ += span;
 }
 
 inline void SimThread::settle() {
@@ -267,15 +279,13 @@ inline void SimThread::settle() {
   }
 }
 
-inline TimePoint SimThread::now() const { return engine_.now() + owed_; }
-
 __attribute__((always_inline)) inline void SimThread::wait(const Waitable& reason, Category category) {
   settle();
   waiting_for_ = &reason;
   const TimePoint start = engine_.now();
   engine_.park(*this);
   waiting_for_ = nullptr;
-  charge(engine_.now() - start, category);
+  charge(start, engine_.now() - start, category);
 }
 
 inline void SimThread::resume() { engine_.make_ready(*this); }
