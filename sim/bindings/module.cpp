@@ -88,8 +88,8 @@ std::string run(const std::string& config_json, int replication, bool trace_hash
 NB_MODULE(_core, module) {
   using namespace contend;
   module.doc() = "contend's simulator core.";
-  nb::exception<ScenarioError>(module, "ScenarioError", PyExc_ValueError);
-  nb::exception<SimulationError>(module, "SimulationError", PyExc_RuntimeError);
+  const nb::exception<ScenarioError> scenario_error(module, "ScenarioError", PyExc_ValueError);
+  const nb::exception<SimulationError> simulation_error(module, "SimulationError", PyExc_RuntimeError);
 
   module.def("version", [] { return std::string(CONTEND_VERSION); });
   module.def("known_names", &names, "Registered models by kind, as JSON.");

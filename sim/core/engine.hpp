@@ -196,7 +196,7 @@ public:
   void backend_step(TimePoint time, TargetSlot slot);
   /// For backends: the run has failed, was stopped or was given up; nobody may continue.
   [[nodiscard]] bool ending() const { return unwinding_ || error_ != nullptr; }
-  [[nodiscard]] TargetSlot slot_of(const Target& target) const { return target.slot_; }
+  [[nodiscard]] static TargetSlot slot_of(const Target& target) { return target.slot_; }
 
 private:
   friend class SimThread;

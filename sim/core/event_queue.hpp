@@ -169,7 +169,7 @@ private:
     heap_[hole] = key;
   }
 
-  std::unique_ptr<EventKey[], Free> memory_;
+  std::unique_ptr<EventKey, Free> memory_; ///< room for lead + capacity_ entries
   EventKey* heap_ = nullptr;
   std::size_t size_ = 0; ///< including the vacant root
   std::size_t capacity_ = 0;

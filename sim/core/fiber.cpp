@@ -16,7 +16,7 @@ namespace contend {
 
 namespace {
 
-constexpr std::size_t color_step = 5 * 64; // odd number of cache lines: consecutive stacks start in different sets
+constexpr std::size_t color_step = 320; // odd number of cache lines: consecutive stacks start in different sets
 constexpr std::size_t color_span = 4096;
 
 /// A fiber ends without returning through its frames, so their poison must not greet the next user of the memory.
@@ -63,13 +63,15 @@ StackPool::Stack StackPool::acquire() {
 
 void StackPool::release(const Stack& stack) { free_.push_back(stack); }
 
-Fiber::~Fiber() {
 #if defined(CONTEND_TSAN_FIBERS)
+Fiber::~Fiber() {
   if (entry_ != nullptr && sanitizer_state_ != nullptr) {
     __tsan_destroy_fiber(sanitizer_state_);
   }
-#endif
 }
+#else
+Fiber::~Fiber() = default;
+#endif
 
 void Fiber::prepare(const StackPool::Stack& stack, Entry entry, void* argument) {
   entry_ = entry;

@@ -31,7 +31,7 @@ namespace contend {
 /// not compete for the same cache sets.
 class StackPool {
 public:
-  explicit StackPool(std::size_t usable_bytes = 64 * 1024);
+  explicit StackPool(std::size_t usable_bytes = 65'536);
   ~StackPool();
   StackPool(const StackPool&) = delete;
   StackPool& operator=(const StackPool&) = delete;

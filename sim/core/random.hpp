@@ -34,8 +34,7 @@ public:
     if (mean == Duration{}) {
       return mean;
     }
-    return Duration::picoseconds(
-        static_cast<std::int64_t>(static_cast<double>(mean.count()) * -natural_logarithm(1.0 - uniform()) + 0.5));
+    return mean.scaled(-natural_logarithm(1.0 - uniform()));
   }
 
 private:

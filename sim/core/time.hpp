@@ -21,6 +21,10 @@ public:
 
   [[nodiscard]] constexpr std::int64_t count() const { return picoseconds_; }
   [[nodiscard]] constexpr double in_nanoseconds() const { return static_cast<double>(picoseconds_) * 1e-3; }
+  /// This span times `factor`, rounded to the nearest picosecond.
+  [[nodiscard]] constexpr Duration scaled(double factor) const {
+    return rounded(static_cast<double>(picoseconds_) * factor);
+  }
   [[nodiscard]] constexpr double in_seconds() const { return static_cast<double>(picoseconds_) * 1e-12; }
 
   constexpr auto operator<=>(const Duration&) const = default;

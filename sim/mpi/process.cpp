@@ -1,6 +1,7 @@
 #include "mpi/process.hpp"
 
 #include <algorithm>
+#include <array>
 
 namespace contend {
 
@@ -128,7 +129,7 @@ void Process::barrier(SimThread& self, int communicator) {
     const int tag = first_internal_tag - round;
     Request* const from = irecv(self, communicator, (rank_ + peers_ - distance) % peers_, tag, 0);
     Request* const to = isend(self, communicator, (rank_ + distance) % peers_, tag, 0);
-    Request* const both[] = {from, to};
+    const std::array<Request*, 2> both{from, to};
     waitall(self, both);
   }
 }

@@ -71,10 +71,10 @@ private:
     std::vector<std::unique_ptr<Endpoint>> endpoints; ///< by peer rank
   };
   struct DelayedSend {
-    int instance;
-    int destination;
+    int instance = 0;
+    int destination = 0;
     Envelope envelope;
-    Request* request;
+    Request* request = nullptr;
   };
 
   // Send path.

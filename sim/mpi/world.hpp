@@ -8,6 +8,7 @@
 
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace contend {
@@ -15,7 +16,7 @@ namespace contend {
 /// Where the ranks live: hosts of the same kind, each with one interface, all pairs connected by the same route.
 class World {
 public:
-  World(Engine& engine, const ProcessSettings& settings) : engine_(engine), settings_(settings) {}
+  World(Engine& engine, ProcessSettings settings) : engine_(engine), settings_(std::move(settings)) {}
 
   /// Adds a host and returns its number.
   int add_host(const TopologyParameters& topology, const CacheParameters& cache, const FutexParameters& futex,

@@ -16,7 +16,7 @@ std::string text_of(const Node& fabric, const std::string& key, Diagnostics& dia
   const std::string pointer = child_pointer("/fabric", key);
   const Node* node = fabric.find(key);
   if (node == nullptr)
-    diagnostics.add(at(fabric, pointer, "is missing; a platform needs \"platform\", \"from\" and \"to\""));
+    diagnostics.add(at(fabric, pointer, R"(is missing; a platform needs "platform", "from" and "to")"));
   else if (!node->is_string() || node->text.empty() || node->text.find('\0') != std::string::npos)
     diagnostics.add(at(*node, pointer, "found " + found(*node) + "; allowed: a text"));
   else

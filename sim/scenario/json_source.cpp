@@ -14,6 +14,8 @@ namespace contend::scenario {
 
 namespace {
 
+constexpr std::size_t bytes_per_mebibyte = 1'048'576;
+
 /// Hands characters to the parser and counts them, because nlohmann's SAX interface does not tell positions.
 class CountingIterator {
 public:
@@ -58,8 +60,8 @@ public:
   using string_t = nlohmann::ordered_json::string_t;
   using binary_t = nlohmann::ordered_json::binary_t;
 
-  TreeBuilder(std::string_view text, const SourcePointer& source, const std::size_t* consumed)
-      : text_(text), source_(source), consumed_(consumed) {}
+  TreeBuilder(std::string_view text, SourcePointer source, const std::size_t* consumed)
+      : text_(text), source_(std::move(source)), consumed_(consumed) {}
 
   bool null() { return leaf(Node::Kind::null, {}); }
   bool boolean(bool value) {
@@ -74,7 +76,7 @@ public:
     return leaf(Node::Kind::real, shortest(value));
   }
   bool string(string_t& value) { return leaf(Node::Kind::string, std::move(value)); }
-  bool binary(binary_t& /*never in text*/) { return false; }
+  static bool binary(binary_t& /*never in text*/) { return false; }
   bool start_object(std::size_t /*unknown*/) { return open(Node::Kind::object); }
   bool start_array(std::size_t /*unknown*/) { return open(Node::Kind::array); }
   bool end_object() { return close(); }
@@ -222,7 +224,7 @@ private:
 
 Node parse_json(std::string_view text, const SourcePointer& source) {
   if (text.size() > JsonLimits::bytes)
-    fail(source, "larger than " + std::to_string(JsonLimits::bytes / (1024 * 1024)) + " MiB");
+    fail(source, "larger than " + std::to_string(JsonLimits::bytes / bytes_per_mebibyte) + " MiB");
   if (text.starts_with("\xef\xbb\xbf"))
     fail(source, "starts with a byte order mark; save the file as plain UTF-8");
   if (text.find_first_not_of(" \t\r\n") == std::string_view::npos)
@@ -308,7 +310,7 @@ std::string read_text_file(const std::filesystem::path& path, const Node* referr
   if (stream.bad())
     refuse("reading failed");
   if (text.size() > JsonLimits::bytes)
-    refuse("larger than " + std::to_string(JsonLimits::bytes / (1024 * 1024)) + " MiB");
+    refuse("larger than " + std::to_string(JsonLimits::bytes / bytes_per_mebibyte) + " MiB");
   return text;
 }
 

@@ -30,6 +30,7 @@ public:
   Lock(Engine& engine, std::string_view name) : engine_(engine), name_(name) {}
   Lock(const Lock&) = delete;
   Lock& operator=(const Lock&) = delete;
+  ~Lock() override = default;
 
   /// Returns when `self` holds the lock. Requires: `self` does not hold it.
   void lock(SimThread& self, Category category = Category::lock_wait);

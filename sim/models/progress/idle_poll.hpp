@@ -16,7 +16,7 @@ namespace contend {
 /// One turn of a poll loop that found nothing: when, from its start, each lock was tried and the queue behind it seen.
 struct PollTurn {
   struct Visit {
-    Lock* lock;
+    Lock* lock = nullptr;
     Duration try_at;
     Duration look_at;
     bool operator==(const Visit&) const = default;
