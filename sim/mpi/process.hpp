@@ -76,10 +76,16 @@ private:
     Envelope envelope;
     Request* request = nullptr;
   };
+  /// What a failed attempt to send did and cost.
+  struct Attempt {
+    PollTurn turn;
+    SimThread::Times until_look{}; ///< by category
+    SimThread::Times whole{};
+  };
 
   // Send path.
   void send_or_delay(SimThread& self, int instance, int destination, const Envelope& envelope, Request* request);
-  bool try_send(SimThread& self, const DelayedSend& send);
+  bool try_send(SimThread& self, const DelayedSend& send, Attempt* attempt);
   int retry_delayed_sends(SimThread& self);
   std::size_t skip_failing_attempts(SimThread& self, std::size_t remaining, int& handled);
   [[nodiscard]] Instance& instance_of(const Lock& lock);
@@ -127,7 +133,7 @@ private:
   std::unique_ptr<ProgressEngine> progress_;
   PollTurn turn_; ///< the current or last turn of progress
   TimePoint turn_start_;
-  PollTurn attempt_; ///< the last attempt to send a delayed message
+  Attempt attempt_; ///< the last attempt to send a delayed message; belongs to the holder of delayed_lock_
   IdlePoll idle_;
 
   CacheLine free_list_;

@@ -43,6 +43,9 @@ int Process::poll_instance(SimThread& self, Instance& instance) {
 int Process::progress_after_idle(SimThread& self) {
   self.settle();
   const IdlePoll::Resumption resumption = idle_.rest(self, turn_, nothing_in_sight());
+  if (!resumption.inside && resumption.turns > 0 && !delayed_.empty()) {
+    return finish_turn(self, instances_.size(), 0); // the last skipped turn would have found them at its end
+  }
   if (!resumption.inside) {
     return resumption.turns > 0 ? 1 : progress(self); // let the caller look at its own condition first
   }

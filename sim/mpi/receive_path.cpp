@@ -21,6 +21,7 @@ Request* Process::irecv(SimThread& self, int communicator, int source, int tag, 
   domain.lock->unlock(self);
   if (message) {
     counters_.unexpected_in_queue -= 1;
+    counters_.received += message->tag >= 0 ? 1 : 0;
     self.owe(copy_time(message->bytes), Category::copy);
     request->received_tag = message->tag;
     complete(self, *request);

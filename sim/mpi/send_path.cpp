@@ -2,6 +2,7 @@
 #include "mpi/process.hpp"
 
 #include <algorithm>
+#include <functional>
 
 namespace contend {
 
@@ -38,30 +39,42 @@ Request* Process::isend(SimThread& self, int communicator, int destination, int 
 void Process::send_or_delay(SimThread& self, int instance, int destination, const Envelope& envelope,
                             Request* request) {
   const DelayedSend send{instance, destination, envelope, request};
-  if (try_send(self, send)) {
+  if (try_send(self, send, nullptr)) {
     return;
   }
   ++counters_.delayed_sends;
   delayed_lock_->lock(self);
   delayed_.push_back(send);
+  idle_.disturb(); // a resting owner would find it at the end of its turn
   delayed_lock_->unlock(self);
-  idle_.disturb(); // a resting owner would find it in its next turn
 }
 
 /// Posts if there is room, and polls the instance in any case to make room (as btl/uct does in the same critical
-/// section). Returns whether the message is out.
-bool Process::try_send(SimThread& self, const DelayedSend& send) {
+/// section). Returns whether the message is out; `attempt`, if any, is told what happened.
+bool Process::try_send(SimThread& self, const DelayedSend& send, Attempt* attempt) {
   Instance& instance = instances_[static_cast<std::size_t>(send.instance)];
   const TimePoint start = self.now();
-  attempt_.start();
+  const SimThread::Times times_before = self.times();
+  const auto times_since = [&] {
+    SimThread::Times times = self.times();
+    std::transform(times.begin(), times.end(), times_before.begin(), times.begin(), std::minus<>());
+    return times;
+  };
   instance.lock->lock(self);
   const bool sent = instance.endpoints[static_cast<std::size_t>(send.destination)]->post(
       self, send.envelope, settings_.library.protocol.header_bytes + send.envelope.bytes);
   instance.context->look(self);
-  attempt_.visits.push_back({instance.lock.get(), Duration{}, self.now() - start});
-  attempt_.undisturbed = instance.context->drain(self, *this) == 0 && !sent;
+  const Duration look_at = self.now() - start;
+  const SimThread::Times until_look = times_since();
+  const int found = instance.context->drain(self, *this);
   instance.lock->unlock(self);
-  attempt_.period = self.now() - start;
+  if (attempt != nullptr) {
+    attempt->turn.visits.assign(1, {instance.lock.get(), Duration{}, look_at});
+    attempt->turn.undisturbed = found == 0 && !sent;
+    attempt->turn.period = self.now() - start;
+    attempt->until_look = until_look;
+    attempt->whole = times_since();
+  }
   if (sent) {
     complete(self, *send.request);
   }
@@ -82,12 +95,19 @@ int Process::retry_delayed_sends(SimThread& self) {
     next += count;
   };
   while (next < delayed_.size()) {
-    if (try_send(self, delayed_[next])) {
+    if (try_send(self, delayed_[next], &attempt_)) {
       ++next;
       ++handled;
     } else {
+      const DelayedSend failing = delayed_[next];
       keep(1);
-      keep(skip_failing_attempts(self, delayed_.size() - next, handled));
+      // Only those that wait for the same connection are bound to fail as well.
+      const auto end = std::find_if(
+          delayed_.begin() + static_cast<std::ptrdiff_t>(next), delayed_.end(), [&](const DelayedSend& send) {
+            return send.instance != failing.instance || send.destination != failing.destination;
+          });
+      const auto alike = static_cast<std::size_t>(end - delayed_.begin()) - next;
+      keep(skip_failing_attempts(self, alike, handled));
     }
   }
   delayed_.resize(failed);
@@ -105,10 +125,18 @@ std::size_t Process::skip_failing_attempts(SimThread& self, std::size_t remainin
   self.settle();
   const bool quiet = std::none_of(instances_.begin(), instances_.end(),
                                   [](const Instance& instance) { return instance.context->has_completions(); });
-  const IdlePoll::Resumption resumption = idle_.rest(self, attempt_, quiet, static_cast<std::int64_t>(remaining));
+  const IdlePoll::Resumption resumption = idle_.rest(self, attempt_.turn, quiet, static_cast<std::int64_t>(remaining));
+  // Resting is charged to poll_idle; the attempts would have been charged to what they do.
+  for (std::size_t i = 0; i < category_count; ++i) {
+    const auto category = static_cast<Category>(i);
+    if (category != Category::poll_idle) {
+      self.reclassify(attempt_.whole[i] * resumption.turns + (resumption.inside ? attempt_.until_look[i] : Duration{}),
+                      Category::poll_idle, category);
+    }
+  }
   auto skipped = static_cast<std::size_t>(resumption.turns);
   if (resumption.inside && resumption.looking) { // this attempt's post has failed already
-    Instance& instance = instance_of(*attempt_.visits.front().lock);
+    Instance& instance = instance_of(*attempt_.turn.visits.front().lock);
     handled += instance.context->drain(self, *this);
     instance.lock->unlock(self);
     ++skipped;

@@ -69,10 +69,10 @@ void MultiratePairwise::note_progress(SimThread& self, int iteration) {
   if (iteration == parameters_.warmup_iterations) {
     self.reset_times();
     ++in_timed_part_;
-    timed_start_ = self.now();
+    timed_start_ = std::max(timed_start_, self.now());
   } else if (iteration == parameters_.warmup_iterations + parameters_.iterations) {
     ++finished_;
-    timed_end_ = self.now();
+    timed_end_ = std::max(timed_end_, self.now());
   }
 }
 

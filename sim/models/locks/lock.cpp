@@ -49,8 +49,8 @@ void Lock::unlock(SimThread& self, Category category) {
 }
 
 void Lock::grant(SimThread& visitor_thread) {
+  acquired(visitor_thread); // refuses before the algorithm's state changes
   do_grant(visitor_thread);
-  acquired(visitor_thread);
 }
 
 } // namespace contend

@@ -28,8 +28,14 @@ void McsLock::spin_until(SimThread& self, Node& node, Category category, bool (*
     }
     node.spinning = true;
     self.wait(*this, category);
-    node.spinning = false;
     self.spend(parameters_.pause, category);
+  }
+}
+
+/// The node was written: its owner reads it again, once however many writes it has missed.
+void McsLock::notify(Node& node) {
+  if (std::exchange(node.spinning, false)) {
+    node.thread->resume();
   }
 }
 
@@ -44,9 +50,7 @@ void McsLock::do_lock(SimThread& self, Category category) {
   }
   predecessor->line.store(self, category);
   predecessor->next = &mine;
-  if (predecessor->spinning) {
-    predecessor->thread->resume();
-  }
+  notify(*predecessor);
   spin_until(self, mine, category, [](const Node& node) { return !node.locked; });
 }
 
@@ -73,9 +77,7 @@ void McsLock::do_unlock(SimThread& self, Category category) {
   Node& successor = *mine.next;
   successor.line.store(self, category);
   successor.locked = false;
-  if (successor.spinning) {
-    successor.thread->resume();
-  }
+  notify(successor);
 }
 
 void McsLock::do_grant(SimThread& self) {

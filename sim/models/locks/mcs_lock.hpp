@@ -28,6 +28,7 @@ private:
   void do_unlock(SimThread& self, Category category) override;
   void do_grant(SimThread& self) override;
   Node& node_of(SimThread& self);
+  static void notify(Node& node);
   void spin_until(SimThread& self, Node& node, Category category, bool (*done)(const Node&));
 
   const Host& host_;

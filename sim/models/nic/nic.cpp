@@ -41,9 +41,10 @@ bool Endpoint::post(SimThread& self, const Envelope& envelope, std::int64_t wire
   // The interface fetches the work request and serves its contexts, each at its own pace, one message at a time.
   const Duration on_wire = nic.serialization(wire_bytes);
   const TimePoint fetched = nic.engine_.now() + parameters.wqe_fetch;
-  const TimePoint departure = std::max({fetched, local_.next_departure_, nic.next_departure_});
+  const TimePoint served = std::max(fetched, nic.next_departure_); // the pace of the interface, then of the context
+  const TimePoint departure = std::max(served, local_.next_departure_);
+  nic.next_departure_ = served + std::max(parameters.nic_gap, on_wire);
   local_.next_departure_ = departure + std::max(parameters.context_gap, on_wire);
-  nic.next_departure_ = departure + std::max(parameters.nic_gap, on_wire);
   const TimePoint arrival = departure + on_wire + nic.route_.latency;
 
   Packet& packet = nic.take_packet();

@@ -7,7 +7,8 @@ namespace contend {
 IdlePoll::Resumption IdlePoll::rest(SimThread& self, const PollTurn& turn, bool quiet, std::int64_t limit) {
   const bool locks_quiet = std::all_of(turn.visits.begin(), turn.visits.end(),
                                        [](const PollTurn::Visit& visit) { return visit.lock->quiet(); });
-  if (!enabled_ || limit < 1 || !quiet || !locks_quiet || !turn.undisturbed || turn != steady_) {
+  if (!enabled_ || limit < 1 || turn.period == Duration{} || !quiet || !locks_quiet || !turn.undisturbed ||
+      turn != steady_) {
     steady_ = turn;
     return {};
   }
@@ -51,7 +52,7 @@ void IdlePoll::disturb() {
   TimePoint wake_time = turn_start;
   if (phase > Duration{}) {
     const auto visit = std::find_if(steady_.visits.begin(), steady_.visits.end(),
-                                    [&](const PollTurn::Visit& candidate) { return phase < candidate.look_at; });
+                                    [&](const PollTurn::Visit& candidate) { return phase <= candidate.look_at; });
     if (visit == steady_.visits.end()) { // the turn has nothing left to do
       ++resumption_.turns;
       wake_time += steady_.period;

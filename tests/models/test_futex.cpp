@@ -1,0 +1,149 @@
+// Sleeping and waking: nobody who sleeps is forgotten, and sleepers go in order of arrival.
+#include "core/futex.hpp"
+#include "support/machine.hpp"
+
+#include <catch2/catch.hpp>
+
+#include <string>
+#include <vector>
+
+using namespace contend;
+
+namespace {
+
+const FutexParameters futex_prices = test::small_futex();
+
+/// A counting semaphore by the book: test, sleep, test again.
+class Semaphore {
+public:
+  Semaphore(Engine& engine, const Host& host) : futex_(engine, host, "semaphore") {}
+
+  void post(SimThread& self) {
+    ++value_;
+    futex_.wake(self, 1, Category::software);
+  }
+  void wait(SimThread& self) {
+    while (value_ == 0) {
+      futex_.wait(self, Category::blocked, [this] { return value_ == 0; });
+    }
+    --value_;
+  }
+  [[nodiscard]] int value() const { return value_; }
+  [[nodiscard]] std::size_t sleepers() const { return futex_.sleepers(); }
+
+private:
+  int value_ = 0;
+  Futex futex_;
+};
+
+} // namespace
+
+TEST_CASE("a wait that is no longer wanted returns after the call", "[futex]") {
+  Engine engine(1);
+  const Host host = test::small_host();
+  Futex futex(engine, host, "f");
+  engine.spawn("t", 0, 0, [&](SimThread& self) {
+    CHECK_FALSE(futex.wait(self, Category::blocked, [] { return false; }));
+    CHECK(test::clock(self) == futex_prices.wait_call);
+    CHECK(test::spent(self, Category::blocked) == futex_prices.wait_call);
+  });
+  engine.run();
+  CHECK(futex.sleepers() == 0);
+}
+
+TEST_CASE("the word is compared at the end of the call", "[futex]") {
+  Engine engine(1);
+  const Host host = test::small_host();
+  Futex futex(engine, host, "f");
+  bool wanted = true;
+  engine.spawn("sleeper", 0, 0,
+               [&](SimThread& self) { CHECK_FALSE(futex.wait(self, Category::blocked, [&] { return wanted; })); });
+  engine.spawn("changer", 0, 1, [&](SimThread& self) {
+    self.spend(futex_prices.wait_call - 1_ps, Category::software);
+    wanted = false;
+  });
+  engine.run();
+}
+
+TEST_CASE("a sleeper runs again one latency after the wake call", "[futex]") {
+  Engine engine(1);
+  const Host host = test::small_host();
+  Futex futex(engine, host, "f");
+  engine.spawn("sleeper", 0, 0, [&](SimThread& self) {
+    CHECK(futex.wait(self, Category::blocked, [] { return true; }));
+    CHECK(test::clock(self) == 5_us + futex_prices.wake_call + futex_prices.wake_latency);
+  });
+  engine.spawn("waker", 0, 1, [&](SimThread& self) {
+    self.spend(5_us, Category::software);
+    CHECK(futex.wake(self, 1, Category::lock_wait) == 1);
+    CHECK(test::spent(self, Category::lock_wait) == futex_prices.wake_call);
+    CHECK(futex.wake(self, 1, Category::completion) == 0);
+    CHECK(test::spent(self, Category::completion) == futex_prices.empty_wake_call);
+  });
+  engine.run();
+}
+
+TEST_CASE("sleepers are woken in order of arrival, as many as asked for", "[futex]") {
+  Engine engine(1);
+  const Host host = test::small_host();
+  Futex futex(engine, host, "f");
+  std::vector<int> woken;
+  for (int i = 0; i < 6; ++i) {
+    engine.spawn("sleeper " + std::to_string(i), 0, i, [&, i](SimThread& self) {
+      self.spend(1_us * ((i * 5) % 6), Category::software); // arrivals 0 5 4 3 2 1
+      futex.wait(self, Category::blocked, [] { return true; });
+      woken.push_back(i);
+    });
+  }
+  engine.spawn("waker", 0, 8, [&](SimThread& self) {
+    self.spend(20_us, Category::software);
+    CHECK(futex.sleepers() == 6);
+    CHECK(futex.wake(self, 1, Category::software) == 1);
+    CHECK(futex.wake(self, 3, Category::software) == 3);
+    CHECK(futex.wake(self, 100, Category::software) == 2);
+    CHECK(futex.sleepers() == 0);
+  });
+  engine.run();
+  CHECK(woken == std::vector<int>{0, 5, 4, 3, 2, 1});
+}
+
+TEST_CASE("no wake-up is lost in random interleavings", "[futex][property]") {
+  const int seeds = 3'000;
+  for (int seed = 1; seed <= seeds; ++seed) {
+    Engine engine(static_cast<std::uint64_t>(seed));
+    RandomStream shape = engine.stream("shape");
+    FutexParameters prices;
+    // Small numbers make most dates collide.
+    const auto some = [&shape] { return Duration::picoseconds(static_cast<std::int64_t>(shape.below(12))); };
+    prices.wait_call = some();
+    prices.wake_call = some();
+    prices.empty_wake_call = some();
+    prices.wake_latency = some();
+    prices.call_jitter = seed % 3 == 0 ? some() : 0_ps;
+    prices.wake_jitter = seed % 3 == 1 ? some() : 0_ps;
+    const Host host(test::small_topology, CacheParameters{}, prices);
+    Semaphore semaphore(engine, host);
+    const auto threads = 1 + shape.below(6);
+    constexpr int rounds = 10;
+    for (std::uint64_t i = 0; i < threads; ++i) {
+      engine.spawn("producer " + std::to_string(i), 0, 0, [&](SimThread& self) {
+        RandomStream random = engine.stream(self.name());
+        for (int round = 0; round < rounds; ++round) {
+          self.spend(Duration::picoseconds(static_cast<std::int64_t>(random.below(40))), Category::software);
+          semaphore.post(self);
+        }
+      });
+      engine.spawn("consumer " + std::to_string(i), 0, 1, [&](SimThread& self) {
+        RandomStream random = engine.stream(self.name());
+        for (int round = 0; round < rounds; ++round) {
+          self.spend(Duration::picoseconds(static_cast<std::int64_t>(random.below(40))), Category::software);
+          semaphore.wait(self);
+        }
+      });
+    }
+    CAPTURE(seed, threads);
+    REQUIRE_NOTHROW(engine.run()); // a lost wake-up is a deadlock
+    REQUIRE(semaphore.value() == 0);
+    REQUIRE(semaphore.sleepers() == 0);
+  }
+}

@@ -1,0 +1,87 @@
+// A whole simulation seen from outside: like simulate(), but with every step and every thread's accounts.
+#pragma once
+
+#include "core/step_hash.hpp"
+#include "mpi/world.hpp"
+#include "point.hpp"
+#include "workloads/workload.hpp"
+
+#include <algorithm>
+#include <cstdint>
+#include <memory>
+#include <unordered_map>
+#include <vector>
+
+namespace contend::test {
+
+/// Checks that time never goes back, and remembers each target's last step.
+class Watcher final : public StepObserver {
+public:
+  void step(TimePoint time, TargetSlot slot) override {
+    monotone = monotone && time >= last_;
+    last_ = time;
+    last_step_[slot] = time;
+    hash_.step(time, slot);
+  }
+  [[nodiscard]] TimePoint last_step_of(TargetSlot slot) const { return last_step_.at(slot); }
+  [[nodiscard]] std::uint64_t hash() const { return hash_.value(); }
+  bool monotone = true;
+
+private:
+  TimePoint last_;
+  StepHash hash_;
+  std::unordered_map<TargetSlot, TimePoint> last_step_;
+};
+
+struct Observation {
+  WorkloadResult result;
+  std::vector<SpcCounters> counters; ///< by rank
+  bool monotone = false;
+  bool accounts_add_up = false; ///< only meaningful without warm-up, which starts the accounts afresh
+  std::uint64_t hash = 0;
+  std::uint64_t steps = 0;
+};
+
+/// Throws what the run throws.
+inline Observation observe(const PointConfig& point, std::uint64_t seed, std::uint64_t step_limit = 20'000'000) {
+  Engine engine(seed);
+  Watcher watcher;
+  engine.set_observer(&watcher);
+  engine.set_step_limit(step_limit);
+  World world(engine, {point.library, point.machine.software, point.machine.locks, point.machine.matching,
+                       point.machine.noise, point.run.coalesce_idle_polls});
+  const std::unique_ptr<Workload> workload = workload_registry().at(point.workload_kind)(point.workload);
+  const std::vector<int> host_of_rank = workload->host_of_rank();
+  for (int host = 0; host <= *std::max_element(host_of_rank.begin(), host_of_rank.end()); ++host) {
+    world.add_host(point.machine.topology, point.machine.cache, point.machine.futex, point.machine.nic, point.route);
+  }
+  world.add_processes(host_of_rank);
+  struct Abandon { // stacks of threads refer to the world and the workload
+    Engine& engine;
+    ~Abandon() { engine.abandon(); }
+  } abandon{engine};
+  workload->start(world);
+  engine.run();
+
+  Observation observation;
+  observation.result = workload->result(world);
+  for (int rank = 0; rank < world.size(); ++rank) {
+    observation.counters.push_back(world.process(rank).counters());
+  }
+  observation.monotone = watcher.monotone;
+  observation.accounts_add_up = true;
+  for (const auto& thread : engine.threads()) {
+    Duration sum;
+    for (const Duration time : thread->times()) {
+      sum += time;
+      observation.accounts_add_up = observation.accounts_add_up && time >= Duration{};
+    }
+    const TimePoint end = watcher.last_step_of(engine.slot_of(*thread));
+    observation.accounts_add_up = observation.accounts_add_up && sum == end.since_start();
+  }
+  observation.hash = watcher.hash();
+  observation.steps = engine.steps();
+  return observation;
+}
+
+} // namespace contend::test

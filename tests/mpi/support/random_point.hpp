@@ -1,0 +1,69 @@
+// Designs, loads and machines drawn at random. Every kind of part is drawn from its registry.
+#pragma once
+
+#include "core/random.hpp"
+#include "models/locks/lock.hpp"
+#include "models/progress/progress_engine.hpp"
+#include "mpi/assignment.hpp"
+#include "point.hpp"
+
+#include <algorithm>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace contend::test {
+
+inline PointConfig random_point(std::uint64_t seed) {
+  RandomStream random(seed, "point");
+  const auto one_of = [&random](const std::vector<std::string>& names) { return names[random.below(names.size())]; };
+  const auto number = [&random](int from, int to) {
+    return from + static_cast<int>(random.below(static_cast<std::uint64_t>(to - from + 1)));
+  };
+  const auto flag = [&random] { return random.below(2) == 0; };
+
+  PointConfig point = small_point();
+  if (flag()) {
+    add_jitter(point);
+  }
+  point.library.progress.engine = one_of(progress_registry().names());
+  point.library.progress.lock = one_of(lock_registry().names());
+  point.library.instances.count = number(1, 5);
+  point.library.instances.assignment = one_of(assignment_registry().names());
+  point.library.instances.lock = one_of(lock_registry().names());
+  point.library.matching.lock = one_of(lock_registry().names());
+  point.library.protocol.pending_order = flag() ? "fifo" : "reversing";
+
+  point.machine.nic.send_completion_batch = number(1, 4);
+  point.machine.nic.send_queue_depth = point.machine.nic.send_completion_batch * number(1, 10);
+  point.machine.nic.flow_control_window = flag() ? 0 : number(1, 40);
+  point.machine.nic.poll_batch = number(1, 16);
+
+  point.workload.mode = flag() ? "thread" : "process";
+  point.workload.pairs = number(1, 8);
+  point.workload.window = number(1, 40);
+  point.workload.iterations = number(1, 3);
+  point.workload.warmup_iterations = 0; // so that threads' accounts cover their whole life
+  point.workload.message_size_bytes = std::vector<std::int64_t>{0, 1, 200, 4096}[random.below(4)];
+  point.workload.communicator_per_pair = flag();
+  point.workload.allow_overtaking = flag();
+  point.workload.any_tag = flag();
+  point.run.coalesce_idle_polls = random.below(4) != 0;
+  return point;
+}
+
+/// What a failed check shows.
+inline std::string describe(const PointConfig& point) {
+  return point.workload.mode + " pairs " + std::to_string(point.workload.pairs) + " window " +
+         std::to_string(point.workload.window) + " progress " + point.library.progress.engine + " (" +
+         point.library.progress.lock + ") instances " + std::to_string(point.library.instances.count) + " " +
+         point.library.instances.assignment + " " + point.library.instances.lock + " matching lock " +
+         point.library.matching.lock + " depth " + std::to_string(point.machine.nic.send_queue_depth) + " batch " +
+         std::to_string(point.machine.nic.send_completion_batch) + " credits " +
+         std::to_string(point.machine.nic.flow_control_window) +
+         (point.workload.allow_overtaking ? " overtaking" : "") + (point.workload.any_tag ? " any tag" : "") +
+         (point.workload.communicator_per_pair ? " own communicators" : "") +
+         (point.run.coalesce_idle_polls ? "" : " every poll");
+}
+
+} // namespace contend::test

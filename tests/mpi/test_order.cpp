@@ -1,0 +1,173 @@
+// MPI's order per communicator, source and tag, checked where matching happens: by a matching engine that a test adds with
+// one registration, and a design chooses by name.
+#include "models/matching/matcher.hpp"
+#include "simulation/simulation.hpp"
+#include "support/program.hpp"
+
+#include <catch2/catch.hpp>
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+using namespace contend;
+
+namespace {
+
+struct Findings {
+  std::int64_t arrivals = 0;
+  std::int64_t out_of_order_arrivals = 0; ///< sequence numbers of one peer that do not follow each other
+  std::int64_t overtaken_receives = 0;    ///< of receives with equal source and tag, a younger one was served first
+  std::int64_t overtaken_messages = 0; ///< of unexpected messages of one source and tag, a younger one was taken first
+};
+
+Findings findings;
+bool ordered = true; ///< whether communicators keep order
+
+/// Passes everything on to ob1, and watches.
+class SpyMatcher final : public Matcher {
+public:
+  SpyMatcher(const Host& host, const MatchingParameters& parameters, int peers)
+      : inner_(matcher_registry().at("ob1")(host, parameters, peers)) {}
+
+  PostedReceive* arrive(SimThread& self, const Envelope& envelope) override {
+    ++findings.arrivals;
+    if (ordered) {
+      std::uint16_t& next = next_sequence_[{envelope.communicator, envelope.source}];
+      findings.out_of_order_arrivals += envelope.sequence == next++ ? 0 : 1;
+    }
+    PostedReceive* const receive = inner_->arrive(self, envelope);
+    if (receive != nullptr) {
+      // Receives that differ in their wildcards may overtake each other: one may not fit.
+      auto [last, is_new] =
+          last_served_.try_emplace({receive->communicator, receive->source, receive->tag}, receive->order);
+      if (!is_new && envelope.tag >= 0) {
+        findings.overtaken_receives += receive->order > last->second ? 0 : 1;
+      }
+      last->second = receive->order;
+    }
+    return receive;
+  }
+
+  std::optional<Envelope> post(SimThread& self, PostedReceive& receive) override {
+    const std::optional<Envelope> message = inner_->post(self, receive);
+    if (message && ordered) {
+      auto [last, is_new] =
+          last_taken_.try_emplace({message->communicator, message->source, message->tag}, message->sequence);
+      if (!is_new) {
+        const auto distance = static_cast<std::uint16_t>(message->sequence - last->second);
+        findings.overtaken_messages += distance > 0 && distance < 0x8000 ? 0 : 1;
+        last->second = message->sequence;
+      }
+    }
+    return message;
+  }
+
+  [[nodiscard]] std::int64_t posted() const override { return inner_->posted(); }
+  [[nodiscard]] std::int64_t unexpected() const override { return inner_->unexpected(); }
+  [[nodiscard]] std::uint64_t visited() const override { return inner_->visited(); }
+
+private:
+  std::unique_ptr<Matcher> inner_;
+  std::map<std::pair<int, int>, std::uint16_t> next_sequence_;
+  std::map<std::tuple<int, int, int>, std::uint64_t> last_served_;
+  std::map<std::tuple<int, int, int>, std::uint16_t> last_taken_;
+};
+
+/// Registered once, as a program that links the simulator would do it.
+const std::string& spy() {
+  static const std::string name = [] {
+    matcher_registry().add(
+        "spy", [](const Host& host, const MatchingParameters& parameters, int peers) -> std::unique_ptr<Matcher> {
+          return std::make_unique<SpyMatcher>(host, parameters, peers);
+        });
+    return std::string("spy");
+  }();
+  return name;
+}
+
+} // namespace
+
+TEST_CASE("messages reach matching in order, whatever threads and instances do", "[mpi][order][property]") {
+  std::int64_t out_of_sequence = 0;
+  for (std::uint64_t seed = 1; seed <= 60; ++seed) {
+    RandomStream random(seed, "design");
+    const auto one_of = [&random](const std::vector<std::string>& names) { return names[random.below(names.size())]; };
+    PointConfig point = test::small_point();
+    test::add_jitter(point);
+    point.library.matching.engine = spy();
+    point.library.progress.engine = one_of(progress_registry().names());
+    point.library.instances.count = static_cast<int>(1 + random.below(4));
+    point.library.instances.assignment = one_of(assignment_registry().names());
+    point.library.instances.lock = one_of({"mcs", "pthread-mutex", "ticket"}); // see test_starvation.cpp
+    point.machine.nic.send_queue_depth = static_cast<int>(2 + random.below(30));
+    point.library.protocol.pending_order = random.below(2) == 0 ? "fifo" : "reversing";
+    point.workload.pairs = static_cast<int>(1 + random.below(8));
+    point.workload.communicator_per_pair = random.below(3) == 0;
+    point.workload.any_tag = random.below(3) == 0;
+    point.run.seed = seed;
+    findings = {};
+    ordered = true;
+    CAPTURE(seed, point.library.progress.engine, point.library.instances.count, point.library.instances.assignment,
+            point.library.instances.lock, point.machine.nic.send_queue_depth, point.workload.pairs);
+    SimulationOptions options;
+    options.step_limit = 20'000'000; // a net for designs that poll for ever
+    const PointResult result = simulate(point, options);
+    out_of_sequence += result.receiver.out_of_sequence;
+    REQUIRE(findings.arrivals > 0);
+    REQUIRE(findings.out_of_order_arrivals == 0);
+    REQUIRE(findings.overtaken_receives == 0);
+    REQUIRE(findings.overtaken_messages == 0);
+  }
+  CHECK(out_of_sequence > 1'000); // the property was at stake
+}
+
+TEST_CASE("unexpected messages are taken in order", "[mpi][order]") {
+  PointConfig point = test::small_point();
+  point.library.matching.engine = spy();
+  findings = {};
+  ordered = true;
+  test::Program program(2, point);
+  const int comm = program.communicator;
+  constexpr int threads = 4;
+  constexpr int each = 30;
+  for (int i = 0; i < threads; ++i) { // they overtake each other between number and wire
+    program.thread(0, [&](SimThread& self, Process& mpi) {
+      RandomStream random = program.engine.stream(self.name());
+      for (int k = 0; k < each; ++k) {
+        mpi.send(self, comm, 1, static_cast<int>(random.below(3)), 0);
+      }
+    });
+  }
+  program.thread(1, [&](SimThread& self, Process& mpi) {
+    self.spend(50_us, Category::software);
+    for (int i = 0; i < threads * each; ++i) {
+      mpi.recv(self, comm, i % 2 == 0 ? 0 : any_source, any_tag, 0);
+    }
+  });
+  program.run();
+  CHECK(program.counters(1).unexpected > 50);
+  CHECK(findings.out_of_order_arrivals == 0);
+  CHECK(findings.overtaken_messages == 0);
+  CHECK(findings.overtaken_receives == 0);
+}
+
+TEST_CASE("with overtaking allowed nothing is held back", "[mpi][order]") {
+  PointConfig point = test::small_point();
+  point.library.matching.engine = spy();
+  point.library.instances = {4, "round-robin", "ttas"};
+  point.workload.pairs = 6;
+  point.workload.allow_overtaking = true;
+  point.workload.any_tag = true;
+  findings = {};
+  ordered = false;
+  const PointResult result = simulate(point, {});
+  CHECK(result.receiver.out_of_sequence == 0);
+  CHECK(findings.overtaken_receives == 0);
+  CHECK(findings.arrivals > 0);
+}
