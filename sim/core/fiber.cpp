@@ -69,8 +69,6 @@ Fiber::~Fiber() {
     __tsan_destroy_fiber(sanitizer_state_);
   }
 }
-#else
-Fiber::~Fiber() = default;
 #endif
 
 void Fiber::prepare(const StackPool::Stack& stack, Entry entry, void* argument) {

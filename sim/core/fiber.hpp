@@ -61,7 +61,11 @@ public:
   Fiber() = default;
   Fiber(const Fiber&) = delete;
   Fiber& operator=(const Fiber&) = delete;
+#if defined(CONTEND_TSAN_FIBERS)
   ~Fiber();
+#else
+  ~Fiber() = default;
+#endif
 
   /// Prepares `entry(argument)` to run on `stack` at the first switch. `entry` must never return: it leaves by switch_to.
   void prepare(const StackPool::Stack& stack, Entry entry, void* argument);
