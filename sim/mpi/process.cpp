@@ -107,12 +107,11 @@ void Process::waitall(SimThread& self, std::span<Request* const> requests) {
   for (Request* request : requests) {
     if (request != nullptr && !request->complete) {
       self.owe(settings_.software.wait_request, Category::software); // attach by compare-and-swap
-      if (!request->complete) {
-        request->sync = &sync;
-        ++sync.pending;
-      }
+      request->sync = &sync;
+      ++sync.pending;
     }
   }
+  self.settle();
   progress_->wait(self, sync);
   for (Request* request : requests) {
     if (request != nullptr) {

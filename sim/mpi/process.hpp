@@ -92,7 +92,7 @@ private:
 
   // Receive path.
   void receive(SimThread& self, const Envelope& envelope) override;
-  void match(SimThread& self, Communicator& communicator, PeerState& peer, const Envelope& envelope);
+  void match(SimThread& self, Communicator& communicator, const Envelope& envelope);
   void keep_for_later(SimThread& self, PeerState& peer, const Envelope& envelope);
   void complete(SimThread& self, Request& request);
 

@@ -18,9 +18,9 @@ Request* Process::irecv(SimThread& self, int communicator, int source, int tag, 
   domain.lock->lock(self);
   domain.state->store_protected(self, Category::line_transfer);
   const std::optional<Envelope> message = domain.matcher->post(self, *request);
+  counters_.unexpected_in_queue -= message && message->tag >= 0 ? 1 : 0;
   domain.lock->unlock(self);
   if (message) {
-    counters_.unexpected_in_queue -= 1;
     counters_.received += message->tag >= 0 ? 1 : 0;
     self.owe(copy_time(message->bytes), Category::copy);
     request->received_tag = message->tag;
@@ -46,7 +46,7 @@ void Process::receive(SimThread& self, const Envelope& envelope) {
     }
     ++peer.expected;
   }
-  match(self, communicator, peer, envelope); // unlocks
+  match(self, communicator, envelope); // unlocks
 
   // The message may have been what others were waiting for.
   while (!peer.out_of_sequence.empty()) {
@@ -58,22 +58,26 @@ void Process::receive(SimThread& self, const Envelope& envelope) {
       break;
     }
     ++peer.expected;
-    --counters_.oos_in_queue;
+    counters_.oos_in_queue -= next->tag >= 0 ? 1 : 0;
     self.owe(settings_.matching.fragment_release, Category::out_of_sequence);
-    match(self, communicator, peer, *next);
+    match(self, communicator, *next);
   }
 }
 
 /// Matches a message in sequence. Called with the matching lock held; releases it.
-void Process::match(SimThread& self, Communicator& communicator, PeerState& /*peer*/, const Envelope& envelope) {
+void Process::match(SimThread& self, Communicator& communicator, const Envelope& envelope) {
   MatchingDomain& domain = *communicator.domain;
   const TimePoint start = self.now();
   PostedReceive* const receive = domain.matcher->arrive(self, envelope);
-  counters_.match_time += self.now() - start;
+  if (envelope.tag >= 0) {
+    counters_.match_time += self.now() - start;
+    if (receive == nullptr) {
+      ++counters_.unexpected;
+      counters_.unexpected_in_queue_max = std::max(counters_.unexpected_in_queue_max, ++counters_.unexpected_in_queue);
+    }
+  }
   domain.lock->unlock(self);
   if (receive == nullptr) {
-    ++counters_.unexpected;
-    counters_.unexpected_in_queue_max = std::max(counters_.unexpected_in_queue_max, ++counters_.unexpected_in_queue);
     return;
   }
   auto& request = static_cast<Request&>(*receive);
@@ -92,9 +96,11 @@ void Process::keep_for_later(SimThread& self, PeerState& peer, const Envelope& e
   walk.visit(visited);
   self.owe(settings_.matching.enqueue + walk.price(peer.out_of_sequence.size() * settings_.matching.fragment_bytes),
            Category::out_of_sequence);
-  counters_.oos_ranges_visited += visited;
-  ++counters_.out_of_sequence;
-  counters_.oos_in_queue_max = std::max(counters_.oos_in_queue_max, ++counters_.oos_in_queue);
+  if (envelope.tag >= 0) {
+    counters_.oos_ranges_visited += visited;
+    ++counters_.out_of_sequence;
+    counters_.oos_in_queue_max = std::max(counters_.oos_in_queue_max, ++counters_.oos_in_queue);
+  }
 }
 
 void Process::complete(SimThread& self, Request& request) {

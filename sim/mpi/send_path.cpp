@@ -26,11 +26,16 @@ Request* Process::isend(SimThread& self, int communicator, int destination, int 
   const bool sent = chosen.endpoints[static_cast<std::size_t>(destination)]->post(
       self, envelope, settings_.library.protocol.header_bytes + bytes);
   chosen.lock->unlock(self);
-  if (sent) {
-    return nullptr; // buffered: complete on return, no request object
+  const bool inlined = bytes <= settings_.library.protocol.inline_limit_bytes;
+  if (sent && inlined) {
+    return nullptr; // complete on return, without a request object
   }
   self.owe(settings_.software.send_request, Category::software);
   Request* request = new_request(self);
+  if (sent) {
+    request->complete = true; // the payload is in a bounce buffer
+    return request;
+  }
   send_or_delay(self, instance, destination, envelope, request);
   return request;
 }
@@ -65,7 +70,7 @@ bool Process::try_send(SimThread& self, const DelayedSend& send, Attempt* attemp
       self, send.envelope, settings_.library.protocol.header_bytes + send.envelope.bytes);
   instance.context->look(self);
   const Duration look_at = self.now() - start;
-  const SimThread::Times until_look = times_since();
+  const SimThread::Times until_look = attempt != nullptr ? times_since() : SimThread::Times{};
   const int found = instance.context->drain(self, *this);
   instance.lock->unlock(self);
   if (attempt != nullptr) {
@@ -87,6 +92,7 @@ int Process::retry_delayed_sends(SimThread& self) {
   int handled = 0;
   std::size_t failed = 0; // the first `failed` entries have had their turn
   std::size_t next = 0;
+  std::size_t alike_end = 0; // entries from `next` to here wait for the same connection
   const auto keep = [&](std::size_t count) {
     std::move(delayed_.begin() + static_cast<std::ptrdiff_t>(next),
               delayed_.begin() + static_cast<std::ptrdiff_t>(next + count),
@@ -102,12 +108,14 @@ int Process::retry_delayed_sends(SimThread& self) {
       const DelayedSend failing = delayed_[next];
       keep(1);
       // Only those that wait for the same connection are bound to fail as well.
-      const auto end = std::find_if(
-          delayed_.begin() + static_cast<std::ptrdiff_t>(next), delayed_.end(), [&](const DelayedSend& send) {
-            return send.instance != failing.instance || send.destination != failing.destination;
-          });
-      const auto alike = static_cast<std::size_t>(end - delayed_.begin()) - next;
-      keep(skip_failing_attempts(self, alike, handled));
+      if (alike_end <= next) {
+        alike_end = next;
+        while (alike_end < delayed_.size() && delayed_[alike_end].instance == failing.instance &&
+               delayed_[alike_end].destination == failing.destination) {
+          ++alike_end;
+        }
+      }
+      keep(skip_failing_attempts(self, alike_end - next, handled));
     }
   }
   delayed_.resize(failed);

@@ -35,7 +35,7 @@ std::filesystem::path profile_file(const Node& reference, const std::vector<std:
     return reference.source->directory / name;
   for (const std::filesystem::path& directory : directories) {
     std::error_code error;
-    const std::filesystem::path file = directory / (name + ".json");
+    std::filesystem::path file = directory / (name + ".json");
     if (std::filesystem::exists(file, error))
       return file;
   }

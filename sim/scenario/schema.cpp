@@ -58,7 +58,7 @@ ordered_json plain(const Field& field, const KnownNames& names) {
   case Kind::rate:
     return reference_to(shared_definition(field.kind));
   case Kind::text:
-    return {{"type", "string"}, {"maxLength", field.max_length}, {"pattern", "^[^\\u0000-\\u001f\\u007f]*$"}};
+    return {{"type", "string"}, {"maxLength", field.max_length}, {"pattern", R"(^[^\u0000-\u001f\u007f]*$)"}};
   case Kind::choice:
     return {{"enum", field.names(names)}};
   }
@@ -161,7 +161,7 @@ ordered_json fabric_schema(const KnownNames& names) {
 }
 
 ordered_json axis_schema(const Field& field, const KnownNames& names) {
-  const ordered_json list = {{"type", "array"}, {"items", plain(field, names)}, {"minItems", 1}, {"uniqueItems", true}};
+  ordered_json list = {{"type", "array"}, {"items", plain(field, names)}, {"minItems", 1}, {"uniqueItems", true}};
   if (!has_ranges(field.kind))
     return list;
   ordered_json range = object("from, from + step, ... up to to");

@@ -15,7 +15,7 @@ namespace contend::scenario {
 
 namespace {
 
-__extension__ typedef unsigned __int128 Wide;
+__extension__ using Wide = unsigned __int128;
 
 /// One unit is multiplier * 10^exponent of the unit that the program keeps.
 struct Unit {

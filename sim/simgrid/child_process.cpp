@@ -39,7 +39,7 @@ File temporary_file() {
 std::string contents(std::FILE* file) {
   std::string text;
   std::rewind(file);
-  std::array<char, 4096> buffer;
+  std::array<char, 4096> buffer{};
   while (const std::size_t size = std::fread(buffer.data(), 1, buffer.size(), file)) {
     text.append(buffer.data(), size);
   }

@@ -38,6 +38,7 @@ void make_process_engine(std::vector<std::string> options) {
                                    "--log=xbt_cfg.threshold:warning",  // no line for every option that is set
                                    "--cfg=debug/clean-atexit:false"}); // nobody may run destructors of models at exit
   std::vector<char*> arguments;
+  arguments.reserve(options.size() + 1);
   for (std::string& option : options) {
     arguments.push_back(option.data());
   }

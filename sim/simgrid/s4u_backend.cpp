@@ -200,7 +200,7 @@ void S4uBackend::pass_turn() {
     if (engine_ == nullptr) {
       throw InvariantViolation("the S4U backend needs a thread before the first event");
     }
-    engine_->backend_step(now_, engine_->slot_of(*entry.event));
+    engine_->backend_step(now_, Engine::slot_of(*entry.event));
     if (!ending()) {
       entry.event->fire();
     }
@@ -210,7 +210,7 @@ void S4uBackend::pass_turn() {
 
 /// The calling thread has got the turn.
 void S4uBackend::go_on(SimThread& self) {
-  engine_->backend_step(now_, engine_->slot_of(self));
+  engine_->backend_step(now_, Engine::slot_of(self));
   if (ending()) {
     gate(self).acquire(); // nobody opens it again: abandon() ends this thread
   }

@@ -6,6 +6,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include <array>
 #include <cstdio>
 
 namespace contend {
@@ -52,6 +53,12 @@ std::string run_point(std::string_view config_json, int replication,
   options.make_backend = make_backend;
   options.hash_steps = hash_events;
   options.stop = stop;
+  // Far more than any design needs (a few hundred steps per message with all threads polling): a run that gets there polls
+  // for ever.
+  const MultirateParameters& workload = config.workload;
+  const auto messages = static_cast<std::uint64_t>(workload.pairs) * static_cast<std::uint64_t>(workload.window) *
+                        static_cast<std::uint64_t>(workload.iterations + workload.warmup_iterations);
+  options.step_limit = 10'000'000 + 100'000 * messages;
   const PointResult result = simulate(config, options);
 
   const double elapsed = result.workload.elapsed.in_seconds();
@@ -68,9 +75,9 @@ std::string run_point(std::string_view config_json, int replication,
         {"receiver", result.workload.threads[static_cast<std::size_t>(Role::receiver)]}}},
   };
   if (hash_events) {
-    char digits[17];
-    std::snprintf(digits, sizeof digits, "%016llx", static_cast<unsigned long long>(result.step_hash));
-    json["event_hash"] = digits;
+    std::array<char, 17> digits{};
+    std::snprintf(digits.data(), digits.size(), "%016llx", static_cast<unsigned long long>(result.step_hash));
+    json["event_hash"] = digits.data();
   }
   return json.dump();
 }

@@ -11,7 +11,7 @@ std::vector<int> MultiratePairwise::host_of_rank() const {
     return {sending_host, receiving_host};
   }
   std::vector<int> hosts(static_cast<std::size_t>(parameters_.pairs), sending_host);
-  hosts.resize(static_cast<std::size_t>(2 * parameters_.pairs), receiving_host);
+  hosts.resize(2 * static_cast<std::size_t>(parameters_.pairs), receiving_host);
   return hosts;
 }
 
@@ -56,7 +56,7 @@ void MultiratePairwise::start(World& world) {
 }
 
 /// All threads of the process, then all processes; nobody goes on before everybody is there.
-void MultiratePairwise::meet(SimThread& self, Process& process, const Entity& entity) {
+void MultiratePairwise::meet(SimThread& self, Process& process, const Entity& entity) const {
   entity.barrier->wait(self);
   if (entity.leader) {
     process.barrier(self, world_communicator_);
@@ -68,7 +68,6 @@ void MultiratePairwise::meet(SimThread& self, Process& process, const Entity& en
 void MultiratePairwise::note_progress(SimThread& self, int iteration) {
   if (iteration == parameters_.warmup_iterations) {
     self.reset_times();
-    ++in_timed_part_;
     timed_start_ = std::max(timed_start_, self.now());
   } else if (iteration == parameters_.warmup_iterations + parameters_.iterations) {
     ++finished_;

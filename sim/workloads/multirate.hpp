@@ -1,18 +1,19 @@
-// Multirate, pairwise: sender i streams windows of messages to receiver i (D app. A; reference loop of the published
-// benchmark).
+// Multirate, pairwise: sender i streams windows of messages to receiver i (loop of the published benchmark).
 #pragma once
 
 #include "workloads/thread_barrier.hpp"
 #include "workloads/workload.hpp"
 
+#include <array>
 #include <memory>
+#include <utility>
 #include <vector>
 
 namespace contend {
 
 class MultiratePairwise final : public Workload {
 public:
-  explicit MultiratePairwise(const MultirateParameters& parameters) : parameters_(parameters) {}
+  explicit MultiratePairwise(MultirateParameters parameters) : parameters_(std::move(parameters)) {}
 
   [[nodiscard]] std::vector<int> host_of_rank() const override;
   [[nodiscard]] Role role_of_rank(int rank) const override;
@@ -36,14 +37,13 @@ private:
   [[nodiscard]] bool threads() const { return parameters_.mode == "thread"; }
   void run_sender(SimThread& self, Process& process, const Entity& entity);
   void run_receiver(SimThread& self, Process& process, const Entity& entity);
-  void meet(SimThread& self, Process& process, const Entity& entity);
+  void meet(SimThread& self, Process& process, const Entity& entity) const;
   void note_progress(SimThread& self, int iteration);
 
   MultirateParameters parameters_;
-  std::vector<std::unique_ptr<ThreadBarrier>> barriers_; ///< by rank
-  std::vector<SimThread*> threads_of_role_[2];
+  std::vector<std::unique_ptr<ThreadBarrier>> barriers_;   ///< by rank
+  std::array<std::vector<SimThread*>, 2> threads_of_role_; ///< by role
   int world_communicator_ = 0;
-  int in_timed_part_ = 0; ///< threads that have begun it
   int finished_ = 0;
   TimePoint timed_start_;
   TimePoint timed_end_;

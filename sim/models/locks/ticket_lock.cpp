@@ -17,7 +17,7 @@ void TicketLock::do_lock(SimThread& self, Category category) {
     if (now_serving_ == ticket) {
       return;
     }
-    spinning_.push_back({ticket, &self});
+    spinning_.push_back(&self);
     self.wait(*this, category);
     self.spend(parameters_.pause, category);
   }
@@ -36,8 +36,8 @@ void TicketLock::do_unlock(SimThread& self, Category category) {
   serving_line_.store(self, category);
   ++now_serving_;
   // Every spinner loses its copy and reads the line again.
-  for (const Waiter& waiter : std::exchange(spinning_, {})) {
-    waiter.thread->resume();
+  for (SimThread* thread : std::exchange(spinning_, {})) {
+    thread->resume();
   }
 }
 

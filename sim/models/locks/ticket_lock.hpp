@@ -3,7 +3,7 @@
 
 #include "models/locks/lock.hpp"
 
-#include <deque>
+#include <vector>
 
 namespace contend {
 
@@ -17,17 +17,12 @@ private:
   void do_unlock(SimThread& self, Category category) override;
   void do_grant(SimThread& self) override;
 
-  struct Waiter {
-    std::uint64_t ticket;
-    SimThread* thread;
-  };
-
   LockParameters parameters_;
   std::uint64_t next_ticket_ = 0;
   std::uint64_t now_serving_ = 0;
   CacheLine ticket_line_;
   CacheLine serving_line_;
-  std::deque<Waiter> spinning_;
+  std::vector<SimThread*> spinning_;
 };
 
 } // namespace contend

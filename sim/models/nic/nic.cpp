@@ -56,7 +56,8 @@ bool Endpoint::post(SimThread& self, const Envelope& envelope, std::int64_t wire
   packet.wants_grant_ = flow_control && --credits_ == parameters.flow_control_window / 4;
   nic.engine_.schedule(packet, arrival);
 
-  if (++unreported_ == parameters.send_completion_batch) {
+  // The last work request that fits asks for a report too, or a short queue would stay full for ever.
+  if (++unreported_ >= parameters.send_completion_batch || outstanding_ == parameters.send_queue_depth) {
     Packet& report = nic.take_packet();
     report.stage_ = Packet::Stage::send_completion;
     report.destination_ = &local_;
