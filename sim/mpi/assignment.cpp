@@ -7,7 +7,8 @@ namespace contend {
 
 namespace {
 
-/// A counter that all threads share, incremented without atomics: threads may draw the same number, which does no harm.
+/// A counter that all threads share, incremented without atomics. The library's threads may then draw the same number;
+/// here they never do, only the price of the plain store is modelled.
 class RoundRobin final : public Assignment {
 public:
   RoundRobin(Engine& engine, const Host& host, int count, std::string_view name)

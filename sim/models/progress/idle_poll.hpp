@@ -33,7 +33,8 @@ struct PollTurn {
   }
 };
 
-/// Skipping is exact because a turn that finds nothing leaves everything as it was: after two equal turns all further
+/// Skipping is exact, but for the order of equal dates and for threads that meet a lock while it is being released in
+/// several steps (MCS), because a turn that finds nothing leaves everything as it was: after two equal turns all further
 /// ones are the same, until an arrival or another thread's access. At that moment the state of the skipped turn is
 /// restored: if the turn would hold a lock just then, the lock is granted to the poller.
 class IdlePoll final : public Waitable, private LockVisitor {
