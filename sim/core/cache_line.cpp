@@ -29,8 +29,13 @@ Duration CacheLine::transfer_time(int core, Mode mode) const {
 void CacheLine::access(SimThread& self, Mode mode, Category category) {
   if (hits(self.core(), mode)) {
     const TimePoint start = self.now();
+    const std::uint64_t losses = losses_;
     self.spend(price(mode), category);
-    if (hits(self.core(), mode) || last_transfer_ >= start) {
+    if (hits(self.core(), mode)) {
+      return;
+    }
+    // Somebody took the line. After this access began, that is no matter; two losses do not fit into its price.
+    if (losses_ == losses + 1 && last_loss_ >= start) {
       return;
     }
     // Owed time passed first, and somebody took the line away in it: this access comes after that.
@@ -41,16 +46,25 @@ void CacheLine::access(SimThread& self, Mode mode, Category category) {
 
 void CacheLine::transfer(SimThread& self, Mode mode, Category category) {
   const int core = self.core();
+  self.count_line_transfer();
   if (moving_) {
     waiting_.push_back({&self, mode});
     self.wait(*this, category);
   } else {
     const Duration time = transfer_time(core, mode) + price(mode);
-    moving_ = mode != Mode::load;
-    last_transfer_ = engine_.now();
+    depart(mode);
     self.spend(time, category);
   }
   finish_transfer(core, mode);
+}
+
+/// A transfer starts: some core has what it had no more.
+void CacheLine::depart(Mode mode) {
+  moving_ = mode != Mode::load;
+  if (moving_ || exclusive_) {
+    last_loss_ = engine_.now();
+    ++losses_;
+  }
 }
 
 /// The line has arrived at `core`; the next transfer starts.
@@ -75,8 +89,7 @@ void CacheLine::finish_transfer(int core, Mode mode) {
     const std::size_t next = draw_next();
     const Request request = waiting_[next];
     waiting_.erase(waiting_.begin() + static_cast<std::ptrdiff_t>(next));
-    moving_ = request.mode != Mode::load;
-    last_transfer_ = engine_.now();
+    depart(request.mode);
     request.thread->resume_at(engine_.now() + transfer_time(request.thread->core(), request.mode) +
                               price(request.mode));
   }

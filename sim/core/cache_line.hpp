@@ -48,6 +48,7 @@ private:
 
   void access(SimThread& self, Mode mode, Category category);
   void transfer(SimThread& self, Mode mode, Category category);
+  void depart(Mode mode);
   void finish_transfer(int core, Mode mode);
   [[nodiscard]] bool hits(int core, Mode mode) const {
     return !moving_ &&
@@ -62,9 +63,10 @@ private:
   // What a hit looks at comes first.
   const Host& host_;
   int owner_ = -1;
-  bool exclusive_ = false;  ///< only the owner has a copy
-  bool moving_ = false;     ///< an exclusive transfer is under way
-  TimePoint last_transfer_; ///< when the last transfer started
+  bool exclusive_ = false;   ///< only the owner has a copy
+  bool moving_ = false;      ///< an exclusive transfer is under way
+  TimePoint last_loss_;      ///< when a core last lost the line or had to share it
+  std::uint64_t losses_ = 0; ///< how often that happened
   std::uint64_t transfers_ = 0;
   std::vector<Request> waiting_;
   Engine& engine_;

@@ -112,6 +112,10 @@ public:
   void resume();
   void resume_at(TimePoint time);
 
+  /// Cache lines that this thread had to fetch from elsewhere so far.
+  [[nodiscard]] std::uint64_t line_transfers() const { return line_transfers_; }
+  void count_line_transfer() { ++line_transfers_; }
+
   /// Moves time already charged from one category to another.
   void reclassify(Duration span, Category from, Category to) {
     times_[static_cast<std::size_t>(from)] -= span;
@@ -139,6 +143,7 @@ private:
   StackPool::Stack stack_;
   Times times_{};
   Duration owed_{};
+  std::uint64_t line_transfers_ = 0;
   const Waitable* waiting_for_ = nullptr;
   bool started_ = false;
   bool finished_ = false;

@@ -29,20 +29,21 @@ public:
     return true;
   }
 
-  /// Wakes up to `count` sleepers; they run again wake_latency after the call. Returns how many were woken.
+  /// Wakes up to `count` of those who sleep now; they run again wake_latency after the call. Returns how many were woken.
+  /// The kernel takes them off its queue at the start of the call, so the caller's time may pass later.
   int wake(SimThread& self, int count, Category category) {
-    if (sleepers_.empty()) {
-      self.spend(host_.futex().empty_wake_call + jitter_.exponential(host_.futex().call_jitter), category);
-      return 0;
-    }
-    self.spend(host_.futex().wake_call + jitter_.exponential(host_.futex().call_jitter), category);
+    self.settle();
+    const FutexParameters& prices = host_.futex();
+    const Duration call =
+        (sleepers_.empty() ? prices.empty_wake_call : prices.wake_call) + jitter_.exponential(prices.call_jitter);
+    const TimePoint returns = engine_.now() + call;
     int woken = 0;
     while (woken < count && !sleepers_.empty()) {
-      sleepers_.front()->resume_at(engine_.now() + host_.futex().wake_latency +
-                                   jitter_.exponential(host_.futex().wake_jitter));
+      sleepers_.front()->resume_at(returns + prices.wake_latency + jitter_.exponential(prices.wake_jitter));
       sleepers_.pop_front();
       ++woken;
     }
+    self.owe(call, category);
     return woken;
   }
 

@@ -94,9 +94,11 @@ int Process::retry_delayed_sends(SimThread& self) {
   std::size_t next = 0;
   std::size_t alike_end = 0; // entries from `next` to here wait for the same connection
   const auto keep = [&](std::size_t count) {
-    std::move(delayed_.begin() + static_cast<std::ptrdiff_t>(next),
-              delayed_.begin() + static_cast<std::ptrdiff_t>(next + count),
-              delayed_.begin() + static_cast<std::ptrdiff_t>(failed));
+    if (failed < next) { // something has left
+      std::move(delayed_.begin() + static_cast<std::ptrdiff_t>(next),
+                delayed_.begin() + static_cast<std::ptrdiff_t>(next + count),
+                delayed_.begin() + static_cast<std::ptrdiff_t>(failed));
+    }
     failed += count;
     next += count;
   };

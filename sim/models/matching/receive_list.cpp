@@ -22,6 +22,9 @@ constexpr std::size_t block = 32;
 /// Elements per word of the bit sets.
 constexpr std::size_t word = 64;
 
+/// What a gap compares as: few receives have it, so that walks seldom stop at a gap.
+constexpr std::uint32_t gap_signature = 0x80000001U;
+
 constexpr std::uint64_t bit(std::size_t index) { return std::uint64_t{1} << (index % word); }
 
 } // namespace
@@ -131,6 +134,7 @@ bool ReceiveList::visit(std::size_t index, const Envelope& envelope, QueueWalk& 
 PostedReceive* ReceiveList::take(std::size_t index) {
   PostedReceive* const taken = receives_[index];
   receives_[index] = nullptr;
+  signatures_[index] = gap_signature;
   linked_[index / word] &= ~bit(index);
   --alive_;
   if (alive_ == 0) {

@@ -1,13 +1,16 @@
 #include "models/progress/idle_poll.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace contend {
 
 IdlePoll::Resumption IdlePoll::rest(SimThread& self, const PollTurn& turn, bool quiet, std::int64_t limit) {
   const bool locks_quiet = std::all_of(turn.visits.begin(), turn.visits.end(),
                                        [](const PollTurn::Visit& visit) { return visit.lock->quiet(); });
-  if (!enabled_ || limit < 1 || turn.period == Duration{} || !quiet || !locks_quiet || !turn.undisturbed ||
+  // A turn that had to fetch a line would find it at hand the next time, however often turns have looked alike so far.
+  const bool all_at_hand = std::exchange(line_transfers_, self.line_transfers()) == self.line_transfers();
+  if (!all_at_hand || !enabled_ || limit < 1 || turn.period == Duration{} || !quiet || !locks_quiet || !turn.undisturbed ||
       turn != steady_) {
     steady_ = turn;
     return {};

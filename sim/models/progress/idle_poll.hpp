@@ -83,7 +83,8 @@ private:
   TimePoint asleep_since_;
   TimePoint deadline_ = TimePoint::never();
   Resumption resumption_;
-  PollTurn steady_; ///< the turn that is being repeated
+  PollTurn steady_;                  ///< the turn that is being repeated
+  std::uint64_t line_transfers_ = 0; ///< of the poller, when it asked for its last rest
   std::uint64_t skipped_ = 0;
   Alarm alarm_;
   std::string name_;
