@@ -15,12 +15,13 @@ std::string number(std::int64_t value) { return std::to_string(value); }
 
 Problem oversubscribed(const PointConfig& point) {
   const TopologyParameters& topology = point.machine.topology;
-  if (point.workload.pairs <= topology.hardware_threads())
+  const int pairs = point.workload.multirate.pairs;
+  if (pairs <= topology.hardware_threads())
     return {};
-  return number(point.workload.pairs) + " pairs need " + number(point.workload.pairs) +
-         " hardware threads on each host, which has " + number(topology.hardware_threads()) + " (" +
-         number(topology.sockets) + " sockets x " + number(topology.cores_per_socket) + " cores x " +
-         number(topology.threads_per_core) + " threads); oversubscription is not supported";
+  return number(pairs) + " pairs need " + number(pairs) + " hardware threads on each host, which has " +
+         number(topology.hardware_threads()) + " (" + number(topology.sockets) + " sockets x " +
+         number(topology.cores_per_socket) + " cores x " + number(topology.threads_per_core) +
+         " threads); oversubscription is not supported";
 }
 
 Problem inline_above_eager(const PointConfig& point) {
@@ -33,10 +34,11 @@ Problem inline_above_eager(const PointConfig& point) {
 
 Problem needs_rendezvous(const PointConfig& point) {
   const std::int64_t limit = point.library.protocol.eager_limit_bytes;
-  if (point.workload.message_size_bytes <= limit)
+  const std::int64_t size = point.workload.multirate.message_size_bytes;
+  if (size <= limit)
     return {};
-  return "messages of " + format_size(point.workload.message_size_bytes) + " are above the eager limit " +
-         format_size(limit) + "; the rendezvous protocol is not available";
+  return "messages of " + format_size(size) + " are above the eager limit " + format_size(limit) +
+         "; the rendezvous protocol is not available";
 }
 
 Problem too_many_instances(const PointConfig& point) {
@@ -50,7 +52,7 @@ Problem too_many_instances(const PointConfig& point) {
 /// Sequence numbers are 16 bit and wrap: two messages of one stream that are 2^15 or more apart cannot be ordered.
 Problem sequence_numbers_wrap(const PointConfig& point) {
   constexpr std::int64_t most = 32767;
-  const MultirateParameters& workload = point.workload;
+  const MultirateParameters& workload = point.workload.multirate;
   if (workload.allow_overtaking)
     return {};
   const bool shared = workload.mode == "thread" && !workload.communicator_per_pair;
@@ -73,12 +75,15 @@ Problem backoff_reversed(const PointConfig& point) {
 struct Check {
   const char* path; ///< the field that the user most likely has to change
   Problem (*find)(const PointConfig&);
+  const char* workload = nullptr; ///< kind of workload that it is about; nullptr: any
 };
 
-constexpr std::array checks{
-    Check{"workload.pairs", oversubscribed},          Check{"library.protocol.eager_limit", inline_above_eager},
-    Check{"workload.message_size", needs_rendezvous}, Check{"library.instances.count", too_many_instances},
-    Check{"workload.window", sequence_numbers_wrap},  Check{"machine.locks.backoff_minimum", backoff_reversed}};
+constexpr std::array checks{Check{"workload.pairs", oversubscribed, "multirate"},
+                            Check{"library.protocol.eager_limit", inline_above_eager},
+                            Check{"workload.message_size", needs_rendezvous, "multirate"},
+                            Check{"library.instances.count", too_many_instances},
+                            Check{"workload.window", sequence_numbers_wrap, "multirate"},
+                            Check{"machine.locks.backoff_minimum", backoff_reversed}};
 
 Problem other_core_count(const PointConfig& point, const PlatformFacts& platform) {
   const TopologyParameters& topology = point.machine.topology;
@@ -113,7 +118,9 @@ void check_points(const std::vector<ResolvedPoint>& points, const std::optional<
     }
   };
   for (const Check& check : checks)
-    report_first(check.path, check.find);
+    report_first(check.path, [&](const PointConfig& point) {
+      return check.workload == nullptr || point.workload.kind == check.workload ? check.find(point) : Problem();
+    });
   if (platform)
     report_first("machine.topology.cores_per_socket",
                  [&](const PointConfig& point) { return other_core_count(point, *platform); });

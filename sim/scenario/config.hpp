@@ -39,9 +39,8 @@ struct PointConfig {
   MachineConfig machine;
   RouteParameters route;
   LibraryDesign library;
-  MultirateParameters workload;
+  WorkloadParameters workload;
   RunConfig run;
-  std::string workload_kind = "multirate"; ///< key in the workload registry; says which parameters apply
 };
 
 } // namespace contend

@@ -6,7 +6,6 @@ namespace contend::scenario {
 
 namespace {
 
-constexpr SizeRule message_bytes{0, std::int64_t{1} << 40};
 constexpr RegistryRule lock_kind{&KnownNames::locks};
 
 Section instances_fields() {
@@ -70,24 +69,6 @@ Section library_fields() {
   s.section(progress_fields());
   s.section(matching_design_fields());
   s.section(protocol_fields());
-  return s.finish();
-}
-
-Section workload_fields() {
-  using P = MultirateParameters;
-  auto s = declare<P>("workload", "What the entities do.", Presence::defaulted,
-                      [](auto& point) -> auto& { return point.workload; });
-  s.field("pattern", &P::pattern, ChoiceRule{{"pairwise"}}, "who sends to whom");
-  s.field("mode", &P::mode, ChoiceRule{{"thread", "process"}},
-          "thread: one process per host with a thread per entity; process: one process per entity");
-  s.field("pairs", &P::pairs, CountRule{1, 4096}, "pairs of a sending and a receiving entity");
-  s.field("message_size", &P::message_size_bytes, message_bytes, "payload of one message");
-  s.field("window", &P::window, CountRule{1, 65536}, "messages per entity and iteration");
-  s.field("iterations", &P::iterations, CountRule{1, 10'000'000}, "timed iterations");
-  s.field("warmup_iterations", &P::warmup_iterations, CountRule{0, 10'000'000}, "iterations before the timed ones");
-  s.field("communicator_per_pair", &P::communicator_per_pair, FlagRule{}, "each pair has a communicator of its own");
-  s.field("allow_overtaking", &P::allow_overtaking, FlagRule{}, "messages need not match in the order sent");
-  s.field("any_tag", &P::any_tag, FlagRule{}, "receives accept any tag");
   return s.finish();
 }
 

@@ -1,4 +1,4 @@
-// Fields of the fabric, the library design, the workload and the run.
+// Fields of the fabric, the library design and the run.
 #pragma once
 
 #include "scenario/fields.hpp"
@@ -7,7 +7,6 @@ namespace contend::scenario {
 
 [[nodiscard]] Section fabric_fields();
 [[nodiscard]] Section library_fields();
-[[nodiscard]] Section workload_fields();
 [[nodiscard]] Section run_fields();
 
 } // namespace contend::scenario

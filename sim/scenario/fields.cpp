@@ -3,6 +3,7 @@
 #include "scenario/design_fields.hpp"
 #include "scenario/machine_fields.hpp"
 #include "scenario/section_builder.hpp"
+#include "scenario/workload_fields.hpp"
 
 #include <algorithm>
 #include <stdexcept>
@@ -12,24 +13,26 @@ namespace contend::scenario {
 
 namespace {
 
-Section workload_with_kind() {
-  Section workload = workload_fields();
-  // The kind chooses which parameters apply, so it is kept beside them and not among them.
-  auto kind = declare<PointConfig>("", "", Presence::defaulted, [](auto& point) -> auto& { return point; });
-  kind.field("kind", &PointConfig::workload_kind, RegistryRule{&KnownNames::workloads}, "which workload");
-  Section holder = kind.finish();
-  workload.fields.insert(workload.fields.begin(), std::move(holder.fields.front()));
-  return workload;
-}
-
 void complete(Section& section, const std::string& prefix) {
   for (Field& field : section.fields) {
     field.path = prefix + field.name;
     // "count" says nothing in a table; what is counted does.
     field.short_name = field.name == "count" ? section.name : field.name;
   }
+  for (Section& kind : section.kinds)
+    complete(kind, prefix);
   for (Section& inner : section.sections)
     complete(inner, prefix + inner.name + ".");
+}
+
+void collect(const Section& section, const PointConfig& point,
+             std::map<std::string, const Field*, std::less<>>& by_path) {
+  for (const Field& field : section.fields)
+    by_path.emplace(field.path, &field);
+  if (const Section* kind = kind_of(section, point))
+    collect(*kind, point, by_path);
+  for (const Section& inner : section.sections)
+    collect(inner, point, by_path);
 }
 
 Section build() {
@@ -39,7 +42,7 @@ Section build() {
   root.section(machine_fields());
   root.section(fabric_fields());
   root.section(library_fields());
-  root.section(workload_with_kind());
+  root.section(workload_fields());
   root.section(run_fields());
   Section section = root.finish();
   complete(section, "");
@@ -66,13 +69,21 @@ const Section& root_section(std::string_view name) {
   throw std::logic_error("no such section: " + std::string(name));
 }
 
-const std::map<std::string, const Field*, std::less<>>& fields_by_path() {
-  static const std::map<std::string, const Field*, std::less<>> index = [] {
-    std::map<std::string, const Field*, std::less<>> paths;
-    for_each_field(scenario_fields(), [&](const Field& field) { paths.emplace(field.path, &field); });
-    return paths;
-  }();
-  return index;
+const Section* kind_of(const Section& section, const PointConfig& point) {
+  const auto selector =
+      std::find_if(section.fields.begin(), section.fields.end(), [](const Field& field) { return field.selector; });
+  if (selector == section.fields.end())
+    return nullptr;
+  const auto chosen = std::get<std::string>(selector->get(point));
+  const auto kind = std::find_if(section.kinds.begin(), section.kinds.end(),
+                                 [&](const Section& candidate) { return candidate.name == chosen; });
+  return kind == section.kinds.end() ? nullptr : &*kind;
+}
+
+std::map<std::string, const Field*, std::less<>> fields_by_path(const PointConfig& point) {
+  std::map<std::string, const Field*, std::less<>> by_path;
+  collect(scenario_fields(), point, by_path);
+  return by_path;
 }
 
 } // namespace contend::scenario

@@ -41,6 +41,7 @@ struct Field {
   Kind kind = Kind::flag;
   bool required = false; ///< no default
   bool measured = false; ///< carries source and uncertainty in a profile
+  bool selector = false; ///< says which kind of its section applies
   Value minimum;         ///< count, seed, real, time, size, rate
   Value maximum;
   std::size_t max_length = 0;                               ///< text
@@ -55,12 +56,14 @@ struct Field {
   }
 };
 
-/// A JSON object: its values, then the objects in it.
+/// A JSON object: its values, then the objects in it. Some objects come in kinds, which are sections without objects: the
+/// values of the kind that the selector names stand beside the section's own.
 struct Section {
   std::string name;
   std::string doc;
   std::vector<Field> fields;
   std::vector<Section> sections;
+  std::vector<Section> kinds;
   std::vector<std::string> stand_ins; ///< keys that the loader replaces by fields before reading, such as a profile
 
   [[nodiscard]] bool required() const;
@@ -72,14 +75,19 @@ struct Section {
 /// A section of the root by name; the name must exist.
 [[nodiscard]] const Section& root_section(std::string_view name);
 
-/// Every field by dotted path.
-[[nodiscard]] const std::map<std::string, const Field*, std::less<>>& fields_by_path();
+/// The kind that the point's selector names. nullptr: the section has no kinds, or the kind has no values of its own.
+[[nodiscard]] const Section* kind_of(const Section& section, const PointConfig& point);
 
-/// Calls visit(field) for every field of the section, in order.
+/// Every field that applies to the point, by dotted path.
+[[nodiscard]] std::map<std::string, const Field*, std::less<>> fields_by_path(const PointConfig& point);
+
+/// Calls visit(field) for every field of the section, in order. Fields of two kinds may have the same path.
 template <class Visit>
 void for_each_field(const Section& section, const Visit& visit) {
   for (const Field& field : section.fields)
     visit(field);
+  for (const Section& kind : section.kinds)
+    for_each_field(kind, visit);
   for (const Section& inner : section.sections)
     for_each_field(inner, visit);
 }

@@ -67,7 +67,7 @@ ResolvedScenario resolve(Node top, const LoadOptions& options) {
   PointConfig base;
   read_section(scenario_fields(), &top, top, "", {"schema_version", "description", "extends", "sweep"}, reading, base);
   const std::string description = read_description(top, diagnostics);
-  const std::vector<Axis> axes = read_sweep(top.find("sweep"), options.max_points, options.names, diagnostics);
+  const std::vector<Axis> axes = read_sweep(top.find("sweep"), base, options.max_points, options.names, diagnostics);
   diagnostics.throw_if_any();
 
   for (const Axis& axis : axes)

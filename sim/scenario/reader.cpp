@@ -87,7 +87,8 @@ std::string origin_of(const Node& node) {
   return origin;
 }
 
-void read_field(const Field& field, const Node* node, const Node& section, const std::string& pointer, Reading& reading,
+/// Returns whether the point has the value that the node asks for.
+bool read_field(const Field& field, const Node* node, const Node& section, const std::string& pointer, Reading& reading,
                 PointConfig& point) {
   const auto note = [&](const std::string& origin) {
     if (reading.origins != nullptr)
@@ -97,7 +98,7 @@ void read_field(const Field& field, const Node* node, const Node& section, const
     if (field.required || reading.strictness == Strictness::complete)
       reading.diagnostics.add(at(section, pointer, "is missing; allowed: " + allowed(field, reading.names)));
     note("default");
-    return;
+    return true;
   }
   const bool may_be_annotated = field.measured && reading.strictness != Strictness::complete;
   std::optional<Value> value;
@@ -106,7 +107,7 @@ void read_field(const Field& field, const Node* node, const Node& section, const
       reading.diagnostics.add(
           at(*node, pointer,
              "found " + found(*node) + "; allowed in a profile: an object with " + listed(annotation_keys())));
-      return;
+      return false;
     }
     value = read_annotated(field, *node, pointer, reading);
   } else {
@@ -116,6 +117,20 @@ void read_field(const Field& field, const Node* node, const Node& section, const
     field.set(point, *value);
     note(origin_of(*node));
   }
+  return value.has_value();
+}
+
+/// Reads fields from the object at `pointer` and appends their keys. Returns whether they all are as the object says.
+bool read_fields(const Section& section, const Node* node, const Node& parent, const std::string& pointer,
+                 Reading& reading, PointConfig& point, std::vector<std::string>& keys) {
+  bool all_read = true;
+  for (const Field& field : section.fields) {
+    keys.push_back(field.name);
+    all_read = read_field(field, node == nullptr ? nullptr : node->find(field.name), node == nullptr ? parent : *node,
+                          child_pointer(pointer, field.name), reading, point) &&
+               all_read;
+  }
+  return all_read;
 }
 
 } // namespace
@@ -133,14 +148,16 @@ const std::vector<std::string>& annotation_bases() {
 bool is_annotated(const Node& node) { return node.find("value") != nullptr; }
 
 void refuse_unknown_keys(const Node& node, const std::string& pointer, const std::vector<std::string>& allowed,
-                         Diagnostics& diagnostics, const std::vector<std::string>& stand_ins) {
+                         Diagnostics& diagnostics, const std::vector<std::string>& stand_ins, const std::string& kind) {
   std::vector<std::string> named = stand_ins;
   named.insert(named.end(), allowed.begin(), allowed.end());
+  const std::string of_kind = kind.empty() ? "" : " for kind '" + kind + "'";
   for (std::size_t i = 0; i < node.keys.size(); ++i) {
     const std::string& key = node.keys[i];
     if (std::find(allowed.begin(), allowed.end(), key) == allowed.end())
-      diagnostics.add(at(node.items[i], pointer,
-                         "unknown key " + excerpt(key) + hint(key, named) + " (allowed: " + listed(named) + ")"));
+      diagnostics.add(
+          at(node.items[i], pointer,
+             "unknown key " + excerpt(key) + hint(key, named) + " (allowed" + of_kind + ": " + listed(named) + ")"));
   }
 }
 
@@ -155,18 +172,20 @@ void read_section(const Section& section, const Node* node, const Node& parent, 
     return;
   }
   std::vector<std::string> keys = also_allowed;
-  for (const Field& field : section.fields) {
-    keys.push_back(field.name);
-    read_field(field, node == nullptr ? nullptr : node->find(field.name), node == nullptr ? parent : *node,
-               child_pointer(pointer, field.name), reading, point);
-  }
+  const bool all_read = read_fields(section, node, parent, pointer, reading, point, keys);
+  if (!section.kinds.empty() && !all_read)
+    return; // what else belongs here depends on the kind
+  const Section* kind = kind_of(section, point);
+  if (kind != nullptr)
+    read_fields(*kind, node, parent, pointer, reading, point, keys);
   for (const Section& inner : section.sections) {
     keys.push_back(inner.name);
     read_section(inner, node == nullptr ? nullptr : node->find(inner.name), node == nullptr ? parent : *node,
                  child_pointer(pointer, inner.name), {}, reading, point);
   }
   if (node != nullptr)
-    refuse_unknown_keys(*node, pointer, keys, reading.diagnostics, section.stand_ins);
+    refuse_unknown_keys(*node, pointer, keys, reading.diagnostics, section.stand_ins,
+                        kind == nullptr ? std::string() : kind->name);
 }
 
 } // namespace contend::scenario

@@ -40,8 +40,10 @@ struct Reading {
 void read_section(const Section& section, const Node* node, const Node& parent, const std::string& pointer,
                   const std::vector<std::string>& also_allowed, Reading& reading, PointConfig& point);
 
-/// Adds a diagnostic for each key of `node` that is not in `allowed`. `stand_ins` are named in the message as well.
+/// Adds a diagnostic for each key of `node` that is not in `allowed`. `stand_ins` are named in the message as well, and so
+/// is `kind` when the node is of one.
 void refuse_unknown_keys(const Node& node, const std::string& pointer, const std::vector<std::string>& allowed,
-                         Diagnostics& diagnostics, const std::vector<std::string>& stand_ins = {});
+                         Diagnostics& diagnostics, const std::vector<std::string>& stand_ins = {},
+                         const std::string& kind = {});
 
 } // namespace contend::scenario

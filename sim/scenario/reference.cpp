@@ -9,14 +9,24 @@ namespace {
 
 using namespace scenario;
 
-void write_section(const Section& section, const std::string& path, const KnownNames& names, std::string& page) {
-  page += "\n## " + (path.empty() ? section.name : path) + "\n\n" + section.doc + "\n";
+void write_fields(const Section& section, const KnownNames& names, std::string& page) {
+  page += "\n" + section.doc + "\n";
   if (!section.fields.empty())
     page += "\n| value | allowed | default | meaning |\n|---|---|---|---|\n";
   for (const Field& field : section.fields) {
     const std::string standard =
         field.required ? "required" : "`" + encode(field, field.get(PointConfig{})).dump() + "`";
     page += "| `" + field.path + "` | " + allowed(field, names) + " | " + standard + " | " + field.doc + " |\n";
+  }
+}
+
+void write_section(const Section& section, const std::string& path, const KnownNames& names, std::string& page) {
+  const std::string title = path.empty() ? section.name : path;
+  page += "\n## " + title + "\n";
+  write_fields(section, names, page);
+  for (const Section& kind : section.kinds) {
+    page += "\n### " + title + " of kind " + kind.name + "\n";
+    write_fields(kind, names, page);
   }
   for (const Section& inner : section.sections)
     write_section(inner, path.empty() ? inner.name : path + "." + inner.name, names, page);

@@ -17,6 +17,8 @@ ordered_json dump_section(const Section& section, const PointConfig& point) {
   ordered_json json = ordered_json::object();
   for (const Field& field : section.fields)
     json[field.name] = encode(field, field.get(point));
+  if (const Section* kind = kind_of(section, point))
+    json.update(dump_section(*kind, point));
   for (const Section& inner : section.sections)
     json[inner.name] = dump_section(inner, point);
   return json;

@@ -8,6 +8,8 @@
 #include "scenario/units.hpp"
 #include "scenario/value_codec.hpp"
 
+#include <algorithm>
+
 namespace contend {
 
 namespace {
@@ -128,13 +130,60 @@ ordered_json required_keys(const Section& section) {
   return keys;
 }
 
+ordered_json kinds_schema(const Section& section, const KnownNames& names, Form form);
+
 /// The properties of a section; nothing is required, because another layer may give it.
 ordered_json section_schema(const Section& section, const KnownNames& names, Form form) {
+  if (!section.kinds.empty())
+    return kinds_schema(section, names, form);
   ordered_json schema = object(section.doc);
   for (const Field& field : section.fields)
     schema["properties"][field.name] = field_schema(field, names, form);
   for (const Section& inner : section.sections)
     schema["properties"][inner.name] = section_schema(inner, names, form);
+  return schema;
+}
+
+const Field& selector_of(const Section& section) {
+  return *std::find_if(section.fields.begin(), section.fields.end(), [](const Field& field) { return field.selector; });
+}
+
+std::string kind_definition(const Section& section, const std::string& kind) { return section.name + "_" + kind; }
+
+/// One definition per kind of a section: its values and no others.
+ordered_json kind_definitions(const Section& section, const KnownNames& names, Form form) {
+  ordered_json all = ordered_json::object();
+  for (const std::string& name : selector_of(section).names(names)) {
+    Section values = section;
+    values.kinds.clear();
+    for (const Section& kind : section.kinds) {
+      if (kind.name == name) {
+        values.doc = kind.doc;
+        values.fields.insert(values.fields.end(), kind.fields.begin(), kind.fields.end());
+      }
+    }
+    all[kind_definition(section, name)] = section_schema(values, names, form);
+  }
+  return all;
+}
+
+/// A section that comes in kinds: the selector says whose values are allowed. Where another layer may give the selector,
+/// they may be those of any kind.
+ordered_json kinds_schema(const Section& section, const KnownNames& names, Form form) {
+  const Field& selector = selector_of(section);
+  const ordered_json given = {{"required", ordered_json::array({selector.name})}};
+  ordered_json schema = {{"type", "object"}, {"description", section.doc}};
+  schema["properties"][selector.name] = field_schema(selector, names, form);
+  ordered_json cases = ordered_json::array();
+  ordered_json any_kind = ordered_json::array();
+  for (const std::string& name : selector.names(names)) {
+    ordered_json is_kind = given;
+    is_kind["properties"][selector.name] = {{"const", name}};
+    any_kind.push_back(reference_to(kind_definition(section, name)));
+    cases.push_back({{"if", std::move(is_kind)}, {"then", any_kind.back()}});
+  }
+  cases.push_back({{"if", {{"not", given}}}, {"then", {{"anyOf", std::move(any_kind)}}}});
+  schema["allOf"] = std::move(cases);
   return schema;
 }
 
@@ -173,6 +222,16 @@ ordered_json axis_schema(const Field& field, const KnownNames& names) {
   return {{"anyOf", {list, range}}};
 }
 
+/// Two kinds may have different rules for the same path.
+void add_axis(ordered_json& axes, const Field& field, const KnownNames& names) {
+  ordered_json axis = axis_schema(field, names);
+  const auto other = axes.find(field.path);
+  if (other == axes.end())
+    axes[field.path] = std::move(axis);
+  else if (*other != axis)
+    *other = ordered_json{{"anyOf", {*other, std::move(axis)}}};
+}
+
 ordered_json header(const std::string& title) {
   return {{"$schema", "https://json-schema.org/draft/2020-12/schema"}, {"title", title}};
 }
@@ -197,7 +256,10 @@ ordered_json scenario_schema(const KnownNames& names) {
       {"type", "string"}, {"minLength", 1}, {"description", "name of a machine profile, or a path of one"}};
   properties["fabric"] = fabric_schema(names);
   ordered_json sweep = object("dotted path of a value -> its values; every combination is a point");
-  for_each_field(root, [&](const Field& field) { sweep["properties"][field.path] = axis_schema(field, names); });
+  for_each_field(root, [&](const Field& field) {
+    if (!field.selector)
+      add_axis(sweep["properties"], field, names);
+  });
   properties["sweep"] = std::move(sweep);
   schema["required"] = ordered_json::array({"schema_version"});
   // A scenario that extends another one may leave out anything; one that uses a profile, any part of the machine.
@@ -207,6 +269,10 @@ ordered_json scenario_schema(const KnownNames& names) {
                                        {"then", completeness(root_section("machine"))}};
   schema["then"] = std::move(complete);
   schema["$defs"] = definitions(Form::scenario);
+  for (const Section& section : root.sections) {
+    if (!section.kinds.empty())
+      schema["$defs"].update(kind_definitions(section, names, Form::scenario));
+  }
   return schema;
 }
 

@@ -50,6 +50,7 @@ inline constexpr Duration longest_price = Duration::picoseconds(1'000'000'000'00
 inline constexpr TimeRule any_time{Duration{}, longest_price};
 inline constexpr TimeRule positive_time{Duration::picoseconds(1), longest_price};
 inline constexpr RateRule any_rate{1.0, 1e15};
+inline constexpr SizeRule message_bytes{0, std::int64_t{1} << 40};
 
 /// How the values of a section are given.
 enum class Presence {
@@ -99,11 +100,18 @@ public:
   void field(const char* name, std::string Struct::*member, RegistryRule rule, const char* doc) {
     add(name, Kind::choice, member, doc).registry = rule.registry;
   }
+  /// The value that names the kind which applies.
+  void selector(const char* name, std::string Struct::*member, RegistryRule rule, const char* doc) {
+    field(name, member, rule, doc);
+    section_.fields.back().selector = true;
+  }
 
   /// How the fields declared from here on are given.
   void presence(Presence presence) { presence_ = presence; }
   /// Adds an object inside this one.
   void section(Section inner) { section_.sections.push_back(std::move(inner)); }
+  /// Adds what the selector may name; the section's name is the name of the kind.
+  void kind(Section fields) { section_.kinds.push_back(std::move(fields)); }
   /// Keys that the loader replaces by fields of this section before reading it.
   void stand_ins(std::vector<std::string> keys) { section_.stand_ins = std::move(keys); }
   [[nodiscard]] Section finish() { return std::move(section_); }

@@ -73,12 +73,19 @@ void read_list(const Field& field, const Node& node, const std::string& pointer,
   }
 }
 
+/// Whether some point has a value at the path.
+bool of_another_kind(const std::string& path) {
+  bool found = false;
+  for_each_field(scenario_fields(), [&](const Field& field) { found = found || field.path == path; });
+  return found;
+}
+
 } // namespace
 
 bool has_ranges(Kind kind) { return kind == Kind::count || kind == Kind::time || kind == Kind::size; }
 
-std::vector<Axis> read_sweep(const Node* sweep, std::size_t max_points, const KnownNames& names,
-                             Diagnostics& diagnostics) {
+std::vector<Axis> read_sweep(const Node* sweep, const PointConfig& base, std::size_t max_points,
+                             const KnownNames& names, Diagnostics& diagnostics) {
   std::vector<Axis> axes;
   if (sweep == nullptr)
     return axes;
@@ -86,8 +93,9 @@ std::vector<Axis> read_sweep(const Node* sweep, std::size_t max_points, const Kn
     diagnostics.add(at(*sweep, "/sweep", "found " + found(*sweep) + "; allowed: an object of path: values"));
     return axes;
   }
+  const auto fields = fields_by_path(base);
   std::vector<std::string> paths;
-  for (const auto& [path, field] : fields_by_path())
+  for (const auto& [path, field] : fields)
     paths.push_back(path);
   std::size_t points = 1;
   bool too_large = false;
@@ -95,12 +103,17 @@ std::vector<Axis> read_sweep(const Node* sweep, std::size_t max_points, const Kn
     const std::string& path = sweep->keys[i];
     const Node& node = sweep->items[i];
     const std::string pointer = child_pointer("/sweep", path);
-    const auto known = fields_by_path().find(path);
-    if (known == fields_by_path().end()) {
+    const auto known = fields.find(path);
+    if (known == fields.end()) {
       const std::string near = hint(path, paths);
-      diagnostics.add(at(node, pointer,
-                         "unknown path " + excerpt(path) +
-                             (near.empty() ? "; allowed: the dotted path of a value, such as workload.pairs" : near)));
+      diagnostics.add(
+          at(node, pointer,
+             "unknown path " + excerpt(path) + (of_another_kind(path) ? " for the kind of this scenario" : "") +
+                 (near.empty() ? "; allowed: the dotted path of a value, such as library.instances.count" : near)));
+      continue;
+    }
+    if (known->second->selector) {
+      diagnostics.add(at(node, pointer, "cannot be swept: each kind has its own values; allowed: any other value"));
       continue;
     }
     Axis axis{known->second, known->second->short_name, {}, &node};

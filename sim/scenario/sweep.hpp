@@ -18,10 +18,10 @@ struct Axis {
   const Node* node = nullptr; ///< where it is written
 };
 
-/// Reads the sweep (nullptr: none). Adds diagnostics for unknown paths, bad or repeated values and too many points; then
+/// Reads the sweep (nullptr: none) of fields that `base` has. Adds diagnostics for unknown paths, bad or repeated values and too many points; then
 /// the axes are not to be used.
-[[nodiscard]] std::vector<Axis> read_sweep(const Node* sweep, std::size_t max_points, const KnownNames& names,
-                                           Diagnostics& diagnostics);
+[[nodiscard]] std::vector<Axis> read_sweep(const Node* sweep, const PointConfig& base, std::size_t max_points,
+                                           const KnownNames& names, Diagnostics& diagnostics);
 
 /// All combinations, first axis slowest.
 [[nodiscard]] std::vector<ResolvedPoint> expand(const PointConfig& base, const std::vector<Axis>& axes);

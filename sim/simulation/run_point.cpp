@@ -55,10 +55,7 @@ std::string run_point(std::string_view config_json, int replication,
   options.stop = stop;
   // Far more than any design needs (a few hundred steps per message with all threads polling): a run that gets there polls
   // for ever.
-  const MultirateParameters& workload = config.workload;
-  const auto messages = static_cast<std::uint64_t>(workload.pairs) * static_cast<std::uint64_t>(workload.window) *
-                        static_cast<std::uint64_t>(workload.iterations + workload.warmup_iterations);
-  options.step_limit = 10'000'000 + 100'000 * messages;
+  options.step_limit = 10'000'000 + 100'000 * planned_operations(config);
   const PointResult result = simulate(config, options);
 
   const double elapsed = result.workload.elapsed.in_seconds();

@@ -41,7 +41,13 @@ private:
   Engine& engine_;
 };
 
+std::unique_ptr<Workload> make_workload(const PointConfig& config) {
+  return workload_registry().at(config.workload.kind)(config.workload);
+}
+
 } // namespace
+
+std::uint64_t planned_operations(const PointConfig& config) { return make_workload(config)->planned_operations(); }
 
 PointResult simulate(const PointConfig& config, const SimulationOptions& options) {
   Engine engine(seed_of(config.run.seed, options.replication), options.make_backend ? options.make_backend() : nullptr);
@@ -55,7 +61,7 @@ PointResult simulate(const PointConfig& config, const SimulationOptions& options
   const MachineConfig& machine = config.machine;
   World world(engine, {config.library, machine.software, machine.locks, machine.matching, machine.noise,
                        config.run.coalesce_idle_polls});
-  const std::unique_ptr<Workload> workload = workload_registry().at(config.workload_kind)(config.workload);
+  const std::unique_ptr<Workload> workload = make_workload(config);
   const std::vector<int> host_of_rank = workload->host_of_rank();
   const int hosts = *std::max_element(host_of_rank.begin(), host_of_rank.end()) + 1;
   for (int host = 0; host < hosts; ++host) {

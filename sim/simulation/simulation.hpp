@@ -30,6 +30,9 @@ struct SimulationOptions {
   const std::atomic<bool>* stop = nullptr;      ///< see Engine::set_stop_flag
 };
 
+/// Operations of one replication, warm-up included.
+[[nodiscard]] std::uint64_t planned_operations(const PointConfig& config);
+
 /// Throws Deadlock, InvariantViolation or Stopped.
 PointResult simulate(const PointConfig& config, const SimulationOptions& options);
 

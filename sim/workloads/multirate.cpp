@@ -19,6 +19,11 @@ Role MultiratePairwise::role_of_rank(int rank) const {
   return rank < (threads() ? 1 : parameters_.pairs) ? Role::sender : Role::receiver;
 }
 
+std::uint64_t MultiratePairwise::planned_operations() const {
+  return static_cast<std::uint64_t>(parameters_.pairs) * static_cast<std::uint64_t>(parameters_.window) *
+         static_cast<std::uint64_t>(parameters_.iterations + parameters_.warmup_iterations);
+}
+
 void MultiratePairwise::start(World& world) {
   world_communicator_ = world.create_communicator(parameters_.allow_overtaking);
   std::vector<int> communicators(static_cast<std::size_t>(parameters_.pairs), world_communicator_);
@@ -142,8 +147,8 @@ WorkloadResult MultiratePairwise::result(const World& world) const {
 Registry<WorkloadFactory>& workload_registry() {
   static Registry<WorkloadFactory> registry{
       {"multirate",
-       [](const MultirateParameters& parameters) -> std::unique_ptr<Workload> {
-         return std::make_unique<MultiratePairwise>(parameters);
+       [](const WorkloadParameters& parameters) -> std::unique_ptr<Workload> {
+         return std::make_unique<MultiratePairwise>(parameters.multirate);
        }},
   };
   return registry;

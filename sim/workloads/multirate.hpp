@@ -17,6 +17,7 @@ public:
 
   [[nodiscard]] std::vector<int> host_of_rank() const override;
   [[nodiscard]] Role role_of_rank(int rank) const override;
+  [[nodiscard]] std::uint64_t planned_operations() const override;
   void start(World& world) override;
   [[nodiscard]] WorkloadResult result(const World& world) const override;
 

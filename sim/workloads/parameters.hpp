@@ -1,3 +1,4 @@
+// What each kind of workload is told. A kind is a struct here and a section in scenario/workload_fields.cpp.
 #pragma once
 
 #include <cstdint>
@@ -17,6 +18,12 @@ struct MultirateParameters {
   bool communicator_per_pair = false;
   bool allow_overtaking = false;
   bool any_tag = false;
+};
+
+/// The workload of a point: `kind` says which of the structs applies.
+struct WorkloadParameters {
+  std::string kind = "multirate"; ///< key in the workload registry
+  MultirateParameters multirate;
 };
 
 } // namespace contend

@@ -32,13 +32,15 @@ public:
   /// Ranks by host: rank r runs on host host_of_rank()[r].
   [[nodiscard]] virtual std::vector<int> host_of_rank() const = 0;
   [[nodiscard]] virtual Role role_of_rank(int rank) const = 0;
+  /// Operations of the whole run, warm-up included.
+  [[nodiscard]] virtual std::uint64_t planned_operations() const = 0;
   /// Creates communicators and threads. The world has its ranks.
   virtual void start(World& world) = 0;
   /// After the run. Throws InvariantViolation when the application's own checks fail.
   [[nodiscard]] virtual WorkloadResult result(const World& world) const = 0;
 };
 
-using WorkloadFactory = std::unique_ptr<Workload> (*)(const MultirateParameters&);
+using WorkloadFactory = std::unique_ptr<Workload> (*)(const WorkloadParameters&);
 
 /// All workloads by kind.
 Registry<WorkloadFactory>& workload_registry();

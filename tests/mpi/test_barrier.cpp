@@ -51,7 +51,7 @@ TEST_CASE("nobody leaves a barrier before everybody has entered", "[mpi][barrier
 TEST_CASE("a receive of any tag does not take a barrier's messages", "[mpi][barrier]") {
   for (const bool overtaking : {false, true}) {
     PointConfig point = test::small_point();
-    point.workload.allow_overtaking = overtaking;
+    point.workload.multirate.allow_overtaking = overtaking;
     Program program(2, point);
     const int comm = program.communicator;
     program.thread(0, [&](SimThread& self, Process& mpi) {

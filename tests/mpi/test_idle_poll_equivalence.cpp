@@ -54,7 +54,7 @@ bool equal(const Pair& pair) {
 
 void require_equal(const PointConfig& point, int replication = 0) {
   const Pair pair = run_both(point, replication);
-  CAPTURE(point.workload.pairs, point.workload.window, point.library.instances.count,
+  CAPTURE(point.workload.multirate.pairs, point.workload.multirate.window, point.library.instances.count,
           point.library.instances.assignment, point.library.instances.lock, point.library.matching.lock,
           point.machine.nic.send_queue_depth, point.machine.nic.flow_control_window, replication);
   CHECK(pair.turn_by_turn.workload.elapsed.count() == pair.coalesced.workload.elapsed.count());
@@ -73,7 +73,7 @@ TEST_CASE("idle polls: one instance, several numbers of pairs and locks", "[mpi]
       point.library.instances.lock = lock;
       point.library.progress.lock = lock;
       point.library.matching.lock = lock;
-      point.workload.pairs = pairs;
+      point.workload.multirate.pairs = pairs;
       require_equal(point);
     }
   }
@@ -85,7 +85,7 @@ TEST_CASE("idle polls: several instances", "[mpi][idle poll]") {
       for (const int count : {2, 4}) {
         PointConfig point = test::small_point();
         point.library.instances = {count, assignment, lock};
-        point.workload.pairs = 4;
+        point.workload.multirate.pairs = 4;
         require_equal(point);
       }
     }
@@ -99,8 +99,8 @@ TEST_CASE("idle polls: sends delayed by a short send queue", "[mpi][idle poll][d
         PointConfig point = test::small_point();
         point.library.protocol.pending_order = order;
         point.machine.nic.send_queue_depth = depth;
-        point.workload.pairs = pairs;
-        point.workload.window = 32;
+        point.workload.multirate.pairs = pairs;
+        point.workload.multirate.window = 32;
         const Pair pair = run_both(point);
         CHECK(pair.coalesced.sender.delayed_sends > 0);
         require_equal(point);
@@ -114,8 +114,8 @@ TEST_CASE("idle polls: sends delayed by flow control", "[mpi][idle poll][delayed
     for (const int pairs : {1, 3}) {
       PointConfig point = test::small_point();
       point.machine.nic.flow_control_window = window;
-      point.workload.pairs = pairs;
-      point.workload.window = 64;
+      point.workload.multirate.pairs = pairs;
+      point.workload.multirate.window = 64;
       require_equal(point);
     }
   }
@@ -129,8 +129,8 @@ TEST_CASE("idle polls: sends delayed on several instances", "[mpi][idle poll][de
         point.library.instances = {2, assignment, "ttas"};
         point.library.protocol.pending_order = order;
         point.machine.nic.send_queue_depth = 4;
-        point.workload.pairs = pairs;
-        point.workload.window = 32;
+        point.workload.multirate.pairs = pairs;
+        point.workload.multirate.window = 32;
         require_equal(point);
       }
     }
@@ -144,7 +144,7 @@ TEST_CASE("idle polls: random designs", "[mpi][idle poll][delayed][property]") {
   for (std::uint64_t seed = 2'001; seed <= 2'200; ++seed) {
     PointConfig point = test::random_point(seed);
     point.library.progress.engine = "ownership"; // the others do not skip turns
-    if (point.workload.mode == "process") {
+    if (point.workload.multirate.mode == "process") {
       // Ranks that do the same on cores of their own are at the same place at the same time, and which of them comes first
       // at the interface they share depends on who was put into the event queue first: skipping changes that. Noise
       // makes equal dates rare, as in life.
@@ -174,7 +174,7 @@ TEST_CASE("idle polls: ranks in lockstep agree on average", "[mpi][idle poll]") 
   for (std::uint64_t seed = 3'001; seed <= 3'060; ++seed) {
     PointConfig point = test::random_point(seed);
     point.library.progress.engine = "ownership";
-    point.workload.mode = "process"; // without noise: many equal dates
+    point.workload.multirate.mode = "process"; // without noise: many equal dates
     const Pair pair = run_both(point);
     const double deviation =
         pair.coalesced.workload.elapsed.in_seconds() / pair.turn_by_turn.workload.elapsed.in_seconds() - 1.0;
@@ -211,8 +211,8 @@ TEST_CASE("idle polls: with jitter, over seeds", "[mpi][idle poll]") {
 
 TEST_CASE("idle polls: far fewer steps while one waits", "[mpi][idle poll]") {
   PointConfig point = test::small_point();
-  point.workload.pairs = 1;
-  point.workload.window = 1;
+  point.workload.multirate.pairs = 1;
+  point.workload.multirate.window = 1;
   point.route.latency = 100_us;
   const Pair pair = run_both(point);
   CHECK(pair.coalesced.steps * 20 < pair.turn_by_turn.steps);

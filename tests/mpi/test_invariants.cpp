@@ -20,8 +20,10 @@ TEST_CASE("random designs: everything sent is matched and completed, and nothing
     REQUIRE(run.monotone);
     REQUIRE(run.accounts_add_up);
 
-    const std::int64_t data = std::int64_t{point.workload.pairs} * point.workload.window * point.workload.iterations;
-    const std::int64_t handshakes = std::int64_t{2} * point.workload.pairs * point.workload.iterations; // ready, ack
+    const std::int64_t data = std::int64_t{point.workload.multirate.pairs} * point.workload.multirate.window *
+                              point.workload.multirate.iterations;
+    const std::int64_t handshakes =
+        std::int64_t{2} * point.workload.multirate.pairs * point.workload.multirate.iterations; // ready, ack
     std::int64_t sent = 0;
     std::int64_t posted = 0;
     for (const SpcCounters& rank : run.counters) {
@@ -31,8 +33,9 @@ TEST_CASE("random designs: everything sent is matched and completed, and nothing
       REQUIRE(rank.unexpected_in_queue == 0);
       REQUIRE(rank.oos_in_queue_max <= rank.out_of_sequence);
       REQUIRE(rank.unexpected_in_queue_max <= rank.unexpected);
-      REQUIRE(rank.delayed_sends <= rank.sent + 64 * point.workload.iterations); // barriers' messages may be delayed
-      if (point.workload.allow_overtaking) {
+      REQUIRE(rank.delayed_sends <=
+              rank.sent + 64 * point.workload.multirate.iterations); // barriers' messages may be delayed
+      if (point.workload.multirate.allow_overtaking) {
         REQUIRE(rank.out_of_sequence == 0);
       }
     }
@@ -99,11 +102,11 @@ TEST_CASE("simulate() reports what its world did", "[mpi]") {
   SimulationOptions options;
   options.hash_steps = true;
   const PointResult result = simulate(point, options);
-  const std::int64_t iterations = point.workload.iterations + point.workload.warmup_iterations;
-  CHECK(result.sender.sent == point.workload.pairs * point.workload.window * iterations);
-  CHECK(result.receiver.sent == 2 * point.workload.pairs * iterations);
-  CHECK(result.workload.threads[0] == point.workload.pairs);
-  CHECK(result.workload.threads[1] == point.workload.pairs);
+  const std::int64_t iterations = point.workload.multirate.iterations + point.workload.multirate.warmup_iterations;
+  CHECK(result.sender.sent == point.workload.multirate.pairs * point.workload.multirate.window * iterations);
+  CHECK(result.receiver.sent == 2 * point.workload.multirate.pairs * iterations);
+  CHECK(result.workload.threads[0] == point.workload.multirate.pairs);
+  CHECK(result.workload.threads[1] == point.workload.multirate.pairs);
   CHECK(result.simulated >= result.workload.elapsed);
   CHECK(result.steps > 0);
   CHECK(result.step_hash != 0);

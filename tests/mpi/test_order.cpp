@@ -107,14 +107,14 @@ TEST_CASE("messages reach matching in order, whatever threads and instances do",
     point.library.instances.lock = one_of({"mcs", "pthread-mutex", "ticket"}); // see test_starvation.cpp
     point.machine.nic.send_queue_depth = static_cast<int>(2 + random.below(30));
     point.library.protocol.pending_order = random.below(2) == 0 ? "fifo" : "reversing";
-    point.workload.pairs = static_cast<int>(1 + random.below(8));
-    point.workload.communicator_per_pair = random.below(3) == 0;
-    point.workload.any_tag = random.below(3) == 0;
+    point.workload.multirate.pairs = static_cast<int>(1 + random.below(8));
+    point.workload.multirate.communicator_per_pair = random.below(3) == 0;
+    point.workload.multirate.any_tag = random.below(3) == 0;
     point.run.seed = seed;
     findings = {};
     ordered = true;
     CAPTURE(seed, point.library.progress.engine, point.library.instances.count, point.library.instances.assignment,
-            point.library.instances.lock, point.machine.nic.send_queue_depth, point.workload.pairs);
+            point.library.instances.lock, point.machine.nic.send_queue_depth, point.workload.multirate.pairs);
     SimulationOptions options;
     options.step_limit = 20'000'000; // a net for designs that poll for ever
     const PointResult result = simulate(point, options);
@@ -161,9 +161,9 @@ TEST_CASE("with overtaking allowed nothing is held back", "[mpi][order]") {
   PointConfig point = test::small_point();
   point.library.matching.engine = spy();
   point.library.instances = {4, "round-robin", "ttas"};
-  point.workload.pairs = 6;
-  point.workload.allow_overtaking = true;
-  point.workload.any_tag = true;
+  point.workload.multirate.pairs = 6;
+  point.workload.multirate.allow_overtaking = true;
+  point.workload.multirate.any_tag = true;
   findings = {};
   ordered = false;
   const PointResult result = simulate(point, {});

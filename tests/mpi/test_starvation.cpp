@@ -14,7 +14,7 @@ TEST_CASE("a poller by try-lock starves the spinners of a TTAS lock", "[.][mpi][
     test::add_jitter(point);
     point.library.progress.engine = "serial-try-lock";
     point.library.instances.lock = "ttas";
-    point.workload.pairs = 4;
+    point.workload.multirate.pairs = 4;
     point.run.seed = seed;
     SimulationOptions options;
     options.step_limit = 3'000'000; // a run that ends takes some ten thousand

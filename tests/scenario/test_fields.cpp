@@ -32,7 +32,17 @@ constexpr std::size_t member_count() {
     return count;
 }
 
-std::size_t declared(const Section& section) { return section.fields.size() + section.sections.size(); }
+std::size_t declared(const Section& section) {
+  return section.fields.size() + section.sections.size() + section.kinds.size();
+}
+
+const Section& kind(const Section& section, const std::string& name) {
+  for (const Section& candidate : section.kinds) {
+    if (candidate.name == name)
+      return candidate;
+  }
+  throw std::logic_error("no kind " + name);
+}
 
 const Section& inner(const Section& section, const std::string& name) {
   for (const Section& candidate : section.sections) {
@@ -61,15 +71,40 @@ TEST_CASE("every struct member has a descriptor", "[scenario][fields]") {
   CHECK(declared(inner(library, "progress")) == member_count<ProgressDesign>());
   CHECK(declared(inner(library, "matching")) == member_count<MatchingDesign>());
   CHECK(declared(inner(library, "protocol")) == member_count<ProtocolDesign>());
-  CHECK(declared(root_section("workload")) == member_count<MultirateParameters>() + 1); // and the kind
+  const Section& workload = root_section("workload");
+  CHECK(declared(workload) == member_count<WorkloadParameters>()); // the selector, and each kind
+  CHECK(declared(kind(workload, "multirate")) == member_count<MultirateParameters>());
   CHECK(declared(root_section("run")) == member_count<RunConfig>());
-  CHECK(declared(scenario_fields()) + 1 == member_count<PointConfig>()); // the kind is kept beside the workload
+  CHECK(declared(scenario_fields()) == member_count<PointConfig>());
+}
+
+TEST_CASE("only the values of the chosen kind apply", "[scenario][fields]") {
+  const Section& workload = root_section("workload");
+  for (const Section& candidate : workload.kinds) {
+    CAPTURE(candidate.name);
+    PointConfig point;
+    point.workload.kind = candidate.name;
+    REQUIRE(kind_of(workload, point) == &candidate);
+    const auto by_path = fields_by_path(point);
+    for (const Field& field : candidate.fields)
+      CHECK(by_path.at(field.path) == &field);
+    std::size_t of_workload = 0;
+    for (const auto& [path, field] : by_path)
+      of_workload += path.rfind("workload.", 0) == 0 ? 1 : 0;
+    CHECK(of_workload == candidate.fields.size() + 1); // and the selector
+  }
+  PointConfig point;
+  point.workload.kind = "registered at run time, without values";
+  CHECK(kind_of(workload, point) == nullptr);
+  CHECK(fields_by_path(point).count("workload.pairs") == 0);
 }
 
 TEST_CASE("each field has its own place", "[scenario][fields]") {
   // A descriptor copied from its neighbour and not changed would write the neighbour's member.
-  for (const auto& [path, field] : fields_by_path()) {
-    CAPTURE(path);
+  std::vector<const Field*> fields;
+  for_each_field(scenario_fields(), [&](const Field& field) { fields.push_back(&field); });
+  for (const Field* field : fields) {
+    CAPTURE(field->path);
     PointConfig point;
     const Value before = field->get(point);
     Value other;
@@ -81,9 +116,9 @@ TEST_CASE("each field has its own place", "[scenario][fields]") {
       other = before == field->maximum ? field->minimum : field->maximum;
     field->set(point, other);
     CHECK(field->get(point) == other);
-    for (const auto& [neighbour_path, neighbour] : fields_by_path()) {
+    for (const Field* neighbour : fields) {
       if (neighbour != field) {
-        CAPTURE(neighbour_path);
+        CAPTURE(neighbour->path);
         CHECK(neighbour->get(point) == neighbour->get(PointConfig{}));
       }
     }

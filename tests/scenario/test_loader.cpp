@@ -43,7 +43,7 @@ TEST_CASE("a minimal scenario has the profile's values and the defaults", "[scen
   CHECK(point.route.latency == Duration::nanoseconds(700));
   CHECK(point.route.bytes_per_second == 12.5e9);
   CHECK(point.library.instances.lock == InstancesDesign{}.lock);
-  CHECK(point.workload.window == 128);
+  CHECK(point.workload.multirate.window == 128);
   CHECK(point.run.seed == 1);
   CHECK(scenario.origins["/machine/cache/hit"] == "profile testbox (guess: made up for tests)");
   CHECK(scenario.origins["/fabric/latency"] == "scenario base.json");
@@ -64,13 +64,13 @@ TEST_CASE("every value of a full scenario arrives", "[scenario][loader]") {
   CHECK(point.library.matching.lock == "ticket");
   CHECK(point.library.protocol.eager_limit_bytes == 4096);
   CHECK(point.library.protocol.pending_order == "fifo");
-  CHECK(point.workload_kind == "multirate");
-  CHECK(point.workload.pairs == 19);
-  CHECK(point.workload.message_size_bytes == 1024);
-  CHECK(point.workload.warmup_iterations == 0);
-  CHECK(point.workload.communicator_per_pair);
-  CHECK(point.workload.allow_overtaking);
-  CHECK(point.workload.any_tag);
+  CHECK(point.workload.kind == "multirate");
+  CHECK(point.workload.multirate.pairs == 19);
+  CHECK(point.workload.multirate.message_size_bytes == 1024);
+  CHECK(point.workload.multirate.warmup_iterations == 0);
+  CHECK(point.workload.multirate.communicator_per_pair);
+  CHECK(point.workload.multirate.allow_overtaking);
+  CHECK(point.workload.multirate.any_tag);
   CHECK(point.run.seed == 18446744073709551615U);
   CHECK_FALSE(point.run.coalesce_idle_polls);
   CHECK(scenario.origins["/fabric/latency"] == "platform two_nodes.xml");
@@ -108,9 +108,9 @@ TEST_CASE("the extending file wins", "[scenario][layers]") {
   CHECK(point.machine.cache.hit == Duration::nanoseconds(3));
   CHECK(point.machine.cache.transfer_remote == Duration::nanoseconds(120));
   CHECK(point.route.latency == Duration::microseconds(1));
-  CHECK(point.workload.window == 64);
+  CHECK(point.workload.multirate.window == 64);
   SECTION("a value ends the sweep over it, an axis replaces an axis, the others stay") {
-    CHECK(point.workload.pairs == 2);
+    CHECK(point.workload.multirate.pairs == 2);
     REQUIRE(scenario.points.size() == 2);
     CHECK(scenario.points[1].parameters.dump() == R"({"instances":2,"message_size":"1 KiB"})");
   }
@@ -127,15 +127,15 @@ TEST_CASE("the command line wins over the files", "[scenario][overrides]") {
   SECTION("JSON text") {
     const ResolvedScenario scenario = valid("full.json", with_override("workload.pairs", "3"));
     CHECK(scenario.points.size() == 4); // the sweep over pairs is gone
-    CHECK(scenario.points.front().config.workload.pairs == 3);
+    CHECK(scenario.points.front().config.workload.multirate.pairs == 3);
     CHECK(scenario.origins["/workload/pairs"] == "command line");
   }
   SECTION("a bare string") {
-    CHECK(valid("base.json", with_override("workload.mode", "process")).points.front().config.workload.mode ==
+    CHECK(valid("base.json", with_override("workload.mode", "process")).points.front().config.workload.multirate.mode ==
           "process");
     CHECK(valid("base.json", with_override("workload.message_size", "64 B"))
               .points.front()
-              .config.workload.message_size_bytes == 64);
+              .config.workload.multirate.message_size_bytes == 64);
   }
   SECTION("one value of a platform's route") {
     const PointConfig point = valid("full.json", with_override("fabric.latency", "2 us")).points.front().config;

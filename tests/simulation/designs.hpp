@@ -49,10 +49,10 @@ inline PointConfig small_point() {
   machine.software = {200_ns, 100_ns, 150_ns, 25_ns, 100_ns, 60_ns, 40_ns, 10_ns, 100_ns, 8e9};
   machine.noise = 10_ns;
   point.route = {700_ns, 12.5e9};
-  point.workload.pairs = 4;
-  point.workload.window = 32;
-  point.workload.iterations = 2;
-  point.workload.warmup_iterations = 1;
+  point.workload.multirate.pairs = 4;
+  point.workload.multirate.window = 32;
+  point.workload.multirate.iterations = 2;
+  point.workload.multirate.warmup_iterations = 1;
   return point;
 }
 
@@ -63,7 +63,7 @@ inline std::vector<Design> small_designs() {
     change(designs.back().config);
   };
   add("base", [](PointConfig&) {});
-  add("one pair", [](PointConfig& point) { point.workload.pairs = 1; });
+  add("one pair", [](PointConfig& point) { point.workload.multirate.pairs = 1; });
   add("four instances, dedicated", [](PointConfig& point) {
     point.library.instances.count = 4;
     point.library.instances.assignment = "dedicated";
@@ -78,15 +78,15 @@ inline std::vector<Design> small_designs() {
     point.library.progress.lock = "mcs";
   });
   add("overtaking, any tag", [](PointConfig& point) {
-    point.workload.allow_overtaking = true;
-    point.workload.any_tag = true;
+    point.workload.multirate.allow_overtaking = true;
+    point.workload.multirate.any_tag = true;
   });
   add("communicator per pair, ticket locks, 1 KiB", [](PointConfig& point) {
-    point.workload.communicator_per_pair = true;
-    point.workload.message_size_bytes = 1024;
+    point.workload.multirate.communicator_per_pair = true;
+    point.workload.multirate.message_size_bytes = 1024;
     point.library.matching.lock = "ticket";
   });
-  add("process mode", [](PointConfig& point) { point.workload.mode = "process"; });
+  add("process mode", [](PointConfig& point) { point.workload.multirate.mode = "process"; });
   add("scarce send queue and credits", [](PointConfig& point) {
     point.machine.nic.send_queue_depth = 16;
     point.machine.nic.send_completion_batch = 4;

@@ -89,21 +89,21 @@ inline PointConfig small_point() {
   point.route.latency = 1'100'003_ps;
   point.route.bytes_per_second = 12.5e9;
   point.library = plain_library();
-  point.workload = MultirateParameters{};
-  point.workload.pattern = "pairwise";
-  point.workload.mode = "thread";
-  point.workload.pairs = 4;
-  point.workload.message_size_bytes = 0;
-  point.workload.window = 16;
-  point.workload.iterations = 3;
-  point.workload.warmup_iterations = 1;
-  point.workload.communicator_per_pair = false;
-  point.workload.allow_overtaking = false;
-  point.workload.any_tag = false;
+  point.workload = WorkloadParameters{};
+  point.workload.multirate.pattern = "pairwise";
+  point.workload.multirate.mode = "thread";
+  point.workload.multirate.pairs = 4;
+  point.workload.multirate.message_size_bytes = 0;
+  point.workload.multirate.window = 16;
+  point.workload.multirate.iterations = 3;
+  point.workload.multirate.warmup_iterations = 1;
+  point.workload.multirate.communicator_per_pair = false;
+  point.workload.multirate.allow_overtaking = false;
+  point.workload.multirate.any_tag = false;
   point.run.seed = 1;
   point.run.replications = 1;
   point.run.coalesce_idle_polls = true;
-  point.workload_kind = "multirate";
+  point.workload.kind = "multirate";
   return point;
 }
 

@@ -23,7 +23,7 @@ public:
                                      point.machine.nic, point.route));
     }
     world.add_processes(hosts);
-    communicator = world.create_communicator(point.workload.allow_overtaking);
+    communicator = world.create_communicator(point.workload.multirate.allow_overtaking);
     engine.set_step_limit(5'000'000);
   }
   ~Program() { engine.abandon(); }

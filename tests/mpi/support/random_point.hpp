@@ -42,30 +42,31 @@ inline PointConfig random_point(std::uint64_t seed) {
   point.machine.nic.flow_control_window = flag() ? 0 : number(1, 40);
   point.machine.nic.poll_batch = number(1, 16);
 
-  point.workload.mode = flag() ? "thread" : "process";
-  point.workload.pairs = number(1, 8);
-  point.workload.window = number(1, 40);
-  point.workload.iterations = number(1, 3);
-  point.workload.warmup_iterations = 0; // so that threads' accounts cover their whole life
-  point.workload.message_size_bytes = std::vector<std::int64_t>{0, 1, 200, 4096}[random.below(4)];
-  point.workload.communicator_per_pair = flag();
-  point.workload.allow_overtaking = flag();
-  point.workload.any_tag = flag();
+  point.workload.multirate.mode = flag() ? "thread" : "process";
+  point.workload.multirate.pairs = number(1, 8);
+  point.workload.multirate.window = number(1, 40);
+  point.workload.multirate.iterations = number(1, 3);
+  point.workload.multirate.warmup_iterations = 0; // so that threads' accounts cover their whole life
+  point.workload.multirate.message_size_bytes = std::vector<std::int64_t>{0, 1, 200, 4096}[random.below(4)];
+  point.workload.multirate.communicator_per_pair = flag();
+  point.workload.multirate.allow_overtaking = flag();
+  point.workload.multirate.any_tag = flag();
   point.run.coalesce_idle_polls = random.below(4) != 0;
   return point;
 }
 
 /// What a failed check shows.
 inline std::string describe(const PointConfig& point) {
-  return point.workload.mode + " pairs " + std::to_string(point.workload.pairs) + " window " +
-         std::to_string(point.workload.window) + " progress " + point.library.progress.engine + " (" +
+  return point.workload.multirate.mode + " pairs " + std::to_string(point.workload.multirate.pairs) + " window " +
+         std::to_string(point.workload.multirate.window) + " progress " + point.library.progress.engine + " (" +
          point.library.progress.lock + ") instances " + std::to_string(point.library.instances.count) + " " +
          point.library.instances.assignment + " " + point.library.instances.lock + " matching lock " +
          point.library.matching.lock + " depth " + std::to_string(point.machine.nic.send_queue_depth) + " batch " +
          std::to_string(point.machine.nic.send_completion_batch) + " credits " +
          std::to_string(point.machine.nic.flow_control_window) +
-         (point.workload.allow_overtaking ? " overtaking" : "") + (point.workload.any_tag ? " any tag" : "") +
-         (point.workload.communicator_per_pair ? " own communicators" : "") +
+         (point.workload.multirate.allow_overtaking ? " overtaking" : "") +
+         (point.workload.multirate.any_tag ? " any tag" : "") +
+         (point.workload.multirate.communicator_per_pair ? " own communicators" : "") +
          (point.run.coalesce_idle_polls ? "" : " every poll");
 }
 

@@ -1,0 +1,38 @@
+#include "scenario/workload_fields.hpp"
+
+#include "scenario/section_builder.hpp"
+
+namespace contend::scenario {
+
+namespace {
+
+Section multirate_fields() {
+  using P = MultirateParameters;
+  auto s = declare<P>("multirate", "Multirate: entities exchange windows of messages.", Presence::defaulted,
+                      [](auto& point) -> auto& { return point.workload.multirate; });
+  s.field("pattern", &P::pattern, ChoiceRule{{"pairwise"}}, "who sends to whom");
+  s.field("mode", &P::mode, ChoiceRule{{"thread", "process"}},
+          "thread: one process per host with a thread per entity; process: one process per entity");
+  s.field("pairs", &P::pairs, CountRule{1, 4096}, "pairs of a sending and a receiving entity");
+  s.field("message_size", &P::message_size_bytes, message_bytes, "payload of one message");
+  s.field("window", &P::window, CountRule{1, 65536}, "messages per entity and iteration");
+  s.field("iterations", &P::iterations, CountRule{1, 10'000'000}, "timed iterations");
+  s.field("warmup_iterations", &P::warmup_iterations, CountRule{0, 10'000'000}, "iterations before the timed ones");
+  s.field("communicator_per_pair", &P::communicator_per_pair, FlagRule{}, "each pair has a communicator of its own");
+  s.field("allow_overtaking", &P::allow_overtaking, FlagRule{}, "messages need not match in the order sent");
+  s.field("any_tag", &P::any_tag, FlagRule{}, "receives accept any tag");
+  return s.finish();
+}
+
+} // namespace
+
+Section workload_fields() {
+  using P = WorkloadParameters;
+  auto s = declare<P>("workload", "What the application does. Each kind of workload has its own values.",
+                      Presence::defaulted, [](auto& point) -> auto& { return point.workload; });
+  s.selector("kind", &P::kind, RegistryRule{&KnownNames::workloads}, "which workload");
+  s.kind(multirate_fields());
+  return s.finish();
+}
+
+} // namespace contend::scenario
