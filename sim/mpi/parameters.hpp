@@ -2,6 +2,7 @@
 #pragma once
 
 #include "core/time.hpp"
+#include "models/nic/parameters.hpp"
 
 #include <cstdint>
 #include <string>
@@ -41,8 +42,25 @@ struct MatchingDesign {
 struct ProtocolDesign {
   std::int64_t inline_limit_bytes = 256;
   std::int64_t eager_limit_bytes = 8192;
-  std::int64_t header_bytes = 40;          ///< bytes on the wire in front of the payload
-  std::string pending_order = "reversing"; ///< what a failed retry does to the list of delayed sends: reversing, fifo
+  std::int64_t header_bytes = 40; ///< bytes on the wire in front of the payload
+  /// Delayed sends. reversing, fifo: every turn of progress tries them all, and puts what fails in front of the list
+  /// (ob1 over btl/uct) or leaves it in place; at-connection: they wait, first in first out, until their connection has
+  /// room (btl/openib).
+  std::string pending_order = "reversing";
+  /// How the payload of a message above the eager limit travels, once it is matched. get: the receiver reads it and tells
+  /// the sender when it has all (ob1's RGET; UCX's default); put: the sender writes it, and tells the receiver; send: the
+  /// sender copies it piece by piece into messages.
+  std::string rendezvous = "get";
+  std::int64_t piece_bytes = 65536; ///< of a payload that is sent in pieces (ob1: btl_max_send_size)
+  int pieces_under_way = 3;         ///< at most (ob1: send_pipeline_depth)
+  bool registration_cache = true;   ///< a buffer that was used before needs no new registration (mpi_leave_pinned)
+};
+
+struct FlowControlDesign {
+  /// grants: as many messages as the interface's flow_control_window, then the peer restores all of it (UCX); credits: one
+  /// for each receive buffer that the peer has posted (btl/openib).
+  std::string kind = "grants";
+  CreditParameters credits{256, 192, 128, 4}; ///< btl/openib's defaults for 256 buffers: P,size,256,192,128
 };
 
 /// One MPI library, as a composition.
@@ -52,6 +70,7 @@ struct LibraryDesign {
   ProgressDesign progress;
   MatchingDesign matching;
   ProtocolDesign protocol;
+  FlowControlDesign flow_control;
 };
 
 } // namespace contend

@@ -7,8 +7,8 @@ namespace contend {
 
 Process::Process(Engine& engine, const Host& host, Nic& nic, const ProcessSettings& settings, int rank, int peers)
     : engine_(engine), host_(host), settings_(settings), rank_(rank), peers_(peers),
-      idle_(engine, settings.coalesce_idle_polls, name()), free_list_(engine, host, name() + "/request free list"),
-      noise_(engine.stream(name() + "/noise")) {
+      steps_line_(engine, host, name() + "/rendezvous steps"), idle_(engine, settings.coalesce_idle_polls, name()),
+      free_list_(engine, host, name() + "/request free list"), noise_(engine.stream(name() + "/noise")) {
   const InstancesDesign& design = settings_.library.instances;
   instances_.resize(static_cast<std::size_t>(design.count));
   for (std::size_t i = 0; i < instances_.size(); ++i) {
@@ -56,8 +56,13 @@ int Process::create_communicator(bool allow_overtaking) {
 void Process::connect(Process& peer) {
   for (std::size_t i = 0; i < instances_.size(); ++i) {
     NicContext& remote = *peer.instances_[i % peer.instances_.size()].context;
-    instances_[i].endpoints[static_cast<std::size_t>(peer.rank_)] =
-        std::make_unique<Endpoint>(*instances_[i].context, remote);
+    const FlowControlDesign& flow_control = settings_.library.flow_control;
+    std::unique_ptr<Endpoint>& endpoint = instances_[i].endpoints[static_cast<std::size_t>(peer.rank_)];
+    endpoint = std::make_unique<Endpoint>(*instances_[i].context, remote,
+                                          flow_control.kind == "credits" ? flow_control.credits : CreditParameters{});
+    if (const auto& other = peer.instances_[i].endpoints[static_cast<std::size_t>(rank_)]; other) {
+      Endpoint::pair(*endpoint, *other); // all processes have as many instances
+    }
   }
 }
 
@@ -121,13 +126,14 @@ void Process::waitall(SimThread& self, std::span<Request* const> requests) {
   }
 }
 
-void Process::barrier(SimThread& self, int communicator) {
+void Process::barrier(SimThread& self, int communicator, int first_rank, int ranks) {
   constexpr int first_internal_tag = -100; // negative tags are the library's own
   int round = 0;
-  for (int distance = 1; distance < peers_; distance *= 2, ++round) {
+  const int place = rank_ - first_rank;
+  for (int distance = 1; distance < ranks; distance *= 2, ++round) {
     const int tag = first_internal_tag - round;
-    Request* const from = irecv(self, communicator, (rank_ + peers_ - distance) % peers_, tag, 0);
-    Request* const to = isend(self, communicator, (rank_ + distance) % peers_, tag, 0);
+    Request* const from = irecv(self, communicator, first_rank + (place + ranks - distance) % ranks, tag, 0);
+    Request* const to = isend(self, communicator, first_rank + (place + distance) % ranks, tag, 0);
     const std::array<Request*, 2> both{from, to};
     waitall(self, both);
   }

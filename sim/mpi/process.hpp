@@ -9,13 +9,16 @@
 #include "mpi/assignment.hpp"
 #include "mpi/communicator.hpp"
 #include "mpi/parameters.hpp"
+#include "mpi/rendezvous.hpp"
 #include "mpi/request.hpp"
 #include "mpi/spc.hpp"
 
 #include <deque>
+#include <map>
 #include <memory>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace contend {
@@ -61,7 +64,9 @@ public:
     wait(self, irecv(self, communicator, source, tag, bytes));
   }
   /// MPI_Barrier (dissemination). One thread per process calls it.
-  void barrier(SimThread& self, int communicator);
+  void barrier(SimThread& self, int communicator) { barrier(self, communicator, 0, peers_); }
+  /// MPI_Barrier on a communicator of `ranks` processes from `first_rank` on.
+  void barrier(SimThread& self, int communicator, int first_rank, int ranks);
 
 private:
   /// A communication resource instance: a lock and what it protects.
@@ -89,6 +94,25 @@ private:
   int retry_delayed_sends(SimThread& self);
   std::size_t skip_failing_attempts(SimThread& self, std::size_t remaining, int& handled);
   [[nodiscard]] Instance& instance_of(const Lock& lock);
+
+  [[nodiscard]] bool delayed_sends_may_go() const;
+  int send_where_there_is_room(SimThread& self);
+
+  // Messages above the eager limit.
+  void begin_rendezvous(SimThread& self, Request& receive, const Envelope& envelope);
+  void continue_rendezvous(SimThread& self, const Envelope& envelope);
+  void transferred(SimThread& self, const Envelope& envelope) override;
+  void take_step(SimThread& self, const RendezvousStep& step);
+  bool try_step(SimThread& self, Instance& instance, const RendezvousStep& step);
+  int retry_steps(SimThread& self);
+  void after_step(SimThread& self, const RendezvousStep& step);
+  void send_pieces(SimThread& self, Rendezvous& rendezvous);
+  void finish_send(SimThread& self, Rendezvous& rendezvous);
+  void finish_receive(SimThread& self, Rendezvous& rendezvous);
+  void register_buffer(SimThread& self, const Request& request);
+  Rendezvous* new_rendezvous();
+  [[nodiscard]] Instance& instance_for_reply(SimThread& self);
+  [[nodiscard]] std::int64_t wire_bytes(const Envelope& envelope) const;
 
   // Receive path.
   void receive(SimThread& self, const Envelope& envelope) override;
@@ -125,7 +149,14 @@ private:
   std::vector<Instance> instances_;
   std::unique_ptr<Assignment> assignment_;
   std::vector<DelayedSend> delayed_;
+  std::map<std::pair<int, int>, std::deque<DelayedSend>> at_connection_; ///< delayed sends by (instance, destination)
   std::unique_ptr<Lock> delayed_lock_;
+  std::deque<RendezvousStep> steps_; ///< that found the interface full; no lock, as in a lock-free queue
+  CacheLine steps_line_;
+  std::deque<Rendezvous> rendezvous_;
+  std::deque<Rendezvous*> open_rendezvous_; ///< oldest first
+  std::vector<Rendezvous*> free_rendezvous_;
+  std::vector<std::int64_t> registered_bytes_; ///< of each thread's buffer, by thread id
 
   std::vector<std::unique_ptr<MatchingDomain>> domains_;
   std::vector<Communicator> communicators_;

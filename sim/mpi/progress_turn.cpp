@@ -17,7 +17,11 @@ int Process::finish_turn(SimThread& self, std::size_t next_instance, int found) 
   for (; next_instance < instances_.size(); ++next_instance) {
     found += poll_instance(self, instances_[next_instance]);
   }
-  if (!delayed_.empty()) {
+  if (!steps_.empty()) {
+    turn_.undisturbed = false;
+    found += retry_steps(self);
+  }
+  if (delayed_sends_may_go()) {
     turn_.undisturbed = false;
     found += retry_delayed_sends(self);
   }
@@ -43,7 +47,7 @@ int Process::poll_instance(SimThread& self, Instance& instance) {
 int Process::progress_after_idle(SimThread& self) {
   self.settle();
   const IdlePoll::Resumption resumption = idle_.rest(self, turn_, nothing_in_sight());
-  if (!resumption.inside && resumption.turns > 0 && !delayed_.empty()) {
+  if (!resumption.inside && resumption.turns > 0 && (!steps_.empty() || delayed_sends_may_go())) {
     return finish_turn(self, instances_.size(), 0); // the last skipped turn would have found them at its end
   }
   if (!resumption.inside) {
@@ -64,8 +68,9 @@ int Process::progress_after_idle(SimThread& self) {
 void Process::activity(NicContext& /*context*/) { idle_.disturb(); }
 
 bool Process::nothing_in_sight() const {
-  return delayed_.empty() && std::none_of(instances_.begin(), instances_.end(),
-                                          [](const Instance& instance) { return instance.context->has_completions(); });
+  return steps_.empty() && !delayed_sends_may_go() &&
+         std::none_of(instances_.begin(), instances_.end(),
+                      [](const Instance& instance) { return instance.context->has_completions(); });
 }
 
 } // namespace contend

@@ -12,6 +12,7 @@ Request* Process::irecv(SimThread& self, int communicator, int source, int tag, 
   request->source = source;
   request->tag = tag;
   request->bytes = bytes;
+  request->owner = self.id();
   counters_.posted += tag >= 0 || tag == any_tag ? 1 : 0;
 
   MatchingDomain& domain = *communicators_[static_cast<std::size_t>(communicator)].domain;
@@ -22,9 +23,13 @@ Request* Process::irecv(SimThread& self, int communicator, int source, int tag, 
   domain.lock->unlock(self);
   if (message) {
     counters_.received += message->tag >= 0 ? 1 : 0;
-    self.owe(copy_time(message->bytes), Category::copy);
     request->received_tag = message->tag;
-    complete(self, *request);
+    if (message->header == Header::rendezvous) {
+      begin_rendezvous(self, *request, *message);
+    } else {
+      self.owe(copy_time(message->bytes), Category::copy);
+      complete(self, *request);
+    }
   }
   return request;
 }
@@ -32,6 +37,10 @@ Request* Process::irecv(SimThread& self, int communicator, int source, int tag, 
 /// Delivery of one arrived message; the polling thread holds the lock of the instance it came from.
 void Process::receive(SimThread& self, const Envelope& envelope) {
   self.owe(settings_.software.deliver, Category::software);
+  if (envelope.header != Header::eager && envelope.header != Header::rendezvous) {
+    continue_rendezvous(self, envelope);
+    return;
+  }
   Communicator& communicator = communicators_[static_cast<std::size_t>(envelope.communicator)];
   PeerState& peer = communicator.peers[static_cast<std::size_t>(envelope.source)];
   MatchingDomain& domain = *communicator.domain;
@@ -82,10 +91,14 @@ void Process::match(SimThread& self, Communicator& communicator, const Envelope&
   }
   auto& request = static_cast<Request&>(*receive);
   request.received_tag = envelope.tag;
+  counters_.received += envelope.tag >= 0 ? 1 : 0;
+  if (envelope.header == Header::rendezvous) {
+    begin_rendezvous(self, request, envelope);
+    return;
+  }
   if (envelope.bytes > 0) {
     self.owe(copy_time(envelope.bytes), Category::copy);
   }
-  counters_.received += envelope.tag >= 0 ? 1 : 0;
   complete(self, request);
 }
 

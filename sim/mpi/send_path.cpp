@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <functional>
+#include <iterator>
+#include <utility>
 
 namespace contend {
 
@@ -17,21 +19,41 @@ Request* Process::isend(SimThread& self, int communicator, int destination, int 
     peer.send_line->atomic(self, Category::line_transfer);
     envelope.sequence = peer.next_to_send++;
   }
-  if (bytes > 0) {
-    self.owe(copy_time(bytes), Category::copy);
+  const bool eager = bytes <= settings_.library.protocol.eager_limit_bytes;
+  Request* request = nullptr;
+  if (eager) {
+    if (bytes > 0) {
+      self.owe(copy_time(bytes), Category::copy);
+    }
+  } else {
+    request = new_request(self);
+    request->owner = self.id();
+    request->bytes = bytes;
+    self.owe(settings_.software.send_request, Category::software);
+    envelope.header = Header::rendezvous;
+    envelope.rendezvous = new_rendezvous();
+    *envelope.rendezvous = {bytes, rank_, destination, request, 0, 0, false, nullptr, 0, false};
+    if (settings_.library.protocol.rendezvous != "send") {
+      register_buffer(self, *request);
+    }
   }
   const int instance = assignment_->pick(self);
   Instance& chosen = instances_[static_cast<std::size_t>(instance)];
   chosen.lock->lock(self);
-  const bool sent = chosen.endpoints[static_cast<std::size_t>(destination)]->post(
-      self, envelope, settings_.library.protocol.header_bytes + bytes);
+  const bool sent = chosen.endpoints[static_cast<std::size_t>(destination)]->post(self, envelope, wire_bytes(envelope));
   chosen.lock->unlock(self);
+  if (!eager) {
+    if (!sent) {
+      send_or_delay(self, instance, destination, envelope, request);
+    }
+    return request;
+  }
   const bool inlined = bytes <= settings_.library.protocol.inline_limit_bytes;
   if (sent && inlined) {
     return nullptr; // complete on return, without a request object
   }
   self.owe(settings_.software.send_request, Category::software);
-  Request* request = new_request(self);
+  request = new_request(self);
   if (sent) {
     request->complete = true; // the payload is in a bounce buffer
     return request;
@@ -40,16 +62,24 @@ Request* Process::isend(SimThread& self, int communicator, int destination, int 
   return request;
 }
 
+std::int64_t Process::wire_bytes(const Envelope& envelope) const {
+  return settings_.library.protocol.header_bytes + (envelope.header == Header::eager ? envelope.bytes : 0);
+}
+
 /// The slow path, with a request: one more attempt, then the list of delayed sends.
 void Process::send_or_delay(SimThread& self, int instance, int destination, const Envelope& envelope,
                             Request* request) {
   const DelayedSend send{instance, destination, envelope, request};
-  if (try_send(self, send, nullptr)) {
+  if (settings_.library.protocol.pending_order != "at-connection" && try_send(self, send, nullptr)) {
     return;
   }
   ++counters_.delayed_sends;
   delayed_lock_->lock(self);
-  delayed_.push_back(send);
+  if (settings_.library.protocol.pending_order == "at-connection") {
+    at_connection_[{instance, destination}].push_back(send);
+  } else {
+    delayed_.push_back(send);
+  }
   idle_.disturb(); // a resting owner would find it at the end of its turn
   delayed_lock_->unlock(self);
 }
@@ -66,8 +96,8 @@ bool Process::try_send(SimThread& self, const DelayedSend& send, Attempt* attemp
     return times;
   };
   instance.lock->lock(self);
-  const bool sent = instance.endpoints[static_cast<std::size_t>(send.destination)]->post(
-      self, send.envelope, settings_.library.protocol.header_bytes + send.envelope.bytes);
+  const bool sent = instance.endpoints[static_cast<std::size_t>(send.destination)]->post(self, send.envelope,
+                                                                                         wire_bytes(send.envelope));
   instance.context->look(self);
   const Duration look_at = self.now() - start;
   const SimThread::Times until_look = attempt != nullptr ? times_since() : SimThread::Times{};
@@ -80,15 +110,55 @@ bool Process::try_send(SimThread& self, const DelayedSend& send, Attempt* attemp
     attempt->until_look = until_look;
     attempt->whole = times_since();
   }
-  if (sent) {
+  if (sent && send.envelope.header == Header::eager) {
     complete(self, *send.request);
   }
   return sent;
 }
 
+/// Whether a turn of progress has delayed sends to look at.
+bool Process::delayed_sends_may_go() const {
+  return !delayed_.empty() || std::any_of(at_connection_.begin(), at_connection_.end(), [&](const auto& waiting) {
+    const auto [instance, destination] = waiting.first;
+    return instances_[static_cast<std::size_t>(instance)].endpoints[static_cast<std::size_t>(destination)]->has_room();
+  });
+}
+
+/// Sends what waits at connections that have room again, as far as the room goes (progress_no_credits_pending_frags in
+/// btl/openib).
+int Process::send_where_there_is_room(SimThread& self) {
+  int handled = 0;
+  for (auto waiting = at_connection_.begin(); waiting != at_connection_.end();) {
+    const auto [number, destination] = waiting->first;
+    std::deque<DelayedSend>& sends = waiting->second;
+    Instance& instance = instances_[static_cast<std::size_t>(number)];
+    Endpoint& endpoint = *instance.endpoints[static_cast<std::size_t>(destination)];
+    if (endpoint.has_room()) {
+      instance.lock->lock(self);
+      while (!sends.empty() && endpoint.post(self, sends.front().envelope, wire_bytes(sends.front().envelope))) {
+        const DelayedSend sent = sends.front();
+        sends.pop_front();
+        ++handled;
+        if (sent.envelope.header == Header::eager) {
+          complete(self, *sent.request);
+          self.settle();
+        }
+      }
+      instance.lock->unlock(self);
+    }
+    waiting = sends.empty() ? at_connection_.erase(waiting) : std::next(waiting);
+  }
+  return handled;
+}
+
 /// Tries every delayed send once. What fails goes back to the list, by the design's rule. Returns how many went out.
 int Process::retry_delayed_sends(SimThread& self) {
   delayed_lock_->lock(self);
+  if (!at_connection_.empty()) {
+    const int sent = send_where_there_is_room(self);
+    delayed_lock_->unlock(self);
+    return sent;
+  }
   int handled = 0;
   std::size_t failed = 0; // the first `failed` entries have had their turn
   std::size_t next = 0;

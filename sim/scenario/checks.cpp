@@ -2,6 +2,7 @@
 
 #include "scenario/units.hpp"
 
+#include <algorithm>
 #include <array>
 
 namespace contend::scenario {
@@ -13,15 +14,97 @@ using Problem = std::string;
 
 std::string number(std::int64_t value) { return std::to_string(value); }
 
+/// The most that Host can hold.
+constexpr std::int64_t most_hardware_threads = 512;
+
+Problem too_many_hardware_threads(const PointConfig& point) {
+  const TopologyParameters& topology = point.machine.topology;
+  const std::int64_t threads = std::int64_t{topology.sockets} * topology.cores_per_socket * topology.threads_per_core;
+  if (threads <= most_hardware_threads)
+    return {};
+  return number(threads) + " hardware threads on one host (" + number(topology.sockets) + " sockets x " +
+         number(topology.cores_per_socket) + " cores x " + number(topology.threads_per_core) + " threads); at most " +
+         number(most_hardware_threads) + " are supported";
+}
+
+/// Multirate's entities, by side.
+struct Sides {
+  bool pairwise;
+  std::int64_t senders;
+  std::int64_t receivers;
+  std::int64_t sending_processes;
+  std::int64_t receiving_processes;
+
+  [[nodiscard]] std::int64_t streams() const { return pairwise ? senders : senders * receivers; }
+  [[nodiscard]] std::int64_t processes() const { return sending_processes + receiving_processes; }
+};
+
+Sides sides_of(const PointConfig& point) {
+  const MultirateParameters& workload = point.workload.multirate;
+  const bool pairwise = workload.pattern == "pairwise";
+  const int senders = pairwise ? workload.pairs : workload.senders;
+  const int receivers = pairwise ? workload.pairs : workload.receivers;
+  const bool sending_threads = workload.mode == "thread" || workload.mode == "thread-to-process";
+  const bool receiving_threads = workload.mode == "thread" || workload.mode == "process-to-thread";
+  return {pairwise, senders, receivers, sending_threads ? 1 : senders, receiving_threads ? 1 : receivers};
+}
+
+Problem wrong_count_for_pairwise(const PointConfig& point) {
+  const MultirateParameters& workload = point.workload.multirate;
+  if (workload.pattern != "pairwise" || (workload.senders == 1 && workload.receivers == 1))
+    return {};
+  return "the pairwise pattern has as many senders as receivers: give workload.pairs, not senders or receivers";
+}
+
+Problem pairs_without_pairwise(const PointConfig& point) {
+  const MultirateParameters& workload = point.workload.multirate;
+  if (workload.pattern == "pairwise" || workload.pairs == 1)
+    return {};
+  return "the " + workload.pattern + " pattern counts workload.senders and workload.receivers, not pairs";
+}
+
+Problem many_where_one_is_said(const PointConfig& point) {
+  const MultirateParameters& workload = point.workload.multirate;
+  if (workload.pattern == "one-to-many" && workload.senders != 1)
+    return "the one-to-many pattern has one sender, not " + number(workload.senders);
+  if (workload.pattern == "many-to-one" && workload.receivers != 1)
+    return "the many-to-one pattern has one receiver, not " + number(workload.receivers);
+  return {};
+}
+
 Problem oversubscribed(const PointConfig& point) {
   const TopologyParameters& topology = point.machine.topology;
-  const int pairs = point.workload.multirate.pairs;
-  if (pairs <= topology.hardware_threads())
+  const Sides sides = sides_of(point);
+  const std::int64_t most = std::max(sides.senders, sides.receivers);
+  if (most <= topology.hardware_threads())
     return {};
-  return number(pairs) + " pairs need " + number(pairs) + " hardware threads on each host, which has " +
-         number(topology.hardware_threads()) + " (" + number(topology.sockets) + " sockets x " +
-         number(topology.cores_per_socket) + " cores x " + number(topology.threads_per_core) +
-         " threads); oversubscription is not supported";
+  const std::string entities = sides.pairwise                     ? " pairs need "
+                               : sides.senders >= sides.receivers ? " senders need "
+                                                                  : " receivers need ";
+  return number(most) + entities + number(most) + " hardware threads on " +
+         (sides.pairwise ? "each host, which has " : "their host, which has ") + number(topology.hardware_threads()) +
+         " (" + number(topology.sockets) + " sockets x " + number(topology.cores_per_socket) + " cores x " +
+         number(topology.threads_per_core) + " threads); oversubscription is not supported";
+}
+
+/// Every process keeps something about every other one, for each communicator and each instance.
+Problem too_much_state(const PointConfig& point) {
+  constexpr std::int64_t most = 4'000'000;
+  const Sides sides = sides_of(point);
+  const std::int64_t communicators = point.workload.multirate.communicator_per_pair ? 3 + sides.streams() : 3;
+  const std::int64_t peers = sides.processes() * sides.processes();
+  if (peers * std::max<std::int64_t>(communicators, point.library.instances.count) <= most)
+    return {};
+  return number(sides.processes()) + " processes with " + number(communicators) + " communicators and " +
+         number(point.library.instances.count) + " instances each keep more about each other than fits into memory";
+}
+
+Problem too_many_outstanding(const PointConfig& point) {
+  constexpr std::int64_t most = 8'000'000;
+  const std::int64_t outstanding = sides_of(point).streams() * point.workload.multirate.window;
+  if (outstanding <= most)
+    return {};
+  return number(outstanding) + " messages can be outstanding, more than the " + number(most) + " that fit into memory";
 }
 
 Problem inline_above_eager(const PointConfig& point) {
@@ -30,15 +113,6 @@ Problem inline_above_eager(const PointConfig& point) {
     return {};
   return "the eager limit " + format_size(protocol.eager_limit_bytes) + " is below the inline limit " +
          format_size(protocol.inline_limit_bytes);
-}
-
-Problem needs_rendezvous(const PointConfig& point) {
-  const std::int64_t limit = point.library.protocol.eager_limit_bytes;
-  const std::int64_t size = point.workload.multirate.message_size_bytes;
-  if (size <= limit)
-    return {};
-  return "messages of " + format_size(size) + " are above the eager limit " + format_size(limit) +
-         "; the rendezvous protocol is not available";
 }
 
 Problem too_many_instances(const PointConfig& point) {
@@ -55,12 +129,20 @@ Problem sequence_numbers_wrap(const PointConfig& point) {
   const MultirateParameters& workload = point.workload.multirate;
   if (workload.allow_overtaking)
     return {};
-  const bool shared = workload.mode == "thread" && !workload.communicator_per_pair;
-  const std::int64_t outstanding = std::int64_t{workload.window} * (shared ? workload.pairs : 1);
+  const Sides sides = sides_of(point);
+  const bool shared = !workload.communicator_per_pair && sides.streams() > 1 &&
+                      sides.streams() > sides.sending_processes * sides.receiving_processes;
+  // Streams between one pair of processes; in a hybrid pairwise run each has a process of its own on one side.
+  const std::int64_t streams = !shared || (sides.pairwise && sides.processes() > 2)
+                                   ? 1
+                                   : sides.streams() / (sides.sending_processes * sides.receiving_processes);
+  const std::int64_t outstanding = workload.window * streams;
   if (outstanding <= most)
     return {};
   return number(outstanding) + " messages can be outstanding " +
-         (shared ? "in the shared communicator (pairs x window)" : "between two entities (window)") +
+         (streams > 1
+              ? "in the shared communicator (" + std::string(sides.pairwise ? "pairs" : "threads") + " x window)"
+              : "between two entities (window)") +
          ", but 16-bit sequence numbers tell only " + number(most) + " apart";
 }
 
@@ -72,17 +154,36 @@ Problem backoff_reversed(const PointConfig& point) {
          format_time(locks.backoff_maximum);
 }
 
+Problem credits_never_return(const PointConfig& point) {
+  const CreditParameters& credits = point.library.flow_control.credits;
+  if (point.library.flow_control.kind != "credits")
+    return {};
+  if (credits.low_watermark >= credits.buffers)
+    return "the low watermark " + number(credits.low_watermark) + " must be below the number of buffers " +
+           number(credits.buffers);
+  if (credits.window > credits.buffers)
+    return "credits are given back from " + number(credits.window) + " on, but there are only " +
+           number(credits.buffers) + " buffers";
+  return {};
+}
+
 struct Check {
   const char* path; ///< the field that the user most likely has to change
   Problem (*find)(const PointConfig&);
   const char* workload = nullptr; ///< kind of workload that it is about; nullptr: any
 };
 
-constexpr std::array checks{Check{"workload.pairs", oversubscribed, "multirate"},
+constexpr std::array checks{Check{"machine.topology.cores_per_socket", too_many_hardware_threads},
+                            Check{"workload.pattern", wrong_count_for_pairwise, "multirate"},
+                            Check{"workload.pattern", many_where_one_is_said, "multirate"},
+                            Check{"workload.pairs", pairs_without_pairwise, "multirate"},
+                            Check{"workload.pairs", oversubscribed, "multirate"},
                             Check{"library.protocol.eager_limit", inline_above_eager},
-                            Check{"workload.message_size", needs_rendezvous, "multirate"},
                             Check{"library.instances.count", too_many_instances},
+                            Check{"library.flow_control.credits", credits_never_return},
                             Check{"workload.window", sequence_numbers_wrap, "multirate"},
+                            Check{"workload.window", too_many_outstanding, "multirate"},
+                            Check{"workload.pairs", too_much_state, "multirate"},
                             Check{"machine.locks.backoff_minimum", backoff_reversed}};
 
 Problem other_core_count(const PointConfig& point, const PlatformFacts& platform) {

@@ -43,8 +43,45 @@ Section protocol_fields() {
   s.field("inline_limit", &P::inline_limit_bytes, message_bytes, "largest payload that travels in the work request");
   s.field("eager_limit", &P::eager_limit_bytes, message_bytes, "largest payload sent without asking the receiver");
   s.field("header", &P::header_bytes, SizeRule{0, 65536}, "bytes on the wire in front of the payload");
-  s.field("pending_order", &P::pending_order, ChoiceRule{{"reversing", "fifo"}},
-          "what a failed retry does to the list of delayed sends");
+  s.field(
+      "pending_order", &P::pending_order, ChoiceRule{{"reversing", "fifo", "at-connection"}},
+      "delayed sends: a failed retry goes in front of the list, or stays in place; or they wait at their connection "
+      "until it has room");
+  s.field(
+      "rendezvous", &P::rendezvous, ChoiceRule{{"get", "put", "send"}},
+      "how payload above the eager limit travels: the receiver reads it, the sender writes it, or the sender copies it "
+      "piece by piece");
+  s.field("piece", &P::piece_bytes, SizeRule{1, std::int64_t{1} << 40}, "payload of one piece");
+  s.field("pieces_under_way", &P::pieces_under_way, CountRule{1, 65536},
+          "pieces of one message that are sent at a time");
+  s.field("registration_cache", &P::registration_cache, FlagRule{},
+          "a buffer that was used before needs no new registration with the interface");
+  return s.finish();
+}
+
+Section credit_fields() {
+  using P = CreditParameters;
+  auto s = declare<P>("credits", "Receive buffers of one connection, with kind credits.", Presence::defaulted,
+                      [](auto& point) -> auto& { return point.library.flow_control.credits; });
+  s.field("buffers", &P::buffers, CountRule{1, 1 << 20}, "messages that may be under way without a credit coming back");
+  s.field("low_watermark", &P::low_watermark, CountRule{0, 1 << 20},
+          "so few posted buffers: all used ones are posted again");
+  s.field("window", &P::window, CountRule{1, 1 << 20},
+          "so many credits to give back: they go out in a message of their own");
+  s.field("reserve", &P::reserve, CountRule{2, 1 << 20},
+          "buffers on top for credit messages; at most one less of these is under way");
+  return s.finish();
+}
+
+Section flow_control_fields() {
+  using P = FlowControlDesign;
+  auto s = declare<P>("flow_control", "What keeps a sender from overrunning its peer.", Presence::defaulted,
+                      [](auto& point) -> auto& { return point.library.flow_control; });
+  s.field(
+      "kind", &P::kind, ChoiceRule{{"grants", "credits"}},
+      "grants: the machine's nic.flow_control_window messages, then the peer restores all of it; credits: one for each "
+      "receive buffer that the peer has posted");
+  s.section(credit_fields());
   return s.finish();
 }
 
@@ -69,6 +106,7 @@ Section library_fields() {
   s.section(progress_fields());
   s.section(matching_design_fields());
   s.section(protocol_fields());
+  s.section(flow_control_fields());
   return s.finish();
 }
 

@@ -77,6 +77,11 @@ Section nic_fields() {
   s.field("flow_control_window", &P::flow_control_window, CountRule{0, 1 << 20},
           "messages that an endpoint may send without a grant from its peer; 0: no flow control");
   s.field("poll_batch", &P::poll_batch, CountRule{1, 65536}, "completions handled per look at the queue");
+  s.field("mtu", &P::mtu_bytes, SizeRule{64, std::int64_t{1} << 30}, "largest payload of one packet on the wire");
+  s.field("packet_overhead", &P::packet_bytes, SizeRule{0, 4096}, "link and transport headers of one packet");
+  s.field("registration", &P::registration, any_time, "CPU: make a buffer known to the interface, besides its pages");
+  s.field("registration_page", &P::registration_page, any_time, "CPU: each page of 4 KiB of the buffer");
+  s.field("registration_hit", &P::registration_hit, any_time, "CPU: find a buffer that is registered already");
   return s.finish();
 }
 

@@ -8,14 +8,18 @@ namespace {
 
 Section multirate_fields() {
   using P = MultirateParameters;
-  auto s = declare<P>("multirate", "Multirate: entities exchange windows of messages.", Presence::defaulted,
+  auto s = declare<P>("multirate", "Multirate: entities stream windows of messages.", Presence::defaulted,
                       [](auto& point) -> auto& { return point.workload.multirate; });
-  s.field("pattern", &P::pattern, ChoiceRule{{"pairwise"}}, "who sends to whom");
-  s.field("mode", &P::mode, ChoiceRule{{"thread", "process"}},
-          "thread: one process per host with a thread per entity; process: one process per entity");
-  s.field("pairs", &P::pairs, CountRule{1, 4096}, "pairs of a sending and a receiving entity");
+  s.field("pattern", &P::pattern, ChoiceRule{{"pairwise", "one-to-many", "many-to-one", "many-to-many"}},
+          "who sends to whom: sender i to receiver i, or every sender to every receiver");
+  s.field("mode", &P::mode, ChoiceRule{{"thread", "process", "process-to-thread", "thread-to-process"}},
+          "thread: one process per host with a thread per entity; process: one process per entity; the others: "
+          "senders of the first kind, receivers of the second");
+  s.field("pairs", &P::pairs, CountRule{1, 4096}, "pairs of a sending and a receiving entity; pattern pairwise");
+  s.field("senders", &P::senders, CountRule{1, 4096}, "sending entities; patterns other than pairwise");
+  s.field("receivers", &P::receivers, CountRule{1, 4096}, "receiving entities; patterns other than pairwise");
   s.field("message_size", &P::message_size_bytes, message_bytes, "payload of one message");
-  s.field("window", &P::window, CountRule{1, 65536}, "messages per entity and iteration");
+  s.field("window", &P::window, CountRule{1, 65536}, "messages per entity, peer and iteration");
   s.field("iterations", &P::iterations, CountRule{1, 10'000'000}, "timed iterations");
   s.field("warmup_iterations", &P::warmup_iterations, CountRule{0, 10'000'000}, "iterations before the timed ones");
   s.field("communicator_per_pair", &P::communicator_per_pair, FlagRule{}, "each pair has a communicator of its own");

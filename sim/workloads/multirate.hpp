@@ -1,19 +1,22 @@
-// Multirate, pairwise: sender i streams windows of messages to receiver i (loop of the published benchmark).
+// Multirate, what both of its loops share: who the entities are, when the timed part begins and ends, and the result.
 #pragma once
 
 #include "workloads/thread_barrier.hpp"
 #include "workloads/workload.hpp"
 
 #include <array>
+#include <cstdint>
 #include <memory>
+#include <string>
 #include <utility>
 #include <vector>
 
 namespace contend {
 
-class MultiratePairwise final : public Workload {
+/// Entities send from one host to the other. An entity is a thread: of the side's only process, or of a process of its own.
+class Multirate : public Workload {
 public:
-  explicit MultiratePairwise(MultirateParameters parameters) : parameters_(std::move(parameters)) {}
+  explicit Multirate(MultirateParameters parameters) : parameters_(std::move(parameters)) {}
 
   [[nodiscard]] std::vector<int> host_of_rank() const override;
   [[nodiscard]] Role role_of_rank(int rank) const override;
@@ -21,26 +24,43 @@ public:
   void start(World& world) override;
   [[nodiscard]] WorkloadResult result(const World& world) const override;
 
-private:
+protected:
   static constexpr int sending_host = 0;
   static constexpr int receiving_host = 1;
 
   /// One thread's part in one process.
   struct Entity {
-    int pair;
+    Role role;
+    int number; ///< among the entities of its role
     int rank;
-    int peer;
-    int communicator;
+    int thread; ///< among the threads of its process
+    Process* process;
     ThreadBarrier* barrier; ///< of the threads of this process
-    bool leader;            ///< calls MPI_Barrier for its process
+
+    /// Speaks for its process.
+    [[nodiscard]] bool leads() const { return thread == 0; }
   };
 
-  [[nodiscard]] bool threads() const { return parameters_.mode == "thread"; }
-  void run_sender(SimThread& self, Process& process, const Entity& entity);
-  void run_receiver(SimThread& self, Process& process, const Entity& entity);
-  void meet(SimThread& self, Process& process, const Entity& entity) const;
+  [[nodiscard]] const MultirateParameters& parameters() const { return parameters_; }
+  [[nodiscard]] int iterations() const { return parameters_.warmup_iterations + parameters_.iterations; }
+  /// Entities of a role, and the processes they are threads of.
+  [[nodiscard]] virtual int entities(Role role) const = 0;
+  [[nodiscard]] virtual std::int64_t messages_per_iteration() const = 0;
+  [[nodiscard]] bool threads(Role role) const;
+  [[nodiscard]] int ranks(Role role) const { return threads(role) ? 1 : entities(role); }
+  [[nodiscard]] int first_rank(Role role) const { return role == Role::sender ? 0 : ranks(Role::sender); }
+  [[nodiscard]] int rank_of(Role role, int number) const { return first_rank(role) + (threads(role) ? 0 : number); }
+  [[nodiscard]] int threads_per_rank(Role role) const { return threads(role) ? entities(role) : 1; }
+  [[nodiscard]] int world_communicator() const { return world_communicator_; }
+
+  /// Creates the communicators besides the one of all ranks.
+  virtual void create_communicators(World& world) = 0;
+  virtual void run(SimThread& self, const Entity& entity) = 0;
+  /// Call at the start of every iteration and after the last one: the timed part begins when the last thread enters it,
+  /// and ends when the last thread leaves its last iteration.
   void note_progress(SimThread& self, int iteration);
 
+private:
   MultirateParameters parameters_;
   std::vector<std::unique_ptr<ThreadBarrier>> barriers_;   ///< by rank
   std::array<std::vector<SimThread*>, 2> threads_of_role_; ///< by role

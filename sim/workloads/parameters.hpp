@@ -6,13 +6,18 @@
 
 namespace contend {
 
-/// Multirate (D. app. A): entities exchange windows of messages; rate = pairs * window * iterations / elapsed.
+/// Multirate (D. app. A): entities stream windows of messages; rate = all messages of the timed part / elapsed.
 struct MultirateParameters {
+  /// pairwise: sender i to receiver i; one-to-many, many-to-one, many-to-many: every sender to every receiver
   std::string pattern = "pairwise";
-  std::string mode = "thread"; ///< thread: one process per host, a thread per entity; process: a rank per entity
-  int pairs = 1;
+  /// thread: one process per host, a thread per entity; process: a process per entity; process-to-thread and
+  /// thread-to-process: the hybrid ones, senders first
+  std::string mode = "thread";
+  int pairs = 1;     ///< entities on each side, pairwise
+  int senders = 1;   ///< sending entities in the other patterns
+  int receivers = 1; ///< receiving entities in the other patterns
   std::int64_t message_size_bytes = 0;
-  int window = 128;
+  int window = 128; ///< messages per entity and peer in an iteration
   int iterations = 10;
   int warmup_iterations = 2;
   bool communicator_per_pair = false;

@@ -8,13 +8,26 @@ namespace contend {
 inline constexpr int any_source = -1;
 inline constexpr int any_tag = -1;
 
+/// What a packet asks the receiving library to do (ob1's header types, with UCX's counterparts in brackets).
+enum class Header : std::uint8_t {
+  eager,       ///< match it; the payload is here
+  rendezvous,  ///< match it, then see to it that the payload comes: RNDV, RGET (RTS)
+  acknowledge, ///< to the sender: matched, the payload may come: ACK, PUT (RTR)
+  fragment,    ///< a piece of payload: FRAG
+  finish,      ///< to the side that cannot see the end of a transfer: FIN (ATS, ATP)
+};
+
+struct Rendezvous;
+
 /// Match header of a message.
 struct Envelope {
   int communicator = 0;
   int source = 0;
   int tag = 0;
   std::uint16_t sequence = 0; ///< per (communicator, peer); wraps. Meaningless when overtaking is allowed.
-  std::int64_t bytes = 0;     ///< payload
+  std::int64_t bytes = 0;     ///< payload of the message; of the piece, in a fragment
+  Header header = Header::eager;
+  Rendezvous* rendezvous = nullptr; ///< the message that a header other than eager is about
 };
 
 } // namespace contend

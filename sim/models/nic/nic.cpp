@@ -1,6 +1,8 @@
 #include "models/nic/nic.hpp"
 
 #include <algorithm>
+#include <string>
+#include <utility>
 
 namespace contend {
 
@@ -19,19 +21,78 @@ Packet& Nic::take_packet() {
   return packet;
 }
 
+BulkTransfer& Nic::take_bulk() {
+  if (free_bulks_.empty()) {
+    bulks_.push_back(std::make_unique<BulkTransfer>(engine_));
+    free_bulks_.push_back(bulks_.back().get());
+  }
+  BulkTransfer& bulk = *free_bulks_.back();
+  free_bulks_.pop_back();
+  return bulk;
+}
+
+std::int64_t Nic::packets_for(std::int64_t bytes) const {
+  return std::max<std::int64_t>(1, (bytes + parameters_.mtu_bytes - 1) / parameters_.mtu_bytes);
+}
+
 Duration Nic::serialization(std::int64_t bytes) const {
   return Duration::seconds(static_cast<double>(bytes) / route_.bytes_per_second);
 }
 
-Endpoint::Endpoint(NicContext& local, NicContext& remote)
-    : local_(local), remote_(remote), credits_(local.nic().parameters().flow_control_window) {}
+TimePoint Nic::depart(TimePoint ready, Duration occupancy) {
+  const TimePoint departure = std::max(ready, next_departure_);
+  next_departure_ = departure + occupancy;
+  return departure;
+}
+
+Endpoint::Endpoint(NicContext& local, NicContext& remote, const CreditParameters& credits)
+    : local_(local), remote_(remote), credit_parameters_(credits),
+      credits_(credits.buffers > 0 ? credits.buffers : local.nic().parameters().flow_control_window),
+      posted_buffers_(credits.buffers) {}
+
+void Endpoint::pair(Endpoint& one, Endpoint& other) {
+  one.reverse_ = &other;
+  other.reverse_ = &one;
+}
+
+bool Endpoint::has_room() const {
+  const NicParameters& parameters = local_.nic_.parameters_;
+  const bool limited = uses_credits() || parameters.flow_control_window > 0;
+  return outstanding_ < parameters.send_queue_depth && !(limited && credits_ == 0);
+}
+
+/// Takes one of the messages that may be sent. Returns whether the peer is to be asked for a grant: like UCX's hard
+/// threshold, when a quarter of the window is left; a grant restores all of it.
+bool Endpoint::take_credit() {
+  if (uses_credits()) {
+    --credits_;
+    return false;
+  }
+  const int window = local_.nic_.parameters_.flow_control_window;
+  return window > 0 && --credits_ == window / 4;
+}
+
+/// Schedules what the poster will find in its completion queue.
+void Endpoint::report_after(TimePoint time, int completions, const Envelope* transfer) {
+  Nic& nic = local_.nic_;
+  Packet& report = nic.take_packet();
+  report.stage_ = Packet::Stage::send_completion;
+  report.destination_ = &local_;
+  report.sender_ = this;
+  report.burst_of_ = nullptr;
+  report.completions_ = completions;
+  report.transfer_over_ = transfer != nullptr;
+  if (transfer != nullptr) {
+    report.envelope_ = *transfer;
+  }
+  nic.engine_.schedule(report, time);
+}
 
 bool Endpoint::post(SimThread& self, const Envelope& envelope, std::int64_t wire_bytes) {
   Nic& nic = local_.nic_;
   const NicParameters& parameters = nic.parameters_;
   local_.send_state_.store_protected(self, Category::nic_post);
-  const bool flow_control = parameters.flow_control_window > 0;
-  if (outstanding_ == parameters.send_queue_depth || (flow_control && credits_ == 0)) {
+  if (!has_room()) {
     return false;
   }
   self.spend(parameters.post + parameters.doorbell, Category::nic_post);
@@ -39,11 +100,13 @@ bool Endpoint::post(SimThread& self, const Envelope& envelope, std::int64_t wire
   ++nic.messages_sent_;
 
   // The interface fetches the work request and serves its contexts, each at its own pace, one message at a time.
-  const Duration on_wire = nic.serialization(wire_bytes);
-  const TimePoint fetched = nic.engine_.now() + parameters.wqe_fetch;
-  const TimePoint served = std::max(fetched, nic.next_departure_); // the pace of the interface, then of the context
-  const TimePoint departure = std::max(served, local_.next_departure_);
-  nic.next_departure_ = served + std::max(parameters.nic_gap, on_wire);
+  const std::int64_t packets =
+      nic.packets_for(wire_bytes - parameters.packet_bytes); // the first one's header is counted
+  const Duration on_wire = nic.serialization(wire_bytes + (packets - 1) * parameters.packet_bytes);
+  const Duration occupancy = std::max(packets * parameters.nic_gap, on_wire);
+  const TimePoint served = nic.depart(nic.engine_.now() + parameters.wqe_fetch, occupancy);
+  const TimePoint departure =
+      std::max(served, local_.next_departure_); // the pace of the interface, then of the context
   local_.next_departure_ = departure + std::max(parameters.context_gap, on_wire);
   const TimePoint arrival = departure + on_wire + nic.route_.latency;
 
@@ -51,22 +114,83 @@ bool Endpoint::post(SimThread& self, const Envelope& envelope, std::int64_t wire
   packet.stage_ = Packet::Stage::wire;
   packet.destination_ = &remote_;
   packet.sender_ = this;
+  packet.burst_of_ = nullptr;
+  packet.occupancy_ = occupancy;
   packet.envelope_ = envelope;
-  // Like UCX's hard threshold: a grant is asked for when a quarter of the window is left, and it restores all of it.
-  packet.wants_grant_ = flow_control && --credits_ == parameters.flow_control_window / 4;
+  packet.wants_grant_ = take_credit();
+  packet.credit_message_ = false;
+  packet.credits_ = std::exchange(to_return_, 0);
+  packet.control_seen_ = std::exchange(control_to_return_, 0);
   nic.engine_.schedule(packet, arrival);
 
   // The last work request that fits asks for a report too, or a short queue would stay full for ever.
   if (++unreported_ >= parameters.send_completion_batch || outstanding_ == parameters.send_queue_depth) {
-    Packet& report = nic.take_packet();
-    report.stage_ = Packet::Stage::send_completion;
-    report.destination_ = &local_;
-    report.sender_ = this;
-    report.completions_ = unreported_;
-    unreported_ = 0;
-    nic.engine_.schedule(report, arrival + nic.route_.latency); // the acknowledgement comes back
+    report_after(arrival + nic.route_.latency, std::exchange(unreported_, 0),
+                 nullptr); // the acknowledgement comes back
   }
   return true;
+}
+
+bool Endpoint::post_bulk(SimThread& self, Bulk kind, const Envelope& envelope, std::int64_t bytes) {
+  Nic& nic = local_.nic_;
+  const NicParameters& parameters = nic.parameters_;
+  local_.send_state_.store_protected(self, Category::nic_post);
+  if (kind == Bulk::send ? !has_room() : outstanding_ == parameters.send_queue_depth) {
+    return false;
+  }
+  self.spend(parameters.post + parameters.doorbell, Category::nic_post);
+  ++outstanding_;
+  ++nic.messages_sent_;
+
+  constexpr std::int64_t most_bursts = 256; // of one transfer: the share of each is exact to 0.4 % of its size
+  BulkTransfer& bulk = nic.take_bulk();
+  bulk.poster_ = this;
+  bulk.kind_ = kind;
+  bulk.envelope_ = envelope;
+  bulk.unsent_ = bytes;
+  bulk.packets_left_ = nic.packets_for(bytes);
+  bulk.burst_packets_ = (bulk.packets_left_ + most_bursts - 1) / most_bursts;
+  bulk.completions_ = std::exchange(unreported_, 0) + 1; // the earlier ones are over as well by then
+  bulk.wants_grant_ = kind == Bulk::send && take_credit();
+  bulk.credits_ = kind == Bulk::send ? std::exchange(to_return_, 0) : 0;
+  bulk.control_seen_ = kind == Bulk::send ? std::exchange(control_to_return_, 0) : 0;
+  if (kind != Bulk::read) {
+    bulk.source_ = &nic;
+    bulk.fire(); // work request and payload are fetched while the wire is busy with others
+    return true;
+  }
+  // The request travels to the peer's interface, which answers without its processor.
+  const Duration on_wire = nic.serialization(parameters.packet_bytes);
+  const TimePoint departure =
+      nic.depart(nic.engine_.now() + parameters.wqe_fetch, std::max(parameters.nic_gap, on_wire));
+  bulk.source_ = &remote_.nic_;
+  nic.engine_.schedule(bulk, departure + on_wire + nic.route_.latency);
+  return true;
+}
+
+/// Puts the next burst on the wire. The payload was asked for just in time for the end of the one before.
+void BulkTransfer::fire() {
+  Nic& nic = *source_;
+  const NicParameters& parameters = nic.parameters_;
+  const std::int64_t packets = std::min(burst_packets_, packets_left_);
+  const std::int64_t payload = std::min(unsent_, packets * parameters.mtu_bytes);
+  packets_left_ -= packets;
+  unsent_ -= payload;
+  const Duration on_wire = nic.serialization(payload + packets * parameters.packet_bytes);
+  const Duration occupancy = std::max(packets * parameters.nic_gap, on_wire);
+  const TimePoint departure = nic.depart(nic.engine_.now() + parameters.wqe_fetch, occupancy);
+
+  Packet& burst = poster_->local_.nic_.take_packet();
+  burst.stage_ = Packet::Stage::wire;
+  burst.destination_ = kind_ == Bulk::read ? &poster_->local_ : &poster_->remote_;
+  burst.sender_ = poster_;
+  burst.burst_of_ = this;
+  burst.last_burst_ = packets_left_ == 0;
+  burst.occupancy_ = occupancy;
+  nic.engine_.schedule(burst, departure + on_wire + nic.route_.latency);
+  if (packets_left_ > 0) {
+    nic.engine_.schedule(*this, departure + occupancy - parameters.wqe_fetch);
+  }
 }
 
 /// Called on the receiving side: a control message lets the sender go on.
@@ -78,32 +202,104 @@ void Endpoint::grant(SimThread& self) {
   packet.stage_ = Packet::Stage::grant;
   packet.destination_ = &local_;
   packet.sender_ = this;
+  packet.burst_of_ = nullptr;
   nic.engine_.schedule(packet, nic.engine_.now() + parameters.wqe_fetch + nic.route_.latency);
+}
+
+/// The peer's end has handled one of our messages: its buffer is free, and the message has brought credits along.
+/// (btl_openib_handle_incoming, mca_btl_openib_endpoint_post_rr, send_credits in Open MPI 4.0.)
+void Endpoint::consumed(SimThread& self, bool credit_message, int credits, int control_seen) {
+  credits_ += credits;
+  control_sent_ -= control_seen;
+  credit_message ? ++control_received_ : --posted_buffers_;
+  if (posted_buffers_ <= credit_parameters_.low_watermark) {
+    to_return_ += credit_parameters_.buffers - posted_buffers_;
+    posted_buffers_ = credit_parameters_.buffers;
+  }
+  if (control_received_ >= credit_parameters_.reserve / 4) {
+    control_to_return_ += std::exchange(control_received_, 0);
+  }
+  if (credits_ > credit_parameters_.buffers || posted_buffers_ < 0 || control_sent_ < 0 ||
+      control_sent_ >= credit_parameters_.reserve) {
+    throw InvariantViolation("a connection has " + std::to_string(credits_) + " send credits, " +
+                             std::to_string(posted_buffers_) + " of " + std::to_string(credit_parameters_.buffers) +
+                             " receive buffers, and " + std::to_string(control_sent_) + " credit messages under way");
+  }
+  if (to_return_ >= credit_parameters_.window && control_sent_ < credit_parameters_.reserve - 1) {
+    send_credits(self);
+  }
+}
+
+/// A message for credits alone; it has a work request and a receive buffer of its own.
+void Endpoint::send_credits(SimThread& self) {
+  Nic& nic = local_.nic_;
+  const NicParameters& parameters = nic.parameters_;
+  self.spend(parameters.post + parameters.doorbell, Category::nic_post);
+  ++control_sent_;
+  const Duration on_wire = nic.serialization(parameters.packet_bytes);
+  const Duration occupancy = std::max(parameters.nic_gap, on_wire);
+  const TimePoint departure = nic.depart(nic.engine_.now() + parameters.wqe_fetch, occupancy);
+  Packet& packet = nic.take_packet();
+  packet.stage_ = Packet::Stage::wire;
+  packet.destination_ = &remote_;
+  packet.sender_ = this;
+  packet.burst_of_ = nullptr;
+  packet.occupancy_ = occupancy;
+  packet.wants_grant_ = false;
+  packet.credit_message_ = true;
+  packet.credits_ = std::exchange(to_return_, 0);
+  packet.control_seen_ = std::exchange(control_to_return_, 0);
+  nic.engine_.schedule(packet, departure + on_wire + nic.route_.latency);
 }
 
 void Packet::fire() {
   using Kind = NicContext::Completion::Kind;
   if (stage_ == Stage::send_completion) {
-    destination_->report({Kind::sent, sender_, completions_, false, {}});
+    destination_->report(
+        {transfer_over_ ? Kind::transferred : Kind::sent, sender_, completions_, false, 0, 0, envelope_});
   } else if (stage_ == Stage::grant) {
-    destination_->report({Kind::granted, sender_, 0, false, {}});
+    destination_->report({Kind::granted, sender_, 0, false, 0, 0, {}});
   } else {
     Nic& receiver = destination_->nic_;
     if (stage_ == Stage::wire) {
-      // The receiving interface takes one message at a time.
+      // The receiving interface takes one message at a time, no faster than its wire brings them.
       const TimePoint now = receiver.engine_.now();
-      const TimePoint taken = std::max(now, receiver.next_reception_);
-      receiver.next_reception_ = taken + receiver.parameters_.nic_gap;
+      const TimePoint taken = std::max(now, receiver.last_reception_ + occupancy_);
+      receiver.last_reception_ = taken;
       if (taken > now) {
         stage_ = Stage::receive_queue;
         receiver.engine_.schedule(*this, taken);
         return;
       }
     }
-    ++receiver.messages_received_;
-    destination_->report({Kind::received, sender_, 0, wants_grant_, envelope_});
+    arrive();
   }
   sender_->local_.nic_.give_back(*this);
+}
+
+void Packet::arrive() {
+  using Kind = NicContext::Completion::Kind;
+  if (burst_of_ == nullptr) {
+    if (!credit_message_) {
+      ++destination_->nic_.messages_received_;
+    }
+    destination_->report({credit_message_ ? Kind::credited : Kind::received, sender_, 0, wants_grant_, credits_,
+                          control_seen_, envelope_});
+    return;
+  }
+  if (!last_burst_) {
+    return;
+  }
+  BulkTransfer& bulk = *burst_of_;
+  Engine& engine = destination_->nic_.engine_;
+  ++destination_->nic_.messages_received_;
+  if (bulk.kind_ == Bulk::send) {
+    destination_->report(
+        {Kind::received, sender_, 0, bulk.wants_grant_, bulk.credits_, bulk.control_seen_, bulk.envelope_});
+  }
+  const Duration way_back = bulk.kind_ == Bulk::read ? Duration{} : destination_->nic_.route_.latency;
+  sender_->report_after(engine.now() + way_back, bulk.completions_, &bulk.envelope_);
+  sender_->local_.nic_.give_back(bulk);
 }
 
 NicContext::NicContext(Nic& nic, ActivityListener& listener, std::string_view name)
@@ -139,6 +335,10 @@ int NicContext::drain(SimThread& self, CompletionHandler& handler) {
     case Completion::Kind::sent:
       completion.endpoint->outstanding_ -= completion.count;
       break;
+    case Completion::Kind::transferred:
+      completion.endpoint->outstanding_ -= completion.count;
+      handler.transferred(self, completion.envelope);
+      break;
     case Completion::Kind::granted:
       completion.endpoint->credits_ = nic_.parameters().flow_control_window;
       break;
@@ -146,6 +346,13 @@ int NicContext::drain(SimThread& self, CompletionHandler& handler) {
       handler.receive(self, completion.envelope);
       if (completion.wants_grant) {
         completion.endpoint->grant(self);
+      }
+      [[fallthrough]];
+    case Completion::Kind::credited:
+      if (completion.endpoint->uses_credits()) {
+        self.settle();
+        completion.endpoint->reverse_->consumed(self, completion.kind == Completion::Kind::credited, completion.credits,
+                                                completion.control_seen);
       }
       break;
     }

@@ -8,6 +8,7 @@
 #include "models/matching/envelope.hpp"
 #include "models/nic/parameters.hpp"
 
+#include <cstdint>
 #include <deque>
 #include <memory>
 #include <string>
@@ -26,6 +27,8 @@ public:
   virtual ~CompletionHandler() = default;
   /// A message has arrived. Runs on the polling thread and may spend time and take locks.
   virtual void receive(SimThread& self, const Envelope& envelope) = 0;
+  /// A bulk transfer that this side has posted is over. Runs like receive().
+  virtual void transferred(SimThread& /*self*/, const Envelope& /*envelope*/) {}
 };
 
 /// Told that a completion queue has something to report, so that a sleeping poller can look.
@@ -35,46 +38,115 @@ public:
   virtual void activity(NicContext& context) = 0;
 };
 
-/// A message on its way, or a batch of send completions on its way back.
+/// What moves in a bulk transfer, and who learns of its end besides the poster.
+enum class Bulk {
+  write, ///< RDMA write: from the poster's memory to the peer's; the peer learns nothing
+  read,  ///< RDMA read: from the peer's memory to the poster's; the peer learns nothing
+  send,  ///< from the poster's memory into receive buffers of the peer, whose completion queue reports it
+};
+
+/// A large transfer that the interfaces carry out by themselves. The sending interface gives its wire to its transfers
+/// and its small messages in turns, a burst of packets each, so that all get equal shares.
+class BulkTransfer final : public Event {
+public:
+  explicit BulkTransfer(Engine& engine) : Event(engine) {}
+  void fire() override;
+
+private:
+  friend class Endpoint;
+  friend class Packet;
+
+  Nic* source_ = nullptr; ///< whose wire carries the payload
+  Endpoint* poster_ = nullptr;
+  Bulk kind_ = Bulk::write;
+  bool wants_grant_ = false;
+  int credits_ = 0;
+  int control_seen_ = 0;
+  std::int64_t burst_packets_ = 1;
+  std::int64_t unsent_ = 0; ///< payload
+  std::int64_t packets_left_ = 0;
+  int completions_ = 0; ///< of the poster's send queue
+  Envelope envelope_;
+};
+
+/// A message or a burst on its way, or a batch of send completions on its way back.
 class Packet final : public Event {
 public:
   explicit Packet(Engine& engine) : Event(engine) {}
   void fire() override;
 
 private:
+  friend class BulkTransfer;
   friend class Nic;
   friend class Endpoint;
   enum class Stage { wire, receive_queue, send_completion, grant };
 
+  void arrive();
+
   Stage stage_ = Stage::wire;
   NicContext* destination_ = nullptr;
   Endpoint* sender_ = nullptr;
+  BulkTransfer* burst_of_ = nullptr; ///< the transfer that this is a burst of
+  bool last_burst_ = false;
+  Duration occupancy_{}; ///< of the wire
   int completions_ = 0;
+  bool transfer_over_ = false; ///< the send completion of a bulk transfer
   bool wants_grant_ = false;
+  bool credit_message_ = false;
+  int credits_ = 0;
+  int control_seen_ = 0;
   Envelope envelope_;
 };
 
 /// A queue pair's send side: a connection from one context to a context of another process.
 class Endpoint {
 public:
-  Endpoint(NicContext& local, NicContext& remote);
+  Endpoint(NicContext& local, NicContext& remote, const CreditParameters& credits = {});
+
+  /// Makes two endpoints the two ends of one connection: credits of one direction travel in the other.
+  static void pair(Endpoint& one, Endpoint& other);
 
   /// Builds a work request and rings the doorbell. Returns false, having spent only a look, when the send queue is full
   /// or the peer has not granted more messages. The caller holds the lock of the context.
   bool post(SimThread& self, const Envelope& envelope, std::int64_t wire_bytes);
+  /// Posts one work request for `bytes` of payload. transferred(envelope) is called here when all of it is there and the
+  /// acknowledgement is back; the peer of a Bulk::send gets receive(envelope). Returns false like post().
+  bool post_bulk(SimThread& self, Bulk kind, const Envelope& envelope, std::int64_t bytes);
+  /// Whether post() would succeed.
+  [[nodiscard]] bool has_room() const;
 
   [[nodiscard]] int outstanding() const { return outstanding_; }
+  /// Messages that may be sent before the peer gives something back.
+  [[nodiscard]] int credits() const { return credits_; }
+  /// Receive buffers of this side that hold no message.
+  [[nodiscard]] int posted_buffers() const { return posted_buffers_; }
+  /// Credit messages under way, or seen by the peer without our knowing.
+  [[nodiscard]] int control_sent() const { return control_sent_; }
 
 private:
+  friend class BulkTransfer;
   friend class NicContext;
   friend class Packet;
   void grant(SimThread& self);
+  void consumed(SimThread& self, bool credit_message, int credits, int control_seen);
+  void send_credits(SimThread& self);
+  [[nodiscard]] bool uses_credits() const { return credit_parameters_.buffers > 0; }
+  bool take_credit();
+  void report_after(TimePoint time, int completions, const Envelope* transfer);
 
   NicContext& local_;
   NicContext& remote_;
-  int credits_;         ///< messages that may be sent before the next grant
-  int outstanding_ = 0; ///< work requests whose completion has not been polled
-  int unreported_ = 0;  ///< posted since the last work request that asks for a completion
+  CreditParameters credit_parameters_;
+  Endpoint* reverse_ = nullptr; ///< the peer's end
+  int credits_;                 ///< messages that may be sent before the next grant, or the next credit
+  int outstanding_ = 0;         ///< work requests whose completion has not been polled
+  int unreported_ = 0;          ///< posted since the last work request that asks for a completion
+  // Of this side's receive buffers:
+  int posted_buffers_;
+  int to_return_ = 0;         ///< credits that the peer does not know of yet
+  int control_received_ = 0;  ///< credit messages whose buffers have not been posted again
+  int control_to_return_ = 0; ///< of these, posted again without the peer's knowing
+  int control_sent_ = 0;
 };
 
 /// A communication resource instance's hardware: what one lock protects.
@@ -93,15 +165,18 @@ public:
   [[nodiscard]] Nic& nic() const { return nic_; }
 
 private:
+  friend class BulkTransfer;
   friend class Endpoint;
   friend class Packet;
 
   struct Completion {
-    enum class Kind { sent, received, granted };
+    enum class Kind { sent, transferred, received, granted, credited };
     Kind kind = Kind::received;
     Endpoint* endpoint = nullptr; ///< whose send it was; the peer's for a received message
     int count = 0;                ///< sends that are complete
     bool wants_grant = false;
+    int credits = 0;
+    int control_seen = 0;
     Envelope envelope;
   };
 
@@ -131,25 +206,34 @@ public:
   [[nodiscard]] std::uint64_t messages_received() const { return messages_received_; }
 
 private:
+  friend class BulkTransfer;
   friend class Endpoint;
   friend class Packet;
 
   Packet& take_packet();
   void give_back(Packet& packet) { free_packets_.push_back(&packet); }
+  BulkTransfer& take_bulk();
+  void give_back(BulkTransfer& bulk) { free_bulks_.push_back(&bulk); }
+  /// Packets on the wire for a transport message of `bytes`.
+  [[nodiscard]] std::int64_t packets_for(std::int64_t bytes) const;
   /// Time on the wire for `bytes` at the bandwidth of the route.
   [[nodiscard]] Duration serialization(std::int64_t bytes) const;
+  /// The wire takes something that is ready at `ready` and keeps it busy for `occupancy`. Returns when it begins.
+  TimePoint depart(TimePoint ready, Duration occupancy);
 
   Engine& engine_;
   const Host& host_;
   NicParameters parameters_;
   RouteParameters route_;
   TimePoint next_departure_;
-  TimePoint next_reception_;
+  TimePoint last_reception_;
   std::uint64_t messages_sent_ = 0;
   std::uint64_t messages_received_ = 0;
   std::vector<std::unique_ptr<NicContext>> contexts_;
   std::vector<std::unique_ptr<Packet>> packets_;
   std::vector<Packet*> free_packets_;
+  std::vector<std::unique_ptr<BulkTransfer>> bulks_;
+  std::vector<BulkTransfer*> free_bulks_;
 };
 
 } // namespace contend

@@ -2,6 +2,8 @@
 
 #include "core/time.hpp"
 
+#include <cstdint>
+
 namespace contend {
 
 /// A network interface with user-level contexts (queue pair + completion queue).
@@ -18,6 +20,21 @@ struct NicParameters {
   int send_completion_batch = 1; ///< the interface reports every n-th send completion (CQ moderation)
   int flow_control_window = 0;   ///< messages an endpoint may send without a grant from its peer; 0: no flow control
   int poll_batch = 1;            ///< completions handled per look at the queue
+  std::int64_t mtu_bytes = 4096; ///< largest payload of one packet on the wire
+  std::int64_t packet_bytes = 0; ///< link and transport headers of one packet
+  Duration registration{};       ///< CPU: make a buffer known to the interface, besides its pages
+  Duration registration_page{};  ///< CPU: each page of 4 KiB of it
+  Duration registration_hit{};   ///< CPU: find a buffer that is registered already
+};
+
+/// Receive buffers that a process posts for one connection, and how it tells its peer that they are free again
+/// (per-peer receive queues of Open MPI's btl/openib, "P,size,buffers,low_watermark,window,reserve"). The defaults of its
+/// sources: low_watermark 3/4 of the buffers, window twice the rest, reserve 2 * buffers / window.
+struct CreditParameters {
+  int buffers = 0;       ///< messages that may be under way without a credit coming back; 0: no such scheme
+  int low_watermark = 0; ///< so few posted buffers: all used ones are posted again
+  int window = 0;  ///< so many credits to give back: a credit message goes out if no other message takes them along
+  int reserve = 0; ///< buffers on top for credit messages; at most reserve - 1 of these are under way
 };
 
 } // namespace contend

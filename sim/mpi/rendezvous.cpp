@@ -1,0 +1,194 @@
+// The payload of a message above the eager limit, from the matched envelope to two complete requests.
+//
+//   get:  sender  --rendezvous-->   receiver matches, reads the payload   --finish-->  sender
+//   put:  sender  --rendezvous-->   receiver matches  --acknowledge-->    sender writes the payload  --finish-->  receiver
+//   send: sender  --rendezvous-->   receiver matches  --acknowledge-->    sender copies pieces  --fragments-->    receiver
+#include "mpi/process.hpp"
+
+#include <algorithm>
+
+namespace contend {
+
+Rendezvous* Process::new_rendezvous() {
+  while (!open_rendezvous_.empty() && open_rendezvous_.front()->sender_done &&
+         open_rendezvous_.front()->receiver_done) {
+    free_rendezvous_.push_back(open_rendezvous_.front());
+    open_rendezvous_.pop_front();
+  }
+  if (free_rendezvous_.empty()) {
+    free_rendezvous_.push_back(&rendezvous_.emplace_back());
+  }
+  Rendezvous* const rendezvous = free_rendezvous_.back();
+  free_rendezvous_.pop_back();
+  open_rendezvous_.push_back(rendezvous);
+  return rendezvous;
+}
+
+/// The interface reads and writes memory that the kernel has pinned for it.
+void Process::register_buffer(SimThread& self, const Request& request) {
+  constexpr std::int64_t page = 4096;
+  const NicParameters& nic = instances_.front().context->nic().parameters();
+  const auto owner = static_cast<std::size_t>(request.owner);
+  if (registered_bytes_.size() <= owner) {
+    registered_bytes_.resize(owner + 1, 0);
+  }
+  if (settings_.library.protocol.registration_cache && registered_bytes_[owner] >= request.bytes) {
+    self.owe(nic.registration_hit, Category::software);
+    return;
+  }
+  self.owe(nic.registration + nic.registration_page * ((request.bytes + page - 1) / page), Category::software);
+  registered_bytes_[owner] = std::max(registered_bytes_[owner], request.bytes);
+}
+
+/// The receive of a rendezvous message is known. The caller may hold the lock of an instance, but not a matching lock.
+void Process::begin_rendezvous(SimThread& self, Request& receive, const Envelope& envelope) {
+  Rendezvous& rendezvous = *envelope.rendezvous;
+  rendezvous.receive = &receive;
+  receive.bytes = rendezvous.bytes;
+  const std::string& protocol = settings_.library.protocol.rendezvous;
+  if (protocol != "send") {
+    register_buffer(self, receive);
+  }
+  if (protocol == "get") {
+    take_step(self, {RendezvousStep::Kind::transfer, Header::rendezvous, &rendezvous, rendezvous.bytes});
+  } else {
+    take_step(self, {RendezvousStep::Kind::message, Header::acknowledge, &rendezvous, 0});
+  }
+}
+
+/// A message about a rendezvous has arrived.
+void Process::continue_rendezvous(SimThread& self, const Envelope& envelope) {
+  Rendezvous& rendezvous = *envelope.rendezvous;
+  switch (envelope.header) {
+  case Header::acknowledge:
+    if (settings_.library.protocol.rendezvous == "put") {
+      take_step(self, {RendezvousStep::Kind::transfer, Header::rendezvous, &rendezvous, rendezvous.bytes});
+    } else {
+      send_pieces(self, rendezvous);
+    }
+    break;
+  case Header::fragment:
+    self.owe(copy_time(envelope.bytes), Category::copy);
+    rendezvous.arrived += envelope.bytes;
+    if (rendezvous.arrived == rendezvous.bytes) {
+      finish_receive(self, rendezvous);
+    }
+    break;
+  default: // finish: the other side knows that the payload is where it belongs
+    rendezvous.sender == rank_ ? finish_send(self, rendezvous) : finish_receive(self, rendezvous);
+    break;
+  }
+}
+
+/// The interface has done what this side asked for.
+void Process::transferred(SimThread& self, const Envelope& envelope) {
+  Rendezvous& rendezvous = *envelope.rendezvous;
+  if (envelope.header == Header::fragment) {
+    --rendezvous.pieces_under_way;
+    if (rendezvous.handed_over < rendezvous.bytes) {
+      send_pieces(self, rendezvous);
+    } else if (rendezvous.pieces_under_way == 0) {
+      finish_send(self, rendezvous);
+    }
+    return;
+  }
+  take_step(self, {RendezvousStep::Kind::message, Header::finish, &rendezvous, 0});
+}
+
+void Process::send_pieces(SimThread& self, Rendezvous& rendezvous) {
+  const ProtocolDesign& protocol = settings_.library.protocol;
+  while (rendezvous.handed_over < rendezvous.bytes && rendezvous.pieces_under_way < protocol.pieces_under_way) {
+    const std::int64_t piece = std::min(protocol.piece_bytes, rendezvous.bytes - rendezvous.handed_over);
+    rendezvous.handed_over += piece;
+    ++rendezvous.pieces_under_way;
+    self.owe(copy_time(piece), Category::copy); // into a buffer that the interface knows
+    take_step(self, {RendezvousStep::Kind::piece, Header::fragment, &rendezvous, piece});
+  }
+}
+
+/// Takes the step at once if the interface has room, else at the end of some turn of progress.
+void Process::take_step(SimThread& self, const RendezvousStep& step) {
+  self.settle();
+  Instance& instance = instance_for_reply(self);
+  const bool polling = instance.lock->holder() == &self; // the locks of instances are recursive in btl/uct
+  if (!polling) {
+    instance.lock->lock(self);
+  }
+  const bool taken = try_step(self, instance, step);
+  if (!polling) {
+    instance.lock->unlock(self);
+  }
+  if (taken) {
+    after_step(self, step);
+    return;
+  }
+  steps_line_.atomic(self, Category::line_transfer);
+  steps_.push_back(step);
+  idle_.disturb(); // a resting owner would find it at the end of its turn
+}
+
+/// A thread in the middle of a poll answers where it polls: waiting for a second instance's lock could end in a deadlock.
+Process::Instance& Process::instance_for_reply(SimThread& self) {
+  const auto held = std::find_if(instances_.begin(), instances_.end(),
+                                 [&](const Instance& instance) { return instance.lock->holder() == &self; });
+  return held != instances_.end() ? *held : instances_[static_cast<std::size_t>(assignment_->pick(self))];
+}
+
+bool Process::try_step(SimThread& self, Instance& instance, const RendezvousStep& step) {
+  const Rendezvous& rendezvous = *step.rendezvous;
+  const int peer = rendezvous.sender == rank_ ? rendezvous.receiver : rendezvous.sender;
+  Endpoint& endpoint = *instance.endpoints[static_cast<std::size_t>(peer)];
+  const Envelope envelope{0, rank_, 0, 0, step.bytes, step.header, step.rendezvous};
+  switch (step.kind) {
+  case RendezvousStep::Kind::transfer:
+    return endpoint.post_bulk(self, rendezvous.sender == rank_ ? Bulk::write : Bulk::read, envelope, step.bytes);
+  case RendezvousStep::Kind::piece:
+    return endpoint.post_bulk(self, Bulk::send, envelope, step.bytes);
+  case RendezvousStep::Kind::message:
+    break;
+  }
+  return endpoint.post(self, envelope, wire_bytes(envelope));
+}
+
+/// A side is done when the other one is told, so that no thread leaves the library with the message in its hands.
+void Process::after_step(SimThread& self, const RendezvousStep& step) {
+  if (step.header == Header::finish) {
+    step.rendezvous->sender == rank_ ? finish_send(self, *step.rendezvous) : finish_receive(self, *step.rendezvous);
+  }
+}
+
+int Process::retry_steps(SimThread& self) {
+  int taken = 0;
+  for (std::size_t left = steps_.size(); left > 0; --left) {
+    steps_line_.atomic(self, Category::line_transfer);
+    if (steps_.empty()) {
+      break; // another thread was faster
+    }
+    const RendezvousStep step = steps_.front();
+    steps_.pop_front();
+    Instance& instance = instances_[static_cast<std::size_t>(assignment_->pick(self))];
+    instance.lock->lock(self);
+    const bool done = try_step(self, instance, step);
+    instance.lock->unlock(self);
+    if (done) {
+      after_step(self, step);
+      ++taken;
+    } else {
+      steps_line_.atomic(self, Category::line_transfer);
+      steps_.push_back(step);
+    }
+  }
+  return taken;
+}
+
+void Process::finish_send(SimThread& self, Rendezvous& rendezvous) {
+  rendezvous.sender_done = true;
+  complete(self, *rendezvous.send);
+}
+
+void Process::finish_receive(SimThread& self, Rendezvous& rendezvous) {
+  rendezvous.receiver_done = true;
+  complete(self, *rendezvous.receive);
+}
+
+} // namespace contend

@@ -1,0 +1,68 @@
+#include "workloads/multirate_pairwise.hpp"
+
+namespace contend {
+
+void MultiratePairwise::create_communicators(World& world) {
+  communicators_.assign(static_cast<std::size_t>(parameters().pairs), world_communicator());
+  if (parameters().communicator_per_pair) {
+    for (int& communicator : communicators_) {
+      communicator = world.create_communicator(parameters().allow_overtaking);
+    }
+  }
+}
+
+void MultiratePairwise::run(SimThread& self, const Entity& entity) {
+  const int communicator = communicators_[static_cast<std::size_t>(entity.number)];
+  entity.role == Role::sender ? run_sender(self, entity, communicator) : run_receiver(self, entity, communicator);
+}
+
+/// All threads of the process, then all processes; nobody goes on before everybody is there.
+void MultiratePairwise::meet(SimThread& self, const Entity& entity) const {
+  entity.barrier->wait(self);
+  if (entity.leads()) {
+    entity.process->barrier(self, world_communicator());
+  }
+  entity.barrier->wait(self);
+}
+
+void MultiratePairwise::run_sender(SimThread& self, const Entity& entity, int communicator) {
+  Process& process = *entity.process;
+  const int peer = rank_of(Role::receiver, entity.number);
+  const int ready = parameters().window;
+  const int acknowledgement = parameters().window + 1;
+  std::vector<Request*> requests(static_cast<std::size_t>(parameters().window));
+  for (int iteration = 0; iteration < iterations(); ++iteration) {
+    note_progress(self, iteration);
+    meet(self, entity);
+    process.recv(self, communicator, peer, ready, 1);
+    for (int k = 0; k < parameters().window; ++k) {
+      requests[static_cast<std::size_t>(k)] =
+          process.isend(self, communicator, peer, k, parameters().message_size_bytes);
+    }
+    process.waitall(self, requests);
+    process.recv(self, communicator, peer, acknowledgement, 1);
+  }
+  note_progress(self, iterations());
+}
+
+void MultiratePairwise::run_receiver(SimThread& self, const Entity& entity, int communicator) {
+  Process& process = *entity.process;
+  const int peer = rank_of(Role::sender, entity.number);
+  const int ready = parameters().window;
+  const int acknowledgement = parameters().window + 1;
+  std::vector<Request*> requests(static_cast<std::size_t>(parameters().window));
+  for (int iteration = 0; iteration < iterations(); ++iteration) {
+    note_progress(self, iteration);
+    for (int k = 0; k < parameters().window; ++k) {
+      requests[static_cast<std::size_t>(k)] =
+          process.irecv(self, communicator, peer, parameters().any_tag ? any_tag : k, parameters().message_size_bytes);
+    }
+    meet(self, entity);
+    process.send(self, communicator, peer, ready, 1);
+    process.waitall(self, requests);
+    process.send(self, communicator, peer, acknowledgement, 1);
+  }
+  note_progress(self, iterations());
+}
+
+} // namespace contend

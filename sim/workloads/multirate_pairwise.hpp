@@ -1,0 +1,26 @@
+// Multirate, pairwise: sender i streams windows of messages to receiver i (loop of the published benchmark).
+#pragma once
+
+#include "workloads/multirate.hpp"
+
+namespace contend {
+
+class MultiratePairwise final : public Multirate {
+public:
+  using Multirate::Multirate;
+
+private:
+  [[nodiscard]] int entities(Role /*role*/) const override { return parameters().pairs; }
+  [[nodiscard]] std::int64_t messages_per_iteration() const override {
+    return std::int64_t{parameters().pairs} * parameters().window;
+  }
+  void create_communicators(World& world) override;
+  void run(SimThread& self, const Entity& entity) override;
+  void run_sender(SimThread& self, const Entity& entity, int communicator);
+  void run_receiver(SimThread& self, const Entity& entity, int communicator);
+  void meet(SimThread& self, const Entity& entity) const;
+
+  std::vector<int> communicators_; ///< by pair
+};
+
+} // namespace contend

@@ -1,0 +1,19 @@
+#include "workloads/multirate_all_to_all.hpp"
+#include "workloads/multirate_pairwise.hpp"
+
+namespace contend {
+
+Registry<WorkloadFactory>& workload_registry() {
+  static Registry<WorkloadFactory> registry{
+      {"multirate",
+       [](const WorkloadParameters& parameters) -> std::unique_ptr<Workload> {
+         if (parameters.multirate.pattern == "pairwise") {
+           return std::make_unique<MultiratePairwise>(parameters.multirate);
+         }
+         return std::make_unique<MultirateAllToAll>(parameters.multirate);
+       }},
+  };
+  return registry;
+}
+
+} // namespace contend
