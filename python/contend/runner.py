@@ -109,7 +109,7 @@ def weight(point: Point) -> float:
     """Rough relative cost of a replication, for the estimate of the time left: the messages of a point."""
     workload = point.config.get("workload", {})
     product = 1.0
-    for name in ("pairs", "window", "iterations"):
+    for name in ("pairs", "senders", "receivers", "window", "iterations"):
         value = workload.get(name, 1)
         if isinstance(value, int | float) and value > 0:
             product *= value
