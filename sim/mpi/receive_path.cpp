@@ -27,6 +27,7 @@ Request* Process::irecv(SimThread& self, int communicator, int source, int tag, 
     if (message->header == Header::rendezvous) {
       begin_rendezvous(self, *request, *message);
     } else {
+      request->bytes = message->bytes;
       self.owe(copy_time(message->bytes), Category::copy);
       complete(self, *request);
     }
@@ -96,6 +97,7 @@ void Process::match(SimThread& self, Communicator& communicator, const Envelope&
     begin_rendezvous(self, request, envelope);
     return;
   }
+  request.bytes = envelope.bytes;
   if (envelope.bytes > 0) {
     self.owe(copy_time(envelope.bytes), Category::copy);
   }

@@ -161,9 +161,12 @@ Problem credits_never_return(const PointConfig& point) {
   if (credits.low_watermark >= credits.buffers)
     return "the low watermark " + number(credits.low_watermark) + " must be below the number of buffers " +
            number(credits.buffers);
-  if (credits.window > credits.buffers)
-    return "credits are given back from " + number(credits.window) + " on, but there are only " +
-           number(credits.buffers) + " buffers";
+  // A sender that has used up its credits has filled all buffers. Those of them that are not posted again yet are fewer
+  // than buffers - low_watermark.
+  if (credits.window > credits.low_watermark + 1)
+    return "credits are given back from " + number(credits.window) + " on, but with a low watermark of " +
+           number(credits.low_watermark) + " no more than " + number(credits.low_watermark + 1) +
+           " are sure to come together: both sides may wait for ever";
   return {};
 }
 

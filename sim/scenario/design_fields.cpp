@@ -63,7 +63,8 @@ Section credit_fields() {
   using P = CreditParameters;
   auto s = declare<P>("credits", "Receive buffers of one connection, with kind credits.", Presence::defaulted,
                       [](auto& point) -> auto& { return point.library.flow_control.credits; });
-  s.field("buffers", &P::buffers, CountRule{1, 1 << 20}, "messages that may be under way without a credit coming back");
+  s.field("buffers", &P::buffers, CountRule{1, 1 << 20},
+          "messages that may be under way without a credit coming back; the send queue is as long");
   s.field("low_watermark", &P::low_watermark, CountRule{0, 1 << 20},
           "so few posted buffers: all used ones are posted again");
   s.field("window", &P::window, CountRule{1, 1 << 20},

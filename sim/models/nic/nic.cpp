@@ -55,10 +55,14 @@ void Endpoint::pair(Endpoint& one, Endpoint& other) {
   other.reverse_ = &one;
 }
 
+int Endpoint::send_queue_depth() const {
+  return uses_credits() ? credit_parameters_.buffers : local_.nic_.parameters_.send_queue_depth;
+}
+
 bool Endpoint::has_room() const {
   const NicParameters& parameters = local_.nic_.parameters_;
   const bool limited = uses_credits() || parameters.flow_control_window > 0;
-  return outstanding_ < parameters.send_queue_depth && !(limited && credits_ == 0);
+  return outstanding_ < send_queue_depth() && !(limited && credits_ == 0);
 }
 
 /// Takes one of the messages that may be sent. Returns whether the peer is to be asked for a grant: like UCX's hard
@@ -124,7 +128,7 @@ bool Endpoint::post(SimThread& self, const Envelope& envelope, std::int64_t wire
   nic.engine_.schedule(packet, arrival);
 
   // The last work request that fits asks for a report too, or a short queue would stay full for ever.
-  if (++unreported_ >= parameters.send_completion_batch || outstanding_ == parameters.send_queue_depth) {
+  if (++unreported_ >= parameters.send_completion_batch || outstanding_ == send_queue_depth()) {
     report_after(arrival + nic.route_.latency, std::exchange(unreported_, 0),
                  nullptr); // the acknowledgement comes back
   }
@@ -135,7 +139,7 @@ bool Endpoint::post_bulk(SimThread& self, Bulk kind, const Envelope& envelope, s
   Nic& nic = local_.nic_;
   const NicParameters& parameters = nic.parameters_;
   local_.send_state_.store_protected(self, Category::nic_post);
-  if (kind == Bulk::send ? !has_room() : outstanding_ == parameters.send_queue_depth) {
+  if (kind == Bulk::send ? !has_room() : outstanding_ == send_queue_depth()) {
     return false;
   }
   self.spend(parameters.post + parameters.doorbell, Category::nic_post);

@@ -131,6 +131,8 @@ private:
   void consumed(SimThread& self, bool credit_message, int credits, int control_seen);
   void send_credits(SimThread& self);
   [[nodiscard]] bool uses_credits() const { return credit_parameters_.buffers > 0; }
+  /// btl/openib makes the send queue as long as the peer's receive queue.
+  [[nodiscard]] int send_queue_depth() const;
   bool take_credit();
   void report_after(TimePoint time, int completions, const Envelope* transfer);
 

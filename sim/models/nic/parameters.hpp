@@ -31,7 +31,8 @@ struct NicParameters {
 /// (per-peer receive queues of Open MPI's btl/openib, "P,size,buffers,low_watermark,window,reserve"). The defaults of its
 /// sources: low_watermark 3/4 of the buffers, window twice the rest, reserve 2 * buffers / window.
 struct CreditParameters {
-  int buffers = 0;       ///< messages that may be under way without a credit coming back; 0: no such scheme
+  int buffers = 0;       ///< messages that may be under way without a credit coming back; 0: no such scheme. The send
+                         ///< queue is as long
   int low_watermark = 0; ///< so few posted buffers: all used ones are posted again
   int window = 0;  ///< so many credits to give back: a credit message goes out if no other message takes them along
   int reserve = 0; ///< buffers on top for credit messages; at most reserve - 1 of these are under way

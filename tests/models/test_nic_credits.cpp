@@ -1,0 +1,153 @@
+// Credits for posted receive buffers: they are conserved, they come back, and nobody waits for ever.
+#include "core/random.hpp"
+#include "support/wire.hpp"
+
+#include <catch2/catch.hpp>
+
+#include <memory>
+#include <string>
+
+using namespace contend;
+
+namespace {
+
+/// Two interfaces with a connection whose ends count credits.
+struct Connection {
+  explicit Connection(const CreditParameters& credits, const NicParameters& parameters = test::plain_nic())
+      : host(test::small_host()), left_nic(engine, host, parameters, test::plain_route()),
+        right_nic(engine, host, parameters, test::plain_route()), activity(engine),
+        left_context(left_nic.create_context(activity, "left")),
+        right_context(right_nic.create_context(activity, "right")), left(left_context, right_context, credits),
+        right(right_context, left_context, credits) {
+    Endpoint::pair(left, right);
+  }
+
+  Engine engine{1};
+  Host host;
+  Nic left_nic;
+  Nic right_nic;
+  test::Activity activity;
+  NicContext& left_context;
+  NicContext& right_context;
+  Endpoint left;
+  Endpoint right;
+};
+
+void check_bounds(const Endpoint& endpoint, const CreditParameters& credits) {
+  REQUIRE(endpoint.credits() >= 0);
+  REQUIRE(endpoint.credits() <= credits.buffers);
+  REQUIRE(endpoint.posted_buffers() >= 0);
+  REQUIRE(endpoint.posted_buffers() <= credits.buffers);
+  REQUIRE(endpoint.control_sent() >= 0);
+  REQUIRE(endpoint.control_sent() < credits.reserve);
+}
+
+/// Sends `count` messages as soon as they may go, and polls in between.
+void stream(SimThread& self, Endpoint& endpoint, NicContext& context, int count, int expected, test::Inbox& inbox,
+            const CreditParameters& credits, Duration pause) {
+  int sent = 0;
+  while (sent < count || inbox.messages.size() < static_cast<std::size_t>(expected)) {
+    if (sent < count && endpoint.post(self, test::message(sent), 40)) {
+      ++sent;
+    }
+    check_bounds(endpoint, credits);
+    context.poll(self, inbox);
+    check_bounds(endpoint, credits);
+    self.spend(pause, Category::software);
+  }
+}
+
+} // namespace
+
+TEST_CASE("a sender stops when the peer's buffers are used up", "[nic][credits]") {
+  for (const CreditParameters credits : {CreditParameters{1, 0, 1, 2}, CreditParameters{4, 3, 2, 4},
+                                         CreditParameters{16, 12, 8, 4}, CreditParameters{256, 192, 128, 4}}) {
+    CAPTURE(credits.buffers);
+    Connection connection(credits);
+    test::Inbox left_box;
+    test::Inbox right_box;
+    connection.engine.spawn("left", 0, 0, [&](SimThread& self) {
+      for (int k = 0; k < credits.buffers; ++k) {
+        REQUIRE(connection.left.post(self, test::message(k), 40));
+      }
+      REQUIRE_FALSE(connection.left.has_room());
+      REQUIRE_FALSE(connection.left.post(self, test::message(0), 40));
+      self.spend(50_us, Category::software);
+      connection.left_context.poll(self, left_box); // completions of sends are no credits
+      REQUIRE(connection.left.outstanding() == 0);
+      REQUIRE_FALSE(connection.left.post(self, test::message(0), 40));
+      self.spend(200_us, Category::software);
+      connection.left_context.poll(self, left_box);
+      CHECK(connection.left.credits() >= credits.window); // back in a message of their own
+      CHECK(connection.left.post(self, test::message(0), 40));
+      CHECK(left_box.messages.empty()); // of which the library sees nothing
+    });
+    connection.engine.spawn("right", 0, 2, [&](SimThread& self) {
+      self.spend(100_us, Category::software);
+      connection.right_context.poll(self, right_box);
+      CHECK(right_box.messages.size() == static_cast<std::size_t>(credits.buffers));
+    });
+    connection.engine.run();
+  }
+}
+
+TEST_CASE("credits ride on messages that go the other way", "[nic][credits]") {
+  const CreditParameters credits{8, 7, 8, 2}; // every buffer is posted again at once; a message for 8 credits only
+  Connection connection(credits);
+  test::Inbox left_box;
+  test::Inbox right_box;
+  connection.engine.spawn("left", 0, 0, [&](SimThread& self) {
+    for (int k = 0; k < 3; ++k) {
+      REQUIRE(connection.left.post(self, test::message(k), 40));
+    }
+    self.spend(100_us, Category::software);
+    connection.left_context.poll(self, left_box);
+    CHECK(left_box.messages.size() == 1);
+    CHECK(connection.left.credits() == 8);
+  });
+  connection.engine.spawn("right", 0, 2, [&](SimThread& self) {
+    self.spend(20_us, Category::software);
+    connection.right_context.poll(self, right_box);
+    CHECK(connection.right.control_sent() == 0);
+    REQUIRE(connection.right.post(self, test::message(0), 40));
+  });
+  connection.engine.run();
+}
+
+TEST_CASE("both sides out of credits go on, whatever the numbers", "[nic][credits]") {
+  RandomStream random(7, "credits");
+  for (int round = 0; round < 60; ++round) {
+    CreditParameters credits;
+    credits.buffers = 1 + static_cast<int>(random.below(20));
+    credits.low_watermark = static_cast<int>(random.below(static_cast<std::uint64_t>(credits.buffers)));
+    // More than this may never come together: fewer used buffers are not posted again.
+    credits.window = 1 + static_cast<int>(random.below(static_cast<std::uint64_t>(credits.low_watermark) + 1));
+    credits.reserve = 2 + static_cast<int>(random.below(12));
+    NicParameters parameters = test::plain_nic();
+    parameters.poll_batch = 1 + static_cast<int>(random.below(8));
+    parameters.send_completion_batch = 1 + static_cast<int>(random.below(8));
+    const int left_count = static_cast<int>(random.below(200));
+    const int right_count = static_cast<int>(random.below(200));
+    CAPTURE(round, credits.buffers, credits.low_watermark, credits.window, credits.reserve, left_count, right_count);
+    Connection connection(credits, parameters);
+    connection.engine.set_step_limit(5'000'000);
+    test::Inbox left_box;
+    test::Inbox right_box;
+    const Duration pause = 1_ns * static_cast<std::int64_t>(1 + random.below(2'000));
+    connection.engine.spawn("left", 0, 0, [&](SimThread& self) {
+      stream(self, connection.left, connection.left_context, left_count, right_count, left_box, credits, 100_ns);
+      for (int k = 0; k < 20'000; ++k) { // progress for the other side's sake
+        connection.left_context.poll(self, left_box);
+      }
+    });
+    connection.engine.spawn("right", 0, 2, [&](SimThread& self) {
+      stream(self, connection.right, connection.right_context, right_count, left_count, right_box, credits, pause);
+      for (int k = 0; k < 20'000; ++k) {
+        connection.right_context.poll(self, right_box);
+      }
+    });
+    connection.engine.run();
+    REQUIRE(left_box.messages.size() == static_cast<std::size_t>(right_count));
+    REQUIRE(right_box.messages.size() == static_cast<std::size_t>(left_count));
+  }
+}

@@ -1,0 +1,140 @@
+// Multirate's patterns and modes over every protocol: what is sent arrives, once, and everybody gets to the end.
+#include "simulation/simulation.hpp"
+#include "support/observe.hpp"
+#include "support/random_exchange.hpp"
+
+#include <catch2/catch.hpp>
+
+#include <algorithm>
+#include <set>
+#include <string>
+
+using namespace contend;
+
+namespace {
+
+struct Expected {
+  std::int64_t data = 0;
+  std::int64_t handshakes = 0;
+  std::int64_t sending_ranks = 0;
+  std::int64_t receiving_ranks = 0;
+};
+
+/// Of the whole run, from the description of the published benchmark.
+Expected expected(const MultirateParameters& workload) {
+  const bool pairwise = workload.pattern == "pairwise";
+  const int senders = pairwise ? workload.pairs : workload.senders;
+  const int receivers = pairwise ? workload.pairs : workload.receivers;
+  const bool sending_threads = workload.mode == "thread" || workload.mode == "thread-to-process";
+  const bool receiving_threads = workload.mode == "thread" || workload.mode == "process-to-thread";
+  Expected result;
+  result.sending_ranks = sending_threads ? 1 : senders;
+  result.receiving_ranks = receiving_threads ? 1 : receivers;
+  const int iterations = workload.iterations + workload.warmup_iterations;
+  result.data = std::int64_t{workload.window} * iterations * senders * (pairwise ? 1 : receivers);
+  // Pairwise: ready and acknowledgement of each pair. Else: ready from each receiving process to the first sender, and
+  // an acknowledgement from each receiving to each sending process.
+  result.handshakes = iterations * (pairwise ? std::int64_t{2} * senders
+                                             : result.receiving_ranks + result.receiving_ranks * result.sending_ranks);
+  return result;
+}
+
+} // namespace
+
+TEST_CASE("every pattern in every mode sends what the benchmark sends", "[mpi][patterns]") {
+  for (const std::string pattern : {"pairwise", "one-to-many", "many-to-one", "many-to-many"}) {
+    for (const std::string mode : {"thread", "process", "process-to-thread", "thread-to-process"}) {
+      for (const bool own_communicators : {false, true}) {
+        CAPTURE(pattern, mode, own_communicators);
+        PointConfig point = test::small_point();
+        MultirateParameters& workload = point.workload.multirate;
+        workload.pattern = pattern;
+        workload.mode = mode;
+        workload.communicator_per_pair = own_communicators;
+        workload.pairs = pattern == "pairwise" ? 3 : 1;
+        workload.senders = pattern == "many-to-one" || pattern == "many-to-many" ? 3 : 1;
+        workload.receivers = pattern == "one-to-many" || pattern == "many-to-many" ? 4 : 1;
+        const Expected want = expected(workload);
+        const test::Observation run = test::observe(point, 1);
+        CHECK(run.counters.size() == static_cast<std::size_t>(want.sending_ranks + want.receiving_ranks));
+        std::int64_t sent = 0;
+        std::int64_t received = 0;
+        for (const SpcCounters& rank : run.counters) {
+          sent += rank.sent;
+          received += rank.received;
+        }
+        CHECK(sent == want.data + want.handshakes);
+        CHECK(received == sent);
+        CHECK(run.result.operations == want.data / 4 * 3); // 3 of 4 iterations are timed
+        CHECK(run.result.threads[0] == (pattern == "pairwise" ? 3 : workload.senders));
+        CHECK(run.result.threads[1] == (pattern == "pairwise" ? 3 : workload.receivers));
+        // Data is never unexpected: receives are posted before anybody may send.
+        const bool window_first = run.counters.back().unexpected <= want.handshakes;
+        CHECK(window_first);
+      }
+    }
+  }
+}
+
+TEST_CASE("random exchanges: everything sent is matched and completed, and nothing is left", "[mpi][property]") {
+  for (std::uint64_t seed = 1; seed <= 300; ++seed) {
+    const PointConfig point = test::random_exchange(seed);
+    CAPTURE(seed, test::describe_exchange(point));
+    const Expected want = expected(point.workload.multirate);
+    const test::Observation run = test::observe(point, seed, 40'000'000);
+    REQUIRE(run.monotone);
+    REQUIRE(run.accounts_add_up);
+    std::int64_t sent = 0;
+    std::int64_t posted = 0;
+    std::int64_t received = 0;
+    for (const SpcCounters& rank : run.counters) {
+      sent += rank.sent;
+      posted += rank.posted;
+      received += rank.received;
+      REQUIRE(rank.oos_in_queue == 0);
+      REQUIRE(rank.unexpected_in_queue == 0);
+    }
+    REQUIRE(sent == want.data + want.handshakes);
+    REQUIRE(posted == sent);
+    REQUIRE(received == sent);
+    REQUIRE(run.result.operations == want.data);
+    if (point.workload.multirate.message_size_bytes > 0) { // never faster than the wire
+      const double seconds = static_cast<double>(want.data) *
+                             static_cast<double>(point.workload.multirate.message_size_bytes) /
+                             point.route.bytes_per_second;
+      REQUIRE(run.result.elapsed.in_seconds() > seconds);
+    }
+  }
+}
+
+TEST_CASE("random exchanges: the same seed takes the same steps", "[mpi][property]") {
+  for (std::uint64_t seed = 1'001; seed <= 1'030; ++seed) {
+    const PointConfig point = test::random_exchange(seed);
+    CAPTURE(seed, test::describe_exchange(point));
+    const test::Observation first = test::observe(point, 5, 40'000'000);
+    const test::Observation second = test::observe(point, 5, 40'000'000);
+    REQUIRE(first.hash == second.hash);
+    REQUIRE(first.result.times == second.result.times);
+  }
+}
+
+TEST_CASE("few credits: the rate falls as the window grows, and more credits mend it", "[mpi][credits]") {
+  const auto rate = [](int buffers, int window) {
+    PointConfig point = test::small_point();
+    point.workload.multirate.pairs = 1;
+    point.workload.multirate.window = window;
+    // Sending and receiving take about as long: what the sender's loop leaves to the end does not overlap with it.
+    point.machine.software.send_call = 500_ns;
+    point.machine.software.deliver = 500_ns;
+    point.machine.nic.send_completion_batch = 16;
+    point.library.flow_control.kind = "credits";
+    point.library.flow_control.credits = {buffers, buffers * 3 / 4, buffers / 2, 4}; // the defaults of btl/openib
+    point.library.protocol.pending_order = "at-connection";
+    const PointResult result = simulate(point, {});
+    return static_cast<double>(result.workload.operations) / result.workload.elapsed.in_seconds();
+  };
+  CHECK(rate(32, 128) < 0.95 * rate(32, 32));
+  CHECK(rate(32, 512) < rate(32, 128));
+  CHECK(rate(512, 512) > 1.2 * rate(32, 512));
+  CHECK(rate(512, 512) > rate(512, 32)); // with enough of them a larger window is better
+}

@@ -1,0 +1,200 @@
+// Messages above the eager limit: what they cost, in what order they match, and that they come to an end.
+#include "support/program.hpp"
+
+#include <catch2/catch.hpp>
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+using namespace contend;
+using test::Program;
+
+namespace {
+
+PointConfig with_protocol(const std::string& rendezvous) {
+  PointConfig point = test::small_point();
+  point.library.protocol.rendezvous = rendezvous;
+  point.machine.nic.registration = 16'000'057_ps;
+  point.machine.nic.registration_page = 246'011_ps;
+  point.machine.nic.registration_hit = 90'017_ps;
+  point.machine.nic.packet_bytes = 26;
+  return point;
+}
+
+/// From the call of send until the receive is complete, the second time: buffers are registered by then.
+Duration transfer_time(const PointConfig& point, std::int64_t bytes) {
+  Program program(2, point);
+  const int comm = program.communicator;
+  TimePoint start;
+  TimePoint end;
+  program.thread(0, [&](SimThread& self, Process& mpi) {
+    mpi.send(self, comm, 1, 1, bytes);
+    self.spend(10'000_us, Category::software); // both sides are idle by then
+    start = self.now();
+    mpi.send(self, comm, 1, 2, bytes);
+  });
+  program.thread(1, [&](SimThread& self, Process& mpi) {
+    mpi.recv(self, comm, 0, 1, bytes);
+    mpi.recv(self, comm, 0, 2, bytes);
+    end = self.now();
+  });
+  program.run();
+  return end - start;
+}
+
+Duration wire_time(const PointConfig& point, std::int64_t bytes) {
+  const std::int64_t packets = (bytes + point.machine.nic.mtu_bytes - 1) / point.machine.nic.mtu_bytes;
+  return Duration::seconds(static_cast<double>(bytes + packets * point.machine.nic.packet_bytes) /
+                           point.route.bytes_per_second);
+}
+
+} // namespace
+
+TEST_CASE("a large message takes its way through the protocol, and then the wire", "[mpi][rendezvous]") {
+  // Latencies on the way of the payload: envelope, request of a get, payload; envelope, acknowledgement of a put, payload
+  // and its acknowledgement, end.
+  for (const auto& [protocol, latencies] : {std::pair<std::string, int>{"get", 3}, {"put", 5}}) {
+    CAPTURE(protocol);
+    const PointConfig point = with_protocol(protocol);
+    const NicParameters& nic = point.machine.nic;
+    for (const std::int64_t bytes : {100'000, 1'000'000, 20'000'000}) {
+      const Duration fixed = latencies * point.route.latency + 3 * nic.wqe_fetch + 2 * nic.registration_hit;
+      const Duration took = transfer_time(point, bytes);
+      CAPTURE(bytes, took.count());
+      CHECK(took > fixed + wire_time(point, bytes));
+      CHECK(took < fixed + wire_time(point, bytes) + 3_us); // calls, matching and polls
+    }
+    const Duration longer = transfer_time(point, 9'000'000) - transfer_time(point, 1'000'000);
+    const Duration difference = longer - (wire_time(point, 9'000'000) - wire_time(point, 1'000'000));
+    CHECK(difference < 200_ns); // a turn of polling
+    CHECK(difference > -200_ns);
+  }
+}
+
+TEST_CASE("a payload in pieces is copied on both sides", "[mpi][rendezvous]") {
+  PointConfig point = with_protocol("send");
+  point.machine.software.copy_bytes_per_second = 1e9; // the wire is twelve times as fast
+  point.library.protocol.pieces_under_way = 3;
+  const Duration one_copy = Duration::seconds(1e-3);
+  const Duration took = transfer_time(point, 1'000'000);
+  CHECK(took > one_copy);
+  CHECK(took < one_copy + one_copy.scaled(0.25)); // pieces are copied in while others are copied out
+  point.library.protocol.piece_bytes = 1'000'000;
+  const Duration whole = transfer_time(point, 1'000'000);
+  CHECK(whole > 2 * one_copy);
+}
+
+TEST_CASE("registration is paid once with a cache, and every time without", "[mpi][rendezvous]") {
+  constexpr std::int64_t bytes = 1'000'000;
+  PointConfig point = with_protocol("get");
+  const Duration cached = transfer_time(point, bytes);
+  point.library.protocol.registration_cache = false;
+  const Duration uncached = transfer_time(point, bytes);
+  const Duration pinning = point.machine.nic.registration + 245 * point.machine.nic.registration_page;
+  const Duration more = uncached - cached - 2 * (pinning - point.machine.nic.registration_hit);
+  CHECK(more < 300_ns);
+  CHECK(more > -300_ns);
+}
+
+TEST_CASE("the eager limit is the largest eager size", "[mpi][rendezvous]") {
+  const PointConfig point = with_protocol("get");
+  for (const std::int64_t bytes : {8192, 8193}) {
+    Program program(2, point);
+    TimePoint complete;
+    program.thread(0, [&](SimThread& self, Process& mpi) {
+      Request* const large = mpi.isend(self, program.communicator, 1, 0, bytes);
+      mpi.send(self, program.communicator, 1, 9, 0);
+      mpi.wait(self, large);
+      complete = self.now();
+    });
+    program.thread(1, [&](SimThread& self, Process& mpi) {
+      self.spend(500_us, Category::software);
+      mpi.recv(self, program.communicator, 0, 9, 0); // finds the other one on the way
+      mpi.recv(self, program.communicator, 0, 0, bytes);
+    });
+    program.run();
+    CHECK((complete > TimePoint::at(500_us)) == (bytes > 8192)); // only a rendezvous waits for the receiver
+    CHECK(program.counters(1).unexpected == 1);
+  }
+}
+
+TEST_CASE("messages match in the order sent, whatever their size", "[mpi][rendezvous]") {
+  const std::vector<std::int64_t> sizes{0, 100'000, 300, 9'000, 8'192, 1'000'000, 1, 20'000};
+  for (const std::string protocol : {"get", "put", "send"}) {
+    for (const bool receives_first : {false, true}) {
+      CAPTURE(protocol, receives_first);
+      PointConfig point = with_protocol(protocol);
+      point.machine.nic.send_queue_depth = 2;
+      Program program(2, point);
+      program.thread(0, [&](SimThread& self, Process& mpi) {
+        self.spend(receives_first ? 500_us : Duration{}, Category::software);
+        std::vector<Request*> requests;
+        for (const std::int64_t bytes : sizes) {
+          requests.push_back(mpi.isend(self, program.communicator, 1, 5, bytes));
+        }
+        mpi.waitall(self, requests);
+      });
+      program.thread(1, [&](SimThread& self, Process& mpi) {
+        self.spend(receives_first ? Duration{} : 500_us, Category::software);
+        std::vector<Request*> requests;
+        for (std::size_t i = 0; i < sizes.size(); ++i) {
+          requests.push_back(mpi.irecv(self, program.communicator, any_source, 5, 2'000'000));
+        }
+        mpi.waitall(self, requests);
+        for (std::size_t i = 0; i < sizes.size(); ++i) {
+          CHECK(requests[i]->bytes == sizes[i]);
+        }
+      });
+      program.run();
+    }
+  }
+}
+
+TEST_CASE("both sides send large messages at once through a queue of one", "[mpi][rendezvous]") {
+  for (const std::string protocol : {"get", "put", "send"}) {
+    for (const std::string& engine : progress_registry().names()) {
+      for (const std::string pending : {"fifo", "at-connection"}) {
+        CAPTURE(protocol, engine, pending);
+        PointConfig point = with_protocol(protocol);
+        point.machine.nic.send_queue_depth = 1;
+        point.library.progress.engine = engine;
+        point.library.protocol.pending_order = pending;
+        Program program(2, point);
+        for (const int rank : {0, 1}) {
+          for (int thread = 0; thread < 2; ++thread) {
+            program.thread(rank, [&, rank, thread](SimThread& self, Process& mpi) {
+              std::vector<Request*> requests;
+              for (int k = 0; k < 10; ++k) {
+                requests.push_back(mpi.irecv(self, program.communicator, 1 - rank, thread, 50'000));
+                requests.push_back(mpi.isend(self, program.communicator, 1 - rank, thread, 50'000));
+              }
+              mpi.waitall(self, requests);
+            });
+          }
+        }
+        program.run();
+        CHECK(program.counters(0).received == 20);
+        CHECK(program.counters(1).received == 20);
+      }
+    }
+  }
+}
+
+TEST_CASE("the target of a transfer needs no processor time for its bytes", "[mpi][rendezvous]") {
+  const auto busy = [](std::int64_t bytes) {
+    const PointConfig point = with_protocol("get");
+    Program program(2, point);
+    Duration work;
+    program.thread(0, [&](SimThread& self, Process& mpi) {
+      mpi.send(self, program.communicator, 1, 0, bytes);
+      for (std::size_t i = 0; i < category_count; ++i) {
+        work += static_cast<Category>(i) == Category::poll_idle ? Duration{} : self.times()[i];
+      }
+    });
+    program.thread(1, [&](SimThread& self, Process& mpi) { mpi.recv(self, program.communicator, 0, 0, bytes); });
+    program.run();
+    return work - with_protocol("get").machine.nic.registration_page * ((bytes + 4095) / 4096);
+  };
+  CHECK(busy(10'000'000) == busy(10'000));
+}
