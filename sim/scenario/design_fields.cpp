@@ -108,6 +108,7 @@ Section library_fields() {
   s.section(matching_design_fields());
   s.section(protocol_fields());
   s.section(flow_control_fields());
+  s.stand_ins({"preset"});
   return s.finish();
 }
 

@@ -13,6 +13,15 @@ namespace contend::scenario {
 
 namespace {
 
+/// The values of a library carry source and uncertainty in a preset; a name needs none.
+Section with_sources(Section section) {
+  for (Field& field : section.fields)
+    field.measured = field.name != "name";
+  for (Section& inner : section.sections)
+    inner = with_sources(std::move(inner));
+  return section;
+}
+
 void complete(Section& section, const std::string& prefix) {
   for (Field& field : section.fields) {
     field.path = prefix + field.name;
@@ -41,7 +50,7 @@ Section build() {
   root.field("name", &PointConfig::name, TextRule{200}, "name of the scenario");
   root.section(machine_fields());
   root.section(fabric_fields());
-  root.section(library_fields());
+  root.section(with_sources(library_fields()));
   root.section(workload_fields());
   root.section(run_fields());
   Section section = root.finish();

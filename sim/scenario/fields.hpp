@@ -40,7 +40,7 @@ struct Field {
   std::string doc;
   Kind kind = Kind::flag;
   bool required = false; ///< no default
-  bool measured = false; ///< carries source and uncertainty in a profile
+  bool measured = false; ///< carries source and uncertainty in a profile or preset
   bool selector = false; ///< says which kind of its section applies
   Value minimum;         ///< count, seed, real, time, size, rate
   Value maximum;

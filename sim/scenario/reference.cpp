@@ -24,6 +24,12 @@ void write_section(const Section& section, const std::string& path, const KnownN
   const std::string title = path.empty() ? section.name : path;
   page += "\n## " + title + "\n";
   write_fields(section, names, page);
+  if (!section.stand_ins.empty()) {
+    page += "\nIn place of values:";
+    for (const std::string& key : section.stand_ins)
+      page += (&key == &section.stand_ins.front() ? " `" : ", `") + path + "." + key + "`";
+    page += ".\n";
+  }
   for (const Section& kind : section.kinds) {
     page += "\n### " + title + " of kind " + kind.name + "\n";
     write_fields(kind, names, page);
