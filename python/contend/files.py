@@ -72,7 +72,10 @@ def _stage(path: Path, content: bytes) -> Path:
 
 
 def write_files(directory: Path, contents: Mapping[str, bytes]) -> list[Path]:
-    """Writes several files into a folder: either all of them, complete, or none.
+    """Writes several files into a folder, each complete.
+
+    What can go wrong for lack of space or permission does so before the first file is replaced. Replacing several files
+    is not one step, though: if that fails half-way, the message names the files that are new.
 
     Args:
         directory: The folder, which is there.
@@ -82,9 +85,10 @@ def write_files(directory: Path, contents: Mapping[str, bytes]) -> list[Path]:
         The paths written, in the order given.
 
     Raises:
-        ContendError: One cannot be written; none has been replaced then, and no temporary file is left.
+        ContendError: One cannot be written. No temporary file is left.
     """
     staged: list[tuple[Path, Path]] = []
+    replaced: list[str] = []
     path = directory
     try:
         for name, content in contents.items():
@@ -96,8 +100,10 @@ def write_files(directory: Path, contents: Mapping[str, bytes]) -> list[Path]:
             temporary, path = staged[0]
             temporary.replace(path)
             staged.pop(0)
+            replaced.append(path.name)
     except OSError as error:
-        raise ContendError(f"cannot write {path}: {describe(error)}") from error
+        already = f"; new already: {', '.join(replaced)}" if replaced else ""
+        raise ContendError(f"cannot write {path}: {describe(error)}{already}") from error
     finally:
         for temporary, _ in staged:
             with contextlib.suppress(OSError):

@@ -47,6 +47,22 @@ def test_full_disk_leaves_nothing_and_keeps_the_old(
     assert {path.read_bytes() for path in tmp_path.iterdir()} == {b"old"}
 
 
+def test_a_failure_half_way_says_what_is_new(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    files.write_files(tmp_path, {"a": b"old", "b": b"old"})
+    original = Path.replace
+
+    def replace(self: Path, target: Path) -> Path:
+        if target.name == "b":
+            raise OSError(errno.EACCES, "Permission denied")
+        return original(self, target)
+
+    monkeypatch.setattr(Path, "replace", replace)
+    with pytest.raises(ContendError, match=r"cannot write .*b: permission denied; new already: a"):
+        files.write_files(tmp_path, {"a": b"new", "b": b"new"})
+    assert names(tmp_path) == ["a", "b"]
+    assert (tmp_path / "b").read_bytes() == b"old"
+
+
 def test_folder_that_is_a_file(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     with pytest.raises(ContendError, match="cannot write to the folder"):

@@ -133,12 +133,10 @@ knl_wire = _wire("knl")
     expected=at_most(5.0, "%"),
 )
 def concurrent_progress(e: Evidence) -> float:
-    scenario = "fig5_7_rma_put_haswell_progress"
-    return max(
-        100
-        * abs(e.rate(scenario, engine="concurrent", threads=n) / e.rate(scenario, engine="ownership", threads=n) - 1)
-        for n in e.axis(scenario, "threads")
+    concurrent, serial = (
+        e.curve("fig5_7_rma_progress", "threads", engine=engine) for engine in ("concurrent", "ownership")
     )
+    return max(100 * abs(rate / serial[threads] - 1) for threads, rate in concurrent.items())
 
 
 @claim(
