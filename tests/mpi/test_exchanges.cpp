@@ -118,6 +118,20 @@ TEST_CASE("random exchanges: the same seed takes the same steps", "[mpi][propert
   }
 }
 
+TEST_CASE("random exchanges: skipping idle polls changes nothing", "[mpi][property]") {
+  for (std::uint64_t seed = 2'001; seed <= 2'060; ++seed) {
+    PointConfig point = test::random_exchange(seed);
+    point.library.progress.engine = "ownership"; // the others take every turn anyway
+    CAPTURE(seed, test::describe_exchange(point));
+    point.run.coalesce_idle_polls = false;
+    const PointResult turn_by_turn = simulate(point, {});
+    point.run.coalesce_idle_polls = true;
+    const PointResult coalesced = simulate(point, {});
+    CHECK(turn_by_turn.workload.elapsed.count() == coalesced.workload.elapsed.count());
+    CHECK(turn_by_turn.workload.times == coalesced.workload.times);
+  }
+}
+
 TEST_CASE("few credits: the rate falls as the window grows, and more credits mend it", "[mpi][credits]") {
   const auto rate = [](int buffers, int window) {
     PointConfig point = test::small_point();
