@@ -126,6 +126,11 @@ inline std::vector<Design> small_designs() {
       point.machine.nic.registration_hit = 90_ns;
     });
   }
+  add("no barriers between iterations, process mode", [](PointConfig& point) {
+    point.workload.multirate.mode = "process";
+    point.workload.multirate.barrier_every_iteration = false;
+    point.workload.multirate.iterations = 5;
+  });
   add("few credits", [](PointConfig& point) {
     point.library.flow_control.kind = "credits";
     point.library.flow_control.credits = {8, 6, 4, 4};
