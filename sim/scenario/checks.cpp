@@ -154,6 +154,25 @@ Problem backoff_reversed(const PointConfig& point) {
          format_time(locks.backoff_maximum);
 }
 
+/// Simulated time is an integer number of picoseconds, 106 days in all.
+Problem payload_longer_than_time(const PointConfig& point) {
+  constexpr double most_seconds = 1e6;
+  const MultirateParameters& workload = point.workload.multirate;
+  const NicParameters& nic = point.machine.nic;
+  const auto bytes = static_cast<double>(workload.message_size_bytes);
+  const double packets = bytes / static_cast<double>(nic.mtu_bytes) + 2;
+  const double pages = bytes / 4096 + 1;
+  const double message = (bytes + packets * static_cast<double>(nic.packet_bytes)) / point.route.bytes_per_second +
+                         packets * nic.nic_gap.in_seconds() + 2 * pages * nic.registration_page.in_seconds() +
+                         2 * bytes / point.machine.software.copy_bytes_per_second;
+  const double messages = static_cast<double>(sides_of(point).streams()) * workload.window *
+                          (static_cast<double>(workload.iterations) + workload.warmup_iterations);
+  if (message * messages <= most_seconds)
+    return {};
+  return "the payload takes more than the " + number(static_cast<std::int64_t>(most_seconds)) +
+         " seconds that can be simulated";
+}
+
 Problem credits_never_return(const PointConfig& point) {
   const CreditParameters& credits = point.library.flow_control.credits;
   if (point.library.flow_control.kind != "credits")
@@ -186,6 +205,7 @@ constexpr std::array checks{Check{"machine.topology.cores_per_socket", too_many_
                             Check{"library.flow_control.credits", credits_never_return},
                             Check{"workload.window", sequence_numbers_wrap, "multirate"},
                             Check{"workload.window", too_many_outstanding, "multirate"},
+                            Check{"workload.message_size", payload_longer_than_time, "multirate"},
                             Check{"workload.pairs", too_much_state, "multirate"},
                             Check{"machine.locks.backoff_minimum", backoff_reversed}};
 

@@ -22,6 +22,8 @@ Section multirate_fields() {
   s.field("window", &P::window, CountRule{1, 65536}, "messages per entity, peer and iteration");
   s.field("iterations", &P::iterations, CountRule{1, 10'000'000}, "timed iterations");
   s.field("warmup_iterations", &P::warmup_iterations, CountRule{0, 10'000'000}, "iterations before the timed ones");
+  s.field("barrier_every_iteration", &P::barrier_every_iteration, FlagRule{},
+          "pattern pairwise: all entities meet in every iteration, or only before the timed part");
   s.field("communicator_per_pair", &P::communicator_per_pair, FlagRule{}, "each pair has a communicator of its own");
   s.field("allow_overtaking", &P::allow_overtaking, FlagRule{}, "messages need not match in the order sent");
   s.field("any_tag", &P::any_tag, FlagRule{}, "receives accept any tag");

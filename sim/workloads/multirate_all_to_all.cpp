@@ -22,8 +22,11 @@ void MultirateAllToAll::create_communicators(World& world) {
 }
 
 int MultirateAllToAll::communicator(int sender, int receiver) const {
-  return communicators_.empty() ? world_communicator()
-                                : communicators_[static_cast<std::size_t>(sender * parameters().receivers + receiver)];
+  if (communicators_.empty()) {
+    return world_communicator();
+  }
+  const int pair = sender * parameters().receivers + receiver;
+  return communicators_[static_cast<std::size_t>(pair)];
 }
 
 void MultirateAllToAll::run(SimThread& self, const Entity& entity) {

@@ -25,6 +25,14 @@ void MultiratePairwise::meet(SimThread& self, const Entity& entity) const {
   entity.barrier->wait(self);
 }
 
+/// The timed part has a common start in any case.
+void MultiratePairwise::begin_iteration(SimThread& self, const Entity& entity, int iteration) {
+  if (!parameters().barrier_every_iteration && iteration == parameters().warmup_iterations) {
+    meet(self, entity);
+  }
+  note_progress(self, iteration);
+}
+
 void MultiratePairwise::run_sender(SimThread& self, const Entity& entity, int communicator) {
   Process& process = *entity.process;
   const int peer = rank_of(Role::receiver, entity.number);
@@ -32,8 +40,10 @@ void MultiratePairwise::run_sender(SimThread& self, const Entity& entity, int co
   const int acknowledgement = parameters().window + 1;
   std::vector<Request*> requests(static_cast<std::size_t>(parameters().window));
   for (int iteration = 0; iteration < iterations(); ++iteration) {
-    note_progress(self, iteration);
-    meet(self, entity);
+    begin_iteration(self, entity, iteration);
+    if (parameters().barrier_every_iteration) {
+      meet(self, entity);
+    }
     process.recv(self, communicator, peer, ready, 1);
     for (int k = 0; k < parameters().window; ++k) {
       requests[static_cast<std::size_t>(k)] =
@@ -52,12 +62,14 @@ void MultiratePairwise::run_receiver(SimThread& self, const Entity& entity, int 
   const int acknowledgement = parameters().window + 1;
   std::vector<Request*> requests(static_cast<std::size_t>(parameters().window));
   for (int iteration = 0; iteration < iterations(); ++iteration) {
-    note_progress(self, iteration);
+    begin_iteration(self, entity, iteration);
     for (int k = 0; k < parameters().window; ++k) {
       requests[static_cast<std::size_t>(k)] =
           process.irecv(self, communicator, peer, parameters().any_tag ? any_tag : k, parameters().message_size_bytes);
     }
-    meet(self, entity);
+    if (parameters().barrier_every_iteration) {
+      meet(self, entity);
+    }
     process.send(self, communicator, peer, ready, 1);
     process.waitall(self, requests);
     process.send(self, communicator, peer, acknowledgement, 1);

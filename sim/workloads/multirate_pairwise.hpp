@@ -18,6 +18,7 @@ private:
   void run(SimThread& self, const Entity& entity) override;
   void run_sender(SimThread& self, const Entity& entity, int communicator);
   void run_receiver(SimThread& self, const Entity& entity, int communicator);
+  void begin_iteration(SimThread& self, const Entity& entity, int iteration);
   void meet(SimThread& self, const Entity& entity) const;
 
   std::vector<int> communicators_; ///< by pair

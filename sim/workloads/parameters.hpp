@@ -20,6 +20,9 @@ struct MultirateParameters {
   int window = 128; ///< messages per entity and peer in an iteration
   int iterations = 10;
   int warmup_iterations = 2;
+  /// Pairwise: all entities meet in every iteration, as in the benchmark's pairwise.c; or once, before the timed part, as in
+  /// its multirate.c. The other patterns always meet.
+  bool barrier_every_iteration = true;
   bool communicator_per_pair = false;
   bool allow_overtaking = false;
   bool any_tag = false;

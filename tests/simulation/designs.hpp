@@ -92,6 +92,50 @@ inline std::vector<Design> small_designs() {
     point.machine.nic.send_completion_batch = 4;
     point.machine.nic.flow_control_window = 24;
   });
+  add("many to one, process mode", [](PointConfig& point) {
+    point.workload.multirate.pattern = "many-to-one";
+    point.workload.multirate.mode = "process";
+    point.workload.multirate.pairs = 1;
+    point.workload.multirate.senders = 5;
+  });
+  add("one to many, one thread to processes, 1 KiB", [](PointConfig& point) {
+    point.workload.multirate.pattern = "one-to-many";
+    point.workload.multirate.mode = "thread-to-process";
+    point.workload.multirate.pairs = 1;
+    point.workload.multirate.receivers = 4;
+    point.workload.multirate.message_size_bytes = 1024;
+  });
+  add("many to many, processes to threads", [](PointConfig& point) {
+    point.workload.multirate.pattern = "many-to-many";
+    point.workload.multirate.mode = "process-to-thread";
+    point.workload.multirate.pairs = 1;
+    point.workload.multirate.senders = 3;
+    point.workload.multirate.receivers = 4;
+    point.workload.multirate.window = 8;
+  });
+  for (const std::string protocol : {"get", "put", "send"}) {
+    add("100 kB by " + protocol, [&](PointConfig& point) {
+      point.workload.multirate.message_size_bytes = 100'000;
+      point.workload.multirate.window = 8;
+      point.library.protocol.rendezvous = protocol;
+      point.library.protocol.piece_bytes = 30'000;
+      point.machine.nic.send_queue_depth = 8;
+      point.machine.nic.packet_bytes = 26;
+      point.machine.nic.registration = 16_us;
+      point.machine.nic.registration_page = 246_ns;
+      point.machine.nic.registration_hit = 90_ns;
+    });
+  }
+  add("no barriers between iterations, process mode", [](PointConfig& point) {
+    point.workload.multirate.mode = "process";
+    point.workload.multirate.barrier_every_iteration = false;
+    point.workload.multirate.iterations = 5;
+  });
+  add("few credits", [](PointConfig& point) {
+    point.library.flow_control.kind = "credits";
+    point.library.flow_control.credits = {8, 6, 4, 4};
+    point.library.protocol.pending_order = "at-connection";
+  });
   return designs;
 }
 

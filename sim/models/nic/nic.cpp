@@ -62,7 +62,7 @@ int Endpoint::send_queue_depth() const {
 bool Endpoint::has_room() const {
   const NicParameters& parameters = local_.nic_.parameters_;
   const bool limited = uses_credits() || parameters.flow_control_window > 0;
-  return outstanding_ < send_queue_depth() && !(limited && credits_ == 0);
+  return outstanding_ < send_queue_depth() && (!limited || credits_ > 0);
 }
 
 /// Takes one of the messages that may be sent. Returns whether the peer is to be asked for a grant: like UCX's hard

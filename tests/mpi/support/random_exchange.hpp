@@ -21,6 +21,7 @@ inline PointConfig random_exchange(std::uint64_t seed) {
   workload.mode = one_of({"thread", "process", "process-to-thread", "thread-to-process"});
   if (workload.pattern == "pairwise") {
     workload.pairs = number(1, 6);
+    workload.barrier_every_iteration = random.below(2) == 0;
   } else {
     workload.pairs = 1;
     workload.senders = workload.pattern == "one-to-many" ? 1 : number(1, 5);
