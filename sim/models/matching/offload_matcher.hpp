@@ -27,9 +27,10 @@ namespace contend {
 ///     unexpected messages for this.)
 ///
 /// Simplifications: the list takes effect when the command has been handed over; sizes do not matter (UCX leaves messages
-/// below 1 KiB to software by default; use another engine for that); the payload needs a bounce buffer as elsewhere; all
-/// contexts of a process share one list; receives do not move from software to the interface later (UCX does that above a
-/// size limit only). Needs messages in the order of the wire: sequence numbers are unknown to the interface.
+/// below 1 KiB to software by default; use another engine for that); the payload needs a bounce buffer as elsewhere; there
+/// is a list per matching domain, and one unit per interface that walks them; receives do not move from software to the
+/// interface later (UCX does that above a size limit only). Needs messages in the order of the wire: sequence numbers are
+/// unknown to the interface.
 class OffloadMatcher final : public Matcher, public HardwareMatcher {
 public:
   explicit OffloadMatcher(const MatcherSetup& setup)
