@@ -68,6 +68,7 @@ public:
   /// Removes and returns an element. Places are invalid afterwards.
   Value take(std::size_t place, QueueWalk& walk) {
     Value value = std::move(values_[place]);
+    signatures_[place] = gap_signature;
     occupied_[place] = 0;
     --size_;
     Block& block = blocks_[place / width_];

@@ -13,9 +13,6 @@ constexpr std::size_t gaps_worth_closing = 256;
 /// Elements per word of the bit sets.
 constexpr std::size_t word = 64;
 
-/// What a gap compares as: few receives have it, so that walks seldom stop at a gap.
-constexpr std::uint32_t gap_signature = 0x80000001U;
-
 constexpr std::uint64_t bit(std::size_t index) { return std::uint64_t{1} << (index % word); }
 
 } // namespace

@@ -25,6 +25,9 @@ using Signature = std::uint32_t;
   return static_cast<std::uint32_t>(hash >> 32U); // the high bits are the good ones
 }
 
+/// What a removed element compares as: few have it, so that walks seldom stop at a gap.
+inline constexpr Signature gap_signature = 0x80000001U;
+
 /// First index from `begin` on whose signature is one of the two, or the size.
 [[nodiscard]] std::size_t find_signature(const std::vector<Signature>& signatures, std::size_t begin, Signature exact,
                                          Signature any);

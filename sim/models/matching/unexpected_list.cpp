@@ -56,6 +56,7 @@ std::size_t UnexpectedList::find(const PostedReceive& receive, QueueWalk& walk) 
 }
 
 Envelope UnexpectedList::take(std::size_t index) {
+  signatures_[index] = gap_signature;
   linked_[index / word] &= ~bit(index);
   --alive_;
   while (front_ < messages_.size() && !linked(front_)) {
