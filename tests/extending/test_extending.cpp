@@ -51,9 +51,9 @@ TEST_CASE("a scenario chooses a lock and a matching engine that were added by on
   REQUIRE(point.library.matching.engine == "by-tag");
   REQUIRE(point.library.matching.lock == "tas");
   const PointResult result = simulate(point, {});
-  CHECK(result.receiver.received == 4 * 32 * 4);
+  CHECK(result.receiver.received == std::int64_t{4} * 32 * 4);
   CHECK(result.receiver.unexpected_in_queue == 0);
-  CHECK(result.workload.operations == 4 * 32 * 3);
+  CHECK(result.workload.operations == std::int64_t{4} * 32 * 3);
 
   // Tags repeat in every window, so that a tag's list holds a receive per pair: less to walk than ob1's list of the peer.
   PointConfig ob1 = point;

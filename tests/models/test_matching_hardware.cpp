@@ -41,7 +41,7 @@ struct Outcome {
     message_of[receive] = message;
     receive_of[message] = receive;
   }
-  [[nodiscard]] std::size_t number(const PostedReceive& receive) const {
+  [[nodiscard]] static std::size_t number(const PostedReceive& receive) const {
     return static_cast<std::size_t>(receive.order);
   }
 };
@@ -143,7 +143,7 @@ void check_order(const Outcome& outcome) {
   }
 }
 
-const Mix mixes[] = {
+const std::vector<Mix> mixes{
     {"specific receives", 1, 3, 4, 0, 0, 3}, {"any source", 1, 4, 3, 3, 0, 3},
     {"any tag", 1, 3, 4, 0, 3, 3},           {"any of both", 2, 4, 3, 5, 5, 3},
     {"one peer, one tag", 1, 1, 1, 2, 2, 3}, {"mostly posted", 2, 3, 6, 6, 6, 6},
