@@ -117,8 +117,12 @@ private:
   // Receive path.
   void receive(SimThread& self, const Envelope& envelope) override;
   void match(SimThread& self, Communicator& communicator, const Envelope& envelope);
+  void take_message(SimThread& self, Request& request, const Envelope& envelope);
   void keep_for_later(SimThread& self, PeerState& peer, const Envelope& envelope);
   void complete(SimThread& self, Request& request);
+
+  MatchingDomain& domain_of(int communicator);
+  HardwareMatcher::Time arrived(Envelope& envelope) override;
 
   // Requests.
   Request* new_request(SimThread& self);
@@ -158,7 +162,7 @@ private:
   std::vector<Rendezvous*> free_rendezvous_;
   std::vector<std::int64_t> registered_bytes_; ///< of each thread's buffer, by thread id
 
-  std::vector<std::unique_ptr<MatchingDomain>> domains_;
+  std::vector<std::unique_ptr<MatchingDomain>> domains_; ///< by number
   std::vector<Communicator> communicators_;
 
   std::unique_ptr<ProgressEngine> progress_;

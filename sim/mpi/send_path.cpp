@@ -13,7 +13,7 @@ Request* Process::isend(SimThread& self, int communicator, int destination, int 
   Communicator& comm = communicators_[static_cast<std::size_t>(communicator)];
   Envelope envelope{communicator, rank_, tag, 0, bytes};
   counters_.sent += tag >= 0 ? 1 : 0;
-  if (!comm.allow_overtaking) {
+  if (comm.sequenced) {
     // The number is taken before the instance lock: threads that pass each other in between send out of sequence.
     PeerState& peer = comm.peers[static_cast<std::size_t>(destination)];
     peer.send_line->atomic(self, Category::line_transfer);
@@ -40,7 +40,9 @@ Request* Process::isend(SimThread& self, int communicator, int destination, int 
   const int instance = assignment_->pick(self);
   Instance& chosen = instances_[static_cast<std::size_t>(instance)];
   chosen.lock->lock(self);
-  const bool sent = chosen.endpoints[static_cast<std::size_t>(destination)]->post(self, envelope, wire_bytes(envelope));
+  const bool in_turn = !settings_.library.matching.ordered_by_transport() || delayed_.empty();
+  const bool sent = in_turn && chosen.endpoints[static_cast<std::size_t>(destination)]->post(self, envelope,
+                                                                                             wire_bytes(envelope));
   chosen.lock->unlock(self);
   if (!eager) {
     if (!sent) {
@@ -70,7 +72,9 @@ std::int64_t Process::wire_bytes(const Envelope& envelope) const {
 void Process::send_or_delay(SimThread& self, int instance, int destination, const Envelope& envelope,
                             Request* request) {
   const DelayedSend send{instance, destination, envelope, request};
-  if (settings_.library.protocol.pending_order != "at-connection" && try_send(self, send, nullptr)) {
+  const bool behind_others = settings_.library.matching.ordered_by_transport() && !delayed_.empty();
+  const bool must_wait = behind_others || settings_.library.protocol.pending_order == "at-connection";
+  if (!must_wait && try_send(self, send, nullptr)) {
     return;
   }
   ++counters_.delayed_sends;
@@ -176,6 +180,8 @@ int Process::retry_delayed_sends(SimThread& self) {
     if (try_send(self, delayed_[next], &attempt_)) {
       ++next;
       ++handled;
+    } else if (settings_.library.matching.ordered_by_transport()) {
+      keep(delayed_.size() - next); // none may pass another
     } else {
       const DelayedSend failing = delayed_[next];
       keep(1);

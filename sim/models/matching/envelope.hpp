@@ -5,6 +5,8 @@
 
 namespace contend {
 
+struct PostedReceive;
+
 inline constexpr int any_source = -1;
 inline constexpr int any_tag = -1;
 
@@ -28,6 +30,10 @@ struct Envelope {
   std::int64_t bytes = 0;     ///< payload of the message; of the piece, in a fragment
   Header header = Header::eager;
   Rendezvous* rendezvous = nullptr; ///< the message that a header other than eager is about
+
+  // Written by a receiving interface that matches messages itself, see HardwareMatcher.
+  PostedReceive* matched = nullptr; ///< the receive that it has found
+  bool missed = false;              ///< it has looked and found none
 };
 
 } // namespace contend
