@@ -235,7 +235,7 @@ def draw(shown: Stretch) -> Figure:
                 colours.setdefault(entry.name, _HOLDERS[len(colours) % len(_HOLDERS)])
             _draw_track(axes, row, track, shown, colours)
         _draw_flows(axes, shown, rows)
-        axes.set_yticks(list(rows.values()), [shown.tracks[index].name for index in rows], fontsize="x-small")
+        axes.set_yticks(list(rows.values()), [_label(shown.tracks[index]) for index in rows], fontsize="x-small")
         for tick, index in zip(axes.get_yticklabels(), rows, strict=True):
             if shown.tracks[index].name in holders:
                 tick.set_color(colours[shown.tracks[index].name])
@@ -268,6 +268,10 @@ def draw(shown: Stretch) -> Figure:
             _draw_counters(last, shown)
         last.set_xlabel("simulated time (us)")
         return figure
+
+
+def _label(track: Track) -> str:
+    return f"lock {track.name}" if track.process_name == "locks" else track.name
 
 
 def picture(shown: Stretch, kind: str) -> bytes:

@@ -110,7 +110,7 @@ def _explain(error: Exception) -> int:
 
 def _usage_message(error: TyperException) -> str:
     """The message of a wrong command line, with where to read more."""
-    message = error.format_message()
+    message = error.format_message().replace("Value error, ", "").replace("Input should be", "must be")
     if not message or error.exit_code != EXIT_BAD_INPUT:
         return message
     context = getattr(error, "ctx", None)

@@ -151,7 +151,7 @@ def _trace(resolved: ResolvedScenario, path: Path, limit_mb: float | None, *, qu
             json.dumps({"file": str(path), "parameters": point.parameters, **entry, "result": trace.result}, indent=2)
         )
     elif not quiet:
-        print(f"{point.label()}: {rate_text(trace.result['message_rate'])} messages/s in this replication")
+        print(f"{resolved.name}: {rate_text(trace.result['message_rate'])} messages/s in this replication")
         print(f"wrote {path}: {trace.events:,} events, {trace.messages:,} messages, {trace.bytes / 1e6:.1f} MB")
         if not trace.complete:
             print(
