@@ -154,6 +154,7 @@ void ContentionAccount::message_arrived(MessageNumber /*message*/, const TraceLa
 
 std::vector<ContentionAccount::LockAccount> ContentionAccount::locks() const {
   std::vector<LockAccount> accounts;
+  accounts.reserve(locks_.size());
   for (const Lock& lock : locks_) {
     accounts.push_back(lock.account);
   }
@@ -162,6 +163,7 @@ std::vector<ContentionAccount::LockAccount> ContentionAccount::locks() const {
 
 std::vector<ContentionAccount::QueueAccount> ContentionAccount::queues() const {
   std::vector<QueueAccount> accounts;
+  accounts.reserve(queues_.size());
   const auto elapsed = static_cast<double>(this->elapsed().count());
   for (const Queue& queue : queues_) {
     const double rest = static_cast<double>(queue.length) * static_cast<double>((engine_.now() - queue.since).count());

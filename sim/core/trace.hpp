@@ -18,6 +18,7 @@ class SimThread;
 /// is its identity, so it lives as long as the thing.
 struct TraceLabel {
   TraceLabel() = default;
+  ~TraceLabel() = default;
   explicit TraceLabel(std::string text, int number = -1) : name(std::move(text)), owner(number) {}
   TraceLabel(const TraceLabel&) = delete;
   TraceLabel& operator=(const TraceLabel&) = delete;
@@ -34,7 +35,7 @@ using MessageNumber = std::uint32_t;
 struct PostedMessage {
   const TraceLabel& interface;
   const TraceLabel& context;
-  std::int64_t bytes;
+  std::int64_t bytes = 0;  ///< on the wire
   TimePoint called;        ///< when the thread began to post it
   TimePoint fetched;       ///< the interface has its work request
   TimePoint served;        ///< the interface turns to it
