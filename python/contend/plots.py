@@ -10,7 +10,7 @@ from contend.axes import Curve, axis_value, curves, x_axis
 from contend.study import study_points
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Sequence
 
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
@@ -34,7 +34,7 @@ CATEGORY_COLOURS = {
     "copy": "#b07aa1",
 }
 _OTHER_COLOURS = ("#edc948", "#b6992d", "#499894", "#86bcb6", "#d37295", "#9d7660")
-_STYLE: Any = {
+STYLE: Any = {
     # The same bytes for the same results: no random identifiers.
     "svg.hashsalt": "contend",
     "font.size": 9.0,
@@ -228,7 +228,7 @@ def draw(results: Results) -> Figure:
     roles = list(dict.fromkeys(role for point in points for role in point.time_by_category_ns))
     # The receiver is where it usually hurts: it comes first.
     roles.sort(key=lambda role: (role != "receiver", role != "sender"))
-    with rc_context(_STYLE):
+    with rc_context(STYLE):
         bars = len(_budget_points(all_curves, axis)[0]) if roles else 0
         heights = [4.2, 0.9 + 0.18 * max(4, bars)] if roles else [4.2]
         figure = Figure(figsize=(10.4, sum(heights) + (0.6 if roles else 0.0)), layout="constrained")
@@ -275,7 +275,7 @@ def draw_comparison(comparison: Comparison) -> Figure:
     from matplotlib.figure import Figure
 
     axis, groups = _comparison_curves(comparison)
-    with rc_context(_STYLE):
+    with rc_context(STYLE):
         figure = Figure(figsize=(10.4, 7.0), layout="constrained")
         rates, ratios = figure.subplots(2, 1, sharex=True, height_ratios=[3, 2])
         for index, (label, points) in enumerate(groups.items()):
@@ -304,22 +304,25 @@ def draw_comparison(comparison: Comparison) -> Figure:
 
 def comparison_picture_bytes(comparison: Comparison) -> dict[str, bytes]:
     """The picture of a comparison in both formats: {"png": ..., "svg": ...}."""
-    return _encode(lambda: draw_comparison(comparison))
+    return figure_bytes(draw_comparison(comparison))
 
 
 def picture_bytes(results: Results) -> dict[str, bytes]:
     """The picture in both formats: {"png": ..., "svg": ...}; the same results give the same bytes."""
-    return _encode(lambda: draw(results))
+    return figure_bytes(draw(results))
 
 
-def _encode(make: Callable[[], Figure]) -> dict[str, bytes]:
+def figure_bytes(figure: Figure, kinds: Sequence[str] = ("png", "svg")) -> dict[str, bytes]:
+    """A figure in some formats ("png", "svg"), by format; the same figure gives the same bytes."""
     from matplotlib import rc_context
     from matplotlib.backends.backend_agg import FigureCanvasAgg
 
-    with rc_context(_STYLE):
-        figure = make()
+    metadata: dict[str, dict[str, Any]] = {"png": {"Software": None}, "svg": {"Date": None, "Creator": None}}
+    pictures = {}
+    with rc_context(STYLE):
         FigureCanvasAgg(figure)
-        png, svg = io.BytesIO(), io.BytesIO()
-        figure.savefig(png, format="png", dpi=150, metadata={"Software": None})
-        figure.savefig(svg, format="svg", metadata={"Date": None, "Creator": None})
-    return {"png": png.getvalue(), "svg": svg.getvalue()}
+        for kind in kinds:
+            buffer = io.BytesIO()
+            figure.savefig(buffer, format=kind, dpi=150, metadata=metadata[kind])
+            pictures[kind] = buffer.getvalue()
+    return pictures

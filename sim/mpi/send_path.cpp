@@ -9,6 +9,7 @@
 namespace contend {
 
 Request* Process::isend(SimThread& self, int communicator, int destination, int tag, std::int64_t bytes) {
+  const TraceScope scope(self, rank_, "MPI_Isend");
   software(self, settings_.software.send_call);
   Communicator& comm = communicators_[static_cast<std::size_t>(communicator)];
   Envelope envelope{communicator, rank_, tag, 0, bytes};
@@ -84,6 +85,7 @@ void Process::send_or_delay(SimThread& self, int instance, int destination, cons
   } else {
     delayed_.push_back(send);
   }
+  show_delayed_sends();
   idle_.disturb(); // a resting owner would find it at the end of its turn
   delayed_lock_->unlock(self);
 }
@@ -118,6 +120,17 @@ bool Process::try_send(SimThread& self, const DelayedSend& send, Attempt* attemp
     complete(self, *send.request);
   }
   return sent;
+}
+
+void Process::show_delayed_sends() const {
+  if (engine_.trace() == nullptr) [[likely]] {
+    return;
+  }
+  std::size_t count = delayed_.size();
+  for (const auto& [connection, sends] : at_connection_) {
+    count += sends.size();
+  }
+  show_length(delayed_label_, static_cast<std::int64_t>(count));
 }
 
 /// Whether a turn of progress has delayed sends to look at.
@@ -160,6 +173,7 @@ int Process::retry_delayed_sends(SimThread& self) {
   delayed_lock_->lock(self);
   if (!at_connection_.empty()) {
     const int sent = send_where_there_is_room(self);
+    show_delayed_sends();
     delayed_lock_->unlock(self);
     return sent;
   }
@@ -197,6 +211,7 @@ int Process::retry_delayed_sends(SimThread& self) {
     }
   }
   delayed_.resize(failed);
+  show_delayed_sends();
   if (settings_.library.protocol.pending_order == "reversing") {
     // Each failed entry was removed and put in front of those that failed before it.
     std::reverse(delayed_.begin(), delayed_.end());

@@ -43,6 +43,7 @@ void Multirate::start(World& world) {
       SimThread& thread = world.engine().spawn((sends ? "sender " : "receiver ") + std::to_string(number),
                                                sends ? sending_host : receiving_host, number,
                                                [this, entity](SimThread& self) { run(self, entity); });
+      thread.set_process(rank);
       threads_of_role_[static_cast<std::size_t>(role)].push_back(&thread);
     }
   }

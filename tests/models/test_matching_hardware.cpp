@@ -41,7 +41,7 @@ struct Outcome {
     message_of[receive] = message;
     receive_of[message] = receive;
   }
-  [[nodiscard]] static std::size_t number(const PostedReceive& receive) const {
+  [[nodiscard]] static std::size_t number(const PostedReceive& receive) {
     return static_cast<std::size_t>(receive.order);
   }
 };

@@ -6,8 +6,8 @@
 
 namespace contend {
 
-NicContext& Nic::create_context(ActivityListener& listener, std::string_view name) {
-  contexts_.push_back(std::make_unique<NicContext>(*this, listener, name));
+NicContext& Nic::create_context(ActivityListener& listener, std::string_view name, int process) {
+  contexts_.push_back(std::make_unique<NicContext>(*this, listener, name, process));
   return *contexts_.back();
 }
 
@@ -99,6 +99,7 @@ bool Endpoint::post(SimThread& self, const Envelope& envelope, std::int64_t wire
   if (!has_room()) {
     return false;
   }
+  const TimePoint called = self.now();
   self.spend(parameters.post + parameters.doorbell, Category::nic_post);
   ++outstanding_;
   ++nic.messages_sent_;
@@ -108,10 +109,11 @@ bool Endpoint::post(SimThread& self, const Envelope& envelope, std::int64_t wire
       nic.packets_for(wire_bytes - parameters.packet_bytes); // the first one's header is counted
   const Duration on_wire = nic.serialization(wire_bytes + (packets - 1) * parameters.packet_bytes);
   const Duration occupancy = std::max(packets * parameters.nic_gap, on_wire);
-  const TimePoint served = nic.depart(nic.engine_.now() + parameters.wqe_fetch, occupancy);
-  const TimePoint departure =
-      std::max(served, local_.next_departure_); // the pace of the interface, then of the context
-  local_.next_departure_ = departure + std::max(parameters.context_gap, on_wire);
+  const Duration context_busy = std::max(parameters.context_gap, on_wire);
+  const TimePoint fetched = nic.engine_.now() + parameters.wqe_fetch;
+  const TimePoint served = nic.depart(fetched, occupancy); // the pace of the interface, then of the context
+  const TimePoint departure = std::max(served, local_.next_departure_);
+  local_.next_departure_ = departure + context_busy;
   const TimePoint arrival = departure + on_wire + nic.route_.latency;
 
   Packet& packet = nic.take_packet();
@@ -121,6 +123,11 @@ bool Endpoint::post(SimThread& self, const Envelope& envelope, std::int64_t wire
   packet.burst_of_ = nullptr;
   packet.occupancy_ = occupancy;
   packet.envelope_ = envelope;
+  if (TraceSink* const trace = nic.engine_.trace(); trace != nullptr) [[unlikely]] {
+    packet.envelope_.number =
+        trace->message_posted(self, {nic.send_label_, local_.label_, wire_bytes, called, fetched, served, departure,
+                                     arrival, occupancy, context_busy, on_wire});
+  }
   packet.wants_grant_ = take_credit();
   packet.credit_message_ = false;
   packet.credits_ = std::exchange(to_return_, 0);
@@ -297,7 +304,13 @@ void Packet::arrive() {
   using Kind = NicContext::Completion::Kind;
   if (burst_of_ == nullptr) {
     if (!credit_message_) {
-      ++destination_->nic_.messages_received_;
+      Nic& receiver = destination_->nic_;
+      ++receiver.messages_received_;
+      if (envelope_.number != 0) [[unlikely]] {
+        if (TraceSink* const trace = receiver.engine_.trace(); trace != nullptr) {
+          trace->message_arrived(envelope_.number, receiver.receive_label_, receiver.engine_.now(), occupancy_);
+        }
+      }
     }
     destination_->report({credit_message_ ? Kind::credited : Kind::received, sender_, 0, wants_grant_, credits_,
                           control_seen_, envelope_});
@@ -318,13 +331,21 @@ void Packet::arrive() {
   sender_->local_.nic_.give_back(bulk);
 }
 
-NicContext::NicContext(Nic& nic, ActivityListener& listener, std::string_view name)
+NicContext::NicContext(Nic& nic, ActivityListener& listener, std::string_view name, int process)
     : nic_(nic), listener_(listener), send_state_(nic.engine(), nic.host(), std::string(name) + "/send"),
-      receive_state_(nic.engine(), nic.host(), std::string(name) + "/receive") {}
+      receive_state_(nic.engine(), nic.host(), std::string(name) + "/receive"), label_(std::string(name), process),
+      queue_label_(std::string(name) + "/completions", process) {}
 
 void NicContext::report(const Completion& completion) {
   completions_.push_back(completion);
+  show_queue();
   listener_.activity(*this);
+}
+
+void NicContext::show_queue() const {
+  if (TraceSink* const trace = nic_.engine().trace(); trace != nullptr) [[unlikely]] {
+    trace->length(queue_label_, nic_.engine().now(), static_cast<std::int64_t>(completions_.size()));
+  }
 }
 
 int NicContext::poll(SimThread& self, CompletionHandler& handler) {
@@ -345,6 +366,7 @@ int NicContext::drain(SimThread& self, CompletionHandler& handler) {
     }
     const Completion completion = completions_.front();
     completions_.pop_front();
+    show_queue();
     ++handled;
     self.owe(nic_.parameters().completion, Category::completion);
     switch (completion.kind) {
