@@ -381,6 +381,11 @@ void ChromeTrace::message_arrived(MessageNumber message, const TraceLabel& inter
   }
 }
 
+void ChromeTrace::interface_occupied(const TraceLabel& interface, std::string_view by, TimePoint /*ready*/,
+                                     TimePoint time, Duration busy, Duration /*on_wire*/) {
+  slice(interface_track(interface, interface.owner), by, time, time + busy, {});
+}
+
 /// All steps of a flow are written at its end: a trace that ends early has no flow without an end.
 void ChromeTrace::message_matched(const SimThread& thread, MessageNumber message, TimePoint time) {
   const auto found = flights_.find(message);

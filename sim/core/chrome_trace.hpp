@@ -60,6 +60,8 @@ public:
   void length(const TraceLabel& queue, TimePoint time, std::int64_t length) override;
   MessageNumber message_posted(const SimThread& thread, const PostedMessage& message) override;
   void message_arrived(MessageNumber message, const TraceLabel& interface, TimePoint time, Duration busy) override;
+  void interface_occupied(const TraceLabel& interface, std::string_view by, TimePoint ready, TimePoint time,
+                          Duration busy, Duration on_wire) override;
   void message_matched(const SimThread& thread, MessageNumber message, TimePoint time) override;
 
 private:

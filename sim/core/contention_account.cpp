@@ -152,6 +152,14 @@ void ContentionAccount::message_arrived(MessageNumber /*message*/, const TraceLa
   interface.busy += busy;
 }
 
+void ContentionAccount::interface_occupied(const TraceLabel& label, std::string_view /*by*/, TimePoint ready,
+                                           TimePoint time, Duration busy, Duration on_wire) {
+  StageAccount& interface = stage_of(label);
+  interface.busy += busy;
+  interface.queueing += time - ready;
+  interface.on_wire += on_wire;
+}
+
 std::vector<ContentionAccount::LockAccount> ContentionAccount::locks() const {
   std::vector<LockAccount> accounts;
   accounts.reserve(locks_.size());

@@ -80,6 +80,10 @@ public:
   /// The interface at the other end takes a message from the wire, and is busy with it for `busy`.
   virtual void message_arrived(MessageNumber /*message*/, const TraceLabel& /*interface*/, TimePoint /*time*/,
                                Duration /*busy*/) {}
+  /// Something other than a message of the library, such as a burst of a large transfer, keeps an interface `busy` from
+  /// `time` on, and the wire for `on_wire` of it. It could have been served from `ready` on.
+  virtual void interface_occupied(const TraceLabel& /*interface*/, std::string_view /*by*/, TimePoint /*ready*/,
+                                  TimePoint /*time*/, Duration /*busy*/, Duration /*on_wire*/) {}
   /// `thread` has found the receive that a message belongs to, or the other way round.
   virtual void message_matched(const SimThread& /*thread*/, MessageNumber /*message*/, TimePoint /*time*/) {}
 };

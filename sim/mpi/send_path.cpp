@@ -42,8 +42,8 @@ Request* Process::isend(SimThread& self, int communicator, int destination, int 
   Instance& chosen = instances_[static_cast<std::size_t>(instance)];
   chosen.lock->lock(self);
   const bool in_turn = !settings_.library.matching.ordered_by_transport() || delayed_.empty();
-  const bool sent = in_turn && chosen.endpoints[static_cast<std::size_t>(destination)]->post(self, envelope,
-                                                                                             wire_bytes(envelope));
+  const bool sent =
+      in_turn && chosen.endpoints[static_cast<std::size_t>(destination)]->post(self, envelope, wire_bytes(envelope));
   chosen.lock->unlock(self);
   if (!eager) {
     if (!sent) {

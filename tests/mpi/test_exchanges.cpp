@@ -123,6 +123,9 @@ TEST_CASE("random exchanges: skipping idle polls changes nothing", "[mpi][proper
   for (std::uint64_t seed = 2'001; seed <= 2'060; ++seed) {
     PointConfig point = test::random_exchange(seed);
     point.library.progress.engine = "ownership"; // the others take every turn anyway
+    if (point.library.instances.lock == "mcs") {
+      point.library.instances.lock = "ticket"; // the gap of an MCS release is not exact, see the tests of idle polls
+    }
     CAPTURE(seed, test::describe_exchange(point));
     point.run.coalesce_idle_polls = false;
     const PointResult turn_by_turn = simulate(point, {});

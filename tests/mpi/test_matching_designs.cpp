@@ -60,7 +60,8 @@ TEST_CASE("every design receives all messages and leaves nothing behind", "[mpi]
           CHECK(rank.oos_in_queue == 0);
           CHECK(rank.unexpected_in_queue == 0);
         }
-        const std::int64_t iterations = point.workload.multirate.iterations + point.workload.multirate.warmup_iterations;
+        const std::int64_t iterations =
+            point.workload.multirate.iterations + point.workload.multirate.warmup_iterations;
         CHECK(sent == iterations * point.workload.multirate.pairs * (point.workload.multirate.window + 2));
         CHECK(received == sent);
       }

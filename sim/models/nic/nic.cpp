@@ -45,6 +45,15 @@ TimePoint Nic::depart(TimePoint ready, Duration occupancy) {
   return departure;
 }
 
+TimePoint Nic::depart_besides(std::string_view what, Duration occupancy, Duration on_wire) {
+  const TimePoint ready = engine_.now() + parameters_.wqe_fetch;
+  const TimePoint departure = depart(ready, occupancy);
+  if (TraceSink* const trace = engine_.trace(); trace != nullptr) [[unlikely]] {
+    trace->interface_occupied(send_label_, what, ready, departure, occupancy, on_wire);
+  }
+  return departure;
+}
+
 Endpoint::Endpoint(NicContext& local, NicContext& remote, const CreditParameters& credits)
     : local_(local), remote_(remote), credit_parameters_(credits),
       credits_(credits.buffers > 0 ? credits.buffers : local.nic().parameters().flow_control_window),
@@ -172,8 +181,7 @@ bool Endpoint::post_bulk(SimThread& self, Bulk kind, const Envelope& envelope, s
   }
   // The request travels to the peer's interface, which answers without its processor.
   const Duration on_wire = nic.serialization(parameters.packet_bytes);
-  const TimePoint departure =
-      nic.depart(nic.engine_.now() + parameters.wqe_fetch, std::max(parameters.nic_gap, on_wire));
+  const TimePoint departure = nic.depart_besides("read request", std::max(parameters.nic_gap, on_wire), on_wire);
   bulk.source_ = &remote_.nic_;
   nic.engine_.schedule(bulk, departure + on_wire + nic.route_.latency);
   return true;
@@ -189,13 +197,14 @@ void BulkTransfer::fire() {
   unsent_ -= payload;
   const Duration on_wire = nic.serialization(payload + packets * parameters.packet_bytes);
   const Duration occupancy = std::max(packets * parameters.nic_gap, on_wire);
-  const TimePoint departure = nic.depart(nic.engine_.now() + parameters.wqe_fetch, occupancy);
+  const TimePoint departure = nic.depart_besides("burst", occupancy, on_wire);
 
   Packet& burst = poster_->local_.nic_.take_packet();
   burst.stage_ = Packet::Stage::wire;
   burst.destination_ = kind_ == Bulk::read ? &poster_->local_ : &poster_->remote_;
   burst.sender_ = poster_;
   burst.burst_of_ = this;
+  burst.credit_message_ = false;
   burst.last_burst_ = packets_left_ == 0;
   burst.occupancy_ = occupancy;
   nic.engine_.schedule(burst, departure + on_wire + nic.route_.latency);
@@ -249,13 +258,14 @@ void Endpoint::send_credits(SimThread& self) {
   ++control_sent_;
   const Duration on_wire = nic.serialization(parameters.packet_bytes);
   const Duration occupancy = std::max(parameters.nic_gap, on_wire);
-  const TimePoint departure = nic.depart(nic.engine_.now() + parameters.wqe_fetch, occupancy);
+  const TimePoint departure = nic.depart_besides("credits", occupancy, on_wire);
   Packet& packet = nic.take_packet();
   packet.stage_ = Packet::Stage::wire;
   packet.destination_ = &remote_;
   packet.sender_ = this;
   packet.burst_of_ = nullptr;
   packet.occupancy_ = occupancy;
+  packet.envelope_.number = 0;
   packet.wants_grant_ = false;
   packet.credit_message_ = true;
   packet.credits_ = std::exchange(to_return_, 0);
@@ -277,6 +287,7 @@ void Packet::fire() {
       const TimePoint now = receiver.engine_.now();
       const TimePoint taken = std::max(now, receiver.last_reception_ + occupancy_);
       receiver.last_reception_ = taken;
+      show_reception(taken);
       if (taken > now) {
         stage_ = Stage::receive_queue;
         receiver.engine_.schedule(*this, taken);
@@ -300,17 +311,27 @@ void Packet::fire() {
   sender_->local_.nic_.give_back(*this);
 }
 
+/// The receiving interface is busy with the packet until `taken`.
+void Packet::show_reception(TimePoint taken) const {
+  const Nic& receiver = destination_->nic_;
+  TraceSink* const trace = receiver.engine_.trace();
+  if (trace == nullptr) [[likely]] {
+    return;
+  }
+  const TimePoint begin = taken - occupancy_;
+  if (burst_of_ == nullptr && !credit_message_) {
+    trace->message_arrived(envelope_.number, receiver.receive_label_, begin, occupancy_);
+  } else {
+    trace->interface_occupied(receiver.receive_label_, credit_message_ ? "credits" : "burst", begin, begin, occupancy_,
+                              Duration{});
+  }
+}
+
 void Packet::arrive() {
   using Kind = NicContext::Completion::Kind;
   if (burst_of_ == nullptr) {
     if (!credit_message_) {
-      Nic& receiver = destination_->nic_;
-      ++receiver.messages_received_;
-      if (envelope_.number != 0) [[unlikely]] {
-        if (TraceSink* const trace = receiver.engine_.trace(); trace != nullptr) {
-          trace->message_arrived(envelope_.number, receiver.receive_label_, receiver.engine_.now(), occupancy_);
-        }
-      }
+      ++destination_->nic_.messages_received_;
     }
     destination_->report({credit_message_ ? Kind::credited : Kind::received, sender_, 0, wants_grant_, credits_,
                           control_seen_, envelope_});

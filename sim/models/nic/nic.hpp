@@ -85,6 +85,7 @@ private:
   friend class Endpoint;
   enum class Stage { wire, receive_queue, matched, send_completion, grant };
 
+  void show_reception(TimePoint taken) const;
   void arrive();
 
   Stage stage_ = Stage::wire;
@@ -232,6 +233,8 @@ private:
   [[nodiscard]] Duration serialization(std::int64_t bytes) const;
   /// The wire takes something that is ready at `ready` and keeps it busy for `occupancy`. Returns when it begins.
   TimePoint depart(TimePoint ready, Duration occupancy);
+  /// The same for what is not a message of the library, such as a `burst`.
+  TimePoint depart_besides(std::string_view what, Duration occupancy, Duration on_wire);
 
   Engine& engine_;
   const Host& host_;
