@@ -80,6 +80,7 @@ class Claim:
     """A statement and how its number is computed.
 
     `calibrated` says that the number, or one near it, was a target of calibration, so that holding proves nothing.
+    `remark` says what a reader must know about the prediction, such as why a miss was expected.
     """
 
     id: str
@@ -88,6 +89,7 @@ class Claim:
     expected: Expected
     compute: Compute
     calibrated: bool = False
+    remark: str = ""
 
 
 def claim(
@@ -97,11 +99,12 @@ def claim(
     statement: str,
     expected: Expected,
     calibrated: bool = False,
+    remark: str = "",
 ) -> Callable[[Compute], Claim]:
     """Makes a claim of the function that computes its number."""
 
     def decorate(compute: Compute) -> Claim:
-        return Claim(id, source, statement, expected, compute, calibrated)
+        return Claim(id, source, statement, expected, compute, calibrated, remark)
 
     return decorate
 
@@ -142,6 +145,8 @@ class Judged:
             "calibrated": self.claim.calibrated,
             "scenarios": list(self.scenarios),
         }
+        if self.claim.remark:
+            entry["remark"] = self.claim.remark
         if self.problem is not None:
             entry["problem"] = self.problem
         return entry

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import itertools
+import math
 from typing import TYPE_CHECKING, Any
 
 from contend.axes import Curve, axis_value, curves, x_axis
@@ -13,11 +14,11 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
-    from matplotlib.gridspec import GridSpec
+    from matplotlib.figure import Figure, SubFigure
 
     from contend.compare import Comparison, PointComparison
     from contend.results import PointResult, Results
+    from contend.study import StudyPoint
 
 # Fixed colours: a category looks the same in every picture.
 CATEGORY_COLOURS = {
@@ -45,9 +46,11 @@ STYLE: Any = {
     "figure.dpi": 110,
     "legend.frameon": False,
 }
-_MAX_LEGEND_ENTRIES = 12
+# About how many characters of a legend fit side by side.
+_LEGEND_WIDTH = 140
 _SMALLEST_SHARE_PERCENT = 0.05
-_MAX_INNER_LEGEND = 3
+_MAX_TICKS = 10
+_STUDY_MARKER = "\N{BLACK STAR}"
 _MARKERS = "osD^vP*X"
 _LINES = ("-", "--", ":", "-.")
 # A rate axis is logarithmic when its largest value is more than so many times the smallest.
@@ -91,8 +94,6 @@ def _styles(all_curves: list[Curve]) -> list[dict[str, Any]]:
 
 
 def _draw_curves(axes: Axes, all_curves: list[Curve], axis: str, measure: str) -> None:
-    from matplotlib.ticker import MaxNLocator
-
     values_on_axis = []
     for curve, style in zip(all_curves, _styles(all_curves), strict=True):
         x = [axis_value(point, axis) for point in curve.points]
@@ -101,13 +102,18 @@ def _draw_curves(axes: Axes, all_curves: list[Curve], axis: str, measure: str) -
         values_on_axis += x
         axes.fill_between(x, [v[1] for v in values], [v[2] for v in values], color=line.get_color(), alpha=0.2, lw=0)
     axes.set_xlabel(axis.replace("_", " "))
-    ticks = sorted(set(values_on_axis))
-    if _is_geometric(ticks):
+    _set_x_axis(axes, sorted(set(values_on_axis)))
+
+
+def _set_x_axis(axes: Axes, values: list[float]) -> None:
+    """Ticks at values of the sweep, the last one included."""
+    if _is_geometric(values):
         axes.set_xscale("log", base=2)
-        axes.set_xticks(ticks, [f"{tick:g}" for tick in ticks])
+        axes.set_xticks(values, [f"{value:g}" for value in values])
         axes.minorticks_off()
-    elif all(float(value).is_integer() for value in values_on_axis):
-        axes.xaxis.set_major_locator(MaxNLocator(nbins=10, integer=True))
+    else:
+        ticks = values[:: -math.ceil(len(values) / _MAX_TICKS)]
+        axes.set_xticks(ticks, [f"{tick:g}" for tick in ticks])
 
 
 def _is_geometric(ticks: list[float]) -> bool:
@@ -115,17 +121,48 @@ def _is_geometric(ticks: list[float]) -> bool:
     return len(ticks) > 2 and ticks[0] > 0 and all(b / a >= 2 for a, b in itertools.pairwise(ticks))  # noqa: PLR2004
 
 
-def _draw_study(axes: Axes, results: Results, all_curves: list[Curve], axis: str) -> None:
-    """Published measurements of the same thing."""
-    label: str | None = "measured by the study"
-    for measured in study_points(results.name):
-        for curve in all_curves:
-            at = [point for point in curve.points if measured.is_of(point.parameters)]
-            if at and axis in measured.parameters:
-                x = axis_value(at[0], axis)
-                axes.plot([x], [measured.message_rate], "k*", markersize=9, zorder=5, label=label)
-                label = None
+def _draw_study(
+    axes: Axes, measured: list[StudyPoint], all_curves: list[Curve], axis: str, counter: str | None = None
+) -> None:
+    """Published measurements: a star, or a line between two where one number stands for a range."""
+    for item in measured:
+        value = item.message_rate if counter is None else item.per_message.get(counter)
+        if value is None or axis not in item.parameters:
+            continue
+        for curve, style in zip(all_curves, _styles(all_curves), strict=True):
+            at = [axis_value(point, axis) for point in curve.points if item.is_of(point.parameters)]
+            if at:
+                star = {"marker": "*", "markersize": 12, "markerfacecolor": style["color"], "markeredgecolor": "black"}
+                ends = sorted({at[0], at[-1]})
+                axes.plot(ends, [value] * len(ends), color="black", lw=1, ls=(0, (6, 4)), zorder=5, **star)
                 break
+
+
+def _study_label(measured: list[StudyPoint]) -> str:
+    """What the stars mean."""
+    if not measured:
+        return ""
+    targets = sum(item.calibrated for item in measured)
+    how = {0: "", len(measured): ", a target of calibration"}.get(targets, ", some of it targets of calibration")
+    return f"{_STUDY_MARKER} reported by the study{how}"
+
+
+def _draw_counters(
+    figure: SubFigure, measured: list[StudyPoint], names: list[str], all_curves: list[Curve], axis: str
+) -> None:
+    """Counters over messages received, with what the study reports, one panel each."""
+    panels = figure.subplots(1, len(names), squeeze=False)[0]
+    for panel, name in zip(panels, names, strict=True):
+        for curve, style in zip(all_curves, _styles(all_curves), strict=True):
+            x = [axis_value(point, axis) for point in curve.points]
+            values = [point.counters[name] / point.counters["messages_received"] for point in curve.points]
+            panel.plot(x, values, markersize=4, **style)
+            _set_x_axis(panel, x)
+        _draw_study(panel, measured, all_curves, axis, name)
+        _from_zero(panel)
+        panel.set_xlabel(axis.replace("_", " "))
+        words = name.removesuffix("_ns").replace("_", " ")
+        panel.set_ylabel(f"{words} (ns per message)" if name.endswith("_ns") else f"{words} (of all messages)")
 
 
 def _set_scale(axes: Axes, values: list[float]) -> None:
@@ -137,17 +174,22 @@ def _set_scale(axes: Axes, values: list[float]) -> None:
         axes.set_yscale("log")
         axes.yaxis.set_minor_formatter(NullFormatter())
     else:
-        axes.set_ylim(bottom=0)
+        _from_zero(axes)
     axes.yaxis.set_major_formatter(EngFormatter())
 
 
+def _from_zero(axes: Axes) -> None:
+    axes.set_ylim(0, 1.08 * axes.dataLim.y1 or 1.0)
+
+
 def _add_legend(axes: Axes) -> None:
+    """Below the axes: it hides nothing, and the curves have the whole width."""
     handles, labels = axes.get_legend_handles_labels()
-    if len(labels) > _MAX_INNER_LEGEND:
-        columns = 1 + len(labels) // _MAX_LEGEND_ENTRIES
-        axes.legend(fontsize="small", loc="center left", bbox_to_anchor=(1.0, 0.5), ncols=columns)
-    elif len(handles) > 1:
-        axes.legend(fontsize="small")
+    if len(handles) > 1:
+        columns = max(2, min(4, _LEGEND_WIDTH // (max(map(len, labels)) + 8)))
+        if len(handles) > columns:  # rows of equal length keep what belongs together in one column
+            columns = min(columns, math.ceil(len(handles) / math.ceil(len(handles) / columns)))
+        axes.legend(fontsize="small", loc="upper center", bbox_to_anchor=(0.5, -0.13), ncols=columns)
 
 
 def _draw_bars(axes: Axes, points: tuple[PointResult, ...], measure: str) -> None:
@@ -194,11 +236,10 @@ def _budget_points(all_curves: list[Curve], axis: str | None) -> tuple[tuple[Poi
     return points, [curve.label for curve in all_curves], f"at the largest {axis.replace('_', ' ')}"
 
 
-def _draw_budgets(figure: Figure, grid: GridSpec, results: Results, roles: list[str]) -> None:
+def _draw_budgets(figure: SubFigure, all_curves: list[Curve], axis: str | None, roles: list[str]) -> None:
     """One panel a role, side by side, with one legend for all."""
-    axis = x_axis(results.points)
-    shown, labels, what = _budget_points(curves(results.points, axis), axis)
-    panels = [figure.add_subplot(grid[1, column]) for column in range(len(roles))]
+    shown, labels, what = _budget_points(all_curves, axis)
+    panels = figure.subplots(1, len(roles), squeeze=False)[0]
     for panel, role in zip(panels, roles, strict=True):
         _draw_budget(panel, role, shown)
     panels[0].set_yticks(range(len(shown)), labels, fontsize="small")
@@ -228,26 +269,38 @@ def draw(results: Results) -> Figure:
     roles = list(dict.fromkeys(role for point in points for role in point.time_by_category_ns))
     # The receiver is where it usually hurts: it comes first.
     roles.sort(key=lambda role: (role != "receiver", role != "sender"))
+    measured = [item for item in study_points(results.name) if any(item.is_of(point.parameters) for point in points)]
+    known = {name for item in measured for name in item.per_message}
+    counters = [name for name in points[0].counters if name in known] if axis is not None else []
+    bars = len(_budget_points(all_curves, axis)[0])
+    heights = {
+        "rate": 4.2 + 0.15 * math.ceil(len(all_curves) / 3),
+        "counters": 2.6 if counters else 0.0,
+        "budgets": 1.5 + 0.18 * max(4, bars) if roles else 0.0,
+    }
+    heights = {name: height for name, height in heights.items() if height > 0}
     with rc_context(STYLE):
-        bars = len(_budget_points(all_curves, axis)[0]) if roles else 0
-        heights = [4.2, 0.9 + 0.18 * max(4, bars)] if roles else [4.2]
-        figure = Figure(figsize=(10.4, sum(heights) + (0.6 if roles else 0.0)), layout="constrained")
-        grid = figure.add_gridspec(len(heights), max(1, len(roles)), height_ratios=heights)
-        rate = figure.add_subplot(grid[0, :])
+        figure = Figure(figsize=(10.4, sum(heights.values())), layout="constrained")
+        parts = figure.subfigures(len(heights), 1, height_ratios=list(heights.values()), squeeze=False)[:, 0]
+        part = dict(zip(heights, parts, strict=True))
+        rate = part["rate"].subplots()
         if axis is None:
             _draw_bars(rate, points, measure)
         else:
             _draw_curves(rate, all_curves, axis, measure)
             if measure == "message_rate":
-                _draw_study(rate, results, all_curves, axis)
+                _draw_study(rate, measured, all_curves, axis)
             _add_legend(rate)
         _set_scale(rate, [_value(point, measure)[0] for point in points])
         rate.set_ylabel(measure_label)
         rate.set_title(f"{results.name}\n", fontsize="large", fontweight="bold")
+        rate.set_title(_study_label(measured) if axis is not None else "", fontsize="small", loc="left")
         if any(point.replications > 1 for point in points):
             rate.set_title("mean, 95 % confidence interval", fontsize="small", loc="right")
+        if counters and axis is not None:
+            _draw_counters(part["counters"], measured, counters, all_curves, axis)
         if roles:
-            _draw_budgets(figure, grid, results, roles)
+            _draw_budgets(part["budgets"], all_curves, axis, roles)
         return figure
 
 

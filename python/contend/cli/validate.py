@@ -162,6 +162,8 @@ def _print_one(item: Judged) -> None:
             details.append("the interval reaches across the limit")
     if item.claim.calibrated:
         details.append("a target of calibration, no prediction")
+    if item.claim.remark:
+        details.append(item.claim.remark)
     line.append(f"\n        {'; '.join(details)}")
     stdout_console().print(line, soft_wrap=True, highlight=False)
 
