@@ -1,7 +1,8 @@
 """Process and thread baselines of MPI libraries (chapter 3).
 
 Libraries are designs here: Open MPI is ob1-base, MPICH is ch4-global. Intel MPI is not modelled: its sources are
-closed, and all that is known is that it matches globally. The prices of all designs' code are those of the one machine profile.
+closed, and all that is known is that it matches globally. The prices of all designs' code are those of the one machine
+profile.
 """
 
 from __future__ import annotations
