@@ -1,3 +1,4 @@
+# ruff: noqa: INP001 - a program, not a package
 """Times the regeneration of the study's two-sided figures.
 
 Three panels of six curves of 20 points, with and without overtaking.
