@@ -34,7 +34,7 @@ MatchingParameters prices() {
 /// Hand-made cases, all by one thread on core 0.
 class Ob1 {
 public:
-  explicit Ob1(int peers = 4) : matcher_(matcher_registry().at("ob1")(host_, prices(), peers)) {}
+  explicit Ob1(int peers = 4) : matcher_(matcher_registry().at("ob1")({host_, prices(), {}, peers})) {}
 
   void run(const std::function<void(SimThread&)>& body) {
     engine_.spawn("t", 0, 0, body);
@@ -152,7 +152,7 @@ TEST_CASE("ob1: a receive visits the unexpected messages of its source", "[match
 TEST_CASE("ob1: an element that another core wrote has to be fetched once", "[matching][ob1]") {
   Engine engine(1);
   const Host host = test::small_host();
-  const auto matcher = matcher_registry().at("ob1")(host, prices(), 2);
+  const auto matcher = matcher_registry().at("ob1")({host, prices(), {}, 2});
   std::array<PostedReceive, 3> receives;
   engine.spawn("poster", 0, 8, [&](SimThread& self) {
     for (int tag = 0; tag < 3; ++tag) {
@@ -182,7 +182,7 @@ TEST_CASE("ob1: what does not fit into the L2 comes from the shared cache", "[ma
   const Host host = test::small_host();
   MatchingParameters parameters = prices();
   parameters.element_bytes = test::small_cache().l2_bytes / 2; // eight receives: a quarter of them fits
-  const auto matcher = matcher_registry().at("ob1")(host, parameters, 1);
+  const auto matcher = matcher_registry().at("ob1")({host, parameters, {}, 1});
   std::array<PostedReceive, 8> receives;
   engine.spawn("t", 0, 0, [&](SimThread& self) {
     for (std::size_t i = 0; i < receives.size(); ++i) {

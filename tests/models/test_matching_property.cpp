@@ -25,7 +25,7 @@ struct Mix {
 void run(const std::string& engine_name, const Mix& mix, std::uint64_t seed) {
   Engine engine(seed);
   const Host host = test::small_host();
-  const std::unique_ptr<Matcher> matcher = matcher_registry().at(engine_name)(host, MatchingParameters{}, mix.peers);
+  const std::unique_ptr<Matcher> matcher = matcher_registry().at(engine_name)({host, {}, {}, mix.peers});
   engine.spawn("t", 0, 0, [&](SimThread& self) {
     RandomStream random = engine.stream("operations");
     test::ReferenceMatcher reference;
@@ -85,7 +85,7 @@ TEST_CASE("any tag does not take the library's own messages", "[matching]") {
     CAPTURE(engine_name);
     Engine engine(1);
     const Host host = test::small_host();
-    const auto matcher = matcher_registry().at(engine_name)(host, MatchingParameters{}, 2);
+    const auto matcher = matcher_registry().at(engine_name)({host, {}, {}, 2});
     engine.spawn("t", 0, 0, [&](SimThread& self) {
       PostedReceive wildcard;
       CHECK_FALSE(matcher->post(self, wildcard));
