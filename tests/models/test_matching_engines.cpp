@@ -306,23 +306,30 @@ TEST_CASE("offload: the interface finds what it holds", "[matching][offload]") {
   });
 }
 
-TEST_CASE("offload: after a missed message everything is missed until software has caught up", "[matching][offload]") {
+TEST_CASE("offload: receives posted behind a missed message wait for software to see it", "[matching][offload]") {
   MatchingCase offload("offload");
   auto& matcher = dynamic_cast<OffloadMatcher&>(offload.matcher());
   offload.run([&](SimThread& self) {
+    PostedReceive& four = offload.receive(self, 1, 4);
+    PostedReceive& another_four = offload.receive(self, 1, 4);
     Envelope first{0, 1, 5, 0, 0};
-    static_cast<void>(matcher.reach(first));
+    HardwareMatcher::Time time = matcher.reach(first);
     CHECK(first.missed);
+    CHECK(time.work == 2 * prices.offload_element);
     // Posted before software has seen the message: the interface holds it now, and must not give it to the second one.
     PostedReceive& five = offload.receive(self, 1, 5);
-    CHECK(matcher.offloaded() == 1);
+    CHECK(matcher.offloaded() == 3);
     Envelope second{0, 1, 5, 0, 0};
-    const HardwareMatcher::Time time = matcher.reach(second);
+    time = matcher.reach(second);
     CHECK(second.missed);
-    CHECK(time.work == Duration{});
+    CHECK(time.work == 2 * prices.offload_element); // it did not look at the third
+    Envelope older{0, 1, 4, 0, 0};                  // what the interface held before is in order
+    time = matcher.reach(older);
+    CHECK(older.matched == &four);
+    CHECK(time.work == prices.offload_element);
     CHECK(offload.message(self, first) == &five); // withdrawn from the interface
-    CHECK(offload.cost == prices.attempt + prices.element + prices.offload_command);
-    CHECK(matcher.offloaded() == 0);
+    CHECK(offload.cost == prices.attempt + 2 * prices.element + prices.offload_command);
+    CHECK(matcher.offloaded() == 1);
     PostedReceive& six = offload.receive(self, 1, 6);
     Envelope third{0, 1, 6, 0, 0};
     static_cast<void>(matcher.reach(third));
@@ -333,8 +340,27 @@ TEST_CASE("offload: after a missed message everything is missed until software h
     CHECK(offload.taken);
     PostedReceive& seven = offload.receive(self, 1, 7);
     Envelope fourth{0, 1, 7, 0, 0};
-    static_cast<void>(matcher.reach(fourth));
-    CHECK(fourth.matched == &seven);
+    time = matcher.reach(fourth);
+    CHECK(fourth.matched == &seven); // software has caught up
+    CHECK(time.work == 2 * prices.offload_element);
+    CHECK(matcher.posted() == 1);
+    Envelope last{0, 1, 4, 0, 0};
+    static_cast<void>(matcher.reach(last));
+    CHECK(last.matched == &another_four);
+  });
+}
+
+TEST_CASE("offload: receives become active when software has caught up", "[matching][offload]") {
+  MatchingCase offload("offload");
+  auto& matcher = dynamic_cast<OffloadMatcher&>(offload.matcher());
+  offload.run([&](SimThread& self) {
+    Envelope stray{0, 2, 0, 0, 0};
+    static_cast<void>(matcher.reach(stray));
+    PostedReceive& receive = offload.receive(self, 1, 5);
+    CHECK(offload.message(self, stray) == nullptr);
+    Envelope message{0, 1, 5, 0, 0};
+    static_cast<void>(matcher.reach(message));
+    CHECK(message.matched == &receive);
   });
 }
 

@@ -1,5 +1,5 @@
-// Hardware tag matching (ConnectX-5 and later, as UCX uses it): the interface holds the head of the posted receives in a
-// bounded list and matches arriving messages before any thread sees them. Software keeps the rest and has the last word.
+// Hardware tag matching (ConnectX-5 to -7 as UCX uses them; rdma-core, "Hardware tag matching"): the interface holds posted
+// receives in a bounded list and matches arriving messages before any thread sees them. Software has the rest.
 #pragma once
 
 #include "models/matching/matcher.hpp"
@@ -7,6 +7,7 @@
 #include "models/matching/unexpected_list.hpp"
 
 #include <array>
+#include <limits>
 
 namespace contend {
 
@@ -21,9 +22,9 @@ namespace contend {
 /// the match along, and no thread takes the matching lock or walks a list. Otherwise the message is missed:
 ///  3. Software searches all posted receives in posting order, withdraws the one it finds from the interface if it is there
 ///     (another command), or keeps the message as unexpected.
-///  4. While missed messages are in completion queues, software may be about to match them with receives that the
-///     interface holds: it stands back, and everything that follows is missed as well, until software has caught up.
-///     (The counters of unexpected messages that driver and interface compare serve this.)
+///  4. Receives that go to the interface while missed messages are in completion queues might be theirs: the interface
+///     does not match them until software has seen all missed messages. (Driver and interface compare their counts of
+///     unexpected messages for this.)
 ///
 /// Simplifications: the list takes effect when the command has been handed over; sizes do not matter (UCX leaves messages
 /// below 1 KiB to software by default; use another engine for that); the payload needs a bounce buffer as elsewhere; all
@@ -44,14 +45,16 @@ public:
   }
   [[nodiscard]] std::int64_t unexpected() const override { return static_cast<std::int64_t>(messages_.size()); }
   [[nodiscard]] std::uint64_t visited() const override { return visited_; }
-  /// Receives that the interface holds.
+  /// Receives that the interface holds, whether it may match them already or not.
   [[nodiscard]] std::int64_t offloaded() const { return static_cast<std::int64_t>(offloaded_.size()); }
   /// Receives that the interface has visited.
   [[nodiscard]] std::uint64_t visited_by_interface() const { return visited_by_interface_; }
 
 private:
   static constexpr std::size_t buckets = 1021; ///< of UCX's table of expected receives
+  static constexpr std::uint64_t all = std::numeric_limits<std::uint64_t>::max();
 
+  void message_seen();
   [[nodiscard]] bool may_offload(const PostedReceive& receive) const;
   [[nodiscard]] int& software_in_bucket(const PostedReceive& receive);
   [[nodiscard]] std::int64_t footprint() const {
@@ -67,6 +70,8 @@ private:
   int wildcards_in_software_ = 0;
   std::array<int, buckets> in_bucket_{}; ///< receives without wildcards in software
   int unseen_ = 0;                       ///< missed messages that software has not seen yet
+  std::uint64_t first_inactive_ = all;   ///< the interface does not match receives from this order on
+  std::int64_t inactive_ = 0;            ///< how many those are
   std::uint64_t next_order_ = 0;
   std::uint64_t visited_ = 0;
   std::uint64_t visited_by_interface_ = 0;
