@@ -12,7 +12,7 @@
 
 namespace contend {
 
-/// Queues that are searched under one lock. Several communicators may share a domain.
+/// Queues that are searched under one lock. Several communicators may share a domain, see Process::domain_of.
 struct MatchingDomain {
   std::unique_ptr<Lock> lock;
   std::unique_ptr<Matcher> matcher;
@@ -29,7 +29,9 @@ struct PeerState {
 
 struct Communicator {
   int id = 0;
-  bool allow_overtaking = false; ///< info key mpi_assert_allow_overtaking: no sequence numbers
+  /// Messages carry sequence numbers and are matched in their order. Not so with the info key
+  /// mpi_assert_allow_overtaking, and in a library that relies on the transport's order.
+  bool sequenced = true;
   MatchingDomain* domain = nullptr;
   std::vector<PeerState> peers; ///< by rank
 };

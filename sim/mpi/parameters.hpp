@@ -36,6 +36,17 @@ struct ProgressDesign {
 struct MatchingDesign {
   std::string engine = "ob1";         ///< key in the matching registry
   std::string lock = "pthread-mutex"; ///< lock kind of the matching lock
+  /// Which communicators share one set of queues and one lock: communicator (each has its own, as ob1), global (all
+  /// together, as MPICH and UCX).
+  std::string domain = "communicator";
+  /// What keeps messages in order: sequence-numbers (checked by the receiver, as ob1), transport (the connection keeps
+  /// the order in which a thread sends; nothing is checked, as MPICH and UCX).
+  std::string ordering = "sequence-numbers";
+  int bins = 256;              ///< see MatchingSizes
+  int vector_width = 8;        ///< see MatchingSizes
+  int offload_capacity = 1024; ///< see MatchingSizes
+
+  [[nodiscard]] bool ordered_by_transport() const { return ordering == "transport"; }
 };
 
 struct ProtocolDesign {

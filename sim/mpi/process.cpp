@@ -30,20 +30,34 @@ std::unique_ptr<Lock> Process::make_lock(const std::string& kind, const std::str
   return lock_registry().at(kind)(engine_, host_, settings_.locks, name);
 }
 
+/// The queues that a communicator uses; made when the first communicator needs them.
+MatchingDomain& Process::domain_of(int communicator) {
+  const MatchingDesign& design = settings_.library.matching;
+  const bool shared = design.domain == "global";
+  const auto number = static_cast<std::size_t>(shared ? 0 : communicator);
+  if (domains_.size() <= number) {
+    domains_.resize(number + 1);
+  }
+  if (!domains_[number]) {
+    const std::string label =
+        name() + (shared ? "/all communicators" : "/communicator " + std::to_string(communicator));
+    const MatchingSizes sizes{design.bins, design.vector_width, design.offload_capacity};
+    domains_[number] = std::make_unique<MatchingDomain>();
+    MatchingDomain& domain = *domains_[number];
+    domain.lock = make_lock(design.lock, label + "/matching");
+    domain.matcher = matcher_registry().at(design.engine)({host_, settings_.matching, sizes, peers_});
+    domain.state = std::make_unique<CacheLine>(engine_, host_, label + "/queues");
+  }
+  return *domains_[number];
+}
+
 int Process::create_communicator(bool allow_overtaking) {
   const int id = static_cast<int>(communicators_.size());
   const std::string label = name() + "/communicator " + std::to_string(id);
-  const MatchingDesign& design = settings_.library.matching;
-  domains_.push_back(std::make_unique<MatchingDomain>());
-  MatchingDomain& domain = *domains_.back();
-  domain.lock = make_lock(design.lock, label + "/matching");
-  domain.matcher = matcher_registry().at(design.engine)(host_, settings_.matching, peers_);
-  domain.state = std::make_unique<CacheLine>(engine_, host_, label + "/queues");
-
   Communicator communicator;
   communicator.id = id;
-  communicator.allow_overtaking = allow_overtaking;
-  communicator.domain = &domain;
+  communicator.sequenced = !allow_overtaking && !settings_.library.matching.ordered_by_transport();
+  communicator.domain = &domain_of(id);
   communicator.peers.resize(static_cast<std::size_t>(peers_));
   for (std::size_t peer = 0; peer < communicator.peers.size(); ++peer) {
     communicator.peers[peer].send_line =

@@ -93,8 +93,12 @@ private:
   // Receive path.
   void receive(SimThread& self, const Envelope& envelope) override;
   void match(SimThread& self, Communicator& communicator, const Envelope& envelope);
+  void take_message(SimThread& self, Request& request, const Envelope& envelope);
   void keep_for_later(SimThread& self, PeerState& peer, const Envelope& envelope);
   void complete(SimThread& self, Request& request);
+
+  MatchingDomain& domain_of(int communicator);
+  HardwareMatcher::Time arrived(Envelope& envelope) override;
 
   // Requests.
   Request* new_request(SimThread& self);
@@ -127,7 +131,7 @@ private:
   std::vector<DelayedSend> delayed_;
   std::unique_ptr<Lock> delayed_lock_;
 
-  std::vector<std::unique_ptr<MatchingDomain>> domains_;
+  std::vector<std::unique_ptr<MatchingDomain>> domains_; ///< by number
   std::vector<Communicator> communicators_;
 
   std::unique_ptr<ProgressEngine> progress_;

@@ -29,16 +29,28 @@ Request* Process::irecv(SimThread& self, int communicator, int source, int tag, 
   return request;
 }
 
+/// The interface has a message, before any thread sees it.
+HardwareMatcher::Time Process::arrived(Envelope& envelope) {
+  const Communicator& communicator = communicators_[static_cast<std::size_t>(envelope.communicator)];
+  HardwareMatcher* const hardware = communicator.domain->matcher->hardware();
+  // The interface does not know sequence numbers: messages that have them go to software.
+  return hardware == nullptr || communicator.sequenced ? HardwareMatcher::Time{} : hardware->reach(envelope);
+}
+
 /// Delivery of one arrived message; the polling thread holds the lock of the instance it came from.
 void Process::receive(SimThread& self, const Envelope& envelope) {
   self.owe(settings_.software.deliver, Category::software);
+  if (envelope.matched != nullptr) {
+    take_message(self, static_cast<Request&>(*envelope.matched), envelope);
+    return;
+  }
   Communicator& communicator = communicators_[static_cast<std::size_t>(envelope.communicator)];
   PeerState& peer = communicator.peers[static_cast<std::size_t>(envelope.source)];
   MatchingDomain& domain = *communicator.domain;
 
   domain.lock->lock(self);
   domain.state->store_protected(self, Category::line_transfer);
-  if (!communicator.allow_overtaking) {
+  if (communicator.sequenced) {
     if (envelope.sequence != peer.expected) {
       keep_for_later(self, peer, envelope);
       domain.lock->unlock(self);
@@ -77,10 +89,13 @@ void Process::match(SimThread& self, Communicator& communicator, const Envelope&
     }
   }
   domain.lock->unlock(self);
-  if (receive == nullptr) {
-    return;
+  if (receive != nullptr) {
+    take_message(self, static_cast<Request&>(*receive), envelope);
   }
-  auto& request = static_cast<Request&>(*receive);
+}
+
+/// A posted receive has its message. Nobody holds the matching lock any more.
+void Process::take_message(SimThread& self, Request& request, const Envelope& envelope) {
   request.received_tag = envelope.tag;
   if (envelope.bytes > 0) {
     self.owe(copy_time(envelope.bytes), Category::copy);

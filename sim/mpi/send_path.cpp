@@ -11,7 +11,7 @@ Request* Process::isend(SimThread& self, int communicator, int destination, int 
   Communicator& comm = communicators_[static_cast<std::size_t>(communicator)];
   Envelope envelope{communicator, rank_, tag, 0, bytes};
   counters_.sent += tag >= 0 ? 1 : 0;
-  if (!comm.allow_overtaking) {
+  if (comm.sequenced) {
     // The number is taken before the instance lock: threads that pass each other in between send out of sequence.
     PeerState& peer = comm.peers[static_cast<std::size_t>(destination)];
     peer.send_line->atomic(self, Category::line_transfer);
@@ -23,8 +23,9 @@ Request* Process::isend(SimThread& self, int communicator, int destination, int 
   const int instance = assignment_->pick(self);
   Instance& chosen = instances_[static_cast<std::size_t>(instance)];
   chosen.lock->lock(self);
-  const bool sent = chosen.endpoints[static_cast<std::size_t>(destination)]->post(
-      self, envelope, settings_.library.protocol.header_bytes + bytes);
+  const bool in_turn = !settings_.library.matching.ordered_by_transport() || delayed_.empty();
+  const bool sent = in_turn && chosen.endpoints[static_cast<std::size_t>(destination)]->post(
+                                   self, envelope, settings_.library.protocol.header_bytes + bytes);
   chosen.lock->unlock(self);
   const bool inlined = bytes <= settings_.library.protocol.inline_limit_bytes;
   if (sent && inlined) {
@@ -44,7 +45,8 @@ Request* Process::isend(SimThread& self, int communicator, int destination, int 
 void Process::send_or_delay(SimThread& self, int instance, int destination, const Envelope& envelope,
                             Request* request) {
   const DelayedSend send{instance, destination, envelope, request};
-  if (try_send(self, send, nullptr)) {
+  const bool in_turn = !settings_.library.matching.ordered_by_transport() || delayed_.empty();
+  if (in_turn && try_send(self, send, nullptr)) {
     return;
   }
   ++counters_.delayed_sends;
@@ -106,6 +108,8 @@ int Process::retry_delayed_sends(SimThread& self) {
     if (try_send(self, delayed_[next], &attempt_)) {
       ++next;
       ++handled;
+    } else if (settings_.library.matching.ordered_by_transport()) {
+      keep(delayed_.size() - next); // none may pass another
     } else {
       const DelayedSend failing = delayed_[next];
       keep(1);

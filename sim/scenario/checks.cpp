@@ -47,11 +47,33 @@ Problem too_many_instances(const PointConfig& point) {
          number(point.machine.nic.max_contexts);
 }
 
+/// One thread's messages take several ways when instances take turns, and a reversing list mixes them.
+Problem transport_cannot_order(const PointConfig& point) {
+  const LibraryDesign& library = point.library;
+  if (!library.matching.ordered_by_transport())
+    return {};
+  if (library.instances.assignment == "round-robin" && library.instances.count > 1)
+    return "round-robin assignment sends the messages of one thread through " + number(library.instances.count) +
+           " instances, and a transport keeps the order within one only";
+  if (library.protocol.pending_order != "fifo")
+    return "a transport keeps messages in order only if delayed sends wait in order: "
+           "library.protocol.pending_order must be \"fifo\"";
+  return {};
+}
+
+Problem offload_with_sequence_numbers(const PointConfig& point) {
+  const MatchingDesign& matching = point.library.matching;
+  if (matching.engine != "offload" || matching.ordered_by_transport())
+    return {};
+  return "an interface that matches messages knows no sequence numbers: "
+         "library.matching.ordering must be \"transport\"";
+}
+
 /// Sequence numbers are 16 bit and wrap: two messages of one stream that are 2^15 or more apart cannot be ordered.
 Problem sequence_numbers_wrap(const PointConfig& point) {
   constexpr std::int64_t most = 32767;
   const MultirateParameters& workload = point.workload;
-  if (workload.allow_overtaking)
+  if (workload.allow_overtaking || point.library.matching.ordered_by_transport())
     return {};
   const bool shared = workload.mode == "thread" && !workload.communicator_per_pair;
   const std::int64_t outstanding = std::int64_t{workload.window} * (shared ? workload.pairs : 1);
@@ -75,10 +97,14 @@ struct Check {
   Problem (*find)(const PointConfig&);
 };
 
-constexpr std::array checks{
-    Check{"workload.pairs", oversubscribed},          Check{"library.protocol.eager_limit", inline_above_eager},
-    Check{"workload.message_size", needs_rendezvous}, Check{"library.instances.count", too_many_instances},
-    Check{"workload.window", sequence_numbers_wrap},  Check{"machine.locks.backoff_minimum", backoff_reversed}};
+constexpr std::array checks{Check{"workload.pairs", oversubscribed},
+                            Check{"library.protocol.eager_limit", inline_above_eager},
+                            Check{"workload.message_size", needs_rendezvous},
+                            Check{"library.instances.count", too_many_instances},
+                            Check{"workload.window", sequence_numbers_wrap},
+                            Check{"machine.locks.backoff_minimum", backoff_reversed},
+                            Check{"library.matching.ordering", transport_cannot_order},
+                            Check{"library.matching.engine", offload_with_sequence_numbers}};
 
 Problem other_core_count(const PointConfig& point, const PlatformFacts& platform) {
   const TopologyParameters& topology = point.machine.topology;

@@ -34,6 +34,14 @@ Section matching_design_fields() {
                       [](auto& point) -> auto& { return point.library.matching; });
   s.field("engine", &P::engine, RegistryRule{&KnownNames::matching}, "matching engine");
   s.field("lock", &P::lock, lock_kind, "matching lock");
+  s.field("domain", &P::domain, ChoiceRule{{"communicator", "global"}},
+          "which communicators share queues and lock: none, all");
+  s.field("ordering", &P::ordering, ChoiceRule{{"sequence-numbers", "transport"}},
+          "what keeps messages in order: numbers that the receiver checks, or the connection alone");
+  s.field("bins", &P::bins, CountRule{1, 4096}, "engine hash-bins: bins of a domain");
+  s.field("vector_width", &P::vector_width, CountRule{1, 64}, "engine vector: elements compared in one step");
+  s.field("offload_capacity", &P::offload_capacity, CountRule{1, 65536},
+          "engine offload: receives that the interface holds");
   return s.finish();
 }
 

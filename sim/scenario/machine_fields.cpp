@@ -93,6 +93,14 @@ Section matching_fields() {
   s.field("fragment_release", &P::fragment_release, any_time, "giving a fragment back");
   s.field("range", &P::range, any_time, "visiting one range of an out-of-sequence list that is in this core's cache");
   s.field("fragment_size", &P::fragment_bytes, footprint, "cache footprint of one fragment");
+  s.field("hash", &P::hash, any_time, "finding the hash bin of a message or receive");
+  s.field("vector_step", &P::vector_step, any_time,
+          "comparing one block of packed elements that is in this core's cache");
+  s.field("offload_command", &P::offload_command, any_time,
+          "CPU: adding a receive to the interface's tag-matching list, or removing it");
+  s.field("offload_latency", &P::offload_latency, any_time,
+          "interface: from a message's arrival to the end of its match, besides the walk");
+  s.field("offload_element", &P::offload_element, any_time, "interface: visiting one receive in its list");
   return s.finish();
 }
 

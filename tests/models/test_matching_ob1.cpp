@@ -1,79 +1,25 @@
 // The lists of ob1: what a walk visits and what it costs.
-#include "models/matching/matcher.hpp"
 #include "support/machine.hpp"
+#include "support/matching_case.hpp"
 
 #include <catch2/catch.hpp>
 
 #include <array>
-#include <deque>
-#include <functional>
-#include <memory>
 
 using namespace contend;
 
 namespace {
 
-constexpr Duration attempt = 11_ns;
-constexpr Duration element = 3_ns;
-constexpr Duration enqueue = 17_ns;
-constexpr Duration fragment_allocate = 101_ns;
-constexpr Duration fragment_release = 53_ns;
+const MatchingParameters prices = test::matching_prices();
+const Duration attempt = prices.attempt;
+const Duration element = prices.element;
+const Duration enqueue = prices.enqueue;
+const Duration fragment_allocate = prices.fragment_allocate;
+const Duration fragment_release = prices.fragment_release;
 
-MatchingParameters prices() {
-  MatchingParameters parameters;
-  parameters.attempt = attempt;
-  parameters.element = element;
-  parameters.enqueue = enqueue;
-  parameters.fragment_allocate = fragment_allocate;
-  parameters.fragment_release = fragment_release;
-  parameters.element_bytes = 100;
-  parameters.fragment_bytes = 100;
-  return parameters;
-}
-
-/// Hand-made cases, all by one thread on core 0.
-class Ob1 {
+class Ob1 : public test::MatchingCase {
 public:
-  explicit Ob1(int peers = 4) : matcher_(matcher_registry().at("ob1")(host_, prices(), peers)) {}
-
-  void run(const std::function<void(SimThread&)>& body) {
-    engine_.spawn("t", 0, 0, body);
-    engine_.run();
-  }
-  PostedReceive& receive(SimThread& self, int source, int tag) {
-    PostedReceive& posted = receives_.emplace_back();
-    posted.source = source;
-    posted.tag = tag;
-    note(self, [&] { taken = matcher_->post(self, posted).has_value(); });
-    return posted;
-  }
-  PostedReceive* message(SimThread& self, int source, int tag) {
-    PostedReceive* match = nullptr;
-    note(self, [&] { match = matcher_->arrive(self, {0, source, tag, 0, 0}); });
-    return match;
-  }
-  [[nodiscard]] Matcher& matcher() { return *matcher_; }
-
-  std::uint64_t visited = 0; ///< by the last operation
-  Duration cost;             ///< of the last operation
-  bool taken = false;        ///< the last receive found an unexpected message
-
-private:
-  template <typename Operation>
-  void note(SimThread& self, Operation operation) {
-    const std::uint64_t visited_before = matcher_->visited();
-    const Duration spent_before = test::spent(self, Category::matching);
-    const TimePoint start = self.now();
-    operation();
-    visited = matcher_->visited() - visited_before;
-    cost = self.now() - start;
-    CHECK(test::spent(self, Category::matching) - spent_before == cost); // nothing is charged elsewhere
-  }
-
-  Engine engine_{1};
-  Host host_ = test::small_host();
-  std::unique_ptr<Matcher> matcher_;
-  std::deque<PostedReceive> receives_;
+  Ob1() : MatchingCase("ob1") {}
 };
 
 } // namespace
@@ -152,7 +98,7 @@ TEST_CASE("ob1: a receive visits the unexpected messages of its source", "[match
 TEST_CASE("ob1: an element that another core wrote has to be fetched once", "[matching][ob1]") {
   Engine engine(1);
   const Host host = test::small_host();
-  const auto matcher = matcher_registry().at("ob1")(host, prices(), 2);
+  const auto matcher = matcher_registry().at("ob1")({host, prices, {}, 2});
   std::array<PostedReceive, 3> receives;
   engine.spawn("poster", 0, 8, [&](SimThread& self) {
     for (int tag = 0; tag < 3; ++tag) {
@@ -180,9 +126,9 @@ TEST_CASE("ob1: an element that another core wrote has to be fetched once", "[ma
 TEST_CASE("ob1: what does not fit into the L2 comes from the shared cache", "[matching][ob1]") {
   Engine engine(1);
   const Host host = test::small_host();
-  MatchingParameters parameters = prices();
+  MatchingParameters parameters = prices;
   parameters.element_bytes = test::small_cache().l2_bytes / 2; // eight receives: a quarter of them fits
-  const auto matcher = matcher_registry().at("ob1")(host, parameters, 1);
+  const auto matcher = matcher_registry().at("ob1")({host, parameters, {}, 1});
   std::array<PostedReceive, 8> receives;
   engine.spawn("t", 0, 0, [&](SimThread& self) {
     for (std::size_t i = 0; i < receives.size(); ++i) {

@@ -20,12 +20,22 @@ struct Mix {
   std::uint64_t wildcard_sources; ///< one receive in so many; 0: none
   std::uint64_t wildcard_tags;
   std::uint64_t receives; ///< of ten operations
+  int communicators = 1;  ///< that share the queues
 };
+
+/// Small sizes, so that bins, blocks and the interface's list fill up.
+MatchingSizes small_sizes(std::uint64_t seed) {
+  MatchingSizes sizes;
+  sizes.bins = static_cast<int>(1 + seed % 7);
+  sizes.vector_width = static_cast<int>(1 + seed % 5);
+  sizes.offload_capacity = static_cast<int>(seed % 11);
+  return sizes;
+}
 
 void run(const std::string& engine_name, const Mix& mix, std::uint64_t seed) {
   Engine engine(seed);
   const Host host = test::small_host();
-  const std::unique_ptr<Matcher> matcher = matcher_registry().at(engine_name)(host, MatchingParameters{}, mix.peers);
+  const std::unique_ptr<Matcher> matcher = matcher_registry().at(engine_name)({host, {}, small_sizes(seed), mix.peers});
   engine.spawn("t", 0, 0, [&](SimThread& self) {
     RandomStream random = engine.stream("operations");
     test::ReferenceMatcher reference;
@@ -37,7 +47,7 @@ void run(const std::string& engine_name, const Mix& mix, std::uint64_t seed) {
     const auto tag = [&] { return one_in(8) ? -100 - below(3) : below(mix.tags); };
     for (int step = 0; step < 400; ++step) {
       CAPTURE(engine_name, mix.name, seed, step);
-      const int communicator = 3; // an engine serves one communicator
+      const int communicator = 3 + below(mix.communicators);
       if (random.below(10) < mix.receives) {
         PostedReceive& receive = receives.emplace_back();
         receive.communicator = communicator;
@@ -67,9 +77,11 @@ void run(const std::string& engine_name, const Mix& mix, std::uint64_t seed) {
 
 TEST_CASE("matching engines agree with the plain rules", "[matching][property]") {
   const Mix mixes[] = {
-      {"specific receives", 3, 4, 0, 0, 5}, {"any source", 4, 3, 3, 0, 5},        {"any tag", 3, 4, 0, 3, 5},
-      {"any of both", 4, 3, 3, 3, 5},       {"one peer, one tag", 1, 1, 2, 2, 5}, {"mostly posted", 4, 4, 4, 4, 7},
-      {"mostly unexpected", 4, 4, 4, 4, 3},
+      {"specific receives", 3, 4, 0, 0, 5}, {"any source", 4, 3, 3, 0, 5},
+      {"any tag", 3, 4, 0, 3, 5},           {"any of both", 4, 3, 3, 3, 5},
+      {"one peer, one tag", 1, 1, 2, 2, 5}, {"mostly posted", 4, 4, 4, 4, 7},
+      {"mostly unexpected", 4, 4, 4, 4, 3}, {"several communicators", 3, 2, 4, 4, 5, 3},
+      {"deep queues", 2, 40, 10, 10, 6, 2},
   };
   for (const std::string& engine_name : matcher_registry().names()) {
     for (const Mix& mix : mixes) {
@@ -85,7 +97,7 @@ TEST_CASE("any tag does not take the library's own messages", "[matching]") {
     CAPTURE(engine_name);
     Engine engine(1);
     const Host host = test::small_host();
-    const auto matcher = matcher_registry().at(engine_name)(host, MatchingParameters{}, 2);
+    const auto matcher = matcher_registry().at(engine_name)({host, {}, {}, 2});
     engine.spawn("t", 0, 0, [&](SimThread& self) {
       PostedReceive wildcard;
       CHECK_FALSE(matcher->post(self, wildcard));

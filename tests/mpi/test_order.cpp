@@ -32,8 +32,7 @@ bool ordered = true; ///< whether communicators keep order
 /// Passes everything on to ob1, and watches.
 class SpyMatcher final : public Matcher {
 public:
-  SpyMatcher(const Host& host, const MatchingParameters& parameters, int peers)
-      : inner_(matcher_registry().at("ob1")(host, parameters, peers)) {}
+  explicit SpyMatcher(const MatcherSetup& setup) : inner_(matcher_registry().at("ob1")(setup)) {}
 
   PostedReceive* arrive(SimThread& self, const Envelope& envelope) override {
     ++findings.arrivals;
@@ -82,10 +81,7 @@ private:
 /// Registered once, as a program that links the simulator would do it.
 const std::string& spy() {
   static const std::string name = [] {
-    matcher_registry().add(
-        "spy", [](const Host& host, const MatchingParameters& parameters, int peers) -> std::unique_ptr<Matcher> {
-          return std::make_unique<SpyMatcher>(host, parameters, peers);
-        });
+    matcher_registry().add("spy", make_matcher<SpyMatcher>);
     return std::string("spy");
   }();
   return name;

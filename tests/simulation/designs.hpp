@@ -46,6 +46,11 @@ inline PointConfig small_point() {
   machine.matching.fragment_release = 50_ns;
   machine.matching.range = 6_ns;
   machine.matching.fragment_bytes = 256;
+  machine.matching.hash = 5_ns;
+  machine.matching.vector_step = 6_ns;
+  machine.matching.offload_command = 100_ns;
+  machine.matching.offload_latency = 250_ns;
+  machine.matching.offload_element = 7_ns;
   machine.software = {200_ns, 100_ns, 150_ns, 25_ns, 100_ns, 60_ns, 40_ns, 10_ns, 100_ns, 8e9};
   machine.noise = 10_ns;
   point.route = {700_ns, 12.5e9};
@@ -91,6 +96,29 @@ inline std::vector<Design> small_designs() {
     point.machine.nic.send_queue_depth = 16;
     point.machine.nic.send_completion_batch = 4;
     point.machine.nic.flow_control_window = 24;
+  });
+  for (const char* engine : {"list", "hash-bins", "vector"}) {
+    add(std::string("one global queue, ") + engine, [&](PointConfig& point) {
+      point.library.matching.engine = engine;
+      point.library.matching.domain = "global";
+      point.library.instances.count = 2;
+      point.workload.communicator_per_pair = true;
+    });
+  }
+  add("matching in the interface, short list", [](PointConfig& point) {
+    point.library.matching.engine = "offload";
+    point.library.matching.domain = "global";
+    point.library.matching.ordering = "transport";
+    point.library.matching.offload_capacity = 100;
+    point.library.protocol.pending_order = "fifo";
+  });
+  add("order by transport, dedicated instances, scarce send queue", [](PointConfig& point) {
+    point.library.matching.ordering = "transport";
+    point.library.protocol.pending_order = "fifo";
+    point.library.instances.count = 4;
+    point.library.instances.assignment = "dedicated";
+    point.machine.nic.send_queue_depth = 8;
+    point.machine.nic.send_completion_batch = 4;
   });
   return designs;
 }

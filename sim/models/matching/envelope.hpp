@@ -5,6 +5,8 @@
 
 namespace contend {
 
+struct PostedReceive;
+
 inline constexpr int any_source = -1;
 inline constexpr int any_tag = -1;
 
@@ -15,6 +17,10 @@ struct Envelope {
   int tag = 0;
   std::uint16_t sequence = 0; ///< per (communicator, peer); wraps. Meaningless when overtaking is allowed.
   std::int64_t bytes = 0;     ///< payload
+
+  // Written by a receiving interface that matches messages itself, see HardwareMatcher.
+  PostedReceive* matched = nullptr; ///< the receive that it has found
+  bool missed = false;              ///< it has looked and found none
 };
 
 } // namespace contend

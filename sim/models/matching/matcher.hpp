@@ -25,6 +25,23 @@ struct PostedReceive {
     return (tag == envelope.tag || (tag == any_tag && envelope.tag >= 0)) &&
            (source == any_source || source == envelope.source) && communicator == envelope.communicator;
   }
+  [[nodiscard]] bool has_wildcard() const { return source == any_source || tag == any_tag; }
+};
+
+/// Matching in the network interface, before any thread sees the message.
+class HardwareMatcher {
+public:
+  /// How long the interface is busy with a message: a latency that may overlap with other messages, and its own work,
+  /// one message at a time.
+  struct Time {
+    Duration latency{};
+    Duration work{};
+  };
+
+  virtual ~HardwareMatcher() = default;
+  /// A message has reached the interface: sets `matched` or `missed`. Runs in an event. Software must see a message that
+  /// was missed (Matcher::arrive), and messages in the order in which they came here.
+  virtual Time reach(Envelope& envelope) = 0;
 };
 
 /// The queues of one matching domain. The caller holds the domain's lock. Walks are charged to Category::matching.
@@ -37,16 +54,32 @@ public:
   virtual PostedReceive* arrive(SimThread& self, const Envelope& envelope) = 0;
   /// A receive is posted: takes the first unexpected message that fits, or links the receive in.
   virtual std::optional<Envelope> post(SimThread& self, PostedReceive& receive) = 0;
+  /// The part of the engine that is in the interface; nullptr: software does everything.
+  [[nodiscard]] virtual HardwareMatcher* hardware() { return nullptr; }
 
   [[nodiscard]] virtual std::int64_t posted() const = 0;
   [[nodiscard]] virtual std::int64_t unexpected() const = 0;
-  /// Elements visited by all walks so far.
+  /// Steps of all walks by software so far: elements visited, or blocks where an engine compares a block at once.
   [[nodiscard]] virtual std::uint64_t visited() const = 0;
 };
 
-using MatcherFactory = std::unique_ptr<Matcher> (*)(const Host&, const MatchingParameters&, int peers);
+/// What an engine is made from. The host outlives it.
+struct MatcherSetup {
+  const Host& host;
+  MatchingParameters prices;
+  MatchingSizes sizes;
+  int peers; ///< ranks that messages come from: 0 to peers - 1
+};
 
-/// All matching engines by name.
+using MatcherFactory = std::unique_ptr<Matcher> (*)(const MatcherSetup&);
+
+/// All matching engines by name. Adding one: a new file with a class derived from Matcher, and one line in registry.cpp
+/// (or a call of add() before the first simulation).
 Registry<MatcherFactory>& matcher_registry();
+
+template <typename Kind>
+std::unique_ptr<Matcher> make_matcher(const MatcherSetup& setup) {
+  return std::make_unique<Kind>(setup);
+}
 
 } // namespace contend

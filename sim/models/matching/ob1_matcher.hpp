@@ -3,15 +3,15 @@
 
 #include "models/matching/matcher.hpp"
 #include "models/matching/receive_list.hpp"
+#include "models/matching/unexpected_list.hpp"
 
-#include <deque>
 #include <vector>
 
 namespace contend {
 
 class Ob1Matcher final : public Matcher {
 public:
-  Ob1Matcher(const Host& host, const MatchingParameters& parameters, int peers);
+  explicit Ob1Matcher(const MatcherSetup& setup);
 
   PostedReceive* arrive(SimThread& self, const Envelope& envelope) override;
   std::optional<Envelope> post(SimThread& self, PostedReceive& receive) override;
@@ -23,12 +23,9 @@ public:
 private:
   struct Peer {
     ReceiveList receives; ///< receives that name this peer
-    std::deque<Envelope> unexpected;
+    UnexpectedList unexpected;
   };
 
-  PostedReceive* take(ReceiveList& list, std::size_t index);
-  PostedReceive* walk_both(ReceiveList& receives, const Envelope& envelope, QueueWalk& walk);
-  std::optional<Envelope> take_unexpected(QueueWalk& walk, Peer& peer, const PostedReceive& receive);
   [[nodiscard]] std::int64_t footprint() const {
     return posted_ * parameters_.element_bytes + unexpected_ * parameters_.fragment_bytes;
   }

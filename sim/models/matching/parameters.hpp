@@ -2,6 +2,8 @@
 
 #include "core/time.hpp"
 
+#include <cstdint>
+
 namespace contend {
 
 /// Prices of the elementary steps of matching on one machine.
@@ -15,6 +17,18 @@ struct MatchingParameters {
   Duration fragment_release{};     ///< giving it back
   Duration range{};                ///< visiting one range of an out-of-sequence list that is in this core's cache
   std::int64_t fragment_bytes = 0; ///< cache footprint of one fragment
+  Duration hash{};            ///< bin of a (communicator, source, tag): hash function and the look at the bin's head
+  Duration vector_step{};     ///< comparing one block of packed elements that is in this core's cache
+  Duration offload_command{}; ///< CPU: telling the interface's matching unit to add or remove one receive
+  Duration offload_latency{}; ///< interface: from a message's arrival to the end of its match, besides the walk
+  Duration offload_element{}; ///< interface: visiting one receive in the matching unit's list
+};
+
+/// Sizes that belong to a design rather than to a machine. Every engine reads those that concern it.
+struct MatchingSizes {
+  int bins = 256;              ///< hash-bins: bins per domain
+  int vector_width = 8;        ///< vector: elements per block
+  int offload_capacity = 1024; ///< offload: receives that the interface's list holds
 };
 
 } // namespace contend

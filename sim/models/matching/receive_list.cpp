@@ -7,17 +7,8 @@ namespace contend {
 
 namespace {
 
-// Walks dominate the run time of deep queues: use the processor's wide integer vectors where it has them. Results are
-// integers and do not depend on it. (Sanitizers instrument the resolver before they are ready for it.)
-#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && !defined(__SANITIZE_ADDRESS__) &&               \
-    !defined(__SANITIZE_THREAD__)
-#define CONTEND_WIDE_VECTORS __attribute__((target_clones("avx2", "default")))
-#else
-#define CONTEND_WIDE_VECTORS
-#endif
-
-/// Elements that are compared at a time, without a branch in between.
-constexpr std::size_t block = 32;
+/// Gaps at the front and inside are closed when there are many.
+constexpr std::size_t gaps_worth_closing = 256;
 
 /// Elements per word of the bit sets.
 constexpr std::size_t word = 64;
@@ -30,7 +21,7 @@ constexpr std::uint64_t bit(std::size_t index) { return std::uint64_t{1} << (ind
 } // namespace
 
 void ReceiveList::append(PostedReceive& receive, int core) {
-  if (receives_.size() > 2 * size() + 8 * block) {
+  if (receives_.size() > 2 * size() + gaps_worth_closing) {
     close_gaps();
   }
   const std::size_t index = receives_.size();
@@ -49,36 +40,36 @@ void ReceiveList::append(PostedReceive& receive, int core) {
   ++alive_;
 }
 
-/// First index from `index` on whose signature is one of the two.
-CONTEND_WIDE_VECTORS std::size_t ReceiveList::next_candidate(std::size_t index, std::uint32_t exact,
-                                                             std::uint32_t any) const {
-  const std::uint32_t* const signatures = signatures_.data();
-  const std::size_t end = signatures_.size();
-  for (; index + block <= end; index += block) {
-    std::uint32_t hits = 0;
-    for (std::size_t i = index; i < index + block; ++i) {
-      hits |= static_cast<std::uint32_t>(signatures[i] == exact) | static_cast<std::uint32_t>(signatures[i] == any);
-    }
-    if (hits != 0) {
-      break;
-    }
+std::size_t ReceiveList::search(const Envelope& envelope) const {
+  const Signature exact = signature(envelope.communicator, envelope.tag);
+  const Signature any = signature(envelope.communicator, any_tag);
+  const std::size_t end = receives_.size();
+  std::size_t index = find_signature(signatures_, front_, exact, any);
+  while (index < end && (is_gap(index) || !receives_[index]->accepts(envelope))) {
+    index = find_signature(signatures_, index + 1, exact, any);
   }
-  while (index < end && signatures[index] != exact && signatures[index] != any) {
-    ++index;
+  return index < end ? index : none;
+}
+
+std::size_t ReceiveList::find(const Envelope& envelope, QueueWalk& walk) {
+  const std::size_t index = search(envelope);
+  visit_range(index == none ? receives_.size() : index + 1, walk);
+  return index;
+}
+
+std::size_t ReceiveList::find_in_copy(const Envelope& envelope, std::int64_t& visited) const {
+  const std::size_t index = search(envelope);
+  const std::size_t end = index == none ? receives_.size() : index + 1;
+  visited = 0;
+  for (std::size_t w = front_ / word; w * word < end; ++w) {
+    visited += std::popcount(linked_before(w, end));
   }
   return index;
 }
 
-std::size_t ReceiveList::find(const Envelope& envelope, QueueWalk& walk) {
-  const std::uint32_t exact = signature(envelope.communicator, envelope.tag);
-  const std::uint32_t any = signature(envelope.communicator, any_tag);
-  const std::size_t end = receives_.size();
-  std::size_t index = next_candidate(front_, exact, any);
-  while (index < end && (is_gap(index) || !receives_[index]->accepts(envelope))) {
-    index = next_candidate(index + 1, exact, any);
-  }
-  visit_range(std::min(index + 1, end), walk);
-  return index < end ? index : none;
+/// The linked elements of a word that lie before `end`; the word begins before it.
+std::uint64_t ReceiveList::linked_before(std::size_t w, std::size_t end) const {
+  return end - w * word < word ? linked_[w] & (bit(end) - 1) : linked_[w]; // nothing is linked before the front
 }
 
 /// Makes cached_ say what is in the cache of `core`.
@@ -99,10 +90,7 @@ void ReceiveList::visit_range(std::size_t end, QueueWalk& walk) {
   }
   std::int64_t elements = 0;
   for (std::size_t w = front_ / word; w * word < end; ++w) {
-    std::uint64_t visited = linked_[w]; // nothing is linked before the front
-    if (end - w * word < word) {
-      visited &= bit(end) - 1;
-    }
+    const std::uint64_t visited = linked_before(w, end);
     elements += std::popcount(visited);
     for (std::uint64_t missing = visited & ~cached_[w]; missing != 0; missing &= missing - 1) {
       const std::size_t index = w * word + static_cast<std::size_t>(std::countr_zero(missing));
@@ -167,6 +155,27 @@ void ReceiveList::close_gaps() {
   }
   cached_.assign(linked_.size(), 0);
   viewer_ = -1;
+}
+
+ListPlace find_in_both(ReceiveList& first, ReceiveList& second, const Envelope& envelope, QueueWalk& walk) {
+  if (first.empty() || second.empty()) {
+    ReceiveList& list = first.empty() ? second : first;
+    const std::size_t index = list.find(envelope, walk);
+    return index == ReceiveList::none ? ListPlace{} : ListPlace{&list, index};
+  }
+  std::size_t in_first = first.first();
+  std::size_t in_second = second.first();
+  while (in_first != ReceiveList::none || in_second != ReceiveList::none) {
+    const bool take_first = in_second == ReceiveList::none ||
+                            (in_first != ReceiveList::none && first.order(in_first) < second.order(in_second));
+    ReceiveList& list = take_first ? first : second;
+    std::size_t& index = take_first ? in_first : in_second;
+    if (list.visit(index, envelope, walk)) {
+      return {&list, index};
+    }
+    index = list.first_from(index + 1);
+  }
+  return {};
 }
 
 } // namespace contend

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "models/matching/matcher.hpp"
+#include "models/matching/signature.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -25,6 +26,8 @@ public:
   /// Walks from the front to the first element that takes the message, visiting every element on the way.
   /// Returns its index, or none after a walk over the whole list.
   std::size_t find(const Envelope& envelope, QueueWalk& walk);
+  /// The same walk over somebody else's copy of the list: touches no core's cache.
+  std::size_t find_in_copy(const Envelope& envelope, std::int64_t& visited) const;
 
   /// For walks over two lists at once: the first element at or after `index`, its posting order, a visit.
   [[nodiscard]] std::size_t first_from(std::size_t index) const;
@@ -37,18 +40,15 @@ public:
   PostedReceive* take(std::size_t index);
 
 private:
-  /// What a walk compares: equal for equal (communicator, tag), and rarely equal otherwise.
-  [[nodiscard]] static std::uint32_t signature(int communicator, int tag) {
-    return static_cast<std::uint32_t>(tag) + static_cast<std::uint32_t>(communicator) * 0x9e3779b1U;
-  }
-  [[nodiscard]] std::size_t next_candidate(std::size_t index, std::uint32_t exact, std::uint32_t any) const;
+  [[nodiscard]] std::size_t search(const Envelope& envelope) const;
+  [[nodiscard]] std::uint64_t linked_before(std::size_t w, std::size_t end) const;
   [[nodiscard]] bool is_gap(std::size_t index) const { return receives_[index] == nullptr; }
   void visit_range(std::size_t end, QueueWalk& walk);
   void look_as(int core);
   void close_gaps();
 
   // One element per index.
-  std::vector<std::uint32_t> signatures_;
+  std::vector<Signature> signatures_;
   std::vector<PostedReceive*> receives_; ///< nullptr: a gap
   std::vector<std::uint64_t> present_;   ///< see CachePresence
   std::vector<std::int16_t> owners_;
@@ -60,5 +60,14 @@ private:
   std::size_t front_ = 0;             ///< everything before is a gap
   std::size_t alive_ = 0;
 };
+
+/// An element of one of several lists.
+struct ListPlace {
+  ReceiveList* list = nullptr; ///< nullptr: nowhere
+  std::size_t index = ReceiveList::none;
+};
+
+/// Walks two lists at once, always looking at the older of the two next elements, to the first that takes the message.
+ListPlace find_in_both(ReceiveList& first, ReceiveList& second, const Envelope& envelope, QueueWalk& walk);
 
 } // namespace contend

@@ -1,13 +1,18 @@
+#include "models/matching/hash_bins_matcher.hpp"
+#include "models/matching/list_matcher.hpp"
 #include "models/matching/ob1_matcher.hpp"
+#include "models/matching/offload_matcher.hpp"
+#include "models/matching/vector_matcher.hpp"
 
 namespace contend {
 
 Registry<MatcherFactory>& matcher_registry() {
   static Registry<MatcherFactory> registry{
-      {"ob1",
-       [](const Host& host, const MatchingParameters& parameters, int peers) -> std::unique_ptr<Matcher> {
-         return std::make_unique<Ob1Matcher>(host, parameters, peers);
-       }},
+      {"hash-bins", make_matcher<HashBinsMatcher>},
+      {"list", make_matcher<ListMatcher>},
+      {"ob1", make_matcher<Ob1Matcher>},
+      {"offload", make_matcher<OffloadMatcher>},
+      {"vector", make_matcher<VectorMatcher>},
   };
   return registry;
 }

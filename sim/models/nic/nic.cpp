@@ -100,6 +100,17 @@ void Packet::fire() {
         return;
       }
     }
+    if (stage_ != Stage::matched) {
+      const HardwareMatcher::Time time = destination_->listener_.arrived(envelope_);
+      if (time.latency + time.work > Duration{}) {
+        // The latency overlaps with the messages before; the unit works on one at a time, and reports in order.
+        receiver.matching_until_ =
+            std::max(receiver.engine_.now() + time.latency, receiver.matching_until_) + time.work;
+        stage_ = Stage::matched;
+        receiver.engine_.schedule(*this, receiver.matching_until_);
+        return;
+      }
+    }
     ++receiver.messages_received_;
     destination_->report({Kind::received, sender_, 0, wants_grant_, envelope_});
   }

@@ -6,6 +6,7 @@
 #include "core/host.hpp"
 #include "models/fabric/parameters.hpp"
 #include "models/matching/envelope.hpp"
+#include "models/matching/matcher.hpp"
 #include "models/nic/parameters.hpp"
 
 #include <deque>
@@ -33,6 +34,9 @@ class ActivityListener {
 public:
   virtual ~ActivityListener() = default;
   virtual void activity(NicContext& context) = 0;
+  /// A message has arrived and is not in its completion queue yet. Runs in an event: an interface that matches messages
+  /// does it here, and says how long it takes.
+  virtual HardwareMatcher::Time arrived(Envelope& /*envelope*/) { return {}; }
 };
 
 /// A message on its way, or a batch of send completions on its way back.
@@ -44,7 +48,7 @@ public:
 private:
   friend class Nic;
   friend class Endpoint;
-  enum class Stage { wire, receive_queue, send_completion, grant };
+  enum class Stage { wire, receive_queue, matched, send_completion, grant };
 
   Stage stage_ = Stage::wire;
   NicContext* destination_ = nullptr;
@@ -145,6 +149,7 @@ private:
   RouteParameters route_;
   TimePoint next_departure_;
   TimePoint next_reception_;
+  TimePoint matching_until_; ///< when the tag-matching unit has done all that has arrived
   std::uint64_t messages_sent_ = 0;
   std::uint64_t messages_received_ = 0;
   std::vector<std::unique_ptr<NicContext>> contexts_;

@@ -3,6 +3,7 @@
 
 #include "core/random.hpp"
 #include "models/locks/lock.hpp"
+#include "models/matching/matcher.hpp"
 #include "models/progress/progress_engine.hpp"
 #include "mpi/assignment.hpp"
 #include "point.hpp"
@@ -13,6 +14,24 @@
 #include <vector>
 
 namespace contend::test {
+
+/// Any matching engine on any queues, with what it needs to keep messages in order.
+inline void draw_matching(PointConfig& point, std::uint64_t seed) {
+  RandomStream random(seed, "matching");
+  MatchingDesign& matching = point.library.matching;
+  std::vector<std::string> engines = matcher_registry().names();
+  std::erase(engines, "spy"); // of test_order.cpp, if that ran before
+  matching.engine = engines[random.below(engines.size())];
+  matching.domain = random.below(2) == 0 ? "communicator" : "global";
+  matching.bins = static_cast<int>(1 + random.below(20));
+  matching.vector_width = static_cast<int>(1 + random.below(16));
+  matching.offload_capacity = static_cast<int>(1 + random.below(100));
+  if (matching.engine == "offload" || random.below(3) == 0) {
+    matching.ordering = "transport";
+    point.library.protocol.pending_order = "fifo";
+    point.library.instances.assignment = "dedicated";
+  }
+}
 
 inline PointConfig random_point(std::uint64_t seed) {
   RandomStream random(seed, "point");
@@ -52,6 +71,7 @@ inline PointConfig random_point(std::uint64_t seed) {
   point.workload.allow_overtaking = flag();
   point.workload.any_tag = flag();
   point.run.coalesce_idle_polls = random.below(4) != 0;
+  draw_matching(point, seed);
   return point;
 }
 
@@ -60,9 +80,10 @@ inline std::string describe(const PointConfig& point) {
   return point.workload.mode + " pairs " + std::to_string(point.workload.pairs) + " window " +
          std::to_string(point.workload.window) + " progress " + point.library.progress.engine + " (" +
          point.library.progress.lock + ") instances " + std::to_string(point.library.instances.count) + " " +
-         point.library.instances.assignment + " " + point.library.instances.lock + " matching lock " +
-         point.library.matching.lock + " depth " + std::to_string(point.machine.nic.send_queue_depth) + " batch " +
-         std::to_string(point.machine.nic.send_completion_batch) + " credits " +
+         point.library.instances.assignment + " " + point.library.instances.lock + " matching " +
+         point.library.matching.engine + " " + point.library.matching.domain + " " + point.library.matching.ordering +
+         " " + point.library.matching.lock + " depth " + std::to_string(point.machine.nic.send_queue_depth) +
+         " batch " + std::to_string(point.machine.nic.send_completion_batch) + " credits " +
          std::to_string(point.machine.nic.flow_control_window) +
          (point.workload.allow_overtaking ? " overtaking" : "") + (point.workload.any_tag ? " any tag" : "") +
          (point.workload.communicator_per_pair ? " own communicators" : "") +
