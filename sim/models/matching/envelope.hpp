@@ -15,6 +15,7 @@ struct Envelope {
   int tag = 0;
   std::uint16_t sequence = 0; ///< per (communicator, peer); wraps. Meaningless when overtaking is allowed.
   std::int64_t bytes = 0;     ///< payload
+  std::uint32_t number = 0;   ///< see MessageNumber; 0 unless the run is traced
 };
 
 } // namespace contend
