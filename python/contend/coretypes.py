@@ -35,8 +35,26 @@ class Core(Protocol):
     ) -> str:
         """JSON: {"document", "origins", "points"} of a scenario file."""
 
-    def run_point(self, config_json: str, replication: int, trace_hash: bool = False) -> str:  # noqa: FBT001, FBT002
-        """JSON: the result of one replication of one point."""
+    def run_point(  # noqa: PLR0917 - as the compiled function has it
+        self,
+        config_json: str,
+        replication: int,
+        trace_hash: bool = False,  # noqa: FBT001, FBT002
+        explain: bool = False,  # noqa: FBT001, FBT002
+        trace_file: str = "",
+        trace_limit_bytes: int = 100_000_000,
+    ) -> str:
+        """JSON: the result of one replication of one point.
+
+        Raises:
+            OSError: The trace cannot be written.
+        """
+
+    def costs(self, config_json: str) -> str:
+        """JSON: the prices in a point, [{"path", "doc", "value", "free"}]; "free" ones cannot be lowered."""
+
+    def scale_costs(self, config_json: str, paths: list[str], factor: float) -> str:
+        """JSON: {"config", "at_bound"}: some prices times a factor, and those that a bound keeps higher."""
 
     def schema(self, kind: str) -> str:
         """JSON Schema of a scenario or a profile."""

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from contend.errors import ContendError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
 _REASONS = {
     errno.ENOSPC: "no space left on the device",
@@ -69,6 +69,29 @@ def _stage(path: Path, content: bytes) -> Path:
         staged.unlink(missing_ok=True)
         raise
     return staged
+
+
+@contextlib.contextmanager
+def staged_file(path: Path) -> Iterator[Path]:
+    """A temporary file beside `path` that takes its place at the end of the block, for writers that need a name.
+
+    Raises:
+        ContendError: It cannot be written; nothing is left behind then.
+    """
+    try:
+        if path.is_dir():
+            raise IsADirectoryError(errno.EISDIR, "that is a folder")
+        staged = _stage(path, b"")
+        try:
+            yield staged
+            with staged.open("rb") as stream:
+                os.fsync(stream.fileno())
+            staged.replace(path)
+        except BaseException:
+            staged.unlink(missing_ok=True)
+            raise
+    except OSError as error:
+        raise ContendError(f"cannot write {path}: {describe(error)}") from error
 
 
 def write_files(directory: Path, contents: Mapping[str, bytes]) -> list[Path]:

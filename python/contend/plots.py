@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 from contend.axes import Curve, axis_value, curves, x_axis
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
@@ -28,7 +30,7 @@ CATEGORY_COLOURS = {
     "copy": "#b07aa1",
 }
 _OTHER_COLOURS = ("#edc948", "#b6992d", "#499894", "#86bcb6", "#d37295", "#9d7660")
-_STYLE: Any = {
+STYLE: Any = {
     # The same bytes for the same results: no random identifiers.
     "svg.hashsalt": "contend",
     "font.size": 9.0,
@@ -144,7 +146,7 @@ def draw(results: Results) -> Figure:
     roles = list(dict.fromkeys(role for point in points for role in point.time_by_category_ns))
     # The receiver is where it usually hurts: it comes first.
     roles.sort(key=lambda role: (role != "receiver", role != "sender"))
-    with rc_context(_STYLE):
+    with rc_context(STYLE):
         figure = Figure(figsize=(9.6, 7.2 if roles else 4.2), layout="constrained")
         grid = figure.add_gridspec(2 if roles else 1, max(1, len(roles)))
         rate = figure.add_subplot(grid[0, :])
@@ -181,12 +183,23 @@ def draw(results: Results) -> Figure:
 def picture_bytes(results: Results) -> dict[str, bytes]:
     """The picture in both formats: {"png": ..., "svg": ...}; the same results give the same bytes."""
     from matplotlib import rc_context
+
+    with rc_context(STYLE):
+        figure = draw(results)
+    return figure_bytes(figure)
+
+
+def figure_bytes(figure: Figure, kinds: Sequence[str] = ("png", "svg")) -> dict[str, bytes]:
+    """A figure in some formats ("png", "svg"), by format; the same figure gives the same bytes."""
+    from matplotlib import rc_context
     from matplotlib.backends.backend_agg import FigureCanvasAgg
 
-    with rc_context(_STYLE):
-        figure = draw(results)
+    metadata: dict[str, dict[str, Any]] = {"png": {"Software": None}, "svg": {"Date": None, "Creator": None}}
+    pictures = {}
+    with rc_context(STYLE):
         FigureCanvasAgg(figure)
-        png, svg = io.BytesIO(), io.BytesIO()
-        figure.savefig(png, format="png", dpi=150, metadata={"Software": None})
-        figure.savefig(svg, format="svg", metadata={"Date": None, "Creator": None})
-    return {"png": png.getvalue(), "svg": svg.getvalue()}
+        for kind in kinds:
+            buffer = io.BytesIO()
+            figure.savefig(buffer, format=kind, dpi=150, metadata=metadata[kind])
+            pictures[kind] = buffer.getvalue()
+    return pictures

@@ -55,8 +55,15 @@ class CoreEngine:
             SimulationFailedError: The simulation ended with an error, or was stopped.
             InputError: The configuration is not usable.
         """
+        return self._run(config, replication, trace_hash=trace_hash)
+
+    def explain_point(self, config: str, replication: int) -> str:
+        """Like run_point; the result says under "explain" who waits for whom."""
+        return self._run(config, replication, explain=True)
+
+    def _run(self, config: str, replication: int, *, trace_hash: bool = False, explain: bool = False) -> str:
         try:
-            return self._core.run_point(config, replication, trace_hash)
+            return self._core.run_point(config, replication, trace_hash, explain)
         except self._core.SimulationError as error:
             raise SimulationFailedError(str(error)) from error
         except self._core.ScenarioError as error:

@@ -58,6 +58,17 @@ class ResolvedScenario:
         """The scenario's name, which is the file's if it has none."""
         return str(self.document.get("name") or self.path.stem)
 
+    def one_point(self) -> tuple[Point, str]:
+        """The point for commands that look at one only: the last, and a remark where there are others."""
+        point = self.points[-1]
+        if len(self.points) == 1:
+            return point, ""
+        swept = next(iter(point.parameters))
+        return point, (
+            f"the sweep has {len(self.points)} points; this is the last, {point.label()} "
+            f"(--set chooses another, here for {swept})"
+        )
+
     @property
     def seed(self) -> int:
         """The seed of all random streams."""
@@ -85,7 +96,8 @@ def find_scenario(name: str) -> Path:
         raise InputError(f"the name {name!r} stands for several scenarios: {', '.join(map(str, matches))}")
     known = {candidate: key for key, p in shipped.items() for candidate in (key, key.removesuffix(".json"), p.stem)}
     near = difflib.get_close_matches(wanted, known, n=1)
-    hint = f"; did you mean {known[near[0]]!r}?" if near else ""
+    listed = ", ".join(key.removesuffix(".json") for key in shipped)
+    hint = f"; did you mean {known[near[0]]!r}?" if near else f"; shipped are: {listed or 'none'}"
     raise InputError(f"no scenario file {name!r}{hint}")
 
 

@@ -1,4 +1,5 @@
 // The Python module contend._core: JSON in, JSON out. The interpreter lock is released while a simulation runs.
+#include "scenario/costs.hpp"
 #include "scenario/loader.hpp"
 #include "scenario/schema.hpp"
 #include "simulation/names.hpp"
@@ -13,6 +14,8 @@
 #include <nanobind/stl/vector.h>
 
 #include <atomic>
+#include <cerrno>
+#include <system_error>
 
 namespace nb = nanobind;
 
@@ -66,16 +69,50 @@ std::string schema(const std::string& kind) {
   throw std::invalid_argument("there is a schema for 'scenario' and one for 'profile', not for '" + kind + "'");
 }
 
+/// The prices in a point.
+std::string costs(const std::string& config_json) {
+  const PointConfig point = point_from_json(nlohmann::ordered_json::parse(config_json), known_names());
+  nlohmann::ordered_json list = nlohmann::ordered_json::array();
+  for (const Cost& cost : costs_of(point)) {
+    list.push_back({{"path", cost.path}, {"doc", cost.doc}, {"value", cost.value}, {"free", cost.free}});
+  }
+  return list.dump();
+}
+
+/// The point with some prices multiplied by a factor, and which of them are at their bound instead.
+std::string scale_costs(const std::string& config_json, const std::vector<std::string>& paths, double factor) {
+  PointConfig point = point_from_json(nlohmann::ordered_json::parse(config_json), known_names());
+  nlohmann::ordered_json bounded = nlohmann::ordered_json::array();
+  for (const std::string& path : paths) {
+    if (scale_cost(point, path, factor)) {
+      bounded.push_back(path);
+    }
+  }
+  return nlohmann::ordered_json{{"config", to_json(point)}, {"at_bound", std::move(bounded)}}.dump();
+}
+
 /// A run that failed: deadlock, violated invariant, stopped. Bad input is a ScenarioError instead.
 class SimulationError : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-std::string run(const std::string& config_json, int replication, bool trace_hash) {
+std::string run(const std::string& config_json, int replication, bool trace_hash, bool explain,
+                const std::string& trace_file, std::uint64_t trace_limit_bytes) {
+  RunPointOptions options;
+  options.hash_events = trace_hash;
+  options.explain = explain;
+  options.trace_file = trace_file;
+  options.trace_limit_bytes = trace_limit_bytes;
+  options.stop = &stop_requested;
   try {
-    return run_point(config_json, replication, {}, trace_hash, &stop_requested);
+    return run_point(config_json, replication, options);
   } catch (const ScenarioError&) {
     throw;
+  } catch (const std::system_error& error) { // the trace file
+    const nb::gil_scoped_acquire interpreter;
+    errno = error.code().value();
+    PyErr_SetFromErrno(PyExc_OSError);
+    throw nb::python_error();
   } catch (const std::exception& error) {
     throw SimulationError(error.what());
   }
@@ -96,7 +133,10 @@ NB_MODULE(_core, module) {
   module.def("resolve", &resolve, nb::arg("path"), nb::arg("overrides"), nb::arg("profile_dirs"),
              nb::arg("route_resolver"));
   module.def("run_point", &run, nb::arg("config_json"), nb::arg("replication"), nb::arg("trace_hash") = false,
+             nb::arg("explain") = false, nb::arg("trace_file") = "", nb::arg("trace_limit_bytes") = 100'000'000,
              nb::call_guard<nb::gil_scoped_release>());
+  module.def("costs", &costs, nb::arg("config_json"), "Prices in a point's configuration, as JSON.");
+  module.def("scale_costs", &scale_costs, nb::arg("config_json"), nb::arg("paths"), nb::arg("factor"));
   module.def("schema", &schema, nb::arg("kind"));
   module.def(
       "request_stop", [] { stop_requested = true; }, "Running simulations end soon with an error.");

@@ -48,6 +48,7 @@ Engine::~Engine() { abandon(); }
 void Engine::abandon() {
   unwinding_ = true;
   observer_ = nullptr; // may be gone, and has seen the run
+  trace_ = nullptr;
   if (backend_) {
     backend_->abandon();
     return;

@@ -93,6 +93,9 @@ public:
   [[nodiscard]] int id() const { return id_; }
   [[nodiscard]] int host() const { return host_; }
   [[nodiscard]] int core() const { return core_; }
+  /// Number of the process whose thread this is, or -1: for reports only.
+  [[nodiscard]] int process() const { return process_; }
+  void set_process(int number) { process_ = number; }
   [[nodiscard]] Engine& engine() const { return engine_; }
   [[nodiscard]] const Times& times() const { return times_; }
   [[nodiscard]] bool finished() const { return finished_; }
@@ -122,7 +125,7 @@ public:
     times_[static_cast<std::size_t>(to)] += span;
   }
   /// Starts the accounts afresh (end of warm-up).
-  void reset_times() { times_.fill(Duration{}); }
+  void reset_times();
 
   /// For backends: runs the body to its end; errors are kept and thrown by Engine::run.
   void run_body();
@@ -138,6 +141,7 @@ private:
   int id_;
   int host_;
   int core_;
+  int process_ = -1;
   Body body_;
   Fiber fiber_;
   StackPool::Stack stack_;
@@ -186,7 +190,7 @@ public:
   void schedule(Event& event, TimePoint time);
 
   void set_observer(StepObserver* observer) { observer_ = observer; }
-  /// Every span of every thread goes to `trace`; nullptr: nowhere.
+  /// Everything that can be watched goes to `trace`; nullptr: nowhere. A sink that has seen enough may take itself out.
   void set_trace(TraceSink* trace) { trace_ = trace; }
   [[nodiscard]] TraceSink* trace() const { return trace_; }
   /// The run ends with Stopped soon after *flag becomes true.
@@ -264,7 +268,7 @@ inline TimePoint SimThread::now() const { return engine_.now() + owed_; }
 inline void SimThread::charge(TimePoint begin, Duration span, Category category) {
   times_[static_cast<std::size_t>(category)] += span;
   if (engine_.trace() != nullptr) [[unlikely]] {
-    engine_.trace()->span(id_, name_of(category), begin, begin + span);
+    engine_.trace()->span(*this, category, begin, begin + span);
   }
 }
 
@@ -291,6 +295,13 @@ __attribute__((always_inline)) inline void SimThread::wait(const Waitable& reaso
   engine_.park(*this);
   waiting_for_ = nullptr;
   charge(start, engine_.now() - start, category);
+}
+
+inline void SimThread::reset_times() {
+  times_.fill(Duration{});
+  if (engine_.trace() != nullptr) [[unlikely]] {
+    engine_.trace()->restart(*this, now());
+  }
 }
 
 inline void SimThread::resume() { engine_.make_ready(*this); }
@@ -333,6 +344,35 @@ __attribute__((always_inline)) inline void Engine::advance(SimThread& self, Dura
   }
   leave(self);
 }
+
+/// Marks what a thread does during a block for a trace, under a name that outlives the run.
+class TraceScope {
+public:
+  TraceScope(SimThread& self, std::string_view what) : self_(self) {
+    if (TraceSink* const trace = self.engine().trace(); trace != nullptr) [[unlikely]] {
+      trace->enter(self, what, self.now());
+    }
+  }
+  /// A call of the library on behalf of a process, which the thread belongs to.
+  TraceScope(SimThread& self, int process, std::string_view what) : TraceScope(claimed(self, process), what) {}
+  ~TraceScope() {
+    if (TraceSink* const trace = self_.engine().trace(); trace != nullptr) [[unlikely]] {
+      trace->leave(self_, self_.now());
+    }
+  }
+  TraceScope(const TraceScope&) = delete;
+  TraceScope& operator=(const TraceScope&) = delete;
+
+private:
+  static SimThread& claimed(SimThread& self, int process) {
+    if (self.process() < 0) [[unlikely]] {
+      self.set_process(process);
+    }
+    return self;
+  }
+
+  SimThread& self_;
+};
 
 /// Stops the running thread until it is due again. The switch is inlined into the thread's own code, not made in a
 /// function that has to return afterwards: a processor predicts returns from the calls it saw last, and after a switch

@@ -52,9 +52,6 @@ public:
   /// Earliest entry that is not being dispatched. Requires: !empty().
   [[nodiscard]] const EventKey& next() const { return vacant_ ? heap_[smallest_child(0)] : heap_[0]; }
 
-  /// True when `key` would be dispatched before everything in the queue.
-  [[nodiscard]] bool precedes_all(const EventKey& key) const { return empty() || key < next(); }
-
   void push(const EventKey& key) {
     if (vacant_) {
       vacant_ = false;

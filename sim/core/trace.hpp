@@ -1,20 +1,86 @@
-// Where a run can be watched: spans of simulated time per thread, and values over time.
+// Where a run can be watched: what threads do, which locks they hold and wait for, how long queues are, and where
+// messages are. The engine and the models report; a sink makes a trace file or sums of it.
 #pragma once
 
+#include "core/category.hpp"
 #include "core/time.hpp"
 
+#include <cstdint>
+#include <string>
 #include <string_view>
+#include <utility>
 
 namespace contend {
 
-/// Receives what happens in simulated time. Calls come in order of end time per thread.
+class SimThread;
+
+/// The name of something that is watched and is not a thread: a lock, a queue, a part of a network interface. Its address
+/// is its identity, so it lives as long as the thing.
+struct TraceLabel {
+  TraceLabel() = default;
+  explicit TraceLabel(std::string text, int number = -1) : name(std::move(text)), owner(number) {}
+  TraceLabel(const TraceLabel&) = delete;
+  TraceLabel& operator=(const TraceLabel&) = delete;
+
+  std::string name;
+  int owner = -1; ///< number of the process of a queue, or of the host of an interface; -1: not told
+};
+
+/// Number of a message within a run, from 1 on; 0: the message is not traced.
+using MessageNumber = std::uint32_t;
+
+/// A message as it is handed to a network interface. The three stages serve one message at a time each: the interface
+/// from `served`, the context from `departure`, and the wire for `on_wire` of it.
+struct PostedMessage {
+  const TraceLabel& interface;
+  const TraceLabel& context;
+  std::int64_t bytes;
+  TimePoint called;        ///< when the thread began to post it
+  TimePoint fetched;       ///< the interface has its work request
+  TimePoint served;        ///< the interface turns to it
+  TimePoint departure;     ///< its context turns to it, too
+  TimePoint arrival;       ///< its last byte is at the other end
+  Duration interface_busy; ///< until the interface can serve the next message
+  Duration context_busy;   ///< until the context can
+  Duration on_wire;        ///< time between its first and its last byte
+};
+
+/// Receives what happens in simulated time. Spans and scopes of a thread come in order of time, and nest. Between threads
+/// the order of calls is that of simulated time but for time a thread owes (SimThread::owe), which lies ahead. Sinks must not
+/// throw, nor touch the simulation.
 class TraceSink {
 public:
   virtual ~TraceSink() = default;
-  /// Thread `thread_id` did `what` from `begin` to `end`.
-  virtual void span(int thread_id, std::string_view what, TimePoint begin, TimePoint end) = 0;
-  /// `counter` has `value` from `time` on.
-  virtual void value(std::string_view counter, TimePoint time, double value) = 0;
+
+  /// `thread` spent the time from `begin` to `end` on `category`. The spans of a thread follow each other without a gap.
+  virtual void span(const SimThread& thread, Category category, TimePoint begin, TimePoint end) = 0;
+  /// `thread` begins something that has a name (a call of the library) and contains the spans until it leaves.
+  virtual void enter(const SimThread& /*thread*/, std::string_view /*what*/, TimePoint /*time*/) {}
+  virtual void leave(const SimThread& /*thread*/, TimePoint /*time*/) {}
+  /// The accounts of `thread` start afresh: its warm-up is over.
+  virtual void restart(const SimThread& /*thread*/, TimePoint /*time*/) {}
+
+  /// `thread` asks for `lock` and waits as long as it takes.
+  virtual void lock_requested(const SimThread& /*thread*/, const TraceLabel& /*lock*/, TimePoint /*time*/) {}
+  /// It holds the lock from now on, after lock_requested or a successful attempt.
+  virtual void lock_acquired(const SimThread& /*thread*/, const TraceLabel& /*lock*/, TimePoint /*time*/) {}
+  /// An attempt that does not wait has failed.
+  virtual void lock_refused(const SimThread& /*thread*/, const TraceLabel& /*lock*/, TimePoint /*time*/) {}
+  /// It begins to give the lock back, and is done with that. Another thread may have the lock before it is done.
+  virtual void lock_released(const SimThread& /*thread*/, const TraceLabel& /*lock*/, TimePoint /*time*/) {}
+  virtual void unlock_done(const SimThread& /*thread*/, const TraceLabel& /*lock*/, Category /*charged_to*/,
+                           TimePoint /*time*/) {}
+
+  /// `queue` has `length` entries from now on.
+  virtual void length(const TraceLabel& /*queue*/, TimePoint /*time*/, std::int64_t /*length*/) {}
+
+  /// A message was posted; returns the number under which it is followed.
+  virtual MessageNumber message_posted(const SimThread& /*thread*/, const PostedMessage& /*message*/) { return 0; }
+  /// The interface at the other end takes a message from the wire, and is busy with it for `busy`.
+  virtual void message_arrived(MessageNumber /*message*/, const TraceLabel& /*interface*/, TimePoint /*time*/,
+                               Duration /*busy*/) {}
+  /// `thread` has found the receive that a message belongs to, or the other way round.
+  virtual void message_matched(const SimThread& /*thread*/, MessageNumber /*message*/, TimePoint /*time*/) {}
 };
 
 } // namespace contend

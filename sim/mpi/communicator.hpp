@@ -17,6 +17,8 @@ struct MatchingDomain {
   std::unique_ptr<Lock> lock;
   std::unique_ptr<Matcher> matcher;
   std::unique_ptr<CacheLine> state; ///< queue heads and expected sequence numbers
+  TraceLabel posted;
+  TraceLabel unexpected;
 };
 
 /// State about one peer in one communicator.

@@ -8,13 +8,14 @@ namespace contend {
 Process::Process(Engine& engine, const Host& host, Nic& nic, const ProcessSettings& settings, int rank, int peers)
     : engine_(engine), host_(host), settings_(settings), rank_(rank), peers_(peers),
       idle_(engine, settings.coalesce_idle_polls, name()), free_list_(engine, host, name() + "/request free list"),
-      noise_(engine.stream(name() + "/noise")) {
+      noise_(engine.stream(name() + "/noise")), delayed_label_(name() + "/delayed sends", rank),
+      out_of_sequence_label_(name() + "/out of sequence", rank) {
   const InstancesDesign& design = settings_.library.instances;
   instances_.resize(static_cast<std::size_t>(design.count));
   for (std::size_t i = 0; i < instances_.size(); ++i) {
     const std::string label = name() + "/instance " + std::to_string(i);
     instances_[i].lock = make_lock(design.lock, label);
-    instances_[i].context = &nic.create_context(*this, label);
+    instances_[i].context = &nic.create_context(*this, label, rank);
     instances_[i].endpoints.resize(static_cast<std::size_t>(peers));
   }
   assignment_ = assignment_registry().at(design.assignment)(engine, host, design.count, name());
@@ -47,6 +48,9 @@ MatchingDomain& Process::domain_of(int communicator) {
     domain.lock = make_lock(design.lock, label + "/matching");
     domain.matcher = matcher_registry().at(design.engine)({host_, settings_.matching, sizes, peers_});
     domain.state = std::make_unique<CacheLine>(engine_, host_, label + "/queues");
+    domain.posted.name = label + "/posted";
+    domain.unexpected.name = label + "/unexpected";
+    domain.posted.owner = domain.unexpected.owner = rank_;
   }
   return *domains_[number];
 }
@@ -113,7 +117,21 @@ SyncObject& Process::sync_of(SimThread& self) {
   return *syncs_[id];
 }
 
+void Process::show_matching(const MatchingDomain& domain) const {
+  if (engine_.trace() != nullptr) [[unlikely]] {
+    show_length(domain.posted, domain.matcher->posted());
+    show_length(domain.unexpected, domain.matcher->unexpected());
+  }
+}
+
+void Process::show_match(const SimThread& self, const Envelope& envelope) {
+  if (TraceSink* const trace = self.engine().trace(); trace != nullptr) [[unlikely]] {
+    trace->message_matched(self, envelope.number, self.now());
+  }
+}
+
 void Process::waitall(SimThread& self, std::span<Request* const> requests) {
+  const TraceScope scope(self, rank_, "MPI_Waitall");
   software(self, settings_.software.wait_call);
   SyncObject& sync = sync_of(self);
   sync.pending = 0;
@@ -136,6 +154,7 @@ void Process::waitall(SimThread& self, std::span<Request* const> requests) {
 }
 
 void Process::barrier(SimThread& self, int communicator) {
+  const TraceScope scope(self, rank_, "MPI_Barrier");
   constexpr int first_internal_tag = -100; // negative tags are the library's own
   int round = 0;
   for (int distance = 1; distance < peers_; distance *= 2, ++round) {

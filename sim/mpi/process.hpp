@@ -117,6 +117,15 @@ private:
     self.owe(cost + noise_.exponential(settings_.noise), Category::software);
   }
   [[nodiscard]] Duration copy_time(std::int64_t bytes) const;
+
+  // For traces.
+  void show_matching(const MatchingDomain& domain) const;
+  void show_length(const TraceLabel& queue, std::int64_t length) const {
+    if (TraceSink* const trace = engine_.trace(); trace != nullptr) [[unlikely]] {
+      trace->length(queue, engine_.now(), length);
+    }
+  }
+  static void show_match(const SimThread& self, const Envelope& envelope);
   [[nodiscard]] std::unique_ptr<Lock> make_lock(const std::string& kind, const std::string& name) const;
 
   Engine& engine_;
@@ -145,6 +154,8 @@ private:
   std::vector<Request*> free_requests_;
   std::vector<std::unique_ptr<SyncObject>> syncs_; ///< by thread id
   RandomStream noise_;
+  TraceLabel delayed_label_;
+  TraceLabel out_of_sequence_label_;
 };
 
 } // namespace contend

@@ -6,6 +6,7 @@
 namespace contend {
 
 int Process::progress(SimThread& self) {
+  const TraceScope scope(self, rank_, "progress");
   turn_start_ = self.now();
   turn_.start();
   self.owe(settings_.software.progress_call, Category::poll_idle);
@@ -44,11 +45,13 @@ int Process::progress_after_idle(SimThread& self) {
   self.settle();
   const IdlePoll::Resumption resumption = idle_.rest(self, turn_, nothing_in_sight());
   if (!resumption.inside && resumption.turns > 0 && !delayed_.empty()) {
+    const TraceScope scope(self, rank_, "progress");
     return finish_turn(self, instances_.size(), 0); // the last skipped turn would have found them at its end
   }
   if (!resumption.inside) {
     return resumption.turns > 0 ? 1 : progress(self); // let the caller look at its own condition first
   }
+  const TraceScope scope(self, rank_, "progress");
   // A visit is an instance: turns with delayed sends are never skipped as a whole.
   turn_.undisturbed = false;
   std::size_t next_instance = resumption.visit;

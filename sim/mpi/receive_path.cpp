@@ -6,6 +6,7 @@
 namespace contend {
 
 Request* Process::irecv(SimThread& self, int communicator, int source, int tag, std::int64_t bytes) {
+  const TraceScope scope(self, rank_, "MPI_Irecv");
   software(self, settings_.software.receive_call);
   Request* request = new_request(self);
   request->communicator = communicator;
@@ -18,9 +19,11 @@ Request* Process::irecv(SimThread& self, int communicator, int source, int tag, 
   domain.lock->lock(self);
   domain.state->store_protected(self, Category::line_transfer);
   const std::optional<Envelope> message = domain.matcher->post(self, *request);
+  show_matching(domain);
   counters_.unexpected_in_queue -= message && message->tag >= 0 ? 1 : 0;
   domain.lock->unlock(self);
   if (message) {
+    show_match(self, *message);
     counters_.received += message->tag >= 0 ? 1 : 0;
     self.owe(copy_time(message->bytes), Category::copy);
     request->received_tag = message->tag;
@@ -39,6 +42,7 @@ HardwareMatcher::Time Process::arrived(Envelope& envelope) {
 
 /// Delivery of one arrived message; the polling thread holds the lock of the instance it came from.
 void Process::receive(SimThread& self, const Envelope& envelope) {
+  const TraceScope scope(self, rank_, "deliver");
   self.owe(settings_.software.deliver, Category::software);
   if (envelope.matched != nullptr) {
     take_message(self, static_cast<Request&>(*envelope.matched), envelope);
@@ -71,6 +75,7 @@ void Process::receive(SimThread& self, const Envelope& envelope) {
     }
     ++peer.expected;
     counters_.oos_in_queue -= next->tag >= 0 ? 1 : 0;
+    show_length(out_of_sequence_label_, counters_.oos_in_queue);
     self.owe(settings_.matching.fragment_release, Category::out_of_sequence);
     match(self, communicator, *next);
   }
@@ -81,6 +86,7 @@ void Process::match(SimThread& self, Communicator& communicator, const Envelope&
   MatchingDomain& domain = *communicator.domain;
   const TimePoint start = self.now();
   PostedReceive* const receive = domain.matcher->arrive(self, envelope);
+  show_matching(domain);
   if (envelope.tag >= 0) {
     counters_.match_time += self.now() - start;
     if (receive == nullptr) {
@@ -96,6 +102,7 @@ void Process::match(SimThread& self, Communicator& communicator, const Envelope&
 
 /// A posted receive has its message. Nobody holds the matching lock any more.
 void Process::take_message(SimThread& self, Request& request, const Envelope& envelope) {
+  show_match(self, envelope);
   request.received_tag = envelope.tag;
   if (envelope.bytes > 0) {
     self.owe(copy_time(envelope.bytes), Category::copy);
@@ -115,6 +122,7 @@ void Process::keep_for_later(SimThread& self, PeerState& peer, const Envelope& e
     counters_.oos_ranges_visited += visited;
     ++counters_.out_of_sequence;
     counters_.oos_in_queue_max = std::max(counters_.oos_in_queue_max, ++counters_.oos_in_queue);
+    show_length(out_of_sequence_label_, counters_.oos_in_queue);
   }
 }
 

@@ -7,6 +7,7 @@
 namespace contend {
 
 Request* Process::isend(SimThread& self, int communicator, int destination, int tag, std::int64_t bytes) {
+  const TraceScope scope(self, rank_, "MPI_Isend");
   software(self, settings_.software.send_call);
   Communicator& comm = communicators_[static_cast<std::size_t>(communicator)];
   Envelope envelope{communicator, rank_, tag, 0, bytes};
@@ -52,6 +53,7 @@ void Process::send_or_delay(SimThread& self, int instance, int destination, cons
   ++counters_.delayed_sends;
   delayed_lock_->lock(self);
   delayed_.push_back(send);
+  show_length(delayed_label_, static_cast<std::int64_t>(delayed_.size()));
   idle_.disturb(); // a resting owner would find it at the end of its turn
   delayed_lock_->unlock(self);
 }
@@ -125,6 +127,7 @@ int Process::retry_delayed_sends(SimThread& self) {
     }
   }
   delayed_.resize(failed);
+  show_length(delayed_label_, static_cast<std::int64_t>(failed));
   if (settings_.library.protocol.pending_order == "reversing") {
     // Each failed entry was removed and put in front of those that failed before it.
     std::reverse(delayed_.begin(), delayed_.end());

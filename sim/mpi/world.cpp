@@ -5,7 +5,7 @@ namespace contend {
 int World::add_host(const TopologyParameters& topology, const CacheParameters& cache, const FutexParameters& futex,
                     const NicParameters& nic, const RouteParameters& route) {
   hosts_.push_back(std::make_unique<Host>(topology, cache, futex));
-  nics_.push_back(std::make_unique<Nic>(engine_, *hosts_.back(), nic, route));
+  nics_.push_back(std::make_unique<Nic>(engine_, *hosts_.back(), nic, route, static_cast<int>(nics_.size())));
   return static_cast<int>(hosts_.size()) - 1;
 }
 

@@ -54,7 +54,10 @@ int print_route(const std::string& file, const std::string& from, const std::str
 int run(int replication, bool trace_hash) {
 #ifdef CONTEND_HAS_RUN_POINT
   const std::string config(std::istreambuf_iterator<char>(std::cin), {});
-  std::cout << contend::run_point(config, replication, contend::make_s4u_backend, trace_hash) << '\n';
+  contend::RunPointOptions options;
+  options.make_backend = contend::make_s4u_backend;
+  options.hash_events = trace_hash;
+  std::cout << contend::run_point(config, replication, options) << '\n';
   return 0;
 #else
   static_cast<void>(replication);

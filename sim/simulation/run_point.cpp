@@ -42,17 +42,64 @@ Json times_of(const WorkloadResult& workload, Role role) {
   return times;
 }
 
+Json locks_of(const Explanation& explanation) {
+  Json locks = Json::array();
+  for (const LockReport& lock : explanation.locks) {
+    Json waits = Json::array();
+    for (const RoleWait& wait : lock.waits) {
+      waits.push_back({{"waiter", wait.waiter}, {"holder", wait.holder}, {"time_ns", wait.time.in_nanoseconds()}});
+    }
+    locks.push_back({{"name", lock.name},
+                     {"acquisitions", lock.acquisitions},
+                     {"contended", lock.contended},
+                     {"refused", lock.refused},
+                     {"wait_ns", lock.wait.in_nanoseconds()},
+                     {"release_ns", lock.release.in_nanoseconds()},
+                     {"hold_ns", lock.hold.in_nanoseconds()},
+                     {"waits", std::move(waits)}});
+  }
+  return locks;
+}
+
+Json to_json(const Explanation& explanation) {
+  Json queues = Json::array();
+  for (const QueueReport& queue : explanation.queues) {
+    queues.push_back({{"name", queue.name}, {"mean", queue.mean}, {"maximum", queue.maximum}});
+  }
+  Json stages = Json::array();
+  for (const StageReport& stage : explanation.stages) {
+    stages.push_back({{"name", stage.name},
+                      {"messages", stage.messages},
+                      {"busy_ns", stage.busy.in_nanoseconds()},
+                      {"queueing_ns", stage.queueing.in_nanoseconds()},
+                      {"on_wire_ns", stage.on_wire.in_nanoseconds()}});
+  }
+  return {{"elapsed_ns", explanation.elapsed.in_nanoseconds()},
+          {"locks", locks_of(explanation)},
+          {"queues", std::move(queues)},
+          {"interface_stages", std::move(stages)}};
+}
+
+Json to_json(const ChromeTrace::Summary& trace) {
+  return {{"bytes", trace.bytes},
+          {"events", trace.events},
+          {"messages", trace.messages},
+          {"end_s", trace.end.since_start().in_seconds()},
+          {"complete", trace.complete}};
+}
+
 } // namespace
 
-std::string run_point(std::string_view config_json, int replication,
-                      const std::function<std::unique_ptr<Backend>()>& make_backend, bool hash_events,
-                      const std::atomic<bool>* stop) {
+std::string run_point(std::string_view config_json, int replication, const RunPointOptions& wanted) {
   const PointConfig config = point_from_json(Json::parse(config_json), known_names());
   SimulationOptions options;
   options.replication = replication;
-  options.make_backend = make_backend;
-  options.hash_steps = hash_events;
-  options.stop = stop;
+  options.make_backend = wanted.make_backend;
+  options.hash_steps = wanted.hash_events;
+  options.stop = wanted.stop;
+  options.explain = wanted.explain;
+  options.trace_file = wanted.trace_file;
+  options.trace_limit_bytes = wanted.trace_limit_bytes;
   // Far more than any design needs (a few hundred steps per message with all threads polling): a run that gets there polls
   // for ever.
   const MultirateParameters& workload = config.workload;
@@ -74,7 +121,13 @@ std::string run_point(std::string_view config_json, int replication,
        {{"sender", result.workload.threads[static_cast<std::size_t>(Role::sender)]},
         {"receiver", result.workload.threads[static_cast<std::size_t>(Role::receiver)]}}},
   };
-  if (hash_events) {
+  if (result.explanation) {
+    json["explain"] = to_json(*result.explanation);
+  }
+  if (result.trace) {
+    json["trace"] = to_json(*result.trace);
+  }
+  if (wanted.hash_events) {
     std::array<char, 17> digits{};
     std::snprintf(digits.data(), digits.size(), "%016llx", static_cast<unsigned long long>(result.step_hash));
     json["event_hash"] = digits.data();

@@ -4,6 +4,7 @@
 #include "core/backend.hpp"
 
 #include <atomic>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <string>
@@ -11,11 +12,19 @@
 
 namespace contend {
 
-/// Runs one replication of a point (contend::to_json of a PointConfig). `make_backend` empty: contend's own engine.
-/// The result has message_rate (1/s), elapsed_s and simulated_s, events, counters, time_by_category_ns by role, and
-/// event_hash if asked for. Throws ScenarioError for a bad point, and what simulate() throws.
-[[nodiscard]] std::string run_point(std::string_view config_json, int replication,
-                                    const std::function<std::unique_ptr<Backend>()>& make_backend = {},
-                                    bool hash_events = false, const std::atomic<bool>* stop = nullptr);
+/// What else than the result is wanted of a run.
+struct RunPointOptions {
+  std::function<std::unique_ptr<Backend>()> make_backend; ///< empty: contend's own engine
+  bool hash_events = false;                               ///< event_hash in the result
+  bool explain = false;                                   ///< who waits for whom: explain in the result
+  std::string trace_file;                                 ///< see ChromeTrace; empty: none. trace in the result
+  std::uint64_t trace_limit_bytes = 100'000'000;
+  const std::atomic<bool>* stop = nullptr;
+};
+
+/// Runs one replication of a point (contend::to_json of a PointConfig). The result has message_rate (1/s), elapsed_s and
+/// simulated_s, events, counters, time_by_category_ns by role, and what the options ask for. Throws ScenarioError for a bad
+/// point, and what simulate() throws.
+[[nodiscard]] std::string run_point(std::string_view config_json, int replication, const RunPointOptions& options = {});
 
 } // namespace contend

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <stdexcept>
 
 namespace contend {
 
@@ -28,6 +29,49 @@ void add(SpcCounters& sum, const SpcCounters& counters) {
   sum.delayed_sends += counters.delayed_sends;
   sum.oos_ranges_visited += counters.oos_ranges_visited;
 }
+
+/// The sink that was asked for, if any.
+class Watch {
+public:
+  Watch(Engine& engine, const PointConfig& config, const SimulationOptions& options) : engine_(engine) {
+    if (options.explain && !options.trace_file.empty()) {
+      throw std::invalid_argument("a run is either explained or traced");
+    }
+    if (options.explain) {
+      account_.emplace(engine);
+    } else if (!options.trace_file.empty()) {
+      trace_.emplace(engine, options.trace_file, options.trace_limit_bytes,
+                     config.name + ", replication " + std::to_string(options.replication));
+    }
+  }
+
+  /// The run has failed: the trace shows how far it came.
+  void give_up() noexcept {
+    try {
+      static_cast<void>(trace_ ? trace_->finish() : ChromeTrace::Summary{});
+    } catch (const std::exception&) { // what ended the run matters more
+      return;
+    }
+  }
+
+  void finish(const Workload& workload, PointResult& result) {
+    if (account_) {
+      result.explanation = explain(*account_, engine_, [&](const SimThread& thread) -> std::string {
+        return thread.process() < 0                                      ? "other"
+               : workload.role_of_rank(thread.process()) == Role::sender ? "sender"
+                                                                         : "receiver";
+      });
+    }
+    if (trace_) {
+      result.trace = trace_->finish();
+    }
+  }
+
+private:
+  Engine& engine_;
+  std::optional<ContentionAccount> account_;
+  std::optional<ChromeTrace> trace_;
+};
 
 /// Stacks of threads refer to the world and the workload: they are unwound while both exist.
 class AbandonOnExit {
@@ -62,11 +106,18 @@ PointResult simulate(const PointConfig& config, const SimulationOptions& options
     world.add_host(machine.topology, machine.cache, machine.futex, machine.nic, config.route);
   }
   world.add_processes(host_of_rank);
+  Watch watch(engine, config, options);
   const AbandonOnExit abandon(engine);
   workload->start(world);
-  engine.run();
+  try {
+    engine.run();
+  } catch (...) {
+    watch.give_up();
+    throw;
+  }
 
   PointResult result;
+  watch.finish(*workload, result);
   result.workload = workload->result(world);
   for (int rank = 0; rank < world.size(); ++rank) {
     add(workload->role_of_rank(rank) == Role::sender ? result.sender : result.receiver, world.process(rank).counters());

@@ -2,13 +2,17 @@
 #pragma once
 
 #include "core/backend.hpp"
+#include "core/chrome_trace.hpp"
 #include "scenario/config.hpp"
+#include "simulation/explanation.hpp"
 #include "workloads/workload.hpp"
 
 #include <atomic>
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
+#include <string>
 
 namespace contend {
 
@@ -19,7 +23,9 @@ struct PointResult {
   SpcCounters receiver; ///< summed over receiving processes
   Duration simulated{};
   std::uint64_t steps = 0;
-  std::uint64_t step_hash = 0; ///< of the sequence of (time, target); 0 unless asked for
+  std::uint64_t step_hash = 0;               ///< of the sequence of (time, target); 0 unless asked for
+  std::optional<Explanation> explanation;    ///< if asked for
+  std::optional<ChromeTrace::Summary> trace; ///< if asked for
 };
 
 struct SimulationOptions {
@@ -28,9 +34,13 @@ struct SimulationOptions {
   bool hash_steps = false;
   std::uint64_t step_limit = ~std::uint64_t{0}; ///< see Engine::set_step_limit
   const std::atomic<bool>* stop = nullptr;      ///< see Engine::set_stop_flag
+  bool explain = false;                         ///< who waits for whom
+  std::string trace_file;                       ///< see ChromeTrace; empty: none. Not together with `explain`
+  std::uint64_t trace_limit_bytes = 0;
 };
 
-/// Throws Deadlock, InvariantViolation or Stopped.
+/// Throws Deadlock, InvariantViolation or Stopped; then a trace shows what happened until there. Throws std::system_error
+/// if the trace cannot be written.
 PointResult simulate(const PointConfig& config, const SimulationOptions& options);
 
 } // namespace contend

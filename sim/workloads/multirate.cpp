@@ -50,6 +50,7 @@ void MultiratePairwise::start(World& world) {
           [this, &process, entity, sends](SimThread& self) {
             sends ? run_sender(self, process, entity) : run_receiver(self, process, entity);
           });
+      thread.set_process(rank);
       threads_of_role_[static_cast<std::size_t>(role)].push_back(&thread);
     }
   }

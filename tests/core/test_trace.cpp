@@ -13,13 +13,12 @@ namespace {
 /// Checks that the spans of each thread follow each other without gap or overlap.
 class Contiguous final : public TraceSink {
 public:
-  void span(int thread_id, std::string_view what, TimePoint begin, TimePoint end) override {
-    CHECK(begin == last_[thread_id]);
+  void span(const SimThread& thread, Category category, TimePoint begin, TimePoint end) override {
+    CHECK(begin == last_[thread.id()]);
     CHECK(begin <= end);
-    last_[thread_id] = end;
-    total_[std::string(what)] += end - begin;
+    last_[thread.id()] = end;
+    total_[std::string(name_of(category))] += end - begin;
   }
-  void value(std::string_view /*counter*/, TimePoint /*time*/, double /*value*/) override {}
 
   std::map<int, TimePoint> last_;
   std::map<std::string, Duration> total_;

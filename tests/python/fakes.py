@@ -17,6 +17,30 @@ if TYPE_CHECKING:
 REPOSITORY = Path(__file__).resolve().parents[2]
 
 
+EXPLAIN: dict[str, Any] = {
+    "elapsed_ns": 1e6,
+    "locks": [
+        {
+            "name": "rank 1/matching",
+            "acquisitions": 100,
+            "contended": 50,
+            "refused": 0,
+            "wait_ns": 4000.0,
+            "release_ns": 100.0,
+            "hold_ns": 5000.0,
+            "waits": [
+                {"waiter": "receiver", "holder": "", "time_ns": 1000.0},
+                {"waiter": "receiver", "holder": "receiver", "time_ns": 3000.0},
+            ],
+        }
+    ],
+    "queues": [{"name": "rank 1/posted", "mean": 3.5, "maximum": 9}],
+    "interface_stages": [
+        {"name": "host 0/send", "messages": 10, "busy_ns": 9e5, "queueing_ns": 50.0, "on_wire_ns": 100.0}
+    ],
+}
+
+
 class FakeCore(SimpleNamespace):
     """Behaves as contend._core does, with a "simulation" that is a formula."""
 
@@ -75,8 +99,26 @@ class FakeCore(SimpleNamespace):
         ]
         return json.dumps({"document": document, "origins": origins, "points": points})
 
-    def run_point(self, config_json: str, replication: int, trace_hash: bool = False) -> str:  # noqa: FBT001, FBT002
+    def costs(self, config_json: str) -> str:
+        del config_json
+        return "[]"
+
+    def run_point(  # noqa: PLR0917
+        self,
+        config_json: str,
+        replication: int,
+        trace_hash: bool = False,  # noqa: FBT001, FBT002
+        explain: bool = False,  # noqa: FBT001, FBT002
+        trace_file: str = "",
+        trace_limit_bytes: int = 100_000_000,
+    ) -> str:
+        del trace_hash, trace_limit_bytes
         self.calls += 1
+        if trace_file:
+            Path(trace_file).write_text('{"traceEvents": []}')
+        extra: dict[str, Any] = {"explain": EXPLAIN} if explain else {}
+        if trace_file:
+            extra["trace"] = {"bytes": 19, "events": 0, "messages": 0, "end_s": 2e-3, "complete": True}
         config = json.loads(config_json)
         pairs = config["workload"]["pairs"]
         self.started.release()
@@ -112,6 +154,7 @@ class FakeCore(SimpleNamespace):
                     "receiver": {"software": 300.0, "matching": 200.0 * pairs, "new_category": 5.0},
                 },
                 "event_hash": f"{replication:x}",
+                **extra,
             }
         )
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from contend.errors import ContendError, InterruptedRunError
+from contend.errors import ContendError, InputError, InterruptedRunError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -56,6 +56,14 @@ def run(
     check_determinism: Annotated[
         bool, typer.Option("--check-determinism", help="Only check that repeated runs give the same bytes.")
     ] = False,
+    trace: Annotated[
+        Path | None,
+        typer.Option("--trace", metavar="FILE", help="Only simulate one point once, and write what happens to FILE."),
+    ] = None,
+    trace_limit: Annotated[
+        float | None,
+        typer.Option(metavar="MB", min=0.1, help="The trace ends at about this size. [default: 100]"),
+    ] = None,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print no progress and no tables.")] = False,
     json_: Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")] = False,
 ) -> None:
@@ -74,6 +82,13 @@ def run(
     if print_resolved:
         _print_resolved(resolved, as_json=json_)
         return
+    if trace is not None:
+        if engine is not EngineName.contend or out is not None or check_determinism:
+            raise InputError("--trace excludes --engine simgrid, --out and --check-determinism")
+        _trace(resolved, trace, trace_limit, quiet=quiet, as_json=json_)
+        return
+    if trace_limit is not None:
+        raise InputError("--trace-limit goes with --trace")
     chosen = make_engine(engine.value)
     count = jobs or default_jobs()
     if check_determinism:
@@ -120,6 +135,30 @@ def _run_and_write(
         complete = sum(len(r.results) == r.point.replications for r in outcome.runs)
         kept = f"; {complete} of {len(outcome.runs)} points are complete" if paths else "; nothing had finished"
         raise InterruptedRunError(f"interrupted{kept}" + (f", kept in {directory}" if paths else ""))
+
+
+def _trace(resolved: ResolvedScenario, path: Path, limit_mb: float | None, *, quiet: bool, as_json: bool) -> None:
+    from contend.tables import rate_text
+    from contend.tracing import DEFAULT_LIMIT_MB, write_trace
+
+    point, remark = resolved.one_point()
+    if remark and not quiet:
+        print(f"contend: {remark}", file=sys.stderr)
+    trace = write_trace(point, path, limit_mb=limit_mb or DEFAULT_LIMIT_MB)
+    if as_json:
+        entry = {name: getattr(trace, name) for name in ("bytes", "events", "messages", "end_s", "complete")}
+        print(
+            json.dumps({"file": str(path), "parameters": point.parameters, **entry, "result": trace.result}, indent=2)
+        )
+    elif not quiet:
+        print(f"{point.label()}: {rate_text(trace.result['message_rate'])} messages/s in this replication")
+        print(f"wrote {path}: {trace.events:,} events, {trace.messages:,} messages, {trace.bytes / 1e6:.1f} MB")
+        if not trace.complete:
+            print(
+                f"it ends at its limit, {trace.end_s * 1e6:,.1f} us into {trace.result['simulated_s'] * 1e6:,.1f} us "
+                "of simulated time (--trace-limit MB, --iterations N)"
+            )
+        print("open it at https://ui.perfetto.dev, or draw a part: contend trace-plot", path)
 
 
 def _remove_if_empty(directory: Path, *, is_new: bool) -> None:

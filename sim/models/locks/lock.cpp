@@ -3,22 +3,28 @@
 namespace contend {
 
 std::string Lock::describe() const {
-  return "lock '" + name_ + "' held by " + (holder_ == nullptr ? "nobody" : holder_->name());
+  return "lock '" + label_.name + "' held by " + (holder_ == nullptr ? "nobody" : holder_->name());
 }
 
 void Lock::acquired(SimThread& self) {
   if (holder_ != nullptr) {
-    throw InvariantViolation("lock '" + name_ + "' was given to " + self.name() + " while " + holder_->name() +
+    throw InvariantViolation("lock '" + label_.name + "' was given to " + self.name() + " while " + holder_->name() +
                              " holds it");
   }
   holder_ = &self;
   ++acquisitions_;
+  if (TraceSink* const trace = engine_.trace(); trace != nullptr) [[unlikely]] {
+    trace->lock_acquired(self, label_, self.now());
+  }
 }
 
 void Lock::lock(SimThread& self, Category category) {
   touch();
   if (holder_ == &self) {
-    throw InvariantViolation(self.name() + " locks '" + name_ + "' twice");
+    throw InvariantViolation(self.name() + " locks '" + label_.name + "' twice");
+  }
+  if (TraceSink* const trace = engine_.trace(); trace != nullptr) [[unlikely]] {
+    trace->lock_requested(self, label_, self.now());
   }
   contended_ += holder_ != nullptr ? 1 : 0;
   ++calls_;
@@ -34,18 +40,26 @@ bool Lock::try_lock(SimThread& self, Category category) {
   --calls_;
   if (taken) {
     acquired(self);
+  } else if (TraceSink* const trace = engine_.trace(); trace != nullptr) [[unlikely]] {
+    trace->lock_refused(self, label_, self.now());
   }
   return taken;
 }
 
 void Lock::unlock(SimThread& self, Category category) {
   if (holder_ != &self) {
-    throw InvariantViolation("lock '" + name_ + "' is unlocked by " + self.name() + ", which does not hold it");
+    throw InvariantViolation("lock '" + label_.name + "' is unlocked by " + self.name() + ", which does not hold it");
+  }
+  if (TraceSink* const trace = engine_.trace(); trace != nullptr) [[unlikely]] {
+    trace->lock_released(self, label_, self.now());
   }
   holder_ = nullptr;
   ++calls_;
   do_unlock(self, category);
   --calls_;
+  if (TraceSink* const trace = engine_.trace(); trace != nullptr) [[unlikely]] {
+    trace->unlock_done(self, label_, category, self.now());
+  }
 }
 
 void Lock::grant(SimThread& visitor_thread) {

@@ -27,7 +27,7 @@ public:
 /// A lock of one process. Time is charged to the category the caller names: lock_wait, or poll_idle for a poller.
 class Lock : public Waitable {
 public:
-  Lock(Engine& engine, std::string_view name) : engine_(engine), name_(name) {}
+  Lock(Engine& engine, std::string_view name) : engine_(engine), label_(std::string(name)) {}
   Lock(const Lock&) = delete;
   Lock& operator=(const Lock&) = delete;
   ~Lock() override = default;
@@ -40,7 +40,7 @@ public:
   void unlock(SimThread& self, Category category = Category::lock_wait);
 
   [[nodiscard]] const SimThread* holder() const { return holder_; }
-  [[nodiscard]] const std::string& name() const { return name_; }
+  [[nodiscard]] const std::string& name() const { return label_.name; }
   [[nodiscard]] std::uint64_t acquisitions() const { return acquisitions_; }
   /// Acquisitions that found another holder.
   [[nodiscard]] std::uint64_t contended() const { return contended_; }
@@ -77,7 +77,7 @@ private:
   std::uint64_t acquisitions_ = 0;
   std::uint64_t contended_ = 0;
   int calls_ = 0; ///< threads inside lock, try_lock or unlock
-  std::string name_;
+  TraceLabel label_;
 };
 
 using LockFactory = std::unique_ptr<Lock> (*)(Engine&, const Host&, const LockParameters&, std::string_view name);

@@ -4,8 +4,8 @@
 
 namespace contend {
 
-NicContext& Nic::create_context(ActivityListener& listener, std::string_view name) {
-  contexts_.push_back(std::make_unique<NicContext>(*this, listener, name));
+NicContext& Nic::create_context(ActivityListener& listener, std::string_view name, int process) {
+  contexts_.push_back(std::make_unique<NicContext>(*this, listener, name, process));
   return *contexts_.back();
 }
 
@@ -34,6 +34,7 @@ bool Endpoint::post(SimThread& self, const Envelope& envelope, std::int64_t wire
   if (outstanding_ == parameters.send_queue_depth || (flow_control && credits_ == 0)) {
     return false;
   }
+  const TimePoint called = self.now();
   self.spend(parameters.post + parameters.doorbell, Category::nic_post);
   ++outstanding_;
   ++nic.messages_sent_;
@@ -43,8 +44,10 @@ bool Endpoint::post(SimThread& self, const Envelope& envelope, std::int64_t wire
   const TimePoint fetched = nic.engine_.now() + parameters.wqe_fetch;
   const TimePoint served = std::max(fetched, nic.next_departure_); // the pace of the interface, then of the context
   const TimePoint departure = std::max(served, local_.next_departure_);
-  nic.next_departure_ = served + std::max(parameters.nic_gap, on_wire);
-  local_.next_departure_ = departure + std::max(parameters.context_gap, on_wire);
+  const Duration nic_busy = std::max(parameters.nic_gap, on_wire);
+  const Duration context_busy = std::max(parameters.context_gap, on_wire);
+  nic.next_departure_ = served + nic_busy;
+  local_.next_departure_ = departure + context_busy;
   const TimePoint arrival = departure + on_wire + nic.route_.latency;
 
   Packet& packet = nic.take_packet();
@@ -52,6 +55,11 @@ bool Endpoint::post(SimThread& self, const Envelope& envelope, std::int64_t wire
   packet.destination_ = &remote_;
   packet.sender_ = this;
   packet.envelope_ = envelope;
+  if (TraceSink* const trace = nic.engine_.trace(); trace != nullptr) [[unlikely]] {
+    packet.envelope_.number =
+        trace->message_posted(self, {nic.send_label_, local_.label_, wire_bytes, called, fetched, served, departure,
+                                     arrival, nic_busy, context_busy, on_wire});
+  }
   // Like UCX's hard threshold: a grant is asked for when a quarter of the window is left, and it restores all of it.
   packet.wants_grant_ = flow_control && --credits_ == parameters.flow_control_window / 4;
   nic.engine_.schedule(packet, arrival);
@@ -112,18 +120,31 @@ void Packet::fire() {
       }
     }
     ++receiver.messages_received_;
+    if (envelope_.number != 0) [[unlikely]] {
+      if (TraceSink* const trace = engine_.trace(); trace != nullptr) {
+        trace->message_arrived(envelope_.number, receiver.receive_label_, engine_.now(), receiver.parameters_.nic_gap);
+      }
+    }
     destination_->report({Kind::received, sender_, 0, wants_grant_, envelope_});
   }
   sender_->local_.nic_.give_back(*this);
 }
 
-NicContext::NicContext(Nic& nic, ActivityListener& listener, std::string_view name)
+NicContext::NicContext(Nic& nic, ActivityListener& listener, std::string_view name, int process)
     : nic_(nic), listener_(listener), send_state_(nic.engine(), nic.host(), std::string(name) + "/send"),
-      receive_state_(nic.engine(), nic.host(), std::string(name) + "/receive") {}
+      receive_state_(nic.engine(), nic.host(), std::string(name) + "/receive"), label_(std::string(name), process),
+      queue_label_(std::string(name) + "/completions", process) {}
 
 void NicContext::report(const Completion& completion) {
   completions_.push_back(completion);
+  show_queue();
   listener_.activity(*this);
+}
+
+void NicContext::show_queue() const {
+  if (TraceSink* const trace = nic_.engine().trace(); trace != nullptr) [[unlikely]] {
+    trace->length(queue_label_, nic_.engine().now(), static_cast<std::int64_t>(completions_.size()));
+  }
 }
 
 int NicContext::poll(SimThread& self, CompletionHandler& handler) {
@@ -144,6 +165,7 @@ int NicContext::drain(SimThread& self, CompletionHandler& handler) {
     }
     const Completion completion = completions_.front();
     completions_.pop_front();
+    show_queue();
     ++handled;
     self.owe(nic_.parameters().completion, Category::completion);
     switch (completion.kind) {

@@ -84,7 +84,7 @@ private:
 /// A communication resource instance's hardware: what one lock protects.
 class NicContext {
 public:
-  NicContext(Nic& nic, ActivityListener& listener, std::string_view name);
+  NicContext(Nic& nic, ActivityListener& listener, std::string_view name, int process);
 
   /// Looks at the completion queue and handles up to poll_batch entries. Returns how many there were. The caller holds
   /// the lock of the context. A look that finds nothing is charged to poll_idle.
@@ -110,6 +110,7 @@ private:
   };
 
   void report(const Completion& completion);
+  void show_queue() const;
 
   Nic& nic_;
   ActivityListener& listener_;
@@ -117,15 +118,20 @@ private:
   CacheLine receive_state_;
   TimePoint next_departure_;
   std::deque<Completion> completions_;
+  TraceLabel label_;
+  TraceLabel queue_label_;
 };
 
 /// One interface of a host.
 class Nic {
 public:
-  Nic(Engine& engine, const Host& host, const NicParameters& parameters, const RouteParameters& route)
-      : engine_(engine), host_(host), parameters_(parameters), route_(route) {}
+  Nic(Engine& engine, const Host& host, const NicParameters& parameters, const RouteParameters& route, int number = 0)
+      : engine_(engine), host_(host), parameters_(parameters), route_(route),
+        send_label_("host " + std::to_string(number) + "/send", number),
+        receive_label_("host " + std::to_string(number) + "/receive", number) {}
 
-  NicContext& create_context(ActivityListener& listener, std::string_view name);
+  /// `process` is the number of the process that uses it, for traces.
+  NicContext& create_context(ActivityListener& listener, std::string_view name, int process = -1);
 
   [[nodiscard]] Engine& engine() const { return engine_; }
   [[nodiscard]] const Host& host() const { return host_; }
@@ -147,6 +153,8 @@ private:
   const Host& host_;
   NicParameters parameters_;
   RouteParameters route_;
+  TraceLabel send_label_;
+  TraceLabel receive_label_;
   TimePoint next_departure_;
   TimePoint next_reception_;
   TimePoint matching_until_; ///< when the tag-matching unit has done all that has arrived

@@ -1,0 +1,96 @@
+"""`contend explain`."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path  # noqa: TC003 - typer reads it when the program runs
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+if TYPE_CHECKING:
+    from contend.explain import Explanation
+
+
+def register(app: typer.Typer) -> None:
+    """Adds the command."""
+    app.command()(explain)
+
+
+def explain(
+    *,
+    scenario: Annotated[str, typer.Argument(help="A scenario file, or the name of a shipped one.")],
+    set_: Annotated[
+        list[str] | None,
+        typer.Option("--set", metavar="PATH=VALUE", help="Override a value, e.g. workload.pairs=20; repeatable."),
+    ] = None,
+    pairs: Annotated[int | None, typer.Option(min=1, help="Pairs of threads (workload.pairs).")] = None,
+    seed: Annotated[int | None, typer.Option(min=0, help="Seed of all random streams.")] = None,
+    replications: Annotated[int | None, typer.Option(min=1, help="Independent runs of each change.")] = None,
+    iterations: Annotated[int | None, typer.Option(min=1, help="Timed iterations of the workload.")] = None,
+    jobs: Annotated[
+        int | None, typer.Option("--jobs", "-j", min=1, metavar="N", help="Runs at once. [default: all cores]")
+    ] = None,
+    out: Annotated[
+        Path | None, typer.Option("--out", "-o", metavar="DIR", help="Write explain.json, speedups.csv and pictures.")
+    ] = None,
+    json_: Annotated[Path | None, typer.Option("--json", metavar="FILE", help="Write everything as JSON.")] = None,
+    speedups: Annotated[
+        bool, typer.Option("--speedups/--no-speedups", help="Simulate again with every cost lowered.")
+    ] = True,
+    all_: Annotated[bool, typer.Option("--all", help="Show all virtual speed-ups, not only the largest.")] = False,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print no progress and no tables.")] = False,
+) -> None:
+    """Explains one point: where the time goes, who waits for whom, and which cost would help most if it were lower.
+
+    A scenario with a sweep is explained at its last point, unless --set or --pairs chooses one.
+    """
+    from contend.cli.terminal import ProgressReport, stdout_console
+    from contend.explain import explain as explain_point
+    from contend.explain import total_weight
+    from contend.explain_output import render
+    from contend.files import make_writable_directory, write_file
+    from contend.runner import default_jobs
+    from contend.scenario import find_scenario, parse_override, resolve_scenario
+
+    overrides = [parse_override(text) for text in set_ or []]
+    for path, value in (
+        ("workload.pairs", pairs),
+        ("run.seed", seed),
+        ("run.replications", replications),
+        ("workload.iterations", iterations),
+    ):
+        if value is not None:
+            overrides.append((path, str(value)))
+    resolved = resolve_scenario(find_scenario(scenario), overrides)
+    point, remark = resolved.one_point()
+    if remark and not quiet:
+        print(f"contend: {remark}", file=sys.stderr)
+    if out is not None:
+        make_writable_directory(out)
+    total = total_weight(point, speedups=speedups)
+    with ProgressReport(f"explaining {resolved.name}", total, quiet=quiet) as report:
+        explanation = explain_point(
+            resolved, point, jobs=jobs or default_jobs(), speedups=speedups, progress=report.advance
+        )
+    written = _write(explanation, out) if out is not None else []
+    if json_ is not None:
+        write_file(json_, explanation.json_bytes())
+        written.append(json_)
+    if not quiet:
+        console = stdout_console()
+        console.print(render(explanation, everything=all_))
+        for file in written:
+            console.print(f"wrote {file}", highlight=False, soft_wrap=True)
+
+
+def _write(explanation: Explanation, directory: Path) -> list[Path]:
+    from contend.explain_output import picture_bytes
+    from contend.files import write_files
+
+    contents = {"explain.json": explanation.json_bytes()}
+    if explanation.speedups:
+        contents["speedups.csv"] = explanation.csv_bytes()
+    for kind, picture in picture_bytes(explanation).items():
+        contents[f"explain.{kind}"] = picture
+    return write_files(directory, contents)

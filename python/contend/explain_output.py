@@ -1,0 +1,240 @@
+"""An explanation as tables for the terminal, and as a picture."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from rich import box
+from rich.console import Group
+from rich.table import Table
+from rich.text import Text
+
+from contend.plots import CATEGORY_COLOURS, STYLE, figure_bytes
+from contend.tables import count_text, interval_text, rate_text
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from rich.console import RenderableType
+
+    from contend.explain import Explanation, Speedup
+    from contend.jsontypes import JsonObject
+    from contend.statistics import Estimate
+
+_SMALLEST_SHARE = 0.0005
+_SMALLEST_WAIT = 0.01
+_MOST_LOCKS = 8
+_MOST_SPEEDUPS = 24
+_MOST_BARS = 24
+_LIMITING = 0.8
+_UNITS = {"message_rate": "messages/s", "perceived_bandwidth": "MiB/s"}
+
+
+def _table(title: str, caption: str | None = None) -> Table:
+    return Table(
+        title=title, caption=caption, box=box.SIMPLE_HEAD, title_justify="left", caption_justify="left",
+        title_style="bold", pad_edge=False,
+    )  # fmt: skip
+
+
+def _percent(share: float) -> str:
+    return f"{share:.1%}"
+
+
+def _time_table(explanation: Explanation) -> Table:
+    table = _table("where the time goes", "share of the time of all threads of a role, timed part")
+    table.add_column("category")
+    roles = [role for role, times in explanation.time_by_category_ns.items() if sum(times.values()) > 0]
+    for role in roles:
+        threads = explanation.threads.get(role)
+        table.add_column(f"{role}s ({threads})" if threads else role, justify="right")
+    totals = {role: sum(explanation.time_by_category_ns[role].values()) for role in roles}
+    categories = dict.fromkeys(c for role in roles for c in explanation.time_by_category_ns[role])
+    shares = {
+        category: [explanation.time_by_category_ns[role].get(category, 0.0) / totals[role] for role in roles]
+        for category in categories
+    }
+    for category, row in sorted(shares.items(), key=lambda item: -max(item[1])):
+        if max(row) >= _SMALLEST_SHARE:
+            table.add_row(category.replace("_", " "), *(_percent(share) for share in row))
+    return table
+
+
+def _waits_text(lock: JsonObject) -> str:
+    total = lock["wait_ns"] or 1.0
+    parts = []
+    for entry in lock["waits"]:
+        share = entry["time_ns"] / total
+        if share >= _SMALLEST_WAIT:
+            holder = f"for {entry['holder']}" if entry["holder"] else "nobody holds it"
+            who = f"{entry['waiter']}, {holder}"
+            parts.append(f"{who} {share:.0%}")
+    return "; ".join(parts)
+
+
+def _lock_table(explanation: Explanation) -> Table:
+    table = _table(
+        "locks, longest wait first",
+        "waiting: time in calls that take the lock, contended or not, of all threads; "
+        "nobody holds it: hand-over, waking up, cache lines",
+    )
+    for title in ("lock", "taken", "contended", "refused", "waiting", "per request", "held", "who waits for whom"):
+        table.add_column(title, justify="left" if title in ("lock", "who waits for whom") else "right", overflow="fold")
+    for lock in explanation.locks[:_MOST_LOCKS]:
+        taken = lock["acquisitions"]
+        table.add_row(
+            lock["name"],
+            count_text(round(taken)),
+            _percent(lock["contended"] / taken) if taken else "-",
+            count_text(round(lock["refused"])),
+            f"{lock['wait_ns'] / 1e3:,.0f} us",
+            f"{lock['wait_ns'] / taken:,.0f} ns" if taken else "-",
+            _percent(lock["hold_ns"] / explanation.elapsed_ns),
+            _waits_text(lock),
+        )
+    return table
+
+
+def _queue_table(explanation: Explanation) -> Table:
+    table = _table("queues", "length over time, timed part; largest of all replications")
+    table.add_column("queue")
+    table.add_column("mean", justify="right")
+    table.add_column("largest", justify="right")
+    for queue in sorted(explanation.queues, key=lambda entry: -entry["mean"]):
+        if queue["maximum"] > 0:
+            table.add_row(queue["name"], f"{queue['mean']:,.2f}", count_text(queue["maximum"]))
+    return table
+
+
+def _stage_table(explanation: Explanation) -> Table:
+    busiest = max(explanation.stages, key=lambda stage: stage["busy_ns"], default=None)
+    caption = ""
+    if busiest is not None:
+        share = busiest["busy_ns"] / explanation.elapsed_ns
+        verdict = "this stage limits the rate" if share >= _LIMITING else "no stage of the interfaces limits the rate"
+        caption = f"busiest: {busiest['name']}, {_percent(share)}: {verdict}"
+    table = _table("network interfaces", caption)
+    for title in ("stage", "messages", "busy", "on the wire", "waiting per message"):
+        table.add_column(title, justify="left" if title == "stage" else "right")
+    for stage in sorted(explanation.stages, key=lambda entry: -entry["busy_ns"])[:_MOST_LOCKS]:
+        messages = stage["messages"]
+        table.add_row(
+            stage["name"],
+            count_text(round(messages)),
+            _percent(stage["busy_ns"] / explanation.elapsed_ns),
+            _percent(stage["on_wire_ns"] / explanation.elapsed_ns) if stage["on_wire_ns"] else "-",
+            f"{stage['queueing_ns'] / messages:,.0f} ns" if messages else "-",
+        )
+    return table
+
+
+def _ratio_text(ratio: Estimate | None, failure: str | None) -> str:
+    if ratio is None:
+        return f"fails: {failure}" if failure else "-"
+    half = ratio.half_width
+    return f"x {ratio.mean:.3f}" + ("" if half is None else f" ± {half:.3f}")
+
+
+def _speedup_table(explanation: Explanation, *, everything: bool) -> Table:
+    shown = explanation.speedups if everything else explanation.speedups[:_MOST_SPEEDUPS]
+    left = len(explanation.speedups) - len(shown)
+    caption = "rate with the change / rate without it, 95 % CI over replications with equal random numbers"
+    if left:
+        caption += f"; {left} more with --all"
+    if any(entry.bounded for entry in shown):
+        caption += "\n* zero is not allowed: lowered to the least value that a scenario may have"
+    table = _table("virtual speed-ups: the rate if a cost were lower", caption)
+    table.add_column("cost")
+    table.add_column("is", justify="right")
+    table.add_column("halved", justify="right")
+    table.add_column("removed", justify="right")
+    table.add_column("what it is", overflow="fold")
+    for entry in shown:
+        table.add_row(
+            Text(entry.name, style="bold" if entry.is_group else ""),
+            entry.value or f"{len(entry.paths)} costs",
+            _ratio_text(entry.halved, entry.failures.get("halved")),
+            _ratio_text(entry.removed, entry.failures.get("removed")) + ("*" if entry.bounded else ""),
+            entry.doc,
+        )
+    return table
+
+
+def _title(explanation: Explanation) -> str:
+    return " ".join([explanation.name, *(f"{name}={value}" for name, value in explanation.parameters.items())])
+
+
+def render(explanation: Explanation, *, everything: bool = False) -> RenderableType:
+    """Everything that `contend explain` shows."""
+    head = Text(
+        f"{_title(explanation)}: {rate_text(explanation.rate.mean)} {_UNITS[explanation.measure]} "
+        f"{interval_text(explanation.rate)}, {explanation.replications} replications"
+    )
+    parts: list[RenderableType] = [head, Text(), _time_table(explanation), Text()]
+    parts += [_lock_table(explanation), Text(), _queue_table(explanation), Text(), _stage_table(explanation), Text()]
+    if explanation.speedups:
+        parts += [_speedup_table(explanation, everything=everything), Text()]
+    return Group(*parts)
+
+
+def _draw_speedups(axes: Axes, entries: list[Speedup]) -> None:
+    names = [entry.name + (" *" if entry.bounded else "") for entry in entries]
+    rows = range(len(entries))
+    for offset, colour, label in ((-0.19, "#4e79a7", "removed"), (0.19, "#a0cbe8", "halved")):
+        ratios = [getattr(entry, label) for entry in entries]
+        values = [0.0 if ratio is None else 100 * (ratio.mean - 1) for ratio in ratios]
+        errors = [0.0 if ratio is None or ratio.half_width is None else 100 * ratio.half_width for ratio in ratios]
+        axes.barh(
+            [row + offset for row in rows], values, height=0.36, xerr=errors, color=colour, label=label,
+            error_kw={"linewidth": 0.8, "capsize": 2},
+        )  # fmt: skip
+    axes.set_yticks(list(rows), names)
+    for tick, entry in zip(axes.get_yticklabels(), entries, strict=True):
+        tick.set_fontweight("bold" if entry.is_group else "normal")
+    axes.set_ylim(len(entries) - 0.4, -0.6)
+    axes.axvline(0.0, color="#444444", linewidth=0.8)
+    axes.set_xlabel("change of the rate (%)")
+    axes.set_title("virtual speed-ups", fontsize="medium", loc="left")
+    axes.legend(loc="lower right")
+    if any(entry.bounded for entry in entries):
+        axes.text(
+            1.0, -0.09, "* down to the least value allowed", transform=axes.transAxes, ha="right", fontsize="x-small"
+        )
+
+
+def _draw_times(axes: Axes, explanation: Explanation) -> None:
+    roles = [role for role, times in explanation.time_by_category_ns.items() if sum(times.values()) > 0]
+    left = [0.0] * len(roles)
+    for category in dict.fromkeys(c for role in roles for c in explanation.time_by_category_ns[role]):
+        shares = []
+        for role in roles:
+            times = explanation.time_by_category_ns[role]
+            shares.append(100 * times.get(category, 0.0) / sum(times.values()))
+        if max(shares, default=0.0) >= 100 * _SMALLEST_SHARE:
+            label = category.replace("_", " ")
+            axes.barh(
+                roles, shares, left=left, color=CATEGORY_COLOURS.get(category, "#499894"), label=label, height=0.6
+            )
+            left = [a + b for a, b in zip(left, shares, strict=True)]
+    axes.set_xlim(0, 100)
+    axes.set_xlabel("% of thread time")
+    axes.set_title("where the time goes", fontsize="medium", loc="left")
+    axes.grid(visible=False)
+    axes.legend(fontsize="x-small", loc="upper left", bbox_to_anchor=(0.0, -0.35), ncols=6)
+
+
+def picture_bytes(explanation: Explanation) -> dict[str, bytes]:
+    """The picture of an explanation: {"png": ..., "svg": ...}."""
+    from matplotlib import rc_context
+    from matplotlib.figure import Figure
+
+    entries = [entry for entry in explanation.speedups if entry.removed or entry.halved][:_MOST_BARS]
+    with rc_context(STYLE):
+        figure = Figure(figsize=(9.6, 3.0 + 0.26 * len(entries)), layout="constrained")
+        ratios: Any = [2.0, max(2.0, 0.26 * len(entries))][: 2 if entries else 1]
+        grid = figure.add_gridspec(2 if entries else 1, 1, height_ratios=ratios)
+        _draw_times(figure.add_subplot(grid[0, 0]), explanation)
+        if entries:
+            _draw_speedups(figure.add_subplot(grid[1, 0]), entries)
+        rate = f"{rate_text(explanation.rate.mean)} {_UNITS[explanation.measure]}"
+        figure.suptitle(f"{_title(explanation)}: {rate}", fontsize="large", fontweight="bold")
+    return figure_bytes(figure)

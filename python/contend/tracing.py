@@ -1,0 +1,67 @@
+"""Writing the trace of one replication of one point."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from contend.core import core
+from contend.errors import InputError, SimulationFailedError
+from contend.files import staged_file
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from contend.jsontypes import JsonObject
+    from contend.scenario import Point
+
+DEFAULT_LIMIT_MB = 100
+
+
+@dataclass(frozen=True)
+class Trace:
+    """What a trace came to; `result` is the result of the run, which a trace does not change."""
+
+    path: Path
+    bytes: int
+    events: int
+    messages: int
+    end_s: float
+    complete: bool
+    result: JsonObject
+
+
+def write_trace(point: Point, path: Path, *, limit_mb: float = DEFAULT_LIMIT_MB, replication: int = 0) -> Trace:
+    """Runs one replication of a point and writes what happens in it as Chrome trace events (docs/tracing.md).
+
+    Args:
+        point: What to run.
+        path: The file; it is replaced when the trace is complete.
+        limit_mb: About how large the file may get, in 1e6 bytes; the trace ends there, the run goes on.
+        replication: Which of the point's replications.
+
+    Raises:
+        ContendError: The file cannot be written.
+        SimulationFailedError: The simulation ended with an error; the file shows what happened until then.
+        InputError: The configuration is not usable.
+    """
+    module = core()
+    module.clear_stop()
+    failure: Exception | None = None
+    answer = ""
+    with staged_file(path) as staged:
+        try:
+            answer = module.run_point(
+                point.config_json, replication, trace_file=str(staged), trace_limit_bytes=round(limit_mb * 1e6)
+            )
+        except module.SimulationError as error:
+            if staged.stat().st_size == 0:
+                raise SimulationFailedError(str(error)) from error
+            failure = error
+        except module.ScenarioError as error:
+            raise InputError(str(error)) from error
+    if failure is not None:
+        raise SimulationFailedError(f"{failure}\n(the trace until there is in {path})") from failure
+    result: JsonObject = json.loads(answer)
+    return Trace(path=path, result=result, **result.pop("trace"))

@@ -1,0 +1,173 @@
+#include "core/contention_account.hpp"
+
+#include <algorithm>
+
+namespace contend {
+
+ContentionAccount::~ContentionAccount() {
+  if (engine_.trace() == this) {
+    engine_.set_trace(nullptr);
+  }
+}
+
+ContentionAccount::Use& ContentionAccount::Lock::use_of(int thread) {
+  const auto id = static_cast<std::size_t>(thread);
+  if (account.uses.size() <= id) {
+    account.uses.resize(id + 1);
+  }
+  return account.uses[id];
+}
+
+ContentionAccount::Lock& ContentionAccount::lock_of(const TraceLabel& label) {
+  const auto [number, is_new] = numbers_.try_emplace(&label, locks_.size());
+  if (is_new) {
+    locks_.emplace_back().account.lock = &label;
+  }
+  return locks_[number->second];
+}
+
+ContentionAccount::StageAccount& ContentionAccount::stage_of(const TraceLabel& label) {
+  const auto [number, is_new] = numbers_.try_emplace(&label, stages_.size());
+  if (is_new) {
+    stages_.emplace_back().stage = &label;
+  }
+  return stages_[number->second];
+}
+
+void ContentionAccount::restart(const SimThread& thread, TimePoint /*time*/) {
+  const auto id = static_cast<std::size_t>(thread.id());
+  for (Lock& lock : locks_) {
+    if (id < lock.account.uses.size()) {
+      lock.account.uses[id] = {};
+    }
+  }
+  // What threads share counts from the last restart on.
+  start_ = engine_.now();
+  for (Queue& queue : queues_) {
+    queue.integral = 0.0;
+    queue.since = start_;
+    queue.maximum = queue.length;
+  }
+  for (StageAccount& stage : stages_) {
+    stage = {stage.stage, 0, {}, {}, {}};
+  }
+}
+
+void ContentionAccount::lock_requested(const SimThread& thread, const TraceLabel& label, TimePoint time) {
+  Lock& lock = lock_of(label);
+  Use& use = lock.use_of(thread.id());
+  Waiter waiter{thread.id(), time, time};
+  if (lock.held || !lock.waiters.empty() || time < lock.hold_end) {
+    ++use.contended;
+  }
+  if (!lock.held &&
+      time < lock.hold_end) { // the holder has said when it gives the lock back, but that is still to come
+    use.waited_for[lock.holder] += lock.hold_end - time;
+    waiter.not_attributed_before = lock.hold_end;
+  }
+  lock.waiters.push_back(waiter);
+}
+
+void ContentionAccount::lock_acquired(const SimThread& thread, const TraceLabel& label, TimePoint time) {
+  Lock& lock = lock_of(label);
+  Use& use = lock.use_of(thread.id());
+  const auto waiter = std::find_if(lock.waiters.begin(), lock.waiters.end(),
+                                   [&](const Waiter& candidate) { return candidate.thread == thread.id(); });
+  if (waiter != lock.waiters.end()) {
+    use.wait += time - waiter->since;
+    lock.waiters.erase(waiter);
+  }
+  ++use.acquisitions;
+  lock.holder = thread.id();
+  lock.held = true;
+  lock.hold_begin = time;
+}
+
+void ContentionAccount::lock_refused(const SimThread& thread, const TraceLabel& label, TimePoint /*time*/) {
+  ++lock_of(label).use_of(thread.id()).refused;
+}
+
+void ContentionAccount::lock_released(const SimThread& thread, const TraceLabel& label, TimePoint time) {
+  Lock& lock = lock_of(label);
+  lock.releases.push_back({thread.id(), time});
+  if (!lock.held) {
+    return; // it was taken before the account began
+  }
+  lock.use_of(thread.id()).hold += time - lock.hold_begin;
+  for (Waiter& waiter : lock.waiters) {
+    const TimePoint from = std::max(waiter.not_attributed_before, lock.hold_begin);
+    if (from < time) {
+      lock.use_of(waiter.thread).waited_for[thread.id()] += time - from;
+      waiter.not_attributed_before = time;
+    }
+  }
+  lock.held = false;
+  lock.hold_end = time;
+}
+
+void ContentionAccount::unlock_done(const SimThread& thread, const TraceLabel& label, Category charged_to,
+                                    TimePoint time) {
+  Lock& lock = lock_of(label);
+  const auto release = std::find_if(lock.releases.begin(), lock.releases.end(),
+                                    [&](const Release& candidate) { return candidate.thread == thread.id(); });
+  if (release != lock.releases.end()) {
+    if (charged_to == Category::lock_wait) {
+      lock.use_of(thread.id()).release += time - release->since;
+    }
+    lock.releases.erase(release);
+  }
+}
+
+void ContentionAccount::length(const TraceLabel& label, TimePoint time, std::int64_t length) {
+  const auto [number, is_new] = numbers_.try_emplace(&label, queues_.size());
+  if (is_new) {
+    Queue& created = queues_.emplace_back();
+    created.label = &label;
+    created.since = start_;
+  }
+  Queue& queue = queues_[number->second];
+  queue.integral += static_cast<double>(queue.length) * static_cast<double>((time - queue.since).count());
+  queue.since = time;
+  queue.length = length;
+  queue.maximum = std::max(queue.maximum, length);
+}
+
+MessageNumber ContentionAccount::message_posted(const SimThread& /*thread*/, const PostedMessage& message) {
+  StageAccount& interface = stage_of(message.interface);
+  ++interface.messages;
+  interface.busy += message.interface_busy;
+  interface.queueing += message.served - message.fetched;
+  interface.on_wire += message.on_wire;
+  StageAccount& context = stage_of(message.context);
+  ++context.messages;
+  context.busy += message.context_busy;
+  context.queueing += message.departure - message.served;
+  return 1; // so that its arrival is reported
+}
+
+void ContentionAccount::message_arrived(MessageNumber /*message*/, const TraceLabel& label, TimePoint /*time*/,
+                                        Duration busy) {
+  StageAccount& interface = stage_of(label);
+  ++interface.messages;
+  interface.busy += busy;
+}
+
+std::vector<ContentionAccount::LockAccount> ContentionAccount::locks() const {
+  std::vector<LockAccount> accounts;
+  for (const Lock& lock : locks_) {
+    accounts.push_back(lock.account);
+  }
+  return accounts;
+}
+
+std::vector<ContentionAccount::QueueAccount> ContentionAccount::queues() const {
+  std::vector<QueueAccount> accounts;
+  const auto elapsed = static_cast<double>(this->elapsed().count());
+  for (const Queue& queue : queues_) {
+    const double rest = static_cast<double>(queue.length) * static_cast<double>((engine_.now() - queue.since).count());
+    accounts.push_back({queue.label, elapsed > 0 ? (queue.integral + rest) / elapsed : 0.0, queue.maximum});
+  }
+  return accounts;
+}
+
+} // namespace contend

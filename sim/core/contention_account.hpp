@@ -1,0 +1,110 @@
+// Who waits for whom: sums over the timed part of a run, by lock, queue and stage of the network interfaces.
+#pragma once
+
+#include "core/engine.hpp"
+#include "core/trace.hpp"
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+namespace contend {
+
+/// Counts from the moment at which the last thread says that its warm-up is over (SimThread::reset_times); what belongs to
+/// one thread, from the moment at which that thread says so, like its time by category.
+class ContentionAccount final : public TraceSink {
+public:
+  /// What one thread had to do with one lock.
+  struct Use {
+    std::int64_t acquisitions = 0;      ///< by waiting and by attempts
+    std::int64_t contended = 0;         ///< requests that found the lock held, or others waiting
+    std::int64_t refused = 0;           ///< attempts that failed
+    Duration wait;                      ///< from the requests to the acquisitions, contended or not
+    Duration release;                   ///< calls that give the lock back, as far as charged to lock_wait
+    Duration hold;                      ///< from the acquisitions to the beginnings of the releases
+    std::map<int, Duration> waited_for; ///< part of `wait` while another thread (by id) held the lock
+  };
+  struct LockAccount {
+    const TraceLabel* lock = nullptr;
+    std::vector<Use> uses; ///< by thread id; may be shorter than there are threads
+  };
+  struct QueueAccount {
+    const TraceLabel* queue = nullptr;
+    double mean = 0.0; ///< over time
+    std::int64_t maximum = 0;
+  };
+  /// One direction of an interface, or one context.
+  struct StageAccount {
+    const TraceLabel* stage = nullptr;
+    std::int64_t messages = 0;
+    Duration busy;     ///< could not serve another message
+    Duration queueing; ///< time of messages that waited for this stage
+    Duration on_wire;  ///< time between first and last bytes; for the sending direction only
+  };
+
+  explicit ContentionAccount(Engine& engine) : engine_(engine) { engine.set_trace(this); }
+  ~ContentionAccount() override;
+  ContentionAccount(const ContentionAccount&) = delete;
+  ContentionAccount& operator=(const ContentionAccount&) = delete;
+
+  /// The accounts, each in order of first use. Call them when the run is over.
+  [[nodiscard]] std::vector<LockAccount> locks() const;
+  [[nodiscard]] std::vector<QueueAccount> queues() const;
+  [[nodiscard]] const std::vector<StageAccount>& stages() const { return stages_; }
+  /// Length of the part that was counted.
+  [[nodiscard]] Duration elapsed() const { return engine_.now() - start_; }
+
+  void span(const SimThread& /*thread*/, Category /*category*/, TimePoint /*begin*/, TimePoint /*end*/) override {}
+  void restart(const SimThread& thread, TimePoint time) override;
+  void lock_requested(const SimThread& thread, const TraceLabel& lock, TimePoint time) override;
+  void lock_acquired(const SimThread& thread, const TraceLabel& lock, TimePoint time) override;
+  void lock_refused(const SimThread& thread, const TraceLabel& lock, TimePoint time) override;
+  void lock_released(const SimThread& thread, const TraceLabel& lock, TimePoint time) override;
+  void unlock_done(const SimThread& thread, const TraceLabel& lock, Category charged_to, TimePoint time) override;
+  void length(const TraceLabel& queue, TimePoint time, std::int64_t length) override;
+  MessageNumber message_posted(const SimThread& thread, const PostedMessage& message) override;
+  void message_arrived(MessageNumber message, const TraceLabel& interface, TimePoint time, Duration busy) override;
+
+private:
+  struct Waiter {
+    int thread;
+    TimePoint since;
+    TimePoint not_attributed_before; ///< the time until then is attributed to a holder already
+  };
+  struct Release {
+    int thread;
+    TimePoint since;
+  };
+  struct Lock {
+    LockAccount account;
+    int holder = -1; ///< or the last one, if `held` is false
+    bool held = false;
+    TimePoint hold_begin;
+    TimePoint hold_end; ///< of the last hold; may lie ahead of the engine's clock
+    std::vector<Waiter> waiters;
+    std::vector<Release> releases; ///< calls under way: several, when a new holder gives it back soon
+
+    Use& use_of(int thread);
+  };
+  struct Queue {
+    const TraceLabel* label = nullptr;
+    std::int64_t length = 0;
+    std::int64_t maximum = 0;
+    TimePoint since;
+    double integral = 0.0; ///< entries times picoseconds, up to `since`
+  };
+
+  Lock& lock_of(const TraceLabel& label);
+  StageAccount& stage_of(const TraceLabel& label);
+
+  Engine& engine_;
+  TimePoint start_;
+  std::vector<Lock> locks_;
+  std::vector<Queue> queues_;
+  std::vector<StageAccount> stages_;
+  std::unordered_map<const TraceLabel*, std::size_t> numbers_; ///< of locks, queues and stages in their vectors
+};
+
+} // namespace contend

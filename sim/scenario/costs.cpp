@@ -1,0 +1,54 @@
+#include "scenario/costs.hpp"
+
+#include "scenario/fields.hpp"
+#include "scenario/value_codec.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <stdexcept>
+
+namespace contend {
+
+namespace {
+
+using namespace scenario;
+
+bool is_cost(const Field& field) {
+  const bool of_machine = field.path.rfind("machine.", 0) == 0 || field.path.rfind("fabric.", 0) == 0;
+  return of_machine && (field.kind == Kind::time || field.kind == Kind::rate);
+}
+
+} // namespace
+
+std::vector<Cost> costs_of(const PointConfig& point) {
+  std::vector<Cost> costs;
+  for_each_field(scenario_fields(), [&](const Field& field) {
+    if (is_cost(field)) {
+      const Value value = field.get(point);
+      const bool free = value == (field.kind == Kind::rate ? field.maximum : field.minimum);
+      costs.push_back({field.path, field.doc, encode(field, value).get<std::string>(), free});
+    }
+  });
+  return costs;
+}
+
+bool scale_cost(PointConfig& point, std::string_view path, double factor) {
+  const auto found = fields_by_path().find(path);
+  if (found == fields_by_path().end() || !is_cost(*found->second)) {
+    throw std::invalid_argument("'" + std::string(path) + "' is not a price");
+  }
+  const Field& field = *found->second;
+  if (field.kind == Kind::rate) {
+    const double limit = std::get<double>(field.maximum);
+    const double wanted = factor > 0.0 ? std::get<double>(field.get(point)) / factor : INFINITY;
+    field.set(point, std::min(wanted, limit));
+    return wanted > limit;
+  }
+  const auto time = Duration::picoseconds(std::get<std::int64_t>(field.get(point)));
+  const std::int64_t limit = std::get<std::int64_t>(field.minimum);
+  const std::int64_t wanted = time.scaled(factor).count();
+  field.set(point, std::max(wanted, limit));
+  return wanted < limit;
+}
+
+} // namespace contend

@@ -1,0 +1,220 @@
+"""`contend run --trace` and `contend trace-plot`."""
+
+import errno
+import itertools
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+import contend
+from contend import files
+from contend.cli import main
+from contend.trace_plot import load, stretch
+from fakes import REPOSITORY
+from trace_format import check, read, slices_of
+
+if TYPE_CHECKING:
+    from fakes import FakeCore
+
+Capture = pytest.CaptureFixture[str]
+BASE = "fig5_2a_base"
+SMALL = {"workload.iterations": 2, "workload.warmup_iterations": 1, "workload.window": 16, "workload.pairs": 4}
+
+needs_core = [
+    pytest.mark.core,
+    pytest.mark.skipif(not any((REPOSITORY / "sim/bindings").glob("*.cpp")), reason="there are no bindings yet"),
+]
+DESIGNS: dict[str, dict[str, object]] = {
+    "base": {},
+    "one pair": {"workload.pairs": 1},
+    "dedicated instances": {"library.instances.count": 4, "library.instances.assignment": "dedicated"},
+    "serial progress, mcs": {"library.progress.engine": "serial-blocking", "library.progress.lock": "mcs"},
+    "try-lock": {"library.progress.engine": "serial-try-lock", "library.instances.lock": "ttas"},
+    "overtaking": {"workload.allow_overtaking": True, "workload.any_tag": True},
+    "processes": {"workload.mode": "process", "workload.message_size": "1 KiB"},
+    "scarce queues": {"machine.nic.send_queue_depth": 8, "machine.nic.send_completion_batch": 4},
+    "free interface": {"machine.nic.nic_gap": "0 ns", "machine.nic.context_gap": "0 ns", "machine.nic.post": "0 ns"},
+}
+
+
+def options(overrides: dict[str, object]) -> list[str]:
+    values = {**SMALL, **overrides}
+    return [word for path, value in values.items() for word in ("--set", f"{path}={json.dumps(value)}")]
+
+
+class TestFormat:
+    pytestmark = needs_core
+
+    @pytest.mark.parametrize("design", DESIGNS)
+    def test_traces_are_valid_and_complete(self, design: str, tmp_path: Path, capsys: Capture) -> None:
+        file = tmp_path / "trace.json"
+        assert main(["run", BASE, "--trace", str(file), "--json", *options(DESIGNS[design])]) == 0
+        summary = json.loads(capsys.readouterr().out)
+        document = read(file)
+        by_phase = check(document)
+        assert summary["bytes"] == file.stat().st_size
+        assert summary["events"] == len(document["traceEvents"])
+        assert summary["complete"] is True
+        counters = summary["result"]["counters"]
+        # Every message of the workload has its arrow; those of barriers have one, too.
+        assert len(by_phase["s"]) == len(by_phase["f"]) == summary["messages"]
+        assert summary["messages"] >= counters["messages_received"]
+        names = {event["name"] for event in by_phase["X"]}
+        assert {"MPI_Isend", "MPI_Irecv", "MPI_Waitall", "progress", "deliver", "lock_wait", "lock_release"} <= names
+        # Handing over the ownership of progress is charged to lock_wait too, but waits for no lock.
+        waits = [e for e in by_phase["X"] if e["name"] == "lock_wait" and "args" in e]
+        assert waits
+        assert all(event["args"]["lock"].startswith("rank ") for event in waits)
+        assert any("holder" in event["args"] for event in waits) != (design in ("one pair", "processes"))
+        lengths = {event["name"] for event in by_phase["C"]}
+        assert any(name.endswith("/posted") for name in lengths)
+        assert any(name.endswith("/completions") for name in lengths)
+        if counters["out_of_sequence"]:
+            assert "out of sequence" in lengths
+        if counters["delayed_sends"]:
+            assert "delayed sends" in lengths
+
+    def test_slices_of_a_thread_add_up_to_its_life(self, tmp_path: Path, capsys: Capture) -> None:
+        file = tmp_path / "trace.json"
+        assert main(["run", BASE, "--trace", str(file), *options({})]) == 0
+        capsys.readouterr()
+        document = read(file)
+        threads = {
+            event["tid"]
+            for event in document["traceEvents"]
+            if event["ph"] == "M" and event["name"] == "thread_name" and event["args"]["name"].startswith("receiver")
+        }
+        assert len(threads) == SMALL["workload.pairs"]
+        for thread, slices in slices_of([e for e in document["traceEvents"] if e["ph"] == "X"]).items():
+            if thread in threads:
+                end = max(event["ts"] + event["dur"] for event in slices)
+                covered, until = 0, 0
+                for event in slices:
+                    covered += max(0, event["ts"] + event["dur"] - max(until, event["ts"]))
+                    until = max(until, event["ts"] + event["dur"])
+                assert covered >= 0.999 * end
+
+    def test_a_lock_has_one_holder_at_a_time(self, tmp_path: Path, capsys: Capture) -> None:
+        file = tmp_path / "trace.json"
+        assert main(["run", BASE, "--trace", str(file), *options({})]) == 0
+        capsys.readouterr()
+        document = read(file)
+        locks = {
+            e["pid"] for e in document["traceEvents"] if e["name"] == "process_name" and e["args"]["name"] == "locks"
+        }
+        holds = slices_of([e for e in document["traceEvents"] if e["ph"] == "X" and e["pid"] in locks])
+        assert holds
+        for track in holds.values():
+            for hold, following in itertools.pairwise(track):
+                assert hold["ts"] + hold["dur"] <= following["ts"]
+
+    def test_the_same_bytes_every_time(self, tmp_path: Path, capsys: Capture) -> None:
+        one, two = tmp_path / "one.json", tmp_path / "two.json"
+        for file in (one, two):
+            assert main(["run", BASE, "--trace", str(file), *options({})]) == 0
+        capsys.readouterr()
+        assert one.read_bytes() == two.read_bytes()
+
+    def test_the_limit_ends_it_cleanly(self, tmp_path: Path, capsys: Capture) -> None:
+        file = tmp_path / "trace.json"
+        assert main(["run", BASE, "--trace", str(file), "--trace-limit", "0.2", *options({})]) == 0
+        assert "it ends at its limit" in capsys.readouterr().out
+        document = read(file)
+        check(document)
+        assert file.stat().st_size < 220_000
+        assert document["otherData"]["complete"] is False
+        assert "size limit" in document["traceEvents"][-1]["name"]
+
+    def test_the_result_is_that_of_a_run_without_a_trace(self, tmp_path: Path, capsys: Capture) -> None:
+        assert main(["run", BASE, "--trace", str(tmp_path / "t.json"), "--json", *options({})]) == 0
+        traced = json.loads(capsys.readouterr().out)["result"]
+        plain = contend.run(BASE, {**SMALL, "run.replications": 1}).points[0]
+        assert plain.message_rate is not None
+        assert traced["message_rate"] == plain.message_rate.mean
+        assert traced["events"] == plain.events
+
+    @pytest.mark.skipif(not Path("/dev/full").exists(), reason="no /dev/full")
+    def test_a_full_disk_is_one_message(self, tmp_path: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch) -> None:
+        def full(path: Path, content: bytes) -> Path:
+            del content
+            staged = path.parent / "staged"
+            staged.symlink_to("/dev/full")
+            return staged
+
+        monkeypatch.setattr(files, "_stage", full)
+        assert main(["run", BASE, "--trace", str(tmp_path / "t.json"), *options({})]) == 1
+        assert "no space left" in capsys.readouterr().err
+        assert list(tmp_path.iterdir()) == []
+
+
+class TestPicture:
+    pytestmark = needs_core
+
+    def test_a_stretch_is_drawn(self, tmp_path: Path, capsys: Capture) -> None:
+        file = tmp_path / "trace.json"
+        assert main(["run", BASE, "--trace", str(file), *options({})]) == 0
+        for kind, magic in (("png", b"\x89PNG"), ("svg", b"<?xml")):
+            picture = tmp_path / f"picture.{kind}"
+            assert main(["trace-plot", str(file), "--from", "100", "--to", "180", "--out", str(picture)]) == 0
+            assert picture.read_bytes().startswith(magic)
+        shown = stretch(load(file), 100, 180)
+        assert {track.name for track in shown.tracks if track.slices} >= {"sender 0", "receiver 0"}
+        assert any(entry.level > 1 for track in shown.tracks for entry in track.slices)
+        capsys.readouterr()
+        assert main(["trace-plot", str(file), "--from", "1e9", "--out", str(tmp_path / "p.png")]) == 2
+        assert "nothing happens" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["run", "small.json", "--trace", "t.json", "--engine", "simgrid"], "--trace excludes"),
+        (["run", "small.json", "--trace", "t.json", "--out", "here"], "--trace excludes"),
+        (["run", "small.json", "--trace-limit", "5"], "goes with --trace"),
+        (["run", "small.json", "--trace", "t.json", "--trace-limit", "0"], "--trace-limit"),
+        (["trace-plot", "small.json"], "not a trace"),
+        (["trace-plot", "small.json", "--out", "p.gif"], "a .png or a .svg"),
+        (["trace-plot", "small.json", "--from", "5", "--to", "5"], "not after"),
+    ],
+)
+def test_bad_input_is_one_message_and_2(
+    core: "FakeCore", scenario: Path, capsys: Capture, arguments: list[str], message: str
+) -> None:
+    del core, scenario
+    assert main(arguments) == 2
+    output = capsys.readouterr()
+    assert output.out == ""
+    assert message in output.err
+
+
+def test_the_traced_point_is_named(core: "FakeCore", scenario: Path, capsys: Capture) -> None:
+    assert main(["run", str(scenario), "--trace", "t.json"]) == 0
+    output = capsys.readouterr()
+    assert "the sweep has 6 points; this is the last, pairs=4 lock=mcs" in output.err
+    assert core.calls == 1
+    assert json.loads(Path("t.json").read_text())["traceEvents"] == []
+
+
+def test_nothing_is_left_of_a_trace_that_cannot_be_written(
+    core: "FakeCore", scenario: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_: object, **__: object) -> str:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(core, "run_point", full)
+    assert main(["run", str(scenario), "--trace", "t.json"]) == 1
+    assert "cannot write t.json: no space left" in capsys.readouterr().err
+    assert [path.name for path in Path().iterdir()] == ["small.json"]
+    assert main(["run", str(scenario), "--trace", "no/such/folder/t.json"]) == 1
+    assert "no such folder" in capsys.readouterr().err
+
+
+def test_a_failed_run_keeps_its_trace(core: "FakeCore", scenario: Path, capsys: Capture) -> None:
+    core.fail_at = 4
+    assert main(["run", str(scenario), "--trace", "t.json"]) == 1
+    error = capsys.readouterr().err
+    assert "deadlock" in error
+    assert "the trace until there is in t.json" in error
+    assert Path("t.json").exists()

@@ -1,0 +1,50 @@
+// Every price can be found, and lowered no further than scenarios allow.
+#include "scenario/costs.hpp"
+#include "support.hpp"
+
+#include <catch2/catch.hpp>
+
+#include <algorithm>
+#include <stdexcept>
+
+using namespace contend;
+
+TEST_CASE("prices are the times and rates of machine and route", "[costs]") {
+  PointConfig point;
+  point.machine.nic.post = Duration::nanoseconds(50);
+  const std::vector<Cost> costs = costs_of(point);
+  const auto find = [&](const std::string& path) {
+    return std::find_if(costs.begin(), costs.end(), [&](const Cost& cost) { return cost.path == path; });
+  };
+  REQUIRE(find("machine.nic.post") != costs.end());
+  CHECK(find("machine.nic.post")->value == "50 ns");
+  CHECK_FALSE(find("machine.nic.post")->free);
+  CHECK(find("machine.nic.doorbell")->free);
+  CHECK(find("fabric.latency") != costs.end());
+  CHECK(find("fabric.bandwidth") != costs.end());
+  CHECK(find("machine.nic.poll_batch") == costs.end());
+  CHECK(find("workload.message_size") == costs.end());
+}
+
+TEST_CASE("a price is scaled, or as low as allowed", "[costs]") {
+  PointConfig point;
+  point.machine.nic.post = Duration::nanoseconds(50);
+  point.machine.nic.empty_poll = Duration::nanoseconds(25);
+  point.route.bytes_per_second = 1e9;
+  CHECK_FALSE(scale_cost(point, "machine.nic.post", 0.5));
+  CHECK(point.machine.nic.post == Duration::nanoseconds(25));
+  CHECK_FALSE(scale_cost(point, "machine.nic.post", 0.0));
+  CHECK(point.machine.nic.post == Duration{});
+  CHECK(scale_cost(point, "machine.nic.empty_poll", 0.0)); // must stay positive
+  CHECK(point.machine.nic.empty_poll == Duration::picoseconds(1));
+  CHECK_FALSE(scale_cost(point, "fabric.bandwidth", 0.5)); // half the price is twice the rate
+  CHECK(point.route.bytes_per_second == 2e9);
+  CHECK(scale_cost(point, "fabric.bandwidth", 0.0));
+  for (const Cost& cost : costs_of(point)) {
+    if (cost.path == "fabric.bandwidth" || cost.path == "machine.nic.empty_poll") {
+      CHECK(cost.free);
+    }
+  }
+  CHECK_THROWS_AS(scale_cost(point, "machine.nic.poll_batch", 0.5), std::invalid_argument);
+  CHECK_THROWS_AS(scale_cost(point, "machine.nothing", 0.5), std::invalid_argument);
+}

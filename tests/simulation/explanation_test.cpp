@@ -1,0 +1,137 @@
+// What is collected about whole runs agrees with their results, and watching changes nothing.
+#include "designs.hpp"
+
+#include <catch2/catch.hpp>
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <map>
+#include <numeric>
+#include <stdexcept>
+
+using namespace contend;
+
+namespace {
+
+PointResult explained(const PointConfig& config) {
+  SimulationOptions options;
+  options.explain = true;
+  options.hash_steps = true;
+  return simulate(config, options);
+}
+
+Duration charged(const PointResult& result, Category category) {
+  Duration sum;
+  for (const SimThread::Times& times : result.workload.times) {
+    sum += times[static_cast<std::size_t>(category)];
+  }
+  return sum;
+}
+
+Duration in_locks(const Explanation& explanation) {
+  return std::accumulate(explanation.locks.begin(), explanation.locks.end(), Duration{},
+                         [](Duration sum, const LockReport& lock) { return sum + lock.wait + lock.release; });
+}
+
+} // namespace
+
+TEST_CASE("a run that is explained or traced is the same run") {
+  const std::string file = (std::filesystem::temp_directory_path() / "contend_same_run.json").string();
+  for (const test::Design& design : test::small_designs()) {
+    CAPTURE(design.name);
+    SimulationOptions options;
+    options.hash_steps = true;
+    const PointResult plain = simulate(design.config, options);
+    CHECK_FALSE(plain.explanation);
+    CHECK(explained(design.config).step_hash == plain.step_hash);
+    options.trace_file = file;
+    options.trace_limit_bytes = 2'000'000; // cut in some designs
+    const PointResult traced = simulate(design.config, options);
+    CHECK(traced.step_hash == plain.step_hash);
+    CHECK(traced.workload.elapsed == plain.workload.elapsed);
+    REQUIRE(traced.trace);
+    CHECK(traced.trace->events > 1000);
+    CHECK(traced.trace->bytes == std::filesystem::file_size(file));
+    CHECK(traced.trace->bytes < 2'100'000);
+  }
+  std::filesystem::remove(file);
+}
+
+TEST_CASE("waits for locks add up to the time charged to lock_wait") {
+  for (const test::Design& design : test::small_designs()) {
+    CAPTURE(design.name);
+    const PointResult result = explained(design.config);
+    REQUIRE(result.explanation);
+    const Duration lock_wait = charged(result, Category::lock_wait);
+    if (design.config.library.progress.engine == "ownership") {
+      CHECK(in_locks(*result.explanation) <= lock_wait); // handing ownership over is charged to lock_wait as well
+      CHECK(in_locks(*result.explanation) > Duration{});
+    } else {
+      CHECK(in_locks(*result.explanation) == lock_wait);
+    }
+    for (const LockReport& lock : result.explanation->locks) {
+      Duration sum;
+      for (const RoleWait& wait : lock.waits) {
+        sum += wait.time;
+      }
+      CHECK(sum == lock.wait);
+      CHECK(lock.contended <= lock.acquisitions);
+      // Threads start to count at their own start of the timed part, before the last one does.
+      CHECK(lock.hold <= result.simulated);
+    }
+  }
+}
+
+TEST_CASE("queues and interfaces are seen as the counters have them") {
+  for (const test::Design& design : test::small_designs()) {
+    CAPTURE(design.name);
+    const PointResult result = explained(design.config);
+    REQUIRE(result.explanation);
+    std::map<std::string, std::int64_t> longest;
+    for (const QueueReport& queue : result.explanation->queues) {
+      CHECK(queue.mean >= 0.0);
+      CHECK(queue.mean <= static_cast<double>(queue.maximum));
+      longest[queue.name] = queue.maximum;
+    }
+    const MultirateParameters& workload = design.config.workload;
+    if (workload.mode == "thread") {
+      CHECK(longest["rank 1/out of sequence"] <= result.receiver.oos_in_queue_max);
+      std::int64_t posted = 0;
+      for (const auto& [name, length] : longest) {
+        posted =
+            std::max(posted, name.rfind("rank 1/", 0) == 0 && name.find("/posted") != std::string::npos ? length : 0);
+      }
+      CHECK(posted >= workload.window);
+      CHECK(posted <= workload.pairs * workload.window + 8);
+    }
+    std::int64_t messages = 0;
+    Duration on_wire;
+    for (const StageReport& stage : result.explanation->stages) {
+      if (stage.name == "host 0/send") {
+        messages = stage.messages;
+        on_wire = stage.on_wire;
+        CHECK(stage.busy >= stage.on_wire);
+        CHECK(stage.busy <= result.explanation->elapsed + 1_us);
+      }
+    }
+    // A few of the timed part's messages leave before the last thread enters it.
+    CHECK(messages > result.workload.operations / 2);
+    CHECK(messages <= result.sender.sent + 100);
+    const Duration least = Duration::seconds(static_cast<double>(workload.message_size_bytes * messages) / 12.5e9);
+    CHECK(on_wire >= least);
+  }
+}
+
+TEST_CASE("a failed run leaves a complete trace file, and a run is either explained or traced") {
+  const std::string file = (std::filesystem::temp_directory_path() / "contend_failed_run.json").string();
+  SimulationOptions options;
+  options.trace_file = file;
+  options.trace_limit_bytes = 1'000'000'000;
+  options.step_limit = 5000;
+  CHECK_THROWS_AS(simulate(test::small_point(), options), StepLimit);
+  CHECK(std::filesystem::file_size(file) > 10'000);
+  options.explain = true;
+  CHECK_THROWS_AS(simulate(test::small_point(), options), std::invalid_argument);
+  std::filesystem::remove(file);
+}
