@@ -161,6 +161,21 @@ def test_profile_show(tmp_path: Path, capsys: Capture, monkeypatch: pytest.Monke
     assert "did you mean 'machine'" in capsys.readouterr().err
 
 
+def test_preset_show(tmp_path: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch) -> None:
+    count = {"value": 20, "source": "S", "uncertainty": "exact", "basis": "literature"}
+    preset = {"name": "mine", "models": "a library", "library": {"instances": {"count": count}}}
+    (tmp_path / "mine.json").write_text(json.dumps(preset))
+    monkeypatch.setenv("CONTEND_PRESETS", str(tmp_path))
+    assert main(["preset", "show", "mine"]) == 0
+    shown = capsys.readouterr().out
+    assert "library.instances.count" in shown
+    assert "a library" in shown
+    assert main(["preset", "list"]) == 0
+    assert f"mine\t{tmp_path / 'mine.json'}" in capsys.readouterr().out
+    assert main(["preset", "show", "min"]) == 2
+    assert "no library preset 'min'; did you mean 'mine'" in capsys.readouterr().err
+
+
 def test_version_and_help_are_fast() -> None:
     program = "import sys, contend.cli; sys.exit(contend.cli.main(['--help']) or any(m in sys.modules for m in %r))"
     heavy = ("polars", "matplotlib", "scipy", "numpy", "contend._core")
