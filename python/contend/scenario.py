@@ -89,6 +89,18 @@ def find_scenario(name: str) -> Path:
     raise InputError(f"no scenario file {name!r}{hint}")
 
 
+def scenarios_in(folder: Path) -> list[Path]:
+    """All scenario files of a folder and its subfolders, in order of their paths.
+
+    Raises:
+        InputError: There is none.
+    """
+    files = sorted(path for path in folder.rglob("*.json") if path.is_file())
+    if not files:
+        raise InputError(f"the folder {folder} has no scenario files (*.json)")
+    return files
+
+
 def parse_override(text: str) -> tuple[str, str]:
     """Splits "dotted.path=value".
 

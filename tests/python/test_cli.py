@@ -81,7 +81,7 @@ def test_check_determinism(core: "FakeCore", scenario: Path, capsys: Capture) ->
         (["run", "small.json", "--set", "nonsense"], "expected dotted.path=value"),
         (["run", "small.json", "--set", "wokload.pairs=1"], "did you mean 'workload'"),
         (["run", "smal.json"], "no scenario file 'smal.json'"),
-        (["run", "."], "is a folder"),
+        (["run", ".", "--print-resolved"], "is a folder"),
         (["run"], "Missing argument"),
         (["run", "small.json", "--engine", "gem5"], "gem5"),
         (["profile", "show", "nothing"], "no machine profile"),
