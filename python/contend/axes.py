@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from contend.jsontypes import Scalar
     from contend.results import PointResult
 
 
 @dataclass(frozen=True)
 class Curve:
-    """Points that differ in the x axis only, in its order."""
+    """Points that differ in the x axis only, in its order.
+
+    `parameters` are those that tell curves apart.
+    """
 
     label: str
     points: tuple[PointResult, ...]
+    parameters: dict[str, Scalar] = field(default_factory=dict)
 
 
 def is_number(value: object) -> bool:
@@ -53,7 +58,10 @@ def curves(points: Sequence[PointResult], axis: str | None) -> list[Curve]:
     if axis is not None:
         for group in groups.values():
             group.sort(key=lambda point: axis_value(point, axis))
-    return [Curve(label, tuple(group)) for label, group in groups.items()]
+    return [
+        Curve(label, tuple(group), {name: group[0].parameters.get(name) for name in varying})
+        for label, group in groups.items()
+    ]
 
 
 def representative(points: Sequence[PointResult], limit: int = 6) -> list[PointResult]:
