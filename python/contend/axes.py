@@ -3,13 +3,21 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from contend.jsontypes import Scalar
     from contend.results import PointResult
+
+
+class Located(Protocol):
+    """What has a place in a sweep."""
+
+    @property
+    def parameters(self) -> dict[str, Scalar]:
+        """The values of the swept parameters."""
 
 
 @dataclass(frozen=True)
@@ -29,7 +37,7 @@ def is_number(value: object) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool)
 
 
-def x_axis(points: Sequence[PointResult]) -> str | None:
+def x_axis(points: Sequence[Located]) -> str | None:
     """The first parameter that is a number everywhere and takes more than one value; None if there is none."""
     for name in points[0].parameters if points else ():
         values = [point.parameters.get(name) for point in points]
@@ -38,7 +46,7 @@ def x_axis(points: Sequence[PointResult]) -> str | None:
     return None
 
 
-def axis_value(point: PointResult, axis: str) -> float:
+def axis_value(point: Located, axis: str) -> float:
     """Where a point stands on an axis."""
     value = point.parameters[axis]
     return float(value) if isinstance(value, int | float) else 0.0

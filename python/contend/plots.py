@@ -10,10 +10,13 @@ from contend.axes import Curve, axis_value, curves, x_axis
 from contend.study import study_points
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
     from matplotlib.gridspec import GridSpec
 
+    from contend.compare import Comparison, PointComparison
     from contend.results import PointResult, Results
 
 # Fixed colours: a category looks the same in every picture.
@@ -248,13 +251,73 @@ def draw(results: Results) -> Figure:
         return figure
 
 
+def _comparison_curves(comparison: Comparison) -> tuple[str | None, dict[str, list[PointComparison]]]:
+    """The x axis, and points by the label of their curve."""
+    points = comparison.points
+    axis = x_axis(points)
+    names = [name for name in points[0].parameters if name != axis]
+    groups: dict[str, list[PointComparison]] = {}
+    for point in points:
+        groups.setdefault(", ".join(f"{name}={point.parameters[name]}" for name in names), []).append(point)
+    for group in groups.values():
+        if axis is not None:
+            group.sort(key=lambda point: axis_value(point, axis))
+    return axis, groups
+
+
+def draw_comparison(comparison: Comparison) -> Figure:
+    """Draws both sides' rates above their ratio.
+
+    Args:
+        comparison: At least one point.
+    """
+    from matplotlib import rc_context
+    from matplotlib.figure import Figure
+
+    axis, groups = _comparison_curves(comparison)
+    with rc_context(_STYLE):
+        figure = Figure(figsize=(10.4, 7.0), layout="constrained")
+        rates, ratios = figure.subplots(2, 1, sharex=True, height_ratios=[3, 2])
+        for index, (label, points) in enumerate(groups.items()):
+            x = list(range(len(points))) if axis is None else [axis_value(point, axis) for point in points]
+            colour = f"C{index % 10}"
+            for side, line, marker in (("A", "-", "o"), ("B", "--", "s")):
+                values = [point.rate.a if side == "A" else point.rate.b for point in points]
+                name = f"{side}, {label}" if label else side
+                rates.plot(x, [v.mean for v in values], line, marker=marker, color=colour, markersize=4, label=name)
+            centre = [point.rate.ratio.value or 0.0 for point in points]
+            low = [point.rate.ratio.low or value for point, value in zip(points, centre, strict=True)]
+            high = [point.rate.ratio.high or value for point, value in zip(points, centre, strict=True)]
+            ratios.plot(x, centre, "-", marker="o", color=colour, markersize=4)
+            ratios.fill_between(x, low, high, color=colour, alpha=0.2, lw=0)
+        ratios.axhline(1.0, color="black", lw=0.8)
+        _set_scale(rates, [side.mean for point in comparison.points for side in (point.rate.a, point.rate.b)])
+        rates.set_ylabel("message rate (msg/s)")
+        rates.set_title(f"A = {comparison.name_a}\nB = {comparison.name_b}", fontsize="medium", loc="left")
+        _add_legend(rates)
+        ratios.set_ylabel("B / A, 95 % interval")
+        ratios.set_xlabel("" if axis is None else axis.replace("_", " "))
+        if axis is None:
+            ratios.set_xticks([0], ["the point"])
+        return figure
+
+
+def comparison_picture_bytes(comparison: Comparison) -> dict[str, bytes]:
+    """The picture of a comparison in both formats: {"png": ..., "svg": ...}."""
+    return _encode(lambda: draw_comparison(comparison))
+
+
 def picture_bytes(results: Results) -> dict[str, bytes]:
     """The picture in both formats: {"png": ..., "svg": ...}; the same results give the same bytes."""
+    return _encode(lambda: draw(results))
+
+
+def _encode(make: Callable[[], Figure]) -> dict[str, bytes]:
     from matplotlib import rc_context
     from matplotlib.backends.backend_agg import FigureCanvasAgg
 
     with rc_context(_STYLE):
-        figure = draw(results)
+        figure = make()
         FigureCanvasAgg(figure)
         png, svg = io.BytesIO(), io.BytesIO()
         figure.savefig(png, format="png", dpi=150, metadata={"Software": None})
