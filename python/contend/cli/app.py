@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from typer.exceptions import TyperException
 
-from contend.cli import bench, catalog, compare, doctor, lint, run, schema, test
+from contend.cli import bench, catalog, compare, doctor, lint, run, schema, test, validate
 from contend.errors import EXIT_BAD_INPUT, EXIT_FAILURE, EXIT_INTERRUPTED, ContendError
 
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ def _options(
     """Simulates multithreaded MPI: message rates, counters, and where the time goes."""
 
 
-for _module in (run, compare, schema, catalog, doctor, test, lint, bench):
+for _module in (run, compare, validate, schema, catalog, doctor, test, lint, bench):
     _module.register(app)
 
 
