@@ -3,7 +3,7 @@
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 tool=${1:?usage: schemas/update.sh PATH_OF_contend-schema}
-for schema in scenario profile; do
+for schema in scenario profile preset; do
   "$tool" "$schema" "$here/names.json" >"$here/$schema.schema.json.new"
   mv "$here/$schema.schema.json.new" "$here/$schema.schema.json"
 done

@@ -10,6 +10,7 @@ def resolve(
     path: str,
     overrides: list[tuple[str, str]],
     profile_dirs: list[str],
+    preset_dirs: list[str],
     route_resolver: Callable[[str, str, str], tuple[float, float, int, int]],
 ) -> str: ...
 def run_point(

@@ -2,21 +2,34 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from contend.jsontypes import Scalar
     from contend.results import PointResult
+
+
+class Located(Protocol):
+    """What has a place in a sweep."""
+
+    @property
+    def parameters(self) -> dict[str, Scalar]:
+        """The values of the swept parameters."""
 
 
 @dataclass(frozen=True)
 class Curve:
-    """Points that differ in the x axis only, in its order."""
+    """Points that differ in the x axis only, in its order.
+
+    `parameters` are those that tell curves apart.
+    """
 
     label: str
     points: tuple[PointResult, ...]
+    parameters: dict[str, Scalar] = field(default_factory=dict)
 
 
 def is_number(value: object) -> bool:
@@ -24,7 +37,7 @@ def is_number(value: object) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool)
 
 
-def x_axis(points: Sequence[PointResult]) -> str | None:
+def x_axis(points: Sequence[Located]) -> str | None:
     """The first parameter that is a number everywhere and takes more than one value; None if there is none."""
     for name in points[0].parameters if points else ():
         values = [point.parameters.get(name) for point in points]
@@ -33,7 +46,7 @@ def x_axis(points: Sequence[PointResult]) -> str | None:
     return None
 
 
-def axis_value(point: PointResult, axis: str) -> float:
+def axis_value(point: Located, axis: str) -> float:
     """Where a point stands on an axis."""
     value = point.parameters[axis]
     return float(value) if isinstance(value, int | float) else 0.0
@@ -53,7 +66,10 @@ def curves(points: Sequence[PointResult], axis: str | None) -> list[Curve]:
     if axis is not None:
         for group in groups.values():
             group.sort(key=lambda point: axis_value(point, axis))
-    return [Curve(label, tuple(group)) for label, group in groups.items()]
+    return [
+        Curve(label, tuple(group), {name: group[0].parameters.get(name) for name in varying})
+        for label, group in groups.items()
+    ]
 
 
 def representative(points: Sequence[PointResult], limit: int = 6) -> list[PointResult]:

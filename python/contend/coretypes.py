@@ -31,6 +31,7 @@ class Core(Protocol):
         path: str,
         overrides: list[tuple[str, str]],
         profile_dirs: list[str],
+        preset_dirs: list[str],
         route_resolver: RouteResolver,
     ) -> str:
         """JSON: {"document", "origins", "points"} of a scenario file."""
@@ -57,7 +58,7 @@ class Core(Protocol):
         """JSON: {"config", "at_bound"}: some prices times a factor, and those that a bound keeps higher."""
 
     def schema(self, kind: str) -> str:
-        """JSON Schema of a scenario or a profile."""
+        """JSON Schema of a scenario, a profile or a preset."""
 
     def request_stop(self) -> None:
         """Makes every running simulation end soon with an error."""

@@ -95,13 +95,13 @@ def _cpu() -> Finding:
 
 def _data() -> Finding:
     try:
-        folders = [data_directory(name) for name in ("schemas", "scenarios", "calibration/profiles")]
+        folders = [data_directory(name) for name in ("schemas", "scenarios", "libraries", "calibration/profiles")]
     except ContendError as error:  # pragma: no cover - only in a broken installation
         return Finding("data files", is_ok=False, version=str(error), purpose="", remedy="", is_required=True)
     missing = [str(folder) for folder in folders if not folder.is_dir()]
     count = sum(1 for folder in folders if folder.is_dir() for _ in folder.rglob("*.json"))
     text = f"missing {', '.join(missing)}" if missing else f"{count} files"
-    return Finding("data files", not missing, text, "scenarios, profiles, schemas", "get contend again",
+    return Finding("data files", not missing, text, "scenarios, presets, profiles, schemas", "get contend again",
                    is_required=True)  # fmt: skip
 
 

@@ -40,7 +40,7 @@ def version() -> str:
 
 
 def data_directory(name: str) -> Path:
-    """Folder of shipped data: "schemas", "scenarios" or "calibration/profiles"."""
+    """Folder of shipped data: "schemas", "scenarios", "libraries" or "calibration/profiles"."""
     root = repository()
     if root is not None:
         return root / name
@@ -59,9 +59,22 @@ def profile_directories(beside: Path | None = None) -> list[Path]:
     Args:
         beside: A folder to look in first, such as the scenario's own.
     """
-    from_user = [Path(entry) for entry in os.environ.get("CONTEND_PROFILES", "").split(os.pathsep) if entry]
+    return _search_path("CONTEND_PROFILES", "calibration/profiles", beside)
+
+
+def preset_directories(beside: Path | None = None) -> list[Path]:
+    """Folders in which a library preset is looked for, first match wins.
+
+    Args:
+        beside: A folder to look in first, such as the scenario's own.
+    """
+    return _search_path("CONTEND_PRESETS", "libraries", beside)
+
+
+def _search_path(variable: str, shipped: str, beside: Path | None) -> list[Path]:
+    from_user = [Path(entry) for entry in os.environ.get(variable, "").split(os.pathsep) if entry]
     first = [] if beside is None else [beside]
-    return [*first, *from_user, data_directory("calibration/profiles")]
+    return [*first, *from_user, data_directory(shipped)]
 
 
 def executable(name: str) -> Path | None:

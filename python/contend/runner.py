@@ -123,6 +123,11 @@ def weight(point: Point) -> float:
     return product
 
 
+def total_weight(points: Sequence[Point]) -> float:
+    """The weight of all replications of all points: what `progress` of run_points adds up to."""
+    return sum(weight(point) * point.replications for point in points)
+
+
 def run_points(
     points: Sequence[Point],
     engine: Engine,

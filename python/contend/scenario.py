@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from contend.core import core
 from contend.errors import InputError
-from contend.paths import profile_directories, scenarios_directory
+from contend.paths import preset_directories, profile_directories, scenarios_directory
 from contend.simgrid import PlatformRoutes
 
 if TYPE_CHECKING:
@@ -101,6 +101,18 @@ def find_scenario(name: str) -> Path:
     raise InputError(f"no scenario file {name!r}{hint}")
 
 
+def scenarios_in(folder: Path) -> list[Path]:
+    """All scenario files of a folder and its subfolders, in order of their paths.
+
+    Raises:
+        InputError: There is none.
+    """
+    files = sorted(path for path in folder.rglob("*.json") if path.is_file())
+    if not files:
+        raise InputError(f"the folder {folder} has no scenario files (*.json)")
+    return files
+
+
 def parse_override(text: str) -> tuple[str, str]:
     """Splits "dotted.path=value".
 
@@ -126,9 +138,10 @@ def resolve_scenario(path: Path, overrides: Sequence[tuple[str, str]] = ()) -> R
     module = core()
     folder = path.resolve().parent
     routes = PlatformRoutes(folder)
-    directories = [str(directory) for directory in profile_directories(folder)]
+    profiles = [str(directory) for directory in profile_directories(folder)]
+    presets = [str(directory) for directory in preset_directories(folder)]
     try:
-        answer = module.resolve(str(path), list(overrides), directories, routes)
+        answer = module.resolve(str(path), list(overrides), profiles, presets, routes)
     except module.ScenarioError as error:
         raise routes.failure or InputError(str(error)) from error
     except Exception:

@@ -58,7 +58,8 @@ def interval_text(value: Estimate) -> str:
     return f"± {rate_text(half)} ({half / value.mean:.1%})" if value.mean else f"± {rate_text(half)}"
 
 
-def _table(title: str, caption: str | None = None) -> Table:
+def titled_table(title: str, caption: str | None = None) -> Table:
+    """A table in the style of all tables, without columns yet."""
     return Table(
         title=title, caption=caption, box=box.SIMPLE_HEAD, title_justify="left", caption_justify="left",
         title_style="bold", pad_edge=False,
@@ -78,7 +79,7 @@ def _main_table(results: Results) -> Table:
     measures = [name for name in ("message_rate", "perceived_bandwidth") if results.points[0].estimates.get(name)]
     titles = {"message_rate": "messages/s", "perceived_bandwidth": "MiB/s"}
     scalars = [name for name in results.points[0].scalars if name != "elapsed_s"]
-    table = _table(results.name)
+    table = titled_table(results.name)
     for name in names:
         table.add_column(name, justify="right")
     for name in measures:
@@ -115,7 +116,7 @@ def _where_table(results: Results) -> Table:
                 categories[category] = max(categories.get(category, 0.0), time / total)
     shown = sorted((c for c, share in categories.items() if share >= _SMALLEST_SHARE), key=lambda c: -categories[c])
     names = _parameter_names(results.points)
-    table = _table("where the time went", "share of the time of all threads of a role")
+    table = titled_table("where the time went", "share of the time of all threads of a role")
     for name in names:
         table.add_column(name, justify="right")
     table.add_column("role")
@@ -131,7 +132,7 @@ def _where_table(results: Results) -> Table:
 
 def _spc_table(results: Results) -> Table:
     chosen = representative(results.points, _MAX_SPC_POINTS)
-    table = _table("counters, under Open MPI's names", "mean of one replication")
+    table = titled_table("counters, under Open MPI's names", "mean of one replication")
     table.add_column("counter")
     for point in chosen:
         label = "\n".join(f"{name}={value}" for name, value in point.parameters.items()) or "value"

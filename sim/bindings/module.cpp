@@ -30,10 +30,12 @@ using PythonResolver =
     std::function<std::tuple<double, double, int, int>(const std::string&, const std::string&, const std::string&)>;
 
 std::string resolve(const std::string& path, const std::vector<std::pair<std::string, std::string>>& overrides,
-                    const std::vector<std::string>& profile_dirs, const PythonResolver& route_resolver) {
+                    const std::vector<std::string>& profile_dirs, const std::vector<std::string>& preset_dirs,
+                    const PythonResolver& route_resolver) {
   LoadOptions options;
   options.names = known_names();
   options.profile_directories.assign(profile_dirs.begin(), profile_dirs.end());
+  options.preset_directories.assign(preset_dirs.begin(), preset_dirs.end());
   options.overrides = overrides;
   options.resolve_route = [&](const std::filesystem::path& platform, const std::string& from, const std::string& to) {
     const auto [latency, bandwidth, from_cores, to_cores] = route_resolver(platform.string(), from, to);
@@ -66,7 +68,10 @@ std::string schema(const std::string& kind) {
   if (kind == "profile") {
     return profile_schema().dump(1);
   }
-  throw std::invalid_argument("there is a schema for 'scenario' and one for 'profile', not for '" + kind + "'");
+  if (kind == "preset") {
+    return preset_schema(known_names()).dump(1);
+  }
+  throw std::invalid_argument("there are schemas for 'scenario', 'profile' and 'preset', not for '" + kind + "'");
 }
 
 /// The prices in a point.
@@ -131,7 +136,7 @@ NB_MODULE(_core, module) {
   module.def("version", [] { return std::string(CONTEND_VERSION); });
   module.def("known_names", &names, "Registered models by kind, as JSON.");
   module.def("resolve", &resolve, nb::arg("path"), nb::arg("overrides"), nb::arg("profile_dirs"),
-             nb::arg("route_resolver"));
+             nb::arg("preset_dirs"), nb::arg("route_resolver"));
   module.def("run_point", &run, nb::arg("config_json"), nb::arg("replication"), nb::arg("trace_hash") = false,
              nb::arg("explain") = false, nb::arg("trace_file") = "", nb::arg("trace_limit_bytes") = 100'000'000,
              nb::call_guard<nb::gil_scoped_release>());

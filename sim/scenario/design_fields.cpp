@@ -78,6 +78,7 @@ Section library_fields() {
   s.section(progress_fields());
   s.section(matching_design_fields());
   s.section(protocol_fields());
+  s.stand_ins({"preset"});
   return s.finish();
 }
 

@@ -22,6 +22,15 @@ Section workload_with_kind() {
   return workload;
 }
 
+/// The values of a library carry source and uncertainty in a preset; a name needs none.
+Section with_sources(Section section) {
+  for (Field& field : section.fields)
+    field.measured = field.name != "name";
+  for (Section& inner : section.sections)
+    inner = with_sources(std::move(inner));
+  return section;
+}
+
 void complete(Section& section, const std::string& prefix) {
   for (Field& field : section.fields) {
     field.path = prefix + field.name;
@@ -38,7 +47,7 @@ Section build() {
   root.field("name", &PointConfig::name, TextRule{200}, "name of the scenario");
   root.section(machine_fields());
   root.section(fabric_fields());
-  root.section(library_fields());
+  root.section(with_sources(library_fields()));
   root.section(workload_with_kind());
   root.section(run_fields());
   Section section = root.finish();

@@ -40,7 +40,7 @@ struct Field {
   std::string doc;
   Kind kind = Kind::flag;
   bool required = false; ///< no default
-  bool measured = false; ///< carries source and uncertainty in a profile
+  bool measured = false; ///< carries source and uncertainty in a profile or preset
   Value minimum;         ///< count, seed, real, time, size, rate
   Value maximum;
   std::size_t max_length = 0;                               ///< text

@@ -4,6 +4,7 @@
 #include "scenario/fabric.hpp"
 #include "scenario/json_source.hpp"
 #include "scenario/layers.hpp"
+#include "scenario/preset.hpp"
 #include "scenario/profile.hpp"
 #include "scenario/reader.hpp"
 #include "scenario/resolved.hpp"
@@ -34,8 +35,8 @@ std::string read_description(const Node& top, Diagnostics& diagnostics) {
 /// The diagnostic for a field: at its axis when it is swept, else at its value, else at the scenario.
 Diagnostic locate(const Node& top, const std::vector<Axis>& axes, const std::string& path, const std::string& message) {
   for (const Axis& axis : axes) {
-    if (axis.field->path == path)
-      return at(*axis.node, child_pointer("/sweep", path), message);
+    if (axis.path == path || (axis.whole_designs && path.starts_with("library.")))
+      return at(*axis.node, child_pointer("/sweep", axis.path), message);
   }
   const Node* node = &top;
   std::string pointer;
@@ -51,10 +52,27 @@ Diagnostic locate(const Node& top, const std::vector<Axis>& axes, const std::str
   return at(*node, pointer, message);
 }
 
+/// Puts the values of presets in place of their names. With a sweep over designs the library section becomes that of the
+/// first; all are returned.
+std::vector<NamedDesign> insert_presets(Node& top, const LoadOptions& options) {
+  Node* library = top.find("library");
+  const Node* sweep = top.find("sweep");
+  const Node* axis = sweep == nullptr ? nullptr : sweep->find(preset_path);
+  if (axis == nullptr) {
+    if (library != nullptr && library->is_object())
+      insert_preset(*library, "/library/preset", options.preset_directories, options.names);
+    return {};
+  }
+  std::vector<NamedDesign> designs = read_designs(*axis, library, options.preset_directories, options.names);
+  top.set("library", designs.front().library);
+  return designs;
+}
+
 ResolvedScenario resolve(Node top, const LoadOptions& options) {
   Diagnostics diagnostics;
   if (Node* machine = top.find("machine"); machine != nullptr && machine->is_object())
     insert_profile(*machine, options.profile_directories, options.names);
+  const std::vector<NamedDesign> designs = insert_presets(top, options);
   std::optional<PlatformFacts> platform;
   if (Node* fabric = top.find("fabric"); fabric != nullptr && fabric->is_object())
     platform = insert_route(*fabric, options.resolve_route, diagnostics);
@@ -67,11 +85,13 @@ ResolvedScenario resolve(Node top, const LoadOptions& options) {
   PointConfig base;
   read_section(scenario_fields(), &top, top, "", {"schema_version", "description", "extends", "sweep"}, reading, base);
   const std::string description = read_description(top, diagnostics);
-  const std::vector<Axis> axes = read_sweep(top.find("sweep"), options.max_points, options.names, diagnostics);
+  if (!designs.empty())
+    diagnostics.throw_if_any(); // what is wrong in the common part of the library would be wrong in each design
+  const std::vector<Axis> axes = read_sweep(top.find("sweep"), designs, options.max_points, reading);
   diagnostics.throw_if_any();
 
   for (const Axis& axis : axes)
-    resolved.origins[child_pointer("/sweep", axis.field->path)] = axis.node->source->label;
+    resolved.origins[child_pointer("/sweep", axis.path)] = axis.node->source->label;
   resolved.points = expand(base, axes);
   check_points(
       resolved.points, platform,

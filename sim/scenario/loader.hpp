@@ -31,6 +31,7 @@ using RouteResolver =
 struct LoadOptions {
   KnownNames names;                                       ///< what the engine has registered
   std::vector<std::filesystem::path> profile_directories; ///< searched in order for NAME.json
+  std::vector<std::filesystem::path> preset_directories;  ///< likewise, for library presets
   RouteResolver resolve_route;                            ///< without one, scenarios with a platform are refused
   /// From the command line: dotted path, and JSON text or a bare string. Wins over the files.
   std::vector<std::pair<std::string, std::string>> overrides;
@@ -50,6 +51,7 @@ struct ResolvedScenario {
   /// place of the profile. It is a scenario file itself: loading it gives the same points.
   nlohmann::ordered_json document;
   /// JSON pointer into `document` -> where the value comes from: "scenario a.json", "profile alembert (literature: ...)",
+  /// "preset ob1-base (literature: ...)",
   /// "platform x.xml", "command line" or "default".
   nlohmann::ordered_json origins;
   /// The points of the sweep, first axis slowest; a single one without a sweep.

@@ -103,9 +103,9 @@ void read_field(const Field& field, const Node* node, const Node& section, const
   std::optional<Value> value;
   if (may_be_annotated && (node->is_object() || reading.strictness == Strictness::profile)) {
     if (!node->is_object()) {
-      reading.diagnostics.add(
-          at(*node, pointer,
-             "found " + found(*node) + "; allowed in a profile: an object with " + listed(annotation_keys())));
+      reading.diagnostics.add(at(*node, pointer,
+                                 "found " + found(*node) + "; allowed in a profile or preset: an object with " +
+                                     listed(annotation_keys())));
       return;
     }
     value = read_annotated(field, *node, pointer, reading);

@@ -11,6 +11,12 @@ using namespace scenario;
 
 void write_section(const Section& section, const std::string& path, const KnownNames& names, std::string& page) {
   page += "\n## " + (path.empty() ? section.name : path) + "\n\n" + section.doc + "\n";
+  if (!section.stand_ins.empty()) {
+    page += "\nIn place of values:";
+    for (const std::string& key : section.stand_ins)
+      page += (&key == &section.stand_ins.front() ? " `" : ", `") + path + "." + key + "`";
+    page += ".\n";
+  }
   if (!section.fields.empty())
     page += "\n| value | allowed | default | meaning |\n|---|---|---|---|\n";
   for (const Field& field : section.fields) {

@@ -29,10 +29,14 @@ ordered_json dump_scenario(const PointConfig& base, const std::string& descripti
   document.update(dump_section(scenario_fields(), base));
   document["sweep"] = ordered_json::object();
   for (const Axis& axis : axes) {
-    ordered_json values = ordered_json::array();
-    for (const Value& value : axis.values)
-      values.push_back(encode(*axis.field, value));
-    document["sweep"][axis.field->path] = std::move(values);
+    ordered_json& values = document["sweep"][axis.path];
+    values = axis.whole_designs ? ordered_json::object() : ordered_json::array();
+    for (const AxisValue& value : axis.values) {
+      if (axis.whole_designs)
+        values[value.parameter.get<std::string>()] = value.written;
+      else
+        values.push_back(value.written);
+    }
   }
   return document;
 }

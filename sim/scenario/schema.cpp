@@ -2,6 +2,7 @@
 
 #include "scenario/fields.hpp"
 #include "scenario/layers.hpp"
+#include "scenario/preset.hpp"
 #include "scenario/profile.hpp"
 #include "scenario/reader.hpp"
 #include "scenario/sweep.hpp"
@@ -173,6 +174,17 @@ ordered_json axis_schema(const Field& field, const KnownNames& names) {
   return {{"anyOf", {list, range}}};
 }
 
+ordered_json designs_schema(const ordered_json& library) {
+  return {{"description", "whole designs: names of presets, or library sections by name, each upon the scenario's own"},
+          {"anyOf",
+           {{{"type", "array"},
+             {"items", {{"type", "string"}, {"minLength", 1}, {"maxLength", 100}}},
+             {"minItems", 1},
+             {"maxItems", 1000},
+             {"uniqueItems", true}},
+            {{"type", "object"}, {"minProperties", 1}, {"maxProperties", 1000}, {"additionalProperties", library}}}}};
+}
+
 ordered_json header(const std::string& title) {
   return {{"$schema", "https://json-schema.org/draft/2020-12/schema"}, {"title", title}};
 }
@@ -195,9 +207,12 @@ ordered_json scenario_schema(const KnownNames& names) {
     properties[section.name] = section_schema(section, names, Form::scenario);
   properties["machine"]["properties"]["profile"] = {
       {"type", "string"}, {"minLength", 1}, {"description", "name of a machine profile, or a path of one"}};
+  properties["library"]["properties"]["preset"] = {
+      {"type", "string"}, {"minLength", 1}, {"description", "name of a library preset, or a path of one"}};
   properties["fabric"] = fabric_schema(names);
   ordered_json sweep = object("dotted path of a value -> its values; every combination is a point");
   for_each_field(root, [&](const Field& field) { sweep["properties"][field.path] = axis_schema(field, names); });
+  sweep["properties"][preset_path] = designs_schema(properties["library"]);
   properties["sweep"] = std::move(sweep);
   schema["required"] = ordered_json::array({"schema_version"});
   // A scenario that extends another one may leave out anything; one that uses a profile, any part of the machine.
@@ -234,6 +249,24 @@ ordered_json profile_schema() {
   schema["required"] = std::move(required);
   for (const auto& [key, inner] : complete["properties"].items())
     schema["properties"][key].update(inner, true);
+  schema["$defs"] = definitions(Form::profile);
+  return schema;
+}
+
+ordered_json preset_schema(const KnownNames& names) {
+  const Section& library = root_section("library");
+  ordered_json schema = header("contend library preset");
+  schema.update(object("A library as a design: every choice with value, source, uncertainty and basis."));
+  ordered_json& properties = schema["properties"];
+  properties["schema_version"] = {{"const", schema_version}};
+  schema["required"] = ordered_json::array({"schema_version"});
+  for (const std::string& key : preset_text_keys()) {
+    properties[key] = text_schema(1000);
+    schema["required"].push_back(key);
+  }
+  properties["library"] = section_schema(library, names, Form::profile);
+  properties["library"]["properties"].erase("name");
+  schema["required"].push_back("library");
   schema["$defs"] = definitions(Form::profile);
   return schema;
 }

@@ -13,4 +13,7 @@ namespace contend {
 /// Schema of a machine profile.
 [[nodiscard]] nlohmann::ordered_json profile_schema();
 
+/// JSON Schema of library presets.
+[[nodiscard]] nlohmann::ordered_json preset_schema(const KnownNames& names);
+
 } // namespace contend

@@ -9,7 +9,7 @@
 #include <string>
 
 int main(int argc, char** argv) {
-  const std::string usage = "usage: contend-schema scenario|profile|reference NAMES.json\n";
+  const std::string usage = "usage: contend-schema scenario|profile|preset|reference NAMES.json\n";
   if (argc != 3) {
     std::cerr << usage;
     return 2;
@@ -21,6 +21,8 @@ int main(int argc, char** argv) {
       std::cout << contend::scenario_schema(names).dump(1) << '\n';
     else if (what == "profile")
       std::cout << contend::profile_schema().dump(1) << '\n';
+    else if (what == "preset")
+      std::cout << contend::preset_schema(names).dump(1) << '\n';
     else if (what == "reference")
       std::cout << contend::scenario_reference(names);
     else {

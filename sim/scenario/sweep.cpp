@@ -1,11 +1,14 @@
 #include "scenario/sweep.hpp"
 
 #include "scenario/reader.hpp"
+#include "scenario/resolved.hpp"
 #include "scenario/value_codec.hpp"
 
 #include <algorithm>
+#include <map>
 #include <optional>
 #include <set>
+#include <utility>
 
 namespace contend::scenario {
 
@@ -73,12 +76,44 @@ void read_list(const Field& field, const Node& node, const std::string& pointer,
   }
 }
 
+Axis field_axis(const Field& field, const Node& node, std::size_t max_points, const KnownNames& names,
+                Diagnostics& diagnostics) {
+  const std::string pointer = child_pointer("/sweep", field.path);
+  std::vector<Value> values;
+  if (node.kind == Node::Kind::array)
+    read_list(field, node, pointer, max_points, names, diagnostics, values);
+  else if (node.is_object())
+    read_range(field, node, pointer, max_points, names, diagnostics, values);
+  else
+    diagnostics.add(at(node, pointer, "found " + found(node) + "; allowed: " + axis_forms));
+  Axis axis{field.path, field.short_name, false, {}, &node};
+  for (const Value& value : values) {
+    const nlohmann::ordered_json json = encode(field, value);
+    axis.values.push_back({json, json, [&field, value](PointConfig& point) { field.set(point, value); }});
+  }
+  return axis;
+}
+
+Axis design_axis(const std::vector<NamedDesign>& designs, const Node& node, Reading& reading) {
+  const std::string pointer = child_pointer("/sweep", preset_path);
+  Axis axis{preset_path, "preset", true, {}, &node};
+  for (const NamedDesign& design : designs) {
+    PointConfig point;
+    read_section(root_section("library"), &design.library, node, child_pointer(pointer, design.name), {}, reading,
+                 point);
+    axis.values.push_back({design.name, dump_section(root_section("library"), point),
+                           [library = point.library](PointConfig& target) { target.library = library; }});
+  }
+  return axis;
+}
+
 } // namespace
 
 bool has_ranges(Kind kind) { return kind == Kind::count || kind == Kind::time || kind == Kind::size; }
 
-std::vector<Axis> read_sweep(const Node* sweep, std::size_t max_points, const KnownNames& names,
-                             Diagnostics& diagnostics) {
+std::vector<Axis> read_sweep(const Node* sweep, const std::vector<NamedDesign>& designs, std::size_t max_points,
+                             Reading& reading) {
+  Diagnostics& diagnostics = reading.diagnostics;
   std::vector<Axis> axes;
   if (sweep == nullptr)
     return axes;
@@ -86,7 +121,7 @@ std::vector<Axis> read_sweep(const Node* sweep, std::size_t max_points, const Kn
     diagnostics.add(at(*sweep, "/sweep", "found " + found(*sweep) + "; allowed: an object of path: values"));
     return axes;
   }
-  std::vector<std::string> paths;
+  std::vector<std::string> paths{preset_path};
   for (const auto& [path, field] : fields_by_path())
     paths.push_back(path);
   std::size_t points = 1;
@@ -94,34 +129,30 @@ std::vector<Axis> read_sweep(const Node* sweep, std::size_t max_points, const Kn
   for (std::size_t i = 0; i < sweep->keys.size(); ++i) {
     const std::string& path = sweep->keys[i];
     const Node& node = sweep->items[i];
-    const std::string pointer = child_pointer("/sweep", path);
     const auto known = fields_by_path().find(path);
-    if (known == fields_by_path().end()) {
+    if (path == preset_path) {
+      axes.push_back(design_axis(designs, node, reading));
+    } else if (known != fields_by_path().end()) {
+      axes.push_back(field_axis(*known->second, node, max_points, reading.names, diagnostics));
+    } else {
       const std::string near = hint(path, paths);
-      diagnostics.add(at(node, pointer,
+      diagnostics.add(at(node, child_pointer("/sweep", path),
                          "unknown path " + excerpt(path) +
                              (near.empty() ? "; allowed: the dotted path of a value, such as workload.pairs" : near)));
       continue;
     }
-    Axis axis{known->second, known->second->short_name, {}, &node};
-    if (node.kind == Node::Kind::array)
-      read_list(*axis.field, node, pointer, max_points, names, diagnostics, axis.values);
-    else if (node.is_object())
-      read_range(*axis.field, node, pointer, max_points, names, diagnostics, axis.values);
-    else
-      diagnostics.add(at(node, pointer, "found " + found(node) + "; allowed: " + axis_forms));
-    const std::size_t factor = std::max<std::size_t>(1, axis.values.size());
+    const std::size_t factor = std::max<std::size_t>(1, axes.back().values.size());
     too_large = too_large || factor > max_points / points;
     points = too_large ? points : points * factor;
-    axes.push_back(std::move(axis));
   }
   if (too_large)
     diagnostics.add(at(*sweep, "/sweep", too_many(max_points)));
+  std::map<std::string, int> namesakes;
+  for (const Axis& axis : axes)
+    ++namesakes[axis.name];
   for (Axis& axis : axes) {
-    const auto namesakes = std::count_if(
-        axes.begin(), axes.end(), [&](const Axis& other) { return other.field->short_name == axis.field->short_name; });
-    if (namesakes > 1)
-      axis.name = axis.field->path;
+    if (namesakes[axis.name] > 1)
+      axis.name = axis.path;
   }
   return axes;
 }
@@ -132,14 +163,20 @@ std::vector<ResolvedPoint> expand(const PointConfig& base, const std::vector<Axi
     count *= axis.values.size();
   std::vector<ResolvedPoint> points;
   points.reserve(count);
+  std::vector<const AxisValue*> chosen(axes.size());
   for (std::size_t number = 0; number < count; ++number) {
     ResolvedPoint point{nlohmann::ordered_json::object(), base};
     std::size_t rest = count;
-    for (const Axis& axis : axes) {
-      rest /= axis.values.size();
-      const Value& value = axis.values[number / rest % axis.values.size()];
-      axis.field->set(point.config, value);
-      point.parameters[axis.name] = encode(*axis.field, value);
+    for (std::size_t i = 0; i < axes.size(); ++i) {
+      rest /= axes[i].values.size();
+      chosen[i] = &axes[i].values[number / rest % axes[i].values.size()];
+      point.parameters[axes[i].name] = chosen[i]->parameter;
+      if (axes[i].whole_designs)
+        chosen[i]->apply(point.config);
+    }
+    for (std::size_t i = 0; i < axes.size(); ++i) {
+      if (!axes[i].whole_designs)
+        chosen[i]->apply(point.config);
     }
     points.push_back(std::move(point));
   }

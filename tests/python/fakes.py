@@ -72,6 +72,7 @@ class FakeCore(SimpleNamespace):
         path: str,
         overrides: list[tuple[str, str]],
         profile_dirs: list[str],
+        preset_dirs: list[str],
         route_resolver: Callable[[str, str, str], tuple[float, float, int, int]],
     ) -> str:
         document: dict[str, Any] = json.loads(Path(path).read_text())

@@ -81,7 +81,7 @@ def test_check_determinism(core: "FakeCore", scenario: Path, capsys: Capture) ->
         (["run", "small.json", "--set", "nonsense"], "expected dotted.path=value"),
         (["run", "small.json", "--set", "wokload.pairs=1"], "did you mean 'workload'"),
         (["run", "smal.json"], "no scenario file 'smal.json'"),
-        (["run", "."], "is a folder"),
+        (["run", ".", "--print-resolved"], "is a folder"),
         (["run"], "Missing argument"),
         (["run", "small.json", "--engine", "gem5"], "gem5"),
         (["profile", "show", "nothing"], "no machine profile"),
@@ -159,6 +159,21 @@ def test_profile_show(tmp_path: Path, capsys: Capture, monkeypatch: pytest.Monke
     assert "machine\t" in capsys.readouterr().out
     assert main(["profile", "show", "machin"]) == 2
     assert "did you mean 'machine'" in capsys.readouterr().err
+
+
+def test_preset_show(tmp_path: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch) -> None:
+    count = {"value": 20, "source": "S", "uncertainty": "exact", "basis": "literature"}
+    preset = {"name": "mine", "models": "a library", "library": {"instances": {"count": count}}}
+    (tmp_path / "mine.json").write_text(json.dumps(preset))
+    monkeypatch.setenv("CONTEND_PRESETS", str(tmp_path))
+    assert main(["preset", "show", "mine"]) == 0
+    shown = capsys.readouterr().out
+    assert "library.instances.count" in shown
+    assert "a library" in shown
+    assert main(["preset", "list"]) == 0
+    assert f"mine\t{tmp_path / 'mine.json'}" in capsys.readouterr().out
+    assert main(["preset", "show", "min"]) == 2
+    assert "no library preset 'min'; did you mean 'mine'" in capsys.readouterr().err
 
 
 def test_version_and_help_are_fast() -> None:

@@ -36,7 +36,7 @@ def test_every_shipped_scenario_resolves(path: Path) -> None:
     assert resolved.origins
 
 
-@pytest.mark.parametrize("kind", ["scenario", "profile"])
+@pytest.mark.parametrize("kind", ["scenario", "profile", "preset"])
 def test_schemas_are_the_committed_ones(kind: str) -> None:
     assert json.loads(core().schema(kind)) == json.loads((REPOSITORY / f"schemas/{kind}.schema.json").read_text())
 

@@ -13,6 +13,7 @@ LoadOptions load_options() {
   LoadOptions options;
   options.names = names;
   options.profile_directories = {data_directory() / "profiles"};
+  options.preset_directories = {data_directory() / "presets"};
   options.resolve_route = [](const std::filesystem::path&, const std::string& from, const std::string& to) {
     RouteFacts facts{{Duration::nanoseconds(700), 12.5e9}, 20, 20};
     for (const std::string& host : {from, to}) {

@@ -14,13 +14,14 @@ using contend::test::load_options;
 namespace {
 
 /// The text of the ScenarioError, or why there was none.
-std::string outcome(const std::filesystem::path& file, bool profile) {
+std::string outcome(const std::filesystem::path& file, const std::string& kind) {
   try {
-    if (profile) {
-      const nlohmann::json scenario = {{"schema_version", 1},
-                                       {"name", "uses a bad profile"},
-                                       {"machine", {{"profile", file.filename().string()}}},
-                                       {"fabric", {{"latency", "1 us"}, {"bandwidth", "1 GB/s"}}}};
+    if (kind != "scenario") {
+      nlohmann::json scenario = {{"schema_version", 1},
+                                 {"name", "uses a bad file"},
+                                 {"machine", {{"profile", "testbox"}}},
+                                 {"fabric", {{"latency", "1 us"}, {"bandwidth", "1 GB/s"}}}};
+      scenario[kind == "profile" ? "machine" : "library"][kind] = "./" + file.filename().string();
       (void)load_scenario_text(scenario.dump(), "inline", file.parent_path(), load_options());
     } else {
       (void)load_scenario(file, load_options());
@@ -53,7 +54,7 @@ TEST_CASE("bad inputs are refused with their message", "[scenario][bad]") {
     const std::string file = entry.at("file");
     listed.insert(file);
     CAPTURE(file);
-    const std::string text = outcome(directory / file, entry.value("kind", "scenario") == "profile");
+    const std::string text = outcome(directory / file, entry.value("kind", "scenario"));
     CHECK_THAT(text, Catch::Contains(entry.at("message").get<std::string>()));
     CHECK_THAT(text, !Catch::Contains("another exception"));
     CHECK(text.size() < 20'000);
@@ -66,9 +67,9 @@ TEST_CASE("bad inputs are refused with their message", "[scenario][bad]") {
 
 TEST_CASE("inputs that no file can express", "[scenario][bad]") {
   using Catch::Contains;
-  CHECK_THAT(outcome(data_directory() / "bad", false), Contains("it is a directory"));
-  CHECK_THAT(outcome(data_directory() / "nothing.json", false), Contains("no such file"));
-  CHECK_THAT(outcome("/dev/null", false), Contains("not a regular file"));
+  CHECK_THAT(outcome(data_directory() / "bad", "scenario"), Contains("it is a directory"));
+  CHECK_THAT(outcome(data_directory() / "nothing.json", "scenario"), Contains("no such file"));
+  CHECK_THAT(outcome("/dev/null", "scenario"), Contains("not a regular file"));
   CHECK_THAT(outcome_of_text(std::string(9 * 1024 * 1024, ' ')), Contains("larger than 8 MiB"));
   CHECK_THAT(outcome_of_text("[" + std::string(4 * 1024 * 1024, '[')), Contains("nested deeper"));
   std::string many = "[0";

@@ -169,7 +169,8 @@ TEST_CASE("overtaking lifts the limit of the sequence numbers", "[scenario][chec
 }
 
 TEST_CASE("a resolved scenario loads to the same points without any other file", "[scenario][resolved]") {
-  const std::string name = GENERATE("base.json", "full.json", "extends.json", "inline_machine.json");
+  const std::string name =
+      GENERATE("base.json", "full.json", "extends.json", "inline_machine.json", "preset.json", "preset_sweep.json");
   CAPTURE(name);
   const ResolvedScenario first = valid(name);
   LoadOptions bare;
@@ -206,6 +207,7 @@ TEST_CASE("loading twice gives the same bytes", "[scenario][loader]") {
 TEST_CASE("the scenarios and profiles of the repository load", "[scenario][loader]") {
   LoadOptions options = load_options();
   options.profile_directories = {test::repository() / "calibration" / "profiles"};
+  options.preset_directories = {test::repository() / "libraries"};
   std::size_t loaded = 0;
   for (const auto& entry : std::filesystem::recursive_directory_iterator(test::repository() / "scenarios")) {
     if (entry.path().extension() != ".json")

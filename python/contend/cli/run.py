@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import sys
 from enum import StrEnum
-from pathlib import Path  # noqa: TC003 - typer reads it when the program runs
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -13,9 +13,10 @@ import typer
 from contend.errors import ContendError, InputError, InterruptedRunError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
-    from contend.runner import Engine
+    from contend.results import Results
+    from contend.runner import Engine, Outcome
     from contend.scenario import ResolvedScenario
 
 
@@ -33,7 +34,9 @@ def register(app: typer.Typer) -> None:
 
 def run(
     *,
-    scenario: Annotated[str, typer.Argument(help="A scenario file, or the name of a shipped one.")],
+    scenario: Annotated[
+        str, typer.Argument(help="A scenario file, the name of a shipped one, or a folder of scenarios.")
+    ],
     out: Annotated[
         Path | None, typer.Option("--out", "-o", metavar="DIR", help="Where results go. [default: out/NAME]")
     ] = None,
@@ -69,7 +72,8 @@ def run(
 ) -> None:
     """Simulates a scenario: all points of its sweep, several replications each.
 
-    Writes results.json, results.csv, results.parquet and plot.png/.svg, and prints what came out.
+    Writes results.json, results.csv, results.parquet and plot.png/.svg, and prints what came out. A folder stands for
+    all scenarios in it; each has an output folder of its own, and one that fails does not stop the others.
     """
     from contend.runner import default_jobs, make_engine
     from contend.scenario import find_scenario, parse_override, resolve_scenario
@@ -78,6 +82,15 @@ def run(
     for path, value in (("run.seed", seed), ("run.replications", replications), ("workload.iterations", iterations)):
         if value is not None:
             overrides.append((path, str(value)))
+    if (folder := Path(scenario)).is_dir():
+        from contend.cli.folder import run_folder
+
+        if print_resolved or check_determinism:
+            raise InputError(f"{scenario} is a folder; --print-resolved and --check-determinism want a single scenario")
+        run_folder(
+            folder, overrides, make_engine(engine.value), jobs or default_jobs(), out, quiet=quiet, as_json=json_
+        )
+        return
     resolved = resolve_scenario(find_scenario(scenario), overrides)
     if print_resolved:
         _print_resolved(resolved, as_json=json_)
@@ -97,21 +110,29 @@ def run(
     _run_and_write(resolved, chosen, count, out, quiet=quiet, as_json=json_)
 
 
-def _run_and_write(
-    resolved: ResolvedScenario, engine: Engine, jobs: int, out: Path | None, *, quiet: bool, as_json: bool
-) -> None:
-    from contend.cli.terminal import ProgressReport
-    from contend.files import make_writable_directory
-    from contend.output import default_directory, write_results
-    from contend.results import collect
-    from contend.runner import run_points, weight
+def simulate_into(
+    resolved: ResolvedScenario, engine: Engine, jobs: int, directory: Path, advance: Callable[[float], None]
+) -> tuple[Results, Outcome, list[Path]]:
+    """Simulates a scenario and writes its results; leaves no empty folder behind.
 
-    directory = out if out is not None else default_directory(resolved.name)
+    Args:
+        resolved: What to simulate.
+        engine: What simulates it.
+        jobs: How many simulations run at once.
+        directory: Where the results go.
+        advance: Called with the weight of each replication that finishes.
+
+    Returns:
+        The results, how they came about, and the files written: none if no replication finished.
+    """
+    from contend.files import make_writable_directory
+    from contend.output import write_results
+    from contend.results import collect
+    from contend.runner import run_points
+
     is_new = make_writable_directory(directory)
-    total = sum(weight(point) * point.replications for point in resolved.points)
     try:
-        with ProgressReport(resolved.name, total, quiet=quiet or as_json) as report:
-            outcome = run_points(resolved.points, engine, jobs=jobs, progress=report.advance)
+        outcome = run_points(resolved.points, engine, jobs=jobs, progress=advance)
         results = collect(resolved, outcome, engine.name)
         paths = write_results(results, directory) if results.points else []
     except BaseException:
@@ -119,6 +140,19 @@ def _run_and_write(
         raise
     if not paths:
         _remove_if_empty(directory, is_new=is_new)
+    return results, outcome, paths
+
+
+def _run_and_write(
+    resolved: ResolvedScenario, engine: Engine, jobs: int, out: Path | None, *, quiet: bool, as_json: bool
+) -> None:
+    from contend.cli.terminal import ProgressReport
+    from contend.output import default_directory
+    from contend.runner import total_weight
+
+    directory = out if out is not None else default_directory(resolved.name)
+    with ProgressReport(resolved.name, total_weight(resolved.points), quiet=quiet or as_json) as report:
+        results, outcome, paths = simulate_into(resolved, engine, jobs, directory, report.advance)
     if as_json:
         sys.stdout.write(results.json_bytes().decode())
     elif not quiet:
@@ -218,9 +252,9 @@ def _print_resolved(resolved: ResolvedScenario, *, as_json: bool) -> None:
 def _check_determinism(resolved: ResolvedScenario, engine: Engine, jobs: int, *, quiet: bool, as_json: bool) -> None:
     from contend.cli.terminal import ProgressReport
     from contend.determinism import check, job_counts
-    from contend.runner import weight
+    from contend.runner import total_weight
 
-    total = sum(weight(point) * point.replications for point in resolved.points) * len(job_counts(jobs))
+    total = total_weight(resolved.points) * len(job_counts(jobs))
     with ProgressReport("checking determinism", total, quiet=quiet or as_json) as report:
         outcome = check(resolved, engine, jobs=jobs, progress=report.advance)
     if as_json:

@@ -13,6 +13,7 @@ class Kind(StrEnum):
 
     scenario = "scenario"
     profile = "profile"
+    preset = "preset"
 
 
 def register(app: typer.Typer) -> None:
@@ -21,7 +22,7 @@ def register(app: typer.Typer) -> None:
 
 
 def schema(kind: Annotated[Kind, typer.Argument(help="Of what.")] = Kind.scenario) -> None:
-    """Prints the JSON Schema of scenarios or machine profiles, for editors and checks."""
+    """Prints the JSON Schema of scenarios, machine profiles or library presets, for editors and checks."""
     from contend.core import core
 
     typer.echo(core().schema(kind.value).rstrip("\n"))

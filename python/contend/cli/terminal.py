@@ -44,6 +44,7 @@ class ProgressReport:
         self._last_line = self._started
         self._bar: Progress | None = None
         self._task: TaskID | None = None
+        self._part = ""
 
     def __enter__(self) -> Self:
         if not self._quiet and sys.stderr.isatty():
@@ -70,6 +71,12 @@ class ProgressReport:
         if self._bar is not None:
             self._bar.stop()
 
+    def say(self, part: str) -> None:
+        """Names what runs now, as a part of the whole."""
+        self._part = f" ({part})"
+        if self._bar is not None and self._task is not None:
+            self._bar.update(self._task, description=self._title + self._part)
+
     def advance(self, amount: float) -> None:
         """Says that more is done."""
         self._done += amount
@@ -83,4 +90,7 @@ class ProgressReport:
         share = self._done / self._total
         elapsed = now - self._started
         left = elapsed / share - elapsed
-        print(f"contend: {self._title}: {share:.0%} done, {elapsed:.0f} s, about {left:.0f} s left", file=sys.stderr)
+        print(
+            f"contend: {self._title}{self._part}: {share:.0%} done, {elapsed:.0f} s, about {left:.0f} s left",
+            file=sys.stderr,
+        )

@@ -1,0 +1,287 @@
+"""Statements of a study as checks: what is expected, what is predicted with its interval, whether it holds.
+
+The claims of a system are Python files in validation/SYSTEM/claims/: functions that compute one number from the points
+of scenarios (contend.evidence), with the statement, its source and the range that makes it true.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import math
+import sys
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from contend.errors import ContendError, InputError, InterruptedRunError
+from contend.statistics import student_t_quantile
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from pathlib import Path
+    from types import ModuleType
+
+    from contend.evidence import Evidence
+    from contend.jsontypes import JsonObject
+
+Compute: TypeAlias = "Callable[[Evidence], float]"
+HOLDS = "holds"
+MISSES = "misses"
+
+
+@dataclass(frozen=True)
+class Expected:
+    """The range in which a statement is true; open ends are None."""
+
+    low: float | None
+    high: float | None
+    unit: str
+
+    def __contains__(self, value: object) -> bool:
+        if not isinstance(value, int | float) or not math.isfinite(value):
+            return False
+        return (self.low is None or value >= self.low) and (self.high is None or value <= self.high)
+
+    def __str__(self) -> str:
+        if self.low is not None and self.high is not None:
+            text = f"{self.low:g}..{self.high:g}"
+        else:
+            text = f">= {self.low:g}" if self.low is not None else f"<= {self.high:g}"
+        return f"{text} {self.unit}".rstrip()
+
+
+def between(low: float, high: float, unit: str) -> Expected:
+    """A closed range.
+
+    Raises:
+        ValueError: It is empty.
+    """
+    if not low < high:
+        raise ValueError(f"the range {low}..{high} is empty")
+    return Expected(low, high, unit)
+
+
+def about(value: float, tolerance: float, unit: str) -> Expected:
+    """A value with a relative tolerance, such as 0.2 for 20 %."""
+    return between(value * (1 - tolerance), value * (1 + tolerance), unit)
+
+
+def at_least(low: float, unit: str) -> Expected:
+    """Everything from `low` up."""
+    return Expected(low, None, unit)
+
+
+def at_most(high: float, unit: str) -> Expected:
+    """Everything up to `high`."""
+    return Expected(None, high, unit)
+
+
+@dataclass(frozen=True)
+class Claim:
+    """A statement and how its number is computed.
+
+    `calibrated` says that the number, or one near it, was a target of calibration, so that holding proves nothing.
+    """
+
+    id: str
+    source: str
+    statement: str
+    expected: Expected
+    compute: Compute
+    calibrated: bool = False
+
+
+def claim(
+    id: str,  # noqa: A002 - the contract's name
+    *,
+    source: str,
+    statement: str,
+    expected: Expected,
+    calibrated: bool = False,
+) -> Callable[[Compute], Claim]:
+    """Makes a claim of the function that computes its number."""
+
+    def decorate(compute: Compute) -> Claim:
+        return Claim(id, source, statement, expected, compute, calibrated)
+
+    return decorate
+
+
+@dataclass(frozen=True)
+class Judged:
+    """A claim with what came out. `problem` says why there is no number."""
+
+    claim: Claim
+    predicted: float | None
+    ci95: tuple[float, float] | None
+    scenarios: tuple[str, ...]
+    problem: str | None = None
+
+    @property
+    def verdict(self) -> str:
+        """What the prediction says: "holds" if it lies in the expected range; all else misses."""
+        return HOLDS if self.predicted is not None and self.predicted in self.claim.expected else MISSES
+
+    @property
+    def is_clear(self) -> bool:
+        """Whether the whole interval is on the same side of the range's ends as the prediction."""
+        if self.ci95 is None:
+            return False
+        return all((end in self.claim.expected) == (self.verdict == HOLDS) for end in self.ci95)
+
+    def to_json(self) -> JsonObject:
+        """The claim as it stands in claims.json."""
+        entry: JsonObject = {
+            "id": self.claim.id,
+            "source": self.claim.source,
+            "statement": self.claim.statement,
+            "expected": str(self.claim.expected),
+            "predicted": self.predicted,
+            "ci95": None if self.ci95 is None else list(self.ci95),
+            "verdict": self.verdict,
+            "interval_agrees": self.is_clear,
+            "calibrated": self.claim.calibrated,
+            "scenarios": list(self.scenarios),
+        }
+        if self.problem is not None:
+            entry["problem"] = self.problem
+        return entry
+
+
+def jackknife(compute: Callable[[], float], evidence: Evidence) -> tuple[float, tuple[float, float] | None, list[str]]:
+    """A number computed from replications, with its interval.
+
+    The interval is Student's t with the jackknife's standard error: the number is computed anew with each replication
+    left out. For a plain mean that is the usual interval; it also serves ratios and extremes of means.
+
+    Args:
+        compute: Computes the number from the evidence.
+        evidence: What it uses.
+
+    Returns:
+        The number, its interval (None for a single replication), and the scenarios it was computed from.
+    """
+    with evidence.recording() as used:
+        value = compute()
+        count = evidence.replications
+        scenarios = list(used)
+    if count < 2:  # noqa: PLR2004
+        return value, None, scenarios
+    partial = []
+    for replication in range(count):
+        with evidence.without(replication):
+            partial.append(compute())
+    mean = math.fsum(partial) / count
+    error = math.sqrt((count - 1) / count * math.fsum((part - mean) ** 2 for part in partial))
+    half = student_t_quantile(0.975, count - 1) * error
+    return value, (value - half, value + half), scenarios
+
+
+def judge(claims: Sequence[Claim], evidence: Evidence, report: Callable[[Judged], None] | None = None) -> list[Judged]:
+    """Judges all claims.
+
+    A claim that cannot be computed misses, with the reason.
+
+    Args:
+        claims: What to judge, in order.
+        evidence: Where the numbers come from.
+        report: Told of each claim as it is judged.
+
+    Raises:
+        InputError: There are no claims.
+        InterruptedRunError: Ctrl-C.
+    """
+    if not claims:
+        raise InputError("there are no claims")
+    judged = []
+    for item in claims:
+        try:
+            value, interval, scenarios = jackknife(lambda item=item: item.compute(evidence), evidence)  # type: ignore[misc]
+            if not math.isfinite(value) or (interval is not None and not all(map(math.isfinite, interval))):
+                raise InputError(f"the number is not finite: {value}, {interval}")
+            found = Judged(item, float(value), interval, tuple(scenarios))
+        except InterruptedRunError:
+            raise
+        except (ContendError, ArithmeticError, ValueError, LookupError) as error:
+            found = Judged(item, None, None, (), f"{type(error).__name__}: {error}")
+        judged.append(found)
+        if report is not None:
+            report(found)
+    return judged
+
+
+def load_claims(folder: Path) -> list[Claim]:
+    """All claims of a system, file by file in order of names.
+
+    Raises:
+        InputError: There are none, or two have the same id.
+    """
+    claims: list[Claim] = []
+    for file in sorted(folder.glob("*.py")):
+        module = _load(file)
+        claims += [value for value in vars(module).values() if isinstance(value, Claim)]
+    if not claims:
+        raise InputError(f"{folder} has no claims")
+    ids = [item.id for item in claims]
+    if repeated := sorted({name for name in ids if ids.count(name) > 1}):
+        raise InputError(f"{folder}: several claims are called {', '.join(repeated)}")
+    return claims
+
+
+@dataclass(frozen=True)
+class Given:
+    """What a prediction is for, such as the numbers of instances: written as it is, without an interval."""
+
+    values: list[Any]
+
+
+def predict(file: Path, evidence: Evidence) -> JsonObject:
+    """What a file of predictions computes: its `predictions(evidence)`.
+
+    Each list of numbers has a sibling NAME_ci95 with their intervals.
+
+    Raises:
+        InputError: The file has no such function.
+        ContendError: A number cannot be computed.
+    """
+    compute = getattr(_load(file), "predictions", None)
+    if not callable(compute):
+        raise InputError(f"{file} has no function predictions(evidence)")
+    tree = compute(evidence)
+
+    def at(path: tuple[str, ...], index: int) -> float:
+        node = compute(evidence)
+        for key in path:
+            node = node[key]
+        return float(node[index])
+
+    def complete(node: JsonObject, path: tuple[str, ...]) -> JsonObject:
+        done: JsonObject = {}
+        for key, entry in node.items():
+            here = (*path, key)
+            if isinstance(entry, dict):
+                done[key] = complete(entry, here)
+            elif isinstance(entry, Given):
+                done[key] = entry.values
+            elif isinstance(entry, list):
+                found = [jackknife(lambda i=i, here=here: at(here, i), evidence) for i in range(len(entry))]  # type: ignore[misc]
+                done[key] = [value for value, _, _ in found]
+                done[f"{key}_ci95"] = [None if interval is None else list(interval) for _, interval, _ in found]
+            else:
+                done[key] = entry
+        return done
+
+    return complete(tree, ())
+
+
+def _load(file: Path) -> ModuleType:
+    name = f"contend_validation_{file.parent.parent.name}_{file.stem}"
+    specification = importlib.util.spec_from_file_location(name, file)
+    if specification is None or specification.loader is None:
+        raise InputError(f"{file} is no Python file")
+    module = importlib.util.module_from_spec(specification)
+    sys.modules[name] = module
+    try:
+        specification.loader.exec_module(module)
+    except Exception as error:
+        raise InputError(f"{file}: {type(error).__name__}: {error}") from error
+    return module

@@ -1,0 +1,222 @@
+"""`contend compare`."""
+
+from __future__ import annotations
+
+import json
+import sys
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from contend.errors import InterruptedRunError
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
+    from contend.compare import Comparison, Difference
+    from contend.runner import Outcome
+    from contend.scenario import ResolvedScenario
+
+
+class Interval(StrEnum):
+    """How confidence intervals of differences are found."""
+
+    t = "t"
+    bootstrap = "bootstrap"
+
+
+def register(app: typer.Typer) -> None:
+    """Adds the command."""
+    app.command()(compare)
+
+
+def compare(
+    *,
+    a: Annotated[str, typer.Argument(help="A scenario file, or the name of a shipped one.")],
+    b: Annotated[str, typer.Argument(help="The other one; may be the same, changed with --set-b.")],
+    set_: Annotated[
+        list[str] | None,
+        typer.Option("--set", metavar="PATH=VALUE", help="Override a value of both sides; repeatable."),
+    ] = None,
+    set_a: Annotated[
+        list[str] | None, typer.Option("--set-a", metavar="PATH=VALUE", help="Override a value of A only.")
+    ] = None,
+    set_b: Annotated[
+        list[str] | None, typer.Option("--set-b", metavar="PATH=VALUE", help="Override a value of B only.")
+    ] = None,
+    seed: Annotated[int | None, typer.Option(min=0, help="Seed of both sides. [default: A's]")] = None,
+    replications: Annotated[int | None, typer.Option(min=1, help="Pairs of runs per point. [default: A's]")] = None,
+    iterations: Annotated[int | None, typer.Option(min=1, help="Timed iterations of the workload.")] = None,
+    jobs: Annotated[
+        int | None, typer.Option("--jobs", "-j", min=1, metavar="N", help="Runs at once. [default: all cores]")
+    ] = None,
+    interval: Annotated[Interval, typer.Option(help="Student's t, or a bootstrap (better with many replications).")] = (
+        Interval.t
+    ),
+    check_pairing: Annotated[
+        bool, typer.Option("--check-pairing", help="Run B with other seeds too, and measure what pairing gains.")
+    ] = False,
+    out: Annotated[
+        Path | None, typer.Option("--out", "-o", metavar="DIR", help="Where results go. [default: out/compare/A_B]")
+    ] = None,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print no progress and no tables.")] = False,
+    json_: Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")] = False,
+) -> None:
+    """Compares two designs at each point of their sweeps: difference and ratio with 95 % intervals, and a verdict.
+
+    Both sides run with the same seeds, replication by replication, so that chance which hits both alike drops out.
+    """
+    from contend.compare import Comparison, compare_runs, measured_reduction
+    from contend.files import make_writable_directory, write_files
+    from contend.output import default_directory
+    from contend.plots import comparison_picture_bytes
+    from contend.runner import default_jobs
+    from contend.scenario import parse_override
+
+    common = [parse_override(text) for text in set_ or []]
+    if iterations is not None:
+        common.append(("workload.iterations", str(iterations)))
+    for key, value in (("run.seed", seed), ("run.replications", replications)):
+        if value is not None:
+            common.append((key, str(value)))
+    side_a = _resolve(a, common + [parse_override(text) for text in set_a or []])
+    # The pairs are made of A's seed and replications, whatever B's file says.
+    run = side_a.points[0].config["run"]
+    pairing = [("run.seed", str(run["seed"])), ("run.replications", str(run["replications"]))]
+    overrides_b = common + [parse_override(text) for text in set_b or []]
+    side_b = _resolve(b, overrides_b + pairing)
+    others = [_resolve(b, [*overrides_b, ("run.seed", str(int(run["seed"]) ^ 1)), pairing[1]])] if check_pairing else []
+    pair = default_directory(f"{side_a.path.stem}_{side_b.path.stem}").name
+    directory = out if out is not None else Path("out") / "compare" / pair
+    make_writable_directory(directory)
+    outcomes = _simulate([side_a, side_b, *others], jobs or default_jobs(), quiet=quiet or json_)
+    points, only_a, only_b = compare_runs(outcomes[0].runs, outcomes[1].runs, interval.value)
+    comparison = Comparison(
+        name_a=_label(side_a, side_b, set_a),
+        name_b=_label(side_b, side_a, set_b),
+        seed=int(run["seed"]),
+        interval=interval.value,
+        points=tuple(points),
+        only_a=only_a,
+        only_b=only_b,
+        measured_reduction=measured_reduction(*outcomes) if check_pairing else None,
+    )
+    document = json.dumps(comparison.to_json(), indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+    contents = {"compare.json": document.encode()}
+    contents.update({f"plot.{kind}": data for kind, data in comparison_picture_bytes(comparison).items()})
+    paths = write_files(directory, contents)
+    if json_:
+        sys.stdout.write(document)
+    elif not quiet:
+        from contend.cli.terminal import stdout_console
+
+        console = stdout_console()
+        console.print(_render(comparison))
+        for path in paths:
+            console.print(f"wrote {path}", highlight=False, soft_wrap=True)
+
+
+def _resolve(name: str, overrides: list[tuple[str, str]]) -> ResolvedScenario:
+    from contend.scenario import find_scenario, resolve_scenario
+
+    return resolve_scenario(find_scenario(name), overrides)
+
+
+def _label(own: ResolvedScenario, other: ResolvedScenario, changes: list[str] | None) -> str:
+    """What a side is called: its scenario, and what was changed where that tells the sides apart."""
+    if own.name != other.name:
+        return own.name
+    return own.name + (f" with {', '.join(changes)}" if changes else "")
+
+
+def _simulate(sides: list[ResolvedScenario], jobs: int, *, quiet: bool) -> list[Outcome]:
+    from contend.cli.terminal import ProgressReport
+    from contend.runner import make_engine, run_points, total_weight
+
+    engine = make_engine("contend")
+    outcomes = []
+    with ProgressReport("compare", sum(total_weight(side.points) for side in sides), quiet=quiet) as report:
+        for side in sides:
+            outcome = run_points(side.points, engine, jobs=jobs, progress=report.advance)
+            if outcome.interrupted:
+                raise InterruptedRunError("interrupted: nothing was compared")
+            outcomes.append(outcome)
+    return outcomes
+
+
+def _interval(low: float | None, high: float | None, form: str) -> str:
+    return "-" if low is None or high is None else f"{low:{form}} to {high:{form}}"
+
+
+def _ratio_cells(difference: Difference) -> list[str]:
+    ratio = difference.ratio
+    value = "-" if ratio.value is None else f"{ratio.value:.3f}"
+    return [value, _interval(ratio.low, ratio.high, ".3f")]
+
+
+def _render(comparison: Comparison) -> RenderableType:
+    from rich.console import Group
+    from rich.text import Text
+
+    from contend.tables import interval_text, rate_text, titled_table
+
+    names = list(comparison.points[0].parameters)
+    table = titled_table("B against A, message rate", f"95 % intervals of {comparison.interval} over paired runs")
+    for title in (*names, "A msg/s", "B msg/s", "B - A", "95 % CI", "B / A", "95 % CI"):
+        table.add_column(title, justify="right")
+    table.add_column("B is")
+    for point in comparison.points:
+        rate = point.rate
+        table.add_row(
+            *(str(point.parameters[name]) for name in names),
+            rate_text(rate.a.mean),
+            rate_text(rate.b.mean),
+            rate_text(rate.difference.mean),
+            interval_text(rate.difference).split(" (")[0],
+            *_ratio_cells(rate),
+            point.verdict,
+        )
+    parts: list[RenderableType] = [
+        Text(f"A = {comparison.name_a}\nB = {comparison.name_b}\n"),
+        table,
+        *_counter_tables(comparison, names),
+        Text(_remarks(comparison)),
+    ]
+    return Group(*parts)
+
+
+def _counter_tables(comparison: Comparison, names: list[str]) -> list[RenderableType]:
+    """Counters of the last point, where designs usually differ most."""
+    from contend.tables import count_text, titled_table
+
+    point = comparison.points[-1]
+    place = ", ".join(f"{name}={point.parameters[name]}" for name in names)
+    table = titled_table("counters" + (f" at {place}" if place else ""))
+    table.add_column("counter")
+    for title in ("A", "B", "B / A", "95 % CI"):
+        table.add_column(title, justify="right")
+    table.add_column("B is")
+    for name, difference in point.measures.items():
+        if name != "message_rate":
+            cells = [count_text(round(side.mean, 1)) for side in (difference.a, difference.b)]
+            table.add_row(name, *cells, *_ratio_cells(difference), difference.verdict)
+    return [table]
+
+
+def _remarks(comparison: Comparison) -> str:
+    verdicts = [point.verdict for point in comparison.points]
+    counts = [f"{word} at {verdicts.count(word)}" for word in dict.fromkeys(verdicts)]
+    lines = [f"{len(verdicts)} points compared: B is {', '.join(counts)}."]
+    for count, side in ((comparison.only_a, "A"), (comparison.only_b, "B")):
+        if count:
+            lines.append(f"{count} points of {side} have no counterpart and were left out.")
+    if comparison.variance_reduction is not None:
+        lines.append(
+            "Variance reduction by common random numbers (above 1: pairing helps): "
+            f"{comparison.variance_reduction:.2f}, estimated from the pairs."
+        )
+    if comparison.measured_reduction is not None:
+        lines.append(f"Measured against runs of B with other seeds: {comparison.measured_reduction:.2f}.")
+    return "\n".join(lines) + "\n"

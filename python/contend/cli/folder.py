@@ -1,0 +1,182 @@
+"""`contend run FOLDER`: all scenarios of a folder."""
+
+from __future__ import annotations
+
+import json
+import time
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from contend.cli.run import simulate_into
+from contend.cli.terminal import ProgressReport, stdout_console
+from contend.errors import ContendError, InterruptedRunError
+from contend.files import make_writable_directory, write_file
+from contend.output import default_directory
+from contend.runner import total_weight
+from contend.scenario import resolve_scenario, scenarios_in
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from contend.jsontypes import JsonObject
+    from contend.results import Results
+    from contend.runner import Engine
+    from contend.scenario import ResolvedScenario
+
+SUMMARY = "summary.json"
+
+
+@dataclass
+class _Entry:
+    """One scenario of the folder and what became of it."""
+
+    label: str
+    resolved: ResolvedScenario | None = None
+    results: Results | None = None
+    wall_s: float = 0.0
+    directory: Path | None = None
+    error: str | None = None
+    interrupted: bool = False
+
+    @property
+    def status(self) -> str:
+        if self.error is not None:
+            return "failed"
+        if self.interrupted:
+            return "interrupted"
+        return "done" if self.results is not None else "not run"
+
+    def rates(self) -> tuple[float, float] | None:
+        """The lowest and the highest message rate of its points."""
+        points = self.results.points if self.results is not None else ()
+        means = [point.message_rate.mean for point in points if point.message_rate is not None]
+        return (min(means), max(means)) if means else None
+
+    def to_json(self) -> JsonObject:
+        entry: JsonObject = {"scenario": self.label, "status": self.status, "wall_s": round(self.wall_s, 3)}
+        if self.results is not None:
+            entry["points"] = len(self.results.points)
+            entry["runs"] = sum(point.replications for point in self.results.points)
+        if (rates := self.rates()) is not None:
+            entry["message_rate"] = {"lowest": rates[0], "highest": rates[1], "unit": "msg/s"}
+        if self.directory is not None:
+            entry["directory"] = str(self.directory)
+        if self.error is not None:
+            entry["error"] = self.error
+        return entry
+
+
+def run_folder(
+    folder: Path,
+    overrides: Sequence[tuple[str, str]],
+    engine: Engine,
+    jobs: int,
+    out: Path | None,
+    *,
+    quiet: bool,
+    as_json: bool,
+) -> None:
+    """Simulates all scenarios of a folder, each into a folder of its own, and sums up.
+
+    Args:
+        folder: Where the scenarios are; its subfolders count.
+        overrides: Dotted path and value, for all of them.
+        engine: What simulates.
+        jobs: How many simulations run at once.
+        out: Where the output folders go; out/NAME of the folder if not given.
+        quiet: Print nothing but errors.
+        as_json: Print the summary as JSON.
+
+    Raises:
+        ContendError: At least one scenario failed; the others were run.
+        InterruptedRunError: Ctrl-C; what had finished was written.
+    """
+    files = scenarios_in(folder)
+    target = out if out is not None else default_directory(folder.resolve().name)
+    make_writable_directory(target)
+    entries = [_resolve(path, folder, overrides) for path in files]
+    total = sum(total_weight(entry.resolved.points) for entry in entries if entry.resolved is not None)
+    started = time.monotonic()
+    with ProgressReport(str(folder), total, quiet=quiet or as_json) as report:
+        for entry in entries:
+            if entry.resolved is not None:
+                report.say(entry.label)
+                _run(entry, engine, jobs, target, report)
+            if entry.interrupted:
+                break
+    summary = {"scenarios": [entry.to_json() for entry in entries], "wall_s": round(time.monotonic() - started, 3)}
+    text = json.dumps(summary, indent=2, ensure_ascii=False) + "\n"
+    write_file(target / SUMMARY, text.encode())
+    if as_json:
+        print(text, end="")
+    elif not quiet:
+        _print(entries, target)
+    _raise_if_not_done(entries)
+
+
+def _resolve(path: Path, folder: Path, overrides: Sequence[tuple[str, str]]) -> _Entry:
+    entry = _Entry(path.relative_to(folder).with_suffix("").as_posix())
+    try:
+        entry.resolved = resolve_scenario(path, overrides)
+    except ContendError as error:
+        entry.error = str(error)
+    return entry
+
+
+def _run(entry: _Entry, engine: Engine, jobs: int, target: Path, report: ProgressReport) -> None:
+    assert entry.resolved is not None  # noqa: S101 - the caller looked
+    begin = time.monotonic()
+    planned = total_weight(entry.resolved.points)
+    done = 0.0
+
+    def advance(amount: float) -> None:
+        nonlocal done
+        done += amount
+        report.advance(amount)
+
+    directory = target / entry.label
+    try:
+        entry.results, outcome, paths = simulate_into(entry.resolved, engine, jobs, directory, advance)
+    except ContendError as error:
+        entry.error = str(error)
+        report.advance(planned - done)  # what it did not do is not left to do
+    else:
+        entry.interrupted = outcome.interrupted
+        entry.directory = directory if paths else None
+    entry.wall_s = time.monotonic() - begin
+
+
+def _print(entries: list[_Entry], target: Path) -> None:
+    from rich.text import Text
+
+    from contend.tables import rate_text, titled_table
+
+    table = titled_table("scenarios")
+    table.add_column("scenario")
+    for title in ("points", "runs", "lowest msg/s", "highest msg/s", "wall"):
+        table.add_column(title, justify="right")
+    table.add_column("", overflow="fold")
+    for entry in entries:
+        document = entry.to_json()
+        rates = entry.rates()
+        table.add_row(
+            Text(entry.label),
+            str(document.get("points", "-")),
+            str(document.get("runs", "-")),
+            *(("-", "-") if rates is None else (rate_text(rates[0]), rate_text(rates[1]))),
+            f"{entry.wall_s:.1f} s",
+            Text(entry.status if entry.error is None else f"failed: {entry.error}"),
+        )
+    console = stdout_console()
+    console.print(table)
+    console.print(f"wrote {target}/SCENARIO/ and {target / SUMMARY}", highlight=False, soft_wrap=True)
+
+
+def _raise_if_not_done(entries: list[_Entry]) -> None:
+    failed = [entry.label for entry in entries if entry.error is not None]
+    if any(entry.interrupted for entry in entries):
+        done = sum(entry.status == "done" for entry in entries)
+        raise InterruptedRunError(f"interrupted; {done} of {len(entries)} scenarios are complete")
+    if failed:
+        raise ContendError(f"{len(failed)} of {len(entries)} scenarios failed: {', '.join(failed)}")

@@ -1,0 +1,175 @@
+"""`contend validate`."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path  # noqa: TC003 - typer reads it when the program runs
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from contend.errors import ContendError, InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from contend.claims import Judged
+    from contend.scenario import ResolvedScenario
+
+CLAIMS_FILE = "claims.json"
+PREDICTIONS_FILE = "predictions.json"
+
+validate_app = typer.Typer(no_args_is_help=True, rich_markup_mode="rich", help="Checks predictions against studies.")
+
+
+def register(app: typer.Typer) -> None:
+    """Adds the command."""
+    app.add_typer(validate_app, name="validate")
+
+
+@validate_app.callback()
+def _validate() -> None:
+    """Checks predictions against what studies report."""
+
+
+@validate_app.command("claims")
+def claims(
+    *,
+    system: Annotated[str, typer.Argument(help="Which study: a folder of validation/.")],
+    strict: Annotated[bool, typer.Option("--strict", help="End with status 1 if a claim misses.")] = False,
+    only: Annotated[str | None, typer.Option("--only", metavar="TEXT", help="Only claims whose id has this.")] = None,
+    set_: Annotated[
+        list[str] | None,
+        typer.Option("--set", metavar="PATH=VALUE", help="Override a value of all scenarios; repeatable."),
+    ] = None,
+    replications: Annotated[int | None, typer.Option(min=1, help="Independent runs of each point.")] = None,
+    iterations: Annotated[int | None, typer.Option(min=1, help="Timed iterations of the workload.")] = None,
+    jobs: Annotated[
+        int | None, typer.Option("--jobs", "-j", min=1, metavar="N", help="Runs at once. [default: all cores]")
+    ] = None,
+    out: Annotated[
+        Path | None,
+        typer.Option("--out", "-o", metavar="DIR", help="Where the files go. [default: validation/SYSTEM]"),
+    ] = None,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print no progress and no tables.")] = False,
+    json_: Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")] = False,
+) -> None:
+    """Checks the statements of a study: claim, prediction with 95 % interval, verdict. Misses are listed, not hidden.
+
+    Simulates what is needed (results are kept in out/validation and reused while nothing changed), and writes
+    claims.json and predictions.json. With --only or overrides they are written only where --out says.
+    """
+    from contend.claims import judge, load_claims, predict
+    from contend.evidence import Evidence
+    from contend.files import make_writable_directory, write_files
+    from contend.paths import require_repository
+    from contend.runner import default_jobs, make_engine
+    from contend.scenario import parse_override
+
+    root = require_repository("validate")
+    folder = _system_folder(root / "validation", system)
+    overrides = [parse_override(text) for text in set_ or []]
+    for key, value in (("run.replications", replications), ("workload.iterations", iterations)):
+        if value is not None:
+            overrides.append((key, str(value)))
+    is_standard = only is None and not overrides
+    target = out if out is not None else (folder if is_standard else None)
+    if target is not None:
+        make_writable_directory(target)
+    chosen = [item for item in load_claims(folder / "claims") if only is None or only in item.id]
+    if not chosen:
+        raise InputError(f"no claim of {system} has {only!r} in its id")
+    silent = quiet or json_
+    evidence = Evidence(
+        root / "scenarios" / system,
+        make_engine("contend"),
+        jobs=jobs or default_jobs(),
+        cache=root / "out" / "validation" / system,
+        overrides=overrides,
+        announce=_announcer(quiet=silent),
+    )
+    judged = judge(chosen, evidence, None if silent else _print_one)
+    content = _json_bytes([item.to_json() for item in judged])
+    if json_:
+        typer.echo(content.decode(), nl=False)
+    elif not quiet:
+        _print_sum(judged)
+    if target is not None:
+        paths = write_files(target, {CLAIMS_FILE: content})
+        if only is None and (file := folder / "predictions.py").is_file():
+            paths += write_files(target, {PREDICTIONS_FILE: _json_bytes(predict(file, evidence))})
+        if not silent:
+            print("\n".join(f"wrote {path}" for path in paths))
+    misses = [item.claim.id for item in judged if item.verdict != "holds"]
+    if strict and misses:
+        raise ContendError(f"{len(misses)} of {len(judged)} claims miss: {', '.join(misses)}")
+
+
+def _system_folder(validation: Path, system: str) -> Path:
+    known = sorted(path.parent.name for path in validation.glob("*/claims"))
+    if system not in known:
+        raise InputError(f"no claims of {system!r}; there are: {', '.join(known) or 'none'}")
+    return validation / system
+
+
+def _json_bytes(document: object) -> bytes:
+    return (json.dumps(document, indent=2, ensure_ascii=False, allow_nan=False) + "\n").encode()
+
+
+def _announcer(*, quiet: bool) -> Callable[[ResolvedScenario], Callable[[float], None]]:
+    """Makes a progress report for each scenario that has to be simulated."""
+    from contend.cli.terminal import ProgressReport
+    from contend.runner import total_weight
+
+    def announce(resolved: ResolvedScenario) -> Callable[[float], None]:
+        total = total_weight(resolved.points)
+        report = ProgressReport(resolved.name, total, quiet=quiet)
+        report.__enter__()
+        done = 0.0
+
+        def advance(amount: float) -> None:
+            nonlocal done
+            done += amount
+            report.advance(amount)
+            if done >= total:
+                report.__exit__(None, None, None)
+
+        return advance
+
+    return announce
+
+
+def _number(value: float) -> str:
+    return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.3g}"  # noqa: PLR2004
+
+
+def _print_one(item: Judged) -> None:
+    """A claim as it is judged: verdict and statement, then expectation and prediction."""
+    from rich.text import Text
+
+    from contend.cli.terminal import stdout_console
+
+    holds = item.verdict == "holds"
+    line = Text.assemble((f"{item.verdict:6}", "bold green" if holds else "bold red"), "  ", (item.claim.id, "bold"))
+    line.append(f"  {item.claim.statement} [{item.claim.source}]")
+    details = [f"expected {item.claim.expected}"]
+    if item.predicted is None:
+        details.append(f"no prediction: {item.problem}")
+    else:
+        interval = "" if item.ci95 is None else f" ({_number(item.ci95[0])} to {_number(item.ci95[1])})"
+        details.append(f"predicted {_number(item.predicted)}{interval}")
+        if item.ci95 is not None and not item.is_clear:
+            details.append("the interval reaches across the limit")
+    if item.claim.calibrated:
+        details.append("a target of calibration, no prediction")
+    line.append(f"\n        {'; '.join(details)}")
+    stdout_console().print(line, soft_wrap=True, highlight=False)
+
+
+def _print_sum(judged: Sequence[Judged]) -> None:
+    holding = [item for item in judged if item.verdict == "holds"]
+    calibrated = sum(item.claim.calibrated for item in holding)
+    print(f"\n{len(holding)} of {len(judged)} claims hold ({calibrated} of them were targets of calibration)")
+    misses = [item.claim.id for item in judged if item.verdict != "holds"]
+    if misses:
+        print(f"misses: {', '.join(misses)}")

@@ -1,0 +1,203 @@
+"""Runs the scenarios that statements are checked against, once each, and hands out their numbers.
+
+Results are kept in a folder, by everything that they depend on: the configuration of every point and the compiled core.
+A second run of the same thing reads them.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from contend.core import core
+from contend.errors import ContendError, InputError, InterruptedRunError
+from contend.files import make_writable_directory, write_file
+from contend.paths import version
+from contend.runner import run_points
+from contend.scenario import resolve_scenario
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from contend.jsontypes import JsonObject, Scalar
+    from contend.runner import Engine
+    from contend.scenario import ResolvedScenario
+
+
+@dataclass(frozen=True)
+class Measured:
+    """One point of a scenario with what each replication gave."""
+
+    parameters: dict[str, Scalar]
+    replications: tuple[JsonObject, ...]
+
+
+class Evidence:
+    """The numbers of scenarios, each a mean over the replications that are looked at.
+
+    All replications count, except inside `without`. Nothing is simulated before somebody asks for a number.
+    """
+
+    def __init__(
+        self,
+        folder: Path,
+        engine: Engine,
+        *,
+        jobs: int,
+        cache: Path,
+        overrides: Sequence[tuple[str, str]] = (),
+        announce: Callable[[ResolvedScenario], Callable[[float], None]] | None = None,
+    ) -> None:
+        """Prepares access to the scenarios of a folder.
+
+        Args:
+            folder: Where the scenario files are.
+            engine: What simulates them.
+            jobs: How many simulations run at once.
+            cache: Where results are kept.
+            overrides: Dotted path and value, for all scenarios.
+            announce: Told of each scenario before it is simulated; returns what is called as that goes on.
+        """
+        self._folder = folder
+        self._engine = engine
+        self._jobs = jobs
+        self._cache = cache
+        self._overrides = list(overrides)
+        self._announce = announce
+        self._known: dict[str, list[Measured]] = {}
+        self._left_out: int | None = None
+        self._used: dict[str, None] = {}
+
+    # What claims ask for.
+
+    def rate(self, scenario: str, **parameters: Scalar) -> float:
+        """The message rate of one point, in msg/s."""
+        return self.value(scenario, lambda result: result["message_rate"], **parameters)
+
+    def counter(self, scenario: str, name: str, **parameters: Scalar) -> float:
+        """A counter of one point."""
+        return self.value(scenario, lambda result: result["counters"][name], **parameters)
+
+    def per_message(self, scenario: str, name: str, **parameters: Scalar) -> float:
+        """A counter of one point over its messages received."""
+        received = self.counter(scenario, "messages_received", **parameters)
+        return self.counter(scenario, name, **parameters) / received
+
+    def value(self, scenario: str, read: Callable[[JsonObject], Any], **parameters: Scalar) -> float:
+        """The mean of something that every replication of a point has.
+
+        Raises:
+            InputError: The parameters fit no point, or several, or the replications do not have it.
+        """
+        matching = self._matching(scenario, parameters)
+        if len(matching) != 1:
+            raise InputError(f"{len(matching)} points of {scenario} have {parameters or 'no parameters'}; one must")
+        try:
+            values = [float(read(result)) for result in self._looked_at(matching[0])]
+        except (KeyError, TypeError) as error:
+            raise InputError(f"{scenario} does not have what is asked for: {error!r}") from error
+        return math.fsum(values) / len(values)
+
+    def axis(self, scenario: str, name: str) -> list[Any]:
+        """The values that a swept parameter takes, in order of appearance.
+
+        Raises:
+            InputError: The scenario does not sweep it.
+        """
+        values = list(dict.fromkeys(point.parameters.get(name) for point in self._points(scenario)))
+        if values == [None]:
+            raise InputError(f"{scenario} does not sweep {name}")
+        return values
+
+    def curve(self, scenario: str, over: str, **parameters: Scalar) -> dict[Any, float]:
+        """Message rates by the values of one swept parameter, the others fixed."""
+        return {x: self.rate(scenario, **{over: x}, **parameters) for x in self.axis(scenario, over)}
+
+    # What the machinery asks for.
+
+    @property
+    def replications(self) -> int:
+        """The number of replications of what was looked at so far.
+
+        Raises:
+            InputError: Scenarios differ in it.
+        """
+        counts = {len(point.replications) for name in self._used for point in self._points(name)}
+        if len(counts) > 1:
+            raise InputError(f"{', '.join(self._used)} differ in their replications")
+        return counts.pop() if counts else 0
+
+    @contextmanager
+    def without(self, replication: int) -> Iterator[None]:
+        """Leaves one replication out of all means."""
+        self._left_out = replication
+        try:
+            yield
+        finally:
+            self._left_out = None
+
+    @contextmanager
+    def recording(self) -> Iterator[dict[str, None]]:
+        """Notes which scenarios are used."""
+        self._used = {}
+        yield self._used
+
+    def _looked_at(self, point: Measured) -> list[JsonObject]:
+        if self._left_out is None:
+            return list(point.replications)
+        return [result for index, result in enumerate(point.replications) if index != self._left_out]
+
+    def _matching(self, scenario: str, parameters: dict[str, Scalar]) -> list[Measured]:
+        return [
+            point
+            for point in self._points(scenario)
+            if all(name in point.parameters and point.parameters[name] == value for name, value in parameters.items())
+        ]
+
+    def _points(self, scenario: str) -> list[Measured]:
+        self._used[scenario] = None
+        if scenario not in self._known:
+            self._known[scenario] = self._load(scenario)
+        return self._known[scenario]
+
+    def _load(self, scenario: str) -> list[Measured]:
+        path = self._folder / f"{scenario}.json"
+        if not path.is_file():
+            raise InputError(f"there is no scenario {path}")
+        resolved = resolve_scenario(path, self._overrides)
+        file = self._cache / f"{scenario}-{_fingerprint(resolved, self._engine)[:16]}.json"
+        if file.is_file():
+            stored = json.loads(file.read_text(encoding="utf-8"))
+            return [Measured(entry["parameters"], tuple(entry["replications"])) for entry in stored]
+        outcome = run_points(
+            resolved.points,
+            self._engine,
+            jobs=self._jobs,
+            progress=self._announce(resolved) if self._announce is not None else None,
+        )
+        if outcome.interrupted:
+            raise InterruptedRunError("interrupted; what had finished is kept and need not run again")
+        points = [Measured(runs.point.parameters, tuple(runs.results)) for runs in outcome.runs]
+        entries = [{"parameters": point.parameters, "replications": list(point.replications)} for point in points]
+        make_writable_directory(self._cache)
+        write_file(file, json.dumps(entries).encode())
+        return points
+
+
+def _fingerprint(resolved: ResolvedScenario, engine: Engine) -> str:
+    """Of everything that results depend on."""
+    digest = hashlib.sha256(f"{version()}\0{engine.name}\0".encode())
+    binary = getattr(core(), "__file__", None)
+    if binary is not None:
+        try:
+            digest.update(hashlib.sha256(Path(binary).read_bytes()).digest())
+        except OSError as error:
+            raise ContendError(f"cannot read the compiled core {binary}: {error}") from error
+    for point in resolved.points:
+        digest.update(point.config_json.encode() + b"\0")
+    return digest.hexdigest()

@@ -1,0 +1,133 @@
+#include "scenario/preset.hpp"
+
+#include "scenario/layers.hpp"
+#include "scenario/named_files.hpp"
+#include "scenario/reader.hpp"
+#include "scenario/value_codec.hpp"
+
+#include <algorithm>
+#include <set>
+
+namespace contend::scenario {
+
+namespace {
+
+const FileKind& preset_kind() {
+  static const FileKind kind{"preset", {"name", "description", "models"}, "models"};
+  return kind;
+}
+
+/// The library section of a preset, checked, with the preset's name as its own.
+Node read_preset(const Node& reference, const std::string& pointer, const std::filesystem::path& file,
+                 const KnownNames& names) {
+  Diagnostics diagnostics;
+  Node preset = read_named_file(preset_kind(), file, reference, pointer, diagnostics);
+  std::vector<std::string> allowed = preset_text_keys();
+  allowed.insert(allowed.end(), {"schema_version", "library"});
+  refuse_unknown_keys(preset, "", allowed, diagnostics);
+  const Node* given = preset.find("library");
+  Reading reading{names, diagnostics, Strictness::profile, nullptr};
+  PointConfig scratch;
+  if (given == nullptr)
+    diagnostics.add(at(preset, "/library", "is missing; allowed: an object (" + root_section("library").doc + ")"));
+  else
+    read_section(root_section("library"), given, preset, "/library", {}, reading, scratch);
+  if (given != nullptr && given->find("name") != nullptr)
+    diagnostics.add(at(*given->find("name"), "/library/name", "the design of a preset is named after the preset"));
+  diagnostics.throw_if_any();
+  Node library = std::move(*preset.find("library"));
+  library.set("name", std::move(*preset.find("name")));
+  return library;
+}
+
+/// The name of a design as the library section would take it; adds a diagnostic when it would not.
+void check_name(const Node& name, const std::string& pointer, const KnownNames& names, Diagnostics& diagnostics) {
+  if (name.text.empty())
+    diagnostics.add(at(name, pointer, "a design needs a name"));
+  (void)decode(*fields_by_path().find("library.name")->second, name, pointer, names, diagnostics);
+}
+
+/// What the command line gives of a section: it wins over designs as well, which are layers upon the section.
+Node from_command_line(const Node& section) {
+  Node part = Node::object(section.source, section.line);
+  for (std::size_t i = 0; i < section.keys.size(); ++i) {
+    const Node& item = section.items[i];
+    if (item.is_object() && !is_annotated(item)) {
+      Node inner = from_command_line(item);
+      if (!inner.keys.empty())
+        part.set(section.keys[i], std::move(inner));
+    } else if (item.source->command_line) {
+      part.set(section.keys[i], item);
+    }
+  }
+  return part;
+}
+
+/// A design as a layer: a reference to a preset, or values with the design's name.
+Node design_layer(const Node& item, const Node& name) {
+  if (item.is_object()) {
+    Node layer = item;
+    if (layer.find("name") == nullptr)
+      layer.set("name", name);
+    return layer;
+  }
+  Node layer = Node::object(item.source, item.line);
+  layer.set("preset", item);
+  return layer;
+}
+
+} // namespace
+
+const std::vector<std::string>& preset_text_keys() { return preset_kind().text_keys; }
+
+void insert_preset(Node& library, const std::string& pointer, const std::vector<std::filesystem::path>& directories,
+                   const KnownNames& names) {
+  const Node* reference = library.find("preset");
+  if (reference == nullptr)
+    return;
+  const std::filesystem::path file = find_named_file(preset_kind(), *reference, pointer, directories);
+  Node complete = read_preset(*reference, pointer, file, names);
+  library.erase("preset");
+  merge_layer(complete, std::move(library));
+  library = std::move(complete);
+}
+
+std::vector<NamedDesign> read_designs(const Node& axis, const Node* common,
+                                      const std::vector<std::filesystem::path>& directories, const KnownNames& names) {
+  constexpr std::size_t most = 1000;
+  const std::string axis_pointer = child_pointer("/sweep", preset_path);
+  const auto refuse = [&](const Node& node, const std::string& pointer, const std::string& message) {
+    throw ScenarioError({at(node, pointer, message)});
+  };
+  if ((axis.kind != Node::Kind::array && !axis.is_object()) || axis.items.empty() || axis.items.size() > most)
+    refuse(axis, axis_pointer,
+           "found " + found(axis) + "; allowed: a list of presets, or an object of library sections by name, 1 to " +
+               std::to_string(most));
+  Diagnostics diagnostics;
+  std::vector<NamedDesign> designs;
+  std::set<std::string> seen;
+  for (std::size_t i = 0; i < axis.items.size(); ++i) {
+    const Node& item = axis.items[i];
+    const bool by_name = axis.is_object();
+    const std::string pointer = child_pointer(axis_pointer, by_name ? axis.keys[i] : std::to_string(i));
+    const Node name = by_name ? Node::string(axis.keys[i], item.source, item.line) : item;
+    if (by_name ? !item.is_object() : !item.is_string())
+      refuse(item, pointer, "found " + found(item) + "; allowed: " + (by_name ? "an object" : "the name of a preset"));
+    check_name(name, pointer, names, diagnostics);
+    if (!seen.insert(name.text).second)
+      diagnostics.add(at(item, pointer, "found " + found(item) + " again; allowed: each design once"));
+    diagnostics.throw_if_any();
+    Node library = common == nullptr ? Node::object(item.source, item.line) : *common;
+    if (library.is_object()) {
+      Node last = from_command_line(library);
+      library.erase("name"); // each design has its own
+      merge_layer(library, design_layer(item, name));
+      merge_layer(library, std::move(last));
+    }
+    insert_preset(library, by_name ? child_pointer(pointer, "preset") : pointer, directories, names);
+    designs.push_back({name.text, std::move(library)});
+  }
+  return designs;
+}
+
+} // namespace contend::scenario

@@ -1,0 +1,176 @@
+"""Comparing two designs with paired replications."""
+
+import json
+import math
+import random
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+from scipy import stats
+
+from contend.cli import main
+from contend.compare import bootstrap, compare_samples, pooled_reduction, sample_variance
+from contend.errors import InputError
+from contend.plots import comparison_picture_bytes
+
+if TYPE_CHECKING:
+    from fakes import FakeCore
+
+Capture = pytest.CaptureFixture[str]
+
+
+def test_the_interval_is_that_of_the_paired_t_test() -> None:
+    a = [10.0, 12.0, 11.5, 9.0, 10.4]
+    b = [11.0, 12.5, 12.8, 10.1, 10.2]
+    found = compare_samples("message_rate", a, b)
+    expected = stats.ttest_rel(b, a).confidence_interval(0.95)
+    assert found.difference.mean == pytest.approx(sum(b) / 5 - sum(a) / 5)
+    assert (found.difference.low, found.difference.high) == (pytest.approx(expected.low), pytest.approx(expected.high))
+    logs = stats.ttest_rel([math.log(y) for y in b], [math.log(x) for x in a]).confidence_interval(0.95)
+    assert (found.ratio.low, found.ratio.high) == (
+        pytest.approx(math.exp(logs.low)),
+        pytest.approx(math.exp(logs.high)),
+    )
+
+
+def test_chance_that_hits_both_sides_drops_out() -> None:
+    source = random.Random(1)
+    shared = [source.gauss(100, 10) for _ in range(20)]
+    a = [value + source.gauss(0, 0.1) for value in shared]
+    b = [value + 1 + source.gauss(0, 0.1) for value in shared]
+    found = compare_samples("x", a, b)
+    assert found.verdict == "higher"
+    assert found.variance_reduction is not None
+    assert found.variance_reduction > 1000
+    shuffled = compare_samples("x", a, b[1:] + b[:1])
+    assert shuffled.verdict == "no difference"
+    assert shuffled.variance_reduction is not None
+    assert shuffled.variance_reduction < 4
+
+
+@pytest.mark.parametrize("interval", ["t", "bootstrap"])
+def test_swapping_the_sides_turns_the_verdict(interval: str) -> None:
+    a, b = [10.0, 10.1, 9.9, 10.05], [12.0, 12.2, 11.9, 12.1]
+    one, other = compare_samples("x", a, b, interval), compare_samples("x", b, a, interval)
+    assert (one.verdict, other.verdict) == ("higher", "lower")
+    assert one.ratio.value is not None
+    assert other.ratio.value == pytest.approx(1 / one.ratio.value)
+
+
+def test_the_bootstrap_is_reproducible_and_near_t_for_many_samples() -> None:
+    source = random.Random(2)
+    samples = [source.gauss(5, 1) for _ in range(60)]
+    assert bootstrap(samples) == bootstrap(samples)
+    half = bootstrap(samples).half_width
+    assert half is not None
+    assert half == pytest.approx(stats.t.ppf(0.975, 59) * math.sqrt(sample_variance(samples) / 60), rel=0.15)
+
+
+def test_under_the_null_hypothesis_the_verdict_errs_in_one_case_of_twenty() -> None:
+    source = random.Random(3)
+    wrong = sum(
+        compare_samples("x", [source.gauss(10, 1) for _ in range(5)], [source.gauss(10, 1) for _ in range(5)]).verdict
+        != "no difference"
+        for _ in range(2000)
+    )
+    assert 60 <= wrong <= 145  # 100 expected, standard deviation 9.7
+
+
+def test_corner_cases() -> None:
+    assert compare_samples("x", [1.0], [2.0]).verdict == "undecided"
+    assert compare_samples("x", [3.0, 3.0], [3.0, 3.0]).verdict == "no difference"
+    assert compare_samples("x", [3.0, 3.0], [4.0, 4.0]).verdict == "higher"
+    assert compare_samples("x", [0.0, 0.0], [4.0, 4.0]).ratio.value is None
+    assert compare_samples("x", [3.0, 4.0], [4.0, 4.5], "bootstrap").difference.low is not None
+    assert pooled_reduction([1.0], [0.0]) is None
+    with pytest.raises(InputError, match="cannot be paired"):
+        compare_samples("x", [1.0], [1.0, 2.0])
+    with pytest.raises(InputError, match="no interval"):
+        compare_samples("x", [1.0], [2.0], "wald")
+
+
+def test_compares_and_writes(core: "FakeCore", scenario: Path, capsys: Capture) -> None:
+    del core
+    assert main(["compare", str(scenario), str(scenario), "--replications", "4"]) == 0
+    text = capsys.readouterr().out
+    assert "no difference at 6" in text
+    document = json.loads(Path("out/compare/small_small/compare.json").read_text())
+    assert len(document["points"]) == 6
+    point = document["points"][0]
+    assert point["message_rate"]["difference"] == {"mean": 0.0, "ci95": [0.0, 0.0]}
+    assert point["verdict"] == "no difference"
+    assert len(point["message_rate"]["a"]["samples"]) == 4
+    assert Path("out/compare/small_small/plot.svg").stat().st_size > 1000
+
+
+def test_sides_differ_where_they_were_told_to(core: "FakeCore", scenario: Path, capsys: Capture) -> None:
+    original = core.run_point
+
+    def faster(config: str, replication: int, trace_hash: bool = False) -> str:  # noqa: FBT001, FBT002
+        result = json.loads(original(config, replication, trace_hash))
+        result["message_rate"] *= 1.5 if json.loads(config)["workload"].get("window") == 7 else 1.0
+        return json.dumps(result)
+
+    core.run_point = faster  # type: ignore[method-assign]
+    options = ["--set-b", "workload.window=7", "--json", "--check-pairing"]
+    assert main(["compare", str(scenario), str(scenario), *options]) == 0
+    document = json.loads(capsys.readouterr().out)
+    assert {point["verdict"] for point in document["points"]} == {"faster"}
+    assert document["points"][0]["message_rate"]["ratio"]["value"] == pytest.approx(1.5)
+    assert document["b"] == "small with workload.window=7"
+
+
+def test_both_sides_use_the_seed_and_replications_of_a(core: "FakeCore", scenario: Path, capsys: Capture) -> None:
+    seeds: list[tuple[int, int]] = []
+    original = core.run_point
+
+    def note(config: str, replication: int, trace_hash: bool = False) -> str:  # noqa: FBT001, FBT002
+        seeds.append((json.loads(config)["run"]["seed"], replication))
+        return original(config, replication, trace_hash)
+
+    core.run_point = note  # type: ignore[method-assign]
+    other = scenario.parent / "other.json"
+    other.write_text(json.dumps({"name": "other", "run": {"seed": 99, "replications": 11}}))
+    assert main(["compare", str(scenario), str(other), "-j", "1", "--quiet"]) == 0
+    assert {seed for seed, _ in seeds} == {1}
+    assert len(seeds) == 2 * 6 * 3
+
+
+def test_sweeps_that_differ(core: "FakeCore", scenario: Path, capsys: Capture) -> None:
+    original = core.resolve
+
+    def resolve(path: str, *rest: object) -> str:
+        answer = json.loads(original(path, *rest))  # type: ignore[arg-type]
+        if "wider" in path:
+            answer["points"] = [p for p in answer["points"] if p["parameters"]["pairs"] > 1]
+        if "other" in path:
+            for point in answer["points"]:
+                point["parameters"]["window"] = 1
+        if "apart" in path:
+            for point in answer["points"]:
+                point["parameters"]["pairs"] += 100
+        return json.dumps(answer)
+
+    core.resolve = resolve  # type: ignore[method-assign]
+    for name in ("wider", "other", "apart"):
+        (scenario.parent / f"{name}.json").write_text(json.dumps({"name": name}))
+    assert main(["compare", str(scenario), "wider.json"]) == 0
+    assert "2 points of A have no counterpart" in capsys.readouterr().out
+    assert main(["compare", str(scenario), "other.json"]) == 2
+    assert "the sweeps differ: B alone sweeps window" in capsys.readouterr().err
+    assert main(["compare", str(scenario), "apart.json"]) == 2
+    assert "no point in common" in capsys.readouterr().err
+
+
+def test_the_picture_is_the_same_every_time() -> None:
+    from contend.compare import Comparison, PointComparison
+
+    points = tuple(
+        PointComparison(
+            {"pairs": n}, {"message_rate": compare_samples("message_rate", [n, n + 0.1], [2.0 * n, 2.2 * n])}
+        )
+        for n in (1, 2)
+    )
+    comparison = Comparison("a", "b", 1, "t", points)
+    assert comparison_picture_bytes(comparison) == comparison_picture_bytes(comparison)

@@ -1,0 +1,96 @@
+"""`contend run FOLDER`."""
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from contend.cli import main
+
+if TYPE_CHECKING:
+    from fakes import FakeCore
+
+Capture = pytest.CaptureFixture[str]
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    path = tmp_path / "figures"
+    (path / "more").mkdir(parents=True)
+    for name in ("b", "a", "more/c"):
+        (path / f"{name}.json").write_text(json.dumps({"name": "the same name"}))
+    return path
+
+
+def test_runs_all_each_into_its_folder(core: "FakeCore", folder: Path, capsys: Capture) -> None:
+    assert main(["run", str(folder), "-j", "2", "--replications", "2"]) == 0
+    assert core.calls == 3 * 6 * 2
+    for name in ("a", "b", "more/c"):
+        assert json.loads(Path(f"out/figures/{name}/results.json").read_text())["points"]
+    summary = json.loads(Path("out/figures/summary.json").read_text())
+    assert [entry["scenario"] for entry in summary["scenarios"]] == ["a", "b", "more/c"]
+    assert {entry["status"] for entry in summary["scenarios"]} == {"done"}
+    assert {entry["runs"] for entry in summary["scenarios"]} == {12}
+    assert summary["scenarios"][0]["message_rate"]["lowest"] < summary["scenarios"][0]["message_rate"]["highest"]
+    assert "more/c" in capsys.readouterr().out
+
+
+def test_a_failure_does_not_stop_the_others(
+    core: "FakeCore", folder: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    original = core.run_point
+
+    def fail_in_b(config: str, replication: int, trace_hash: bool = False) -> str:  # noqa: FBT001, FBT002
+        if json.loads(config)["workload"].get("broken"):
+            raise core.SimulationError("deadlock")
+        return original(config, replication, trace_hash)
+
+    monkeypatch.setattr(core, "run_point", fail_in_b)
+    (folder / "b.json").write_text(json.dumps({"workload": {"pairs": 1, "broken": True}}))
+    (folder / "d.json").write_text(json.dumps({"name": "d"}))
+    assert main(["run", str(folder), "--out", "there", "--json"]) == 1
+    output = capsys.readouterr()
+    entries = {entry["scenario"]: entry for entry in json.loads(output.out)["scenarios"]}
+    assert {name: entry["status"] for name, entry in entries.items()} == {
+        "a": "done", "b": "failed", "d": "done", "more/c": "done",
+    }  # fmt: skip
+    assert "deadlock" in entries["b"]["error"]
+    assert "1 of 4 scenarios failed: b" in output.err
+    assert not Path("there/b").exists()
+    assert Path("there/d/results.json").exists()
+
+
+def test_a_scenario_that_cannot_be_read_is_a_failure(core: "FakeCore", folder: Path, capsys: Capture) -> None:
+    def refuse(path: str, *_: object) -> str:
+        raise core.ScenarioError(f"{path}: unknown key")
+
+    original = core.resolve
+    core.resolve = lambda path, *rest: refuse(path) if path.endswith("a.json") else original(path, *rest)  # type: ignore[method-assign]
+    assert main(["run", str(folder)]) == 1
+    output = capsys.readouterr()
+    assert "unknown key" in output.out
+    assert "1 of 3 scenarios failed: a" in output.err
+    assert Path("out/figures/b/results.json").exists()
+
+
+def test_overrides_hold_for_all(core: "FakeCore", folder: Path) -> None:
+    del core
+    assert main(["run", str(folder), "--quiet", "--seed", "5"]) == 0
+    for name in ("a", "more/c"):
+        assert json.loads(Path(f"out/figures/{name}/results.json").read_text())["seed"] == 5
+
+
+@pytest.mark.parametrize("option", ["--print-resolved", "--check-determinism"])
+def test_options_for_one_scenario_are_refused(core: "FakeCore", folder: Path, capsys: Capture, option: str) -> None:
+    assert main(["run", str(folder), option]) == 2
+    assert "is a folder" in capsys.readouterr().err
+    assert core.calls == 0
+
+
+def test_an_empty_folder_says_so(core: "FakeCore", tmp_path: Path, capsys: Capture) -> None:
+    del core
+    (tmp_path / "empty").mkdir()
+    assert main(["run", str(tmp_path / "empty"), "--out", str(tmp_path / "out")]) == 2
+    assert "has no scenario files" in capsys.readouterr().err

@@ -1,0 +1,124 @@
+// Library presets: layers below a scenario's own values, and designs as an axis of a sweep.
+#include "support.hpp"
+
+#include <catch2/catch.hpp>
+
+#include <string>
+
+using namespace contend;
+using contend::test::data_directory;
+using contend::test::load_options;
+
+namespace {
+
+ResolvedScenario valid(const std::string& name, const std::string& path = {}, const std::string& text = {}) {
+  LoadOptions options = load_options();
+  if (!path.empty())
+    options.overrides = {{path, text}};
+  return load_scenario(data_directory() / "valid" / name, options);
+}
+
+} // namespace
+
+TEST_CASE("a preset gives what the scenario leaves open", "[scenario][presets]") {
+  const ResolvedScenario scenario = valid("preset.json");
+  const LibraryDesign& library = scenario.points.front().config.library;
+  CHECK(library.name == "testlib");
+  CHECK(library.instances.count == 6);
+  CHECK(library.instances.assignment == "dedicated");
+  CHECK(library.matching.lock == "ticket");
+  CHECK(library.matching.engine == LibraryDesign{}.matching.engine);
+  CHECK(library.protocol.eager_limit_bytes == 4096);
+  CHECK(scenario.origins["/library/instances/count"] == "scenario preset.json");
+  CHECK(scenario.origins["/library/instances/assignment"] == "preset testlib (guess: made up)");
+  CHECK(scenario.origins["/library/matching/engine"] == "default");
+}
+
+TEST_CASE("the command line changes single values of a preset, or the preset", "[scenario][presets]") {
+  const LibraryDesign one = valid("preset.json", "library.matching.lock", "mcs").points.front().config.library;
+  CHECK(one.matching.lock == "mcs");
+  CHECK(one.instances.assignment == "dedicated");
+  const LibraryDesign other = valid("base.json", "library.preset", "testlib").points.front().config.library;
+  CHECK(other.instances.count == 4);
+}
+
+TEST_CASE("fields are swept upon a preset", "[scenario][presets]") {
+  const ResolvedScenario scenario = valid("preset.json", "sweep.library.instances.count", "[1, 2]");
+  REQUIRE(scenario.points.size() == 2);
+  CHECK(scenario.points[1].config.library.instances.count == 2);
+  CHECK(scenario.points[1].config.library.instances.assignment == "dedicated");
+}
+
+TEST_CASE("designs are an axis", "[scenario][presets]") {
+  const ResolvedScenario scenario = valid("preset_sweep.json");
+  REQUIRE(scenario.points.size() == 2 * 3);
+  CHECK(scenario.points[0].parameters.dump() == R"({"lock":"mcs","preset":"plain"})");
+  const auto library = [&](std::size_t i) -> const LibraryDesign& { return scenario.points[i].config.library; };
+  SECTION("each is a layer upon the scenario's library, whose values win over a preset's") {
+    CHECK(library(0).instances.count == InstancesDesign{}.count);
+    CHECK(library(1).instances.count == 4);
+    CHECK(library(2).instances.count == 2);
+    CHECK(library(0).matching.lock == "ttas");
+    CHECK(library(1).matching.lock == "ttas");
+    CHECK(library(2).matching.lock == "mcs");
+    for (std::size_t i = 0; i < 6; ++i)
+      CHECK(library(i).progress.engine == "serial-try-lock");
+  }
+  SECTION("single fields are set upon the designs, also when their axis is written first") {
+    CHECK(library(1).instances.lock == "mcs");
+    CHECK(library(4).instances.lock == "ticket");
+  }
+  SECTION("a design has its own name") {
+    CHECK(library(0).name == "plain");
+    CHECK(library(1).name == "as it is");
+  }
+  SECTION("origins are known for each design") {
+    const auto origin = [&](const std::string& place) { return scenario.origins["/sweep/library.preset/" + place]; };
+    CHECK(origin("as it is/instances/count") == "preset testlib (guess: made up)");
+    CHECK(origin("changed/instances/count") == "scenario preset_sweep.json");
+  }
+}
+
+TEST_CASE("a list of presets names its designs after them", "[scenario][presets]") {
+  const ResolvedScenario scenario = valid("base.json", "sweep.library.preset", R"(["testlib"])");
+  REQUIRE(scenario.points.size() == 1);
+  CHECK(scenario.points.front().parameters.dump() == R"({"preset":"testlib"})");
+  CHECK(scenario.points.front().config.library.name == "testlib");
+  CHECK(scenario.points.front().config.library.instances.count == 4);
+}
+
+TEST_CASE("the command line wins over designs, a preset given there ends their sweep", "[scenario][presets]") {
+  const ResolvedScenario changed = valid("preset_sweep.json", "library.instances.count", "7");
+  for (const ResolvedPoint& point : changed.points)
+    CHECK(point.config.library.instances.count == 7);
+  const ResolvedScenario single = valid("preset_sweep.json", "library.preset", "testlib");
+  CHECK(single.points.size() == 2);
+  CHECK(single.points.front().config.library.matching.lock == "ttas");
+}
+
+TEST_CASE("suggestions leave out files of another kind", "[scenario][presets]") {
+  LoadOptions options = load_options();
+  options.preset_directories.push_back(data_directory() / "valid"); // scenarios
+  options.overrides = {{"library.preset", "base2"}};
+  CHECK_THROWS_WITH(load_scenario(data_directory() / "valid" / "base.json", options),
+                    Catch::Contains("available: testlib") && !Catch::Contains("full"));
+}
+
+TEST_CASE("the presets of the repository load, in thread and in process mode", "[scenario][presets]") {
+  LoadOptions options = load_options();
+  options.preset_directories = {test::repository() / "libraries"};
+  std::size_t loaded = 0;
+  for (const auto& entry : std::filesystem::directory_iterator(test::repository() / "libraries")) {
+    if (entry.path().extension() != ".json")
+      continue;
+    CAPTURE(entry.path());
+    for (const char* mode : {"thread", "process"}) {
+      options.overrides = {{"library.preset", entry.path().stem().string()}, {"workload.mode", mode}};
+      ResolvedScenario scenario;
+      CHECK_NOTHROW(scenario = load_scenario(data_directory() / "valid" / "base.json", options));
+      CHECK(scenario.points.front().config.library.name == entry.path().stem().string());
+    }
+    ++loaded;
+  }
+  CHECK(loaded >= 1);
+}

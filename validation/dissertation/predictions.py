@@ -1,0 +1,34 @@
+"""The columns of the counter table that were not known when the models were built, at the study's 1010 iterations."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from contend.claims import Given
+
+if TYPE_CHECKING:
+    from contend.evidence import Evidence
+    from contend.jsontypes import JsonObject
+
+MESSAGES = 2_585_600
+INSTANCES = [1, 10, 20]
+
+
+def _column(e: Evidence, table: str) -> JsonObject:
+    # The scenarios run all messages of the study; fewer, by --iterations, are scaled to them.
+    return {
+        "instances": Given(INSTANCES),
+        "out_of_sequence": [MESSAGES * e.per_message(table, "out_of_sequence", instances=n) for n in INSTANCES],
+        "match_time_ms": [MESSAGES * e.per_message(table, "match_time_ns", instances=n) / 1e6 for n in INSTANCES],
+        "simulated_messages": Given([e.counter(table, "messages_received", instances=n) for n in INSTANCES]),
+    }
+
+
+def predictions(e: Evidence) -> JsonObject:
+    """The contents of predictions.json."""
+    return {
+        "dissertation": {
+            "concurrent_progress": _column(e, "counters_concurrent_progress"),
+            "concurrent_progress_and_matching": _column(e, "counters_concurrent_matching"),
+        }
+    }
