@@ -107,8 +107,8 @@ def test_compares_and_writes(core: "FakeCore", scenario: Path, capsys: Capture) 
 def test_sides_differ_where_they_were_told_to(core: "FakeCore", scenario: Path, capsys: Capture) -> None:
     original = core.run_point
 
-    def faster(config: str, replication: int, trace_hash: bool = False) -> str:  # noqa: FBT001, FBT002
-        result = json.loads(original(config, replication, trace_hash))
+    def faster(config: str, replication: int, *options: bool | str | int) -> str:
+        result = json.loads(original(config, replication, *options))  # type: ignore[arg-type]
         result["message_rate"] *= 1.5 if json.loads(config)["workload"].get("window") == 7 else 1.0
         return json.dumps(result)
 
@@ -125,9 +125,9 @@ def test_both_sides_use_the_seed_and_replications_of_a(core: "FakeCore", scenari
     seeds: list[tuple[int, int]] = []
     original = core.run_point
 
-    def note(config: str, replication: int, trace_hash: bool = False) -> str:  # noqa: FBT001, FBT002
+    def note(config: str, replication: int, *options: bool | str | int) -> str:
         seeds.append((json.loads(config)["run"]["seed"], replication))
-        return original(config, replication, trace_hash)
+        return original(config, replication, *options)  # type: ignore[arg-type]
 
     core.run_point = note  # type: ignore[method-assign]
     other = scenario.parent / "other.json"

@@ -42,10 +42,10 @@ def test_a_failure_does_not_stop_the_others(
 ) -> None:
     original = core.run_point
 
-    def fail_in_b(config: str, replication: int, trace_hash: bool = False) -> str:  # noqa: FBT001, FBT002
+    def fail_in_b(config: str, replication: int, *options: bool | str | int) -> str:
         if json.loads(config)["workload"].get("broken"):
             raise core.SimulationError("deadlock")
-        return original(config, replication, trace_hash)
+        return original(config, replication, *options)  # type: ignore[arg-type]
 
     monkeypatch.setattr(core, "run_point", fail_in_b)
     (folder / "b.json").write_text(json.dumps({"workload": {"pairs": 1, "broken": True}}))
