@@ -10,8 +10,8 @@ IdlePoll::Resumption IdlePoll::rest(SimThread& self, const PollTurn& turn, bool 
                                        [](const PollTurn::Visit& visit) { return visit.lock->quiet(); });
   // A turn that had to fetch a line would find it at hand the next time, however often turns have looked alike so far.
   const bool all_at_hand = std::exchange(line_transfers_, self.line_transfers()) == self.line_transfers();
-  if (!all_at_hand || !enabled_ || limit < 1 || turn.period == Duration{} || !quiet || !locks_quiet || !turn.undisturbed ||
-      turn != steady_) {
+  if (!all_at_hand || !enabled_ || limit < 1 || turn.period == Duration{} || !quiet || !locks_quiet ||
+      !turn.undisturbed || turn != steady_) {
     steady_ = turn;
     return {};
   }
