@@ -96,8 +96,10 @@ ChromeTrace::Summary ChromeTrace::finish() {
     close_everything();
     stop();
   }
-  write("\n],\"otherData\":{\"title\":\"" + title_ + "\",\"complete\":" + (summary_.complete ? "true" : "false") +
-        ",\"end_us\":" + microseconds(nanoseconds(summary_.end)) + "}}\n");
+  write("\n"
+        R"(],"otherData":{"title":")" +
+        title_ + R"(","complete":)" + (summary_.complete ? "true" : "false") + R"(,"end_us":)" +
+        microseconds(nanoseconds(summary_.end)) + "}}\n");
   if (std::fclose(file_.release()) != 0 && !error_) {
     error_ = std::error_code(errno, std::generic_category());
   }

@@ -154,6 +154,7 @@ void ContentionAccount::message_arrived(MessageNumber /*message*/, const TraceLa
 
 std::vector<ContentionAccount::LockAccount> ContentionAccount::locks() const {
   std::vector<LockAccount> accounts;
+  accounts.reserve(locks_.size());
   for (const Lock& lock : locks_) {
     accounts.push_back(lock.account);
   }

@@ -58,23 +58,23 @@ public:
 
   void span(const SimThread& /*thread*/, Category /*category*/, TimePoint /*begin*/, TimePoint /*end*/) override {}
   void restart(const SimThread& thread, TimePoint time) override;
-  void lock_requested(const SimThread& thread, const TraceLabel& lock, TimePoint time) override;
-  void lock_acquired(const SimThread& thread, const TraceLabel& lock, TimePoint time) override;
-  void lock_refused(const SimThread& thread, const TraceLabel& lock, TimePoint time) override;
-  void lock_released(const SimThread& thread, const TraceLabel& lock, TimePoint time) override;
-  void unlock_done(const SimThread& thread, const TraceLabel& lock, Category charged_to, TimePoint time) override;
-  void length(const TraceLabel& queue, TimePoint time, std::int64_t length) override;
+  void lock_requested(const SimThread& thread, const TraceLabel& label, TimePoint time) override;
+  void lock_acquired(const SimThread& thread, const TraceLabel& label, TimePoint time) override;
+  void lock_refused(const SimThread& thread, const TraceLabel& label, TimePoint time) override;
+  void lock_released(const SimThread& thread, const TraceLabel& label, TimePoint time) override;
+  void unlock_done(const SimThread& thread, const TraceLabel& label, Category charged_to, TimePoint time) override;
+  void length(const TraceLabel& label, TimePoint time, std::int64_t length) override;
   MessageNumber message_posted(const SimThread& thread, const PostedMessage& message) override;
-  void message_arrived(MessageNumber message, const TraceLabel& interface, TimePoint time, Duration busy) override;
+  void message_arrived(MessageNumber message, const TraceLabel& label, TimePoint time, Duration busy) override;
 
 private:
   struct Waiter {
-    int thread;
+    int thread = -1;
     TimePoint since;
     TimePoint not_attributed_before; ///< the time until then is attributed to a holder already
   };
   struct Release {
-    int thread;
+    int thread = -1;
     TimePoint since;
   };
   struct Lock {

@@ -21,6 +21,7 @@ struct TraceLabel {
   explicit TraceLabel(std::string text, int number = -1) : name(std::move(text)), owner(number) {}
   TraceLabel(const TraceLabel&) = delete;
   TraceLabel& operator=(const TraceLabel&) = delete;
+  ~TraceLabel() = default;
 
   std::string name;
   int owner = -1; ///< number of the process of a queue, or of the host of an interface; -1: not told
@@ -34,7 +35,7 @@ using MessageNumber = std::uint32_t;
 struct PostedMessage {
   const TraceLabel& interface;
   const TraceLabel& context;
-  std::int64_t bytes;
+  std::int64_t bytes = 0;
   TimePoint called;        ///< when the thread began to post it
   TimePoint fetched;       ///< the interface has its work request
   TimePoint served;        ///< the interface turns to it

@@ -14,7 +14,7 @@ void write_section(const Section& section, const std::string& path, const KnownN
   if (!section.stand_ins.empty()) {
     page += "\nIn place of values:";
     for (const std::string& key : section.stand_ins)
-      page += (&key == &section.stand_ins.front() ? " `" : ", `") + path + "." + key + "`";
+      page.append(&key == &section.stand_ins.front() ? " `" : ", `").append(path).append(".").append(key).append("`");
     page += ".\n";
   }
   if (!section.fields.empty())

@@ -25,6 +25,6 @@ struct RunPointOptions {
 /// Runs one replication of a point (contend::to_json of a PointConfig). The result has message_rate (1/s), elapsed_s and
 /// simulated_s, events, counters, time_by_category_ns by role, and what the options ask for. Throws ScenarioError for a bad
 /// point, and what simulate() throws.
-[[nodiscard]] std::string run_point(std::string_view config_json, int replication, const RunPointOptions& options = {});
+[[nodiscard]] std::string run_point(std::string_view config_json, int replication, const RunPointOptions& wanted = {});
 
 } // namespace contend

@@ -21,7 +21,7 @@ struct Envelope {
   // Written by a receiving interface that matches messages itself, see HardwareMatcher.
   PostedReceive* matched = nullptr; ///< the receive that it has found
   bool missed = false;              ///< it has looked and found none
-  std::uint32_t number = 0;   ///< see MessageNumber; 0 unless the run is traced
+  std::uint32_t number = 0;         ///< see MessageNumber; 0 unless the run is traced
 };
 
 } // namespace contend

@@ -68,7 +68,7 @@ struct MatcherSetup {
   const Host& host;
   MatchingParameters prices;
   MatchingSizes sizes;
-  int peers; ///< ranks that messages come from: 0 to peers - 1
+  int peers = 0; ///< ranks that messages come from: 0 to peers - 1
 };
 
 using MatcherFactory = std::unique_ptr<Matcher> (*)(const MatcherSetup&);
