@@ -1,9 +1,12 @@
-"""Times the regeneration of the study's two-sided figures: three panels of six curves of 20 points, with and without overtaking.
+# ruff: noqa: INP001 - a program, not a package
+"""Times the regeneration of the study's two-sided figures.
+
+Three panels of six curves of 20 points, with and without overtaking.
 
     ./.venv/bin/python benchmarks/figures.py [-j 2] [--linear]
 
-The target is 180 s on two cores with five replications. --linear runs one panel with 10, 20 and 40 iterations instead and prints the CPU
-time per simulated message, warm-up included.
+The target is 180 s on two cores with five replications. --linear runs one panel with 10, 20 and 40 iterations instead
+and prints the CPU time per simulated message, warm-up included.
 """
 
 from __future__ import annotations
@@ -53,7 +56,8 @@ def linear() -> None:
             results = contend.run(str(find_scenario(name)), changes, jobs=1)
             spent = time.process_time() - begin
             messages = sum(p.counters["messages_received"] * p.replications for p in results.points)
-            print(f"{name:22} {iterations:4} iterations {messages:12,.0f} messages {1e6 * spent / messages:6.2f} us each")
+            cost = 1e6 * spent / messages
+            print(f"{name:22} {iterations:4} iterations {messages:12,.0f} messages {cost:6.2f} us each")
 
 
 def main() -> None:

@@ -66,8 +66,8 @@ public:
   void length(const TraceLabel& label, TimePoint time, std::int64_t length) override;
   MessageNumber message_posted(const SimThread& thread, const PostedMessage& message) override;
   void message_arrived(MessageNumber message, const TraceLabel& label, TimePoint time, Duration busy) override;
-  void interface_occupied(const TraceLabel& interface, std::string_view by, TimePoint ready, TimePoint time,
-                          Duration busy, Duration on_wire) override;
+  void interface_occupied(const TraceLabel& label, std::string_view by, TimePoint ready, TimePoint time, Duration busy,
+                          Duration on_wire) override;
 
 private:
   struct Waiter {

@@ -212,8 +212,8 @@ Problem credits_never_return(const PointConfig& point) {
 }
 
 struct Check {
-  const char* path; ///< the field that the user most likely has to change
-  Problem (*find)(const PointConfig&);
+  const char* path = nullptr; ///< the field that the user most likely has to change
+  Problem (*find)(const PointConfig&) = nullptr;
   const char* workload = nullptr; ///< kind of workload that it is about; nullptr: any
 };
 

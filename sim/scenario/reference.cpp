@@ -26,8 +26,11 @@ void write_section(const Section& section, const std::string& path, const KnownN
   write_fields(section, names, page);
   if (!section.stand_ins.empty()) {
     page += "\nIn place of values:";
-    for (const std::string& key : section.stand_ins)
-      page += (&key == &section.stand_ins.front() ? " `" : ", `") + path + "." + key + "`";
+    const char* separator = " `";
+    for (const std::string& key : section.stand_ins) {
+      page.append(separator).append(path).append(".").append(key).append("`");
+      separator = ", `";
+    }
     page += ".\n";
   }
   for (const Section& kind : section.kinds) {

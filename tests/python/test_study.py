@@ -1,7 +1,6 @@
 """Published numbers beside predictions."""
 
 import json
-from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,6 +13,8 @@ from contend.study import StudyPoint, study_points
 from fakes import REPOSITORY
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
