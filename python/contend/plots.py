@@ -57,9 +57,11 @@ _LINES = ("-", "--", ":", "-.")
 _LOG_ABOVE = 50.0
 
 
-def _measure(points: tuple[PointResult, ...]) -> tuple[str, str]:
+def _measure(results: Results) -> tuple[str, str]:
+    points = results.points
     if points[0].message_rate is not None:
-        return "message_rate", "message rate (msg/s)"
+        operation = results.scenario.get("workload", {}).get("operation")  # of one-sided workloads
+        return "message_rate", "message rate (msg/s)" if operation is None else f"{operation} rate (operations/s)"
     if "perceived_bandwidth" in points[0].estimates:
         return "perceived_bandwidth", "perceived bandwidth (MiB/s)"
     return "time_per_operation_s", "time per operation (s)"
@@ -265,7 +267,7 @@ def draw(results: Results) -> Figure:
     points = results.points
     axis = x_axis(points)
     all_curves = curves(points, axis)
-    measure, measure_label = _measure(points)
+    measure, measure_label = _measure(results)
     roles = list(dict.fromkeys(role for point in points for role in point.time_by_category_ns))
     # The receiver is where it usually hurts: it comes first.
     roles.sort(key=lambda role: (role != "receiver", role != "sender"))
