@@ -45,6 +45,7 @@ class PointResult:
     wall_s: float
     events: int | float
     event_hashes: tuple[str, ...] = field(default=())
+    notes: tuple[str, ...] = field(default=())
 
     @property
     def message_rate(self) -> Estimate | None:
@@ -68,6 +69,8 @@ class PointResult:
         entry["simulated_s"] = self.simulated_s
         entry["wall_s"] = self.wall_s
         entry["events"] = self.events
+        if self.notes:
+            entry["notes"] = list(self.notes)
         return entry
 
     @staticmethod
@@ -91,6 +94,7 @@ class PointResult:
             simulated_s=entry["simulated_s"],
             wall_s=entry["wall_s"],
             events=entry["events"],
+            notes=tuple(entry.get("notes", ())),
         )
 
 
@@ -104,6 +108,11 @@ class Results:
     points: tuple[PointResult, ...]
     interrupted: bool = False
     contend_version: str = field(default_factory=version)
+
+    @property
+    def notes(self) -> list[str]:
+        """What a user should know about how designs were carried out, each once."""
+        return list(dict.fromkeys(note for point in self.points for note in point.notes))
 
     @property
     def name(self) -> str:
@@ -238,6 +247,7 @@ def summarise(runs: PointRuns) -> PointResult:
         wall_s=float(mean_number(runs.wall_s)),
         events=mean_number([r["events"] for r in results]),
         event_hashes=tuple(str(r["event_hash"]) for r in results if r.get("event_hash")),
+        notes=tuple(dict.fromkeys(str(note) for r in results for note in r.get("notes", ()))),
     )
 
 

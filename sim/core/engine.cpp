@@ -10,11 +10,21 @@ Target::Target(Engine& engine, bool is_thread)
 
 Target::~Target() { engine_.remove_target(slot_); }
 
-SimThread::SimThread(Engine& engine, std::string name, int host, int core, Body body)
+SimThread::SimThread(Engine& engine, std::string name, int host, int core, Body body, bool daemon)
     : Target(engine, true), name_(std::move(name)), id_(static_cast<int>(engine.threads().size())), host_(host),
-      core_(core), body_(std::move(body)) {}
+      core_(core), body_(std::move(body)), daemon_(daemon) {}
 
-void SimThread::resume_at(TimePoint time) { engine_.wake_at(*this, time); }
+void SimThread::resume_at(TimePoint time) {
+  end_wait();
+  engine_.wake_at(*this, time);
+}
+
+void SimThread::refuse_to_resume() const {
+  if (engine_.unwinding_) {
+    return; // nobody goes on any more
+  }
+  throw InvariantViolation("thread '" + name_ + "' is resumed, but it does not wait, or was resumed before");
+}
 
 void SimThread::run_body() {
   try {
@@ -29,7 +39,7 @@ void SimThread::run_body() {
     }
   }
   finished_ = true;
-  --engine_.unfinished_;
+  --(daemon_ ? engine_.daemons_ : engine_.unfinished_);
 }
 
 void SimThread::fiber_entry(void* self) {
@@ -77,10 +87,10 @@ TargetSlot Engine::add_target(Target& target) {
   return static_cast<TargetSlot>(targets_.size() - 1);
 }
 
-SimThread& Engine::spawn(std::string name, int host, int core, SimThread::Body body) {
-  threads_.push_back(std::make_unique<SimThread>(*this, std::move(name), host, core, std::move(body)));
+SimThread& Engine::add_thread(std::string name, int host, int core, SimThread::Body body, bool daemon) {
+  threads_.push_back(std::make_unique<SimThread>(*this, std::move(name), host, core, std::move(body), daemon));
   SimThread& thread = *threads_.back();
-  ++unfinished_;
+  ++(daemon ? daemons_ : unfinished_);
   if (backend_) {
     backend_->start(thread);
   } else {
@@ -205,6 +215,11 @@ void Engine::check_stop() {
   }
   if (stop_flag_ != nullptr && stop_flag_->load(std::memory_order_relaxed) && !error_) {
     error_ = std::make_exception_ptr(Stopped("the run was stopped"));
+  }
+  // Between two of these checks much less is inserted than what is left then.
+  if (sequence_ > EventKey::max_sequence - (std::uint64_t{1} << 32) && !error_) {
+    error_ = std::make_exception_ptr(StepLimit("the run is too long: events can be told apart up to number " +
+                                               std::to_string(EventKey::max_sequence)));
   }
   if (steps_ > step_limit_ && !error_) {
     error_ = std::make_exception_ptr(StepLimit("no end after " + std::to_string(steps_) + " steps, at " +

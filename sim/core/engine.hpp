@@ -87,7 +87,7 @@ public:
   /// Time by category, in picoseconds.
   using Times = std::array<Duration, category_count>;
 
-  SimThread(Engine& engine, std::string name, int host, int core, Body body);
+  SimThread(Engine& engine, std::string name, int host, int core, Body body, bool daemon = false);
 
   [[nodiscard]] const std::string& name() const { return name_; }
   [[nodiscard]] int id() const { return id_; }
@@ -99,6 +99,7 @@ public:
   [[nodiscard]] Engine& engine() const { return engine_; }
   [[nodiscard]] const Times& times() const { return times_; }
   [[nodiscard]] bool finished() const { return finished_; }
+  [[nodiscard]] bool daemon() const { return daemon_; }
 
   /// Uses the core for `span`. Only the running thread may call this.
   void spend(Duration span, Category category);
@@ -148,9 +149,14 @@ private:
   Times times_{};
   Duration owed_{};
   std::uint64_t line_transfers_ = 0;
+  void end_wait();
+  void refuse_to_resume() const;
+
   const Waitable* waiting_for_ = nullptr;
+  bool resumed_ = false; ///< the wait is over at some time
   bool started_ = false;
   bool finished_ = false;
+  bool daemon_; ///< the run does not wait for it
 };
 
 /// Sees every step of a run in order. Used for hashes of the event sequence and in tests.
@@ -176,7 +182,13 @@ public:
   [[nodiscard]] std::uint64_t steps() const { return steps_; }
 
   /// Adds a thread that starts now, after everything already due. `core` counts within `host`.
-  SimThread& spawn(std::string name, int host, int core, SimThread::Body body);
+  SimThread& spawn(std::string name, int host, int core, SimThread::Body body) {
+    return add_thread(std::move(name), host, core, std::move(body), false);
+  }
+  /// A thread for which the run does not wait: it is over when all others have ended.
+  SimThread& spawn_daemon(std::string name, int host, int core, SimThread::Body body) {
+    return add_thread(std::move(name), host, core, std::move(body), true);
+  }
   [[nodiscard]] const std::vector<std::unique_ptr<SimThread>>& threads() const { return threads_; }
 
   /// Runs until all threads have ended. Throws Deadlock, Stopped, or what a thread threw.
@@ -203,8 +215,8 @@ public:
 
   /// For backends: the clock has moved, and a target continues.
   void backend_step(TimePoint time, TargetSlot slot);
-  /// For backends: the run has failed, was stopped or was given up; nobody may continue.
-  [[nodiscard]] bool ending() const { return unwinding_ || error_ != nullptr; }
+  /// For backends: the run is over for all but daemons, has failed, was stopped or was given up; nobody may continue.
+  [[nodiscard]] bool ending() const { return unwinding_ || error_ != nullptr || (unfinished_ == 0 && daemons_ > 0); }
   [[nodiscard]] static TargetSlot slot_of(const Target& target) { return target.slot_; }
 
 private:
@@ -213,6 +225,7 @@ private:
   static constexpr std::uint64_t stop_check_mask = 0xfff; ///< look at the stop flag every 4096 steps
   struct Unwind {}; ///< thrown through the stack of a thread whose simulation is over
 
+  SimThread& add_thread(std::string name, int host, int core, SimThread::Body body, bool daemon);
   TargetSlot add_target(Target& target);
   void remove_target(TargetSlot slot) { free_slots_.push_back(slot); }
 
@@ -259,7 +272,8 @@ private:
   StackPool stacks_;
   std::vector<std::unique_ptr<SimThread>> threads_;
   std::exception_ptr error_;
-  int unfinished_ = 0;
+  int unfinished_ = 0; ///< threads that have not ended, without daemons
+  int daemons_ = 0;
   bool unwinding_ = false;
 };
 
@@ -291,6 +305,7 @@ inline void SimThread::settle() {
 __attribute__((always_inline)) inline void SimThread::wait(const Waitable& reason, Category category) {
   settle();
   waiting_for_ = &reason;
+  resumed_ = false;
   const TimePoint start = engine_.now();
   engine_.park(*this);
   waiting_for_ = nullptr;
@@ -304,7 +319,17 @@ inline void SimThread::reset_times() {
   }
 }
 
-inline void SimThread::resume() { engine_.make_ready(*this); }
+inline void SimThread::resume() {
+  end_wait();
+  engine_.make_ready(*this);
+}
+
+inline void SimThread::end_wait() {
+  if (waiting_for_ == nullptr || resumed_) [[unlikely]] {
+    refuse_to_resume();
+  }
+  resumed_ = true;
+}
 
 inline void Engine::make_ready(SimThread& thread) {
   if (backend_) [[unlikely]] {
@@ -354,23 +379,27 @@ public:
     }
   }
   /// A call of the library on behalf of a process, which the thread belongs to.
-  TraceScope(SimThread& self, int process, std::string_view what) : TraceScope(claimed(self, process), what) {}
-  ~TraceScope() {
-    if (TraceSink* const trace = self_.engine().trace(); trace != nullptr) [[unlikely]] {
-      trace->leave(self_, self_.now());
+  TraceScope(SimThread& self, int process, std::string_view what) : self_(self) { open(self, process, what); }
+  ~TraceScope() { close(self_); }
+
+  /// The same where begin and end are not in one block. Every open() needs its close().
+  static void open(SimThread& self, int process, std::string_view what) {
+    if (self.process() < 0) [[unlikely]] {
+      self.set_process(process);
+    }
+    if (TraceSink* const trace = self.engine().trace(); trace != nullptr) [[unlikely]] {
+      trace->enter(self, what, self.now());
+    }
+  }
+  static void close(SimThread& self) {
+    if (TraceSink* const trace = self.engine().trace(); trace != nullptr) [[unlikely]] {
+      trace->leave(self, self.now());
     }
   }
   TraceScope(const TraceScope&) = delete;
   TraceScope& operator=(const TraceScope&) = delete;
 
 private:
-  static SimThread& claimed(SimThread& self, int process) {
-    if (self.process() < 0) [[unlikely]] {
-      self.set_process(process);
-    }
-    return self;
-  }
-
   SimThread& self_;
 };
 

@@ -19,6 +19,7 @@ class EventKey {
 public:
   static constexpr int slot_bits = 24; ///< up to 16.7 million targets
   static constexpr TargetSlot max_slot = (TargetSlot{1} << slot_bits) - 1;
+  static constexpr std::uint64_t max_sequence = ~std::uint64_t{0} >> slot_bits; ///< 1.1e12 insertions in a run
 
   EventKey() = default;
   EventKey(TimePoint time, std::uint64_t sequence, TargetSlot slot)

@@ -45,6 +45,7 @@ public:
     }
     return instances_[id];
   }
+  [[nodiscard]] bool by_thread() const override { return true; }
 
 private:
   int count_;

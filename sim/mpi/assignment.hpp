@@ -16,6 +16,8 @@ public:
   virtual ~Assignment() = default;
   /// Index of the instance, 0 .. count-1.
   virtual int pick(SimThread& self) = 0;
+  /// A thread always picks the same one.
+  [[nodiscard]] virtual bool by_thread() const { return false; }
 };
 
 using AssignmentFactory = std::unique_ptr<Assignment> (*)(Engine&, const Host&, int count, std::string_view name);

@@ -3,6 +3,7 @@
 
 #include "core/time.hpp"
 #include "models/nic/parameters.hpp"
+#include "models/progress/parameters.hpp"
 
 #include <cstdint>
 #include <string>
@@ -27,19 +28,18 @@ struct InstancesDesign {
   int count = 1;
   std::string assignment = "round-robin"; ///< key in the assignment registry
   std::string lock = "pthread-mutex";     ///< key in the lock registry
-};
-
-struct ProgressDesign {
-  std::string engine = "ownership";   ///< key in the progress registry
-  std::string lock = "pthread-mutex"; ///< lock kind of the engine's own lock
+  std::string mapping = "thread";         ///< who decides on the instance of an operation: thread, communicator, tag
 };
 
 struct MatchingDesign {
   std::string engine = "ob1";         ///< key in the matching registry
   std::string lock = "pthread-mutex"; ///< lock kind of the matching lock
-  /// Which communicators share one set of queues and one lock: communicator (each has its own, as ob1), global (all
-  /// together, as MPICH and UCX).
+  /// What shares one set of queues and one lock: communicator (each has its own, as ob1), global (all together, as UCX and
+  /// MPICH with one VCI), instance (those messages that are mapped to the same instance, as MPICH's VCIs).
   std::string domain = "communicator";
+  /// What guards the queues: lock (one of their own), instance (the lock of the one instance through which all messages of
+  /// these queues come and go; with it the instance is what MPICH calls a virtual communication interface).
+  std::string guard = "lock";
   /// What keeps messages in order: sequence-numbers (checked by the receiver, as ob1), transport (the connection keeps
   /// the order in which a thread sends; nothing is checked, as MPICH and UCX).
   std::string ordering = "sequence-numbers";
@@ -77,6 +77,11 @@ struct FlowControlDesign {
 /// One MPI library, as a composition.
 struct LibraryDesign {
   std::string name = "unnamed";
+  /// MPI_THREAD_MULTIPLE or MPI_THREAD_SINGLE: multiple, single. With single there are no locks, and no atomics.
+  std::string thread_level = "multiple";
+  /// fine: locks around what they protect; global: one lock, of the instances' kind, around every call, released between
+  /// two turns of progress (MPICH's MPIR_THREAD_GRANULARITY_GLOBAL). Nothing inside it is locked again.
+  std::string critical_section = "fine";
   InstancesDesign instances;
   ProgressDesign progress;
   MatchingDesign matching;

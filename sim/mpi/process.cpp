@@ -1,5 +1,7 @@
 #include "mpi/process.hpp"
 
+#include "models/locks/no_lock.hpp"
+
 #include <algorithm>
 #include <array>
 
@@ -7,52 +9,128 @@ namespace contend {
 
 Process::Process(Engine& engine, const Host& host, Nic& nic, const ProcessSettings& settings, int rank, int peers)
     : engine_(engine), host_(host), settings_(settings), rank_(rank), peers_(peers),
-      steps_line_(engine, host, name() + "/rendezvous steps"), idle_(engine, settings.coalesce_idle_polls, name()),
+      single_(settings.library.thread_level == "single"), mapped_(settings.library.instances.mapping != "thread"),
+      mapped_by_tag_(settings.library.instances.mapping == "tag"),
+      guarded_by_instance_(settings.library.matching.guard == "instance"),
+      domain_kind_(settings.library.matching.domain == "global"     ? DomainKind::global
+                   : settings.library.matching.domain == "instance" ? DomainKind::instance
+                                                                    : DomainKind::communicator),
+      next_target_line_(engine, host, name() + "/next instance to poll"),
+      steps_line_(engine, host, name() + "/rendezvous steps"),
       free_list_(engine, host, name() + "/request free list"), noise_(engine.stream(name() + "/noise")),
       delayed_label_(name() + "/delayed sends", rank), out_of_sequence_label_(name() + "/out of sequence", rank) {
+  idles_.push_back(std::make_unique<IdlePoll>(engine, settings_.coalesce_idle_polls, name()));
+  free_idles_.push_back(idles_.back().get());
   const InstancesDesign& design = settings_.library.instances;
-  instances_.resize(static_cast<std::size_t>(design.count));
+  if (settings_.library.critical_section == "global") {
+    global_lock_ = make_lock(design.lock, name() + "/global lock");
+  }
+  const int count = design.count;
+  instances_.resize(static_cast<std::size_t>(count));
   for (std::size_t i = 0; i < instances_.size(); ++i) {
     const std::string label = name() + "/instance " + std::to_string(i);
-    instances_[i].lock = make_lock(design.lock, label);
-    instances_[i].context = &nic.create_context(*this, label, rank);
+    instances_[i].process = this;
+    instances_[i].lock = make_inner_lock(design.lock, label);
+    instances_[i].context = &nic.create_context(instances_[i], label, rank);
     instances_[i].endpoints.resize(static_cast<std::size_t>(peers));
   }
-  assignment_ = assignment_registry().at(design.assignment)(engine, host, design.count, name());
-  delayed_lock_ = make_lock(design.lock, name() + "/delayed sends");
+  assignment_ = assignment_registry().at(design.assignment)(engine, host, count, name());
+  own_instance_ = assignment_.get();
+  if (!own_instance_->by_thread()) {
+    polling_assignment_ = assignment_registry().at("dedicated")(engine, host, count, name() + "/polling");
+    own_instance_ = polling_assignment_.get();
+  }
+  delayed_lock_ = make_inner_lock(design.lock, name() + "/delayed sends");
+  if (guarded_by_instance_) {
+    for (int i = 0; i < count; ++i) {
+      free_lists_.push_back(std::make_unique<CacheLine>(
+          engine, host, instances_[static_cast<std::size_t>(i)].lock->name() + "/request free list"));
+    }
+  }
   const ProgressDesign& progress = settings_.library.progress;
   progress_ = progress_registry().at(progress.engine)(
       {engine, host, *this,
        [this, &progress](std::string_view label) { return make_lock(progress.lock, std::string(label)); },
-       settings_.locks.pause, name()});
+       settings_.locks.pause, name(), progress});
+  if (progress_->has_thread()) {
+    commands_ = std::make_unique<CommandQueue<Command>>(engine, host, progress.queue_slots, name() + "/commands");
+  }
 }
 
 std::unique_ptr<Lock> Process::make_lock(const std::string& kind, const std::string& name) const {
+  if (single_) {
+    return std::make_unique<NoLock>(engine_, name);
+  }
   return lock_registry().at(kind)(engine_, host_, settings_.locks, name);
 }
 
-/// The queues that a communicator uses; made when the first communicator needs them.
-MatchingDomain& Process::domain_of(int communicator) {
-  const MatchingDesign& design = settings_.library.matching;
-  const bool shared = design.domain == "global";
-  const auto number = static_cast<std::size_t>(shared ? 0 : communicator);
+/// For what the global critical section guards already, if there is one.
+std::unique_ptr<Lock> Process::make_inner_lock(const std::string& kind, const std::string& name) const {
+  return global_lock_ ? std::make_unique<NoLock>(engine_, name) : make_lock(kind, name);
+}
+
+void Process::enter_call(SimThread& self) {
+  if (global_lock_) {
+    global_lock_->lock(self);
+  }
+}
+
+void Process::leave_call(SimThread& self) {
+  if (global_lock_) {
+    global_lock_->unlock(self);
+  }
+}
+
+/// Changes a word that threads share: atomically, unless only one can be here.
+void Process::update_shared(SimThread& self, CacheLine& line, Category category) {
+  if (exclusive()) {
+    line.store_protected(self, category);
+  } else {
+    line.atomic(self, category);
+  }
+}
+
+/// MPICH ch4: context id, or context id plus tag, modulo the number of VCIs (MPIDI_map_contextid_to_vci,
+/// MPIDI_map_contextid_tag_to_vci).
+int Process::mapped_instance(int communicator, int tag) const {
+  const int count = targets();
+  return ((communicator + (mapped_by_tag_ ? tag : 0)) % count + count) % count;
+}
+
+int Process::instance_for(SimThread& self, int communicator, int tag) {
+  return mapped_ ? mapped_instance(communicator, tag) : assignment_->pick(self);
+}
+
+/// The queues that messages of this communicator and tag use; made when the first message or communicator needs them.
+MatchingDomain& Process::domain_of(int communicator, int tag) {
+  const std::size_t number = domain_kind_ == DomainKind::communicator ? static_cast<std::size_t>(communicator)
+                             : domain_kind_ == DomainKind::instance
+                                 ? static_cast<std::size_t>(mapped_instance(communicator, tag))
+                                 : 0;
   if (domains_.size() <= number) {
     domains_.resize(number + 1);
   }
   if (!domains_[number]) {
-    const std::string label =
-        name() + (shared ? "/all communicators" : "/communicator " + std::to_string(communicator));
-    const MatchingSizes sizes{design.bins, design.vector_width, design.offload_capacity};
-    domains_[number] = std::make_unique<MatchingDomain>();
-    MatchingDomain& domain = *domains_[number];
-    domain.lock = make_lock(design.lock, label + "/matching");
-    domain.matcher = matcher_registry().at(design.engine)({host_, settings_.matching, sizes, peers_});
-    domain.state = std::make_unique<CacheLine>(engine_, host_, label + "/queues");
-    domain.posted.name = label + "/posted";
-    domain.unexpected.name = label + "/unexpected";
-    domain.posted.owner = domain.unexpected.owner = rank_;
+    domains_[number] = make_domain(number);
   }
   return *domains_[number];
+}
+
+std::unique_ptr<MatchingDomain> Process::make_domain(std::size_t number) const {
+  const MatchingDesign& design = settings_.library.matching;
+  const std::string label =
+      name() +
+      (domain_kind_ == DomainKind::global ? "/all communicators" : "/" + design.domain + " " + std::to_string(number));
+  auto domain = std::make_unique<MatchingDomain>();
+  domain->lock = guarded_by_instance_ ? std::make_unique<NoLock>(engine_, label + "/matching")
+                                      : make_inner_lock(design.lock, label + "/matching");
+  domain->matcher = matcher_registry().at(design.engine)(
+      {host_, settings_.matching, {design.bins, design.vector_width, design.offload_capacity}, peers_});
+  domain->state = std::make_unique<CacheLine>(engine_, host_, label + "/queues");
+  domain->posted.name = label + "/posted";
+  domain->unexpected.name = label + "/unexpected";
+  domain->posted.owner = domain->unexpected.owner = rank_;
+  return domain;
 }
 
 int Process::create_communicator(bool allow_overtaking) {
@@ -61,7 +139,7 @@ int Process::create_communicator(bool allow_overtaking) {
   Communicator communicator;
   communicator.id = id;
   communicator.sequenced = !allow_overtaking && !settings_.library.matching.ordered_by_transport();
-  communicator.domain = &domain_of(id);
+  communicator.domain = &domain_of(id, 0);
   communicator.peers.resize(static_cast<std::size_t>(peers_));
   for (std::size_t peer = 0; peer < communicator.peers.size(); ++peer) {
     communicator.peers[peer].send_line =
@@ -84,6 +162,23 @@ void Process::connect(Process& peer) {
   }
 }
 
+void Process::start_progress_thread(int host, int core) {
+  engine_.spawn_daemon(name() + " progress", host, core, [this](SimThread& self) {
+    self.set_process(rank_);
+    progress_->run_thread(self);
+  });
+}
+
+Request* Process::submit(SimThread& self, Command command) {
+  Request* const request = new_request(self, -1);
+  request->owner = self.id();
+  command.request = request;
+  commands_->push(self, command, Category::line_transfer, [this] { end_rests(); });
+  return request;
+}
+
+HardwareMatcher::Time Process::Instance::arrived(Envelope& envelope) { return process->arrived(envelope); }
+
 Process::Instance& Process::instance_of(const Lock& lock) {
   return *std::find_if(instances_.begin(), instances_.end(),
                        [&](const Instance& instance) { return instance.lock.get() == &lock; });
@@ -93,8 +188,12 @@ Duration Process::copy_time(std::int64_t bytes) const {
   return Duration::seconds(static_cast<double>(bytes) / settings_.software.copy_bytes_per_second);
 }
 
-Request* Process::new_request(SimThread& self) {
-  free_list_.atomic(self, Category::line_transfer);
+CacheLine& Process::free_list_of(int instance) {
+  return instance < 0 || free_lists_.empty() ? free_list_ : *free_lists_[static_cast<std::size_t>(instance)];
+}
+
+Request* Process::new_request(SimThread& self, int instance) {
+  update_shared(self, free_list_of(instance), Category::line_transfer);
   self.owe(settings_.software.request_allocate, Category::software);
   if (free_requests_.empty()) {
     free_requests_.push_back(&requests_.emplace_back());
@@ -103,11 +202,12 @@ Request* Process::new_request(SimThread& self) {
   free_requests_.pop_back();
   *request = Request();
   request->complete = false;
+  request->instance = instance;
   return request;
 }
 
 void Process::free_request(SimThread& self, Request* request) {
-  free_list_.atomic(self, Category::line_transfer);
+  update_shared(self, free_list_of(request->instance), Category::line_transfer);
   free_requests_.push_back(request);
 }
 
@@ -117,7 +217,7 @@ SyncObject& Process::sync_of(SimThread& self) {
     syncs_.resize(id + 1);
   }
   if (!syncs_[id]) {
-    syncs_[id] = std::make_unique<SyncObject>(engine_, host_, name() + "/sync of " + self.name());
+    syncs_[id] = std::make_unique<SyncObject>(engine_, host_, name() + "/sync of " + self.name(), self.id());
   }
   return *syncs_[id];
 }
@@ -137,25 +237,38 @@ void Process::show_match(const SimThread& self, const Envelope& envelope) {
 
 void Process::waitall(SimThread& self, std::span<Request* const> requests) {
   const TraceScope scope(self, rank_, "MPI_Waitall");
+  enter_call(self);
   software(self, settings_.software.wait_call);
   SyncObject& sync = sync_of(self);
   sync.pending = 0;
-  sync.line.store(self, Category::line_transfer);
+  sync.targets.clear();
+  if (exclusive()) {
+    sync.line.store_protected(self, Category::line_transfer);
+  } else {
+    sync.line.store(self, Category::line_transfer);
+  }
   for (Request* request : requests) {
     if (request != nullptr && !request->complete) {
       self.owe(settings_.software.wait_request, Category::software); // attach by compare-and-swap
       request->sync = &sync;
       ++sync.pending;
+      if (mapped_ && std::find(sync.targets.begin(), sync.targets.end(), request->instance) == sync.targets.end()) {
+        sync.targets.push_back(request->instance);
+      }
     }
   }
   self.settle();
+  leave_call(self);
   progress_->wait(self, sync);
+  stop(self);
+  enter_call(self);
   for (Request* request : requests) {
     if (request != nullptr) {
       self.owe(settings_.software.wait_request, Category::software);
       free_request(self, request);
     }
   }
+  leave_call(self);
 }
 
 void Process::barrier(SimThread& self, int communicator, int first_rank, int ranks) {

@@ -1,79 +1,215 @@
-// One turn of the progress loop: every instance by try-lock, then the delayed sends.
+// One turn of the library's progress loop, and sleeping through turns that find nothing.
 #include "mpi/process.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace contend {
 
-int Process::progress(SimThread& self) {
-  const TraceScope scope(self, rank_, "progress");
-  turn_start_ = self.now();
-  turn_.start();
-  self.owe(settings_.software.progress_call, Category::poll_idle);
-  return finish_turn(self, 0, 0);
+namespace {
+
+/// Somebody else is at the lock, be it a resting thread.
+bool in_use(Lock& lock) {
+  lock.disturb_visitor();
+  return !lock.quiet();
 }
 
-/// The rest of a turn from `next_instance` on; `found` counts what the turn has found so far.
-int Process::finish_turn(SimThread& self, std::size_t next_instance, int found) {
-  for (; next_instance < instances_.size(); ++next_instance) {
-    found += poll_instance(self, instances_[next_instance]);
+} // namespace
+
+Poller& Process::poller_of(SimThread& self) {
+  const auto id = static_cast<std::size_t>(self.id());
+  if (pollers_.size() <= id) {
+    pollers_.resize(id + 1);
   }
-  if (!steps_.empty()) {
-    turn_.undisturbed = false;
-    found += retry_steps(self);
+  if (!pollers_[id]) {
+    pollers_[id] = std::make_unique<Poller>();
   }
-  if (delayed_sends_may_go()) {
-    turn_.undisturbed = false;
-    found += retry_delayed_sends(self);
-  }
-  turn_.period = self.now() - turn_start_;
-  return found;
+  return *pollers_[id];
 }
 
-int Process::poll_instance(SimThread& self, Instance& instance) {
-  const Duration try_at = self.now() - turn_start_;
-  if (!instance.lock->try_lock(self, Category::poll_idle)) {
-    turn_.undisturbed = false;
+IdlePoll& Process::idle_of(Poller& poller) {
+  if (poller.idle == nullptr) {
+    if (free_idles_.empty()) {
+      idles_.push_back(std::make_unique<IdlePoll>(engine_, settings_.coalesce_idle_polls, name()));
+      free_idles_.push_back(idles_.back().get());
+    }
+    poller.idle = free_idles_.back();
+    free_idles_.pop_back();
+  }
+  return *poller.idle;
+}
+
+void Process::stop(SimThread& self) {
+  const auto id = static_cast<std::size_t>(self.id());
+  if (id < pollers_.size() && pollers_[id] && pollers_[id]->idle != nullptr) {
+    free_idles_.push_back(std::exchange(pollers_[id]->idle, nullptr));
+  }
+}
+
+void Process::begin_turn(SimThread& self, Noise noise) {
+  TraceScope::open(self, rank_, "progress");
+  Poller& poller = poller_of(self);
+  poller.polls = 0;
+  if (poller.resuming) {
+    poller.turn.undisturbed = false;
+    if (global_lock_ && !poller.resumption.looking) {
+      global_lock_->lock(self, Category::poll_idle);
+    }
+    return;
+  }
+  poller.turn_start = self.now();
+  poller.turn.start();
+  self.owe(settings_.software.progress_call + (noise == Noise::always ? noise_.exponential(settings_.noise) : Duration{}),
+           Category::poll_idle);
+  if (global_lock_) {
+    poller.lock_at = self.now() - poller.turn_start;
+    poller.disturb_if(in_use(*global_lock_));
+    global_lock_->lock(self, Category::poll_idle);
+  }
+}
+
+int Process::poll(SimThread& self, int target, IfHeld if_held) {
+  Poller& poller = poller_of(self);
+  if (poller.passed()) {
+    return 0;
+  }
+  Instance& instance = instances_[static_cast<std::size_t>(target)];
+  if (poller.take_looking()) {
+    if (global_lock_) {
+      instance.lock->lock(self); // what has been granted is the global lock
+    }
+    const int found = instance.context->drain(self, *this);
+    instance.lock->unlock(self, Category::poll_idle);
+    poller.disturb_if(found > 0);
+    return found;
+  }
+  const bool first_under_global_lock = global_lock_ && poller.polls == 1;
+  const Duration try_at = first_under_global_lock ? poller.lock_at : self.now() - poller.turn_start;
+  if (if_held == IfHeld::wait) {
+    poller.disturb_if(in_use(*instance.lock));
+    instance.lock->lock(self, Category::poll_idle);
+  } else if (!instance.lock->try_lock(self, Category::poll_idle)) {
+    poller.disturb_if(true);
     return 0;
   }
   instance.context->look(self);
-  const Duration look_at = engine_.now() - turn_start_;
+  const Duration look_at = engine_.now() - poller.turn_start;
   const int found = instance.context->drain(self, *this);
-  turn_.undisturbed = turn_.undisturbed && found == 0;
-  turn_.visits.push_back({instance.lock.get(), try_at, look_at});
+  poller.disturb_if(found > 0);
+  poller.turn.visits.push_back({&lock_of(instance), try_at, look_at, look_at});
   instance.lock->unlock(self, Category::poll_idle);
+  poller.turn.visits.back().done_at = self.now() - poller.turn_start;
   return found;
 }
 
-int Process::progress_after_idle(SimThread& self) {
-  self.settle();
-  const IdlePoll::Resumption resumption = idle_.rest(self, turn_, nothing_in_sight());
-  if (!resumption.inside && resumption.turns > 0 && (!steps_.empty() || delayed_sends_may_go())) {
-    const TraceScope scope(self, rank_, "progress");
-    return finish_turn(self, instances_.size(), 0); // the last skipped turn would have found them at its end
+int Process::take_commands(SimThread& self) {
+  Poller& poller = poller_of(self);
+  if (poller.passed()) {
+    return 0;
   }
-  if (!resumption.inside) {
-    return resumption.turns > 0 ? 1 : progress(self); // let the caller look at its own condition first
+  if (!poller.take_looking()) {
+    const Duration try_at = self.now() - poller.turn_start;
+    commands_->look(self, Category::poll_idle);
+    const Duration look_at = engine_.now() - poller.turn_start;
+    poller.turn.visits.push_back({nullptr, try_at, look_at, look_at});
   }
-  const TraceScope scope(self, rank_, "progress");
-  // A visit is an instance: turns with delayed sends are never skipped as a whole.
-  turn_.undisturbed = false;
-  std::size_t next_instance = resumption.visit;
-  int found = 0;
-  if (resumption.looking) {
-    Instance& instance = instances_[next_instance++];
-    found = instance.context->drain(self, *this);
-    instance.lock->unlock(self, Category::poll_idle);
+  int taken = 0;
+  // Not more than the queue holds, or busy threads would keep this one from polling.
+  for (const auto most = static_cast<int>(commands_->slots()); taken < most && commands_->ready(); ++taken) {
+    const Command command = commands_->take(self, Category::line_transfer);
+    if (command.kind == Command::Kind::send) {
+      start_send(self, command.communicator, command.peer, command.tag, command.bytes, command.request);
+    } else {
+      start_receive(self, *command.request, command.communicator, command.peer, command.tag, command.bytes);
+    }
+    commands_->look(self, Category::poll_idle);
   }
-  return finish_turn(self, next_instance, found);
+  poller.disturb_if(taken > 0);
+  return taken;
 }
 
-void Process::activity(NicContext& /*context*/) { idle_.disturb(); }
+int Process::end_turn(SimThread& self) {
+  Poller& poller = poller_of(self);
+  poller.resuming = false;
+  int found = 0;
+  if (!steps_.empty()) {
+    poller.disturb_if(true);
+    found += retry_steps(self);
+  }
+  if (delayed_sends_may_go()) {
+    poller.disturb_if(true);
+    found += retry_delayed_sends(self);
+  }
+  if (global_lock_) {
+    global_lock_->unlock(self, Category::poll_idle);
+  }
+  poller.turn.period = self.now() - poller.turn_start;
+  if (global_lock_ && !poller.turn.visits.empty()) {
+    poller.turn.visits.back().done_at = poller.turn.period;
+  }
+  TraceScope::close(self);
+  return found;
+}
 
-bool Process::nothing_in_sight() const {
-  return steps_.empty() && !delayed_sends_may_go() &&
-         std::none_of(instances_.begin(), instances_.end(),
-                      [](const Instance& instance) { return instance.context->has_completions(); });
+/// With instances assigned to threads, the thread's own: what it waits for may have come in anywhere. Else those that the
+/// requests were mapped to.
+std::span<const int> Process::own_targets(SimThread& self, SyncObject& sync) {
+  if (!mapped_) {
+    sync.targets.assign(1, own_instance_->pick(self));
+  }
+  return sync.targets;
+}
+
+int Process::next_target(SimThread& self) {
+  if (instances_.size() == 1) {
+    return 0;
+  }
+  if (!poller_of(self).passing()) {
+    next_target_line_.store(self, Category::poll_idle);
+  }
+  return static_cast<int>(next_target_++ % instances_.size());
+}
+
+ProgressSource::Rest Process::rest(SimThread& self, std::int64_t limit) {
+  self.settle();
+  Poller& poller = poller_of(self);
+  const IdlePoll::Resumption resumption = idle_of(poller).rest(self, poller.turn, nothing_in_sight(poller.turn), limit);
+  poller.resumption = resumption;
+  poller.resuming = resumption.inside;
+  if (!resumption.inside && resumption.turns > 0 && (!steps_.empty() || delayed_sends_may_go())) {
+    // The last skipped turn would have found them at its end.
+    poller.resuming = true;
+    poller.resumption.visit = poller.turn.visits.size();
+    poller.resumption.looking = false;
+    return {resumption.turns - 1, true};
+  }
+  return {resumption.turns, resumption.inside};
+}
+
+void Process::activity() {
+  end_rests();
+}
+
+void Process::end_rests() {
+  for (const auto& idle : idles_) {
+    idle->disturb();
+  }
+}
+
+void Process::end_rest_of(const SyncObject& sync) {
+  const auto id = static_cast<std::size_t>(sync.waiter);
+  if (id < pollers_.size() && pollers_[id] && pollers_[id]->idle != nullptr) {
+    pollers_[id]->idle->disturb();
+  }
+}
+
+bool Process::nothing_in_sight(const PollTurn& turn) {
+  return steps_.empty() && !delayed_sends_may_go() && (!commands_ || commands_->quiet()) &&
+         std::none_of(instances_.begin(), instances_.end(), [&](Instance& instance) {
+           return instance.context->has_completions() &&
+                  std::any_of(turn.visits.begin(), turn.visits.end(),
+                              [&](const PollTurn::Visit& visit) { return visit.lock == &lock_of(instance); });
+         });
 }
 
 } // namespace contend

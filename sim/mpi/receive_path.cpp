@@ -2,40 +2,66 @@
 #include "mpi/process.hpp"
 
 #include <algorithm>
+#include <stdexcept>
 
 namespace contend {
 
 Request* Process::irecv(SimThread& self, int communicator, int source, int tag, std::int64_t bytes) {
   const TraceScope scope(self, rank_, "MPI_Irecv");
+  if (mapped_by_tag_ && tag == any_tag) {
+    throw std::invalid_argument(name() + " receives with any tag, but tags decide on the instance");
+  }
+  if (commands_) {
+    return submit(self, {Command::Kind::receive, communicator, source, tag, bytes, nullptr});
+  }
+  enter_call(self);
   software(self, settings_.software.receive_call);
-  Request* request = new_request(self);
-  request->communicator = communicator;
-  request->source = source;
-  request->tag = tag;
-  request->bytes = bytes;
+  Request* const request = new_request(self, mapped_ ? mapped_instance(communicator, tag) : -1);
   request->owner = self.id();
+  start_receive(self, *request, communicator, source, tag, bytes);
+  leave_call(self);
+  return request;
+}
+
+void Process::start_receive(SimThread& self, Request& request, int communicator, int source, int tag,
+                            std::int64_t bytes) {
+  if (commands_) {
+    software(self, settings_.software.receive_call);
+  }
+  request.communicator = communicator;
+  request.source = source;
+  request.tag = tag;
+  request.bytes = bytes;
   counters_.posted += tag >= 0 || tag == any_tag ? 1 : 0;
 
-  MatchingDomain& domain = *communicators_[static_cast<std::size_t>(communicator)].domain;
+  MatchingDomain& domain = domain_of(communicators_[static_cast<std::size_t>(communicator)], tag);
+  Lock* const vci = guarded_by_instance_
+                        ? instances_[static_cast<std::size_t>(mapped_instance(communicator, tag))].lock.get()
+                        : nullptr;
+  if (vci != nullptr) {
+    vci->lock(self);
+  }
   domain.lock->lock(self);
   domain.state->store_protected(self, Category::line_transfer);
-  const std::optional<Envelope> message = domain.matcher->post(self, *request);
+  const std::optional<Envelope> message = domain.matcher->post(self, request);
   show_matching(domain);
   counters_.unexpected_in_queue -= message && message->tag >= 0 ? 1 : 0;
   domain.lock->unlock(self);
+  if (vci != nullptr) {
+    vci->unlock(self);
+  }
   if (message) {
     show_match(self, *message);
     counters_.received += message->tag >= 0 ? 1 : 0;
-    request->received_tag = message->tag;
+    request.received_tag = message->tag;
     if (message->header == Header::rendezvous) {
-      begin_rendezvous(self, *request, *message);
+      begin_rendezvous(self, request, *message);
     } else {
-      request->bytes = message->bytes;
+      request.bytes = message->bytes;
       self.owe(copy_time(message->bytes), Category::copy);
-      complete(self, *request);
+      complete(self, request);
     }
   }
-  return request;
 }
 
 /// The interface has a message, before any thread sees it.
@@ -44,7 +70,7 @@ HardwareMatcher::Time Process::arrived(Envelope& envelope) {
     return {}; // about a message that has been matched
   }
   const Communicator& communicator = communicators_[static_cast<std::size_t>(envelope.communicator)];
-  HardwareMatcher* const hardware = communicator.domain->matcher->hardware();
+  HardwareMatcher* const hardware = domain_of(communicator, envelope.tag).matcher->hardware();
   // The interface does not know sequence numbers: messages that have them go to software.
   return hardware == nullptr || communicator.sequenced ? HardwareMatcher::Time{} : hardware->reach(envelope);
 }
@@ -63,7 +89,7 @@ void Process::receive(SimThread& self, const Envelope& envelope) {
   }
   Communicator& communicator = communicators_[static_cast<std::size_t>(envelope.communicator)];
   PeerState& peer = communicator.peers[static_cast<std::size_t>(envelope.source)];
-  MatchingDomain& domain = *communicator.domain;
+  MatchingDomain& domain = domain_of(communicator, envelope.tag);
 
   domain.lock->lock(self);
   domain.state->store_protected(self, Category::line_transfer);
@@ -96,7 +122,7 @@ void Process::receive(SimThread& self, const Envelope& envelope) {
 
 /// Matches a message in sequence. Called with the matching lock held; releases it.
 void Process::match(SimThread& self, Communicator& communicator, const Envelope& envelope) {
-  MatchingDomain& domain = *communicator.domain;
+  MatchingDomain& domain = domain_of(communicator, envelope.tag);
   const TimePoint start = self.now();
   PostedReceive* const receive = domain.matcher->arrive(self, envelope);
   show_matching(domain);
@@ -152,10 +178,12 @@ void Process::complete(SimThread& self, Request& request) {
   if (SyncObject* const sync = request.sync; sync == nullptr) {
     request.complete = true;
   } else {
-    sync->line.atomic(self, Category::completion);
+    update_shared(self, sync->line, Category::completion);
     request.complete = true;
     if (--sync->pending == 0) {
       progress_->completed(self, *sync);
+    } else {
+      progress_->advanced(self, *sync);
     }
   }
 }

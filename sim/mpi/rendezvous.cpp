@@ -109,7 +109,7 @@ void Process::send_pieces(SimThread& self, Rendezvous& rendezvous) {
 /// Takes the step at once if the interface has room, else at the end of some turn of progress.
 void Process::take_step(SimThread& self, const RendezvousStep& step) {
   self.settle();
-  Instance& instance = instance_for_reply(self);
+  Instance& instance = instance_for_reply(self, *step.rendezvous);
   const bool polling = instance.lock->holder() == &self; // the locks of instances are recursive in btl/uct
   if (!polling) {
     instance.lock->lock(self);
@@ -122,16 +122,22 @@ void Process::take_step(SimThread& self, const RendezvousStep& step) {
     after_step(self, step);
     return;
   }
-  steps_line_.atomic(self, Category::line_transfer);
+  update_shared(self, steps_line_, Category::line_transfer);
   steps_.push_back(step);
-  idle_.disturb(); // a resting owner would find it at the end of its turn
+  end_rests(); // a resting thread would find it at the end of its turn
 }
 
 /// A thread in the middle of a poll answers where it polls: waiting for a second instance's lock could end in a deadlock.
-Process::Instance& Process::instance_for_reply(SimThread& self) {
+Process::Instance& Process::instance_for_reply(SimThread& self, const Rendezvous& rendezvous) {
   const auto held = std::find_if(instances_.begin(), instances_.end(),
                                  [&](const Instance& instance) { return instance.lock->holder() == &self; });
-  return held != instances_.end() ? *held : instances_[static_cast<std::size_t>(assignment_->pick(self))];
+  return held != instances_.end() ? *held : instance_of(self, rendezvous);
+}
+
+/// The instance of the request where requests have one: the other side looks there.
+Process::Instance& Process::instance_of(SimThread& self, const Rendezvous& rendezvous) {
+  const Request& request = rendezvous.sender == rank_ ? *rendezvous.send : *rendezvous.receive;
+  return instances_[static_cast<std::size_t>(mapped_ ? request.instance : assignment_->pick(self))];
 }
 
 bool Process::try_step(SimThread& self, Instance& instance, const RendezvousStep& step) {
@@ -160,13 +166,13 @@ void Process::after_step(SimThread& self, const RendezvousStep& step) {
 int Process::retry_steps(SimThread& self) {
   int taken = 0;
   for (std::size_t left = steps_.size(); left > 0; --left) {
-    steps_line_.atomic(self, Category::line_transfer);
+    update_shared(self, steps_line_, Category::line_transfer);
     if (steps_.empty()) {
       break; // another thread was faster
     }
     const RendezvousStep step = steps_.front();
     steps_.pop_front();
-    Instance& instance = instances_[static_cast<std::size_t>(assignment_->pick(self))];
+    Instance& instance = instance_of(self, *step.rendezvous);
     instance.lock->lock(self);
     const bool done = try_step(self, instance, step);
     instance.lock->unlock(self);
@@ -174,7 +180,7 @@ int Process::retry_steps(SimThread& self) {
       after_step(self, step);
       ++taken;
     } else {
-      steps_line_.atomic(self, Category::line_transfer);
+      update_shared(self, steps_line_, Category::line_transfer);
       steps_.push_back(step);
     }
   }

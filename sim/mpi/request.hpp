@@ -13,6 +13,7 @@ struct Request : PostedReceive {
   bool complete = true;
   std::int64_t bytes = 0;     ///< payload sent or received
   int received_tag = any_tag; ///< tag of the message that was received
+  int instance = -1;          ///< the one that its messages are mapped to; -1: any
   SyncObject* sync = nullptr; ///< who waits for it
   int owner = 0;              ///< id of the thread that called; each thread sends and receives in one buffer of its own
 };

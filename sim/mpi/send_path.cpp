@@ -4,12 +4,29 @@
 #include <algorithm>
 #include <functional>
 #include <iterator>
+#include <stdexcept>
+#include <string>
 #include <utility>
 
 namespace contend {
 
 Request* Process::isend(SimThread& self, int communicator, int destination, int tag, std::int64_t bytes) {
   const TraceScope scope(self, rank_, "MPI_Isend");
+  if (destination < 0 || destination >= peers_) {
+    throw std::invalid_argument(name() + " sends to rank " + std::to_string(destination) + " of " +
+                                std::to_string(peers_));
+  }
+  if (commands_) {
+    return submit(self, {Command::Kind::send, communicator, destination, tag, bytes, nullptr});
+  }
+  enter_call(self);
+  Request* const request = start_send(self, communicator, destination, tag, bytes, nullptr);
+  leave_call(self);
+  return request;
+}
+
+Request* Process::start_send(SimThread& self, int communicator, int destination, int tag, std::int64_t bytes,
+                             Request* handle) {
   software(self, settings_.software.send_call);
   Communicator& comm = communicators_[static_cast<std::size_t>(communicator)];
   Envelope envelope{communicator, rank_, tag, 0, bytes};
@@ -17,28 +34,21 @@ Request* Process::isend(SimThread& self, int communicator, int destination, int 
   if (comm.sequenced) {
     // The number is taken before the instance lock: threads that pass each other in between send out of sequence.
     PeerState& peer = comm.peers[static_cast<std::size_t>(destination)];
-    peer.send_line->atomic(self, Category::line_transfer);
+    update_shared(self, *peer.send_line, Category::line_transfer);
     envelope.sequence = peer.next_to_send++;
   }
-  const bool eager = bytes <= settings_.library.protocol.eager_limit_bytes;
-  Request* request = nullptr;
-  if (eager) {
-    if (bytes > 0) {
-      self.owe(copy_time(bytes), Category::copy);
-    }
-  } else {
-    request = new_request(self);
-    request->owner = self.id();
-    request->bytes = bytes;
-    self.owe(settings_.software.send_request, Category::software);
-    envelope.header = Header::rendezvous;
-    envelope.rendezvous = new_rendezvous();
-    *envelope.rendezvous = {bytes, rank_, destination, request, 0, 0, false, nullptr, 0, false};
-    if (settings_.library.protocol.rendezvous != "send") {
-      register_buffer(self, *request);
-    }
+  const bool eager = bytes <= settings_.library.protocol.eager_limit_bytes || destination == rank_;
+  if (eager && bytes > 0) {
+    self.owe(copy_time(bytes), Category::copy);
   }
-  const int instance = assignment_->pick(self);
+  if (destination == rank_) {
+    return deliver_to_self(self, envelope, handle);
+  }
+  Request* request = handle;
+  if (!eager) {
+    request = announce(self, envelope, destination, handle);
+  }
+  const int instance = instance_for(self, communicator, tag);
   Instance& chosen = instances_[static_cast<std::size_t>(instance)];
   chosen.lock->lock(self);
   const bool in_turn = !settings_.library.matching.ordered_by_transport() || delayed_.empty();
@@ -53,15 +63,59 @@ Request* Process::isend(SimThread& self, int communicator, int destination, int 
   }
   const bool inlined = bytes <= settings_.library.protocol.inline_limit_bytes;
   if (sent && inlined) {
-    return nullptr; // complete on return, without a request object
+    if (handle != nullptr) {
+      complete(self, *handle);
+    }
+    return handle; // none: complete on return, without a request object
   }
   self.owe(settings_.software.send_request, Category::software);
-  request = new_request(self);
-  if (sent) {
-    request->complete = true; // the payload is in a bounce buffer
+  if (handle == nullptr) {
+    request = new_request(self, mapped_ ? instance : -1);
+  }
+  if (sent) { // the payload is in a bounce buffer
+    if (handle != nullptr) {
+      complete(self, *handle);
+    } else {
+      request->complete = true;
+    }
     return request;
   }
   send_or_delay(self, instance, destination, envelope, request);
+  return request;
+}
+
+/// A message to the own rank goes to the receiving side at once, without the interface and whatever its size (as btl/self
+/// does).
+Request* Process::deliver_to_self(SimThread& self, const Envelope& envelope, Request* handle) {
+  if (guarded_by_instance_) {
+    Lock& lock = *instances_[static_cast<std::size_t>(mapped_instance(envelope.communicator, envelope.tag))].lock;
+    lock.lock(self);
+    receive(self, envelope);
+    lock.unlock(self);
+  } else {
+    receive(self, envelope);
+  }
+  if (handle != nullptr) {
+    complete(self, *handle);
+  }
+  return handle;
+}
+
+/// Makes `envelope` that of a message above the eager limit, and returns the request of its sender.
+Request* Process::announce(SimThread& self, Envelope& envelope, int destination, Request* handle) {
+  Request* request = handle;
+  if (handle == nullptr) {
+    request = new_request(self, mapped_ ? mapped_instance(envelope.communicator, envelope.tag) : -1);
+    request->owner = self.id();
+  }
+  request->bytes = envelope.bytes;
+  self.owe(settings_.software.send_request, Category::software);
+  envelope.header = Header::rendezvous;
+  envelope.rendezvous = new_rendezvous();
+  *envelope.rendezvous = {envelope.bytes, rank_, destination, request, 0, 0, false, nullptr, 0, false};
+  if (settings_.library.protocol.rendezvous != "send") {
+    register_buffer(self, *request);
+  }
   return request;
 }
 
@@ -86,7 +140,7 @@ void Process::send_or_delay(SimThread& self, int instance, int destination, cons
     delayed_.push_back(send);
   }
   show_delayed_sends();
-  idle_.disturb(); // a resting owner would find it at the end of its turn
+  end_rests(); // a resting thread would find it at the end of its turn
   delayed_lock_->unlock(self);
 }
 
@@ -110,7 +164,7 @@ bool Process::try_send(SimThread& self, const DelayedSend& send, Attempt* attemp
   const int found = instance.context->drain(self, *this);
   instance.lock->unlock(self);
   if (attempt != nullptr) {
-    attempt->turn.visits.assign(1, {instance.lock.get(), Duration{}, look_at});
+    attempt->turn.visits.assign(1, {instance.lock.get(), Duration{}, look_at, self.now() - start});
     attempt->turn.undisturbed = found == 0 && !sent;
     attempt->turn.period = self.now() - start;
     attempt->until_look = until_look;
@@ -226,7 +280,8 @@ std::size_t Process::skip_failing_attempts(SimThread& self, std::size_t remainin
   self.settle();
   const bool quiet = std::none_of(instances_.begin(), instances_.end(),
                                   [](const Instance& instance) { return instance.context->has_completions(); });
-  const IdlePoll::Resumption resumption = idle_.rest(self, attempt_.turn, quiet, static_cast<std::int64_t>(remaining));
+  const IdlePoll::Resumption resumption =
+      idle_of(poller_of(self)).rest(self, attempt_.turn, quiet, static_cast<std::int64_t>(remaining));
   // Resting is charged to poll_idle; the attempts would have been charged to what they do.
   for (std::size_t i = 0; i < category_count; ++i) {
     const auto category = static_cast<Category>(i);

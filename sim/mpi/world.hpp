@@ -30,14 +30,21 @@ public:
   [[nodiscard]] Process& process(int rank) { return *processes_[static_cast<std::size_t>(rank)]; }
   [[nodiscard]] const Process& process(int rank) const { return *processes_[static_cast<std::size_t>(rank)]; }
   [[nodiscard]] int size() const { return static_cast<int>(processes_.size()); }
+  /// What a user should know about how the design was carried out, a sentence each: instances that share contexts, cores
+  /// of progress threads.
+  [[nodiscard]] const std::vector<std::string>& notes() const { return notes_; }
   [[nodiscard]] const Host& host(int number) const { return *hosts_[static_cast<std::size_t>(number)]; }
 
 private:
+  void share_contexts(const std::vector<int>& host_of_rank);
+  void start_progress_threads(const std::vector<int>& host_of_rank);
+
   Engine& engine_;
   ProcessSettings settings_;
   std::vector<std::unique_ptr<Host>> hosts_;
   std::vector<std::unique_ptr<Nic>> nics_;
   std::vector<std::unique_ptr<Process>> processes_;
+  std::vector<std::string> notes_;
 };
 
 } // namespace contend

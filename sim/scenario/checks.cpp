@@ -12,6 +12,9 @@ namespace {
 /// What is wrong with a point, or "".
 using Problem = std::string;
 
+/// The progress engine with a thread of its own.
+constexpr const char* offload_engine = "offload-thread";
+
 std::string number(std::int64_t value) { return std::to_string(value); }
 
 /// The most that Host can hold.
@@ -115,12 +118,87 @@ Problem inline_above_eager(const PointConfig& point) {
          format_size(protocol.inline_limit_bytes);
 }
 
-Problem too_many_instances(const PointConfig& point) {
-  if (point.library.instances.count <= point.machine.nic.max_contexts)
+/// Instances share contexts; processes cannot.
+Problem too_few_contexts(const PointConfig& point) {
+  const Sides sides = sides_of(point);
+  const std::int64_t processes = std::max(sides.sending_processes, sides.receiving_processes);
+  if (processes <= point.machine.nic.max_contexts)
     return {};
-  return number(point.library.instances.count) +
-         " instances need as many contexts of the network interface, which has " +
+  return number(processes) + " processes on one host need a context of the network interface each, which has " +
          number(point.machine.nic.max_contexts);
+}
+
+Problem threads_at_level_single(const PointConfig& point) {
+  if (point.library.thread_level != "single")
+    return {};
+  if (point.library.progress.engine == offload_engine)
+    return "a progress thread needs MPI_THREAD_MULTIPLE: library.thread_level must be \"multiple\"";
+  const Sides sides = sides_of(point);
+  const std::int64_t threads =
+      std::max(sides.senders / sides.sending_processes, sides.receivers / sides.receiving_processes);
+  if (threads == 1)
+    return {};
+  return number(threads) + " threads per process need MPI_THREAD_MULTIPLE; with thread level \"single\" a process has "
+                           "one thread (mode \"process\")";
+}
+
+Problem no_core_for_progress_threads(const PointConfig& point) {
+  const std::int64_t cores = point.machine.topology.hardware_threads();
+  if (point.library.progress.engine != offload_engine)
+    return {};
+  const Sides sides = sides_of(point);
+  const bool senders = sides.senders + sides.sending_processes >= sides.receivers + sides.receiving_processes;
+  const std::int64_t threads = senders ? sides.senders : sides.receivers;
+  const std::int64_t processes = senders ? sides.sending_processes : sides.receiving_processes;
+  if (threads + processes <= cores)
+    return {};
+  return number(threads) + " threads of the application and " + number(processes) +
+         (processes == 1 ? " progress thread" : " progress threads") +
+         " need a hardware thread each on a host that has " + number(cores);
+}
+
+Problem limit_without_meaning(const PointConfig& point) {
+  const ProgressDesign& progress = point.library.progress;
+  if (progress.threads_in_progress == 0 || progress.engine == "ownership" || progress.engine == "concurrent")
+    return {};
+  return "progress engine \"" + progress.engine + "\" has no limit on threads in progress";
+}
+
+Problem offload_in_global_section(const PointConfig& point) {
+  if (point.library.progress.engine != offload_engine || point.library.critical_section != "global")
+    return {};
+  return "with a progress thread, application threads enter no critical section that could be global";
+}
+
+/// Who holds an instance's lock must have all messages of the queues that the lock guards.
+Problem queues_of_many_instances(const PointConfig& point) {
+  const LibraryDesign& library = point.library;
+  const bool mapped = library.instances.mapping != "thread";
+  if (library.matching.domain == "instance" && !mapped)
+    return "an instance can have queues of its own only if its messages always come to it: library.instances.mapping "
+           "must "
+           "be \"communicator\" or \"tag\"";
+  if (library.matching.guard != "instance" || library.instances.count == 1)
+    return {};
+  if (library.matching.domain == "global" || !mapped)
+    return "the lock of one instance cannot guard queues that " + number(library.instances.count) + " instances feed";
+  if (library.matching.domain == "communicator" && library.instances.mapping == "tag")
+    return "the messages of one communicator come to several instances by their tag: library.matching.domain must be "
+           "\"instance\"";
+  return {};
+}
+
+Problem tags_decide(const PointConfig& point) {
+  const LibraryDesign& library = point.library;
+  if (library.instances.mapping != "tag" || library.instances.count == 1)
+    return {};
+  if (point.workload.multirate.any_tag)
+    return "a receive with any tag cannot know its instance when tags decide on it";
+  if (!library.matching.ordered_by_transport() && !point.workload.multirate.allow_overtaking &&
+      library.matching.domain == "instance")
+    return "sequence numbers count the messages of a communicator, which tags send to several queues: "
+           "library.matching.ordering must be \"transport\"";
+  return {};
 }
 
 /// One thread's messages take several ways when instances take turns, and a reversing list mixes them.
@@ -128,7 +206,8 @@ Problem transport_cannot_order(const PointConfig& point) {
   const LibraryDesign& library = point.library;
   if (!library.matching.ordered_by_transport())
     return {};
-  if (library.instances.assignment == "round-robin" && library.instances.count > 1)
+  if (library.instances.mapping == "thread" && library.instances.assignment == "round-robin" &&
+      library.instances.count > 1)
     return "round-robin assignment sends the messages of one thread through " + number(library.instances.count) +
            " instances, and a transport keeps the order within one only";
   if (library.protocol.pending_order != "fifo")
@@ -223,7 +302,13 @@ constexpr std::array checks{Check{"machine.topology.cores_per_socket", too_many_
                             Check{"workload.pairs", pairs_without_pairwise, "multirate"},
                             Check{"workload.pairs", oversubscribed, "multirate"},
                             Check{"library.protocol.eager_limit", inline_above_eager},
-                            Check{"library.instances.count", too_many_instances},
+                            Check{"machine.nic.max_contexts", too_few_contexts, "multirate"},
+                            Check{"library.thread_level", threads_at_level_single, "multirate"},
+                            Check{"library.progress.engine", no_core_for_progress_threads, "multirate"},
+                            Check{"library.progress.threads_in_progress", limit_without_meaning},
+                            Check{"library.critical_section", offload_in_global_section},
+                            Check{"library.matching.guard", queues_of_many_instances},
+                            Check{"library.instances.mapping", tags_decide, "multirate"},
                             Check{"library.flow_control.credits", credits_never_return},
                             Check{"workload.window", sequence_numbers_wrap, "multirate"},
                             Check{"workload.window", too_many_outstanding, "multirate"},

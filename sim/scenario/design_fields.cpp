@@ -15,6 +15,8 @@ Section instances_fields() {
   s.field("count", &P::count, CountRule{1, 65536}, "instances per process");
   s.field("assignment", &P::assignment, RegistryRule{&KnownNames::assignments}, "how a thread picks an instance");
   s.field("lock", &P::lock, lock_kind, "lock of each instance");
+  s.field("mapping", &P::mapping, ChoiceRule{{"thread", "communicator", "tag"}},
+          "what decides on the instance: the thread (see assignment), the communicator, or communicator and tag");
   return s.finish();
 }
 
@@ -24,6 +26,12 @@ Section progress_fields() {
                       [](auto& point) -> auto& { return point.library.progress; });
   s.field("engine", &P::engine, RegistryRule{&KnownNames::progress}, "progress engine");
   s.field("lock", &P::lock, lock_kind, "lock of the engine itself");
+  s.field("threads_in_progress", &P::threads_in_progress, CountRule{0, 4096},
+          "engines ownership and concurrent: waiting threads that may poll at a time; 0: one, all");
+  s.field("global_every", &P::global_every, CountRule{1, 1'000'000},
+          "engine per-target: every n-th turn polls all instances");
+  s.field("queue_slots", &P::queue_slots, CountRule{2, 65536},
+          "engine offload-thread: commands that its queue can hold");
   return s.finish();
 }
 
@@ -33,8 +41,10 @@ Section matching_design_fields() {
                       [](auto& point) -> auto& { return point.library.matching; });
   s.field("engine", &P::engine, RegistryRule{&KnownNames::matching}, "matching engine");
   s.field("lock", &P::lock, lock_kind, "matching lock");
-  s.field("domain", &P::domain, ChoiceRule{{"communicator", "global"}},
-          "which communicators share queues and lock: none, all");
+  s.field("domain", &P::domain, ChoiceRule{{"communicator", "global", "instance"}},
+          "what shares queues and lock: nothing but a communicator, all, what is mapped to the same instance");
+  s.field("guard", &P::guard, ChoiceRule{{"lock", "instance"}},
+          "what guards the queues: a lock of their own, or the lock of the instance");
   s.field("ordering", &P::ordering, ChoiceRule{{"sequence-numbers", "transport"}},
           "what keeps messages in order: numbers that the receiver checks, or the connection alone");
   s.field("bins", &P::bins, CountRule{1, 4096}, "engine hash-bins: bins of a domain");
@@ -111,6 +121,10 @@ Section library_fields() {
   auto s = declare<P>("library", "The MPI library, as a composition.", Presence::defaulted,
                       [](auto& point) -> auto& { return point.library; });
   s.field("name", &P::name, TextRule{100}, "name of the design");
+  s.field("thread_level", &P::thread_level, ChoiceRule{{"multiple", "single"}},
+          "MPI_THREAD_MULTIPLE, or MPI_THREAD_SINGLE: no locks and no atomics");
+  s.field("critical_section", &P::critical_section, ChoiceRule{{"fine", "global"}},
+          "locks around what they protect, or one (of the instances' kind) around every call");
   s.section(instances_fields());
   s.section(progress_fields());
   s.section(matching_design_fields());

@@ -69,7 +69,7 @@ Section nic_fields() {
   s.field("nic_gap", &P::nic_gap, any_time, "interface: least time between two messages of the whole interface");
   s.field("completion", &P::completion, any_time, "CPU: take one entry out of a completion queue");
   s.field("empty_poll", &P::empty_poll, positive_time, "CPU: look at an empty completion queue");
-  s.field("max_contexts", &P::max_contexts, CountRule{1, 65536}, "contexts that one process can have");
+  s.field("max_contexts", &P::max_contexts, CountRule{1, 65536}, "contexts, for all processes of the host together");
   s.field("send_queue_depth", &P::send_queue_depth, CountRule{1, 1 << 20},
           "work requests that one endpoint may have outstanding");
   s.field("send_completion_batch", &P::send_completion_batch, CountRule{1, 65536},

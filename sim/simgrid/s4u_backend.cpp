@@ -210,7 +210,9 @@ void S4uBackend::pass_turn() {
 
 /// The calling thread has got the turn.
 void S4uBackend::go_on(SimThread& self) {
-  engine_->backend_step(now_, Engine::slot_of(self));
+  if (!ending()) {
+    engine_->backend_step(now_, Engine::slot_of(self));
+  }
   if (ending()) {
     gate(self).acquire(); // nobody opens it again: abandon() ends this thread
   }

@@ -118,6 +118,9 @@ std::string run_point(std::string_view config_json, int replication, const RunPo
        {{"sender", result.workload.threads[static_cast<std::size_t>(Role::sender)]},
         {"receiver", result.workload.threads[static_cast<std::size_t>(Role::receiver)]}}},
   };
+  if (!result.notes.empty()) {
+    json["notes"] = result.notes;
+  }
   if (result.explanation) {
     json["explain"] = to_json(*result.explanation);
   }

@@ -130,6 +130,7 @@ PointResult simulate(const PointConfig& config, const SimulationOptions& options
   }
   result.simulated = engine.now().since_start();
   result.steps = engine.steps();
+  result.notes = world.notes();
   result.step_hash = options.hash_steps ? hash.value() : 0;
   return result;
 }

@@ -1,4 +1,5 @@
 // Messages that come before their receive, and receives that do not name sender or tag.
+#include "support/engines.hpp"
 #include "support/program.hpp"
 
 #include <catch2/catch.hpp>
@@ -11,7 +12,7 @@ using namespace contend;
 using test::Program;
 
 TEST_CASE("messages that come before their receives wait for them", "[mpi][unexpected]") {
-  for (const std::string& engine : progress_registry().names()) {
+  for (const std::string& engine : test::engines_that_act_at_once()) {
     CAPTURE(engine);
     PointConfig point = test::small_point();
     point.library.progress.engine = engine;

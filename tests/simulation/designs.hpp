@@ -164,6 +164,44 @@ inline std::vector<Design> small_designs() {
     point.machine.nic.send_queue_depth = 8;
     point.machine.nic.send_completion_batch = 4;
   });
+  for (const char* assignment : {"dedicated", "round-robin"}) {
+    add(std::string("concurrent progress, three instances, ") + assignment, [&](PointConfig& point) {
+      point.library.progress.engine = "concurrent";
+      point.library.instances.count = 3;
+      point.library.instances.assignment = assignment;
+    });
+  }
+  add("two threads in progress", [](PointConfig& point) {
+    point.library.progress.threads_in_progress = 2;
+    point.library.instances.count = 2;
+  });
+  add("progress thread", [](PointConfig& point) {
+    point.library.progress.engine = "offload-thread";
+    point.library.progress.queue_slots = 8;
+    point.library.instances.count = 2;
+  });
+  for (const char* mapping : {"communicator", "tag"}) {
+    add(std::string("VCIs by ") + mapping, [&](PointConfig& point) {
+      point.library.instances.count = 3;
+      point.library.instances.mapping = mapping;
+      point.library.matching.domain = "instance";
+      point.library.matching.guard = "instance";
+      point.library.matching.ordering = "transport";
+      point.library.protocol.pending_order = "fifo";
+      point.library.progress.engine = "per-target";
+      point.library.progress.global_every = 16;
+      point.workload.multirate.communicator_per_pair = true;
+    });
+  }
+  add("one global critical section", [](PointConfig& point) {
+    point.library.critical_section = "global";
+    point.library.matching.domain = "global";
+    point.library.progress.engine = "per-target";
+  });
+  add("thread level single", [](PointConfig& point) {
+    point.library.thread_level = "single";
+    point.workload.multirate.mode = "process";
+  });
   return designs;
 }
 

@@ -163,6 +163,8 @@ def _run_and_write(
         console.print(render(results))
         runs = sum(point.replications for point in results.points)
         console.print(f"{len(results.points)} points, {runs} runs in {outcome.wall_s:.1f} s, {jobs} at once")
+        for note in results.notes:
+            console.print(f"note: {note}", highlight=False, soft_wrap=True)
         for path in paths:
             console.print(f"wrote {path}", highlight=False, soft_wrap=True)
     if outcome.interrupted:

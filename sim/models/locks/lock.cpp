@@ -7,11 +7,12 @@ std::string Lock::describe() const {
 }
 
 void Lock::acquired(SimThread& self) {
-  if (holder_ != nullptr) {
+  if (holder_ != nullptr && holder_ != releasing_) {
     throw InvariantViolation("lock '" + label_.name + "' was given to " + self.name() + " while " + holder_->name() +
                              " holds it");
   }
   holder_ = &self;
+  releasing_ = nullptr;
   ++acquisitions_;
   if (TraceSink* const trace = engine_.trace(); trace != nullptr) [[unlikely]] {
     trace->lock_acquired(self, label_, self.now());
@@ -19,14 +20,14 @@ void Lock::acquired(SimThread& self) {
 }
 
 void Lock::lock(SimThread& self, Category category) {
-  touch();
+  disturb_visitor();
   if (holder_ == &self) {
     throw InvariantViolation(self.name() + " locks '" + label_.name + "' twice");
   }
   if (TraceSink* const trace = engine_.trace(); trace != nullptr) [[unlikely]] {
     trace->lock_requested(self, label_, self.now());
   }
-  contended_ += holder_ != nullptr ? 1 : 0;
+  contended_ += holder_ != nullptr || engine_.now() < leaving_until_ ? 1 : 0;
   ++calls_;
   do_lock(self, category);
   --calls_;
@@ -34,7 +35,7 @@ void Lock::lock(SimThread& self, Category category) {
 }
 
 bool Lock::try_lock(SimThread& self, Category category) {
-  touch();
+  disturb_visitor();
   ++calls_;
   const bool taken = do_try_lock(self, category);
   --calls_;
@@ -53,10 +54,13 @@ void Lock::unlock(SimThread& self, Category category) {
   if (TraceSink* const trace = engine_.trace(); trace != nullptr) [[unlikely]] {
     trace->lock_released(self, label_, self.now());
   }
-  holder_ = nullptr;
+  releasing_ = &self;
   ++calls_;
   do_unlock(self, category);
   --calls_;
+  if (holder_ == &self) {
+    released();
+  }
   if (TraceSink* const trace = engine_.trace(); trace != nullptr) [[unlikely]] {
     trace->unlock_done(self, label_, category, self.now());
   }

@@ -47,12 +47,21 @@ public:
   [[nodiscard]] std::string describe() const override;
 
   /// Nobody holds the lock, waits for it or is in one of its calls.
-  [[nodiscard]] bool quiet() const { return holder_ == nullptr && calls_ == 0; }
+  [[nodiscard]] bool quiet() const { return holder_ == nullptr && calls_ == 0 && engine_.now() >= leaving_until_; }
 
   /// At most one visitor at a time; nullptr: none.
   void set_visitor(LockVisitor* visitor) { visitor_ = visitor; }
+  [[nodiscard]] bool visited() const { return visitor_ != nullptr; }
+  /// What the lock guards has changed, or somebody is about to use the lock: a visitor comes back to life.
+  void disturb_visitor() {
+    if (visitor_ != nullptr) [[unlikely]] {
+      visitor_->before_touch(*this);
+    }
+  }
   /// `visitor_thread` holds the lock from now on without any time passing: the state its skipped polls would have left.
   void grant(SimThread& visitor_thread);
+  /// A visitor would be giving the lock back until then: the lock is not quiet before.
+  void leave_until(TimePoint time) { leaving_until_ = time; }
 
 protected:
   virtual void do_lock(SimThread& self, Category category) = 0;
@@ -60,20 +69,23 @@ protected:
   virtual void do_unlock(SimThread& self, Category category) = 0;
   /// Sets the algorithm's state to "held by self".
   virtual void do_grant(SimThread& self) = 0;
+  /// do_unlock() calls this at the moment from which another thread can have the lock; until then `self` holds it. An
+  /// algorithm that does not say so has released the lock when the next thread has it or do_unlock() is over.
+  void released() {
+    holder_ = nullptr;
+    releasing_ = nullptr;
+  }
 
   [[nodiscard]] Engine& engine() const { return engine_; }
 
 private:
-  void touch() {
-    if (visitor_ != nullptr) [[unlikely]] {
-      visitor_->before_touch(*this);
-    }
-  }
   void acquired(SimThread& self);
 
   Engine& engine_;
   SimThread* holder_ = nullptr;
+  const SimThread* releasing_ = nullptr; ///< the holder, while it is in do_unlock()
   LockVisitor* visitor_ = nullptr;
+  TimePoint leaving_until_;
   std::uint64_t acquisitions_ = 0;
   std::uint64_t contended_ = 0;
   int calls_ = 0; ///< threads inside lock, try_lock or unlock

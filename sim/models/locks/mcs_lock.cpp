@@ -70,6 +70,7 @@ void McsLock::do_unlock(SimThread& self, Category category) {
     tail_line_.atomic(self, category); // cmpxchg(tail, mine, null)
     if (tail_ == &mine) {
       tail_ = nullptr;
+      released();
       return;
     }
     spin_until(self, mine, category, [](const Node& node) { return node.next != nullptr; });
@@ -77,6 +78,7 @@ void McsLock::do_unlock(SimThread& self, Category category) {
   Node& successor = *mine.next;
   successor.line.store(self, category);
   successor.locked = false;
+  released();
   notify(successor);
 }
 

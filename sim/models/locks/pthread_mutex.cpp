@@ -33,6 +33,7 @@ bool PthreadMutex::do_try_lock(SimThread& self, Category category) {
 
 void PthreadMutex::do_unlock(SimThread& self, Category category) {
   line_.atomic(self, category); // xchg(word, 0)
+  released();
   if (std::exchange(state_, State::free) == State::locked_with_sleepers) {
     futex_.wake(self, 1, category);
   }

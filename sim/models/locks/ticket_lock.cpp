@@ -35,6 +35,7 @@ bool TicketLock::do_try_lock(SimThread& self, Category category) {
 void TicketLock::do_unlock(SimThread& self, Category category) {
   serving_line_.store(self, category);
   ++now_serving_;
+  released();
   // Every spinner loses its copy and reads the line again.
   for (SimThread* thread : std::exchange(spinning_, {})) {
     thread->resume();

@@ -15,7 +15,7 @@ struct NicParameters {
   Duration nic_gap{};            ///< NIC: least time between two messages of the whole interface
   Duration completion{};         ///< CPU: take one entry out of a completion queue
   Duration empty_poll{};         ///< CPU: look at an empty completion queue
-  int max_contexts = 0;          ///< contexts that the hardware can give to one process
+  int max_contexts = 0;          ///< contexts that the processes of a host can have together
   int send_queue_depth = 0;      ///< work requests that one endpoint may have outstanding
   int send_completion_batch = 1; ///< the interface reports every n-th send completion (CQ moderation)
   int flow_control_window = 0;   ///< messages an endpoint may send without a grant from its peer; 0: no flow control

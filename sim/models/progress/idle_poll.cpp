@@ -6,8 +6,9 @@
 namespace contend {
 
 IdlePoll::Resumption IdlePoll::rest(SimThread& self, const PollTurn& turn, bool quiet, std::int64_t limit) {
-  const bool locks_quiet = std::all_of(turn.visits.begin(), turn.visits.end(),
-                                       [](const PollTurn::Visit& visit) { return visit.lock->quiet(); });
+  const bool locks_quiet = std::all_of(turn.visits.begin(), turn.visits.end(), [](const PollTurn::Visit& visit) {
+    return visit.lock == nullptr || (visit.lock->quiet() && !visit.lock->visited());
+  });
   // A turn that had to fetch a line would find it at hand the next time, however often turns have looked alike so far.
   const bool all_at_hand = std::exchange(line_transfers_, self.line_transfers()) == self.line_transfers();
   if (!all_at_hand || !enabled_ || limit < 1 || turn.period == Duration{} || !quiet || !locks_quiet ||
@@ -29,7 +30,9 @@ IdlePoll::Resumption IdlePoll::rest(SimThread& self, const PollTurn& turn, bool 
 
 void IdlePoll::set_visitor(LockVisitor* visitor) {
   for (const PollTurn::Visit& visit : steady_.visits) {
-    visit.lock->set_visitor(visitor);
+    if (visit.lock != nullptr) {
+      visit.lock->set_visitor(visitor);
+    }
   }
 }
 
@@ -54,6 +57,11 @@ void IdlePoll::disturb() {
   const Duration phase = asleep % steady_.period;
   TimePoint wake_time = turn_start;
   if (phase > Duration{}) {
+    for (const PollTurn::Visit& visit : steady_.visits) {
+      if (visit.lock != nullptr && visit.look_at < phase && phase < visit.done_at) {
+        visit.lock->leave_until(turn_start + visit.done_at);
+      }
+    }
     const auto visit = std::find_if(steady_.visits.begin(), steady_.visits.end(),
                                     [&](const PollTurn::Visit& candidate) { return phase <= candidate.look_at; });
     if (visit == steady_.visits.end()) { // the turn has nothing left to do
@@ -64,7 +72,7 @@ void IdlePoll::disturb() {
       resumption_.visit = static_cast<std::size_t>(visit - steady_.visits.begin());
       resumption_.looking = phase >= visit->try_at;
       wake_time += resumption_.looking ? visit->look_at : visit->try_at;
-      if (resumption_.looking) {
+      if (resumption_.looking && visit->lock != nullptr) {
         visit->lock->grant(poller);
       }
     }

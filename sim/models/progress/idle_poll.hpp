@@ -13,12 +13,14 @@
 
 namespace contend {
 
-/// One turn of a poll loop that found nothing: when, from its start, each lock was tried and the queue behind it seen.
+/// One turn of a poll loop that found nothing: when, from its start, each lock was tried, the queue behind it seen, and the
+/// lock given back.
 struct PollTurn {
   struct Visit {
-    Lock* lock = nullptr;
+    Lock* lock = nullptr; ///< none: a queue that is looked at without one
     Duration try_at;
     Duration look_at;
+    Duration done_at;
     bool operator==(const Visit&) const = default;
   };
   std::vector<Visit> visits;
@@ -51,7 +53,7 @@ public:
   };
 
   /// Call after a turn that found nothing, with `quiet` telling that nothing has come into sight since. Skips at most
-  /// `limit` turns if two equal turns have been seen, else none.
+  /// `limit` turns if two equal turns have been seen and nobody else rests on one of the locks, else none.
   Resumption rest(SimThread& self, const PollTurn& turn, bool quiet,
                   std::int64_t limit = std::numeric_limits<std::int64_t>::max());
 

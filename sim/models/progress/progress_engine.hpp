@@ -4,26 +4,76 @@
 #include "core/engine.hpp"
 #include "core/host.hpp"
 #include "models/locks/lock.hpp"
+#include "models/progress/parameters.hpp"
 #include "models/progress/sync_object.hpp"
 #include "models/registry.hpp"
 
+#include <cstdint>
 #include <functional>
+#include <limits>
 #include <memory>
+#include <span>
 #include <string_view>
-#include <vector>
 
 namespace contend {
 
-/// What a progress engine drives.
+/// What a progress engine drives: the instances of one process, and what else there is to do. A turn of the progress loop
+/// is begin_turn(), any number of polls, end_turn(); several threads may be in a turn at the same time.
 class ProgressSource {
 public:
+  /// What a poll does when somebody else holds the lock of the target.
+  enum class IfHeld { skip, wait };
+
+  /// When a turn takes a random bit longer, as every call of the library does (machine.noise). Turns that may be skipped
+  /// must be alike; threads that poll against each other in exact step can keep one of them from a lock for ever.
+  enum class Noise { never, always };
+
   virtual ~ProgressSource() = default;
 
-  /// One turn: polls every target once and handles what it finds. Returns how much that was.
-  virtual int progress(SimThread& self) = 0;
-  /// Called instead of progress() after a turn that found nothing: may let simulated time pass over any number of such
-  /// turns at once (see IdlePoll), and returns like progress() when something may have changed.
-  virtual int progress_after_idle(SimThread& self) = 0;
+  /// Enters the library's progress function.
+  virtual void begin_turn(SimThread& self, Noise noise) = 0;
+  /// Polls one target, 0 .. targets() - 1, under its lock, and handles what it finds. Returns how much that was.
+  virtual int poll(SimThread& self, int target, IfHeld if_held) = 0;
+  /// Takes the commands that other threads have queued for this one. Returns how many there were.
+  virtual int take_commands(SimThread& self) = 0;
+  /// Does what is not tied to a target (sends that were delayed) and leaves. Returns how much that was.
+  virtual int end_turn(SimThread& self) = 0;
+
+  [[nodiscard]] virtual int targets() const = 0;
+  /// Where `self` looks first: its own instance, or those of the requests that `sync` waits for.
+  [[nodiscard]] virtual std::span<const int> own_targets(SimThread& self, SyncObject& sync) = 0;
+
+  /// A number that the threads of the process share, plus one, modulo targets().
+  virtual int next_target(SimThread& self) = 0;
+
+  /// How a rest ended.
+  struct Rest {
+    std::int64_t turns = 0; ///< whole turns that were skipped
+    bool under_way = false; ///< the next turn has begun already: calling it lets it go on in its middle
+    /// The caller should look at its own condition before the next turn.
+    [[nodiscard]] bool look_again() const { return turns > 0 && !under_way; }
+  };
+  /// May be called after a turn that found nothing, when the next ones would do the same: lets simulated time pass over
+  /// at most `limit` such turns at once (see IdlePoll).
+  virtual Rest rest(SimThread& self, std::int64_t limit) = 0;
+  /// Turns of resting threads will not be alike any more: they go on from where they are.
+  virtual void end_rests() = 0;
+  /// The thread that waits with `sync` has nothing left to wait for: if it rests, it goes on from where it is.
+  virtual void end_rest_of(const SyncObject& sync) = 0;
+  /// `self` takes no more turns until its next wait.
+  virtual void stop(SimThread& self) = 0;
+
+  /// A turn that polls every target once.
+  int progress(SimThread& self, Noise noise) {
+    begin_turn(self, noise);
+    int found = 0;
+    for (int target = 0; target < targets(); ++target) {
+      found += poll(self, target, IfHeld::skip);
+    }
+    return found + end_turn(self);
+  }
+
+  static constexpr std::int64_t no_limit = std::numeric_limits<std::int64_t>::max();
 };
 
 class ProgressEngine {
@@ -32,8 +82,16 @@ public:
 
   /// Returns when sync.pending is 0. Several threads of the process may be inside.
   virtual void wait(SimThread& self, SyncObject& sync) = 0;
+  /// `sync.pending` has just become smaller, and is not 0; called by the thread that completed a request.
+  virtual void advanced(SimThread& /*self*/, SyncObject& /*sync*/) {}
   /// `sync.pending` has just become 0; called by the thread that completed the last request.
   virtual void completed(SimThread& self, SyncObject& sync) = 0;
+
+  /// True: the process gives this engine a thread and a core of its own, and application threads hand their operations
+  /// to it as commands.
+  [[nodiscard]] virtual bool has_thread() const { return false; }
+  /// The body of that thread; ends with the simulation.
+  virtual void run_thread(SimThread& /*self*/) {}
 };
 
 /// What a progress engine is built from.
@@ -44,6 +102,7 @@ struct ProgressParts {
   std::function<std::unique_ptr<Lock>(std::string_view name)> make_lock; ///< a lock of the design's kind
   Duration pause{};                                                      ///< one turn of a spin loop
   std::string_view name;
+  ProgressDesign design;
 };
 
 using ProgressFactory = std::unique_ptr<ProgressEngine> (*)(const ProgressParts&);

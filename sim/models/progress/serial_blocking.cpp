@@ -10,7 +10,7 @@ SerialBlockingProgress::SerialBlockingProgress(const ProgressParts& parts)
 void SerialBlockingProgress::wait(SimThread& self, SyncObject& sync) {
   while (sync.pending > 0) {
     lock_->lock(self);
-    source_.progress(self);
+    source_.progress(self, ProgressSource::Noise::never);
     lock_->unlock(self);
     sync.line.load(self, Category::poll_idle);
   }

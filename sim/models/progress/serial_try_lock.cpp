@@ -10,7 +10,7 @@ SerialTryLockProgress::SerialTryLockProgress(const ProgressParts& parts)
 void SerialTryLockProgress::wait(SimThread& self, SyncObject& sync) {
   while (sync.pending > 0) {
     if (lock_->try_lock(self, Category::poll_idle)) {
-      source_.progress(self);
+      source_.progress(self, ProgressSource::Noise::never);
       lock_->unlock(self, Category::poll_idle);
     } else {
       self.spend(pause_, Category::poll_idle);

@@ -71,6 +71,9 @@ inline Observation observe(const PointConfig& point, std::uint64_t seed, std::ui
   observation.monotone = watcher.monotone;
   observation.accounts_add_up = true;
   for (const auto& thread : engine.threads()) {
+    if (thread->daemon()) {
+      continue; // stopped in the middle of what it did
+    }
     Duration sum;
     for (const Duration time : thread->times()) {
       sum += time;

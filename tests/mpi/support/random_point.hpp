@@ -44,6 +44,9 @@ inline PointConfig random_point(std::uint64_t seed) {
   PointConfig point = small_point();
   const bool jitter = flag();
   point.library.progress.engine = one_of(progress_registry().names());
+  if (point.library.progress.engine != "ownership") {
+    add_jitter(point); // threads that poll in exact step can keep one of them from a lock for ever
+  }
   point.library.progress.lock = one_of(lock_registry().names());
   point.library.instances.count = number(1, 5);
   point.library.instances.assignment = one_of(assignment_registry().names());

@@ -1,0 +1,35 @@
+// A progress thread on a core of its own does all the work. Application threads queue their operations as commands, without
+// a lock, and spin on the cache line of their sync object until their requests are complete:
+//
+//   progress thread:                          application thread:
+//     forever:                                  isend, irecv: r = new request; push(command, r)
+//       while pop(command): execute it          wait(sync): while sync.pending > 0: read sync (spins)
+//       for each target: lock; poll; unlock
+//
+// Only the progress thread enters the critical sections of the library.
+#pragma once
+
+#include "models/progress/progress_engine.hpp"
+
+namespace contend {
+
+class OffloadProgress final : public ProgressEngine, private Waitable {
+public:
+  explicit OffloadProgress(const ProgressParts& parts) : source_(parts.source), name_(parts.name) {}
+
+  void wait(SimThread& self, SyncObject& sync) override;
+  void advanced(SimThread& /*self*/, SyncObject& sync) override { written(sync); }
+  void completed(SimThread& /*self*/, SyncObject& sync) override { written(sync); }
+
+  [[nodiscard]] bool has_thread() const override { return true; }
+  void run_thread(SimThread& self) override;
+
+private:
+  static void written(SyncObject& sync);
+  [[nodiscard]] std::string describe() const override { return "the progress thread of " + name_; }
+
+  ProgressSource& source_;
+  std::string name_;
+};
+
+} // namespace contend

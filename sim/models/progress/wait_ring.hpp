@@ -1,0 +1,61 @@
+// Waiting threads of which a limited number makes progress while the others sleep (Open MPI 5, ompi_sync_wait_mt and
+// opal_max_thread_in_progress):
+//
+//   wait(sync):
+//     if pending <= 0: return
+//     append sync to the ring
+//     while I am not the ring's head and threads_in_progress >= limit: sleep; leave if pending <= 0
+//     threads_in_progress++; while pending > 0: one turn of progress; threads_in_progress--
+//     unlink sync; if I was the head: wake the new head
+//
+// As there, a place that becomes free wakes nobody but the new head. The number is tested and changed with the ring locked,
+// so that the limit always holds (Open MPI tests before it adds, and may be over the limit for a moment); a head that is
+// woken takes the place of the one that has left.
+#pragma once
+
+#include "models/progress/progress_engine.hpp"
+
+#include <deque>
+#include <limits>
+
+namespace contend {
+
+class WaitRing {
+public:
+  static constexpr int no_limit = std::numeric_limits<int>::max();
+
+  /// `limit`: threads that may make progress at a time, at least 1.
+  WaitRing(const ProgressParts& parts, int limit);
+
+  /// Returns when sync.pending is 0; calls turns(self, sync) when this thread may make progress, which returns then.
+  template <typename Turns>
+  void wait(SimThread& self, SyncObject& sync, Turns turns) {
+    if (sync.pending == 0) {
+      return;
+    }
+    enter(self, sync);
+    if (sync.pending > 0) {
+      turns();
+      source_.stop(self);
+    }
+    leave(self, sync);
+  }
+  /// sync.pending has become 0: its thread need not sleep any more.
+  void completed(SimThread& self, SyncObject& sync);
+
+  [[nodiscard]] int limit() const { return limit_; }
+  [[nodiscard]] int in_progress() const { return in_progress_; }
+
+private:
+  void enter(SimThread& self, SyncObject& sync);
+  void leave(SimThread& self, SyncObject& sync);
+  void join();
+
+  ProgressSource& source_;
+  int limit_;
+  int in_progress_ = 0;
+  std::unique_ptr<Lock> lock_;
+  std::deque<SyncObject*> ring_; ///< waiting threads, the head first
+};
+
+} // namespace contend

@@ -1,0 +1,18 @@
+// Progress engines by what the caller may expect of them.
+#pragma once
+
+#include "models/progress/progress_engine.hpp"
+
+#include <string>
+#include <vector>
+
+namespace contend::test {
+
+/// All but those that leave the work of a call to another thread, and so make it take effect later.
+inline std::vector<std::string> engines_that_act_at_once() {
+  std::vector<std::string> names = progress_registry().names();
+  std::erase(names, "offload-thread");
+  return names;
+}
+
+} // namespace contend::test
