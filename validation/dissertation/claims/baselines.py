@@ -258,8 +258,8 @@ def _communicators(library: str, name: str, expected: Expected) -> Claim:
     )
     def shorter(e: Evidence) -> float:
         own, shared = (
-            e.per_message(DOMAINS, "match_time_ns", preset=library, communicator_per_pair=flag)
-            for flag in (True, False)
+            e.per_message(DOMAINS, "match_time_ns", preset=library, communicator_per_pair=own_communicator, pairs=20)
+            for own_communicator in (True, False)
         )
         return own / shared
 
