@@ -239,7 +239,11 @@ void Window::drain_instances(SimThread& self, int target, bool buffers_only) {
       };
       if (!by_turns) { // the lock is held until the end
         while (busy()) {
-          poll();
+          if (process_.settings_.coalesce_idle_polls && endpoint->request_report(self)) {
+            instance.context->poll_until_report(self, process_);
+          } else {
+            poll();
+          }
         }
         continue;
       }

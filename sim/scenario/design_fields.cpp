@@ -108,9 +108,10 @@ Section one_sided_fields() {
   using P = OneSidedDesign;
   auto s = declare<P>("one_sided", "One-sided operations.", Presence::defaulted,
                       [](auto& point) -> auto& { return point.library.one_sided; });
-  s.field("completion", &P::completion, ChoiceRule{{"instances", "instance-turns", "counter"}},
-          "how a flush knows that it is done: it locks and drains every instance, or locks them for one poll at a time, "
-          "or a shared counter reaches zero");
+  s.field(
+      "completion", &P::completion, ChoiceRule{{"instances", "instance-turns", "counter"}},
+      "how a flush knows that it is done: it locks and drains every instance, or locks them for one poll at a time, "
+      "or a shared counter reaches zero");
   s.field("atomics", &P::atomics, ChoiceRule{{"hardware", "lock"}},
           "accumulate and fetch-and-op: by the interface when the size allows, or always under a lock");
   return s.finish();

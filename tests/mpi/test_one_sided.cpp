@@ -1,4 +1,5 @@
 // Windows: what a flush promises, who may hold which lock, and that no operation is lost.
+#include "simulation/simulation.hpp"
 #include "support/observe.hpp"
 #include "support/program.hpp"
 
@@ -288,4 +289,28 @@ TEST_CASE("threads with instances of their own scale, with a shared one they do 
   CHECK(rate(8, 8, "instances") > 0.9 * 8 * alone);
   CHECK(rate(8, 1, "instances") < 0.5 * 8 * alone);
   CHECK(rate(8, 8, "counter") < rate(8, 8, "instances")); // all threads write the counter's line
+}
+
+TEST_CASE("skipping a flush's idle polls changes nothing", "[mpi][one-sided]") {
+  for (const char* operation : {"put", "get", "accumulate"}) {
+    for (const int instances : {1, 4}) {
+      for (const std::int64_t bytes : {8, 5000}) {
+        for (const int batch : {1, 16}) {
+          CAPTURE(operation, instances, bytes, batch);
+          PointConfig point = rma_mt_point();
+          test::add_jitter(point); // else threads meet at equal dates, whose order is not kept
+          point.library.instances.count = instances;
+          point.machine.rdma.completion_batch = batch;
+          point.workload.rma_mt.operation = operation;
+          point.workload.rma_mt.message_size_bytes = bytes;
+          point.run.coalesce_idle_polls = false;
+          const PointResult turn_by_turn = simulate(point, {});
+          point.run.coalesce_idle_polls = true;
+          const PointResult coalesced = simulate(point, {});
+          CHECK(turn_by_turn.workload.elapsed.count() == coalesced.workload.elapsed.count());
+          CHECK(turn_by_turn.workload.times == coalesced.workload.times);
+        }
+      }
+    }
+  }
 }

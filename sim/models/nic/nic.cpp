@@ -355,6 +355,9 @@ void NicContext::report(const Completion& completion) {
   completions_.push_back(completion);
   show_queue();
   listener_.activity(*this);
+  if (sleeper_ != nullptr) {
+    std::exchange(sleeper_, nullptr)->resume();
+  }
 }
 
 void NicContext::show_queue() const {
@@ -389,6 +392,23 @@ MessageNumber NicContext::trace_post(const SimThread& self, TimePoint called, st
 
 int NicContext::poll(SimThread& self, CompletionHandler& handler) {
   look(self);
+  return drain(self, handler);
+}
+
+int NicContext::poll_until_report(SimThread& self, CompletionHandler& handler) {
+  look(self); // the line may have to come first
+  if (completions_.empty()) {
+    const TimePoint second = self.now();
+    look(self);
+    const TimePoint asleep = self.now();
+    if (const Duration period = asleep - second; completions_.empty() && period > Duration{}) {
+      sleeper_ = &self;
+      self.wait(*this, Category::poll_idle);
+      if (const Duration begun = (self.now() - asleep) % period; begun > Duration{}) {
+        self.spend(period - begun, Category::poll_idle);
+      }
+    }
+  }
   return drain(self, handler);
 }
 
