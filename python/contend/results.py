@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 VOLATILE = frozenset({"wall_s", "events"})
 
 # Measures that are reported with a confidence interval, with their unit.
-ESTIMATED = {"message_rate": "msg/s", "perceived_bandwidth": "MiB/s"}
+ESTIMATED = {"message_rate": "msg/s", "bandwidth": "MiB/s", "perceived_bandwidth": "MiB/s"}
 
 # Measures of some workloads: means over replications; the unit is in the name.
 SCALARS = ("elapsed_s", "communication_time_s", "extra_compute_time_s", "time_per_operation_s")

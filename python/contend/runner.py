@@ -113,10 +113,10 @@ def default_jobs() -> int:
 
 
 def weight(point: Point) -> float:
-    """Rough relative cost of a replication, for the estimate of the time left: the messages of a point."""
+    """Rough relative cost of a replication, for the estimate of the time left: the messages or operations of a point."""
     workload = point.config.get("workload", {})
     product = 1.0
-    for name in ("pairs", "senders", "receivers", "window", "iterations"):
+    for name in ("pairs", "senders", "receivers", "window", "threads", "operations", "iterations"):
         value = workload.get(name, 1)
         if isinstance(value, int | float) and value > 0:
             product *= value

@@ -15,7 +15,7 @@ SimThread::SimThread(Engine& engine, std::string name, int host, int core, Body 
       core_(core), body_(std::move(body)), daemon_(daemon) {}
 
 void SimThread::resume_at(TimePoint time) {
-  end_wait();
+  mark_resumed();
   engine_.wake_at(*this, time);
 }
 
@@ -23,7 +23,7 @@ void SimThread::refuse_to_resume() const {
   if (engine_.unwinding_) {
     return; // nobody goes on any more
   }
-  throw InvariantViolation("thread '" + name_ + "' is resumed, but it does not wait, or was resumed before");
+  throw InvariantViolation("thread '" + name_ + "' is resumed, but has ended or was resumed before");
 }
 
 void SimThread::run_body() {
@@ -39,6 +39,7 @@ void SimThread::run_body() {
     }
   }
   finished_ = true;
+  resumed_ = true;
   --(daemon_ ? engine_.daemons_ : engine_.unfinished_);
 }
 

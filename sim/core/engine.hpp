@@ -112,7 +112,8 @@ public:
   [[nodiscard]] TimePoint now() const;
   /// Stops until resume(); the time is charged to `category`, and `reason` is what a deadlock report shows.
   void wait(const Waitable& reason, Category category);
-  /// Lets a waiting thread go on now (after everything already due now), or at a later time.
+  /// Lets a waiting thread go on now (after everything already due now), or at a later time: once for each wait, before or
+  /// during it. Throws InvariantViolation otherwise.
   void resume();
   void resume_at(TimePoint time);
 
@@ -149,11 +150,11 @@ private:
   Times times_{};
   Duration owed_{};
   std::uint64_t line_transfers_ = 0;
-  void end_wait();
+  void mark_resumed();
   void refuse_to_resume() const;
 
   const Waitable* waiting_for_ = nullptr;
-  bool resumed_ = false; ///< the wait is over at some time
+  bool resumed_ = false; ///< the current or next wait will end, or there is none to come
   bool started_ = false;
   bool finished_ = false;
   bool daemon_; ///< the run does not wait for it
@@ -305,10 +306,10 @@ inline void SimThread::settle() {
 __attribute__((always_inline)) inline void SimThread::wait(const Waitable& reason, Category category) {
   settle();
   waiting_for_ = &reason;
-  resumed_ = false;
   const TimePoint start = engine_.now();
   engine_.park(*this);
   waiting_for_ = nullptr;
+  resumed_ = false;
   charge(start, engine_.now() - start, category);
 }
 
@@ -320,12 +321,12 @@ inline void SimThread::reset_times() {
 }
 
 inline void SimThread::resume() {
-  end_wait();
+  mark_resumed();
   engine_.make_ready(*this);
 }
 
-inline void SimThread::end_wait() {
-  if (waiting_for_ == nullptr || resumed_) [[unlikely]] {
+inline void SimThread::mark_resumed() {
+  if (resumed_) [[unlikely]] {
     refuse_to_resume();
   }
   resumed_ = true;

@@ -22,6 +22,9 @@ struct SoftwareParameters {
   Duration wait_request{};             ///< per request in a Waitall: check, status, free
   Duration progress_call{};            ///< one turn of the progress loop besides what it polls
   double copy_bytes_per_second = 10e9; ///< memory copy into and out of bounce buffers
+  Duration one_sided_call{};           ///< put, get and atomics: argument checks, peer and memory look-up
+  Duration one_sided_complete{};       ///< callback of one completed operation
+  Duration one_sided_synchronize{};    ///< flush, lock, unlock and fence: entry and exit
 };
 
 struct InstancesDesign {
@@ -74,6 +77,15 @@ struct FlowControlDesign {
   CreditParameters credits{256, 192, 128, 4}; ///< btl/openib's defaults for 256 buffers: P,size,256,192,128
 };
 
+struct OneSidedDesign {
+  /// How a flush knows that it is done. instances: every instance is locked and drained (btl/uct's flush); instance-turns:
+  /// every instance is polled until it is empty, under its lock for one poll at a time (btl/ugni's flush); counter: a
+  /// counter of outstanding operations, one shared cache line per window and target, with progress until it is zero.
+  std::string completion = "instances";
+  /// hardware: accumulate and fetch-and-op use the interface's atomics when the size allows; lock: never.
+  std::string atomics = "hardware";
+};
+
 /// One MPI library, as a composition.
 struct LibraryDesign {
   std::string name = "unnamed";
@@ -87,6 +99,7 @@ struct LibraryDesign {
   MatchingDesign matching;
   ProtocolDesign protocol;
   FlowControlDesign flow_control;
+  OneSidedDesign one_sided;
 };
 
 } // namespace contend

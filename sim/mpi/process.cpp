@@ -33,6 +33,7 @@ Process::Process(Engine& engine, const Host& host, Nic& nic, const ProcessSettin
     instances_[i].lock = make_inner_lock(design.lock, label);
     instances_[i].context = &nic.create_context(instances_[i], label, rank);
     instances_[i].endpoints.resize(static_cast<std::size_t>(peers));
+    instances_[i].one_sided.resize(static_cast<std::size_t>(peers));
   }
   assignment_ = assignment_registry().at(design.assignment)(engine, host, count, name());
   own_instance_ = assignment_.get();
@@ -149,6 +150,11 @@ int Process::create_communicator(bool allow_overtaking) {
   return id;
 }
 
+Window& Process::create_window(int communicator) {
+  windows_.push_back(std::make_unique<Window>(*this, static_cast<int>(windows_.size()), communicator));
+  return *windows_.back();
+}
+
 void Process::connect(Process& peer) {
   for (std::size_t i = 0; i < instances_.size(); ++i) {
     NicContext& remote = *peer.instances_[i % peer.instances_.size()].context;
@@ -159,6 +165,8 @@ void Process::connect(Process& peer) {
     if (const auto& other = peer.instances_[i].endpoints[static_cast<std::size_t>(rank_)]; other) {
       Endpoint::pair(*endpoint, *other); // all processes have as many instances
     }
+    instances_[i].one_sided[static_cast<std::size_t>(peer.rank_)] =
+        std::make_unique<RdmaEndpoint>(*instances_[i].context, remote, settings_.rdma);
   }
 }
 

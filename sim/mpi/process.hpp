@@ -4,6 +4,7 @@
 #include "core/engine.hpp"
 #include "models/locks/lock.hpp"
 #include "models/nic/nic.hpp"
+#include "models/nic/rdma.hpp"
 #include "models/progress/command_queue.hpp"
 #include "models/progress/progress_engine.hpp"
 #include "mpi/assignment.hpp"
@@ -14,6 +15,7 @@
 #include "mpi/rendezvous.hpp"
 #include "mpi/request.hpp"
 #include "mpi/spc.hpp"
+#include "mpi/window.hpp"
 
 #include <deque>
 #include <map>
@@ -31,6 +33,7 @@ struct ProcessSettings {
   SoftwareParameters software;
   LockParameters locks;
   MatchingParameters matching;
+  RdmaParameters rdma;
   Duration noise{};                ///< mean of an exponential jitter per call
   bool coalesce_idle_polls = true; ///< see IdlePoll
 };
@@ -50,6 +53,10 @@ public:
 
   /// Collective over all processes, in the same order everywhere. Returns the communicator's number.
   int create_communicator(bool allow_overtaking);
+  /// As create_communicator: a window that this process and the others of the communicator give each other access to.
+  Window& create_window(int communicator);
+  [[nodiscard]] Window& window(int number) { return *windows_[static_cast<std::size_t>(number)]; }
+  [[nodiscard]] const Window& window(int number) const { return *windows_[static_cast<std::size_t>(number)]; }
   /// Makes endpoints from every instance of this process to the instances of `peer`.
   void connect(Process& peer);
   /// The design has a thread of its own for progress, which needs a core.
@@ -77,6 +84,8 @@ public:
   void barrier(SimThread& self, int communicator, int first_rank, int ranks);
 
 private:
+  friend class Window; // the one-sided part of this class, per window
+
   /// A communication resource instance: a lock and what it protects.
   struct Instance final : ActivityListener {
     void activity(NicContext& /*context*/) override { process->activity(); }
@@ -85,7 +94,8 @@ private:
     Process* process = nullptr;
     std::unique_ptr<Lock> lock;
     NicContext* context = nullptr;
-    std::vector<std::unique_ptr<Endpoint>> endpoints; ///< by peer rank
+    std::vector<std::unique_ptr<Endpoint>> endpoints;     ///< by peer rank
+    std::vector<std::unique_ptr<RdmaEndpoint>> one_sided; ///< by peer rank; nullptr: this process itself
   };
   struct DelayedSend {
     int instance = 0;
@@ -230,6 +240,7 @@ private:
 
   std::vector<std::unique_ptr<MatchingDomain>> domains_; ///< by number
   std::vector<Communicator> communicators_;
+  std::vector<std::unique_ptr<Window>> windows_;
 
   std::unique_ptr<ProgressEngine> progress_;
   std::unique_ptr<CommandQueue<Command>> commands_; ///< only for a progress thread

@@ -91,4 +91,15 @@ int World::create_communicator(bool allow_overtaking) {
   return number;
 }
 
+int World::create_window(int communicator) {
+  std::vector<Window*> sides;
+  for (const auto& process : processes_) {
+    sides.push_back(&process->create_window(communicator));
+  }
+  for (Window* side : sides) {
+    side->attach(sides);
+  }
+  return windows_++;
+}
+
 } // namespace contend

@@ -25,6 +25,8 @@ public:
   void add_processes(const std::vector<int>& host_of_rank);
   /// A communicator of all ranks.
   int create_communicator(bool allow_overtaking);
+  /// A window of all ranks of a communicator.
+  int create_window(int communicator);
 
   [[nodiscard]] Engine& engine() const { return engine_; }
   [[nodiscard]] Process& process(int rank) { return *processes_[static_cast<std::size_t>(rank)]; }
@@ -45,6 +47,7 @@ private:
   std::vector<std::unique_ptr<Nic>> nics_;
   std::vector<std::unique_ptr<Process>> processes_;
   std::vector<std::string> notes_;
+  int windows_ = 0;
 };
 
 } // namespace contend

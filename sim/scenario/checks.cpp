@@ -256,8 +256,15 @@ Problem backoff_reversed(const PointConfig& point) {
 }
 
 /// Simulated time is an integer number of picoseconds, 106 days in all.
-Problem payload_longer_than_time(const PointConfig& point) {
+Problem longer_than_time(double seconds) {
   constexpr double most_seconds = 1e6;
+  if (seconds <= most_seconds)
+    return {};
+  return "the payload takes more than the " + number(static_cast<std::int64_t>(most_seconds)) +
+         " seconds that can be simulated";
+}
+
+Problem payload_longer_than_time(const PointConfig& point) {
   const MultirateParameters& workload = point.workload.multirate;
   const NicParameters& nic = point.machine.nic;
   const auto bytes = static_cast<double>(workload.message_size_bytes);
@@ -268,10 +275,22 @@ Problem payload_longer_than_time(const PointConfig& point) {
                          2 * bytes / point.machine.software.copy_bytes_per_second;
   const double messages = static_cast<double>(sides_of(point).streams()) * workload.window *
                           (static_cast<double>(workload.iterations) + workload.warmup_iterations);
-  if (message * messages <= most_seconds)
-    return {};
-  return "the payload takes more than the " + number(static_cast<std::int64_t>(most_seconds)) +
-         " seconds that can be simulated";
+  return longer_than_time(message * messages);
+}
+
+Problem one_sided_payload_longer_than_time(const PointConfig& point) {
+  const RmaMtParameters& workload = point.workload.rma_mt;
+  const MachineConfig& machine = point.machine;
+  const auto bytes = static_cast<double>(workload.message_size_bytes);
+  const double packets = bytes / static_cast<double>(machine.nic.mtu_bytes) + 1;
+  const double operation =
+      2 * ((bytes + packets * static_cast<double>(machine.nic.packet_bytes)) / point.route.bytes_per_second +
+           packets * machine.nic.nic_gap.in_seconds()) + // there and, under a lock, back
+      bytes / machine.rdma.store_bytes_per_second +
+      bytes / machine.software.copy_bytes_per_second;
+  const double operations = static_cast<double>(workload.threads) * workload.operations *
+                            (static_cast<double>(workload.iterations) + workload.warmup_iterations);
+  return longer_than_time(operation * operations);
 }
 
 Problem credits_never_return(const PointConfig& point) {
@@ -288,6 +307,51 @@ Problem credits_never_return(const PointConfig& point) {
            number(credits.low_watermark) + " no more than " + number(credits.low_watermark + 1) +
            " are sure to come together: both sides may wait for ever";
   return {};
+}
+
+Problem more_origins_than_cores(const PointConfig& point) {
+  const TopologyParameters& topology = point.machine.topology;
+  const int threads = point.workload.rma_mt.threads;
+  if (threads <= topology.hardware_threads())
+    return {};
+  return number(threads) + " threads need as many hardware threads on their host, which has " +
+         number(topology.hardware_threads()) + "; oversubscription is not supported";
+}
+
+Problem fence_with_many_windows(const PointConfig& point) {
+  const RmaMtParameters& workload = point.workload.rma_mt;
+  if (workload.synchronisation != "fence" || !workload.window_per_thread)
+    return {};
+  return "a fence is collective: with a window per thread the target would need as many threads; use one window";
+}
+
+Problem operand_above_one_element(const PointConfig& point) {
+  constexpr std::int64_t largest_element = 16; // long double
+  const RmaMtParameters& workload = point.workload.rma_mt;
+  if (workload.operation != "fetch-and-op" || workload.message_size_bytes <= largest_element)
+    return {};
+  return "fetch-and-op works on one element of at most " + format_size(largest_element) + ", not on " +
+         format_size(workload.message_size_bytes);
+}
+
+Problem origins_at_level_single(const PointConfig& point) {
+  const int threads = point.workload.rma_mt.threads;
+  if (point.library.thread_level != "single" || threads == 1)
+    return {};
+  return number(threads) + " threads need MPI_THREAD_MULTIPLE; with thread level \"single\" the process has one thread";
+}
+
+Problem one_sided_in_global_section(const PointConfig& point) {
+  if (point.library.critical_section != "global")
+    return {};
+  return "one-sided operations work under the locks of instances; a global critical section around them is not "
+         "supported";
+}
+
+Problem one_sided_by_progress_thread(const PointConfig& point) {
+  if (point.library.progress.engine != offload_engine)
+    return {};
+  return "one-sided operations are posted by the calling thread; handing them to a progress thread is not supported";
 }
 
 struct Check {
@@ -314,6 +378,13 @@ constexpr std::array checks{Check{"machine.topology.cores_per_socket", too_many_
                             Check{"workload.window", too_many_outstanding, "multirate"},
                             Check{"workload.message_size", payload_longer_than_time, "multirate"},
                             Check{"workload.pairs", too_much_state, "multirate"},
+                            Check{"workload.threads", more_origins_than_cores, "rma-mt"},
+                            Check{"library.thread_level", origins_at_level_single, "rma-mt"},
+                            Check{"library.critical_section", one_sided_in_global_section, "rma-mt"},
+                            Check{"library.progress.engine", one_sided_by_progress_thread, "rma-mt"},
+                            Check{"workload.window_per_thread", fence_with_many_windows, "rma-mt"},
+                            Check{"workload.message_size", operand_above_one_element, "rma-mt"},
+                            Check{"workload.message_size", one_sided_payload_longer_than_time, "rma-mt"},
                             Check{"machine.locks.backoff_minimum", backoff_reversed},
                             Check{"library.matching.ordering", transport_cannot_order},
                             Check{"library.matching.engine", offload_with_sequence_numbers}};

@@ -6,6 +6,7 @@
 #include "models/locks/parameters.hpp"
 #include "models/matching/parameters.hpp"
 #include "models/nic/parameters.hpp"
+#include "models/nic/rdma_parameters.hpp"
 #include "mpi/parameters.hpp"
 #include "workloads/parameters.hpp"
 
@@ -22,6 +23,7 @@ struct MachineConfig {
   FutexParameters futex;
   LockParameters locks;
   NicParameters nic;
+  RdmaParameters rdma;
   MatchingParameters matching;
   SoftwareParameters software;
   Duration noise{}; ///< mean of the exponential jitter added to each library call (timer ticks, cache noise)

@@ -104,6 +104,19 @@ Section flow_control_fields() {
   return s.finish();
 }
 
+Section one_sided_fields() {
+  using P = OneSidedDesign;
+  auto s = declare<P>("one_sided", "One-sided operations.", Presence::defaulted,
+                      [](auto& point) -> auto& { return point.library.one_sided; });
+  s.field(
+      "completion", &P::completion, ChoiceRule{{"instances", "instance-turns", "counter"}},
+      "how a flush knows that it is done: it locks and drains every instance, or locks them for one poll at a time, "
+      "or a shared counter reaches zero");
+  s.field("atomics", &P::atomics, ChoiceRule{{"hardware", "lock"}},
+          "accumulate and fetch-and-op: by the interface when the size allows, or always under a lock");
+  return s.finish();
+}
+
 } // namespace
 
 Section fabric_fields() {
@@ -130,6 +143,7 @@ Section library_fields() {
   s.section(matching_design_fields());
   s.section(protocol_fields());
   s.section(flow_control_fields());
+  s.section(one_sided_fields());
   s.stand_ins({"preset"});
   return s.finish();
 }

@@ -85,6 +85,36 @@ Section nic_fields() {
   return s.finish();
 }
 
+Section rdma_fields() {
+  using P = RdmaParameters;
+  auto s = declare<P>("rdma", "One-sided operations of the interface.", Presence::measured,
+                      [](auto& point) -> auto& { return point.machine.rdma; });
+  s.field("store_limit", &P::store_limit_bytes, message_bytes,
+          "largest operation that the processor stores into the interface; larger ones are descriptors");
+  s.field("store_post", &P::store_post, any_time, "CPU: store an operation without its payload, doorbell included");
+  s.field("store_bandwidth", &P::store_bytes_per_second, any_rate, "CPU: store the payload of a put");
+  s.field("store_start", &P::store_start, any_time,
+          "interface: from the stored operation to its first byte on the wire");
+  s.field("offload_post", &P::offload_post, any_time, "CPU: post a descriptor, doorbell included");
+  s.field("offload_start", &P::offload_start, any_time,
+          "interface: from the descriptor to the first byte on the wire, reading memory included");
+  s.field("offload_gap", &P::offload_gap, any_time,
+          "interface: from the end of a descriptor's data to the next operation of the context");
+  s.field("read_response", &P::read_response, any_time,
+          "target's interface: from a get's request to the first byte of the response");
+  s.field("atomic_response", &P::atomic_response, any_time,
+          "target's interface: from the start of an atomic to the first byte of its response");
+  s.field("atomic_gap", &P::atomic_gap, any_time, "target's interface: least time between two atomics");
+  s.field("atomic_limit", &P::atomic_limit_bytes, SizeRule{0, 4096},
+          "largest operand of a hardware atomic; 0 B: accumulates never use them");
+  s.field("header", &P::header_bytes, SizeRule{0, 65536}, "bytes on the wire in front of a request or response");
+  s.field("read_depth", &P::read_depth, CountRule{1, 65536}, "gets and atomics that one endpoint may have outstanding");
+  s.field("completion_batch", &P::completion_batch, CountRule{1, 65536},
+          "the interface reports every n-th completion of an endpoint");
+  s.field("completion", &P::completion, any_time, "CPU: take one entry out of a completion queue");
+  return s.finish();
+}
+
 Section matching_fields() {
   using P = MatchingParameters;
   auto s = declare<P>("matching", "Prices of the steps of matching.", Presence::measured,
@@ -122,6 +152,9 @@ Section software_fields() {
   s.field("wait_call", &P::wait_call, any_time, "wait family: entry and exit");
   s.field("wait_request", &P::wait_request, any_time, "per request in a wait for all");
   s.field("progress_call", &P::progress_call, any_time, "one turn of the progress loop besides what it polls");
+  s.field("one_sided_call", &P::one_sided_call, any_time, "put, get and atomics: checks, peer and memory look-up");
+  s.field("one_sided_complete", &P::one_sided_complete, any_time, "callback of one completed one-sided operation");
+  s.field("one_sided_synchronize", &P::one_sided_synchronize, any_time, "flush, lock, unlock, fence: entry and exit");
   s.field("copy_bandwidth", &P::copy_bytes_per_second, any_rate, "memory copy into and out of bounce buffers");
   return s.finish();
 }
@@ -141,6 +174,7 @@ Section machine_fields() {
   s.section(futex_fields());
   s.section(lock_fields());
   s.section(nic_fields());
+  s.section(rdma_fields());
   s.section(matching_fields());
   s.section(software_fields());
   return s.finish();

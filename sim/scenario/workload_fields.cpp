@@ -30,6 +30,26 @@ Section multirate_fields() {
   return s.finish();
 }
 
+Section rma_mt_fields() {
+  using P = RmaMtParameters;
+  auto s = declare<P>("rma-mt", "RMA-MT: threads of one process work on the memory of a process on the other host.",
+                      Presence::defaulted, [](auto& point) -> auto& { return point.workload.rma_mt; });
+  s.field("operation", &P::operation, ChoiceRule{{"put", "get", "accumulate", "fetch-and-op"}},
+          "what the threads call");
+  s.field("synchronisation", &P::synchronisation,
+          ChoiceRule{{"flush", "flush-all", "flush-local", "lock", "lock-all", "fence"}},
+          "how operations are completed: a flush inside one lock, or the end of an epoch per iteration");
+  s.field("synchronised_by", &P::synchronised_by, ChoiceRule{{"every-thread", "one-thread"}},
+          "who flushes; locks and fences are always left to one thread per window");
+  s.field("window_per_thread", &P::window_per_thread, FlagRule{}, "each thread has a window of its own");
+  s.field("threads", &P::threads, CountRule{1, 4096}, "threads of the origin process, one per core");
+  s.field("message_size", &P::message_size_bytes, SizeRule{1, message_bytes.maximum}, "payload of one operation");
+  s.field("operations", &P::operations, CountRule{1, 10'000'000}, "operations per thread and iteration");
+  s.field("iterations", &P::iterations, CountRule{1, 10'000'000}, "timed iterations");
+  s.field("warmup_iterations", &P::warmup_iterations, CountRule{0, 10'000'000}, "iterations before the timed ones");
+  return s.finish();
+}
+
 } // namespace
 
 Section workload_fields() {
@@ -38,6 +58,7 @@ Section workload_fields() {
                       Presence::defaulted, [](auto& point) -> auto& { return point.workload; });
   s.selector("kind", &P::kind, RegistryRule{&KnownNames::workloads}, "which workload");
   s.kind(multirate_fields());
+  s.kind(rma_mt_fields());
   return s.finish();
 }
 

@@ -17,7 +17,7 @@ using Json = nlohmann::ordered_json;
 
 Json counters_of(const PointResult& result) {
   const SpcCounters& receiver = result.receiver;
-  return {
+  Json counters = {
       {"messages_sent", result.sender.sent},
       {"messages_received", receiver.received},
       {"receives_posted", receiver.posted},
@@ -31,6 +31,20 @@ Json counters_of(const PointResult& result) {
       {"delayed_sends", result.sender.delayed_sends},
       {"oos_ranges_visited", receiver.oos_ranges_visited},
   };
+  const SpcCounters& origin = result.sender;
+  if (origin.puts + origin.gets + origin.accumulates + origin.fetch_and_ops > 0) {
+    counters.update({
+        {"puts", origin.puts},
+        {"gets", origin.gets},
+        {"accumulates", origin.accumulates},
+        {"fetch_and_ops", origin.fetch_and_ops},
+        {"hardware_atomics", origin.hardware_atomics},
+        {"flushes", origin.flushes},
+        {"one_sided_completed", origin.one_sided_completed},
+        {"window_lock_retries", origin.window_lock_retries},
+    });
+  }
+  return counters;
 }
 
 Json times_of(const WorkloadResult& workload, Role role) {
@@ -106,6 +120,7 @@ std::string run_point(std::string_view config_json, int replication, const RunPo
   const PointResult result = simulate(config, options);
 
   const double elapsed = result.workload.elapsed.in_seconds();
+  constexpr double mebibyte = 1024.0 * 1024.0;
   Json json = {
       {"message_rate", elapsed > 0 ? static_cast<double>(result.workload.operations) / elapsed : 0.0},
       {"elapsed_s", elapsed},
@@ -118,6 +133,9 @@ std::string run_point(std::string_view config_json, int replication, const RunPo
        {{"sender", result.workload.threads[static_cast<std::size_t>(Role::sender)]},
         {"receiver", result.workload.threads[static_cast<std::size_t>(Role::receiver)]}}},
   };
+  if (result.workload.bytes > 0 && elapsed > 0) {
+    json["bandwidth"] = static_cast<double>(result.workload.bytes) / mebibyte / elapsed;
+  }
   if (!result.notes.empty()) {
     json["notes"] = result.notes;
   }

@@ -28,6 +28,14 @@ void add(SpcCounters& sum, const SpcCounters& counters) {
   sum.match_time += counters.match_time;
   sum.delayed_sends += counters.delayed_sends;
   sum.oos_ranges_visited += counters.oos_ranges_visited;
+  sum.puts += counters.puts;
+  sum.gets += counters.gets;
+  sum.accumulates += counters.accumulates;
+  sum.fetch_and_ops += counters.fetch_and_ops;
+  sum.hardware_atomics += counters.hardware_atomics;
+  sum.flushes += counters.flushes;
+  sum.one_sided_completed += counters.one_sided_completed;
+  sum.window_lock_retries += counters.window_lock_retries;
 }
 
 /// The sink that was asked for, if any.
@@ -103,7 +111,7 @@ PointResult simulate(const PointConfig& config, const SimulationOptions& options
   engine.set_step_limit(options.step_limit);
 
   const MachineConfig& machine = config.machine;
-  World world(engine, {config.library, machine.software, machine.locks, machine.matching, machine.noise,
+  World world(engine, {config.library, machine.software, machine.locks, machine.matching, machine.rdma, machine.noise,
                        config.run.coalesce_idle_polls});
   const std::unique_ptr<Workload> workload = make_workload(config);
   const std::vector<int> host_of_rank = workload->host_of_rank();

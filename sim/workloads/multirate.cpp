@@ -73,6 +73,7 @@ WorkloadResult Multirate::result(const World& world) const {
   }
   WorkloadResult result;
   result.operations = messages_per_iteration() * parameters_.iterations;
+  result.bytes = result.operations * parameters_.message_size_bytes;
   result.elapsed = timed_end_ - timed_start_;
   for (std::size_t role = 0; role < 2; ++role) {
     result.threads[role] = static_cast<int>(threads_of_role_[role].size());

@@ -28,10 +28,24 @@ struct MultirateParameters {
   bool any_tag = false;
 };
 
+/// RMA-MT (Sandia and Los Alamos): the threads of one process put into or get from another one, and synchronise.
+struct RmaMtParameters {
+  std::string operation = "put";                ///< put, get, accumulate, fetch-and-op
+  std::string synchronisation = "flush";        ///< flush, flush-all, flush-local, lock, lock-all, fence
+  std::string synchronised_by = "every-thread"; ///< who flushes: every-thread, or one-thread for all
+  bool window_per_thread = false;               ///< else all threads share one window
+  int threads = 1;
+  std::int64_t message_size_bytes = 1;
+  int operations = 1000; ///< of each thread, before it synchronises
+  int iterations = 3;
+  int warmup_iterations = 1;
+};
+
 /// The workload of a point: `kind` says which of the structs applies.
 struct WorkloadParameters {
   std::string kind = "multirate"; ///< key in the workload registry
   MultirateParameters multirate;
+  RmaMtParameters rma_mt;
 };
 
 } // namespace contend

@@ -1,5 +1,6 @@
 #include "workloads/multirate_all_to_all.hpp"
 #include "workloads/multirate_pairwise.hpp"
+#include "workloads/rma_mt.hpp"
 
 namespace contend {
 
@@ -11,6 +12,10 @@ Registry<WorkloadFactory>& workload_registry() {
            return std::make_unique<MultiratePairwise>(parameters.multirate);
          }
          return std::make_unique<MultirateAllToAll>(parameters.multirate);
+       }},
+      {"rma-mt",
+       [](const WorkloadParameters& parameters) -> std::unique_ptr<Workload> {
+         return std::make_unique<RmaMt>(parameters.rma_mt);
        }},
   };
   return registry;

@@ -21,6 +21,7 @@ enum class Role { sender, receiver };
 /// What the timed part of a run came to.
 struct WorkloadResult {
   std::int64_t operations = 0; ///< completed in the timed part
+  std::int64_t bytes = 0;      ///< payload that they moved
   Duration elapsed{};
   std::array<SimThread::Times, 2> times{}; ///< by role, timed part only, all threads of the role together
   std::array<int, 2> threads{};            ///< by role

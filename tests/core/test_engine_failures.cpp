@@ -124,6 +124,36 @@ TEST_CASE("dates in the past are refused", "[engine][failures]") {
   }
 }
 
+TEST_CASE("a thread is resumed once for each wait, and not after its end", "[engine][failures]") {
+  Engine engine(1);
+  Reason gate("the gate");
+  SimThread& sleeper = engine.spawn("sleeper", 0, 0, [&](SimThread& self) { self.wait(gate, Category::blocked); });
+  SECTION("twice at the same date") {
+    engine.spawn("a", 0, 0, [&](SimThread& self) {
+      self.spend(2_ns, Category::software);
+      sleeper.resume();
+      sleeper.resume();
+    });
+  }
+  SECTION("twice, the second time earlier") {
+    engine.spawn("a", 0, 0, [&](SimThread& self) {
+      self.spend(2_ns, Category::software);
+      sleeper.resume_at(engine.now() + 5_ns);
+      sleeper.resume_at(engine.now() + 3_ns);
+    });
+  }
+  SECTION("after its end") {
+    engine.spawn("a", 0, 0, [&](SimThread& self) {
+      self.spend(2_ns, Category::software);
+      sleeper.resume();
+      self.spend(2_ns, Category::software);
+      sleeper.resume();
+    });
+  }
+  CHECK_THROWS_WITH(engine.run(), Catch::Contains("sleeper") && Catch::Contains("resumed"));
+  engine.abandon();
+}
+
 TEST_CASE("a deadlock names each thread and what it waits for, and nobody else", "[engine][failures]") {
   Engine engine(1);
   FifoMutex first("first lock");

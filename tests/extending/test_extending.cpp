@@ -1,4 +1,5 @@
 // What docs/extending.md shows works: these are the files that it shows, added by the lines that it shows.
+#include "extending/back_off_progress.hpp"
 #include "extending/by_tag_matcher.hpp"
 #include "extending/tas_lock.hpp"
 #include "scenario/loader.hpp"
@@ -31,6 +32,7 @@ void register_parts() {
   static const bool once = [] {
     lock_registry().add("tas", make_lock<example::TasLock>);
     matcher_registry().add("by-tag", make_matcher<example::ByTagMatcher>);
+    progress_registry().add("back-off", make_progress<example::BackOffProgress>);
     return true;
   }();
   static_cast<void>(once);
@@ -46,10 +48,11 @@ PointConfig example_point() {
 
 } // namespace
 
-TEST_CASE("a scenario chooses a lock and a matching engine that were added by one line each", "[extending]") {
+TEST_CASE("a scenario chooses parts that were added by one line each", "[extending]") {
   const PointConfig point = example_point();
   REQUIRE(point.library.matching.engine == "by-tag");
   REQUIRE(point.library.matching.lock == "tas");
+  REQUIRE(point.library.progress.engine == "back-off");
   const PointResult result = simulate(point, {});
   CHECK(result.receiver.received == std::int64_t{4} * 32 * 4);
   CHECK(result.receiver.unexpected_in_queue == 0);
@@ -135,13 +138,14 @@ TEST_CASE("the example's matching engine finds what the plain list finds", "[ext
 
 TEST_CASE("docs/extending.md shows the files as they are", "[extending]") {
   const std::string page = slurp(repository / "docs" / "extending.md");
-  for (const char* file : {"tas_lock.hpp", "by_tag_matcher.hpp", "scenario.json"}) {
+  for (const char* file : {"tas_lock.hpp", "by_tag_matcher.hpp", "back_off_progress.hpp", "scenario.json"}) {
     CAPTURE(file);
     CHECK(page.find("\n" + slurp(repository / "examples" / "extending" / file) + "```") != std::string::npos);
   }
   const std::string here = slurp(repository / "tests" / "extending" / "test_extending.cpp");
   for (const char* line : {"lock_registry().add(\"tas\", make_lock<example::TasLock>);",
-                           "matcher_registry().add(\"by-tag\", make_matcher<example::ByTagMatcher>);"}) {
+                           "matcher_registry().add(\"by-tag\", make_matcher<example::ByTagMatcher>);",
+                           "progress_registry().add(\"back-off\", make_progress<example::BackOffProgress>);"}) {
     CAPTURE(line);
     CHECK(page.find(line) != std::string::npos);
     CHECK(here.find("    " + std::string(line) + "\n") != std::string::npos);

@@ -82,11 +82,13 @@ private:
       }
       station.state->store(self, Category::poll_idle);
       self.spend(look_time, Category::poll_idle);
-      turn_.visits.push_back({station.lock.get(), try_at, self.now() - turn_start_});
+      const Duration look_at = self.now() - turn_start_;
+      turn_.visits.push_back({station.lock.get(), try_at, look_at, look_at});
       const int here = drain(self, station);
       turn_.undisturbed = turn_.undisturbed && here == 0;
       found += here;
       station.lock->unlock(self, Category::poll_idle);
+      turn_.visits.back().done_at = self.now() - turn_start_;
     }
     turn_.period = self.now() - turn_start_;
     return found;
@@ -303,7 +305,7 @@ TEST_CASE("idle polls: skipping can be switched off and is bounded", "[idle poll
       PollTurn turn;
       turn.start();
       turn.period = 10_ns;
-      turn.visits = {{lock.get(), 2_ns, 4_ns}};
+      turn.visits = {{lock.get(), 2_ns, 4_ns, 6_ns}};
       const TimePoint start = self.now();
       CHECK(idle.rest(self, turn, true, 5).turns == 0); // the first of two equal turns
       CHECK(idle.rest(self, turn, true, 0).turns == 0);
@@ -329,7 +331,7 @@ TEST_CASE("idle polls: a turn that takes no time is not skipped", "[idle poll]")
   engine.spawn("poller", 0, 0, [&](SimThread& self) {
     PollTurn turn;
     turn.start();
-    turn.visits = {{lock.get(), 0_ps, 0_ps}};
+    turn.visits = {{lock.get(), 0_ps, 0_ps, 0_ps}};
     for (int i = 0; i < 3; ++i) { // any number of such turns fits into no time at all
       CHECK(idle.rest(self, turn, true).turns == 0);
     }

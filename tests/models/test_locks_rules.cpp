@@ -125,6 +125,28 @@ TEST_CASE("an acquisition that finds a holder is counted as contended", "[locks]
   });
 }
 
+TEST_CASE("a lock is held until its release takes effect", "[locks]") {
+  for_each_kind([](Engine& engine, Lock& lock) {
+    SimThread* late = nullptr;
+    engine.spawn("holder", 0, 0, [&](SimThread& self) {
+      lock.lock(self);
+      self.spend(100_us, Category::software);
+      late->resume_at(engine.now() + 1_ps); // in the middle of the release
+      lock.unlock(self);
+    });
+    late = &engine.spawn("late", 0, 2, [&](SimThread& self) {
+      self.wait(lock, Category::blocked);
+      CHECK(lock.holder() != nullptr);
+      lock.lock(self);
+      lock.unlock(self);
+    });
+    engine.run();
+    CHECK(lock.acquisitions() == 2);
+    CHECK(lock.contended() == 1);
+    CHECK(lock.quiet());
+  });
+}
+
 TEST_CASE("a lock is quiet only when nobody is in any of its calls", "[locks]") {
   for_each_kind([](Engine& engine, Lock& lock) {
     CHECK(lock.quiet());

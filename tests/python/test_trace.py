@@ -76,6 +76,37 @@ class TestFormat:
         if counters["delayed_sends"]:
             assert "delayed sends" in lengths
 
+    @pytest.mark.parametrize(
+        ("operation", "synchronisation", "calls"),
+        [
+            ("put", "flush", {"MPI_Put", "MPI_Win_flush", "MPI_Win_lock", "MPI_Win_unlock"}),
+            ("get", "lock-all", {"MPI_Get", "MPI_Win_lock_all", "MPI_Win_unlock_all"}),
+            ("accumulate", "flush-all", {"MPI_Accumulate", "MPI_Win_flush_all"}),
+            ("fetch-and-op", "fence", {"MPI_Fetch_and_op", "MPI_Win_fence", "MPI_Barrier"}),
+        ],
+    )
+    def test_one_sided_operations_are_followed(
+        self, operation: str, synchronisation: str, calls: set[str], tmp_path: Path, capsys: Capture
+    ) -> None:
+        file = tmp_path / "trace.json"
+        values: dict[str, object] = {
+            "workload.operation": operation,
+            "workload.synchronisation": synchronisation,
+            "workload.threads": 3,
+            "workload.message_size": "8 B",
+            "workload.operations": 20,
+        }
+        words = [word for path, value in values.items() for word in ("--set", f"{path}={json.dumps(value)}")]
+        assert main(["run", "fig5_7_rma_put_haswell", "--trace", str(file), "--json", *words]) == 0
+        summary = json.loads(capsys.readouterr().out)
+        by_phase = check(read(file))
+        assert calls <= {event["name"] for event in by_phase["X"]}
+        # Each operation has an arrow: from the thread over both interfaces to the thread that takes its completion.
+        operations = summary["result"]["counters"]["one_sided_completed"]
+        assert operations >= 3 * 20 * 2
+        assert len(by_phase["s"]) == len(by_phase["f"]) == summary["messages"] >= operations
+        assert len(by_phase["t"]) >= 2 * operations
+
     def test_slices_of_a_thread_add_up_to_its_life(self, tmp_path: Path, capsys: Capture) -> None:
         file = tmp_path / "trace.json"
         assert main(["run", BASE, "--trace", str(file), *options({})]) == 0

@@ -62,6 +62,7 @@ TEST_CASE("every struct member has a descriptor", "[scenario][fields]") {
   CHECK(declared(inner(machine, "futex")) == member_count<FutexParameters>());
   CHECK(declared(inner(machine, "locks")) == member_count<LockParameters>());
   CHECK(declared(inner(machine, "nic")) == member_count<NicParameters>());
+  CHECK(declared(inner(machine, "rdma")) == member_count<RdmaParameters>());
   CHECK(declared(inner(machine, "matching")) == member_count<MatchingParameters>());
   CHECK(declared(inner(machine, "software")) == member_count<SoftwareParameters>());
   CHECK(declared(root_section("fabric")) == member_count<RouteParameters>());
@@ -71,9 +72,11 @@ TEST_CASE("every struct member has a descriptor", "[scenario][fields]") {
   CHECK(declared(inner(library, "progress")) == member_count<ProgressDesign>());
   CHECK(declared(inner(library, "matching")) == member_count<MatchingDesign>());
   CHECK(declared(inner(library, "protocol")) == member_count<ProtocolDesign>());
+  CHECK(declared(inner(library, "one_sided")) == member_count<OneSidedDesign>());
   const Section& workload = root_section("workload");
   CHECK(declared(workload) == member_count<WorkloadParameters>()); // the selector, and each kind
   CHECK(declared(kind(workload, "multirate")) == member_count<MultirateParameters>());
+  CHECK(declared(kind(workload, "rma-mt")) == member_count<RmaMtParameters>());
   CHECK(declared(root_section("run")) == member_count<RunConfig>());
   CHECK(declared(scenario_fields()) == member_count<PointConfig>());
 }

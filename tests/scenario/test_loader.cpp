@@ -199,6 +199,26 @@ TEST_CASE("a point survives the way to another process", "[scenario][resolved]")
   CHECK_THROWS_AS(point_from_json(nlohmann::ordered_json::array(), names), ScenarioError);
 }
 
+TEST_CASE("a scenario of another kind of workload", "[scenario][loader]") {
+  const ResolvedScenario scenario = valid("rma_mt.json");
+  REQUIRE(scenario.points.size() == 4 * 2);
+  const PointConfig& point = scenario.points.back().config;
+  CHECK(point.workload.kind == "rma-mt");
+  CHECK(point.workload.rma_mt.operation == "accumulate");
+  CHECK(point.workload.rma_mt.synchronisation == "lock-all");
+  CHECK(point.workload.rma_mt.synchronised_by == "one-thread");
+  CHECK(point.workload.rma_mt.window_per_thread);
+  CHECK(point.workload.rma_mt.threads == 16);
+  CHECK(point.workload.rma_mt.message_size_bytes == 4096);
+  CHECK(point.workload.rma_mt.operations == 500);
+  CHECK(point.library.one_sided.completion == "counter");
+  CHECK(point.library.one_sided.atomics == "lock");
+  // Only the values of its kind are written out, and they load again.
+  CHECK_FALSE(scenario.document["workload"].contains("pairs"));
+  const KnownNames names = load_options().names;
+  CHECK(to_json(point_from_json(to_json(point), names)) == to_json(point));
+}
+
 TEST_CASE("loading twice gives the same bytes", "[scenario][loader]") {
   CHECK(valid("full.json").document.dump() == valid("full.json").document.dump());
   CHECK(valid("full.json").origins.dump() == valid("full.json").origins.dump());
@@ -208,6 +228,12 @@ TEST_CASE("the scenarios and profiles of the repository load", "[scenario][loade
   LoadOptions options = load_options();
   options.profile_directories = {test::repository() / "calibration" / "profiles"};
   options.preset_directories = {test::repository() / "libraries"};
+  // SimGrid reads platforms; here the number of cores that the file states is enough.
+  options.resolve_route = [](const std::filesystem::path& platform, const std::string&, const std::string&) {
+    const std::string text = test::slurp(platform);
+    const int cores = std::stoi(text.substr(text.find(" core=\"") + 7));
+    return RouteFacts{{Duration::nanoseconds(700), 12.5e9}, cores, cores};
+  };
   std::size_t loaded = 0;
   for (const auto& entry : std::filesystem::recursive_directory_iterator(test::repository() / "scenarios")) {
     if (entry.path().extension() != ".json")

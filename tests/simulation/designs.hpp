@@ -52,6 +52,24 @@ inline PointConfig small_point() {
   machine.matching.offload_latency = 250_ns;
   machine.matching.offload_element = 7_ns;
   machine.software = {200_ns, 100_ns, 150_ns, 25_ns, 100_ns, 60_ns, 40_ns, 10_ns, 100_ns, 8e9};
+  machine.software.one_sided_call = 210_ns;
+  machine.software.one_sided_complete = 15_ns;
+  machine.software.one_sided_synchronize = 55_ns;
+  machine.rdma.store_limit_bytes = 512;
+  machine.rdma.store_post = 95_ns;
+  machine.rdma.store_bytes_per_second = 5e9;
+  machine.rdma.store_start = 120_ns;
+  machine.rdma.offload_post = 110_ns;
+  machine.rdma.offload_start = 650_ns;
+  machine.rdma.offload_gap = 30_ns;
+  machine.rdma.read_response = 330_ns;
+  machine.rdma.atomic_response = 410_ns;
+  machine.rdma.atomic_gap = 90_ns;
+  machine.rdma.atomic_limit_bytes = 8;
+  machine.rdma.header_bytes = 42;
+  machine.rdma.read_depth = 16;
+  machine.rdma.completion_batch = 8;
+  machine.rdma.completion = 35_ns;
   machine.noise = 10_ns;
   point.route = {700_ns, 12.5e9};
   point.workload.multirate.pairs = 4;
@@ -201,6 +219,55 @@ inline std::vector<Design> small_designs() {
   add("thread level single", [](PointConfig& point) {
     point.library.thread_level = "single";
     point.workload.multirate.mode = "process";
+  });
+  const auto add_one_sided = [&](std::string name, auto change) {
+    add(std::move(name), [&](PointConfig& point) {
+      point.workload.kind = "rma-mt";
+      point.workload.rma_mt.threads = 4;
+      point.workload.rma_mt.operations = 60;
+      point.workload.rma_mt.iterations = 2;
+      point.library.instances.count = 4;
+      point.library.instances.assignment = "dedicated";
+      point.library.instances.lock = "ttas";
+      change(point);
+    });
+  };
+  add_one_sided("puts, flush", [](PointConfig&) {});
+  add_one_sided("puts, one round-robin instance in two, flush-all by one thread", [](PointConfig& point) {
+    point.library.instances.count = 2;
+    point.library.instances.assignment = "round-robin";
+    point.library.instances.lock = "pthread-mutex";
+    point.workload.rma_mt.synchronisation = "flush-all";
+    point.workload.rma_mt.synchronised_by = "one-thread";
+    point.workload.rma_mt.message_size_bytes = 4096;
+  });
+  add_one_sided("puts, one instance, flush by turns", [](PointConfig& point) {
+    point.library.instances.count = 1;
+    point.library.one_sided.completion = "instance-turns";
+  });
+  add_one_sided("gets, counter, flush", [](PointConfig& point) {
+    point.library.one_sided.completion = "counter";
+    point.workload.rma_mt.operation = "get";
+    point.workload.rma_mt.message_size_bytes = 64;
+  });
+  add_one_sided("fetch-and-op, hardware, lock-all, window per thread", [](PointConfig& point) {
+    point.workload.rma_mt.operation = "fetch-and-op";
+    point.workload.rma_mt.message_size_bytes = 8;
+    point.workload.rma_mt.synchronisation = "lock-all";
+    point.workload.rma_mt.window_per_thread = true;
+  });
+  add_one_sided("accumulate under a lock, lock", [](PointConfig& point) {
+    point.library.one_sided.atomics = "lock";
+    point.workload.rma_mt.operation = "accumulate";
+    point.workload.rma_mt.operations = 5;
+    point.workload.rma_mt.message_size_bytes = 256;
+    point.workload.rma_mt.synchronisation = "lock";
+  });
+  add_one_sided("puts, fence", [](PointConfig& point) { point.workload.rma_mt.synchronisation = "fence"; });
+  add_one_sided("puts, flush-local, scarce queue", [](PointConfig& point) {
+    point.machine.nic.send_queue_depth = 6;
+    point.workload.rma_mt.synchronisation = "flush-local";
+    point.workload.rma_mt.message_size_bytes = 2048;
   });
   return designs;
 }

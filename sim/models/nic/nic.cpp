@@ -1,5 +1,7 @@
 #include "models/nic/nic.hpp"
 
+#include "models/nic/rdma.hpp"
+
 #include <algorithm>
 #include <string>
 #include <utility>
@@ -45,13 +47,17 @@ TimePoint Nic::depart(TimePoint ready, Duration occupancy) {
   return departure;
 }
 
-TimePoint Nic::depart_besides(std::string_view what, Duration occupancy, Duration on_wire) {
-  const TimePoint ready = engine_.now() + parameters_.wqe_fetch;
+TimePoint Nic::depart_besides(std::string_view what, TimePoint ready, Duration occupancy, Duration on_wire) {
   const TimePoint departure = depart(ready, occupancy);
   if (TraceSink* const trace = engine_.trace(); trace != nullptr) [[unlikely]] {
     trace->interface_occupied(send_label_, what, ready, departure, occupancy, on_wire);
   }
   return departure;
+}
+
+TimePoint Nic::take(Duration occupancy) {
+  last_reception_ = std::max(engine_.now(), last_reception_ + occupancy);
+  return last_reception_;
 }
 
 Endpoint::Endpoint(NicContext& local, NicContext& remote, const CreditParameters& credits)
@@ -113,39 +119,28 @@ bool Endpoint::post(SimThread& self, const Envelope& envelope, std::int64_t wire
   ++outstanding_;
   ++nic.messages_sent_;
 
-  // The interface fetches the work request and serves its contexts, each at its own pace, one message at a time.
   const std::int64_t packets =
       nic.packets_for(wire_bytes - parameters.packet_bytes); // the first one's header is counted
-  const Duration on_wire = nic.serialization(wire_bytes + (packets - 1) * parameters.packet_bytes);
-  const Duration occupancy = std::max(packets * parameters.nic_gap, on_wire);
-  const Duration context_busy = std::max(parameters.context_gap, on_wire);
-  const TimePoint fetched = nic.engine_.now() + parameters.wqe_fetch;
-  const TimePoint served = nic.depart(fetched, occupancy); // the pace of the interface, then of the context
-  const TimePoint departure = std::max(served, local_.next_departure_);
-  local_.next_departure_ = departure + context_busy;
-  const TimePoint arrival = departure + on_wire + nic.route_.latency;
+  const Passage passage = local_.send(nic.engine_.now() + parameters.wqe_fetch,
+                                      wire_bytes + (packets - 1) * parameters.packet_bytes, packets);
 
   Packet& packet = nic.take_packet();
   packet.stage_ = Packet::Stage::wire;
   packet.destination_ = &remote_;
   packet.sender_ = this;
   packet.burst_of_ = nullptr;
-  packet.occupancy_ = occupancy;
+  packet.occupancy_ = passage.interface_busy;
   packet.envelope_ = envelope;
-  if (TraceSink* const trace = nic.engine_.trace(); trace != nullptr) [[unlikely]] {
-    packet.envelope_.number =
-        trace->message_posted(self, {nic.send_label_, local_.label_, wire_bytes, called, fetched, served, departure,
-                                     arrival, occupancy, context_busy, on_wire});
-  }
+  packet.envelope_.number = local_.trace_post(self, called, wire_bytes, passage);
   packet.wants_grant_ = take_credit();
   packet.credit_message_ = false;
   packet.credits_ = std::exchange(to_return_, 0);
   packet.control_seen_ = std::exchange(control_to_return_, 0);
-  nic.engine_.schedule(packet, arrival);
+  nic.engine_.schedule(packet, passage.arrival);
 
   // The last work request that fits asks for a report too, or a short queue would stay full for ever.
   if (++unreported_ >= parameters.send_completion_batch || outstanding_ == send_queue_depth()) {
-    report_after(arrival + nic.route_.latency, std::exchange(unreported_, 0),
+    report_after(passage.arrival + nic.route_.latency, std::exchange(unreported_, 0),
                  nullptr); // the acknowledgement comes back
   }
   return true;
@@ -181,7 +176,8 @@ bool Endpoint::post_bulk(SimThread& self, Bulk kind, const Envelope& envelope, s
   }
   // The request travels to the peer's interface, which answers without its processor.
   const Duration on_wire = nic.serialization(parameters.packet_bytes);
-  const TimePoint departure = nic.depart_besides("read request", std::max(parameters.nic_gap, on_wire), on_wire);
+  const TimePoint departure = nic.depart_besides("read request", nic.engine_.now() + parameters.wqe_fetch,
+                                                 std::max(parameters.nic_gap, on_wire), on_wire);
   bulk.source_ = &remote_.nic_;
   nic.engine_.schedule(bulk, departure + on_wire + nic.route_.latency);
   return true;
@@ -197,7 +193,7 @@ void BulkTransfer::fire() {
   unsent_ -= payload;
   const Duration on_wire = nic.serialization(payload + packets * parameters.packet_bytes);
   const Duration occupancy = std::max(packets * parameters.nic_gap, on_wire);
-  const TimePoint departure = nic.depart_besides("burst", occupancy, on_wire);
+  const TimePoint departure = nic.depart_besides("burst", nic.engine_.now() + parameters.wqe_fetch, occupancy, on_wire);
 
   Packet& burst = poster_->local_.nic_.take_packet();
   burst.stage_ = Packet::Stage::wire;
@@ -258,7 +254,8 @@ void Endpoint::send_credits(SimThread& self) {
   ++control_sent_;
   const Duration on_wire = nic.serialization(parameters.packet_bytes);
   const Duration occupancy = std::max(parameters.nic_gap, on_wire);
-  const TimePoint departure = nic.depart_besides("credits", occupancy, on_wire);
+  const TimePoint departure =
+      nic.depart_besides("credits", nic.engine_.now() + parameters.wqe_fetch, occupancy, on_wire);
   Packet& packet = nic.take_packet();
   packet.stage_ = Packet::Stage::wire;
   packet.destination_ = &remote_;
@@ -277,18 +274,15 @@ void Packet::fire() {
   using Kind = NicContext::Completion::Kind;
   if (stage_ == Stage::send_completion) {
     destination_->report(
-        {transfer_over_ ? Kind::transferred : Kind::sent, sender_, completions_, false, 0, 0, envelope_});
+        {transfer_over_ ? Kind::transferred : Kind::sent, sender_, completions_, false, 0, 0, envelope_, nullptr});
   } else if (stage_ == Stage::grant) {
-    destination_->report({Kind::granted, sender_, 0, false, 0, 0, {}});
+    destination_->report({Kind::granted, sender_, 0, false, 0, 0, {}, nullptr});
   } else {
     Nic& receiver = destination_->nic_;
     if (stage_ == Stage::wire) {
-      // The receiving interface takes one message at a time, no faster than its wire brings them.
-      const TimePoint now = receiver.engine_.now();
-      const TimePoint taken = std::max(now, receiver.last_reception_ + occupancy_);
-      receiver.last_reception_ = taken;
+      const TimePoint taken = receiver.take(occupancy_);
       show_reception(taken);
-      if (taken > now) {
+      if (taken > receiver.engine_.now()) {
         stage_ = Stage::receive_queue;
         receiver.engine_.schedule(*this, taken);
         return;
@@ -334,7 +328,7 @@ void Packet::arrive() {
       ++destination_->nic_.messages_received_;
     }
     destination_->report({credit_message_ ? Kind::credited : Kind::received, sender_, 0, wants_grant_, credits_,
-                          control_seen_, envelope_});
+                          control_seen_, envelope_, nullptr});
     return;
   }
   if (!last_burst_) {
@@ -345,7 +339,7 @@ void Packet::arrive() {
   ++destination_->nic_.messages_received_;
   if (bulk.kind_ == Bulk::send) {
     destination_->report(
-        {Kind::received, sender_, 0, bulk.wants_grant_, bulk.credits_, bulk.control_seen_, bulk.envelope_});
+        {Kind::received, sender_, 0, bulk.wants_grant_, bulk.credits_, bulk.control_seen_, bulk.envelope_, nullptr});
   }
   const Duration way_back = bulk.kind_ == Bulk::read ? Duration{} : destination_->nic_.route_.latency;
   sender_->report_after(engine.now() + way_back, bulk.completions_, &bulk.envelope_);
@@ -361,6 +355,9 @@ void NicContext::report(const Completion& completion) {
   completions_.push_back(completion);
   show_queue();
   listener_.activity(*this);
+  if (sleeper_ != nullptr) {
+    std::exchange(sleeper_, nullptr)->resume();
+  }
 }
 
 void NicContext::show_queue() const {
@@ -369,8 +366,49 @@ void NicContext::show_queue() const {
   }
 }
 
+/// The interface serves its contexts, each at its own pace, one message at a time.
+Passage NicContext::send(TimePoint ready, std::int64_t bytes, std::int64_t packets) {
+  Passage passage;
+  passage.on_wire = nic_.serialization(bytes);
+  passage.interface_busy = std::max(packets * nic_.parameters_.nic_gap, passage.on_wire);
+  passage.context_busy = std::max(nic_.parameters_.context_gap, passage.on_wire);
+  passage.ready = ready;
+  passage.served = nic_.depart(ready, passage.interface_busy); // the pace of the interface, then of the context
+  passage.departure = std::max(passage.served, next_departure_);
+  next_departure_ = passage.departure + passage.context_busy;
+  passage.arrival = passage.departure + passage.on_wire + nic_.route_.latency;
+  return passage;
+}
+
+MessageNumber NicContext::trace_post(const SimThread& self, TimePoint called, std::int64_t bytes,
+                                     const Passage& passage) const {
+  if (TraceSink* const trace = nic_.engine_.trace(); trace != nullptr) [[unlikely]] {
+    return trace->message_posted(self, {nic_.send_label_, label_, bytes, called, passage.ready, passage.served,
+                                        passage.departure, passage.arrival, passage.interface_busy,
+                                        passage.context_busy, passage.on_wire});
+  }
+  return 0;
+}
+
 int NicContext::poll(SimThread& self, CompletionHandler& handler) {
   look(self);
+  return drain(self, handler);
+}
+
+int NicContext::poll_until_report(SimThread& self, CompletionHandler& handler) {
+  look(self); // the line may have to come first
+  if (completions_.empty()) {
+    const TimePoint second = self.now();
+    look(self);
+    const TimePoint asleep = self.now();
+    if (const Duration period = asleep - second; completions_.empty() && period > Duration{}) {
+      sleeper_ = &self;
+      self.wait(*this, Category::poll_idle);
+      if (const Duration begun = (self.now() - asleep) % period; begun > Duration{}) {
+        self.spend(period - begun, Category::poll_idle);
+      }
+    }
+  }
   return drain(self, handler);
 }
 
@@ -389,7 +427,8 @@ int NicContext::drain(SimThread& self, CompletionHandler& handler) {
     completions_.pop_front();
     show_queue();
     ++handled;
-    self.owe(nic_.parameters().completion, Category::completion);
+    const bool one_sided = completion.kind == Completion::Kind::rdma;
+    self.owe(one_sided ? completion.rdma->parameters().completion : nic_.parameters().completion, Category::completion);
     switch (completion.kind) {
     case Completion::Kind::sent:
       completion.endpoint->outstanding_ -= completion.count;
@@ -400,6 +439,9 @@ int NicContext::drain(SimThread& self, CompletionHandler& handler) {
       break;
     case Completion::Kind::granted:
       completion.endpoint->credits_ = nic_.parameters().flow_control_window;
+      break;
+    case Completion::Kind::rdma:
+      completion.rdma->retire(self, completion.count);
       break;
     case Completion::Kind::received:
       handler.receive(self, completion.envelope);

@@ -110,4 +110,9 @@ using ProgressFactory = std::unique_ptr<ProgressEngine> (*)(const ProgressParts&
 /// All progress engines by name.
 Registry<ProgressFactory>& progress_registry();
 
+template <typename Kind>
+std::unique_ptr<ProgressEngine> make_progress(const ProgressParts& parts) {
+  return std::make_unique<Kind>(parts);
+}
+
 } // namespace contend

@@ -7,23 +7,14 @@
 
 namespace contend {
 
-namespace {
-
-template <typename Kind>
-std::unique_ptr<ProgressEngine> make(const ProgressParts& parts) {
-  return std::make_unique<Kind>(parts);
-}
-
-} // namespace
-
 Registry<ProgressFactory>& progress_registry() {
   static Registry<ProgressFactory> registry{
-      {"concurrent", make<ConcurrentProgress>},
-      {"offload-thread", make<OffloadProgress>},
-      {"ownership", make<OwnershipProgress>},
-      {"per-target", make<PerTargetProgress>},
-      {"serial-blocking", make<SerialBlockingProgress>},
-      {"serial-try-lock", make<SerialTryLockProgress>},
+      {"concurrent", make_progress<ConcurrentProgress>},
+      {"offload-thread", make_progress<OffloadProgress>},
+      {"ownership", make_progress<OwnershipProgress>},
+      {"per-target", make_progress<PerTargetProgress>},
+      {"serial-blocking", make_progress<SerialBlockingProgress>},
+      {"serial-try-lock", make_progress<SerialTryLockProgress>},
   };
   return registry;
 }

@@ -45,6 +45,22 @@ inline MachineConfig small_machine() {
   machine.nic.flow_control_window = 0;
   machine.nic.poll_batch = 16;
 
+  machine.rdma.store_limit_bytes = 1024;
+  machine.rdma.store_post = 93'047_ps;
+  machine.rdma.store_bytes_per_second = 5.3e9;
+  machine.rdma.store_start = 121'013_ps;
+  machine.rdma.offload_post = 111'031_ps;
+  machine.rdma.offload_start = 613'051_ps;
+  machine.rdma.offload_gap = 33'029_ps;
+  machine.rdma.read_response = 331'043_ps;
+  machine.rdma.atomic_response = 257'017_ps;
+  machine.rdma.atomic_gap = 41'011_ps;
+  machine.rdma.atomic_limit_bytes = 8;
+  machine.rdma.header_bytes = 42;
+  machine.rdma.read_depth = 16;
+  machine.rdma.completion_batch = 1;
+  machine.rdma.completion = 37'021_ps;
+
   machine.matching.attempt = 17'011_ps;
   machine.matching.element = 2'203_ps;
   machine.matching.element_bytes = 128;
@@ -63,6 +79,9 @@ inline MachineConfig small_machine() {
   machine.software.wait_call = 57'037_ps;
   machine.software.wait_request = 6'047_ps;
   machine.software.progress_call = 29'063_ps;
+  machine.software.one_sided_call = 213'023_ps;
+  machine.software.one_sided_complete = 17'029_ps;
+  machine.software.one_sided_synchronize = 53'017_ps;
   machine.software.copy_bytes_per_second = 9.7e9;
 
   machine.noise = 0_ps;

@@ -15,7 +15,7 @@ public:
   using Body = std::function<void(SimThread&, Process&)>;
 
   explicit Program(int ranks, const PointConfig& point = small_point(), std::uint64_t seed = 1)
-      : engine(seed), world(engine, {point.library, point.machine.software, point.machine.locks, point.machine.matching,
+      : engine(seed), world(engine, {point.library, point.machine.software, point.machine.locks, point.machine.matching, point.machine.rdma,
                                      point.machine.noise, point.run.coalesce_idle_polls}) {
     std::vector<int> hosts;
     for (int rank = 0; rank < ranks; ++rank) {

@@ -1,0 +1,278 @@
+#include "models/nic/rdma.hpp"
+
+#include <algorithm>
+
+namespace contend {
+
+namespace {
+
+constexpr std::int64_t atomic_operands_bytes = 16; ///< operand and comparand
+constexpr std::int64_t atomic_result_bytes = 8;
+
+bool is_read(const RdmaRequest& request) { return request.kind != RdmaRequest::Kind::put; }
+
+bool is_atomic(const RdmaRequest& request) {
+  return request.kind == RdmaRequest::Kind::fetch_add || request.kind == RdmaRequest::Kind::compare_swap;
+}
+
+} // namespace
+
+/// An operation on its way to the target and back.
+class RdmaTransfer final : public Event {
+public:
+  explicit RdmaTransfer(RdmaEndpoint& endpoint) : Event(endpoint.local_.nic_.engine()), endpoint_(endpoint) {}
+  void fire() override;
+  void start(RdmaEndpoint::Operation& operation, const Passage& passage) {
+    operation_ = &operation;
+    occupancy_ = passage.interface_busy;
+    go_on(Stage::request, passage.arrival);
+  }
+
+private:
+  enum class Stage { request, accepted, atomic, response, response_accepted, acknowledgement };
+
+  void go_on(Stage stage, TimePoint date) {
+    stage_ = stage;
+    endpoint_.local_.nic_.engine().schedule(*this, date);
+  }
+  TimePoint take(Nic& nic);
+  void serve(TimePoint now);
+  void respond(TimePoint ready, std::int64_t bytes);
+  void execute();
+
+  RdmaEndpoint& endpoint_;
+  RdmaEndpoint::Operation* operation_ = nullptr;
+  Stage stage_ = Stage::request;
+  Duration occupancy_{}; ///< of the wire, by the request or the response
+};
+
+void RdmaTransfer::fire() {
+  Nic& origin = endpoint_.local_.nic_;
+  Nic& target = endpoint_.remote_.nic_;
+  const TimePoint now = origin.engine().now();
+  switch (stage_) {
+  case Stage::request:
+    if (const TimePoint taken = take(target); taken > now) {
+      go_on(Stage::accepted, taken);
+      return;
+    }
+    [[fallthrough]];
+  case Stage::accepted:
+    serve(now);
+    return;
+  case Stage::atomic:
+    execute();
+    respond(now + endpoint_.parameters_.atomic_response, atomic_result_bytes);
+    return;
+  case Stage::response:
+    if (const TimePoint taken = take(origin); taken > now) {
+      go_on(Stage::response_accepted, taken);
+      return;
+    }
+    break;
+  case Stage::response_accepted:
+  case Stage::acknowledgement:
+    break;
+  }
+  operation_->done = true;
+  endpoint_.free_transfers_.push_back(this);
+  endpoint_.finished();
+}
+
+/// An interface takes the request, or the response. Returns when it is done with that.
+TimePoint RdmaTransfer::take(Nic& nic) {
+  const TimePoint taken = nic.take(occupancy_);
+  if (TraceSink* const trace = nic.engine_.trace(); trace != nullptr) [[unlikely]] {
+    const TimePoint begin = taken - occupancy_;
+    if (stage_ == Stage::request) {
+      trace->message_arrived(operation_->number, nic.receive_label_, begin, occupancy_);
+    } else {
+      trace->interface_occupied(nic.receive_label_, "response", begin, begin, occupancy_, Duration{});
+    }
+  }
+  return taken;
+}
+
+/// The target's interface has taken the request.
+void RdmaTransfer::serve(TimePoint now) {
+  Nic& target = endpoint_.remote_.nic_;
+  const RdmaRequest& request = operation_->request;
+  if (is_atomic(request)) {
+    const TimePoint start = std::max(now, target.next_atomic_);
+    target.next_atomic_ = start + endpoint_.parameters_.atomic_gap;
+    go_on(Stage::atomic, start);
+  } else if (is_read(request)) {
+    respond(now + endpoint_.parameters_.read_response, request.bytes);
+  } else {
+    go_on(Stage::acknowledgement, now + target.route_.latency);
+  }
+}
+
+/// Data goes back to the origin, paced by the target's interface.
+void RdmaTransfer::respond(TimePoint ready, std::int64_t bytes) {
+  Nic& target = endpoint_.remote_.nic_;
+  const std::int64_t packets = target.packets_for(bytes);
+  const Duration on_wire = target.serialization(endpoint_.wire_bytes(bytes));
+  occupancy_ = std::max(packets * target.parameters_.nic_gap, on_wire);
+  const TimePoint departure = target.depart_besides("response", ready, occupancy_, on_wire);
+  go_on(Stage::response, departure + on_wire + target.route_.latency);
+}
+
+void RdmaTransfer::execute() {
+  RdmaRequest& request = operation_->request;
+  if (request.word == nullptr) {
+    return;
+  }
+  request.old_value = *request.word;
+  if (request.kind == RdmaRequest::Kind::fetch_add) {
+    *request.word += request.operand;
+  } else if (request.old_value == request.expected) {
+    *request.word = request.operand;
+  }
+}
+
+RdmaEndpoint::RdmaEndpoint(NicContext& local, NicContext& remote, const RdmaParameters& parameters)
+    : local_(local), remote_(remote), parameters_(parameters) {}
+
+RdmaEndpoint::~RdmaEndpoint() = default;
+
+RdmaTransfer& RdmaEndpoint::take_transfer() {
+  if (free_transfers_.empty()) {
+    transfers_.push_back(std::make_unique<RdmaTransfer>(*this));
+    free_transfers_.push_back(transfers_.back().get());
+  }
+  RdmaTransfer& transfer = *free_transfers_.back();
+  free_transfers_.pop_back();
+  return transfer;
+}
+
+/// Takes a descriptor and fills it in. The caller holds the lock of the context.
+RdmaEndpoint::Operation& RdmaEndpoint::new_operation(SimThread& self) {
+  if (free_descriptors_.empty()) {
+    const Nic& nic = local_.nic_;
+    descriptors_.push_back(std::make_unique<CacheLine>(nic.engine(), nic.host(), local_.label_.name + "/descriptor"));
+    free_descriptors_.push_back(descriptors_.back().get());
+  }
+  Operation& operation = operations_.emplace_back();
+  operation.descriptor = free_descriptors_.back();
+  free_descriptors_.pop_back();
+  operation.descriptor->store_protected(self, Category::nic_post);
+  return operation;
+}
+
+bool RdmaEndpoint::post(SimThread& self, const RdmaRequest& request) {
+  local_.send_state_.store_protected(self, Category::nic_post);
+  if (outstanding_ == local_.nic_.parameters_.send_queue_depth ||
+      (is_read(request) && reads_ == parameters_.read_depth)) {
+    return false;
+  }
+  const bool put = request.kind == RdmaRequest::Kind::put;
+  const bool by_store = !offloaded(request);
+  Duration cost = by_store ? parameters_.store_post : parameters_.offload_post;
+  if (put && by_store) {
+    cost += Duration::seconds(static_cast<double>(request.bytes) / parameters_.store_bytes_per_second);
+  }
+  const TimePoint called = self.now();
+  Operation& operation = new_operation(self);
+  self.spend(cost, Category::nic_post);
+  ++outstanding_;
+  reads_ += is_read(request) ? 1 : 0;
+  operation.request = request;
+  operation.stored = put && by_store;
+  buffers_in_use_ += operation.stored ? 0 : 1;
+  // The last one that fits asks for a report, or nothing would ever make room.
+  const bool last = outstanding_ == local_.nic_.parameters_.send_queue_depth ||
+                    (is_read(request) && reads_ == parameters_.read_depth);
+  operation.reported = ++unreported_ >= parameters_.completion_batch || last || request.report;
+  unreported_ = operation.reported ? 0 : unreported_;
+  launch(self, called);
+  return true;
+}
+
+bool RdmaEndpoint::request_report(SimThread& self) {
+  if (unreported_ == 0) {
+    return true;
+  }
+  local_.send_state_.store_protected(self, Category::nic_post);
+  if (outstanding_ == local_.nic_.parameters_.send_queue_depth) {
+    return false;
+  }
+  const TimePoint called = self.now();
+  Operation& operation = new_operation(self);
+  self.spend(parameters_.store_post, Category::nic_post);
+  ++outstanding_;
+  unreported_ = 0;
+  operation.empty = true;
+  operation.reported = true;
+  operation.stored = true;
+  launch(self, called);
+  return true;
+}
+
+/// Of a request or response with `payload`: its header, and those of further packets.
+std::int64_t RdmaEndpoint::wire_bytes(std::int64_t payload) const {
+  const Nic& nic = local_.nic_;
+  return parameters_.header_bytes + payload + (nic.packets_for(payload) - 1) * nic.parameters_.packet_bytes;
+}
+
+void RdmaEndpoint::launch(const SimThread& self, TimePoint called) {
+  Nic& nic = local_.nic_;
+  Operation& operation = operations_.back();
+  const RdmaRequest& request = operation.request;
+  const bool offload = offloaded(request);
+  std::int64_t payload = 0; // a get's request has none
+  if (request.kind == RdmaRequest::Kind::put) {
+    payload = request.bytes;
+  } else if (is_atomic(request)) {
+    payload = atomic_operands_bytes;
+  }
+  const TimePoint ready = nic.engine().now() + (offload ? parameters_.offload_start : parameters_.store_start);
+  const Passage passage = local_.send(ready, wire_bytes(payload), nic.packets_for(payload));
+  if (offload) {
+    local_.next_departure_ =
+        std::max(local_.next_departure_, passage.departure + passage.on_wire + parameters_.offload_gap);
+  }
+  operation.number = local_.trace_post(self, called, wire_bytes(payload), passage);
+  take_transfer().start(operation, passage);
+}
+
+/// Some operation has become complete. What is complete without a gap from the oldest on can be reported.
+void RdmaEndpoint::finished() {
+  while (in_order_ < operations_.size() && operations_[in_order_].done) {
+    ++unannounced_;
+    if (operations_[in_order_++].reported) {
+      NicContext::Completion completion;
+      completion.kind = NicContext::Completion::Kind::rdma;
+      completion.rdma = this;
+      completion.count = unannounced_;
+      unannounced_ = 0;
+      local_.report(completion);
+    }
+  }
+}
+
+void RdmaEndpoint::retire(SimThread& self, int count) {
+  for (; count > 0; --count) {
+    operations_.front().descriptor->store_protected(self, Category::completion); // others may go on meanwhile
+    const Operation operation = operations_.front();
+    operations_.pop_front();
+    free_descriptors_.push_back(operation.descriptor);
+    --in_order_;
+    --outstanding_;
+    buffers_in_use_ -= operation.stored ? 0 : 1;
+    reads_ -= !operation.empty && is_read(operation.request) ? 1 : 0;
+    if (operation.number != 0) [[unlikely]] {
+      if (TraceSink* const trace = self.engine().trace(); trace != nullptr) {
+        trace->message_matched(self, operation.number, self.now());
+      }
+    }
+    if (operation.request.result != nullptr) {
+      *operation.request.result = operation.request.old_value;
+    }
+    if (operation.request.listener != nullptr) {
+      operation.request.listener->completed(self, operation.request);
+    }
+  }
+}
+
+} // namespace contend

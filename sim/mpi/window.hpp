@@ -1,0 +1,112 @@
+// An MPI window: memory of every process that the others read and write without its help (Open MPI's osc/rdma).
+#pragma once
+
+#include "core/cache_line.hpp"
+#include "models/nic/rdma.hpp"
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace contend {
+
+class Process;
+
+/// Kinds of MPI_Win_lock.
+enum class WindowLock { shared, exclusive };
+
+/// One process's side of a window. Operations are posted to an instance of the calling thread under the instance's lock, and
+/// complete through its completion queue; whoever polls that queue completes them. There is no matching and no part for the
+/// target's processor.
+///
+/// Calls take the calling thread first and block in simulated time. As in MPI, a process locks a target at most once at a
+/// time; breaking such a rule throws InvariantViolation. What is not modelled: registration of memory (it is cached).
+class Window final : private RdmaListener {
+public:
+  Window(Process& process, int id, int communicator);
+  ~Window() override;
+  Window(const Window&) = delete;
+  Window& operator=(const Window&) = delete;
+
+  /// MPI_Put, MPI_Get. They return when the operation is posted.
+  void put(SimThread& self, int target, std::int64_t bytes);
+  void get(SimThread& self, int target, std::int64_t bytes);
+  /// MPI_Accumulate, MPI_Fetch_and_op. By an atomic of the interface if the design wants that and the interface has one of
+  /// this size: then as a put or a get. Else the target is locked, read, changed and written, and the call blocks.
+  void accumulate(SimThread& self, int target, std::int64_t bytes);
+  void fetch_and_op(SimThread& self, int target, std::int64_t bytes);
+
+  /// MPI_Win_flush, MPI_Win_flush_all: return when all operations of the process that were posted before, to the target or
+  /// to all, are complete at the target.
+  void flush(SimThread& self, int target);
+  void flush_all(SimThread& self);
+  /// MPI_Win_flush_local: the buffers at the origin may be reused.
+  void flush_local(SimThread& self, int target);
+
+  /// MPI_Win_lock, MPI_Win_unlock: a shared or exclusive lock on the target's memory, taken by remote atomics.
+  void lock(SimThread& self, int target, WindowLock kind);
+  void unlock(SimThread& self, int target);
+  /// MPI_Win_lock_all, MPI_Win_unlock_all: a shared lock on everybody's memory.
+  void lock_all(SimThread& self);
+  void unlock_all(SimThread& self);
+  /// MPI_Win_fence: completes all operations of all processes. One thread of every process calls it.
+  void fence(SimThread& self);
+
+  /// Operations to the target that are posted and not known to be complete.
+  [[nodiscard]] std::int64_t outstanding(int target) const;
+
+  /// Connects this side with the others; by rank. Called once, before the first operation.
+  void attach(std::vector<Window*> sides);
+
+private:
+  static constexpr int all_targets = -1;
+
+  /// Words at this process that remote atomics act on. Two levels, as in osc/rdma: `local` counts shared holders and has a
+  /// bit for an exclusive one; `global` is used at rank 0 only, where lock_all excludes exclusive locks of any target.
+  struct Words {
+    std::int64_t local = 0;
+    std::int64_t global = 0;
+    std::int64_t accumulate = 0;
+  };
+  enum class Held { nothing, shared, exclusive };
+  struct Blocking;
+
+  void completed(SimThread& self, const RdmaRequest& request) override;
+
+  void start(SimThread& self, const RdmaRequest& request);
+  void start_and_wait(SimThread& self, RdmaRequest request);
+  void post(SimThread& self, int instance, const RdmaRequest& request);
+  int pick(SimThread& self);
+  void read_modify_write(SimThread& self, int target, std::int64_t bytes);
+  [[nodiscard]] bool by_hardware(std::int64_t bytes) const;
+
+  void flush_targets(SimThread& self, int target);
+  void complete_all(SimThread& self, int target);
+  void drain_instances(SimThread& self, int target, bool buffers_only);
+  void progress_until_counted(SimThread& self, int target);
+
+  std::int64_t fetch_add(SimThread& self, int target, std::int64_t Words::*word, std::int64_t operand);
+  std::int64_t compare_swap(SimThread& self, int target, std::int64_t Words::*word, std::int64_t expected,
+                            std::int64_t desired);
+  void acquire_shared(SimThread& self, int target, std::int64_t Words::*word, std::int64_t mine, std::int64_t conflict);
+
+  [[nodiscard]] bool counting() const { return counting_; }
+  [[nodiscard]] int targets() const { return static_cast<int>(sides_.size()); }
+
+  Process& process_;
+  int communicator_;
+  bool counting_;
+  std::string name_;
+  Words words_;
+  CacheLine words_line_;
+  std::vector<Window*> sides_; ///< by rank; this one too
+  std::vector<std::unique_ptr<CacheLine>>
+      counter_lines_;                ///< by target: where `posted_` lives when operations are counted
+  std::vector<std::int64_t> posted_; ///< by target: operations that are not complete
+  std::vector<Held> held_;           ///< by target: locks of this process
+  bool holds_all_ = false;
+  std::vector<int> last_instance_; ///< by thread id: where its last operation went
+};
+
+} // namespace contend

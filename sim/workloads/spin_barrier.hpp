@@ -1,0 +1,46 @@
+// A barrier on which the threads spin (RMA-MT's): nobody sleeps, everybody reads the line that the last one wrote.
+#pragma once
+
+#include "core/cache_line.hpp"
+
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace contend {
+
+class SpinBarrier final : public Waitable {
+public:
+  SpinBarrier(Engine& engine, const Host& host, int threads, std::string_view name)
+      : threads_(threads), count_line_(engine, host, std::string(name) + "/count"),
+        cycle_line_(engine, host, std::string(name) + "/cycle"), name_(name) {}
+
+  void wait(SimThread& self) {
+    count_line_.atomic(self, Category::barrier);
+    self.settle();
+    if (++arrived_ == threads_) {
+      arrived_ = 0;
+      cycle_line_.atomic(self, Category::barrier);
+      for (SimThread* thread : std::exchange(spinning_, {})) {
+        thread->resume();
+      }
+      return;
+    }
+    spinning_.push_back(&self);
+    self.wait(*this, Category::barrier);
+    cycle_line_.load(self, Category::barrier); // the read that sees the change
+  }
+
+  [[nodiscard]] std::string describe() const override { return "barrier '" + name_ + "'"; }
+
+private:
+  int threads_;
+  int arrived_ = 0;
+  std::vector<SimThread*> spinning_;
+  CacheLine count_line_;
+  CacheLine cycle_line_;
+  std::string name_;
+};
+
+} // namespace contend
