@@ -214,6 +214,46 @@ def judge(claims: Sequence[Claim], evidence: Evidence, report: Callable[[Judged]
     return judged
 
 
+def number_text(value: float) -> str:
+    """A number as people read it: three digits, or all before the point."""
+    return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.3g}"  # noqa: PLR2004
+
+
+def as_markdown(judged: Sequence[Judged], title: str) -> str:
+    """A table of claims to read, in their order."""
+    held = sum(item.verdict == HOLDS for item in judged)
+    targets = sum(item.verdict == HOLDS and item.claim.calibrated for item in judged)
+    lines = [
+        f"# {title}",
+        "",
+        f"{held} of {len(judged)} claims hold; {targets} of these were targets of calibration.",
+        "",
+        "| | claim | expected | predicted (95 % interval) | remark |",
+        "|---|---|---|---|---|",
+    ]
+    for item in judged:
+        if item.predicted is None:
+            predicted = "none"
+        elif item.ci95 is None:
+            predicted = number_text(item.predicted)
+        else:
+            predicted = f"{number_text(item.predicted)} ({' to '.join(map(number_text, item.ci95))})"
+        remarks = [item.claim.remark, item.problem or ""]
+        if item.claim.calibrated:
+            remarks.append("target of calibration")
+        if item.predicted is not None and item.ci95 is not None and not item.is_clear:
+            remarks.append("the interval reaches across the limit")
+        cells = [
+            f"**{item.verdict}**" if item.verdict == MISSES else item.verdict,
+            f"`{item.claim.id}`: {item.claim.statement} [{item.claim.source}]",
+            str(item.claim.expected),
+            predicted,
+            "; ".join(remark for remark in remarks if remark),
+        ]
+        lines.append("| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |")
+    return "\n".join(lines) + "\n"
+
+
 def load_claims(folder: Path) -> list[Claim]:
     """All claims of a system, file by file in order of names.
 

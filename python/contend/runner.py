@@ -113,7 +113,7 @@ def default_jobs() -> int:
 
 
 def weight(point: Point) -> float:
-    """Rough relative cost of a replication, for the estimate of the time left: the messages or operations of a point."""
+    """Rough relative cost of a replication, for the estimate of the time left: messages or operations of a point."""
     workload = point.config.get("workload", {})
     product = 1.0
     for name in ("pairs", "senders", "receivers", "window", "threads", "operations", "iterations"):

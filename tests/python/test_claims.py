@@ -207,6 +207,7 @@ def test_strict_fails_on_a_miss(system: Path, capsys: Capture) -> None:
     assert main(["validate", "claims", "study", "--strict", "--quiet"]) == 1
     assert "1 of 2 claims miss: false" in capsys.readouterr().err
     assert (system / "claims.json").exists()
+    assert "| **misses** |" in (system / "claims.md").read_text()
     assert main(["validate", "claims", "study", "--strict", "--quiet", "--only", "true"]) == 0
 
 

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from contend.scenario import ResolvedScenario
 
 CLAIMS_FILE = "claims.json"
+TABLE_FILE = "claims.md"
 PREDICTIONS_FILE = "predictions.json"
 
 validate_app = typer.Typer(no_args_is_help=True, rich_markup_mode="rich", help="Checks predictions against studies.")
@@ -59,7 +60,7 @@ def claims(
     Simulates what is needed (results are kept in out/validation and reused while nothing changed), and writes
     claims.json and predictions.json. With --only or overrides they are written only where --out says.
     """
-    from contend.claims import judge, load_claims, predict
+    from contend.claims import as_markdown, judge, load_claims, predict
     from contend.evidence import Evidence
     from contend.files import make_writable_directory, write_files
     from contend.paths import require_repository
@@ -95,7 +96,8 @@ def claims(
     elif not quiet:
         _print_sum(judged)
     if target is not None:
-        paths = write_files(target, {CLAIMS_FILE: content})
+        table = as_markdown(judged, f"Claims of {system}")
+        paths = write_files(target, {CLAIMS_FILE: content, TABLE_FILE: table.encode()})
         if only is None and (file := folder / "predictions.py").is_file():
             paths += write_files(target, {PREDICTIONS_FILE: _json_bytes(predict(file, evidence))})
         if not silent:
@@ -139,14 +141,11 @@ def _announcer(*, quiet: bool) -> Callable[[ResolvedScenario], Callable[[float],
     return announce
 
 
-def _number(value: float) -> str:
-    return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.3g}"  # noqa: PLR2004
-
-
 def _print_one(item: Judged) -> None:
     """A claim as it is judged: verdict and statement, then expectation and prediction."""
     from rich.text import Text
 
+    from contend.claims import number_text
     from contend.cli.terminal import stdout_console
 
     holds = item.verdict == "holds"
@@ -156,8 +155,8 @@ def _print_one(item: Judged) -> None:
     if item.predicted is None:
         details.append(f"no prediction: {item.problem}")
     else:
-        interval = "" if item.ci95 is None else f" ({_number(item.ci95[0])} to {_number(item.ci95[1])})"
-        details.append(f"predicted {_number(item.predicted)}{interval}")
+        interval = "" if item.ci95 is None else f" ({number_text(item.ci95[0])} to {number_text(item.ci95[1])})"
+        details.append(f"predicted {number_text(item.predicted)}{interval}")
         if item.ci95 is not None and not item.is_clear:
             details.append("the interval reaches across the limit")
     if item.claim.calibrated:
