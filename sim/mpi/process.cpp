@@ -16,9 +16,9 @@ Process::Process(Engine& engine, const Host& host, Nic& nic, const ProcessSettin
                    : settings.library.matching.domain == "instance" ? DomainKind::instance
                                                                     : DomainKind::communicator),
       next_target_line_(engine, host, name() + "/next instance to poll"),
-      steps_line_(engine, host, name() + "/rendezvous steps"),
-      free_list_(engine, host, name() + "/request free list"), noise_(engine.stream(name() + "/noise")),
-      delayed_label_(name() + "/delayed sends", rank), out_of_sequence_label_(name() + "/out of sequence", rank) {
+      steps_line_(engine, host, name() + "/rendezvous steps"), free_list_(engine, host, name() + "/request free list"),
+      noise_(engine.stream(name() + "/noise")), delayed_label_(name() + "/delayed sends", rank),
+      out_of_sequence_label_(name() + "/out of sequence", rank) {
   idles_.push_back(std::make_unique<IdlePoll>(engine, settings_.coalesce_idle_polls, name()));
   free_idles_.push_back(idles_.back().get());
   const InstancesDesign& design = settings_.library.instances;

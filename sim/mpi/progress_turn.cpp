@@ -59,7 +59,8 @@ void Process::begin_turn(SimThread& self, Noise noise) {
   }
   poller.turn_start = self.now();
   poller.turn.start();
-  self.owe(settings_.software.progress_call + (noise == Noise::always ? noise_.exponential(settings_.noise) : Duration{}),
+  self.owe(settings_.software.progress_call +
+               (noise == Noise::always ? noise_.exponential(settings_.noise) : Duration{}),
            Category::poll_idle);
   if (global_lock_) {
     poller.lock_at = self.now() - poller.turn_start;
@@ -186,9 +187,7 @@ ProgressSource::Rest Process::rest(SimThread& self, std::int64_t limit) {
   return {resumption.turns, resumption.inside};
 }
 
-void Process::activity() {
-  end_rests();
-}
+void Process::activity() { end_rests(); }
 
 void Process::end_rests() {
   for (const auto& idle : idles_) {

@@ -43,8 +43,8 @@ void World::share_contexts(const std::vector<int>& host_of_rank) {
         static_cast<int>(std::count(host_of_rank.begin(), host_of_rank.end(), static_cast<int>(number)));
     const int contexts = nics_[number]->parameters().max_contexts;
     if (processes > contexts) {
-      throw std::invalid_argument("host " + std::to_string(number) + " has " + std::to_string(processes) + " processes, but " +
-                                  of(contexts, "context") + " of its network interface for them");
+      throw std::invalid_argument("host " + std::to_string(number) + " has " + std::to_string(processes) +
+                                  " processes, but " + of(contexts, "context") + " of its network interface for them");
     }
     if (processes > 0) {
       instances = std::min(instances, contexts / processes);

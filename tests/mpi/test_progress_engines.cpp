@@ -243,8 +243,9 @@ TEST_CASE("with a progress thread, application threads enter no critical section
       CHECK(times[static_cast<std::size_t>(category)] == Duration{});
     }
   }
-  CHECK(result.receiver.received == std::int64_t{point.workload.multirate.pairs} * point.workload.multirate.window *
-                                        (point.workload.multirate.iterations + point.workload.multirate.warmup_iterations));
+  CHECK(result.receiver.received ==
+        std::int64_t{point.workload.multirate.pairs} * point.workload.multirate.window *
+            (point.workload.multirate.iterations + point.workload.multirate.warmup_iterations));
   CHECK(result.notes ==
         std::vector<std::string>{"a progress thread has core 15 of host 0", "a progress thread has core 15 of host 1"});
 }
@@ -267,7 +268,8 @@ TEST_CASE("more instances than contexts share them, and the result says so", "[m
   as_many.library.instances.count = 3;
   const PointResult shared = simulate(point, {});
   const PointResult plain = simulate(as_many, {});
-  CHECK(shared.notes == std::vector<std::string>{"the network interface has contexts for 3 instances per process: the 72 that the design asks for share them"});
+  CHECK(shared.notes == std::vector<std::string>{"the network interface has contexts for 3 instances per process: the "
+                                                 "72 that the design asks for share them"});
   CHECK(plain.notes.empty());
   CHECK(shared.workload.elapsed == plain.workload.elapsed);
 }

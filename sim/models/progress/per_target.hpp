@@ -32,7 +32,7 @@ private:
 
   ProgressSource& source_;
   std::int64_t global_every_;
-  int polling_ = 0; ///< threads that wait
+  int polling_ = 0;                 ///< threads that wait
   std::vector<std::int64_t> turns_; ///< by thread id
 };
 
