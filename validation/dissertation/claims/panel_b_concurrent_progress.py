@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from contend.claims import at_most, between, claim
+from contend.claims import Claim, at_most, between, claim
 from contend.evidence import Evidence
 
 SERIAL = "fig5_2a"
@@ -24,6 +24,31 @@ def below_a(e: Evidence) -> float:
         for instances, assignment in CURVES
         for pairs in range(4, 21)
     )
+
+
+def _below_with(instances: int) -> Claim:
+    words = "1 instance" if instances == 1 else f"{instances} instances"
+
+    @claim(
+        f"b-below-a-{instances}",
+        source=SOURCE,
+        statement=f"the same, looked at by number of instances: {words}, both assignments, from 4 pairs on",
+        expected=at_most(1.0, "x of panel a, worst point"),
+    )
+    def below(e: Evidence) -> float:
+        return max(
+            e.rate(PANEL, instances=instances, assignment=assignment, pairs=pairs)
+            / e.rate(SERIAL, instances=instances, assignment=assignment, pairs=pairs)
+            for assignment in ("round-robin", "dedicated")
+            for pairs in range(4, 21)
+        )
+
+    return below
+
+
+below_a_1 = _below_with(1)
+below_a_10 = _below_with(10)
+below_a_20 = _below_with(20)
 
 
 @claim(
