@@ -1,0 +1,80 @@
+"""Builds the benchmark programs against a library; builds are kept in the cache folder and redone when a source changed."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import shutil
+import subprocess
+from typing import TYPE_CHECKING
+
+from contend.errors import ContendError
+from contend.measure.libraries import Family, cache_directory
+from contend.measure.runner import clean_environment
+from contend.paths import require_repository
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+    from pathlib import Path
+
+    from contend.measure.libraries import Installation
+
+_TIMEOUT_S = 900
+
+
+def sources() -> Path:
+    """Folder of the programs' sources."""
+    return require_repository("measure") / "validation/native"
+
+
+def source_hash() -> str:
+    """A hash over the programs' sources, for the record."""
+    digest = hashlib.sha256()
+    for path in sorted(sources().rglob("*")):
+        if path.is_file() and path.suffix in {".cpp", ".hpp", ".txt", ".cmake"} and "tests" not in path.parts:
+            digest.update(str(path.relative_to(sources())).encode() + b"\0" + path.read_bytes() + b"\0")
+    return digest.hexdigest()[:16]
+
+
+def build(installation: Installation, programs: Iterable[str], say: Callable[[str], None]) -> Path:
+    """Builds programs against a library; returns their folder.
+
+    Raises:
+        ContendError: A build failed; the message has the end of the compiler's output and where the whole of it is.
+    """
+    place = hashlib.sha256(str(sources()).encode()).hexdigest()[:8]
+    folder = cache_directory() / "build" / f"{installation.key}-{installation.version or 'system'}-{place}"
+    folder.mkdir(parents=True, exist_ok=True)
+    targets = sorted(programs)
+    if all((folder / "bin" / target).is_file() for target in targets) and _stamp(folder) == source_hash():
+        return folder / "bin"
+    say(f"building the benchmarks for {installation.family} {installation.version}".replace("none ", "no MPI library"))
+    configure = ["cmake", "-S", str(sources()), "-B", str(folder), "-DCMAKE_BUILD_TYPE=Release"]
+    if shutil.which("ninja"):
+        configure += ["-G", "Ninja"]
+    if installation.family is Family.none:
+        configure.append("-DCONTEND_NATIVE_MPI=OFF")
+    else:
+        configure.append(f"-DCMAKE_CXX_COMPILER={installation.compiler}")
+    jobs = os.environ.get("CONTEND_JOBS") or str(os.cpu_count() or 1)
+    log = folder / "contend-build.log"
+    with log.open("wb") as stream:
+        for step in (configure, ["cmake", "--build", str(folder), "-j", jobs, "--target", *targets]):
+            try:
+                done = subprocess.run(step, stdin=subprocess.DEVNULL, stdout=stream, stderr=subprocess.STDOUT, check=False,
+                                      timeout=_TIMEOUT_S, env=clean_environment(installation.environment))  # fmt: skip
+            except (OSError, subprocess.TimeoutExpired) as error:
+                raise ContendError(f"building for {installation.key} failed: {error}") from error
+            if done.returncode != 0:
+                stream.flush()
+                end = log.read_text(encoding="utf-8", errors="replace").splitlines()[-12:]
+                raise ContendError(f"building for {installation.key} failed (whole log: {log}):\n" + "\n".join(end))
+    (folder / "contend-stamp").write_text(source_hash(), encoding="utf-8")
+    return folder / "bin"
+
+
+def _stamp(folder: Path) -> str:
+    try:
+        return (folder / "contend-stamp").read_text(encoding="utf-8")
+    except OSError:
+        return ""

@@ -1,0 +1,91 @@
+"""From a cell to a job: the libraries installed, the programs built, the command line put together."""
+
+from __future__ import annotations
+
+import os
+import re
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Protocol
+
+from contend.errors import ContendError
+from contend.measure.benchmarks import program_words, ranks
+from contend.measure.building import build, source_hash
+from contend.measure.libraries import NO_LIBRARY, Installation, cache_directory, obtain
+from contend.measure.runner import Job, Network
+from contend.measure.transports import UnsupportedError, command, needs_veth, recipe_for
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from contend.jsontypes import JsonObject
+    from contend.measure.plan import Cell
+
+
+class Workshop(Protocol):
+    """Makes jobs of cells."""
+
+    def job(self, cell: Cell) -> Job:
+        """The job of a cell.
+
+        Raises:
+            UnsupportedError: It cannot be measured here; the message says why.
+        """
+
+    def library(self, key: str) -> JsonObject:
+        """What the record says about a library."""
+
+
+class NativeWorkshop:
+    """Installs real libraries and builds the programs of validation/native."""
+
+    def __init__(self, cells: Iterable[Cell], say: Callable[[str], None]) -> None:
+        """Prepares everything that the cells need; a library that cannot be had makes its cells unsupported."""
+        self._installations: dict[str, Installation] = {}
+        self._folders: dict[str, Path] = {}
+        self._problems: dict[str, str] = {}
+        needed: dict[str, set[str]] = {}
+        for cell in cells:
+            needed.setdefault(cell.library, set()).add(cell.benchmark.program)
+        for key, programs in needed.items():
+            try:
+                found = NO_LIBRARY if key == NO_LIBRARY.key else obtain(key, say)
+                self._folders[key] = build(found, programs, say)
+                self._installations[key] = found
+            except ContendError as error:
+                self._problems[key] = str(error)
+                say(f"{key} is left out: {error}")
+        self.source_hash = source_hash()
+
+    def job(self, cell: Cell) -> Job:
+        """See Workshop."""
+        if cell.library in self._problems:
+            raise UnsupportedError(self._problems[cell.library].splitlines()[0])
+        installation = self._installations[cell.library]
+        effort = cell.effort
+        program = program_words(
+            self._folders[cell.library], cell.benchmark, cell.workload, effort.repetitions, effort.target_s
+        )
+        if not cell.benchmark.needs_mpi:
+            return Job(tuple(program), timeout_s=effort.timeout_s)
+        recipe = recipe_for(installation, cell.transport, cell.options)
+        veth = needs_veth(cell.transport)
+        words = command(installation, recipe, ranks(cell.benchmark, cell.workload), program, far_host=veth)
+        netem = tuple(cell.experiment.netem.split())
+        return Job(tuple(words), recipe.environment, Network(veth, netem), effort.timeout_s)
+
+    def library(self, key: str) -> JsonObject:
+        """See Workshop."""
+        found = self._installations.get(key)
+        if found is None:
+            return {"name": key, "version": "", "how_obtained": self._problems.get(key, "")}
+        record = asdict(found)
+        kept = {name: record[name] for name in ("key", "version", "device") if record[name]}
+        return {"name": str(found.family), **kept, "how_obtained": found.obtained}
+
+
+def without_machine_paths(text: str) -> str:
+    """A command line with the cache and home folders under names, so that the record fits any machine."""
+    text = text.replace(str(cache_directory()), "$CONTEND_CACHE")
+    home = os.path.expanduser("~")  # noqa: PTH111 - may be no path at all
+    return re.sub(re.escape(home) + r"(?=/)", "$HOME", text) if len(home) > 1 else text
