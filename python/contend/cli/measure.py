@@ -35,7 +35,9 @@ def measure(
     preset: Annotated[
         str, typer.Option("--preset", "-p", metavar="NAME", help="quick, standard, full, or a campaign file NAME.json.")
     ] = "quick",
-    list_: Annotated[bool, typer.Option("--list", help="Only say what can be measured here, and why the rest cannot.")] = False,
+    list_: Annotated[
+        bool, typer.Option("--list", help="Only say what can be measured here, and why the rest cannot.")
+    ] = False,
     probe: Annotated[
         bool, typer.Option("--probe", help="With --list: install every library and try every transport.")
     ] = False,
@@ -47,7 +49,9 @@ def measure(
     transport: Annotated[
         list[str] | None, typer.Option("--transport", metavar="NAME", help="Only this transport; repeatable.")
     ] = None,
-    budget: Annotated[float | None, typer.Option(metavar="MINUTES", min=0.1, help="Override the campaign's budget.")] = None,
+    budget: Annotated[
+        float | None, typer.Option(metavar="MINUTES", min=0.1, help="Override the campaign's budget.")
+    ] = None,
     seed: Annotated[int | None, typer.Option(min=0, help="Seed of the random order.")] = None,
     out: Annotated[
         Path | None, typer.Option("--out", "-o", metavar="DIR", help="Where results go. [default: out/measure/NAME]")
@@ -57,8 +61,9 @@ def measure(
 ) -> None:
     """Measures this machine: real MPI libraries with real threads, locks, and the prices of the hardware.
 
-    Installs pinned MPI libraries into the user's cache folder, builds the benchmark programs, and launches them in random
-    order. Writes one dataset for each library, transport and experiment. Killed or interrupted, it goes on where it was.
+    Installs pinned MPI libraries into the user's cache folder, builds the benchmark programs, and launches them in
+    random order. Writes one dataset for each library, transport and experiment. Killed or interrupted, it goes on
+    where it was.
     """
     from contend.measure.campaign import load_campaign
     from contend.measure.plan import expand
@@ -148,7 +153,9 @@ def _finish(entries: list[JsonObject], ending: Ending, directory: Path, source_h
         count = sum(other == reason for other in ending.skipped.values())
         console.print(f"not measured: {count} cells: {reason}", highlight=False, soft_wrap=True)
     outcomes = ", ".join(f"{count} {outcome}" for outcome, count in ending.outcomes().items())
-    console.print(f"{sum(ending.outcomes().values())} launches in {ending.elapsed_s:.0f} s: {outcomes}", highlight=False)
+    console.print(
+        f"{sum(ending.outcomes().values())} launches in {ending.elapsed_s:.0f} s: {outcomes}", highlight=False
+    )
     if not ending.is_complete:
         console.print("the budget ended before the spread of every point was known; --budget MINUTES goes on from here")
     for path in paths:
@@ -193,7 +200,9 @@ def _list(libraries: list[str] | None, *, try_all: bool, quiet: bool) -> None:
         for heading in ("", "", ""):
             table.add_column(heading)
         for row in rows:
-            table.add_row(Text("yes" if row.is_usable else "no", style="green" if row.is_usable else "red"), row.name, row.remark)
+            table.add_row(
+                Text("yes" if row.is_usable else "no", style="green" if row.is_usable else "red"), row.name, row.remark
+            )
         table.show_header = False
         console.print(table)
 
@@ -213,7 +222,9 @@ def _list(libraries: list[str] | None, *, try_all: bool, quiet: bool) -> None:
         presets.add_row(name, f"{campaign.budget_s / 60:.0f} min", campaign.description)
     console.print(presets)
     if not try_all:
-        console.print("What the tables say of transports is by construction; --list --probe tries each.", highlight=False)
+        console.print(
+            "What the tables say of transports is by construction; --list --probe tries each.", highlight=False
+        )
 
 
 def _trial(key: str, *, quiet: bool) -> Callable[[str], str]:
@@ -225,11 +236,11 @@ def _trial(key: str, *, quiet: bool) -> Callable[[str], str]:
     say = _say(quiet)
     try:
         installation = obtain(key, say)
-        folder = build(installation, ["contend-multirate"], say)
+        program = build(installation, "contend-multirate", say)
     except ContendError as error:
         problem = str(error).splitlines()[0]
         return lambda _: problem
-    return lambda transport: try_transport(installation, folder, transport)
+    return lambda transport: try_transport(installation, program, transport)
 
 
 class CampaignProgress:
@@ -272,5 +283,6 @@ class CampaignProgress:
         if self._quiet or (time.monotonic() - self._last_line < _LINE_EVERY_S and remaining):
             return
         self._last_line = time.monotonic()
-        text = f"contend: {self._title}: {done} of {done + remaining} launches, {elapsed_s:.0f} s, about {left_s:.0f} s left"
+        text = f"contend: {self._title}: {done} of {done + remaining} launches, {elapsed_s:.0f} s"
+        text += f", about {left_s:.0f} s left"
         print(text + (f" ({now})" if now else ""), file=sys.stderr, flush=True)

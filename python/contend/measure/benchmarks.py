@@ -88,10 +88,10 @@ def arguments(workload: Mapping[str, object]) -> list[str]:
 
 
 def program_words(
-    folder: Path, benchmark: Benchmark, workload: Mapping[str, object], repetitions: int, target_s: float
+    program: Path, benchmark: Benchmark, workload: Mapping[str, object], repetitions: int, target_s: float
 ) -> list[str]:
     """Program and arguments of a launch."""
-    words = [str(folder / benchmark.program), *arguments(workload), f"--repetitions={repetitions}"]
+    words = [str(program), *arguments(workload), f"--repetitions={repetitions}"]
     if benchmark.has_target and "target_seconds" not in workload:
         words.append(f"--target-seconds={target_s:g}")
     return words

@@ -1,7 +1,8 @@
-"""Builds the benchmark programs against a library; builds are kept in the cache folder and redone when a source changed."""
+"""Builds the benchmark programs against a library, in the cache folder; again only when a source changed."""
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import os
 import shutil
@@ -14,7 +15,7 @@ from contend.measure.runner import clean_environment
 from contend.paths import require_repository
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable
     from pathlib import Path
 
     from contend.measure.libraries import Installation
@@ -27,6 +28,7 @@ def sources() -> Path:
     return require_repository("measure") / "validation/native"
 
 
+@functools.cache
 def source_hash() -> str:
     """A hash over the programs' sources, for the record."""
     digest = hashlib.sha256()
@@ -36,19 +38,20 @@ def source_hash() -> str:
     return digest.hexdigest()[:16]
 
 
-def build(installation: Installation, programs: Iterable[str], say: Callable[[str], None]) -> Path:
-    """Builds programs against a library; returns their folder.
+def build(installation: Installation, program: str, say: Callable[[str], None]) -> Path:
+    """Builds a program against a library; returns its path.
 
     Raises:
-        ContendError: A build failed; the message has the end of the compiler's output and where the whole of it is.
+        ContendError: The build failed; the message has the end of the compiler's output and where the whole of it is.
     """
     place = hashlib.sha256(str(sources()).encode()).hexdigest()[:8]
     folder = cache_directory() / "build" / f"{installation.key}-{installation.version or 'system'}-{place}"
     folder.mkdir(parents=True, exist_ok=True)
-    targets = sorted(programs)
-    if all((folder / "bin" / target).is_file() for target in targets) and _stamp(folder) == source_hash():
-        return folder / "bin"
-    say(f"building the benchmarks for {installation.family} {installation.version}".replace("none ", "no MPI library"))
+    built, stamp = folder / "bin" / program, folder / f"{program}.stamp"
+    if built.is_file() and _text(stamp) == source_hash():
+        return built
+    library = "no library" if installation.family is Family.none else f"{installation.family} {installation.version}"
+    say(f"building {program} for {library}")
     configure = ["cmake", "-S", str(sources()), "-B", str(folder), "-DCMAKE_BUILD_TYPE=Release"]
     if shutil.which("ninja"):
         configure += ["-G", "Ninja"]
@@ -57,24 +60,27 @@ def build(installation: Installation, programs: Iterable[str], say: Callable[[st
     else:
         configure.append(f"-DCMAKE_CXX_COMPILER={installation.compiler}")
     jobs = os.environ.get("CONTEND_JOBS") or str(os.cpu_count() or 1)
-    log = folder / "contend-build.log"
+    log = folder / f"{program}.log"
     with log.open("wb") as stream:
-        for step in (configure, ["cmake", "--build", str(folder), "-j", jobs, "--target", *targets]):
+        for step in (configure, ["cmake", "--build", str(folder), "-j", jobs, "--target", program]):
             try:
-                done = subprocess.run(step, stdin=subprocess.DEVNULL, stdout=stream, stderr=subprocess.STDOUT, check=False,
-                                      timeout=_TIMEOUT_S, env=clean_environment(installation.environment))  # fmt: skip
+                done = subprocess.run(step, stdin=subprocess.DEVNULL, stdout=stream, stderr=subprocess.STDOUT,
+                                      check=False, timeout=_TIMEOUT_S,
+                                      env=clean_environment(installation.environment))  # fmt: skip
             except (OSError, subprocess.TimeoutExpired) as error:
-                raise ContendError(f"building for {installation.key} failed: {error}") from error
+                raise ContendError(f"building {program} for {installation.key} failed: {error}") from error
             if done.returncode != 0:
                 stream.flush()
-                end = log.read_text(encoding="utf-8", errors="replace").splitlines()[-12:]
-                raise ContendError(f"building for {installation.key} failed (whole log: {log}):\n" + "\n".join(end))
-    (folder / "contend-stamp").write_text(source_hash(), encoding="utf-8")
-    return folder / "bin"
+                end = _text(log).splitlines()[-12:]
+                raise ContendError(
+                    f"building {program} for {installation.key} failed (all of it: {log}):\n" + "\n".join(end)
+                )
+    stamp.write_text(source_hash(), encoding="utf-8")
+    return built
 
 
-def _stamp(folder: Path) -> str:
+def _text(path: Path) -> str:
     try:
-        return (folder / "contend-stamp").read_text(encoding="utf-8")
+        return path.read_text(encoding="utf-8", errors="replace")
     except OSError:
         return ""

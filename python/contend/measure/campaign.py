@@ -28,7 +28,9 @@ class _Strict(BaseModel):
 class Effort(_Strict):
     """How much work a cell is worth."""
 
-    launches: Annotated[int, Field(ge=1, le=100, description="Launches of each cell at least, unless the budget ends.")] = 3
+    launches: Annotated[
+        int, Field(ge=1, le=100, description="Launches of each cell at least, unless the budget ends.")
+    ] = 3
     launches_max: Annotated[
         int, Field(ge=1, le=1000, description="Launches at most, while the spread is larger than wanted.")
     ] = 6
@@ -62,7 +64,7 @@ class EffortChange(_Strict):
 
 
 class Experiment(_Strict):
-    """A series of cells: one benchmark over libraries, transports and a sweep. Each library and transport gives a dataset."""
+    """One benchmark over libraries, transports and a sweep. Each library and transport gives a dataset."""
 
     name: Name
     benchmark: Literal["multirate", "rma", "partitioned", "waiting", "primitives", "locks", "machine"]
@@ -70,7 +72,12 @@ class Experiment(_Strict):
     libraries: Annotated[list[str], Field(description="Keys of libraries; empty for programs without MPI.")] = []
     transports: list[str] = []
     netem: Annotated[
-        str, Field(pattern=r"^[a-z0-9 .%]*$", max_length=100, description='Words for tc netem, such as "delay 50us rate 1gbit".')
+        str,
+        Field(
+            pattern=r"^[a-z0-9 .%]*$",
+            max_length=100,
+            description='Words for tc netem, such as "delay 50us rate 1gbit".',
+        ),
     ] = ""
     workload: Annotated[
         dict[Key, Value | list[Value]], Field(description="Options of the program, with underscores.")
@@ -88,7 +95,10 @@ class Experiment(_Strict):
         if needs_mpi != bool(self.libraries) or needs_mpi != bool(self.transports):
             wants = "needs libraries and transports" if needs_mpi else "uses no MPI: give no libraries or transports"
             raise ValueError(f"{self.name}: {self.benchmark} {wants}")
-        for what, given, known in (("library", self.libraries, known_keys()), ("transport", self.transports, TRANSPORTS)):
+        for what, given, known in (
+            ("library", self.libraries, known_keys()),
+            ("transport", self.transports, TRANSPORTS),
+        ):
             for entry in given:
                 if entry not in known:
                     raise ValueError(f"{self.name}: there is no {what} '{entry}' ({', '.join(known)})")
@@ -112,7 +122,8 @@ class Campaign(_Strict):
     name: Name
     description: str
     budget_s: Annotated[
-        float, Field(gt=0, le=1e6, description="No launch begins that is not expected to end within so long from the start.")
+        float,
+        Field(gt=0, le=1e6, description="No launch begins that is not expected to end within so long from the start."),
     ]
     seed: Annotated[int, Field(ge=0, lt=2**63, description="Of the random order.")] = 1
     effort: Effort = Effort()
@@ -171,7 +182,9 @@ def parse_campaign(text: str, where: str) -> Campaign:
         for experiment in campaign.experiments:
             campaign.effort_of(experiment)
     except ValidationError as error:
-        problems = [f"{_path(entry['loc'])}{entry['msg'].removeprefix('Value error, ')}" for entry in error.errors()[:5]]
+        problems = [
+            f"{_path(entry['loc'])}{entry['msg'].removeprefix('Value error, ')}" for entry in error.errors()[:5]
+        ]
         raise InputError(f"{where}: " + "; ".join(problems)) from error
     return campaign
 

@@ -22,7 +22,16 @@ if TYPE_CHECKING:
 _LAUNCH_FIELDS = ("cell", "order", "started", "command", "outcome", "detail", "exit_code", "wall_s", "usage", "load",
                   "marks")  # fmt: skip
 # Parts of a program's points that are kept for each launch as they are.
-_PER_LAUNCH = ("iteration_s", "iterations", "iteration_times_s", "hold_s", "hand_over_s", "verification", "mpi_t", "usage")
+_PER_LAUNCH = (
+    "iteration_s",
+    "iterations",
+    "iteration_times_s",
+    "hold_s",
+    "hand_over_s",
+    "verification",
+    "mpi_t",
+    "usage",
+)
 _SIGNIFICANT = 6
 
 
@@ -45,24 +54,20 @@ def datasets(
     found = {}
     for name, group in grouped.items():
         if any(course.entries for course in group):
-            found[name] = _dataset(name, group, head, libraries, skipped, source_hash)
+            library = libraries.get(group[0].cell.library, {"name": "none"})
+            found[name] = _dataset(name, group, head, library, skipped) | {
+                "benchmark": {"program": group[0].cell.benchmark.program, "sources": source_hash},
+            }
     return found
 
 
-def _dataset(
-    name: str,
-    group: list[Course],
-    head: JsonObject,
-    libraries: dict[str, JsonObject],
-    skipped: dict[str, str],
-    source_hash: str,
-) -> JsonObject:
+def _dataset(name: str, group: list[Course], head: JsonObject, of: JsonObject, skipped: dict[str, str]) -> JsonObject:
     cell = group[0].cell
     launches = sorted((entry for course in group for entry in course.entries), key=lambda entry: entry["order"])
     places = {entry["order"]: place for place, entry in enumerate(launches)}
     documents = [entry["document"] for entry in launches if entry["document"]]
     said = documents[0] if documents else {}
-    library = dict(libraries.get(cell.library, {"name": "none"}))
+    library = dict(of)
     if text := said.get("library", {}).get("text"):
         library["text"] = text.splitlines()[0][:200]
     library["options"] = cell.experiment.options
@@ -79,7 +84,7 @@ def _dataset(
         "library": library,
         "transport": cell.transport,
         "network": {"hosts": 2 if cell.transport.endswith("-veth") else 1, "netem": cell.experiment.netem},
-        "benchmark": {"program": cell.benchmark.program, "sources": source_hash},
+        "benchmark": {},
         "campaign": {key: head[key] for key in ("campaign", "seed", "plan", "started", "contend_version")},
         "workload": workload,
         "placement": said.get("placement", {}),
@@ -148,8 +153,10 @@ def _metric(name: str, parts: list[tuple[JsonObject, JsonObject]], places: dict[
 def _spread_json(found: Spread | None, of: str) -> JsonObject:
     if found is None:
         return {}
+
     def rounded(value: float | None) -> float | None:
         return None if value is None else float(f"{value:.{_SIGNIFICANT}g}")
+
     return {
         "median": rounded(found.median),
         "iqr": [rounded(value) for value in found.quartiles],

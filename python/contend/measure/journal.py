@@ -1,7 +1,7 @@
 """The journal of a campaign: one JSON object per line, appended and synchronised, never rewritten.
 
-Whatever kills the tool leaves at most one torn line at the end, which the next use takes away. A lock on the file, which
-ends with its process, keeps two campaigns out of one folder.
+Whatever kills the tool leaves at most one torn line at the end, which the next use takes away. A lock on the file,
+which ends with its process, keeps two campaigns out of one folder.
 """
 
 from __future__ import annotations
@@ -92,9 +92,9 @@ class Journal:
         data = json.dumps(entry, ensure_ascii=False, allow_nan=False).encode() + b"\n"
         size = os.fstat(self._descriptor).st_size
         try:
-            written = os.write(self._descriptor, data)
-            if written != len(data):
-                raise OSError(errno.ENOSPC, "short write")
+            left = data
+            while left:  # a short write comes before the error that says why
+                left = left[os.write(self._descriptor, left) :]
             os.fsync(self._descriptor)
         except OSError as error:
             os.ftruncate(self._descriptor, size)

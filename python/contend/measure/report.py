@@ -92,7 +92,7 @@ def _bar(value: float, largest: float) -> str:
 
 def _remarks(point: JsonObject, metric: str) -> str:
     said = [f"{count} {outcome}" for outcome, count in point["outcomes"].items() if outcome != "ok"]
-    if "detail" in point and point["detail"]:
+    if point.get("detail"):
         said.append(str(point["detail"])[:60])
     values = point.get(metric, {})
     marked = sum(not clean for clean in values.get("clean", []))
@@ -186,7 +186,9 @@ def _draw_panel(axes: Any, group: Sequence[JsonObject], axis: str) -> None:  # n
             y = [values["median"] for _, values in points]
             intervals = [values["median_ci95"] or (values["median"], values["median"]) for _, values in points]
             (line,) = axes.plot(x, y, marker="o", markersize=3.5, label=label)
-            axes.fill_between(x, [i[0] for i in intervals], [i[1] for i in intervals], color=line.get_color(), alpha=0.2, lw=0)
+            axes.fill_between(
+                x, [i[0] for i in intervals], [i[1] for i in intervals], color=line.get_color(), alpha=0.2, lw=0
+            )
             medians += y
             ticks.update(x)
             unit = points[0][1]["unit"]

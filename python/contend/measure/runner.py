@@ -25,6 +25,11 @@ if TYPE_CHECKING:
 
 # Variables that steer MPI libraries: none of the user's may change what is measured without being on record.
 _STEERING = re.compile(r"^(OMPI_|OPAL_|PMIX_|PRTE_|PMI_|UCX_|FI_|I_MPI_|MPIR_|MPICH_|HYDRA_|LD_LIBRARY_PATH$)")
+# How launchers say that a rank died of a signal.
+_SIGNALLED = re.compile(
+    r"exited on signal \d+ \([^)]*\)|EXIT STRING: [^\n(]*\(signal \d+\)|KILLED BY SIGNAL: \d+ \([^)]*\)"
+    r"|signal \d+ \([^)]*\)|Segmentation fault"
+)
 _STDERR_KEPT = 4000
 _GRACE_S = 5.0
 _DEADLINE_SLACK_S = 15
@@ -192,10 +197,7 @@ def classify(code: int, stderr: str) -> tuple[Outcome, str]:
         own, message = int(said.group(1)), said.group(2)
         kinds = {3: Outcome.unsupported, 5: Outcome.timed_out}
         return kinds.get(own, Outcome.failed), message
-    signalled = re.search(
-        r"exited on signal \d+ \([^)]*\)|signal \d+ \([^)]*\)|EXIT STRING: [^\n(]*\(signal \d+\)|KILLED BY SIGNAL: \d+ \([^)]*\)"
-        r"|Segmentation fault", stderr,
-    )  # fmt: skip
+    signalled = _SIGNALLED.search(stderr)
     if code < 0:
         return Outcome.crashed, signal.Signals(-code).name
     if code > 128 or signalled:  # noqa: PLR2004 - the shell's convention for signals
@@ -204,8 +206,14 @@ def classify(code: int, stderr: str) -> tuple[Outcome, str]:
 
 
 def first_words(stderr: str) -> str:
-    """The line of a library's messages that says most: the first that is no frame, prompt or boilerplate."""
-    for line in stderr.splitlines():
+    """The line of a library's messages that says most: the first that is no frame, prompt or boilerplate.
+
+    MPICH and its relatives print a stack of errors, of which the innermost is the last.
+    """
+    lines = stderr.splitlines()
+    if "error stack" in stderr:
+        lines.reverse()
+    for line in lines:
         text = line.strip()
         if text and not set(text) <= set("-=* ") and not text.startswith(("Abort(", "[", "By default", "Warning")):
             return text[:200]

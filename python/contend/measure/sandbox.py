@@ -89,14 +89,17 @@ def _make_second_host(netem: list[str]) -> tuple[int, list[str]]:
         The process that holds the new namespace, and the words that start a program in it.
     """
     holder = subprocess.Popen(["unshare", "--net", "sh", "-c", "echo; exec sleep infinity"], stdout=subprocess.PIPE)
-    assert holder.stdout is not None
-    holder.stdout.readline()
+    if holder.stdout is not None:
+        holder.stdout.readline()
     remote = ["nsenter", f"--net=/proc/{holder.pid}/ns/net", "--"]
     peer = f"{DEVICE}p"
     _run("ip", "link", "add", DEVICE, "type", "veth", "peer", "name", peer)
     _run("ip", "link", "set", peer, "netns", str(holder.pid))
     # Both ends have the same name, so that one option names the device on both hosts.
     _run(*remote, "ip", "link", "set", peer, "name", DEVICE)
+    # Programs read the devices of their own network namespace from a file system that is mounted in it.
+    with contextlib.suppress(subprocess.CalledProcessError):
+        _run("mount", "-t", "sysfs", "sysfs", "/sys")
     for prefix, address in (([], NEAR), (remote, FAR)):
         _run(*prefix, "ip", "link", "set", "lo", "up")
         _run(*prefix, "ip", "address", "add", f"{address}/30", "dev", DEVICE)
@@ -155,8 +158,10 @@ def main(text: str) -> int:
     try:
         helpers, command = _set_up(specification)
     except (OSError, subprocess.CalledProcessError) as error:
-        said = error.stderr.decode(errors="replace").strip() if isinstance(error, subprocess.CalledProcessError) else ""
-        print(f"contend-sandbox: {error} {said}", file=sys.stderr)
+        reason = str(error)
+        if isinstance(error, subprocess.CalledProcessError):
+            reason = f"{error.cmd[0]}: {error.stderr.decode(errors='replace').strip()}"
+        print(f"contend-sandbox: {reason}", file=sys.stderr)
         return _SETUP_FAILED
     started = time.monotonic()
     try:

@@ -1,8 +1,8 @@
 """A campaign's course: which cell is next, launching it, keeping what came out, and when to stop.
 
 Launches go in rounds: every cell has its first launch before any has its second, in a random order that seed and round
-decide. So a drift of the machine spreads over all cells, an ended budget leaves all cells about equally well known, and a
-resumed campaign goes on as if it had not stopped.
+decide. So a drift of the machine spreads over all cells, an ended budget leaves all cells about equally well known,
+and a resumed campaign goes on as if it had not stopped.
 """
 
 from __future__ import annotations

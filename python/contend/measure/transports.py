@@ -1,6 +1,7 @@
 """How each library is told to use a transport, and which knobs it has: launcher options and environment variables.
 
-A transport is named by its road and, where two hosts are wanted, `-veth`: `tcp-veth` is TCP between two network namespaces.
+A transport is named by its road and, where two hosts are wanted, `-veth`: `tcp-veth` is TCP between two network
+namespaces.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from contend.measure.libraries import Family
 from contend.measure.sandbox import DEVICE, FAR, NEAR, REMOTE
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Mapping
 
     from contend.measure.libraries import Installation
 
@@ -68,12 +69,16 @@ def recipe_for(installation: Installation, transport: str, options: Mapping[str,
     road = transport.removesuffix(VETH)
     if road not in ROADS or transport not in TRANSPORTS:
         raise UnsupportedError(f"there is no transport '{transport}'")
-    steer: dict[Family, Callable[[Installation, str, bool, Mapping[str, object]], Recipe]] = {
-        Family.open_mpi: _open_mpi, Family.mpich: _mpich, Family.intel: _intel,
-    }  # fmt: skip
-    if installation.family not in steer:
-        raise UnsupportedError("no MPI library")
-    recipe = steer[installation.family](installation, road, needs_veth(transport), options)
+    veth = needs_veth(transport)
+    match installation.family:
+        case Family.open_mpi:
+            recipe = _open_mpi(installation, road, options, veth=veth)
+        case Family.mpich:
+            recipe = _mpich(installation, road, options, veth=veth)
+        case Family.intel:
+            recipe = _intel(installation, road, options, veth=veth)
+        case _:
+            raise UnsupportedError("no MPI library")
     recipe.environment = {**installation.environment, **recipe.environment}
     return recipe
 
@@ -99,65 +104,94 @@ def command(
             "-n", str(ranks[1]), REMOTE, *(["env", *far] if far else []), *program]  # fmt: skip
 
 
-def _unknown(options: Mapping[str, object], known: set[str], who: str) -> None:
+def _check_options(options: Mapping[str, object], known: set[str], who: str) -> None:
     for name in options:
         if name not in known:
             raise UnsupportedError(f"{who} has no option '{name}'")
 
 
-def _open_mpi(installation: Installation, road: str, veth: bool, options: Mapping[str, object]) -> Recipe:  # noqa: FBT001
-    is_5 = int(installation.version.split(".")[0]) >= 5  # noqa: PLR2004
-    _unknown(options, {"yield", "spc"} | ({"contexts", "dedicated", "progress_threads"} if is_5 else set()),
-             f"Open MPI {installation.version}")  # fmt: skip
-    mca: dict[str, object] = {}
-    environment: dict[str, str] = {
-        # Containers and namespaces run as root of their own.
-        "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
-        "PRTE_ALLOW_RUN_AS_ROOT": "1", "PRTE_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
-    }  # fmt: skip
-    device = DEVICE if veth else "lo"
-    if road == "shm":
-        mca = {"pml": "ob1", "btl": "self,sm" if is_5 else "self,vader"}
-    elif road == "tcp":
-        mca = {"pml": "ob1", "btl": "self,tcp", "btl_tcp_if_include": device}
-    elif road == "ofi-tcp":
-        if not is_5:
-            raise UnsupportedError("Open MPI 4.1's mtl/ofi does not take the tcp provider of this libfabric")
-        mca = {"pml": "cm", "mtl": "ofi", "opal_common_ofi_provider_include": "tcp", "mtl_ofi_provider_include": "tcp"}
-        environment["FI_TCP_IFACE"] = device
-    elif road.startswith("ucx-"):
-        mca = {"pml": "ucx", "opal_common_ucx_tls": "any", "opal_common_ucx_devices": "any"}
-        environment |= {"UCX_TLS": "tcp,self", "UCX_NET_DEVICES": device} if road == "ucx-tcp" else {"UCX_TLS": "posix,self"}
-    elif is_5:
-        domain = "tcp" if road == "uct-tcp" else "posix"
-        mca = {"pml": "ob1", "btl": "self,uct", "btl_uct_memory_domains": domain, "btl_uct_transports": domain}
-        if road == "uct-tcp":
-            environment["UCX_NET_DEVICES"] = device
-    else:
-        raise UnsupportedError("btl/uct of Open MPI 4.1 does not work with the UCX of today")
-    if ("contexts" in options or "dedicated" in options) and not road.startswith("uct-"):
+def _ucx(road: str, *, veth: bool) -> dict[str, str]:
+    """UCX's variables.
+
+    It does not take the loopback device: on one host it uses any other, and the kernel loops back.
+    """
+    if road == "ucx-shm":
+        return {"UCX_TLS": "posix,self"}
+    return {"UCX_TLS": "tcp,self", **({"UCX_NET_DEVICES": DEVICE} if veth else {})}
+
+
+# Open MPI: parameters of each road. The shared-memory BTL was called vader before release 5.
+_OPEN_MPI_ROADS: dict[str, dict[str, object]] = {
+    "shm": {"pml": "ob1", "btl": "self,sm"},
+    "tcp": {"pml": "ob1", "btl": "self,tcp", "btl_tcp_if_include": "lo"},
+    "ofi-tcp": {
+        "pml": "cm", "mtl": "ofi", "opal_common_ofi_provider_include": "tcp", "mtl_ofi_provider_include": "tcp",
+    },
+    "ucx-tcp": {"pml": "ucx", "opal_common_ucx_tls": "any", "opal_common_ucx_devices": "any"},
+    "ucx-shm": {"pml": "ucx", "opal_common_ucx_tls": "any", "opal_common_ucx_devices": "any"},
+    "uct-tcp": {"pml": "ob1", "btl": "self,uct", "btl_uct_memory_domains": "tcp", "btl_uct_transports": "tcp"},
+    "uct-shm": {"pml": "ob1", "btl": "self,uct", "btl_uct_memory_domains": "posix", "btl_uct_transports": "posix"},
+}  # fmt: skip
+_OPEN_MPI_4_LACKS = {
+    "ofi-tcp": "Open MPI 4.1's mtl/ofi does not take the tcp provider of this libfabric",
+    "uct-tcp": "btl/uct of Open MPI 4.1 does not work with the UCX of today",
+    "uct-shm": "btl/uct of Open MPI 4.1 does not work with the UCX of today",
+}
+_OPEN_MPI_KNOBS = {
+    "contexts": "btl_uct_num_contexts_per_module",
+    "dedicated": "btl_uct_bind_threads_to_contexts",
+    "progress_threads": "opal_max_thread_in_progress",
+    "yield": "mpi_yield_when_idle",
+}
+_OPEN_MPI_4_KNOBS = {"yield", "spc"}
+_ONLY_UCT = {"contexts", "dedicated"}
+_ROOT_ALLOWED = {
+    # Containers and namespaces run as root of their own.
+    "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
+    "PRTE_ALLOW_RUN_AS_ROOT": "1", "PRTE_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
+}  # fmt: skip
+
+
+def _open_mpi(installation: Installation, road: str, options: Mapping[str, object], *, veth: bool) -> Recipe:
+    is_4 = installation.version.startswith("4.")
+    if is_4 and road in _OPEN_MPI_4_LACKS:
+        raise UnsupportedError(_OPEN_MPI_4_LACKS[road])
+    known = _OPEN_MPI_4_KNOBS if is_4 else {*_OPEN_MPI_KNOBS, "spc"}
+    _check_options(options, known, f"Open MPI {installation.version}")
+    if _ONLY_UCT & set(options) and not road.startswith("uct-"):
         raise UnsupportedError("Open MPI has contexts in btl/uct only")
-    names = {"contexts": "btl_uct_num_contexts_per_module", "dedicated": "btl_uct_bind_threads_to_contexts",
-             "progress_threads": "opal_max_thread_in_progress", "yield": "mpi_yield_when_idle"}  # fmt: skip
-    for name, parameter in names.items():
-        if name in options:
-            mca[parameter] = int(options[name])  # type: ignore[call-overload]
+    parameters = dict(_OPEN_MPI_ROADS[road])
+    if is_4 and road == "shm":
+        parameters["btl"] = "self,vader"
+    parameters |= {_OPEN_MPI_KNOBS[name]: _number(value) for name, value in options.items() if name in _OPEN_MPI_KNOBS}
     if options.get("spc"):
-        mca["mpi_spc_attach"] = "all"
+        parameters["mpi_spc_attach"] = "all"
+    words = ["--bind-to", "none", *(["--oversubscribe"] if is_4 else ["--map-by", ":OVERSUBSCRIBE"])]
+    environment = dict(_ROOT_ALLOWED)
+    if road.startswith("ucx-"):
+        environment |= _ucx(road, veth=veth)
     if veth:
         # The launcher's own messages must reach the other host too.
         environment["PMIX_MCA_ptl_tcp_if_include"] = DEVICE
-    words = ["--bind-to", "none", *(["--map-by", ":OVERSUBSCRIBE"] if is_5 else ["--oversubscribe"])]
-    if is_5 and veth:
-        words += ["--prtemca", "ptl_tcp_if_include", DEVICE, "--pmixmca", "ptl_tcp_if_include", DEVICE]
-    for parameter, value in mca.items():
+        words += [] if is_4 else ["--prtemca", "ptl_tcp_if_include", DEVICE, "--pmixmca", "ptl_tcp_if_include", DEVICE]
+        if road == "tcp":
+            parameters["btl_tcp_if_include"] = DEVICE
+        environment |= {"ofi-tcp": {"FI_TCP_IFACE": DEVICE}, "uct-tcp": {"UCX_NET_DEVICES": DEVICE}}.get(road, {})
+    for parameter, value in parameters.items():
         words += ["--mca", parameter, str(value)]
     return Recipe(words, environment)
 
 
-def _mpich(installation: Installation, road: str, veth: bool, options: Mapping[str, object]) -> Recipe:  # noqa: FBT001
+def _number(value: object) -> int:
+    """A value as Open MPI's parameters want it: flags are 0 and 1."""
+    if not isinstance(value, bool | int):
+        raise UnsupportedError(f"'{value}' is no number")
+    return int(value)
+
+
+def _mpich(installation: Installation, road: str, options: Mapping[str, object], *, veth: bool) -> Recipe:
     is_ch4 = installation.device == "ch4"
-    _unknown(options, {"contexts"} if is_ch4 else set(), f"MPICH {installation.version} ({installation.device})")
+    _check_options(options, {"contexts"} if is_ch4 else set(), f"MPICH {installation.version} ({installation.device})")
     recipe = Recipe()
     environment = recipe.environment
     if "contexts" in options:
@@ -178,14 +212,14 @@ def _mpich(installation: Installation, road: str, veth: bool, options: Mapping[s
         environment |= {"MPIR_CVAR_CH4_NETMOD": "ofi", "FI_PROVIDER": "tcp", "FI_TCP_IFACE": device}
     elif road.startswith("ucx-"):
         environment |= {"MPIR_CVAR_CH4_NETMOD": "ucx"}
-        environment |= {"UCX_TLS": "tcp,self", "UCX_NET_DEVICES": device} if road == "ucx-tcp" else {"UCX_TLS": "posix,self"}
+        environment |= _ucx(road, veth=veth)
     else:
         raise UnsupportedError("btl/uct is a part of Open MPI")
     return recipe
 
 
-def _intel(installation: Installation, road: str, veth: bool, options: Mapping[str, object]) -> Recipe:  # noqa: FBT001
-    _unknown(options, {"contexts"}, f"Intel MPI {installation.version}")
+def _intel(installation: Installation, road: str, options: Mapping[str, object], *, veth: bool) -> Recipe:
+    _check_options(options, {"contexts"}, f"Intel MPI {installation.version}")
     # The launcher must not pin: each process may use all cores.
     recipe = Recipe(environment={"I_MPI_PIN": "0"})
     environment = recipe.environment

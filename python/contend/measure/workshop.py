@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import re
 from dataclasses import asdict
-from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 from contend.errors import ContendError
@@ -17,6 +16,7 @@ from contend.measure.transports import UnsupportedError, command, needs_veth, re
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
+    from pathlib import Path
 
     from contend.jsontypes import JsonObject
     from contend.measure.plan import Cell
@@ -42,32 +42,28 @@ class NativeWorkshop:
     def __init__(self, cells: Iterable[Cell], say: Callable[[str], None]) -> None:
         """Prepares everything that the cells need; a library that cannot be had makes its cells unsupported."""
         self._installations: dict[str, Installation] = {}
-        self._folders: dict[str, Path] = {}
-        self._problems: dict[str, str] = {}
-        needed: dict[str, set[str]] = {}
-        for cell in cells:
-            needed.setdefault(cell.library, set()).add(cell.benchmark.program)
-        for key, programs in needed.items():
+        self._programs: dict[tuple[str, str], Path] = {}
+        self._problems: dict[tuple[str, str], str] = {}
+        for key, program in sorted({(cell.library, cell.benchmark.program) for cell in cells}):
             try:
-                found = NO_LIBRARY if key == NO_LIBRARY.key else obtain(key, say)
-                self._folders[key] = build(found, programs, say)
-                self._installations[key] = found
+                if key not in self._installations:
+                    self._installations[key] = NO_LIBRARY if key == NO_LIBRARY.key else obtain(key, say)
+                self._programs[key, program] = build(self._installations[key], program, say)
             except ContendError as error:
-                self._problems[key] = str(error)
-                say(f"{key} is left out: {error}")
+                self._problems[key, program] = str(error).splitlines()[0]
+                say(f"left out: {error}")
         self.source_hash = source_hash()
 
     def job(self, cell: Cell) -> Job:
         """See Workshop."""
-        if cell.library in self._problems:
-            raise UnsupportedError(self._problems[cell.library].splitlines()[0])
-        installation = self._installations[cell.library]
         effort = cell.effort
-        program = program_words(
-            self._folders[cell.library], cell.benchmark, cell.workload, effort.repetitions, effort.target_s
-        )
+        if problem := self._problems.get((cell.library, cell.benchmark.program)):
+            raise UnsupportedError(problem)
+        built = self._programs[cell.library, cell.benchmark.program]
+        program = program_words(built, cell.benchmark, cell.workload, effort.repetitions, effort.target_s)
         if not cell.benchmark.needs_mpi:
             return Job(tuple(program), timeout_s=effort.timeout_s)
+        installation = self._installations[cell.library]
         recipe = recipe_for(installation, cell.transport, cell.options)
         veth = needs_veth(cell.transport)
         words = command(installation, recipe, ranks(cell.benchmark, cell.workload), program, far_host=veth)
@@ -78,7 +74,7 @@ class NativeWorkshop:
         """See Workshop."""
         found = self._installations.get(key)
         if found is None:
-            return {"name": key, "version": "", "how_obtained": self._problems.get(key, "")}
+            return {"name": key, "version": "", "how_obtained": "could not be had"}
         record = asdict(found)
         kept = {name: record[name] for name in ("key", "version", "device") if record[name]}
         return {"name": str(found.family), **kept, "how_obtained": found.obtained}
