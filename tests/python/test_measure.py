@@ -1,15 +1,20 @@
 """The course of a campaign, with a fake benchmark: spread, things that go wrong, budget, datasets."""
 
 import json
+import resource
+import subprocess
+import sys
+import time
 from pathlib import Path
 from typing import Any
 
+import psutil
 import pytest
 
 from contend.errors import ContendError, InputError
 from contend.measure.campaign import campaigns_directory, load_campaign, parse_campaign, preset_names, schema
 from contend.measure.dataset import dataset_bytes, datasets
-from contend.measure.load import Load, Mark
+from contend.measure.load import Load, Mark, Monitor
 from contend.measure.plan import expand, plan_hash
 from contend.measure.report import picture_bytes, table
 from contend.measure.session import check_header, header
@@ -175,6 +180,34 @@ def test_marks_tell_foreign_load_steal_throttling_and_a_slow_clock(monkeypatch: 
     assert Load(0.0, 0.0, 1.0, 1e-3, 0).marks(1e-3) == [Mark.busy_before]
     assert Load(0.0, 0.0, 0.0, 1e-3, 3).marks(1e-3) == [Mark.throttled]
     assert Load(0.0, 0.0, 0.0, 2e-3, 0).marks(1e-3) == [Mark.slow_clock]
+
+
+def test_the_monitor_sees_what_others_do_and_not_what_the_launch_did(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.undo()
+    burn = "import time\nuntil = time.monotonic() + {}\nwhile time.monotonic() < until: pass"
+    others = psutil.cpu_count() or 1
+    monitor = Monitor()
+    monitor.start()
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    began = time.monotonic()
+    subprocess.run([sys.executable, "-c", burn.format(0.5)], check=True)
+    mine = monitor.stop()
+    used = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime - before.ru_utime
+    own_cores = used / (time.monotonic() - began)
+    foreign = [subprocess.Popen([sys.executable, "-c", burn.format(30)]) for _ in range(others)]
+    try:
+        monitor.start()
+        time.sleep(0.5)
+        theirs = monitor.stop()
+    finally:
+        for process in foreign:
+            process.kill()
+            process.wait()
+    assert theirs.foreign_cores > 0.6 * others
+    assert theirs.busy_before_cores > 0.3 * others
+    # The test machine may be busy besides, but not with more than the launch left over.
+    assert mine.foreign_cores < others - own_cores + 0.2
+    assert Mark.foreign_load in theirs.marks(theirs.reference_s)
 
 
 def test_the_interval_takes_launches_as_the_independent_units() -> None:

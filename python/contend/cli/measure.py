@@ -42,6 +42,9 @@ def measure(
         bool, typer.Option("--probe", help="With --list: install every library and try every transport.")
     ] = False,
     plan: Annotated[bool, typer.Option("--plan", help="Only show what would be launched.")] = False,
+    setup_only: Annotated[
+        bool, typer.Option("--setup-only", help="Only install the libraries and build the programs that are needed.")
+    ] = False,
     schema: Annotated[bool, typer.Option("--schema", help="Only print the JSON Schema of campaign files.")] = False,
     library: Annotated[
         list[str] | None, typer.Option("--library", metavar="KEY", help="Only this library; repeatable.")
@@ -87,6 +90,11 @@ def measure(
     cells = expand(campaign, set(library) if library else None, set(transport) if transport else None)
     if plan:
         _show_plan(campaign, cells)
+        return
+    if setup_only:
+        from contend.measure.workshop import NativeWorkshop
+
+        NativeWorkshop(cells, _say(quiet))
         return
     directory = out if out is not None else Path("out") / "measure" / campaign.name
     _measure(campaign, cells, directory, started, fresh=fresh, quiet=quiet)

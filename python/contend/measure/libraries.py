@@ -134,8 +134,7 @@ def wheel_installation(library: Library) -> Installation:
     environment = {}
     compiler, launcher = prefix / "bin/mpicxx", prefix / "bin/mpiexec"
     if library.family is Family.intel:
-        environment = {"I_MPI_ROOT": str(prefix), "LD_LIBRARY_PATH": str(prefix / "lib"),
-                       "FI_PROVIDER_PATH": str(prefix / "opt/mpi/libfabric/lib/prov")}  # fmt: skip
+        environment = {"I_MPI_ROOT": str(prefix), "LD_LIBRARY_PATH": str(prefix / "lib")}
         compiler, launcher = prefix / "bin/mpigxx", prefix / "bin/mpiexec.hydra"
     packages = " ".join(f"{wheel.name}=={wheel.version}" for wheel in library.wheels)
     return Installation(library.key, library.family, library.version, compiler, launcher,

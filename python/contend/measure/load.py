@@ -1,8 +1,11 @@
 """Whether a sample can be trusted: who else used the processors, and whether they ran at their speed.
 
-Foreign load is what /proc/stat counts as user and system time beyond what the launch itself used; interrupt time is
-left out, because a network benchmark causes it itself. In a virtual machine `steal` is what the host took. Throttling
-shows in the kernel's counters where it has them, and in how long a fixed piece of work takes just before a launch.
+Foreign load is found in two ways, of which the larger holds. One is what /proc/stat counts as user and system time
+beyond what the launch itself used: interrupt time is left out, because a network benchmark causes it itself, but where
+the kernel charges it to the launch's processes it hides as much foreign load. The other is what all other processes
+used that were alive at the end: that misses only those which came and went, such as compilers. In a virtual machine
+`steal` is what the host took. Throttling shows in the kernel's counters where it has them, and in how long a fixed
+piece of work takes just before a launch.
 """
 
 from __future__ import annotations
@@ -31,6 +34,7 @@ SLOWER_BY = 0.15
 _BEFORE_S = 0.06
 _REFERENCE_BYTES = bytes(256 * 1024)
 _REFERENCE_TRIES = 4
+_KERNEL_THREAD = 0x00200000  # PF_KTHREAD
 
 
 class Mark(StrEnum):
@@ -52,6 +56,7 @@ class Snapshot:
     steal_s: float
     own_s: float
     throttle_events: int
+    others_s: dict[int, float]
 
 
 @dataclass(frozen=True)
@@ -93,6 +98,20 @@ def _throttle_events() -> int:
     return total
 
 
+def _process_times() -> dict[int, float]:
+    """Processor time of all processes but this one and the kernel's threads."""
+    tick = os.sysconf("SC_CLK_TCK")
+    found = {}
+    for entry in Path("/proc").iterdir():
+        if entry.name.isdigit() and int(entry.name) != os.getpid():
+            with contextlib.suppress(OSError, ValueError, IndexError):
+                # From the state on: the name before it may contain anything. See proc(5).
+                fields = (entry / "stat").read_text(encoding="utf-8", errors="replace").rpartition(")")[2].split()
+                if not int(fields[6]) & _KERNEL_THREAD:
+                    found[int(entry.name)] = (int(fields[11]) + int(fields[12])) / tick
+    return found
+
+
 def snapshot() -> Snapshot:
     """Reads the counters."""
     times = psutil.cpu_times()
@@ -103,6 +122,7 @@ def snapshot() -> Snapshot:
         steal_s=getattr(times, "steal", 0.0),
         own_s=sum(entry.ru_utime + entry.ru_stime for entry in usage),
         throttle_events=_throttle_events(),
+        others_s=_process_times(),
     )
 
 
@@ -149,4 +169,6 @@ class Monitor:
 
 def _foreign_cores(first: Snapshot, second: Snapshot) -> float:
     elapsed = max(second.at - first.at, 1e-6)
-    return max(0.0, (second.busy_s - first.busy_s - (second.own_s - first.own_s)) / elapsed)
+    unexplained = second.busy_s - first.busy_s - (second.own_s - first.own_s)
+    others = sum(max(0.0, used - first.others_s.get(pid, 0.0)) for pid, used in second.others_s.items())
+    return max(0.0, unexplained, others) / elapsed

@@ -31,6 +31,7 @@ _SIGNALLED = re.compile(
     r"|signal \d+ \([^)]*\)|Segmentation fault"
 )
 _STDERR_KEPT = 4000
+_SIGNAL_BASE = 128
 _GRACE_S = 5.0
 _DEADLINE_SLACK_S = 15
 
@@ -200,7 +201,8 @@ def classify(code: int, stderr: str) -> tuple[Outcome, str]:
     signalled = _SIGNALLED.search(stderr)
     if code < 0:
         return Outcome.crashed, signal.Signals(-code).name
-    if code > 128 or signalled:  # noqa: PLR2004 - the shell's convention for signals
+    # The shell's convention for signals; but launchers end the other ranks of a failed one by SIGTERM.
+    if signalled or (code > _SIGNAL_BASE and code != _SIGNAL_BASE + signal.SIGTERM):
         return Outcome.crashed, signalled.group(0) if signalled else f"exit code {code}"
     return Outcome.failed, first_words(stderr) or f"exit code {code}"
 
