@@ -18,7 +18,9 @@ if TYPE_CHECKING:
 _BAR_CELLS = 16
 _EIGHTHS = " ▏▎▍▌▋▊▉█"
 _NOISY = 0.10
-_MAX_PANELS = 12
+_MAX_PANELS = 36
+_MAX_CURVES = 8
+_MAX_INNER_LEGEND = 4
 _COLUMNS = 3
 _LOG_ABOVE = 50.0
 
@@ -123,14 +125,21 @@ def picture_bytes(datasets: Mapping[str, JsonObject]) -> dict[str, bytes]:
         return found
 
 
-def _panels(datasets: Mapping[str, JsonObject]) -> dict[tuple[str, str, str], list[JsonObject]]:
-    """Datasets that belong in one panel: of one benchmark over one axis, by transport."""
-    found: dict[tuple[str, str, str], list[JsonObject]] = {}
+def _panels(datasets: Mapping[str, JsonObject]) -> dict[str, list[JsonObject]]:
+    """Datasets that belong in one panel: of one benchmark and transport, or of one experiment too if they are many."""
+    together: dict[str, list[JsonObject]] = {}
+    apart: dict[str, dict[str, list[JsonObject]]] = {}
     for dataset in datasets.values():
-        benchmark = BENCHMARKS[benchmark_of(dataset)]
-        has_axis = {str(point["parameters"].get(benchmark.axis)) for point in dataset["points"]}
-        if benchmark.axis and len(has_axis) > 1:
-            found.setdefault((benchmark.name, dataset["transport"], benchmark.axis), []).append(dataset)
+        axis = BENCHMARKS[benchmark_of(dataset)].axis
+        if axis and len({str(point["parameters"].get(axis)) for point in dataset["points"]}) > 1:
+            transport = "" if dataset["transport"] == "none" else f", {dataset['transport']}"
+            title = benchmark_of(dataset) + transport
+            together.setdefault(title, []).append(dataset)
+            apart.setdefault(title, {}).setdefault(f"{title}, {_experiment(dataset)}", []).append(dataset)
+    found: dict[str, list[JsonObject]] = {}
+    for title, group in together.items():
+        curves = sum(len(_curves(dataset)) for dataset in group)
+        found |= {title: group} if curves <= _MAX_CURVES else apart[title]
     return found
 
 
@@ -143,15 +152,16 @@ def _draw(datasets: Mapping[str, JsonObject]) -> Figure | None:
     columns = min(len(panels), _COLUMNS)
     rows = -(-len(panels) // columns)
     figure = Figure(figsize=(4.6 * columns + 1, 3.6 * rows), layout="constrained")
-    for index, ((benchmark, transport, axis), group) in enumerate(panels):
+    for index, (title, group) in enumerate(panels):
         axes = figure.add_subplot(rows, columns, index + 1)
-        _draw_panel(axes, group, axis)
-        axes.set_title(benchmark if transport == "none" else f"{benchmark}, {transport}", loc="left", fontsize="medium")
+        _draw_panel(axes, group)
+        axes.set_title(title, loc="left", fontsize="medium")
     return figure
 
 
-def _curves(dataset: JsonObject, axis: str) -> dict[str, list[tuple[float, JsonObject]]]:
+def _curves(dataset: JsonObject) -> dict[str, list[tuple[float, JsonObject]]]:
     """Curves of a dataset by label: points that differ in the axis only."""
+    axis = BENCHMARKS[benchmark_of(dataset)].axis
     metric = metric_of(dataset)
     names = {name for point in dataset["points"] for name in point["parameters"]} - {axis}
     varying = {name for name in names if len({str(p["parameters"].get(name)) for p in dataset["points"]}) > 1}
@@ -169,18 +179,22 @@ def _curves(dataset: JsonObject, axis: str) -> dict[str, list[tuple[float, JsonO
 
 def _label(dataset: JsonObject) -> str:
     library = dataset["library"]
-    experiment = str(dataset["dataset"]).rpartition("_")[2]
-    return experiment if library["name"] == "none" else f"{library['name']} {library['version']}, {experiment}"
+    name = _experiment(dataset)
+    return name if library["name"] == "none" else f"{library['name']} {library['version']}, {name}"
 
 
-def _draw_panel(axes: Any, group: Sequence[JsonObject], axis: str) -> None:  # noqa: ANN401 - matplotlib's
+def _experiment(dataset: JsonObject) -> str:
+    return str(dataset["dataset"]).rpartition("_")[2]
+
+
+def _draw_panel(axes: Any, group: Sequence[JsonObject]) -> None:  # noqa: ANN401 - matplotlib's
     from matplotlib.ticker import EngFormatter
 
     medians: list[float] = []
     ticks: set[float] = set()
     unit = ""
     for dataset in group:
-        for label, points in _curves(dataset, axis).items():
+        for label, points in _curves(dataset).items():
             points.sort(key=lambda entry: entry[0])
             x = [where for where, _ in points]
             y = [values["median"] for _, values in points]
@@ -201,6 +215,9 @@ def _draw_panel(axes: Any, group: Sequence[JsonObject], axis: str) -> None:  # n
         axes.set_xscale("log", base=2)
         axes.set_xticks(sorted(ticks), [f"{tick:g}" for tick in sorted(ticks)])
         axes.minorticks_off()
-    axes.yaxis.set_major_formatter(EngFormatter(unit))
-    axes.set_xlabel(axis.replace("_", " "))
-    axes.legend(fontsize="x-small")
+    axes.yaxis.set_major_formatter(EngFormatter("" if unit == "1/s" else unit))
+    axes.set_xlabel(BENCHMARKS[benchmark_of(group[0])].axis.replace("_", " "))
+    if len(axes.get_lines()) > _MAX_INNER_LEGEND:
+        axes.legend(fontsize="xx-small", loc="center left", bbox_to_anchor=(1.0, 0.5))
+    else:
+        axes.legend(fontsize="x-small")
