@@ -59,6 +59,10 @@ def build(installation: Installation, program: str, say: Callable[[str], None]) 
         configure.append("-DCONTEND_NATIVE_MPI=OFF")
     else:
         configure.append(f"-DCMAKE_CXX_COMPILER={installation.compiler}")
+    configured = folder / "configured.stamp"
+    if _text(configured) != source_hash():
+        # What other sources found out about the library does not hold for these.
+        (folder / "CMakeCache.txt").unlink(missing_ok=True)
     jobs = os.environ.get("CONTEND_JOBS") or str(os.cpu_count() or 1)
     log = folder / f"{program}.log"
     with log.open("wb") as stream:
@@ -75,7 +79,8 @@ def build(installation: Installation, program: str, say: Callable[[str], None]) 
                 raise ContendError(
                     f"building {program} for {installation.key} failed (all of it: {log}):\n" + "\n".join(end)
                 )
-    stamp.write_text(source_hash(), encoding="utf-8")
+    for path in (configured, stamp):
+        path.write_text(source_hash(), encoding="utf-8")
     return built
 
 

@@ -60,8 +60,8 @@ def _netem() -> tuple[bool, str]:
     record = launch(Job(("true",), network=Network(veth=True, netem=("delay", "1ms")), timeout_s=_NETEM_TIMEOUT_S))
     if record.exit_code == 0:
         return True, "adds delay and rate limits to veth"
-    reason = record.stderr.strip().splitlines()[-1:] or [record.detail]
-    return False, f"no delay or rate limits: {reason[0][:120]}"
+    reason = record.stderr.strip().removeprefix("contend-sandbox: ") or record.detail
+    return False, f"no delay or rate limits here ({reason[:120]})"
 
 
 def library_rows() -> list[Row]:

@@ -20,7 +20,9 @@ _EIGHTHS = " ▏▎▍▌▋▊▉█"
 _NOISY = 0.10
 _MAX_PANELS = 36
 _MAX_CURVES = 8
+_MAX_COLUMNS = 5
 _MAX_INNER_LEGEND = 4
+_LEGEND_ROWS = 24
 _COLUMNS = 3
 _LOG_ABOVE = 50.0
 
@@ -57,8 +59,9 @@ def table(dataset: JsonObject) -> Table:
     title = f"{dataset['dataset']}: {library['name']} {library.get('version', '')}".rstrip()
     result = titled_table(title if library["name"] != "none" else dataset["dataset"])
     names = list(dict.fromkeys(name for point in points for name in point["parameters"]))
-    for name in names:
-        result.add_column(name, justify="right")
+    is_wide = len(names) > _MAX_COLUMNS
+    for name in ["what"] if is_wide else names:
+        result.add_column(name, justify="left" if is_wide else "right", no_wrap=True)
     for heading in ("median", "95 % CI", "CoV", "samples", "launches"):
         result.add_column(heading, justify="right", style="bold" if heading == "median" else "")
     result.add_column("")
@@ -67,7 +70,10 @@ def table(dataset: JsonObject) -> Table:
     largest = max(medians, default=0.0)
     for point, median in zip(points, medians, strict=True):
         cells = [_plain(point["parameters"].get(name, "-")) for name in names]
-        result.add_row(*cells, *_cells(point.get(metric, {})), _bar(median, largest), _remarks(point, metric))
+        if is_wide:
+            cells = [", ".join(f"{name} {_plain(value)}" for name, value in point["parameters"].items())]
+        bar = "" if is_wide else _bar(median, largest)
+        result.add_row(*cells, *_cells(point.get(metric, {})), bar, _remarks(point, metric))
     return result
 
 
@@ -151,7 +157,7 @@ def _draw(datasets: Mapping[str, JsonObject]) -> Figure | None:
         return None
     columns = min(len(panels), _COLUMNS)
     rows = -(-len(panels) // columns)
-    figure = Figure(figsize=(4.6 * columns + 1, 3.6 * rows), layout="constrained")
+    figure = Figure(figsize=(7.0 * columns, 3.6 * rows), layout="constrained")
     for index, (title, group) in enumerate(panels):
         axes = figure.add_subplot(rows, columns, index + 1)
         _draw_panel(axes, group)
@@ -218,6 +224,7 @@ def _draw_panel(axes: Any, group: Sequence[JsonObject]) -> None:  # noqa: ANN401
     axes.yaxis.set_major_formatter(EngFormatter("" if unit == "1/s" else unit))
     axes.set_xlabel(BENCHMARKS[benchmark_of(group[0])].axis.replace("_", " "))
     if len(axes.get_lines()) > _MAX_INNER_LEGEND:
-        axes.legend(fontsize="xx-small", loc="center left", bbox_to_anchor=(1.0, 0.5))
+        columns = 1 + len(axes.get_lines()) // _LEGEND_ROWS
+        axes.legend(fontsize="xx-small", loc="center left", bbox_to_anchor=(1.0, 0.5), ncols=columns)
     else:
         axes.legend(fontsize="x-small")

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Protocol
 from contend.errors import ContendError
 from contend.measure.benchmarks import program_words, ranks
 from contend.measure.building import build, source_hash
-from contend.measure.libraries import NO_LIBRARY, Installation, cache_directory, obtain
+from contend.measure.libraries import NO_LIBRARY, Family, Installation, cache_directory, obtain
 from contend.measure.runner import Job, Network
-from contend.measure.transports import UnsupportedError, command, needs_veth, recipe_for
+from contend.measure.transports import TRANSPORTS, UnsupportedError, command, needs_veth, recipe_for
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -20,6 +20,9 @@ if TYPE_CHECKING:
 
     from contend.jsontypes import JsonObject
     from contend.measure.plan import Cell
+
+
+_NETWORKS = frozenset(name for name in TRANSPORTS if not name.endswith("shm"))
 
 
 class Workshop(Protocol):
@@ -64,6 +67,8 @@ class NativeWorkshop:
         if not cell.benchmark.needs_mpi:
             return Job(tuple(program), timeout_s=effort.timeout_s)
         installation = self._installations[cell.library]
+        if cell.benchmark.name == "rma" and installation.family is Family.open_mpi and cell.transport in _NETWORKS:
+            raise UnsupportedError("Open MPI's one-sided code reaches ranks of its own host by shared memory")
         recipe = recipe_for(installation, cell.transport, cell.options)
         veth = needs_veth(cell.transport)
         words = command(installation, recipe, ranks(cell.benchmark, cell.workload), program, far_host=veth)
