@@ -210,8 +210,11 @@ SideCounters gather_counters(const std::vector<Counters::Value>& mine, int side)
 
 Json raw_counters(const std::vector<Counters::Value>& values) {
   Json result = Json::object();
+  std::map<std::string, int> times_seen; // some libraries use a name more than once
   for (const Counters::Value& value : values) {
-    result.set(value.name, Json::object().set("value", value.value).set("class", kind_name(value.kind)));
+    const int seen = ++times_seen[value.name];
+    result.set(value.name + (seen == 1 ? "" : " #" + std::to_string(seen)),
+               Json::object().set("value", value.value).set("class", kind_name(value.kind)));
   }
   return result;
 }

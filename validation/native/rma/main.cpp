@@ -22,12 +22,14 @@ struct RmaOptions {
   MpiOptions mpi;
   double target_seconds = 0;
   bool verify = false;
+  bool corrupt = false;
 
   void declare(Options& options) {
     workload.declare(options);
     options.number("target-seconds", target_seconds, 0, 1e5,
                    "choose the iterations so that a repetition takes so long");
     options.flag("verify", verify, "correctness mode: check what the memory of the target holds in the end");
+    options.flag("corrupt", corrupt, "test hook: something wrong for --verify to find");
     mpi.declare(options);
   }
 };
@@ -140,7 +142,7 @@ private:
     MPI_Barrier(MPI_COMM_WORLD);
     if (session_.leads()) {
       windows_.lock_all();
-      run_team(threads_, [&](int thread) { errors += origin_.verify_thread(thread); });
+      run_team(threads_, [&](int thread) { errors += origin_.verify_thread(thread, options_.corrupt); });
       windows_.unlock_all();
     }
     MPI_Barrier(MPI_COMM_WORLD);

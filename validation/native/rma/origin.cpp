@@ -136,18 +136,24 @@ void Origin::operate(int thread, int slot) {
   }
 }
 
-std::int64_t Origin::verify_thread(int thread) {
-  if (workload_.adds()) {
-    return 0; // the target's sums tell
+std::int64_t Origin::verify_thread(int thread, bool corrupt) {
+  const bool wrong = corrupt && thread == 0;
+  if (workload_.adds()) { // the target's sums tell
+    if (wrong) {
+      operate(thread, 0);
+      MPI_Win_flush(Windows::target, windows_.of_thread(thread));
+    }
+    return 0;
   }
   Thread& self = threads_[static_cast<std::size_t>(thread)];
   const MPI_Win window = windows_.of_thread(thread);
   std::int64_t errors = 0;
   for (int slot = 0; slot < Windows::slots; ++slot) {
-    std::fill(self.source.begin(), self.source.end(), mark(thread, slot));
+    std::fill(self.source.begin(), self.source.end(), mark(thread, wrong && slot == 0 ? 1 : slot));
     operate(thread, slot);
     MPI_Win_flush(Windows::target, window);
     if (workload_.operation == "get") {
+      self.result[0] ^= wrong && slot == 0 ? std::byte{1} : std::byte{0};
       errors += check_bytes(self.result.data() + slot * workload_.message_size, workload_.message_size,
                             mark(thread, slot), "what was got from " + place(thread, slot));
     }

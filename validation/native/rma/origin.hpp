@@ -19,7 +19,8 @@ public:
   /// One iteration of one thread.
   void iterate(int thread, std::int64_t iteration);
   /// Correctness mode, after the run: every slot is written or read once more with a known value. Returns errors found here.
-  [[nodiscard]] std::int64_t verify_thread(int thread);
+  /// `corrupt`: thread 0 works on its first slot in a wrong way, so that tests can see it found.
+  [[nodiscard]] std::int64_t verify_thread(int thread, bool corrupt);
 
 private:
   struct alignas(128) Thread {
