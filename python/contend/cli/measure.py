@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import sys
 import time
 from pathlib import Path
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from contend.measure.campaign import Campaign
     from contend.measure.plan import Cell
     from contend.measure.session import Ending
+    from contend.measure.workshop import NativeWorkshop
 
 _LINE_EVERY_S = 5.0
 
@@ -51,6 +53,10 @@ def measure(
     ] = None,
     transport: Annotated[
         list[str] | None, typer.Option("--transport", metavar="NAME", help="Only this transport; repeatable.")
+    ] = None,
+    hosts: Annotated[
+        str | None,
+        typer.Option(metavar="A,B", help="Two hosts for the transport fabric. [default: of the SLURM allocation]"),
     ] = None,
     budget: Annotated[
         float | None, typer.Option(metavar="MINUTES", min=0.1, help="Override the campaign's budget.")
@@ -91,13 +97,16 @@ def measure(
     if plan:
         _show_plan(campaign, cells)
         return
-    if setup_only:
-        from contend.measure.workshop import NativeWorkshop
+    from contend.measure.hosts import allocated_hosts, parse_hosts
+    from contend.measure.workshop import NativeWorkshop
 
-        NativeWorkshop(cells, _say(quiet))
+    two_hosts = parse_hosts(hosts) if hosts else allocated_hosts()
+    if setup_only:
+        NativeWorkshop(cells, _say(quiet), two_hosts)
         return
     directory = out if out is not None else Path("out") / "measure" / campaign.name
-    _measure(campaign, cells, directory, started, fresh=fresh, quiet=quiet)
+    make_workshop = functools.partial(NativeWorkshop, cells, _say(quiet), two_hosts)
+    _measure(campaign, cells, directory, started, make_workshop, fresh=fresh, quiet=quiet)
 
 
 def _say(quiet: bool) -> Callable[[str], None]:  # noqa: FBT001
@@ -109,13 +118,19 @@ def _say(quiet: bool) -> Callable[[str], None]:  # noqa: FBT001
 
 
 def _measure(
-    campaign: Campaign, cells: list[Cell], directory: Path, started: float, *, fresh: bool, quiet: bool
+    campaign: Campaign,
+    cells: list[Cell],
+    directory: Path,
+    started: float,
+    make_workshop: Callable[[], NativeWorkshop],
+    *,
+    fresh: bool,
+    quiet: bool,
 ) -> None:
     from contend.files import make_writable_directory
     from contend.measure.journal import Journal
     from contend.measure.machine import fingerprint
     from contend.measure.session import Session, check_header, header
-    from contend.measure.workshop import NativeWorkshop
 
     say = _say(quiet)
     make_writable_directory(directory)
@@ -128,7 +143,7 @@ def _measure(
             say(f"going on with the campaign in {directory}: {journal.count('launch')} launches are done")
         else:
             journal.append(wanted)
-        workshop = NativeWorkshop(cells, say)
+        workshop = make_workshop()
         session = Session(campaign, cells, workshop, journal, started=started)
         try:
             with CampaignProgress(campaign.name, quiet=quiet) as progress:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from contend.measure.runner import Outcome
 from contend.measure.session import FORMAT
 from contend.measure.spread import Spread, spread
+from contend.measure.transports import FABRIC
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -83,7 +84,10 @@ def _dataset(name: str, group: list[Course], head: JsonObject, of: JsonObject, s
         "machine": head["machine"],
         "library": library,
         "transport": cell.transport,
-        "network": {"hosts": 2 if cell.transport.endswith("-veth") else 1, "netem": cell.experiment.netem},
+        "network": {
+            "hosts": 2 if cell.transport.endswith("-veth") or cell.transport == FABRIC else 1,
+            "netem": cell.experiment.netem,
+        },
         "benchmark": {},
         "campaign": {key: head[key] for key in ("campaign", "seed", "plan", "started", "contend_version")},
         "workload": workload,

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from contend.measure.hosts import allocated_hosts
 from contend.measure.libraries import (
     LIBRARIES,
     SYSTEM_KEYS,
@@ -18,7 +19,7 @@ from contend.measure.libraries import (
     wheel_installation,
 )
 from contend.measure.runner import Job, Network, Outcome, describe_isolation, launch
-from contend.measure.transports import TRANSPORTS, UnsupportedError, command, needs_veth, recipe_for
+from contend.measure.transports import FABRIC, TRANSPORTS, UnsupportedError, command, needs_veth, recipe_for
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -101,6 +102,11 @@ def transport_rows(installation: Installation, trial: Callable[[str], str] | Non
     """
     rows = []
     for transport in TRANSPORTS:
+        if transport == FABRIC:
+            hosts = allocated_hosts()
+            remark = "between " + " and ".join(hosts) if hosts else "needs --hosts A,B or a SLURM allocation of two"
+            rows.append(Row(transport, hosts is not None, remark))
+            continue
         try:
             recipe_for(installation, transport, {})
         except UnsupportedError as error:

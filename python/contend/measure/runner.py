@@ -31,7 +31,7 @@ _SIGNALLED = re.compile(
     r"|signal \d+ \([^)]*\)|Segmentation fault"
 )
 _STDERR_KEPT = 4000
-_SIGNAL_BASE = 128
+_SIGNAL_BASE, _SIGNAL_LAST = 128, 128 + 64
 _GRACE_S = 5.0
 _DEADLINE_SLACK_S = 15
 
@@ -66,6 +66,8 @@ class Job:
     environment: Mapping[str, str] = field(default_factory=dict)
     network: Network = Network()
     timeout_s: float = 60.0
+    # False for launchers that log in to other hosts, which must see the user and the processes of this one.
+    in_namespaces: bool = True
 
 
 @dataclass(frozen=True)
@@ -114,7 +116,7 @@ def clean_environment(extra: Mapping[str, str]) -> dict[str, str]:
 
 def launch(job: Job) -> Record:
     """Runs a job to its end or its time-out. Nothing of it is alive, mounted or configured afterwards."""
-    isolation = isolation_words(network=job.network.veth)
+    isolation = isolation_words(network=job.network.veth) if job.in_namespaces else None
     if job.network.veth and isolation is None:
         return Record(Outcome.unsupported, "network namespaces are not allowed here", None, 0.0, {}, None, "")
     reader, writer = os.pipe()
@@ -202,7 +204,7 @@ def classify(code: int, stderr: str) -> tuple[Outcome, str]:
     if code < 0:
         return Outcome.crashed, signal.Signals(-code).name
     # The shell's convention for signals; but launchers end the other ranks of a failed one by SIGTERM.
-    if signalled or (code > _SIGNAL_BASE and code != _SIGNAL_BASE + signal.SIGTERM):
+    if signalled or (_SIGNAL_BASE < code <= _SIGNAL_LAST and code != _SIGNAL_BASE + signal.SIGTERM):
         return Outcome.crashed, signalled.group(0) if signalled else f"exit code {code}"
     return Outcome.failed, first_words(stderr) or f"exit code {code}"
 

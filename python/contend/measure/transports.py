@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 VETH = "-veth"
 
-# Roads, and what each means.
+# Roads within one machine, and what each means.
 ROADS: dict[str, str] = {
     "shm": "the library's shared memory",
     "tcp": "TCP sockets by the library's own code (Open MPI btl/tcp, MPICH 3 nemesis), else OFI's tcp provider",
@@ -29,7 +29,8 @@ ROADS: dict[str, str] = {
     "uct-tcp": "Open MPI's btl/uct over TCP: the contexts (CRIs) of the study",
     "uct-shm": "Open MPI's btl/uct over POSIX shared memory",
 }
-TRANSPORTS = (*ROADS, *(road + VETH for road in ROADS if not road.endswith("shm")))
+FABRIC = "fabric"  # two real hosts, and whatever the library chooses between them
+TRANSPORTS = (*ROADS, *(road + VETH for road in ROADS if not road.endswith("shm")), FABRIC)
 
 # Options of a launch, by name: what they mean. Which library has which is said by the functions below.
 OPTIONS: dict[str, str] = {
@@ -67,7 +68,7 @@ def recipe_for(installation: Installation, transport: str, options: Mapping[str,
         UnsupportedError: The library does not have one of them.
     """
     road = transport.removesuffix(VETH)
-    if road not in ROADS or transport not in TRANSPORTS:
+    if (road not in ROADS and road != FABRIC) or transport not in TRANSPORTS:
         raise UnsupportedError(f"there is no transport '{transport}'")
     veth = needs_veth(transport)
     match installation.family:
@@ -83,10 +84,22 @@ def recipe_for(installation: Installation, transport: str, options: Mapping[str,
     return recipe
 
 
+def fabric_command(
+    installation: Installation, recipe: Recipe, ranks: tuple[int, int], program: list[str], hosts: tuple[str, str]
+) -> list[str]:
+    """The command line of a launch on two real hosts, the first side on the first of them."""
+    flag, slots = ("--host", True) if installation.family is Family.open_mpi else ("-host", False)
+    sides = [
+        [flag, f"{host}:{count}" if slots else host, "-n", str(count), *program]
+        for host, count in zip(hosts, ranks, strict=True)
+    ]
+    return [str(installation.launcher), *recipe.words, *sides[0], ":", *sides[1]]
+
+
 def command(
     installation: Installation, recipe: Recipe, ranks: tuple[int, int], program: list[str], *, far_host: bool
 ) -> list[str]:
-    """The command line of a launch.
+    """The command line of a launch on this host.
 
     Args:
         installation: The library.
@@ -160,7 +173,7 @@ def _open_mpi(installation: Installation, road: str, options: Mapping[str, objec
     _check_options(options, known, f"Open MPI {installation.version}")
     if _ONLY_UCT & set(options) and not road.startswith("uct-"):
         raise UnsupportedError("Open MPI has contexts in btl/uct only")
-    parameters = dict(_OPEN_MPI_ROADS[road])
+    parameters = dict(_OPEN_MPI_ROADS.get(road, {}))
     if is_4 and road == "shm":
         parameters["btl"] = "self,vader"
     parameters |= {_OPEN_MPI_KNOBS[name]: _number(value) for name, value in options.items() if name in _OPEN_MPI_KNOBS}
@@ -196,7 +209,7 @@ def _mpich(installation: Installation, road: str, options: Mapping[str, object],
     environment = recipe.environment
     if "contexts" in options:
         environment["MPIR_CVAR_CH4_NUM_VCIS"] = str(options["contexts"])
-    if road == "shm":
+    if road in {"shm", FABRIC}:
         return recipe
     environment["MPIR_CVAR_NOLOCAL"] = "1"
     device = DEVICE if veth else "lo"
@@ -227,7 +240,7 @@ def _intel(installation: Installation, road: str, options: Mapping[str, object],
         environment["I_MPI_FABRICS"] = "shm"
     elif road in {"tcp", "ofi-tcp"}:
         environment |= {"I_MPI_FABRICS": "ofi", "FI_PROVIDER": "tcp", "FI_TCP_IFACE": DEVICE if veth else "lo"}
-    else:
+    elif road != FABRIC:
         raise UnsupportedError("Intel MPI has shm and OFI only")
     if "contexts" in options:
         if road == "shm":

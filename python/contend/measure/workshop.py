@@ -12,7 +12,15 @@ from contend.measure.benchmarks import program_words, ranks
 from contend.measure.building import build, source_hash
 from contend.measure.libraries import NO_LIBRARY, Family, Installation, cache_directory, obtain
 from contend.measure.runner import Job, Network
-from contend.measure.transports import TRANSPORTS, UnsupportedError, command, needs_veth, recipe_for
+from contend.measure.transports import (
+    FABRIC,
+    TRANSPORTS,
+    UnsupportedError,
+    command,
+    fabric_command,
+    needs_veth,
+    recipe_for,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -22,7 +30,7 @@ if TYPE_CHECKING:
     from contend.measure.plan import Cell
 
 
-_NETWORKS = frozenset(name for name in TRANSPORTS if not name.endswith("shm"))
+_NETWORKS = frozenset(name for name in TRANSPORTS if not name.endswith("shm") and name != FABRIC)
 
 
 class Workshop(Protocol):
@@ -42,8 +50,15 @@ class Workshop(Protocol):
 class NativeWorkshop:
     """Installs real libraries and builds the programs of validation/native."""
 
-    def __init__(self, cells: Iterable[Cell], say: Callable[[str], None]) -> None:
-        """Prepares everything that the cells need; a library that cannot be had makes its cells unsupported."""
+    def __init__(self, cells: Iterable[Cell], say: Callable[[str], None], hosts: tuple[str, str] | None = None) -> None:
+        """Prepares everything that the cells need; a library that cannot be had makes its cells unsupported.
+
+        Args:
+            cells: What will be measured.
+            say: Told what takes time.
+            hosts: For the transport `fabric`.
+        """
+        self._hosts = hosts
         self._installations: dict[str, Installation] = {}
         self._programs: dict[tuple[str, str], Path] = {}
         self._problems: dict[tuple[str, str], str] = {}
@@ -70,6 +85,12 @@ class NativeWorkshop:
         if cell.benchmark.name == "rma" and installation.family is Family.open_mpi and cell.transport in _NETWORKS:
             raise UnsupportedError("Open MPI's one-sided code reaches ranks of its own host by shared memory")
         recipe = recipe_for(installation, cell.transport, cell.options)
+        if cell.transport == FABRIC:
+            if self._hosts is None:
+                raise UnsupportedError("no two hosts: name them with --hosts A,B, or run in a SLURM allocation of two")
+            sides = ranks(cell.benchmark, cell.workload)
+            far = fabric_command(installation, recipe, sides, program, self._hosts)
+            return Job(tuple(far), recipe.environment, timeout_s=effort.timeout_s, in_namespaces=False)
         veth = needs_veth(cell.transport)
         words = command(installation, recipe, ranks(cell.benchmark, cell.workload), program, far_host=veth)
         netem = tuple(cell.experiment.netem.split())
