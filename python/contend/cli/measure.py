@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from contend.measure.workshop import NativeWorkshop
 
 _LINE_EVERY_S = 5.0
+_AGREEING = 0.10
 
 
 def register(app: typer.Typer) -> None:
@@ -66,6 +67,10 @@ def measure(
         Path | None, typer.Option("--out", "-o", metavar="DIR", help="Where results go. [default: out/measure/NAME]")
     ] = None,
     fresh: Annotated[bool, typer.Option("--fresh", help="Start over; else a campaign found there goes on.")] = False,
+    compare: Annotated[
+        Path | None,
+        typer.Option("--compare", metavar="DIR", help="Only compare the medians in --out with those in DIR."),
+    ] = None,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print no progress and no tables.")] = False,
 ) -> None:
     """Measures this machine: real MPI libraries with real threads, locks, and the prices of the hardware.
@@ -94,6 +99,9 @@ def measure(
     changes = {"budget_s": budget * 60 if budget is not None else None, "seed": seed}
     campaign = campaign.model_copy(update={name: value for name, value in changes.items() if value is not None})
     cells = expand(campaign, set(library) if library else None, set(transport) if transport else None)
+    if compare is not None:
+        _compare(out if out is not None else Path("out") / "measure" / campaign.name, compare)
+        return
     if plan:
         _show_plan(campaign, cells)
         return
@@ -183,6 +191,36 @@ def _finish(entries: list[JsonObject], ending: Ending, directory: Path, source_h
         console.print("the budget ended before the spread of every point was known; --budget MINUTES goes on from here")
     for path in paths:
         console.print(f"wrote {path}", highlight=False, soft_wrap=True)
+
+
+def _compare(first: Path, second: Path) -> None:
+    from statistics import median
+
+    from contend.cli.terminal import stdout_console
+    from contend.measure.agreement import Pair, agreement, load_datasets
+    from contend.tables import titled_table
+
+    pairs = agreement(load_datasets(first), load_datasets(second))
+    if not pairs:
+        raise InputError(f"{first} and {second} have no point in common")
+    groups: dict[str, list[Pair]] = {}
+    for pair in pairs:
+        groups.setdefault(pair.dataset, []).append(pair)
+    table = titled_table(f"medians of {second} over those of {first}")
+    for heading in ("dataset", "points", "typical", "largest", "within 10 %", "farthest point"):
+        table.add_column(heading, justify="left" if heading in {"dataset", "farthest point"} else "right")
+    for name, group in groups.items():
+        off = [abs(pair.ratio - 1) for pair in group]
+        worst = max(group, key=lambda pair: abs(pair.ratio - 1))
+        where = ", ".join(f"{key} {value}" for key, value in worst.parameters.items())
+        near = sum(entry <= _AGREEING for entry in off)
+        table.add_row(
+            name, str(len(group)), f"{median(off):.1%}", f"{worst.ratio - 1:+.1%}", f"{near}/{len(group)}", where
+        )
+    console = stdout_console()
+    console.print(table)
+    near = sum(abs(pair.ratio - 1) <= _AGREEING for pair in pairs)
+    console.print(f"{near} of {len(pairs)} medians agree within {_AGREEING:.0%}", highlight=False)
 
 
 def _show_plan(campaign: Campaign, cells: list[Cell]) -> None:

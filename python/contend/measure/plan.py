@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 from contend.errors import InputError
 from contend.measure.benchmarks import BENCHMARKS, Benchmark, ranks
-from contend.measure.libraries import NO_LIBRARY
+from contend.measure.libraries import NO_LIBRARY, known_keys
+from contend.measure.transports import TRANSPORTS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -77,6 +78,10 @@ def expand(campaign: Campaign, libraries: set[str] | None = None, transports: se
     Raises:
         InputError: A cell makes no sense, or none is left.
     """
+    for what, chosen, known in (("library", libraries, known_keys()), ("transport", transports, TRANSPORTS)):
+        for name in sorted(chosen or ()):
+            if name not in known:
+                raise InputError(f"there is no {what} '{name}' ({', '.join(known)})")
     cells = [
         cell
         for experiment in campaign.experiments
