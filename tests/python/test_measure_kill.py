@@ -1,8 +1,8 @@
 """kill -9 and time-outs: nothing is left running, mounted, configured or half written, and a campaign goes on."""
 
+import contextlib
 import json
 import os
-import signal
 import subprocess
 import sys
 import time
@@ -109,13 +109,13 @@ def test_two_hosts_see_each_other_and_nothing_else() -> None:
     assert "eth0" not in near.stderr + far.stderr
 
 
-def namespaces() -> set[str]:
+def namespaces(pids: list[int] | None = None) -> set[str]:
+    """Network namespaces of some processes, or of all."""
     found = set()
     for entry in Path("/proc").glob("[0-9]*/ns/net"):
-        try:
-            found.add(str(entry.readlink()))
-        except OSError:
-            continue
+        if pids is None or int(entry.parts[2]) in pids:
+            with contextlib.suppress(OSError):
+                found.add(str(entry.readlink()))
     return found
 
 
@@ -127,19 +127,26 @@ def test_kill_9_leaves_nothing_and_the_campaign_goes_on(
     token = f"contend-{tmp_path.name}-{os.getpid()}-{transport}"
     journal = tmp_path / "journal.jsonl"
     text = DRIVER.format(tests=str(FAKE.parent), transport=transport, token=token, journal=str(journal))
-    before = namespaces()
     process = subprocess.Popen([sys.executable, "-c", text])
 
     def launches() -> int:
         data = journal.read_bytes() if journal.exists() else b""
         return sum(entry["type"] == "launch" for entry in read_entries(data)[0])
 
-    assert wait_until(lambda: launches() >= 2, 30)
-    assert wait_until(lambda: len(alive(token)) > 1)
-    os.kill(process.pid, signal.SIGKILL)
-    process.wait()
+    def hosts() -> set[str]:
+        children = [child.pid for child in psutil.Process(process.pid).children(recursive=True)]
+        return namespaces(children) - namespaces([os.getpid()])
+
+    try:
+        assert wait_until(lambda: launches() >= 2, 30)
+        assert wait_until(lambda: len(alive(token)) > 1)
+        assert wait_until(lambda: len(hosts()) == (2 if transport.endswith("-veth") else 0), 20)
+        theirs = hosts()
+    finally:
+        process.kill()
+        process.wait()
     assert wait_until(lambda: not alive(token)), alive(token)
-    assert wait_until(lambda: namespaces() <= before)
+    assert wait_until(lambda: not theirs & namespaces())
     assert DEVICE not in {path.name for path in Path("/sys/class/net").glob("*")}
     assert [path.name for path in tmp_path.iterdir()] == ["journal.jsonl"]
     kept = launches()
