@@ -1,6 +1,7 @@
 """The course of a campaign, with a fake benchmark: spread, things that go wrong, budget, datasets."""
 
 import json
+import re
 import resource
 import subprocess
 import sys
@@ -281,3 +282,17 @@ def test_shipped_campaigns_are_valid_and_the_published_schema_is_theirs() -> Non
         assert len(plan_hash(cells)) == 16
         assert {cell.transport for cell in cells} <= {*TRANSPORTS, "none"}
         Draft202012Validator(published).validate(json.loads((campaigns_directory() / f"{name}.json").read_text()))
+
+
+def test_committed_datasets_are_whole_and_carry_no_paths_of_a_machine() -> None:
+    for path in (campaigns_directory().parent / "data").glob("*/*.json"):
+        text = path.read_text()
+        dataset = json.loads(text)
+        assert path.stem == dataset["dataset"], path
+        assert {"machine", "library", "transport", "workload", "points", "launches", "campaign"} <= dataset.keys(), path
+        assert not re.search(r"/(root|home|tmp|work)/", text), path
+        for point in dataset["points"]:
+            for value in point.values():
+                if isinstance(value, dict) and "samples" in value:
+                    assert len(value["samples"]) == len(value["launch"]) == len(value["clean"]), path
+                    assert all(place < len(dataset["launches"]) for place in value["launch"]), path

@@ -156,6 +156,9 @@ def launch(job: Job) -> Record:
         return Record(Outcome.timed_out, detail, None, wall_s, {}, None, _tail(stderr))
     usage = {name: value for name, value in answer.items() if name != "exit_code"}
     code = answer.get("exit_code", process.returncode)
+    if code != 0:
+        # Hydra says on standard output that a rank died.
+        stderr += "\n" + _tail(stdout)
     outcome, detail = classify(code, stderr)
     document = None
     if outcome is Outcome.ok:
@@ -191,31 +194,31 @@ def _processor_time(root: int) -> float:
     return total
 
 
-def classify(code: int, stderr: str) -> tuple[Outcome, str]:
+def classify(code: int, messages: str) -> tuple[Outcome, str]:
     """What an exit code and the messages mean; launchers hide the program's own code, its message tells."""
     if code == 0:
         return Outcome.ok, ""
-    said = re.search(r"^contend-[a-z]+: error (\d+): (.*)$", stderr, re.MULTILINE)
+    said = re.search(r"^contend-[a-z]+: error (\d+): (.*)$", messages, re.MULTILINE)
     if said:
         own, message = int(said.group(1)), said.group(2)
         kinds = {3: Outcome.unsupported, 5: Outcome.timed_out}
         return kinds.get(own, Outcome.failed), message
-    signalled = _SIGNALLED.search(stderr)
+    signalled = _SIGNALLED.search(messages)
     if code < 0:
         return Outcome.crashed, signal.Signals(-code).name
     # The shell's convention for signals; but launchers end the other ranks of a failed one by SIGTERM.
     if signalled or (_SIGNAL_BASE < code <= _SIGNAL_LAST and code != _SIGNAL_BASE + signal.SIGTERM):
         return Outcome.crashed, signalled.group(0) if signalled else f"exit code {code}"
-    return Outcome.failed, first_words(stderr) or f"exit code {code}"
+    return Outcome.failed, first_words(messages) or f"exit code {code}"
 
 
-def first_words(stderr: str) -> str:
+def first_words(messages: str) -> str:
     """The line of a library's messages that says most: the first that is no frame, prompt or boilerplate.
 
     MPICH and its relatives print a stack of errors, of which the innermost is the last.
     """
-    lines = stderr.splitlines()
-    if "error stack" in stderr:
+    lines = messages.splitlines()
+    if "error stack" in messages:
         lines.reverse()
     for line in lines:
         text = line.strip()

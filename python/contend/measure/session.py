@@ -235,7 +235,7 @@ class Session:
         try:
             job = self._workshop.job(cell)
         except UnsupportedError as error:
-            self._skipped[cell.key] = str(error)
+            self._skipped[cell.key] = without_machine_paths(str(error))
             return
         monitor.start()
         record = self._start(job)
