@@ -145,11 +145,7 @@ _OPEN_MPI_ROADS: dict[str, dict[str, object]] = {
     "uct-tcp": {"pml": "ob1", "btl": "self,uct", "btl_uct_memory_domains": "tcp", "btl_uct_transports": "tcp"},
     "uct-shm": {"pml": "ob1", "btl": "self,uct", "btl_uct_memory_domains": "posix", "btl_uct_transports": "posix"},
 }  # fmt: skip
-_OPEN_MPI_4_LACKS = {
-    "ofi-tcp": "Open MPI 4.1's mtl/ofi does not take the tcp provider of this libfabric",
-    "uct-tcp": "btl/uct of Open MPI 4.1 does not work with the UCX of today",
-    "uct-shm": "btl/uct of Open MPI 4.1 does not work with the UCX of today",
-}
+_OPEN_MPI_4_LACKS = dict.fromkeys(("uct-tcp", "uct-shm"), "Open MPI 4.1 is built without btl/uct")
 _OPEN_MPI_KNOBS = {
     "contexts": "btl_uct_num_contexts_per_module",
     "dedicated": "btl_uct_bind_threads_to_contexts",
