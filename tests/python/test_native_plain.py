@@ -37,7 +37,8 @@ def test_every_lock_excludes_and_is_counted(plain: Run, lock: str) -> None:
     assert len(samples(alone, "acquisition_rate")) == 2
     assert samples(alone, "fairness") == [1, 1]
     assert all(share > 0.99 for share in samples(alone, "same_thread"))
-    assert all(0.5 - 1e-9 <= index <= 1 + 1e-9 for index in samples(two, "fairness"))
+    # nothing (null) where another load left the threads no time
+    assert all(index is None or 0.5 - 1e-9 <= index <= 1 + 1e-9 for index in samples(two, "fairness"))
     assert ("failed_tries" in two) == (lock == "trylock")
     assert alone["hand_over_s"] == {"count": 0}
     assert 0 < alone["hold_s"]["median"] < 1e-5
@@ -51,7 +52,7 @@ def test_critical_section_lasts_as_long_as_asked(plain: Run) -> None:
 
 
 def test_machine_probes_have_the_documented_parameters(plain: Run) -> None:
-    outcome = plain("machine", "--iterations", "100", "--repetitions", "3")
+    outcome = plain("machine", "--iterations", "20", "--repetitions", "3")
     assert outcome.status == 0, outcome.errors
     assert outcome.document is not None
     points = outcome.document["points"]
@@ -131,7 +132,7 @@ def test_thread_sanitizer_is_silent() -> None:
     options = {"TSAN_OPTIONS": "halt_on_error=1:exitcode=66"}
     commands: list[list[str | Path]] = [
         [programs / "contend-locks", "--seconds", "0.01", "--threads", "1,2", "--critical-section-ns", "0"],
-        [programs / "contend-machine", "--iterations", "100"],
+        [programs / "contend-machine", "--iterations", "20"],
     ]
     for command in commands:
         outcome = run(command, **options)

@@ -41,8 +41,9 @@ struct ThreadRecord {
   std::vector<double> hand_over_s;
 };
 
+/// Lock, what it protects and the rest are on lines of their own: the padding is wanted.
 template <typename Lock>
-class Contest {
+class Contest { // NOLINT(clang-analyzer-optin.performance.Padding)
 public:
   explicit Contest(const ContestParameters& parameters)
       : parameters_(parameters), start_(parameters.threads + 1),

@@ -16,6 +16,7 @@ double yields(int core, int threads, std::int64_t count) {
   std::int64_t elapsed = 0;
   {
     std::vector<std::jthread> team;
+    team.reserve(static_cast<std::size_t>(threads));
     for (int thread = 0; thread < threads; ++thread) {
       team.emplace_back([&, thread] {
         bind_to_core(core);

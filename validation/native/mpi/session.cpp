@@ -15,7 +15,7 @@ namespace {
 constexpr std::array<int, 4> levels{MPI_THREAD_SINGLE, MPI_THREAD_FUNNELED, MPI_THREAD_SERIALIZED, MPI_THREAD_MULTIPLE};
 
 std::string level_name(int level) {
-  const auto found = std::find(levels.begin(), levels.end(), level);
+  const auto* const found = std::find(levels.begin(), levels.end(), level);
   return found == levels.end() ? "unknown" : thread_level_names()[static_cast<std::size_t>(found - levels.begin())];
 }
 
