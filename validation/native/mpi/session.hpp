@@ -6,6 +6,7 @@
 #include "support/options.hpp"
 #include "support/program.hpp"
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <string>
@@ -32,6 +33,11 @@ struct Placement {
   std::vector<int> cores; ///< that this process may use
   int hosts = 1;
   int first_entity = 0; ///< threads that ranks before this one run on the same host
+
+  /// For bind_compact: a thread's position among all threads of the host.
+  [[nodiscard]] std::size_t core_of(int thread) const {
+    return static_cast<std::size_t>(first_entity) + static_cast<std::size_t>(thread);
+  }
 };
 
 /// MPI between initialisation and finalisation. Errors of calls end the job: the library's default.

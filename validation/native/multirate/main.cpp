@@ -14,7 +14,6 @@
 
 #include <algorithm>
 #include <memory>
-#include <optional>
 
 namespace contend::native {
 
@@ -63,9 +62,9 @@ public:
         threads_(options.workload.threads_per_rank(role_)), placement_(session.place(threads_)),
         communicators_(options.workload), counters_(options.mpi.counters ? options.mpi.counter_filter : "") {
     if (options.verify) {
-      verifier_.emplace(options.workload);
+      verifier_ = std::make_unique<Verifier>(options.workload);
     }
-    Verifier* verifier = verifier_ ? &*verifier_ : nullptr;
+    Verifier* verifier = verifier_.get();
     if (options.workload.pairwise()) {
       exchange_ = std::make_unique<Pairwise>(options.workload, communicators_, verifier, options.corrupt);
     } else {
@@ -118,7 +117,7 @@ private:
 
   void begin_thread(int thread) {
     if (options_.mpi.bind == "compact") {
-      bind_compact(placement_.cores, static_cast<std::size_t>(placement_.first_entity + thread));
+      bind_compact(placement_.cores, placement_.core_of(thread));
     }
     Entity& self = entity(thread);
     self.role = role_;
@@ -128,7 +127,7 @@ private:
   }
 
   void add_times(Json& point, const TimedRunResult& result) const {
-    const double messages = static_cast<double>(options_.workload.messages_per_iteration() * result.iterations);
+    const auto messages = static_cast<double>(options_.workload.messages_per_iteration() * result.iterations);
     std::vector<double> rates;
     std::vector<double> all;
     Json lists = Json::array();
@@ -186,7 +185,7 @@ private:
   Placement placement_;
   Communicators communicators_;
   Counters counters_;
-  std::optional<Verifier> verifier_;
+  std::unique_ptr<Verifier> verifier_;
   std::unique_ptr<Exchange> exchange_;
   std::vector<Entity> entities_;
 };

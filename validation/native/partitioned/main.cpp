@@ -219,7 +219,7 @@ std::int64_t run_side(const PartitionedOptions& options, const Session& session,
     if (sender) {
       run_team(static_cast<int>(workload.partitions), [&](int thread) {
         if (options.mpi.bind == "compact") {
-          bind_compact(placement.cores, static_cast<std::size_t>(placement.first_entity + thread));
+          bind_compact(placement.cores, placement.core_of(thread));
         }
         sender->run_thread(thread, first, count, times);
       });
@@ -254,7 +254,7 @@ void run(int argc, char** argv) {
   if (!session.leads()) {
     options.mpi.common.hooks = Hooks{};
     if (options.mpi.bind == "compact") {
-      bind_compact(placement.cores, static_cast<std::size_t>(placement.first_entity));
+      bind_compact(placement.cores, placement.core_of(0));
     }
   }
   Samples samples;

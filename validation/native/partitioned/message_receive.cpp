@@ -15,6 +15,8 @@ public:
                     MPI_COMM_WORLD, &requests_[message]);
     }
   }
+  MessageReceive(const MessageReceive&) = delete;
+  MessageReceive& operator=(const MessageReceive&) = delete;
   ~MessageReceive() override {
     for (MPI_Request& request : requests_) {
       MPI_Request_free(&request);

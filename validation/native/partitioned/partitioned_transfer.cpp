@@ -17,6 +17,8 @@ public:
     MPI_Psend_init(buffer.data(), static_cast<int>(workload.partitions), workload.partition_bytes(), MPI_BYTE, 1, tag,
                    MPI_COMM_WORLD, MPI_INFO_NULL, &request_);
   }
+  PartitionedSend(const PartitionedSend&) = delete;
+  PartitionedSend& operator=(const PartitionedSend&) = delete;
   ~PartitionedSend() override { MPI_Request_free(&request_); }
   void start() override { MPI_Start(&request_); }
   void ready(int partition) override { MPI_Pready(partition, request_); }
@@ -33,6 +35,8 @@ public:
     MPI_Precv_init(buffer.data(), partitions_, workload.buffer_size / workload.receive_partitions, MPI_BYTE, 0, tag,
                    MPI_COMM_WORLD, MPI_INFO_NULL, &request_);
   }
+  PartitionedReceive(const PartitionedReceive&) = delete;
+  PartitionedReceive& operator=(const PartitionedReceive&) = delete;
   ~PartitionedReceive() override { MPI_Request_free(&request_); }
   void start() override { MPI_Start(&request_); }
   void wait_first() override {

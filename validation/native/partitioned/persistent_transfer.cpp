@@ -16,6 +16,8 @@ public:
                     static_cast<int>(partition), MPI_COMM_WORLD, &requests_[partition]);
     }
   }
+  PersistentSend(const PersistentSend&) = delete;
+  PersistentSend& operator=(const PersistentSend&) = delete;
   ~PersistentSend() override {
     for (MPI_Request& request : requests_) {
       MPI_Request_free(&request);

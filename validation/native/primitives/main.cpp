@@ -40,7 +40,7 @@ void run(int argc, char** argv) {
   session.require_ranks(2, "contend-primitives");
   const Placement placement = session.place(1);
   if (mpi.bind == "compact") {
-    bind_compact(placement.cores, static_cast<std::size_t>(placement.first_entity));
+    bind_compact(placement.cores, placement.core_of(0));
   }
   context.rank = session.rank();
   context.repetitions = mpi.common.repetitions;

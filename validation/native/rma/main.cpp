@@ -61,7 +61,7 @@ public:
     const Usage before = Usage::now();
     run_team(threads_, [&](int thread) {
       if (options_.mpi.bind == "compact") {
-        bind_compact(placement_.cores, static_cast<std::size_t>(placement_.first_entity + thread));
+        bind_compact(placement_.cores, placement_.core_of(thread));
       }
       timed.run_thread(thread);
     });
@@ -110,7 +110,7 @@ private:
 
   void add_times(Json& point, const TimedRunResult& result) const {
     const RmaWorkload& workload = options_.workload;
-    const double operations = static_cast<double>(workload.threads * workload.operations * result.iterations);
+    const auto operations = static_cast<double>(workload.threads * workload.operations * result.iterations);
     std::vector<double> rates;
     std::vector<double> all;
     for (std::size_t repetition = 0; repetition < result.elapsed_s.size(); ++repetition) {

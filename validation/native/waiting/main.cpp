@@ -75,7 +75,7 @@ void run(int argc, char** argv) {
   session.require_ranks(2, "contend-waiting");
   const Placement placement = session.place(1);
   if (options.mpi.bind == "compact") {
-    bind_compact(placement.cores, static_cast<std::size_t>(placement.first_entity));
+    bind_compact(placement.cores, placement.core_of(0));
   }
   const Hooks hooks = session.leads() ? options.mpi.common.hooks : Hooks{};
   const std::int64_t start = now_ns();
