@@ -67,7 +67,10 @@ std::unique_ptr<Lock> Process::make_lock(const std::string& kind, const std::str
 
 /// For what the global critical section guards already, if there is one.
 std::unique_ptr<Lock> Process::make_inner_lock(const std::string& kind, const std::string& name) const {
-  return global_lock_ ? std::make_unique<NoLock>(engine_, name) : make_lock(kind, name);
+  if (global_lock_) {
+    return std::make_unique<NoLock>(engine_, name);
+  }
+  return make_lock(kind, name);
 }
 
 void Process::enter_call(SimThread& self) {
@@ -123,8 +126,11 @@ std::unique_ptr<MatchingDomain> Process::make_domain(std::size_t number) const {
       name() +
       (domain_kind_ == DomainKind::global ? "/all communicators" : "/" + design.domain + " " + std::to_string(number));
   auto domain = std::make_unique<MatchingDomain>();
-  domain->lock = guarded_by_instance_ ? std::make_unique<NoLock>(engine_, label + "/matching")
-                                      : make_inner_lock(design.lock, label + "/matching");
+  if (guarded_by_instance_) {
+    domain->lock = std::make_unique<NoLock>(engine_, label + "/matching");
+  } else {
+    domain->lock = make_inner_lock(design.lock, label + "/matching");
+  }
   domain->matcher = matcher_registry().at(design.engine)(
       {host_, settings_.matching, {design.bins, design.vector_width, design.offload_capacity}, peers_});
   domain->state = std::make_unique<CacheLine>(engine_, host_, label + "/queues");

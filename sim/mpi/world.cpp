@@ -93,6 +93,7 @@ int World::create_communicator(bool allow_overtaking) {
 
 int World::create_window(int communicator) {
   std::vector<Window*> sides;
+  sides.reserve(processes_.size());
   for (const auto& process : processes_) {
     sides.push_back(&process->create_window(communicator));
   }

@@ -1,0 +1,102 @@
+"""The journal of a campaign: one JSON object per line, appended and synchronised, never rewritten.
+
+Whatever kills the tool leaves at most one torn line at the end, which the next use takes away. A lock on the file,
+which ends with its process, keeps two campaigns out of one folder.
+"""
+
+from __future__ import annotations
+
+import errno
+import fcntl
+import json
+import os
+from typing import TYPE_CHECKING, Self
+
+from contend.errors import ContendError
+from contend.files import describe
+
+if TYPE_CHECKING:
+    from pathlib import Path
+    from types import TracebackType
+
+    from contend.jsontypes import JsonObject
+
+
+def read_entries(data: bytes) -> tuple[list[JsonObject], int]:
+    """The complete entries of a journal, and how many bytes they take."""
+    entries: list[JsonObject] = []
+    end = 0
+    for line in data.splitlines(keepends=True):
+        if not line.endswith(b"\n"):
+            break
+        try:
+            entry = json.loads(line)
+        except ValueError:
+            break
+        if not isinstance(entry, dict):
+            break
+        entries.append(entry)
+        end += len(line)
+    return entries, end
+
+
+class Journal:
+    """An open journal; use as a context manager."""
+
+    def __init__(self, path: Path) -> None:
+        """Opens or makes a journal.
+
+        Raises:
+            ContendError: It cannot be opened, or another campaign uses it.
+        """
+        self.path = path
+        try:
+            self._descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o666)
+        except OSError as error:
+            raise ContendError(f"cannot open the journal {path}: {describe(error)}") from error
+        try:
+            fcntl.flock(self._descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError as error:
+            os.close(self._descriptor)
+            if error.errno in {errno.EWOULDBLOCK, errno.EACCES}:
+                raise ContendError(f"another campaign is writing to {path.parent}") from error
+            raise
+        data = path.read_bytes()
+        self.entries, end = read_entries(data)
+        if end != len(data):
+            os.ftruncate(self._descriptor, end)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        os.close(self._descriptor)
+
+    def clear(self) -> None:
+        """Takes away all entries."""
+        os.ftruncate(self._descriptor, 0)
+        self.entries.clear()
+
+    def count(self, kind: str) -> int:
+        """How many entries of a type there are."""
+        return sum(entry.get("type") == kind for entry in self.entries)
+
+    def append(self, entry: JsonObject) -> None:
+        """Adds an entry; when this returns it is on the disk.
+
+        Raises:
+            ContendError: The disk is full, or the like. The journal stays valid.
+        """
+        data = json.dumps(entry, ensure_ascii=False, allow_nan=False).encode() + b"\n"
+        size = os.fstat(self._descriptor).st_size
+        try:
+            left = data
+            while left:  # a short write comes before the error that says why
+                left = left[os.write(self._descriptor, left) :]
+            os.fsync(self._descriptor)
+        except OSError as error:
+            os.ftruncate(self._descriptor, size)
+            raise ContendError(f"cannot write the journal {self.path}: {describe(error)}") from error
+        self.entries.append(entry)

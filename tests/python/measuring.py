@@ -1,0 +1,60 @@
+"""Parts for the tests of `contend measure`: campaigns and a workshop around the fake benchmark."""
+
+import json
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+from contend.measure.campaign import Campaign, parse_campaign
+from contend.measure.journal import Journal
+from contend.measure.plan import Cell, expand
+from contend.measure.runner import Job, Network
+from contend.measure.session import Ending, Session, header
+from contend.measure.transports import UnsupportedError, needs_veth
+
+FAKE = Path(__file__).with_name("fake_benchmark.py")
+MACHINE = {"id": "0123456789ab", "cpu": "fake"}
+
+
+def campaign(experiments: list[dict[str, Any]], **changes: Any) -> Campaign:
+    base = {"benchmark": "multirate", "libraries": ["openmpi-5"], "transports": ["shm"]}
+    effort = {"launches": 3, "launches_max": 3, "repetitions": 4, "timeout_s": 5, **changes.pop("effort", {})}
+    document = {"name": "test", "description": "", "budget_s": 60, "effort": effort,
+                "experiments": [base | experiment for experiment in experiments], **changes}  # fmt: skip
+    return parse_campaign(json.dumps(document), "test")
+
+
+class FakeWorkshop:
+    """Jobs of the fake benchmark; the workload's `behave` tells it what to do."""
+
+    source_hash = "0" * 16
+
+    def job(self, cell: Cell) -> Job:
+        if cell.workload.get("behave") == "impossible":
+            raise UnsupportedError("there is no such transport")
+        words = [f"--{name}={value}" for name, value in cell.workload.items()]
+        command = (sys.executable, str(FAKE), *words, f"--repetitions={cell.effort.repetitions}")
+        return Job(command, {}, Network(veth=needs_veth(cell.transport)), cell.effort.timeout_s)
+
+    def library(self, key: str) -> dict[str, Any]:
+        return {"name": "fake", "version": "1", "how_obtained": key}
+
+
+class Silent:
+    """A watcher that keeps what it was told."""
+
+    def __init__(self) -> None:
+        self.shown: list[tuple[int, int, float, float, str]] = []
+
+    def show(self, done: int, remaining: int, elapsed_s: float, left_s: float, now: str) -> None:
+        self.shown.append((done, remaining, elapsed_s, left_s, now))
+
+
+def measure(wanted: Campaign, path: Path, watcher: Silent | None = None) -> tuple[Ending, list[dict[str, Any]]]:
+    cells = expand(wanted)
+    with Journal(path) as journal:
+        if not journal.entries:
+            journal.append(header(wanted, cells, MACHINE))
+        session = Session(wanted, cells, FakeWorkshop(), journal, started=time.monotonic())
+        return session.run(watcher or Silent()), journal.entries

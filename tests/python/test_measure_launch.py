@@ -1,0 +1,175 @@
+"""Command lines for libraries, and the command `contend measure` itself; nothing is launched."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from contend.cli import main
+from contend.errors import InputError
+from contend.measure.agreement import agreement
+from contend.measure.benchmarks import BENCHMARKS, arguments, ranks
+from contend.measure.hosts import parse_hosts
+from contend.measure.libraries import LIBRARIES, Installation, find_library, wheel_installation
+from contend.measure.runner import Outcome, classify, first_words, last_document
+from contend.measure.sandbox import REMOTE
+from contend.measure.transports import FABRIC, TRANSPORTS, UnsupportedError, command, fabric_command, recipe_for
+
+
+def installation(key: str) -> Installation:
+    library = find_library(key)
+    assert library is not None
+    return wheel_installation(library)
+
+
+def words(key: str, transport: str, **options: object) -> str:
+    found = installation(key)
+    recipe = recipe_for(found, transport, options)
+    line = command(found, recipe, (2, 3), ["program", "--pairs=2"], far_host=transport.endswith("-veth"))
+    return " ".join([f"{k}={v}" for k, v in sorted(recipe.environment.items())] + line)
+
+
+def test_contexts_of_the_study_reach_open_mpi() -> None:
+    line = words("openmpi-5", "uct-tcp", contexts=4, dedicated=True, progress_threads=8)
+    for part in (
+        "--mca btl self,uct", "--mca btl_uct_transports tcp", "--mca btl_uct_num_contexts_per_module 4",
+        "--mca btl_uct_bind_threads_to_contexts 1", "--mca opal_max_thread_in_progress 8", "--bind-to none",
+    ):  # fmt: skip
+        assert part in line
+    assert "-n 5 program --pairs=2" in line
+
+
+def test_the_far_side_runs_on_the_other_host() -> None:
+    for key in ("openmpi-5", "openmpi-4", "mpich-5", "mpich-3", "intelmpi"):
+        line = words(key, "tcp-veth")
+        near, far = line.split(" : ")
+        assert "-n 2 " in near
+        assert REMOTE not in near
+        assert f"-n 3 {REMOTE} " in far
+        assert "contend0" in line or "10.213.77.2" in far
+    found = installation("openmpi-5")
+    line = " ".join(fabric_command(found, recipe_for(found, FABRIC, {}), (1, 1), ["program"], ("node1", "node2")))
+    assert "--host node1:1 -n 1 program : --host node2:1 -n 1 program" in line
+
+
+@pytest.mark.parametrize(
+    ("key", "transport", "options", "message"),
+    [
+        ("openmpi-4", "uct-tcp", {}, "4.1 is built without btl/uct"),
+        ("mpich-3", "ucx-tcp", {}, "ch3:nemesis"),
+        ("mpich-5", "uct-tcp", {}, "a part of Open MPI"),
+        ("intelmpi", "ucx-tcp", {}, "shm and OFI only"),
+        ("openmpi-5", "tcp", {"contexts": 4}, "contexts in btl/uct only"),
+        ("mpich-3", "tcp", {"contexts": 4}, "no option 'contexts'"),
+        ("mpich-5", "tcp", {"dedicated": True}, "no option 'dedicated'"),
+        ("openmpi-5", "carrier-pigeon", {}, "no transport"),
+        ("openmpi-5", "shm-veth", {}, "no transport"),
+    ],
+)
+def test_what_a_library_lacks_is_said(key: str, transport: str, options: dict[str, object], message: str) -> None:
+    with pytest.raises(UnsupportedError, match=message):
+        recipe_for(installation(key), transport, options)
+
+
+def test_every_library_and_transport_is_either_steered_or_refused_with_a_reason() -> None:
+    def reason(key: str, transport: str) -> str:
+        try:
+            recipe_for(installation(key), transport, {})
+        except UnsupportedError as error:
+            return str(error) or "none given"
+        return ""
+
+    for library in LIBRARIES:
+        reasons = [reason(library.key, transport) for transport in TRANSPORTS]
+        assert reasons.count("") >= 4
+        assert "none given" not in reasons
+
+
+def test_ranks_follow_the_mode_and_pattern() -> None:
+    multirate = BENCHMARKS["multirate"]
+    assert ranks(multirate, {"pairs": 5}) == (1, 1)
+    assert ranks(multirate, {"pairs": 5, "mode": "process"}) == (5, 5)
+    assert ranks(multirate, {"pairs": 5, "mode": "process-to-thread"}) == (5, 1)
+    many = {"pattern": "many-to-one", "senders": 4, "mode": "process"}
+    assert ranks(multirate, many) == (4, 1)
+    assert ranks(BENCHMARKS["rma"], {"threads": 8}) == (1, 1)
+    with pytest.raises(ValueError, match="no number of pairs"):
+        ranks(multirate, {"pairs": 0})
+
+
+def test_workload_values_become_options() -> None:
+    given = {"message_size": 0, "communicator_per_pair": True, "lock": ["mcs", "ticket"]}
+    assert arguments(given) == ["--message-size=0", "--communicator-per-pair=true", "--lock=mcs,ticket"]
+
+
+@pytest.mark.parametrize(
+    ("code", "stderr", "outcome"),
+    [
+        (0, "", Outcome.ok),
+        (1, "contend-rma: error 3: MPI_THREAD_MULTIPLE is not granted", Outcome.unsupported),
+        (1, "contend-rma: error 5: 10 s passed", Outcome.timed_out),
+        (1, "contend-rma: error 4: wrong payload", Outcome.failed),
+        (139, "", Outcome.crashed),
+        (139, "prterun noticed that process rank 0 exited on signal 11 (Segmentation fault).", Outcome.crashed),
+        (1, "=   KILLED BY SIGNAL: 11 (Segmentation fault)", Outcome.crashed),
+        (
+            143,
+            "Fatal error in internal_Init_thread: Other MPI error, error stack:\nopen_fabric: no data",
+            Outcome.failed,
+        ),
+        (255, "ssh: not found", Outcome.failed),
+    ],
+)
+def test_exit_codes_and_messages_tell_what_became_of_a_launch(code: int, stderr: str, outcome: Outcome) -> None:
+    assert classify(code, stderr)[0] is outcome
+
+
+def test_the_message_that_says_most_is_found() -> None:
+    assert first_words("-----\n[vm:1] noise\nNo components were able to be opened.\nmore") == (
+        "No components were able to be opened."
+    )
+    assert (
+        first_words("Fatal error, error stack:\nMPI_Init: failed\nfind_provider: no data") == "find_provider: no data"
+    )
+
+
+def test_only_the_last_document_counts() -> None:
+    assert last_document('{"a": 1}\nnoise\n{"b": NaN}\n{broken\n') == {"b": None}
+    assert last_document("nothing") is None
+
+
+def test_two_hosts_are_two_names() -> None:
+    assert parse_hosts("a, b") == ("a", "b")
+    for wrong in ("a", "a,b,c", "a,", "-o,b"):
+        with pytest.raises(InputError, match="two names"):
+            parse_hosts(wrong)
+
+
+def test_agreement_compares_the_medians_of_common_points() -> None:
+    def dataset(median: float | None) -> dict[str, object]:
+        point = {"parameters": {"pairs": 2}, "message_rate": {"median": median, "samples": []}}
+        return {"dataset": "a", "benchmark": {"program": "contend-multirate"}, "points": [point]}
+
+    (pair,) = agreement({"a": dataset(100.0), "only": dataset(1.0)}, {"a": dataset(110.0)})
+    assert pair.ratio == pytest.approx(1.1)
+    assert agreement({"a": dataset(None)}, {"a": dataset(110.0)}) == []
+
+
+def test_the_command_plans_and_refuses(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["measure", "--preset", "standard", "--plan", "--library", "openmpi-5", "--transport", "tcp"]) == 0
+    text = capsys.readouterr().out
+    assert "openmpi-5_tcp_shared" in text
+    assert "mpich" not in text
+    assert main(["measure", "--schema"]) == 0
+    assert json.loads(capsys.readouterr().out)["title"] == "contend campaign"
+    for arguments_, message in (
+        (["--preset", "nothing"], "no preset 'nothing'"),
+        (["--preset", str(tmp_path / "missing.json")], "cannot read the campaign"),
+        (["--probe"], "--probe goes with --list"),
+        (["--plan", "--library", "mpich-9"], "no library 'mpich-9'"),
+        (["--plan", "--transport", "ship"], "no transport 'ship'"),
+        (["--hosts", "one", "--setup-only"], "two names"),
+        (["--compare", str(tmp_path), "--out", str(tmp_path)], "no datasets"),
+    ):
+        assert main(["measure", *arguments_]) in {1, 2}
+        assert message in capsys.readouterr().err

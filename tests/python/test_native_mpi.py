@@ -1,0 +1,226 @@
+"""The programs that need an MPI library, in correctness mode: messages arrive whole, once and in order."""
+
+import os
+import subprocess
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from native_programs import Outcome, Run, build, mpi_folder, run
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+@pytest.fixture(scope="module")
+def mpi() -> Run:
+    """Runs a program on so many ranks: name, ranks, options."""
+    folder = mpi_folder()
+    if folder is None:
+        pytest.skip("no MPI library found: set CONTEND_TEST_MPI, or install one with ./contend measure")
+    programs = build("native-test-mpi", f"-DMPI_HOME={folder}")
+    environment = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
+    launcher: list[str | Path] = [folder / "bin/mpiexec"]
+    version = subprocess.run(
+        [*launcher, "--version"], capture_output=True, text=True, check=False, env={**os.environ, **environment}
+    ).stdout
+    if "Open MPI" in version or "Open RTE" in version or "prte" in version.lower():
+        launcher += ["--bind-to", "none", "--oversubscribe"]
+    return lambda program, ranks, *options: run(
+        [*launcher, "-n", str(ranks), programs / f"contend-{program}", *options], **environment
+    )
+
+
+MODES = [
+    (2, []),
+    (2, ["--communicator-per-pair"]),
+    (2, ["--any-tag"]),
+    (2, ["--any-tag", "--allow-overtaking"]),
+    (2, ["--no-barrier-every-iteration"]),
+    (2, ["--no-barrier-every-iteration", "--any-tag"]),
+    (4, ["--mode", "process"]),
+    (3, ["--mode", "process-to-thread"]),
+    (3, ["--mode", "thread-to-process", "--communicator-per-pair"]),
+]
+PATTERNS = [
+    ("one-to-many", 1, 3),
+    ("many-to-one", 3, 1),
+    ("many-to-many", 2, 3),
+]
+
+
+def document_of(outcome: Outcome) -> dict[str, Any]:
+    assert outcome.status == 0, outcome.errors
+    assert outcome.document is not None
+    return outcome.document
+
+
+def checked(outcome: Outcome) -> dict[str, Any]:
+    point: dict[str, Any] = document_of(outcome)["points"][0]
+    return point
+
+
+@pytest.mark.parametrize(("ranks", "options"), MODES)
+def test_pairs_exchange_correctly(mpi: Run, ranks: int, options: list[str]) -> None:
+    point = checked(
+        mpi(
+            "multirate",
+            ranks,
+            "--pairs",
+            "2",
+            "--window",
+            "16",
+            "--iterations",
+            "30",
+            "--warmup-iterations",
+            "2",
+            "--message-size",
+            "40",
+            "--verify",
+            *options,
+        )
+    )
+    messages = 2 * 16 * 32
+    assert point["parameters"] == {"pairs": 2}
+    assert point["counters"]["messages_received"] == messages
+    assert point["verification"]["messages"] == messages
+    assert point["verification"]["errors"] == 0
+    assert point["verification"]["payload_checked"]
+    assert point["verification"]["order_checked"] == ("--allow-overtaking" not in options)
+
+
+@pytest.mark.parametrize("options", [[], ["--any-tag"], ["--communicator-per-pair"]])
+@pytest.mark.parametrize(("pattern", "senders", "receivers"), PATTERNS)
+def test_patterns_exchange_correctly(mpi: Run, pattern: str, senders: int, receivers: int, options: list[str]) -> None:
+    point = checked(
+        mpi(
+            "multirate",
+            2,
+            "--pattern",
+            pattern,
+            "--senders",
+            str(senders),
+            "--receivers",
+            str(receivers),
+            "--window",
+            "16",
+            "--iterations",
+            "10",
+            "--message-size",
+            "40",
+            "--verify",
+            *options,
+        )
+    )
+    assert point["parameters"] == {"senders": senders, "receivers": receivers}
+    assert point["verification"]["messages"] == senders * receivers * 16 * 20
+
+
+def test_wrong_payload_is_found(mpi: Run) -> None:
+    outcome = mpi("multirate", 2, "--pairs", "2", "--iterations", "10", "--message-size", "40", "--verify",
+                  "--corrupt", "3")  # fmt: skip
+    assert outcome.status != 0
+    assert outcome.document is None
+    assert "contend-multirate: error 4: " in outcome.errors
+
+
+def test_rate_and_times_fit_together(mpi: Run) -> None:
+    outcome = mpi("multirate", 2, "--iterations", "50", "--repetitions", "3", "--iteration-times", "all")
+    point = checked(outcome)
+    assert document_of(outcome)["workload"]["kind"] == "multirate"
+    assert [len(times) for times in point["iteration_times_s"]] == [50, 50, 50]
+    for rate, elapsed, times in zip(
+        point["message_rate"]["samples"], point["elapsed"]["samples"], point["iteration_times_s"], strict=True
+    ):
+        assert rate == pytest.approx(128 * 50 / elapsed)
+        assert sum(times) <= elapsed * 1.001
+
+
+def test_target_time_chooses_the_iterations(mpi: Run) -> None:
+    outcome = mpi("multirate", 2, "--target-seconds", "0.05", "--iterations", "100000", "--warmup-iterations", "20")
+    point = checked(outcome)
+    assert 1 <= point["iterations"][0] < 100_000
+    assert document_of(outcome)["workload"]["iterations"] == point["iterations"][0]
+
+
+def test_number_of_ranks_must_fit(mpi: Run) -> None:
+    outcome = mpi("multirate", 3, "--pairs", "2")
+    assert "error 2: mode thread, pattern pairwise" in outcome.errors
+    assert "needs 2 ranks, there are 3" in outcome.errors
+    assert outcome.errors.count("error 2") == 1
+
+
+def test_crash_and_deadlock_end_the_job(mpi: Run) -> None:
+    crashed = mpi("multirate", 2, "--pairs", "2", "--crash", "3", "--seconds-limit", "30")
+    assert crashed.status != 0
+    assert crashed.document is None
+    stuck = mpi("multirate", 2, "--pairs", "2", "--deadlock", "3", "--seconds-limit", "3")
+    assert stuck.status != 0
+    assert "error 5: not done after 3" in stuck.errors
+
+
+@pytest.mark.parametrize("operation", ["put", "get", "accumulate", "fetch-and-op"])
+@pytest.mark.parametrize("synchronisation", ["flush", "lock-all", "fence"])
+def test_one_sided_operations_reach_their_memory(mpi: Run, operation: str, synchronisation: str) -> None:
+    options = [
+        "--operation",
+        operation,
+        "--synchronisation",
+        synchronisation,
+        "--operations",
+        "50",
+        "--iterations",
+        "3",
+    ]
+    point = checked(mpi("rma", 2, "--threads", "2", "--verify", *options))
+    assert point["verification"]["errors"] == 0
+    assert point["message_rate"]["samples"][0] > 0
+
+
+def test_wrong_memory_is_found(mpi: Run) -> None:
+    outcome = mpi("rma", 2, "--threads", "2", "--operations", "50", "--verify", "--corrupt")
+    assert outcome.status != 0
+    assert "contend-rma: error 4: " in outcome.errors
+
+
+@pytest.mark.parametrize("method", ["partitioned", "persistent", "multi-send", "single-send"])
+def test_partitions_arrive_whole(mpi: Run, method: str) -> None:
+    outcome = mpi("partitioned", 2, "--method", method, "--iterations", "5", "--verify", "--seconds-limit", "60")
+    if "error 3: " in outcome.errors:
+        pytest.skip("the library has no partitioned communication")
+    point = checked(outcome)
+    assert point["perceived_bandwidth"]["unit"] == "MiB/s"
+    assert point["verification"] == {"payload_checked": True, "errors": 0}
+
+
+def test_wrong_partition_is_found(mpi: Run) -> None:
+    outcome = mpi("partitioned", 2, "--method", "multi-send", "--iterations", "5", "--verify", "--corrupt", "2")
+    assert outcome.status != 0
+    assert "error 4: partition 0 is wrong in iteration 2" in outcome.errors
+
+
+def test_waiting_leaves_out_calls_that_would_not_return(mpi: Run) -> None:
+    outcome = mpi("waiting", 2, "--iterations", "20", "--requests", "1,8", "--complete", "0,1,all")
+    checked(outcome)
+    points = [tuple(point["parameters"].values()) for point in document_of(outcome)["points"]]
+    assert ("testall", 8, 0) in points
+    assert ("waitany", 8, 1) in points
+    assert ("waitall", 8, 8) in points
+    assert not [point for point in points if point[0] == "waitall" and point[1] != point[2]]
+    assert not [point for point in points if point[0].startswith("wait") and point[2] == 0]
+
+
+def test_primitives_are_all_there(mpi: Run) -> None:
+    outcome = mpi("primitives", 2, "--iterations", "100", "--depth", "0,64", "--message-size", "0,1 KiB")
+    checked(outcome)
+    times = {
+        tuple(point["parameters"].values()): point["time_per_operation"] for point in document_of(outcome)["points"]
+    }
+    assert set(times) == {
+        *((name, size) for name in ("isend", "latency", "message") for size in (0, 1024)),
+        *((name, depth) for name in ("match_posted", "match_unexpected") for depth in (0, 64)),
+        ("irecv",),
+        ("test_empty",),
+        ("iprobe_empty",),
+    }
+    assert all(0 < time["samples"][0] < 1 for time in times.values())

@@ -1,0 +1,91 @@
+#include "multirate/workload.hpp"
+
+#include "support/failure.hpp"
+
+namespace contend::native {
+
+namespace {
+
+constexpr std::int64_t most_entities = 4096;
+constexpr std::int64_t most_bytes = std::int64_t{1} << 30;
+
+} // namespace
+
+void Workload::declare(Options& options) {
+  options.choice("pattern", pattern, {"pairwise", "one-to-many", "many-to-one", "many-to-many"}, "who sends to whom");
+  options.choice("mode", mode, {"thread", "process", "process-to-thread", "thread-to-process"},
+                 "what the entities are");
+  options.integer("pairs", pairs, 1, most_entities, "pairs of a sender and a receiver; pattern pairwise");
+  options.integer("senders", senders, 1, most_entities, "sending entities; other patterns");
+  options.integer("receivers", receivers, 1, most_entities, "receiving entities; other patterns");
+  options.size("message-size", message_size, most_bytes, "payload of one message");
+  options.integer("window", window, 1, 65536, "messages per entity, peer and iteration");
+  options.integer("iterations", iterations, 1, 10'000'000, "timed iterations per repetition");
+  options.integer("warmup-iterations", warmup_iterations, 0, 10'000'000, "iterations before the timed ones");
+  options.flag("barrier-every-iteration", barrier_every_iteration, "all entities meet in every iteration; pairwise");
+  options.flag("communicator-per-pair", communicator_per_pair, "each pair has a communicator of its own");
+  options.flag("allow-overtaking", allow_overtaking, "info key mpi_assert_allow_overtaking");
+  options.flag("any-tag", any_tag, "receives accept any tag");
+}
+
+void Workload::check() const {
+  const auto refuse = [](const std::string& message) { throw Failure(ExitCode::bad_options, message); };
+  if (pairwise() && (senders != 1 || receivers != 1)) {
+    refuse("pattern pairwise takes --pairs, not --senders and --receivers");
+  }
+  if (!pairwise() && pairs != 1) {
+    refuse("pattern " + pattern + " takes --senders and --receivers, not --pairs");
+  }
+  if (!pairwise() && !barrier_every_iteration) {
+    refuse("only pattern pairwise can do without a barrier in every iteration");
+  }
+  if (pattern == "one-to-many" && senders != 1) {
+    refuse("pattern one-to-many has one sender, not " + std::to_string(senders));
+  }
+  if (pattern == "many-to-one" && receivers != 1) {
+    refuse("pattern many-to-one has one receiver, not " + std::to_string(receivers));
+  }
+}
+
+int Workload::entities(Role role) const {
+  if (pairwise()) {
+    return static_cast<int>(pairs);
+  }
+  return static_cast<int>(role == Role::sender ? senders : receivers);
+}
+
+bool Workload::threads(Role role) const {
+  return mode == "thread" || mode == (role == Role::sender ? "thread-to-process" : "process-to-thread");
+}
+
+std::int64_t Workload::channels() const { return pairwise() ? pairs : senders * receivers; }
+
+Json Workload::describe() const {
+  Json result = Json::object();
+  result.set("kind", "multirate").set("pattern", pattern).set("mode", mode);
+  if (pairwise()) {
+    result.set("pairs", pairs);
+  } else {
+    result.set("senders", senders).set("receivers", receivers);
+  }
+  result.set("message_size", size_text(message_size))
+      .set("window", window)
+      .set("iterations", iterations)
+      .set("warmup_iterations", warmup_iterations);
+  if (pairwise()) {
+    result.set("barrier_every_iteration", barrier_every_iteration);
+  }
+  result.set("communicator_per_pair", communicator_per_pair)
+      .set("allow_overtaking", allow_overtaking)
+      .set("any_tag", any_tag);
+  return result;
+}
+
+Json Workload::parameters() const {
+  if (pairwise()) {
+    return std::move(Json::object().set("pairs", pairs));
+  }
+  return std::move(Json::object().set("senders", senders).set("receivers", receivers));
+}
+
+} // namespace contend::native

@@ -1,0 +1,53 @@
+// What Multirate is asked to do: the same keys as a scenario's workload, and who the entities are.
+#pragma once
+
+#include "support/json.hpp"
+#include "support/options.hpp"
+
+#include <cstdint>
+#include <string>
+
+namespace contend::native {
+
+enum class Role { sender = 0, receiver = 1 };
+
+struct Workload {
+  std::string pattern = "pairwise";
+  std::string mode = "thread";
+  std::int64_t pairs = 1;
+  std::int64_t senders = 1;
+  std::int64_t receivers = 1;
+  std::int64_t message_size = 0;
+  std::int64_t window = 128;
+  std::int64_t iterations = 1000;
+  std::int64_t warmup_iterations = 10;
+  bool barrier_every_iteration = true;
+  bool communicator_per_pair = false;
+  bool allow_overtaking = false;
+  bool any_tag = false;
+
+  void declare(Options& options);
+  /// Refuses options that do not fit the pattern. Throws Failure(bad_options).
+  void check() const;
+
+  [[nodiscard]] bool pairwise() const { return pattern == "pairwise"; }
+  [[nodiscard]] int entities(Role role) const;
+  /// The entities of a role are threads of one process, else processes.
+  [[nodiscard]] bool threads(Role role) const;
+  [[nodiscard]] int ranks(Role role) const { return threads(role) ? 1 : entities(role); }
+  [[nodiscard]] int ranks() const { return ranks(Role::sender) + ranks(Role::receiver); }
+  [[nodiscard]] int first_rank(Role role) const { return role == Role::sender ? 0 : ranks(Role::sender); }
+  [[nodiscard]] int rank_of(Role role, int number) const { return first_rank(role) + (threads(role) ? 0 : number); }
+  [[nodiscard]] Role role_of_rank(int rank) const { return rank < ranks(Role::sender) ? Role::sender : Role::receiver; }
+  [[nodiscard]] int threads_per_rank(Role role) const { return threads(role) ? entities(role) : 1; }
+  /// Pairs of a sender and a receiver that exchange messages.
+  [[nodiscard]] std::int64_t channels() const;
+  [[nodiscard]] std::int64_t messages_per_iteration() const { return channels() * window; }
+
+  /// The scenario's "workload" with the iterations that were run.
+  [[nodiscard]] Json describe() const;
+  /// {"pairs"} or {"senders", "receivers"}
+  [[nodiscard]] Json parameters() const;
+};
+
+} // namespace contend::native
