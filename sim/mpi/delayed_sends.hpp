@@ -42,6 +42,9 @@ public:
       free_.pop_back();
       *entry = send;
     }
+    if (!empty() && !entry->same_connection((*this)[size() - 1])) {
+      ++changes_;
+    }
     if (reversed_) {
       order_.push_front(entry);
     } else {
@@ -51,6 +54,9 @@ public:
 
   /// Requires: position < size(). Cheap near both ends.
   void erase(std::size_t position) {
+    const bool inside = position > 0 && position + 1 < size();
+    changes_ -= changes_at(position) + changes_at(position + 1);
+    changes_ += inside && !(*this)[position - 1].same_connection((*this)[position + 1]) ? 1 : 0;
     const auto place = order_.begin() + static_cast<std::ptrdiff_t>(index(position));
     free_.push_back(*place);
     order_.erase(place);
@@ -61,6 +67,9 @@ public:
 
   /// First position from `begin` on that waits for another connection than the send at `begin`; size() if there is none.
   [[nodiscard]] std::size_t end_of_connection(std::size_t begin) const {
+    if (changes_ == 0) {
+      return size();
+    }
     std::size_t end = begin + 1;
     while (end < size() && (*this)[end].same_connection((*this)[begin])) {
       ++end;
@@ -69,12 +78,17 @@ public:
   }
 
 private:
+  /// 1 if the sends before and at `position` wait for different connections.
+  [[nodiscard]] std::size_t changes_at(std::size_t position) const {
+    return position > 0 && position < size() && !(*this)[position].same_connection((*this)[position - 1]) ? 1 : 0;
+  }
   [[nodiscard]] std::size_t index(std::size_t position) const {
     return reversed_ ? order_.size() - 1 - position : position;
   }
 
   std::deque<DelayedSend*> order_;
-  bool reversed_ = false; ///< order_ is to be read from its end
+  bool reversed_ = false;   ///< order_ is to be read from its end
+  std::size_t changes_ = 0; ///< neighbours that wait for different connections: usually none, with one instance
   std::deque<DelayedSend> entries_;
   std::vector<DelayedSend*> free_;
 };
