@@ -2,6 +2,7 @@
 
 import os
 import subprocess
+import zlib
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -18,7 +19,7 @@ def mpi() -> Run:
     folder = mpi_folder()
     if folder is None:
         pytest.skip("no MPI library found: set CONTEND_TEST_MPI, or install one with ./contend measure")
-    programs = build("native-test-mpi", f"-DMPI_HOME={folder}")
+    programs = build(f"native-test-{zlib.crc32(bytes(folder)):08x}", f"-DMPI_HOME={folder}")  # one for each library
     environment = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
     launcher: list[str | Path] = [folder / "bin/mpiexec"]
     version = subprocess.run(
