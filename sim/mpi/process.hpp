@@ -10,6 +10,7 @@
 #include "mpi/assignment.hpp"
 #include "mpi/command.hpp"
 #include "mpi/communicator.hpp"
+#include "mpi/delayed_sends.hpp"
 #include "mpi/parameters.hpp"
 #include "mpi/poller.hpp"
 #include "mpi/rendezvous.hpp"
@@ -96,12 +97,6 @@ private:
     NicContext* context = nullptr;
     std::vector<std::unique_ptr<Endpoint>> endpoints;     ///< by peer rank
     std::vector<std::unique_ptr<RdmaEndpoint>> one_sided; ///< by peer rank; nullptr: this process itself
-  };
-  struct DelayedSend {
-    int instance = 0;
-    int destination = 0;
-    Envelope envelope;
-    Request* request = nullptr;
   };
   /// What a failed attempt to send did and cost.
   struct Attempt {
@@ -228,7 +223,7 @@ private:
   Assignment* own_instance_ = nullptr;             ///< the one that a thread polls first
   unsigned next_target_ = 0;
   CacheLine next_target_line_;
-  std::vector<DelayedSend> delayed_;
+  DelayedSends delayed_;
   std::map<std::pair<int, int>, std::deque<DelayedSend>> at_connection_; ///< delayed sends by (instance, destination)
   std::unique_ptr<Lock> delayed_lock_;
   std::deque<RendezvousStep> steps_; ///< that found the interface full; no lock, as in a lock-free queue

@@ -232,43 +232,26 @@ int Process::retry_delayed_sends(SimThread& self) {
     return sent;
   }
   int handled = 0;
-  std::size_t failed = 0; // the first `failed` entries have had their turn
-  std::size_t next = 0;
-  std::size_t alike_end = 0; // entries from `next` to here wait for the same connection
-  const auto keep = [&](std::size_t count) {
-    if (failed < next) { // something has left
-      std::move(delayed_.begin() + static_cast<std::ptrdiff_t>(next),
-                delayed_.begin() + static_cast<std::ptrdiff_t>(next + count),
-                delayed_.begin() + static_cast<std::ptrdiff_t>(failed));
-    }
-    failed += count;
-    next += count;
-  };
+  std::size_t next = 0;      // those before have had their turn, and failed
+  std::size_t alike_end = 0; // from `next` to here they wait for the same connection
   while (next < delayed_.size()) {
     if (try_send(self, delayed_[next], &attempt_)) {
-      ++next;
+      delayed_.erase(next);
+      alike_end -= alike_end > next ? 1 : 0;
       ++handled;
     } else if (settings_.library.matching.ordered_by_transport()) {
-      keep(delayed_.size() - next); // none may pass another
+      break; // none may pass another
     } else {
-      const DelayedSend failing = delayed_[next];
-      keep(1);
       // Only those that wait for the same connection are bound to fail as well.
-      if (alike_end <= next) {
-        alike_end = next;
-        while (alike_end < delayed_.size() && delayed_[alike_end].instance == failing.instance &&
-               delayed_[alike_end].destination == failing.destination) {
-          ++alike_end;
-        }
-      }
-      keep(skip_failing_attempts(self, alike_end - next, handled));
+      alike_end = alike_end > next ? alike_end : delayed_.end_of_connection(next);
+      ++next;
+      next += skip_failing_attempts(self, alike_end - next, handled);
     }
   }
-  delayed_.resize(failed);
   show_delayed_sends();
   if (settings_.library.protocol.pending_order == "reversing") {
     // Each failed entry was removed and put in front of those that failed before it.
-    std::reverse(delayed_.begin(), delayed_.end());
+    delayed_.reverse();
   }
   delayed_lock_->unlock(self);
   return handled;
