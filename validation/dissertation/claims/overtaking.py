@@ -72,6 +72,16 @@ def plateau_b_at_20(e: Evidence) -> float:
 
 
 @claim(
+    "b'-plateau-high",
+    source=SOURCE,
+    statement="concurrent progress has the same plateau near 500 K msg/s: one instance, highest rate from 2 pairs on",
+    expected=between(400_000, 600_000, "msg/s"),
+)
+def plateau_b_high(e: Evidence) -> float:
+    return max(plateau(e, B).values())
+
+
+@claim(
     "c'-no-gain",
     source=SOURCE,
     statement="with one communicator per pair overtaking changes nothing: largest gain over all curves and pairs",
