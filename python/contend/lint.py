@@ -80,18 +80,23 @@ class _TidyCache:
         return self._folder / key.hexdigest()
 
 
-def _clang_tidy(root: Path, *, fix: bool, jobs: int, with_tests: bool) -> tuple[bool, str]:
+def _clang_tidy(root: Path, *, fix: bool, jobs: int, with_tests: bool, analyze: bool) -> tuple[bool, str]:
     tidy = _tool("clang-tidy-16")
     configure(TIDY_PRESET, root, f"-DCONTEND_TESTS={'ON' if with_tests else 'OFF'}")
     build = root / "build" / TIDY_PRESET
     commands = json.loads((build / "compile_commands.json").read_text(encoding="utf-8"))
     ours = {path for path in cpp_files(root, ".cpp") if with_tests or not path.is_relative_to(root / "tests")}
-    work = {Path(entry["file"]): str(entry["command"]) for entry in commands if Path(entry["file"]) in ours}
+    checks = ["--checks=clang-analyzer-*"] if analyze else []  # in addition to those of .clang-tidy
+    work = {
+        Path(entry["file"]): " ".join([str(entry["command"]), *checks])
+        for entry in commands
+        if Path(entry["file"]) in ours
+    }
     cache = _TidyCache(root)
     todo = [file for file, how in work.items() if not cache.entry(file, how).exists()]
 
     def check(file: Path) -> tuple[Path, bool, str]:
-        options = ["--quiet", "--warnings-as-errors=*", "-p", str(build), *(["--fix"] if fix else [])]
+        options = ["--quiet", "--warnings-as-errors=*", "-p", str(build), *checks, *(["--fix"] if fix else [])]
         answer = subprocess.run(
             [tidy, *options, str(file)], capture_output=True, text=True, cwd=root, check=False, stdin=subprocess.DEVNULL
         )
@@ -127,13 +132,14 @@ def _mypy(root: Path) -> tuple[bool, str]:
     return status == 0, "strict"
 
 
-def run_lint(*, fix: bool, jobs: int | None, with_tests: bool) -> int:
+def run_lint(*, fix: bool, jobs: int | None, with_tests: bool, analyze: bool = False) -> int:
     """Runs all checks, each of them even if another failed.
 
     Args:
         fix: Repair what can be repaired.
         jobs: Files looked at at once.
         with_tests: Let clang-tidy look at the tests too, which takes as long again.
+        analyze: Ask clang's static analyzer too, which takes three times as long.
 
     Returns:
         0 if all are content.
@@ -144,7 +150,7 @@ def run_lint(*, fix: bool, jobs: int | None, with_tests: bool) -> int:
         "clang-format": lambda: _clang_format(root, fix=fix),
         "ruff": lambda: _ruff(root, fix=fix),
         "mypy": lambda: _mypy(root),
-        "clang-tidy": lambda: _clang_tidy(root, fix=fix, jobs=count, with_tests=with_tests),
+        "clang-tidy": lambda: _clang_tidy(root, fix=fix, jobs=count, with_tests=with_tests, analyze=analyze),
     }
     verdicts = []
     for name, check in checks.items():
