@@ -1,4 +1,5 @@
 import _thread
+import signal
 import threading
 from typing import TYPE_CHECKING
 
@@ -51,8 +52,13 @@ def test_ctrl_c_keeps_what_had_finished(core: "FakeCore") -> None:
             core.started.acquire()
         _thread.interrupt_main()
 
-    threading.Thread(target=interrupt).start()
-    outcome = run_points(points(*range(1, 200)), CoreEngine(), jobs=1)
+    # A shell starts background jobs with Ctrl-C ignored.
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        threading.Thread(target=interrupt).start()
+        outcome = run_points(points(*range(1, 200)), CoreEngine(), jobs=1)
+    finally:
+        signal.signal(signal.SIGINT, before)
     assert outcome.interrupted
     assert len(outcome.runs[0].results) == 3
     assert sum(len(run.results) for run in outcome.runs) < 10
