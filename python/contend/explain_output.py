@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from rich.console import RenderableType
 
-    from contend.explain import Explanation, Speedup
+    from contend.explanation import Explanation, Speedup
     from contend.jsontypes import JsonObject
     from contend.statistics import Estimate
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure, SubFigure
 
-    from contend.compare import Comparison, PointComparison
+    from contend.comparison import Comparison, PointComparison
     from contend.results import PointResult, Results
     from contend.study import StudyPoint
 

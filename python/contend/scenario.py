@@ -125,12 +125,15 @@ def parse_override(text: str) -> tuple[str, str]:
     return path.strip(), value.strip()
 
 
-def resolve_scenario(path: Path, overrides: Sequence[tuple[str, str]] = ()) -> ResolvedScenario:
+def resolve_scenario(
+    path: Path, overrides: Sequence[tuple[str, str]] = (), text: str | None = None
+) -> ResolvedScenario:
     """Reads a scenario and fills in everything.
 
     Args:
         path: The scenario file.
         overrides: Dotted path and value (JSON, or a plain word), applied in order.
+        text: The scenario itself, in place of the file's content; relative paths in it start at the file's folder.
 
     Raises:
         InputError: The scenario, an override, its profile or its platform is not usable.
@@ -141,7 +144,8 @@ def resolve_scenario(path: Path, overrides: Sequence[tuple[str, str]] = ()) -> R
     profiles = [str(directory) for directory in profile_directories(folder)]
     presets = [str(directory) for directory in preset_directories(folder)]
     try:
-        answer = module.resolve(str(path), list(overrides), profiles, presets, routes)
+        words = [] if text is None else [text]
+        answer = module.resolve(str(path), list(overrides), profiles, presets, routes, *words)
     except module.ScenarioError as error:
         raise routes.failure or InputError(str(error)) from error
     except Exception:
