@@ -170,7 +170,7 @@ class Explanation:
         return times_frame([({}, self.time_by_category_ns)])
 
     def lock_frame(self) -> pl.DataFrame:
-        """Locks, longest wait first: how often taken, contended, refused; wait_ns, release_ns, hold_ns; held (0 to 1)."""
+        """Locks, longest wait first: how often taken, contended, refused; three times in ns; held (0 to 1)."""
         from contend.frames import frame_of
 
         numbers = [{key: value for key, value in lock.items() if key != "waits"} for lock in self.locks]
@@ -195,7 +195,7 @@ class Explanation:
         return frame_of([{**stage, "busy": stage["busy_ns"] / self.elapsed_ns} for stage in self.stages])
 
     def speedup_frame(self) -> pl.DataFrame:
-        """Virtual speed-ups, largest first: rate with the cost halved or removed over the rate as it is, with intervals."""
+        """Virtual speed-ups, largest first: rate with the cost halved or removed over the rate as it is."""
         from contend.frames import frame_of
 
         rows = []

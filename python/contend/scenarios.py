@@ -210,8 +210,8 @@ class Scenario:
         """The scenario with a sweep: every combination of these values, and of what it sweeps itself.
 
         Args:
-            axes: A list (or range) of values by dotted path, or {"from": ..., "to": ..., "step": ...}; an axis takes the
-                place of the one that the scenario has over the same path. `library.preset` takes a list of presets,
+            axes: A list (or range) of values by dotted path, or {"from": ..., "to": ..., "step": ...}; an axis takes
+                the place of the one that the scenario has over the same path. `library.preset` takes a list of presets,
                 each a whole library design, or library sections by name, each upon the scenario's own.
 
         Raises:
