@@ -20,23 +20,28 @@ if TYPE_CHECKING:
     from contend import plots
     from contend.api import compare, explain, load, load_results, resolve, run, timeline
     from contend.errors import ContendError, InputError, InterruptedRunError, SimulationFailedError
+    from contend.plans import Grid, LatinHypercube, Range, Samples
     from contend.results import Results
     from contend.scenarios import Scenario
+    from contend.sweeps import SweepResults, sweep
 
 # In the repository the compiled module lies in the build folder, in a second folder named `contend` on the path.
 __path__ = pkgutil.extend_path(__path__, __name__)
 
 __all__ = [
-    "ContendError", "InputError", "InterruptedRunError", "Results", "Scenario", "SimulationFailedError", "__version__",
-    "compare", "explain", "load", "load_results", "plots", "resolve", "run", "timeline",
+    "ContendError", "Grid", "InputError", "InterruptedRunError", "LatinHypercube", "Range", "Results", "Samples",
+    "Scenario", "SimulationFailedError", "SweepResults", "__version__", "compare", "explain", "load", "load_results",
+    "plots", "resolve", "run", "sweep", "timeline",
 ]  # fmt: skip
 
 # Imported when first used: `contend --help` must not wait for data frames.
 _WHERE = {
     "contend.api": ("compare", "explain", "load", "load_results", "resolve", "run", "timeline"),
     "contend.errors": ("ContendError", "InputError", "InterruptedRunError", "SimulationFailedError"),
+    "contend.plans": ("Grid", "LatinHypercube", "Range", "Samples"),
     "contend.results": ("Results",),
     "contend.scenarios": ("Scenario",),
+    "contend.sweeps": ("SweepResults", "sweep"),
 }
 _MODULE_OF = {name: module for module, names in _WHERE.items() for name in names}
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import json
-from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from contend import scenario as scenario_files
+from contend.cli.terminal import progress_report
 from contend.errors import InputError, InterruptedRunError
 from contend.files import read_text
 from contend.results import Results, collect
@@ -15,12 +15,12 @@ from contend.runner import default_jobs, make_engine, run_points, total_weight
 from contend.scenarios import Scenario, load
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Mapping
 
     from contend.comparison import Comparison
     from contend.explanation import Explanation
     from contend.scenarios import ScenarioLike
-    from contend.timeline import Timeline
+    from contend.timelines import Timeline
 
 __all__ = ["compare", "explain", "load", "load_results", "resolve", "run", "timeline"]
 
@@ -35,18 +35,6 @@ def _changed(scenario: ScenarioLike, overrides: Mapping[str, object] | None, rep
     if replications is not None:
         changes += (("run.replications", str(replications)),)
     return Scenario(loaded.path, loaded.overrides + changes, loaded.text) if changes else loaded
-
-
-@contextmanager
-def _progress(title: str, total: float, *, wanted: bool | None) -> Iterator[Callable[[float], None]]:
-    """A bar or lines on stderr. None: only on a terminal."""
-    import sys
-
-    from contend.cli.terminal import ProgressReport
-
-    show = sys.stderr.isatty() if wanted is None else wanted
-    with ProgressReport(title, total, quiet=not show) as report:
-        yield report.advance
 
 
 def resolve(scenario: str | Path, overrides: Mapping[str, object] | None = None) -> scenario_files.ResolvedScenario:
@@ -98,8 +86,8 @@ def run(
         'msg/s'
     """
     wanted = _changed(scenario, overrides, replications)
-    with _progress(wanted.name, total_weight(wanted.points), wanted=progress) as advance:
-        outcome = run_points(wanted.points, make_engine(engine), jobs=jobs or default_jobs(), progress=advance)
+    with progress_report(wanted.name, total_weight(wanted.points), wanted=progress) as report:
+        outcome = run_points(wanted.points, make_engine(engine), jobs=jobs or default_jobs(), progress=report.advance)
     results = collect(wanted.resolved, outcome, engine)
     if outcome.interrupted:
         raise InterruptedRunError(
@@ -148,9 +136,9 @@ def compare(
     side_a = _changed(a, None, replications)
     side_b = _changed(b, {"run.seed": side_a.seed, "run.replications": side_a.replications}, None)
     total = total_weight(side_a.points) + total_weight(side_b.points)
-    with _progress("compare", total, wanted=progress) as advance:
+    with progress_report("compare", total, wanted=progress) as report:
         return compare_scenarios(
-            side_a.resolved, side_b.resolved, interval=interval, jobs=jobs or default_jobs(), progress=advance,
+            side_a.resolved, side_b.resolved, interval=interval, jobs=jobs or default_jobs(), progress=report.advance,
             names=_side_names(load(a), load(b)),
         )  # fmt: skip
 
@@ -204,9 +192,9 @@ def explain(
     wanted = _changed(scenario, None, replications)
     point, _ = wanted.resolved.one_point()
     total = explanation.total_weight(point, speedups=speedups)
-    with _progress(f"explaining {wanted.name}", total, wanted=progress) as advance:
+    with progress_report(f"explaining {wanted.name}", total, wanted=progress) as report:
         return explanation.explain(
-            wanted.resolved, point, jobs=jobs or default_jobs(), speedups=speedups, progress=advance
+            wanted.resolved, point, jobs=jobs or default_jobs(), speedups=speedups, progress=report.advance
         )
 
 
@@ -236,7 +224,7 @@ def timeline(
         >>> timeline(small, length_us=20).frame().columns
         ['track', 'kind', 'what', 'begin_us', 'end_us', 'level']
     """
-    from contend.timeline import from_file, from_scenario
+    from contend.timelines import from_file, from_scenario
 
     if (scenario is None) == (trace is None):
         raise InputError("a timeline needs either a scenario or a trace file")

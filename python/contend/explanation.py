@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     import polars as pl
 
     from contend.jsontypes import JsonObject
+    from contend.plots.style import Picture
     from contend.scenario import ResolvedScenario
 
 MEASURES = ("message_rate", "perceived_bandwidth")
@@ -162,6 +163,12 @@ class Explanation:
                 cells += ["", "", ""] if ratio is None else [ratio.mean, ratio.low, ratio.high]
             writer.writerow([entry.name, entry.value, *cells, " ".join(entry.bounded), " ".join(entry.paths)])
         return text.getvalue().encode()
+
+    def draw(self) -> Picture:
+        """Where the time goes, and what would help."""
+        from contend.explain_output import draw
+
+        return draw(self)
 
     def times(self) -> pl.DataFrame:
         """Where the time goes: role, category, time_ns (all threads of the role), share of the role's time (0 to 1)."""

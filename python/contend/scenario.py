@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import functools
 import json
 from dataclasses import dataclass
 from pathlib import Path
@@ -26,7 +27,7 @@ class Point:
     parameters: dict[str, Scalar]
     config: JsonObject
 
-    @property
+    @functools.cached_property
     def config_json(self) -> str:
         """The configuration as the core reads it."""
         return json.dumps(self.config)

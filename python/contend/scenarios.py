@@ -20,7 +20,9 @@ if TYPE_CHECKING:
     from contend.comparison import Comparison
     from contend.explanation import Explanation
     from contend.jsontypes import JsonObject, Scalar
+    from contend.plans import PlanLike
     from contend.results import Results
+    from contend.sweeps import SweepResults
 
 # What stands for a scenario in the functions of the package.
 ScenarioLike: TypeAlias = "Scenario | str | Path | Mapping[str, Any]"
@@ -200,7 +202,7 @@ class Scenario:
         """
         wanted = dict(changes or {}) | {name.replace("__", "."): value for name, value in keywords.items()}
         if (preset := wanted.pop(_PRESET, None)) is not None:
-            wanted = {"library": self._design(preset)} | wanted
+            wanted = {"library": self.design(preset)} | wanted
         added = tuple((path, json_text(value)) for path, value in wanted.items())
         changed = Scenario(self.path, (*self.overrides, *added), self.text)
         _ = changed.resolved
@@ -224,10 +226,10 @@ class Scenario:
         """
         wanted = {path: _plain_axis(values) for path, values in axes.items()}
         if isinstance(presets := wanted.get(_PRESET), list):
-            wanted[_PRESET] = {str(preset): self._design(preset) for preset in presets}
+            wanted[_PRESET] = {str(preset): self.design(preset) for preset in presets}
         return self.with_({"sweep": wanted})
 
-    def _design(self, preset: object) -> JsonObject:
+    def design(self, preset: object) -> JsonObject:
         """The library section that a preset stands for, complete.
 
         Raises:
@@ -275,6 +277,12 @@ class Scenario:
         from contend import api
 
         return api.run(self, **options)
+
+    def sweep(self, plan: PlanLike | None = None, **options: Any) -> SweepResults:  # noqa: ANN401
+        """Simulates many points, each once in its life: contend.sweep(self, plan, ...)."""
+        from contend.sweeps import sweep
+
+        return sweep(self, plan, **options)
 
     def compare(self, other: ScenarioLike, **options: Any) -> Comparison:  # noqa: ANN401
         """Compares with another design: contend.compare(self, other, ...)."""
