@@ -77,26 +77,32 @@ def line_styles(all_curves: list[Curve]) -> list[dict[str, Any]]:
 
 def draw_curves(axes: Axes, all_curves: list[Curve], axis: str, measure: str) -> None:
     """Lines with markers and bands."""
-    values_on_axis = []
+    labels: dict[float, str] = {}
     for curve, style in zip(all_curves, line_styles(all_curves), strict=True):
         x = [axis_value(point, axis) for point in curve.points]
         values = [value_of(point, measure) for point in curve.points]
         (line,) = axes.plot(x, [v[0] for v in values], markersize=4, label=curve.label, **style)
-        values_on_axis += x
-        axes.fill_between(x, [max(0.0, v[1]) for v in values], [v[2] for v in values], color=line.get_color(), alpha=0.2, lw=0)
+        labels |= {value: _tick_text(point.parameters[axis]) for value, point in zip(x, curve.points, strict=True)}
+        low, high = [max(0.0, v[1]) for v in values], [v[2] for v in values]
+        axes.fill_between(x, low, high, color=line.get_color(), alpha=0.2, lw=0)
     axes.set_xlabel(axis.replace("_", " "))
-    set_x_axis(axes, sorted(set(values_on_axis)))
+    set_x_axis(axes, sorted(labels), labels)
 
 
-def set_x_axis(axes: Axes, values: list[float]) -> None:
-    """Ticks at values of the sweep, the last one included."""
+def _tick_text(value: object) -> str:
+    return f"{value:g}" if isinstance(value, int | float) else str(value)
+
+
+def set_x_axis(axes: Axes, values: list[float], labels: Mapping[float, str] | None = None) -> None:
+    """Ticks at values of the sweep, the last one included; the values themselves unless there are labels."""
+    texts = labels or {value: f"{value:g}" for value in values}
     if _is_geometric(values):
         axes.set_xscale("log", base=2)
-        axes.set_xticks(values, [f"{value:g}" for value in values])
+        axes.set_xticks(values, [texts[value] for value in values])
         axes.minorticks_off()
     else:
         ticks = values[:: -math.ceil(len(values) / _MAX_TICKS)]
-        axes.set_xticks(ticks, [f"{tick:g}" for tick in ticks])
+        axes.set_xticks(ticks, [texts[tick] for tick in ticks])
 
 
 def _is_geometric(ticks: list[float]) -> bool:
