@@ -211,7 +211,7 @@ def timeline(
     Args:
         scenario: What to simulate and watch: one replication of one point, of a sweep the last.
         trace: A file that `contend run --trace` wrote, in place of a scenario.
-        begin_us: Where the stretch begins, in us of simulated time; in the middle of the run if not given.
+        begin_us: Where the stretch begins, in us of simulated time; where threads wait most for locks if not given.
         length_us: How long it is, in us.
         limit_mb: About how much of the run is watched, in 1e6 bytes of trace.
 

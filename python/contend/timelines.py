@@ -85,11 +85,15 @@ class Timeline:
 
 
 def _default_begin(document: JsonObject, length_us: float) -> float:
-    """The middle of what was watched of the timed part."""
+    """The stretch of the timed part in which threads wait most for locks."""
     events = document["traceEvents"]
     timed = max((event["ts"] for event in events if event["ph"] == "i"), default=0.0)
-    end = max((event["ts"] for event in events if "ts" in event), default=0.0)
-    return float(max(0.0, (min(timed, end) + end - length_us) / 2))
+    waits: dict[int, float] = {}
+    for event in events:
+        if event["ph"] == "X" and event["name"] == "lock_wait" and event["ts"] >= timed:
+            number = int((event["ts"] - timed) / length_us)
+            waits[number] = waits.get(number, 0.0) + min(event["dur"], length_us)
+    return float(timed + length_us * max(waits, key=lambda number: (waits[number], -number))) if waits else float(timed)
 
 
 def from_document(document: JsonObject, begin_us: float | None, length_us: float) -> Timeline:

@@ -371,10 +371,10 @@ class TestCommand:
             (["--cluster", "tcp://127.0.0.1:9"], "no Dask scheduler answers"),
         ],
     )
-    def test_mistakes(
+    def test_mistakes(  # noqa: PLR0917
         self, small: contend.Scenario, tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
         capsys: pytest.CaptureFixture[str], words: list[str], message: str,
-    ) -> None:  # fmt: skip  # noqa: PLR0917
+    ) -> None:  # fmt: skip
         del small
         monkeypatch.chdir(tmp_path)
         monkeypatch.setattr("contend.clusters._CONNECT_S", 0.5)

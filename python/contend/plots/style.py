@@ -48,13 +48,14 @@ STYLE: Any = {
     "legend.frameon": False,
 }
 _FILE_DPI = 150
+_NOTEBOOK_DPI = 96
 
 
 class Picture(Figure):
     """A Matplotlib figure that shows itself in a notebook and writes itself in the style it was drawn in."""
 
     def _repr_png_(self) -> bytes:
-        return figure_bytes(self, ("png",))["png"]
+        return figure_bytes(self, ("png",), dpi=_NOTEBOOK_DPI)["png"]
 
     def save(self, path: str | Path) -> Path:
         """Writes the picture.
@@ -86,14 +87,14 @@ _METADATA: dict[str, dict[str, Any]] = {
 }
 
 
-def figure_bytes(figure: Figure, kinds: Sequence[str] = ("png", "svg")) -> dict[str, bytes]:
+def figure_bytes(figure: Figure, kinds: Sequence[str] = ("png", "svg"), *, dpi: int = _FILE_DPI) -> dict[str, bytes]:
     """A figure in some formats ("png", "svg", "pdf"), by format; the same figure gives the same bytes."""
     pictures = {}
     with rc_context(STYLE):
         FigureCanvasAgg(figure)
         for kind in kinds:
             buffer = io.BytesIO()
-            figure.savefig(buffer, format=kind, dpi=_FILE_DPI, metadata=_METADATA[kind])
+            figure.savefig(buffer, format=kind, dpi=dpi, metadata=_METADATA[kind])
             pictures[kind] = buffer.getvalue()
     return pictures
 
