@@ -193,7 +193,8 @@ class Scenario:
         Args:
             changes: Values by dotted path: numbers, words, times and sizes with their unit ("2 us"), whole sections as
                 mappings. `library.preset` takes the name of a preset, which replaces the whole library design (other
-                changes of the same call come upon it); `sweep.PATH` takes a list of values.
+                changes of the same call come upon it, earlier ones of the library are gone); `sweep.PATH` takes a list
+                of values.
             **keywords: The same, with two underscores for each dot: `workload__pairs=4`.
 
         Raises:
@@ -201,10 +202,14 @@ class Scenario:
                 nearest where a name is wrong.
         """
         wanted = dict(changes or {}) | {name.replace("__", "."): value for name, value in keywords.items()}
+        kept = self.overrides
         if (preset := wanted.pop(_PRESET, None)) is not None:
             wanted = {"library": self.design(preset)} | wanted
+            kept = _without_library(kept)
+        elif _names_designs(wanted.get("sweep")):
+            kept = _without_library(kept)  # they would win over the designs
         added = tuple((path, json_text(value)) for path, value in wanted.items())
-        changed = Scenario(self.path, (*self.overrides, *added), self.text)
+        changed = Scenario(self.path, (*kept, *added), self.text)
         _ = changed.resolved
         return changed
 
@@ -214,7 +219,7 @@ class Scenario:
         Args:
             axes: A list (or range) of values by dotted path, or {"from": ..., "to": ..., "step": ...}; an axis takes
                 the place of the one that the scenario has over the same path. `library.preset` takes a list of presets,
-                each a whole library design, or library sections by name, each upon the scenario's own.
+                each a whole library design, or library sections by name, each upon that of the scenario's file.
 
         Raises:
             InputError: As with_.
@@ -315,6 +320,18 @@ class Scenario:
         from contend.notebook_html import scenario_html
 
         return scenario_html(self)
+
+
+def _without_library(overrides: tuple[tuple[str, str], ...]) -> tuple[tuple[str, str], ...]:
+    """Changes but for those of the library design."""
+    return tuple((path, text) for path, text in overrides if path.partition(".")[0] != "library")
+
+
+def _names_designs(sweep: object) -> bool:
+    """Whether a sweep, by axes or by points, is over whole library designs."""
+    if isinstance(sweep, list):
+        return any(_names_designs(point) for point in sweep)
+    return isinstance(sweep, dict) and _PRESET in sweep
 
 
 def _unique(values: list[Any]) -> list[Any]:

@@ -108,6 +108,10 @@ class TestScenario:
         assert [point.config["library"]["name"] for point in designs.points] == ["ob1-base", "ob1-cri"]
         assert designs.at(preset="ob1-cri")["library.name"] == "ob1-cri"
         assert len(designs.over({"workload.pairs": range(1, 4)}).points) == 6
+        # Earlier changes of the library do not win over the designs.
+        for changed in ({"library.preset": "ch4-global"}, {"library.instances.count": 7}):
+            again = contend.load(BASE).with_({"workload.pairs": 4}).with_(changed)
+            assert again.over({"library.preset": ["ob1-base", "ob1-cri"]}) == designs
 
     def test_a_document_by_itself(self, small: Scenario) -> None:
         again = contend.load(small.document)
