@@ -237,7 +237,7 @@ def command(*words: str, environment: dict[str, str] | None = None) -> subproces
 
 
 LONG = [
-    BASE, "--grid", "workload.pairs=1..4", "--grid", "workload.window=16..40", "--set", "workload.iterations=4",
+    BASE, "--grid", "workload.pairs=1..4", "--grid", "workload.window=16..40", "--set", "workload.iterations=60",
     "--replications", "2", "--json",
 ]  # fmt: skip
 LONG_RUNS = 4 * 25 * 2
@@ -281,7 +281,7 @@ def test_killed_in_the_middle(tmp_path: Path) -> None:
 
 def test_interrupted_by_ctrl_c(tmp_path: Path) -> None:
     """Ctrl-C: what had finished is written and kept, the exit code says so, and the same command goes on."""
-    arguments = [*LONG, "--set", "workload.iterations=40", "--store", str(tmp_path / "store"), "--out", str(tmp_path)]
+    arguments = [*LONG, "--set", "workload.iterations=400", "--store", str(tmp_path / "store"), "--out", str(tmp_path)]
     process = command(*arguments)
     deadline = time.monotonic() + 60
     while sum(len(files) for _, _, files in os.walk(tmp_path / "store")) < 10:
@@ -389,7 +389,7 @@ class TestCluster:
     def test_workers_killed_on_the_way(self, small: contend.Scenario, tmp_path: Path) -> None:
         distributed = pytest.importorskip("distributed")
         plan = {"workload.pairs": [1, 2, 3, 4], "workload.window": list(range(16, 41))}
-        scenario = small.with_({"workload.iterations": 8, "run.replications": 2})
+        scenario = small.with_({"workload.iterations": 120, "run.replications": 2})
         with distributed.LocalCluster(
             n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None, silence_logs=50,
         ) as cluster:  # fmt: skip
