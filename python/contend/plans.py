@@ -185,9 +185,12 @@ PlanLike: TypeAlias = "Plan | Mapping[str, Iterable[Any]] | Iterable[Mapping[str
 
 def as_plan(plan: PlanLike) -> Plan:
     """A plan as it is, a mapping as a grid, anything else as points."""
-    if isinstance(plan, Plan):
+    if isinstance(plan, Mapping):
+        return Grid(plan)
+    if isinstance(plan, Grid | LatinHypercube | Samples):
         return plan
-    return Grid(plan) if isinstance(plan, Mapping) else Samples(plan)
+    # Data frames have a method rows(), too.
+    return plan if isinstance(plan, Plan) and not hasattr(plan, "columns") else Samples(plan)
 
 
 @dataclass

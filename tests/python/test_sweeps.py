@@ -205,12 +205,12 @@ def test_a_failing_point_does_not_stop_the_others(small: contend.Scenario, monke
             raise SimulationFailedError("deadlock: nobody moves")
         return run(self, config, replication, trace_hash=trace_hash)
 
-    monkeypatch.setattr(CoreEngine, "run_point", fail)
-    swept = contend.sweep(small, GRID)
+    with monkeypatch.context() as patch:
+        patch.setattr(CoreEngine, "run_point", fail)
+        swept = contend.sweep(small, GRID)
     assert len(swept.points) == 4
     assert [failure.parameters["pairs"] for failure in swept.failures] == [2, 2]
     assert "deadlock" in swept.failure_frame()["message"][0]
-    monkeypatch.undo()
     assert contend.sweep(small, GRID).simulated == 4
 
 
