@@ -77,7 +77,7 @@ class Scenario:
         >>> scenario.with_({"workload.pears": 4})
         Traceback (most recent call last):
         ...
-        contend.errors.InputError: ... /workload: unknown key "pears"; did you mean 'pairs'?
+        contend.errors.InputError: ... /workload: unknown key "pears"; did you mean 'pairs'? ...
     """
 
     path: Path

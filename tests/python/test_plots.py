@@ -128,15 +128,14 @@ def test_a_lock_has_one_holder_at_a_time(timeline: Any) -> None:
 
 
 def test_pictures_become_files(results: contend.Results, tmp_path: Path) -> None:
-    picture = plots.rate(results)
-    assert picture._repr_png_().startswith(b"\x89PNG")
+    assert plots.rate(results)._repr_png_().startswith(b"\x89PNG")
     for kind, head in (("png", b"\x89PNG"), ("svg", b"<?xml"), ("pdf", b"%PDF")):
-        path = picture.save(tmp_path / f"rate.{kind}")
+        path = plots.rate(results).save(tmp_path / f"rate.{kind}")
         first = path.read_bytes()
         assert first.startswith(head)
         assert plots.rate(results).save(path).read_bytes() == first
     with pytest.raises(contend.InputError, match=r"is a \.png, \.svg, \.pdf file"):
-        picture.save(tmp_path / "rate.jpg")
+        plots.rate(results).save(tmp_path / "rate.jpg")
 
 
 def test_interactive_namesakes(results: contend.Results, timeline: Any) -> None:
