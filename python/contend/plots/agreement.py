@@ -8,7 +8,7 @@ from matplotlib import rc_context
 from matplotlib.ticker import EngFormatter, NullFormatter
 
 from contend.errors import InputError
-from contend.plots.style import STYLE, Picture, single
+from contend.plots.style import STYLE, Picture, add_heading, single
 
 if TYPE_CHECKING:
     import polars as pl
@@ -115,6 +115,5 @@ def measured_against_predicted(
         axes.set_xlabel(f"measured ({unit})")
         axes.set_ylabel(f"predicted ({unit})")
         axes.legend(fontsize="small", loc="upper left")
-        if title:
-            axes.set_title(title, fontsize="large", fontweight="bold", loc="left")
+        add_heading(picture, title)
         return picture

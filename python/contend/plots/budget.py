@@ -9,7 +9,7 @@ from matplotlib import rc_context
 from contend.axes import curves, x_axis
 from contend.errors import InputError
 from contend.plots.curves import point_labels
-from contend.plots.style import CATEGORY_COLOURS, OTHER_COLOURS, STYLE, Picture
+from contend.plots.style import CATEGORY_COLOURS, OTHER_COLOURS, STYLE, Picture, add_heading
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -110,7 +110,5 @@ def time_budget(results: Results, *, role: str | None = None, title: str | None 
     with rc_context(STYLE):
         picture = Picture(figsize=(3.2 + 3.6 * len(roles), 1.7 + 0.2 * max(4, bars)), layout="constrained")
         draw_budgets(picture, all_curves, axis, roles)
-        heading = results.name if title is None else title
-        if heading:
-            picture.suptitle(heading, fontsize="large", fontweight="bold")
+        add_heading(picture, results.name if title is None else title)
         return picture

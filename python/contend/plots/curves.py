@@ -10,7 +10,7 @@ from matplotlib import rc_context
 
 from contend.axes import Curve, axis_value, curves, x_axis
 from contend.errors import InputError
-from contend.plots.style import STYLE, Picture, single
+from contend.plots.style import STYLE, Picture, add_heading, single
 from contend.results import Results
 from contend.study import study_points
 
@@ -219,11 +219,14 @@ def rate(
         picture, axes = single(height=4.0 + 0.16 * len(all_curves) / 2)
         draw_curves(axes, all_curves, axis, name)
         measured = study_points(first.name) if study and name == "message_rate" and len(shown) == 1 else []
+        measured = [item for item in measured if any(item.is_of(point.parameters) for point in first.points)]
         draw_study(axes, measured, all_curves, axis)
         add_legend(axes)
         set_scale(axes, [value_of(point, name)[0] for curve in all_curves for point in curve.points])
         axes.set_ylabel(label)
-        axes.set_title(first.name if title is None else title, fontsize="large", fontweight="bold", loc="left")
+        if measured:
+            axes.set_title(study_label(measured), fontsize="small", loc="left")
+        add_heading(picture, first.name if title is None else title)
         return picture
 
 

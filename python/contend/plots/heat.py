@@ -11,7 +11,7 @@ from matplotlib.ticker import EngFormatter
 from contend.axes import is_number
 from contend.errors import InputError
 from contend.plots.curves import measure_label, measure_of, value_of
-from contend.plots.style import STYLE, Picture, single
+from contend.plots.style import STYLE, Picture, add_heading, single
 from contend.quantities import parse_quantity
 
 if TYPE_CHECKING:
@@ -105,5 +105,5 @@ def heat_map(results: Results, x: str, y: str, *, value: str | None = None, titl
                         colour = "black" if bright else "white"
                         axes.text(column, row, text(number), ha="center", va="center", fontsize="x-small", color=colour)
         picture.colorbar(image, ax=axes, label=label, format=EngFormatter(sep=""), shrink=0.9)
-        axes.set_title(results.name if title is None else title, fontsize="large", fontweight="bold", loc="left")
+        add_heading(picture, results.name if title is None else title)
         return picture

@@ -9,7 +9,7 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
 from contend.errors import InputError
-from contend.plots.style import SERIES_COLOURS, STYLE, Picture, single
+from contend.plots.style import SERIES_COLOURS, STYLE, Picture, add_heading, single
 
 if TYPE_CHECKING:
     from contend.timelines import LockSpan, Timeline
@@ -71,9 +71,7 @@ def lock_timeline(timeline: Timeline, *, most: int = _MOST_LOCKS, title: str | N
         axes.set_xlabel("simulated time (us)")
         axes.grid(visible=False, axis="y")
         axes.ticklabel_format(axis="x", useOffset=False)
-        axes.set_title(
-            timeline.shown.title if title is None else title, fontsize="large", fontweight="bold", loc="left"
-        )
+        add_heading(picture, timeline.shown.title if title is None else title)
         handles: list[Patch | Line2D] = [
             Patch(facecolor="#777777", label="holds it"), Line2D([], [], color="#777777", lw=2, label="waits for it"),
         ]  # fmt: skip

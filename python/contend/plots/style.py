@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import textwrap
 from typing import TYPE_CHECKING, Any
 
 from matplotlib import rc_context
@@ -50,6 +51,7 @@ STYLE: Any = {
 }
 _FILE_DPI = 150
 _NOTEBOOK_DPI = 96
+_HEADING_CHARACTERS_PER_INCH = 9.5
 
 
 class Picture(Figure):
@@ -98,6 +100,13 @@ def figure_bytes(figure: Figure, kinds: Sequence[str] = ("png", "svg"), *, dpi: 
             figure.savefig(buffer, format=kind, dpi=dpi, metadata=_METADATA[kind])
             pictures[kind] = buffer.getvalue()
     return pictures
+
+
+def add_heading(picture: Picture, text: str) -> None:
+    """A title above everything, broken into lines that fit; none if the text is empty."""
+    if text:
+        width = max(12, int(_HEADING_CHARACTERS_PER_INCH * picture.get_figwidth()))
+        picture.suptitle(textwrap.fill(text, width), x=0.01, ha="left", fontsize="large", fontweight="bold")
 
 
 def single(width: float = 6.4, height: float = 4.2) -> tuple[Picture, Axes]:
