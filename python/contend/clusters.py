@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import queue
 import time
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from contend.core import fingerprint
 from contend.errors import ContendError, InputError
@@ -87,10 +87,10 @@ class Cluster:
         Raises:
             ContendError: There are no workers, or the same batch took its worker down again and again.
         """
-        from distributed import CancelledError, Future
+        from distributed import CancelledError
 
-        done: queue.SimpleQueue[Future] = queue.SimpleQueue()
-        waiting: dict[str, tuple[Future, Batch, int]] = {}
+        done: queue.SimpleQueue[Any] = queue.SimpleQueue()
+        waiting: dict[Any, tuple[Any, Batch, int]] = {}
         version = fingerprint()
 
         def submit(batch: Batch, attempt: int) -> None:

@@ -6,7 +6,7 @@ import itertools
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, runtime_checkable
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, cast, runtime_checkable
 
 from contend.errors import InputError
 from contend.quantities import format_quantity, parse_quantity
@@ -190,7 +190,9 @@ def as_plan(plan: PlanLike) -> Plan:
     if isinstance(plan, Grid | LatinHypercube | Samples):
         return plan
     # Data frames have a method rows(), too.
-    return plan if isinstance(plan, Plan) and not hasattr(plan, "columns") else Samples(plan)
+    if isinstance(plan, Plan) and not hasattr(plan, "columns"):
+        return plan
+    return Samples(cast("Iterable[Mapping[str, Any]]", plan))
 
 
 @dataclass

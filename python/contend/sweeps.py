@@ -6,7 +6,7 @@ import json
 import threading
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from contend.errors import InputError, InterruptedRunError
 from contend.plans import as_plan, lay_upon
@@ -74,7 +74,8 @@ class SweepResults(Results):
         }
 
 
-class Share(NamedTuple):
+@dataclass(frozen=True)
+class Share:
     """A part of a sweep that one of several processes carries out: points index, index + count, ..."""
 
     index: int
@@ -307,7 +308,7 @@ def sweep(
 
     part = Share(*share) if share is not None else None
     if part is not None and not 0 <= part.index < part.count:
-        raise InputError(f"share {tuple(part)}: the index counts from 0 and is below the count")
+        raise InputError(f"share ({part.index}, {part.count}): the index counts from 0 and is below the count")
     wanted = load(scenario)
     if replications is not None:
         wanted = wanted.with_({"run.replications": replications})

@@ -94,16 +94,10 @@ def measured_against_predicted(
         for index, group in enumerate(dict.fromkeys(row["group"] for row in rows)):
             own = [row for row in rows if row["group"] == group]
             measured, predicted = ([row[name] for row in own] for name in ("measured", "predicted"))
-            bars = {
-                f"{axis}err": [
-                    [max(0.0, row[name] - row[f"{name}_low"]) for row in own],
-                    [max(0.0, row[f"{name}_high"] - row[name]) for row in own],
-                ]
-                for axis, name in (("x", "measured"), ("y", "predicted"))
-            }
             axes.errorbar(
-                measured, predicted, **bars, fmt=_MARKERS[index % len(_MARKERS)], color=f"C{index % 10}", ms=5,
-                elinewidth=0.8, alpha=0.9, label=str(group) or None, zorder=3,
+                measured, predicted, xerr=_bars(own, "measured"), yerr=_bars(own, "predicted"),
+                fmt=_MARKERS[index % len(_MARKERS)], color=f"C{index % 10}", ms=5, elinewidth=0.8, alpha=0.9,
+                label=str(group) or None, zorder=3,
             )  # fmt: skip
         axes.set_xlim(*limits)
         axes.set_ylim(*limits)
@@ -117,3 +111,9 @@ def measured_against_predicted(
         axes.legend(fontsize="small", loc="upper left")
         add_heading(picture, title)
         return picture
+
+
+def _bars(rows: list[dict[str, Any]], name: str) -> list[list[float]]:
+    """How far intervals reach below and above their values."""
+    below = [max(0.0, row[name] - row[f"{name}_low"]) for row in rows]
+    return [below, [max(0.0, row[f"{name}_high"] - row[name]) for row in rows]]

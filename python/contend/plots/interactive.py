@@ -95,7 +95,7 @@ def time_budget(results: Results, *, role: str | None = None) -> alt.Chart:
     if not rows:
         raise InputError(f"no threads with the role {role!r}" if role else "there are no times to draw")
     categories = list(dict.fromkeys(row["category"] for row in rows))
-    known = {name.replace("_", " "): colour for name, colour in CATEGORY_COLOURS.items()}
+    known: dict[object, str] = {name.replace("_", " "): colour for name, colour in CATEGORY_COLOURS.items()}
     extra = iter(OTHER_COLOURS * len(categories))
     colours = [known.get(category) or next(extra) for category in categories]
     chart: alt.Chart = (
