@@ -18,7 +18,10 @@ from contend.statistics import Estimate, estimate, exact_mean
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    import polars as pl
+
     from contend.jsontypes import JsonObject
+    from contend.plots.style import Picture
     from contend.scenario import ResolvedScenario
 
 MEASURES = ("message_rate", "perceived_bandwidth")
@@ -160,6 +163,62 @@ class Explanation:
                 cells += ["", "", ""] if ratio is None else [ratio.mean, ratio.low, ratio.high]
             writer.writerow([entry.name, entry.value, *cells, " ".join(entry.bounded), " ".join(entry.paths)])
         return text.getvalue().encode()
+
+    def draw(self) -> Picture:
+        """Where the time goes, and what would help."""
+        from contend.explain_output import draw
+
+        return draw(self)
+
+    def times(self) -> pl.DataFrame:
+        """Where the time goes: role, category, time_ns (all threads of the role), share of the role's time (0 to 1)."""
+        from contend.frames import times_frame
+
+        return times_frame([({}, self.time_by_category_ns)])
+
+    def lock_frame(self) -> pl.DataFrame:
+        """Locks, longest wait first: how often taken, contended, refused; three times in ns; held (0 to 1)."""
+        from contend.frames import frame_of
+
+        numbers = [{key: value for key, value in lock.items() if key != "waits"} for lock in self.locks]
+        return frame_of([{**lock, "held": lock["hold_ns"] / self.elapsed_ns} for lock in numbers])
+
+    def wait_frame(self) -> pl.DataFrame:
+        """Who waits for whom: lock, waiter, holder ("" for nobody: hand-over, waking up, cache lines), time_ns."""
+        from contend.frames import frame_of
+
+        return frame_of([{"lock": lock["name"], **entry} for lock in self.locks for entry in lock["waits"]])
+
+    def queue_frame(self) -> pl.DataFrame:
+        """Queues: mean length over time, and the largest."""
+        from contend.frames import frame_of
+
+        return frame_of(self.queues)
+
+    def stage_frame(self) -> pl.DataFrame:
+        """Stages of the network interfaces: messages, busy_ns, queueing_ns, on_wire_ns; busy (0 to 1)."""
+        from contend.frames import frame_of
+
+        return frame_of([{**stage, "busy": stage["busy_ns"] / self.elapsed_ns} for stage in self.stages])
+
+    def speedup_frame(self) -> pl.DataFrame:
+        """Virtual speed-ups, largest first: rate with the cost halved or removed over the rate as it is."""
+        from contend.frames import frame_of
+
+        rows = []
+        for entry in self.speedups:
+            row: JsonObject = {"cost": entry.name, "value": entry.value or None, "group": entry.is_group}
+            for name, ratio in (("halved", entry.halved), ("removed", entry.removed)):
+                row[name] = None if ratio is None else ratio.mean
+                row[f"{name}_ci95_low"] = None if ratio is None else ratio.low
+                row[f"{name}_ci95_high"] = None if ratio is None else ratio.high
+            rows.append({**row, "what": entry.doc})
+        return frame_of(rows)
+
+    def _repr_html_(self) -> str:
+        from contend.notebook_html import explanation_html
+
+        return explanation_html(self)
 
 
 class _Explaining(CoreEngine):

@@ -11,14 +11,18 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
-from contend.errors import InputError
+from contend.errors import InputError, InterruptedRunError
+from contend.runner import make_engine, run_points
 from contend.statistics import Estimate, estimate
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
+    import polars as pl
+
     from contend.jsontypes import JsonObject, Scalar
     from contend.runner import Outcome, PointRuns
+    from contend.scenario import ResolvedScenario
 
 RATE = "message_rate"
 UNITS = {RATE: "msg/s"}
@@ -144,6 +148,38 @@ class Comparison:
                 for point in self.points
             ],
         }
+
+    def frame(self, measure: str = RATE) -> pl.DataFrame:
+        """One row per point: parameters, both means, B - A and B / A with 95 % intervals, and the verdict.
+
+        Args:
+            measure: "message_rate" (msg/s) or the name of a counter; points that do not have it are left out.
+        """
+        from contend.frames import frame_of
+
+        rows: list[dict[str, Scalar]] = []
+        for point in self.points:
+            if measure not in point.measures:
+                continue
+            found = point.measures[measure]
+            rows.append({
+                **point.parameters,
+                "a": found.a.mean,
+                "b": found.b.mean,
+                "difference": found.difference.mean,
+                "difference_ci95_low": found.difference.low,
+                "difference_ci95_high": found.difference.high,
+                "ratio": found.ratio.value,
+                "ratio_ci95_low": found.ratio.low,
+                "ratio_ci95_high": found.ratio.high,
+                "b_is": point.verdict if measure == RATE else found.verdict,
+            })  # fmt: skip
+        return frame_of(rows)
+
+    def _repr_html_(self) -> str:
+        from contend.notebook_html import comparison_html
+
+        return comparison_html(self)
 
 
 def sample_variance(samples: Sequence[float]) -> float:
@@ -311,3 +347,49 @@ def measured_reduction(a: Outcome, b: Outcome, b_independent: Outcome) -> float 
         return found
 
     return pooled_reduction(variances(b_independent), variances(b))
+
+
+def compare_scenarios(
+    a: ResolvedScenario,
+    b: ResolvedScenario,
+    *,
+    names: tuple[str, str],
+    interval: str = "t",
+    jobs: int,
+    progress: Callable[[float], None] | None = None,
+    independent: ResolvedScenario | None = None,
+) -> Comparison:
+    """Simulates two designs and compares them.
+
+    Args:
+        a: One side.
+        b: The other side, with the same seed and number of replications.
+        names: What the sides are called.
+        interval: See compare_samples.
+        jobs: How many simulations run at once.
+        progress: Called with the weight of each replication that finishes.
+        independent: B with another seed, to measure what pairing gains.
+
+    Raises:
+        InputError: The sweeps have other axes or no point in common, or there are no message rates.
+        SimulationFailedError: A simulation ended with an error.
+        InterruptedRunError: Ctrl-C.
+    """
+    engine = make_engine("contend")
+    outcomes = []
+    for side in (a, b, *([independent] if independent is not None else [])):
+        outcome = run_points(side.points, engine, jobs=jobs, progress=progress)
+        if outcome.interrupted:
+            raise InterruptedRunError("interrupted: nothing was compared")
+        outcomes.append(outcome)
+    points, only_a, only_b = compare_runs(outcomes[0].runs, outcomes[1].runs, interval)
+    return Comparison(
+        name_a=names[0],
+        name_b=names[1],
+        seed=a.seed,
+        interval=interval,
+        points=tuple(points),
+        only_a=only_a,
+        only_b=only_b,
+        measured_reduction=measured_reduction(*outcomes) if independent is not None else None,
+    )
