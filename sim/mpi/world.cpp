@@ -7,9 +7,14 @@
 namespace contend {
 
 int World::add_host(const TopologyParameters& topology, const CacheParameters& cache, const FutexParameters& futex,
-                    const NicParameters& nic, const RouteParameters& route) {
+                    const NicParameters& nic, const RouteParameters& route, const TcpParameters& tcp,
+                    const SharedMemoryParameters& shared_memory) {
   hosts_.push_back(std::make_unique<Host>(topology, cache, futex));
-  nics_.push_back(std::make_unique<Nic>(engine_, *hosts_.back(), nic, route, static_cast<int>(nics_.size())));
+  const FlowControlDesign& flow_control = settings_.library.flow_control;
+  const CreditParameters credits = flow_control.kind == "credits" ? flow_control.credits : CreditParameters{};
+  const auto number = static_cast<int>(transports_.size());
+  transports_.push_back(transport_registry().at(settings_.library.transport.kind)(
+      {engine_, *hosts_.back(), nic, credits, tcp, shared_memory, route, number}));
   return static_cast<int>(hosts_.size()) - 1;
 }
 
@@ -18,7 +23,7 @@ void World::add_processes(const std::vector<int>& host_of_rank) {
   share_contexts(host_of_rank);
   for (int rank = 0; rank < ranks; ++rank) {
     const auto host = static_cast<std::size_t>(host_of_rank[static_cast<std::size_t>(rank)]);
-    processes_.push_back(std::make_unique<Process>(engine_, *hosts_[host], *nics_[host], settings_, rank, ranks));
+    processes_.push_back(std::make_unique<Process>(engine_, *hosts_[host], *transports_[host], settings_, rank, ranks));
   }
   for (const auto& from : processes_) {
     for (const auto& to : processes_) {
@@ -41,7 +46,7 @@ void World::share_contexts(const std::vector<int>& host_of_rank) {
   for (std::size_t number = 0; number < hosts_.size(); ++number) {
     const auto processes =
         static_cast<int>(std::count(host_of_rank.begin(), host_of_rank.end(), static_cast<int>(number)));
-    const int contexts = nics_[number]->parameters().max_contexts;
+    const int contexts = transports_[number]->max_contexts();
     if (processes > contexts) {
       throw std::invalid_argument("host " + std::to_string(number) + " has " + std::to_string(processes) +
                                   " processes, but " + of(contexts, "context") + " of its network interface for them");

@@ -3,7 +3,7 @@
 
 #include "core/engine.hpp"
 #include "core/host.hpp"
-#include "models/nic/nic.hpp"
+#include "models/nic/transport.hpp"
 #include "mpi/process.hpp"
 
 #include <memory>
@@ -13,14 +13,15 @@
 
 namespace contend {
 
-/// Where the ranks live: hosts of the same kind, each with one interface, all pairs connected by the same route.
+/// Where the ranks live: hosts of the same kind, each with one transport, all pairs connected by the same route.
 class World {
 public:
   World(Engine& engine, ProcessSettings settings) : engine_(engine), settings_(std::move(settings)) {}
 
   /// Adds a host and returns its number.
   int add_host(const TopologyParameters& topology, const CacheParameters& cache, const FutexParameters& futex,
-               const NicParameters& nic, const RouteParameters& route);
+               const NicParameters& nic, const RouteParameters& route, const TcpParameters& tcp = {},
+               const SharedMemoryParameters& shared_memory = {});
   /// Adds ranks 0, 1, ...: rank r lives on host host_of_rank[r]. Connects all of them. Call once, after all add_host.
   void add_processes(const std::vector<int>& host_of_rank);
   /// A communicator of all ranks.
@@ -44,7 +45,7 @@ private:
   Engine& engine_;
   ProcessSettings settings_;
   std::vector<std::unique_ptr<Host>> hosts_;
-  std::vector<std::unique_ptr<Nic>> nics_;
+  std::vector<std::unique_ptr<Transport>> transports_; ///< by host
   std::vector<std::unique_ptr<Process>> processes_;
   std::vector<std::string> notes_;
   int windows_ = 0;
