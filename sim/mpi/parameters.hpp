@@ -82,6 +82,7 @@ struct TransportDesign {
   /// What a thread that sends has to lock: instance (what pollers lock), connection (a lock of its own for each peer;
   /// polling does not keep others from sending, as in btl/tcp).
   std::string send_lock = "instance";
+  std::string lock = "pthread-mutex"; ///< lock kind of the connections' locks
 };
 
 struct OneSidedDesign {

@@ -37,7 +37,7 @@ Process::Process(Engine& engine, const Host& host, Transport& transport, const P
     instances_[i].connections.resize(static_cast<std::size_t>(peers));
     for (int peer = 0; peer < peers && settings_.library.transport.send_lock == "connection"; ++peer) {
       instances_[i].connection_locks.push_back(
-          make_inner_lock(design.lock, label + "/connection to " + std::to_string(peer)));
+          make_inner_lock(settings_.library.transport.lock, label + "/connection to " + std::to_string(peer)));
     }
     instances_[i].one_sided.resize(static_cast<std::size_t>(peers));
   }

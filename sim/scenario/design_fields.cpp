@@ -112,6 +112,7 @@ Section transport_fields() {
           "the network interface's contexts, TCP sockets, or memory shared on one host");
   s.field("send_lock", &P::send_lock, ChoiceRule{{"instance", "connection"}},
           "what a sending thread locks: the instance, as pollers do, or its connection");
+  s.field("lock", &P::lock, lock_kind, "lock of each connection, where connections have one");
   return s.finish();
 }
 
