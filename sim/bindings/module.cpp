@@ -63,7 +63,8 @@ std::string names() {
                                 {"matching", known.matching},
                                 {"progress", known.progress},
                                 {"assignments", known.assignments},
-                                {"workloads", known.workloads}}
+                                {"workloads", known.workloads},
+                                {"transports", known.transports}}
       .dump();
 }
 

@@ -77,6 +77,14 @@ struct FlowControlDesign {
   CreditParameters credits{256, 192, 128, 4}; ///< btl/openib's defaults for 256 buffers: P,size,256,192,128
 };
 
+struct TransportDesign {
+  std::string kind = "interface"; ///< key in the transport registry
+  /// What a thread that sends has to lock: instance (what pollers lock), connection (a lock of its own for each peer;
+  /// polling does not keep others from sending, as in btl/tcp).
+  std::string send_lock = "instance";
+  std::string lock = "pthread-mutex"; ///< lock kind of the connections' locks
+};
+
 struct OneSidedDesign {
   /// How a flush knows that it is done. instances: every instance is locked and drained (btl/uct's flush); instance-turns:
   /// every instance is polled until it is empty, under its lock for one poll at a time (btl/ugni's flush); counter: a
@@ -107,6 +115,7 @@ struct LibraryDesign {
   MatchingDesign matching;
   ProtocolDesign protocol;
   FlowControlDesign flow_control;
+  TransportDesign transport;
   OneSidedDesign one_sided;
   CodeDesign code;
 };

@@ -7,8 +7,9 @@
 
 namespace contend {
 
-Process::Process(Engine& engine, const Host& host, Nic& nic, const ProcessSettings& settings, int rank, int peers)
-    : engine_(engine), host_(host), settings_(settings), rank_(rank), peers_(peers),
+Process::Process(Engine& engine, const Host& host, Transport& transport, const ProcessSettings& settings, int rank,
+                 int peers)
+    : engine_(engine), host_(host), transport_(transport), settings_(settings), rank_(rank), peers_(peers),
       single_(settings.library.thread_level == "single"), mapped_(settings.library.instances.mapping != "thread"),
       mapped_by_tag_(settings.library.instances.mapping == "tag"),
       guarded_by_instance_(settings.library.matching.guard == "instance"),
@@ -31,8 +32,13 @@ Process::Process(Engine& engine, const Host& host, Nic& nic, const ProcessSettin
     const std::string label = name() + "/instance " + std::to_string(i);
     instances_[i].process = this;
     instances_[i].lock = make_inner_lock(design.lock, label);
-    instances_[i].context = &nic.create_context(instances_[i], label, rank);
-    instances_[i].endpoints.resize(static_cast<std::size_t>(peers));
+    instances_[i].context = &transport.create_context(instances_[i], label, rank);
+    instances_[i].interface = dynamic_cast<NicContext*>(instances_[i].context);
+    instances_[i].connections.resize(static_cast<std::size_t>(peers));
+    for (int peer = 0; peer < peers && settings_.library.transport.send_lock == "connection"; ++peer) {
+      instances_[i].connection_locks.push_back(
+          make_inner_lock(settings_.library.transport.lock, label + "/connection to " + std::to_string(peer)));
+    }
     instances_[i].one_sided.resize(static_cast<std::size_t>(peers));
   }
   assignment_ = assignment_registry().at(design.assignment)(engine, host, count, name());
@@ -163,16 +169,18 @@ Window& Process::create_window(int communicator) {
 
 void Process::connect(Process& peer) {
   for (std::size_t i = 0; i < instances_.size(); ++i) {
-    NicContext& remote = *peer.instances_[i % peer.instances_.size()].context;
-    const FlowControlDesign& flow_control = settings_.library.flow_control;
-    std::unique_ptr<Endpoint>& endpoint = instances_[i].endpoints[static_cast<std::size_t>(peer.rank_)];
-    endpoint = std::make_unique<Endpoint>(*instances_[i].context, remote,
-                                          flow_control.kind == "credits" ? flow_control.credits : CreditParameters{});
-    if (const auto& other = peer.instances_[i].endpoints[static_cast<std::size_t>(rank_)]; other) {
-      Endpoint::pair(*endpoint, *other); // all processes have as many instances
+    Instance& mine = instances_[i];
+    Instance& theirs = peer.instances_[i]; // all processes have as many instances
+    std::unique_ptr<Connection>& connection = mine.connections[static_cast<std::size_t>(peer.rank_)];
+    connection = transport_.connect(*mine.context, *theirs.context);
+    if (mine.interface == nullptr || theirs.interface == nullptr) {
+      continue;
     }
-    instances_[i].one_sided[static_cast<std::size_t>(peer.rank_)] =
-        std::make_unique<RdmaEndpoint>(*instances_[i].context, remote, settings_.rdma);
+    if (const auto& other = theirs.connections[static_cast<std::size_t>(rank_)]; other) {
+      Endpoint::pair(dynamic_cast<Endpoint&>(*connection), dynamic_cast<Endpoint&>(*other));
+    }
+    mine.one_sided[static_cast<std::size_t>(peer.rank_)] =
+        std::make_unique<RdmaEndpoint>(*mine.interface, *theirs.interface, settings_.rdma);
   }
 }
 

@@ -5,6 +5,7 @@
 #include "models/locks/lock.hpp"
 #include "models/nic/nic.hpp"
 #include "models/nic/rdma.hpp"
+#include "models/nic/transport.hpp"
 #include "models/progress/command_queue.hpp"
 #include "models/progress/progress_engine.hpp"
 #include "mpi/assignment.hpp"
@@ -43,7 +44,7 @@ struct ProcessSettings {
 class Process final : private CompletionHandler, private ProgressSource {
 public:
   /// `peers`: number of ranks. Peers must be connected before the first message.
-  Process(Engine& engine, const Host& host, Nic& nic, const ProcessSettings& settings, int rank, int peers);
+  Process(Engine& engine, const Host& host, Transport& transport, const ProcessSettings& settings, int rank, int peers);
 
   [[nodiscard]] int rank() const { return rank_; }
   [[nodiscard]] const Host& host() const { return host_; }
@@ -91,14 +92,16 @@ private:
 
   /// A communication resource instance: a lock and what it protects.
   struct Instance final : ActivityListener {
-    void activity(NicContext& /*context*/) override { process->activity(); }
+    void activity(TransportContext& /*context*/) override { process->activity(); }
     HardwareMatcher::Time arrived(Envelope& envelope) override;
 
     Process* process = nullptr;
     std::unique_ptr<Lock> lock;
-    NicContext* context = nullptr;
-    std::vector<std::unique_ptr<Endpoint>> endpoints;     ///< by peer rank
-    std::vector<std::unique_ptr<RdmaEndpoint>> one_sided; ///< by peer rank; nullptr: this process itself
+    TransportContext* context = nullptr;
+    NicContext* interface = nullptr;                      ///< the same, if the transport is a network interface
+    std::vector<std::unique_ptr<Connection>> connections; ///< by peer rank
+    std::vector<std::unique_ptr<Lock>> connection_locks;  ///< by peer rank, if the design has them
+    std::vector<std::unique_ptr<RdmaEndpoint>> one_sided; ///< by peer rank; nullptr: none
   };
   /// What a failed attempt to send did and cost.
   struct Attempt {
@@ -118,6 +121,13 @@ private:
   void update_shared(SimThread& self, CacheLine& line, Category category);
   [[nodiscard]] int mapped_instance(int communicator, int tag) const;
   int instance_for(SimThread& self, int communicator, int tag);
+  [[nodiscard]] static Lock& send_lock_of(Instance& instance, int destination) {
+    return instance.connection_locks.empty() ? *instance.lock
+                                             : *instance.connection_locks[static_cast<std::size_t>(destination)];
+  }
+  [[nodiscard]] static Connection& connection_to(Instance& instance, int destination) {
+    return *instance.connections[static_cast<std::size_t>(destination)];
+  }
   [[nodiscard]] Lock& lock_of(Instance& instance) { return global_lock_ ? *global_lock_ : *instance.lock; }
 
   // Send path. `handle`: the request that the caller has been given already, if any.
@@ -138,6 +148,7 @@ private:
   void continue_rendezvous(SimThread& self, const Envelope& envelope);
   void transferred(SimThread& self, const Envelope& envelope) override;
   void take_step(SimThread& self, const RendezvousStep& step);
+  bool post_step(SimThread& self, Instance& instance, const RendezvousStep& step);
   bool try_step(SimThread& self, Instance& instance, const RendezvousStep& step);
   int retry_steps(SimThread& self);
   void after_step(SimThread& self, const RendezvousStep& step);
@@ -214,6 +225,7 @@ private:
 
   Engine& engine_;
   const Host& host_;
+  Transport& transport_;
   ProcessSettings settings_;
   int rank_;
   int peers_;

@@ -27,7 +27,10 @@ Rendezvous* Process::new_rendezvous() {
 /// The interface reads and writes memory that the kernel has pinned for it.
 void Process::register_buffer(SimThread& self, const Request& request) {
   constexpr std::int64_t page = 4096;
-  const NicParameters& nic = instances_.front().context->nic().parameters();
+  if (instances_.front().interface == nullptr) {
+    return; // the kernel copies
+  }
+  const NicParameters& nic = instances_.front().interface->nic().parameters();
   const auto owner = static_cast<std::size_t>(request.owner);
   if (registered_bytes_.size() <= owner) {
     registered_bytes_.resize(owner + 1, 0);
@@ -109,16 +112,7 @@ void Process::send_pieces(SimThread& self, Rendezvous& rendezvous) {
 /// Takes the step at once if the interface has room, else at the end of some turn of progress.
 void Process::take_step(SimThread& self, const RendezvousStep& step) {
   self.settle();
-  Instance& instance = instance_for_reply(self, *step.rendezvous);
-  const bool polling = instance.lock->holder() == &self; // the locks of instances are recursive in btl/uct
-  if (!polling) {
-    instance.lock->lock(self);
-  }
-  const bool taken = try_step(self, instance, step);
-  if (!polling) {
-    instance.lock->unlock(self);
-  }
-  if (taken) {
+  if (post_step(self, instance_for_reply(self, *step.rendezvous), step)) {
     after_step(self, step);
     return;
   }
@@ -140,20 +134,35 @@ Process::Instance& Process::instance_of(SimThread& self, const Rendezvous& rende
   return instances_[static_cast<std::size_t>(mapped_ ? request.instance : assignment_->pick(self))];
 }
 
+/// Tries a step under the lock that it takes. Returns whether there was room.
+bool Process::post_step(SimThread& self, Instance& instance, const RendezvousStep& step) {
+  const Rendezvous& rendezvous = *step.rendezvous;
+  Lock& lock = send_lock_of(instance, rendezvous.sender == rank_ ? rendezvous.receiver : rendezvous.sender);
+  const bool held = lock.holder() == &self; // by a poll: the locks of instances are recursive in btl/uct
+  if (!held) {
+    lock.lock(self);
+  }
+  const bool taken = try_step(self, instance, step);
+  if (!held) {
+    lock.unlock(self);
+  }
+  return taken;
+}
+
 bool Process::try_step(SimThread& self, Instance& instance, const RendezvousStep& step) {
   const Rendezvous& rendezvous = *step.rendezvous;
-  const int peer = rendezvous.sender == rank_ ? rendezvous.receiver : rendezvous.sender;
-  Endpoint& endpoint = *instance.endpoints[static_cast<std::size_t>(peer)];
+  Connection& connection =
+      connection_to(instance, rendezvous.sender == rank_ ? rendezvous.receiver : rendezvous.sender);
   const Envelope envelope{0, rank_, 0, 0, step.bytes, step.header, step.rendezvous};
   switch (step.kind) {
   case RendezvousStep::Kind::transfer:
-    return endpoint.post_bulk(self, rendezvous.sender == rank_ ? Bulk::write : Bulk::read, envelope, step.bytes);
+    return connection.post_bulk(self, rendezvous.sender == rank_ ? Bulk::write : Bulk::read, envelope, step.bytes);
   case RendezvousStep::Kind::piece:
-    return endpoint.post_bulk(self, Bulk::send, envelope, step.bytes);
+    return connection.post_bulk(self, Bulk::send, envelope, step.bytes);
   case RendezvousStep::Kind::message:
     break;
   }
-  return endpoint.post(self, envelope, wire_bytes(envelope));
+  return connection.post(self, envelope, wire_bytes(envelope));
 }
 
 /// A side is done when the other one is told, so that no thread leaves the library with the message in its hands.
@@ -172,11 +181,7 @@ int Process::retry_steps(SimThread& self) {
     }
     const RendezvousStep step = steps_.front();
     steps_.pop_front();
-    Instance& instance = instance_of(self, *step.rendezvous);
-    instance.lock->lock(self);
-    const bool done = try_step(self, instance, step);
-    instance.lock->unlock(self);
-    if (done) {
+    if (post_step(self, instance_of(self, *step.rendezvous), step)) {
       after_step(self, step);
       ++taken;
     } else {

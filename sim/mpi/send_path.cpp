@@ -50,11 +50,11 @@ Request* Process::start_send(SimThread& self, int communicator, int destination,
   }
   const int instance = instance_for(self, communicator, tag);
   Instance& chosen = instances_[static_cast<std::size_t>(instance)];
-  chosen.lock->lock(self);
+  Lock& lock = send_lock_of(chosen, destination);
+  lock.lock(self);
   const bool in_turn = !settings_.library.matching.ordered_by_transport() || delayed_.empty();
-  const bool sent =
-      in_turn && chosen.endpoints[static_cast<std::size_t>(destination)]->post(self, envelope, wire_bytes(envelope));
-  chosen.lock->unlock(self);
+  const bool sent = in_turn && connection_to(chosen, destination).post(self, envelope, wire_bytes(envelope));
+  lock.unlock(self);
   if (!eager) {
     if (!sent) {
       send_or_delay(self, instance, destination, envelope, request);
@@ -156,8 +156,7 @@ bool Process::try_send(SimThread& self, const DelayedSend& send, Attempt* attemp
     return times;
   };
   instance.lock->lock(self);
-  const bool sent = instance.endpoints[static_cast<std::size_t>(send.destination)]->post(self, send.envelope,
-                                                                                         wire_bytes(send.envelope));
+  const bool sent = connection_to(instance, send.destination).post(self, send.envelope, wire_bytes(send.envelope));
   instance.context->look(self);
   const Duration look_at = self.now() - start;
   const SimThread::Times until_look = attempt != nullptr ? times_since() : SimThread::Times{};
@@ -191,7 +190,9 @@ void Process::show_delayed_sends() const {
 bool Process::delayed_sends_may_go() const {
   return !delayed_.empty() || std::any_of(at_connection_.begin(), at_connection_.end(), [&](const auto& waiting) {
     const auto [instance, destination] = waiting.first;
-    return instances_[static_cast<std::size_t>(instance)].endpoints[static_cast<std::size_t>(destination)]->has_room();
+    return instances_[static_cast<std::size_t>(instance)]
+        .connections[static_cast<std::size_t>(destination)]
+        ->has_room();
   });
 }
 
@@ -203,10 +204,11 @@ int Process::send_where_there_is_room(SimThread& self) {
     const auto [number, destination] = waiting->first;
     std::deque<DelayedSend>& sends = waiting->second;
     Instance& instance = instances_[static_cast<std::size_t>(number)];
-    Endpoint& endpoint = *instance.endpoints[static_cast<std::size_t>(destination)];
-    if (endpoint.has_room()) {
-      instance.lock->lock(self);
-      while (!sends.empty() && endpoint.post(self, sends.front().envelope, wire_bytes(sends.front().envelope))) {
+    Connection& connection = connection_to(instance, destination);
+    if (connection.has_room()) {
+      Lock& lock = send_lock_of(instance, destination);
+      lock.lock(self);
+      while (!sends.empty() && connection.post(self, sends.front().envelope, wire_bytes(sends.front().envelope))) {
         const DelayedSend sent = sends.front();
         sends.pop_front();
         ++handled;
@@ -215,7 +217,7 @@ int Process::send_where_there_is_room(SimThread& self) {
           self.settle();
         }
       }
-      instance.lock->unlock(self);
+      lock.unlock(self);
     }
     waiting = sends.empty() ? at_connection_.erase(waiting) : std::next(waiting);
   }

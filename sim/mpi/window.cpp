@@ -142,9 +142,9 @@ void Window::post(SimThread& self, int instance, const RdmaRequest& request) {
   RdmaEndpoint& endpoint = *chosen.one_sided[static_cast<std::size_t>(request.target)];
   chosen.lock->lock(self);
   while (!endpoint.post(self, request)) {
-    chosen.context->poll(self, process_);
+    chosen.interface->poll(self, process_);
   }
-  chosen.context->poll(self, process_);
+  chosen.interface->poll(self, process_);
   chosen.lock->unlock(self);
 }
 
@@ -170,7 +170,7 @@ void Window::start_and_wait(SimThread& self, RdmaRequest request) {
       process_.instances_[static_cast<std::size_t>(last_instance_[static_cast<std::size_t>(self.id())])];
   for (self.settle(); !blocking.done; self.settle()) {
     if (instance.lock->try_lock(self, Category::poll_idle)) {
-      instance.context->poll(self, process_);
+      instance.interface->poll(self, process_);
       instance.lock->unlock(self, Category::poll_idle);
     } else {
       self.spend(process_.settings_.locks.pause, Category::poll_idle);
@@ -235,12 +235,12 @@ void Window::drain_instances(SimThread& self, int target, bool buffers_only) {
       const auto busy = [&] { return (buffers_only ? endpoint->buffers_in_use() : endpoint->outstanding()) > 0; };
       const auto poll = [&] {
         static_cast<void>(endpoint->request_report(self)); // if the queue is full something reports anyway
-        instance.context->poll(self, process_);
+        instance.interface->poll(self, process_);
       };
       if (!by_turns) { // the lock is held until the end
         while (busy()) {
           if (process_.settings_.coalesce_idle_polls && endpoint->request_report(self)) {
-            instance.context->poll_until_report(self, process_);
+            instance.interface->poll_until_report(self, process_);
           } else {
             poll();
           }

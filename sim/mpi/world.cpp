@@ -7,10 +7,14 @@
 namespace contend {
 
 int World::add_host(const TopologyParameters& topology, const CacheParameters& cache, const FutexParameters& futex,
-                    const NicParameters& nic, const RouteParameters& route, const SchedulerParameters& scheduler) {
+                    const NicParameters& nic, const RouteParameters& route, const SchedulerParameters& scheduler,
+                    const TcpParameters& tcp, const SharedMemoryParameters& shared_memory) {
   const int number = hosts();
   hosts_.push_back(std::make_unique<Host>(topology, cache, futex));
-  nics_.push_back(std::make_unique<Nic>(engine_, *hosts_.back(), nic, route, number));
+  const FlowControlDesign& flow_control = settings_.library.flow_control;
+  const CreditParameters credits = flow_control.kind == "credits" ? flow_control.credits : CreditParameters{};
+  transports_.push_back(transport_registry().at(settings_.library.transport.kind)(
+      {engine_, *hosts_.back(), nic, credits, tcp, shared_memory, route, number}));
   schedulers_.push_back(placement_.shares_cores() ? std::make_unique<Scheduler>(engine_, *hosts_.back(), number,
                                                                                 scheduler, usable_cores(number))
                                                   : nullptr);
@@ -28,7 +32,7 @@ void World::add_processes(const std::vector<int>& host_of_rank) {
   share_contexts();
   for (int rank = 0; rank < ranks; ++rank) {
     const auto host = static_cast<std::size_t>(host_of_rank_[static_cast<std::size_t>(rank)]);
-    processes_.push_back(std::make_unique<Process>(engine_, *hosts_[host], *nics_[host], settings_, rank, ranks));
+    processes_.push_back(std::make_unique<Process>(engine_, *hosts_[host], *transports_[host], settings_, rank, ranks));
   }
   for (const auto& from : processes_) {
     for (const auto& to : processes_) {
@@ -78,7 +82,7 @@ void World::share_contexts() {
   for (std::size_t number = 0; number < hosts_.size(); ++number) {
     const auto processes =
         static_cast<int>(std::count(host_of_rank_.begin(), host_of_rank_.end(), static_cast<int>(number)));
-    const int contexts = nics_[number]->parameters().max_contexts;
+    const int contexts = transports_[number]->max_contexts();
     if (processes > contexts) {
       throw std::invalid_argument("host " + std::to_string(number) + " has " + std::to_string(processes) +
                                   " processes, but " + of(contexts, "context") + " of its network interface for them");

@@ -4,7 +4,7 @@
 #include "core/engine.hpp"
 #include "core/host.hpp"
 #include "core/scheduler.hpp"
-#include "models/nic/nic.hpp"
+#include "models/nic/transport.hpp"
 #include "mpi/placement.hpp"
 #include "mpi/process.hpp"
 
@@ -15,7 +15,7 @@
 
 namespace contend {
 
-/// Where the ranks live: hosts of the same kind, each with one interface, all pairs connected by the same route.
+/// Where the ranks live: hosts of the same kind, each with one transport, all pairs connected by the same route.
 class World {
 public:
   World(Engine& engine, ProcessSettings settings, PlacementParameters placement = {})
@@ -26,7 +26,8 @@ public:
   /// Adds a host and returns its number.
   /// `scheduler` matters only where the placement lets threads share cores.
   int add_host(const TopologyParameters& topology, const CacheParameters& cache, const FutexParameters& futex,
-               const NicParameters& nic, const RouteParameters& route, const SchedulerParameters& scheduler = {});
+               const NicParameters& nic, const RouteParameters& route, const SchedulerParameters& scheduler = {},
+               const TcpParameters& tcp = {}, const SharedMemoryParameters& shared_memory = {});
   /// Adds ranks 0, 1, ...: rank r lives on host host_of_rank[r], or on the first if the placement has only one. Connects
   /// all of them. Call once, after all add_host.
   void add_processes(const std::vector<int>& host_of_rank);
@@ -66,7 +67,7 @@ private:
   std::vector<std::unique_ptr<Scheduler>> schedulers_; ///< by host
   std::vector<int> threads_on_host_;                   ///< of the application, or all where they share cores
   std::vector<int> host_of_rank_;
-  std::vector<std::unique_ptr<Nic>> nics_;
+  std::vector<std::unique_ptr<Transport>> transports_; ///< by host
   std::vector<std::unique_ptr<Process>> processes_;
   std::vector<std::string> notes_;
   int windows_ = 0;

@@ -405,6 +405,32 @@ Problem one_sided_by_progress_thread(const PointConfig& point) {
   return "one-sided operations are posted by the calling thread; handing them to a progress thread is not supported";
 }
 
+Problem machine_without_transport(const PointConfig& point) {
+  const std::string& kind = point.library.transport.kind;
+  const bool given = kind == "tcp"             ? point.machine.tcp.given()
+                     : kind == "shared-memory" ? point.machine.shared_memory.given()
+                                               : true;
+  if (given)
+    return {};
+  return "the transport \"" + kind + "\" needs prices that the machine does not give: machine." +
+         (kind == "tcp" ? "tcp" : "shared_memory");
+}
+
+Problem one_sided_without_interface(const PointConfig& point) {
+  if (point.library.transport.kind == "interface")
+    return {};
+  return "one-sided operations need a network interface that carries them out: library.transport.kind must be "
+         "\"interface\"";
+}
+
+/// Only an interface and shared memory reach the memory of another process.
+Problem rendezvous_through_sockets(const PointConfig& point) {
+  if (point.library.transport.kind != "tcp" || point.library.protocol.rendezvous == "send")
+    return {};
+  return "payload cannot be read or written at the other side of a socket: library.protocol.rendezvous must be "
+         "\"send\"";
+}
+
 struct Check {
   const char* path = nullptr; ///< the field that the user most likely has to change
   Problem (*find)(const PointConfig&) = nullptr;
@@ -440,6 +466,9 @@ constexpr std::array checks{Check{"machine.topology.cores_per_socket", too_many_
                             Check{"workload.window_per_thread", fence_with_many_windows, "rma-mt"},
                             Check{"workload.message_size", operand_above_one_element, "rma-mt"},
                             Check{"workload.message_size", one_sided_payload_longer_than_time, "rma-mt"},
+                            Check{"library.transport.kind", machine_without_transport},
+                            Check{"library.transport.kind", one_sided_without_interface, "rma-mt"},
+                            Check{"library.protocol.rendezvous", rendezvous_through_sockets, "multirate"},
                             Check{"machine.locks.backoff_minimum", backoff_reversed},
                             Check{"library.matching.ordering", transport_cannot_order},
                             Check{"library.matching.engine", offload_with_sequence_numbers}};

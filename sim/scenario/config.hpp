@@ -7,6 +7,8 @@
 #include "models/matching/parameters.hpp"
 #include "models/nic/parameters.hpp"
 #include "models/nic/rdma_parameters.hpp"
+#include "models/nic/shared_memory_parameters.hpp"
+#include "models/nic/tcp_parameters.hpp"
 #include "mpi/parameters.hpp"
 #include "mpi/placement.hpp"
 #include "workloads/parameters.hpp"
@@ -26,6 +28,8 @@ struct MachineConfig {
   LockParameters locks;
   NicParameters nic;
   RdmaParameters rdma;
+  TcpParameters tcp;                    ///< none in a profile: designs cannot use it
+  SharedMemoryParameters shared_memory; ///< none in a profile: designs cannot use it
   MatchingParameters matching;
   SoftwareParameters software;
   Duration noise{}; ///< mean of the exponential jitter added to each library call (timer ticks, cache noise)

@@ -106,6 +106,18 @@ Section flow_control_fields() {
   return s.finish();
 }
 
+Section transport_fields() {
+  using P = TransportDesign;
+  auto s = declare<P>("transport", "How messages get to other processes.", Presence::defaulted,
+                      [](auto& point) -> auto& { return point.library.transport; });
+  s.field("kind", &P::kind, RegistryRule{&KnownNames::transports},
+          "the network interface's contexts, TCP sockets, or memory shared on one host");
+  s.field("send_lock", &P::send_lock, ChoiceRule{{"instance", "connection"}},
+          "what a sending thread locks: the instance, as pollers do, or its connection");
+  s.field("lock", &P::lock, lock_kind, "lock of each connection, where connections have one");
+  return s.finish();
+}
+
 Section one_sided_fields() {
   using P = OneSidedDesign;
   auto s = declare<P>("one_sided", "One-sided operations.", Presence::defaulted,
@@ -156,6 +168,7 @@ Section library_fields() {
   s.section(matching_design_fields());
   s.section(protocol_fields());
   s.section(flow_control_fields());
+  s.section(transport_fields());
   s.section(one_sided_fields());
   s.section(code_fields());
   s.stand_ins({"preset"});

@@ -62,6 +62,8 @@ Section build() {
 } // namespace
 
 bool Section::required() const {
+  if (optional)
+    return false;
   return std::any_of(fields.begin(), fields.end(), [](const Field& field) { return field.required; }) ||
          std::any_of(sections.begin(), sections.end(), [](const Section& inner) { return inner.required(); });
 }

@@ -64,6 +64,7 @@ struct Section {
   std::vector<Field> fields;
   std::vector<Section> sections;
   std::vector<Section> kinds;
+  bool optional = false;              ///< may be left out whole, though its fields are required
   std::vector<std::string> stand_ins; ///< keys that the loader replaces by fields before reading, such as a profile
 
   [[nodiscard]] bool required() const;

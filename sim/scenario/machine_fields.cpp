@@ -142,6 +142,46 @@ Section rdma_fields() {
   return s.finish();
 }
 
+Section tcp_fields() {
+  using P = TcpParameters;
+  auto s = declare<P>("tcp", "TCP sockets of the kernel.", Presence::measured,
+                      [](auto& point) -> auto& { return point.machine.tcp; });
+  s.optional();
+  s.field("send_call", &P::send_call, any_time, "CPU: a send, with the packet's way to the peer's socket");
+  s.field("full_send_call", &P::full_send_call, any_time, "CPU: a send that finds the buffers full");
+  s.field("receive_call", &P::receive_call, any_time, "CPU: a receive that finds data");
+  s.field("poll_call", &P::poll_call, any_time, "CPU: asking which sockets have data");
+  s.field("poll_socket", &P::poll_socket, any_time, "CPU: each socket on top, where the call looks at all of them");
+  s.field("dispatch", &P::dispatch, any_time, "CPU: from a readable socket to the transport's receive function");
+  s.field("copy_bandwidth", &P::copy_bytes_per_second, any_rate, "CPU: between user memory and socket buffers");
+  s.field("buffer", &P::buffer_bytes, message_bytes, "send and receive buffer of one direction together");
+  s.field("packet", &P::packet_bytes, message_bytes, "what a small message takes up in them besides its bytes");
+  s.field("receive_size", &P::receive_bytes, message_bytes, "most that one receive call takes");
+  return s.finish();
+}
+
+Section shared_memory_fields() {
+  using P = SharedMemoryParameters;
+  constexpr CountRule count{0, 1 << 20};
+  auto s = declare<P>("shared_memory", "Messages through memory shared by processes of one host.", Presence::measured,
+                      [](auto& point) -> auto& { return point.machine.shared_memory; });
+  s.optional();
+  s.field("box_write", &P::box_write, any_time, "CPU: put a message into a fast box");
+  s.field("box_read", &P::box_read, any_time, "CPU: take a message out of a fast box");
+  s.field("queue_write", &P::queue_write, any_time, "CPU: take a fragment and enqueue it");
+  s.field("queue_read", &P::queue_read, any_time, "CPU: dequeue a fragment and give it back");
+  s.field("poll_box", &P::poll_box, any_time, "CPU: look at an empty fast box");
+  s.field("poll_queue", &P::poll_queue, any_time, "CPU: look at an empty queue");
+  s.field("copy_call", &P::copy_call, any_time, "CPU: have the kernel copy from or to the other process");
+  s.field("copy_bandwidth", &P::copy_bytes_per_second, any_rate, "CPU: one copy of payload");
+  s.field("box_messages", &P::box_messages, count, "messages that a fast box holds; 0: no boxes");
+  s.field("box_limit", &P::box_bytes, message_bytes, "largest message that goes into a fast box, header included");
+  s.field("box_threshold", &P::box_threshold, count, "messages to a peer after which it gets a fast box");
+  s.field("fragments", &P::fragments, count, "of each process, for messages that do not go through boxes");
+  s.field("poll_batch", &P::poll_batch, CountRule{1, 65536}, "fragments that one poll takes from the queue");
+  return s.finish();
+}
+
 Section matching_fields() {
   using P = MatchingParameters;
   auto s = declare<P>("matching", "Prices of the steps of matching.", Presence::measured,
@@ -203,6 +243,8 @@ Section machine_fields() {
   s.section(lock_fields());
   s.section(nic_fields());
   s.section(rdma_fields());
+  s.section(tcp_fields());
+  s.section(shared_memory_fields());
   s.section(matching_fields());
   s.section(software_fields());
   return s.finish();

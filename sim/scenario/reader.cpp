@@ -171,6 +171,13 @@ void read_section(const Section& section, const Node* node, const Node& parent, 
     reading.diagnostics.add(at(parent, pointer, "is missing; allowed: an object (" + section.doc + ")"));
     return;
   }
+  if (node == nullptr && section.optional) {
+    for_each_field(section, [&](const Field& field) {
+      if (reading.origins != nullptr)
+        (*reading.origins)[child_pointer(pointer, field.name)] = "not given";
+    });
+    return;
+  }
   std::vector<std::string> keys = also_allowed;
   const bool all_read = read_fields(section, node, parent, pointer, reading, point, keys);
   if (!section.kinds.empty() && !all_read)

@@ -142,6 +142,8 @@ ordered_json section_schema(const Section& section, const KnownNames& names, For
     schema["properties"][field.name] = field_schema(field, names, form);
   for (const Section& inner : section.sections)
     schema["properties"][inner.name] = section_schema(inner, names, form);
+  if (section.optional && form == Form::profile)
+    schema["required"] = required_keys(section); // all of it or nothing
   return schema;
 }
 

@@ -2,6 +2,7 @@
 
 #include "models/locks/lock.hpp"
 #include "models/matching/matcher.hpp"
+#include "models/nic/transport.hpp"
 #include "models/progress/progress_engine.hpp"
 #include "mpi/assignment.hpp"
 #include "workloads/workload.hpp"
@@ -9,8 +10,8 @@
 namespace contend {
 
 KnownNames known_names() {
-  return {lock_registry().names(), matcher_registry().names(), progress_registry().names(),
-          assignment_registry().names(), workload_registry().names()};
+  return {lock_registry().names(),       matcher_registry().names(),  progress_registry().names(),
+          assignment_registry().names(), workload_registry().names(), transport_registry().names()};
 }
 
 } // namespace contend

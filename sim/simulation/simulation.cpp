@@ -121,7 +121,8 @@ PointResult simulate(const PointConfig& config, const SimulationOptions& options
   const std::vector<int> host_of_rank = workload->host_of_rank();
   const int hosts = config.placement.hosts == 1 ? 1 : *std::max_element(host_of_rank.begin(), host_of_rank.end()) + 1;
   for (int host = 0; host < hosts; ++host) {
-    world.add_host(machine.topology, machine.cache, machine.futex, machine.nic, config.route, machine.scheduler);
+    world.add_host(machine.topology, machine.cache, machine.futex, machine.nic, config.route, machine.scheduler,
+                   machine.tcp, machine.shared_memory);
   }
   world.add_processes(host_of_rank);
   Watch watch(engine, config, options);

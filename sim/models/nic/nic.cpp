@@ -13,6 +13,10 @@ NicContext& Nic::create_context(ActivityListener& listener, std::string_view nam
   return *contexts_.back();
 }
 
+std::unique_ptr<Connection> Nic::connect(TransportContext& local, TransportContext& remote) {
+  return std::make_unique<Endpoint>(dynamic_cast<NicContext&>(local), dynamic_cast<NicContext&>(remote), credits_);
+}
+
 Packet& Nic::take_packet() {
   if (free_packets_.empty()) {
     packets_.push_back(std::make_unique<Packet>(engine_));

@@ -8,6 +8,7 @@
 #include "models/matching/envelope.hpp"
 #include "models/matching/matcher.hpp"
 #include "models/nic/parameters.hpp"
+#include "models/nic/transport.hpp"
 
 #include <cstdint>
 #include <deque>
@@ -22,33 +23,6 @@ class Endpoint;
 class Nic;
 class NicContext;
 class RdmaEndpoint;
-
-/// Receives what a completion queue reports.
-class CompletionHandler {
-public:
-  virtual ~CompletionHandler() = default;
-  /// A message has arrived. Runs on the polling thread and may spend time and take locks.
-  virtual void receive(SimThread& self, const Envelope& envelope) = 0;
-  /// A bulk transfer that this side has posted is over. Runs like receive().
-  virtual void transferred(SimThread& /*self*/, const Envelope& /*envelope*/) {}
-};
-
-/// Told that a completion queue has something to report, so that a sleeping poller can look.
-class ActivityListener {
-public:
-  virtual ~ActivityListener() = default;
-  virtual void activity(NicContext& context) = 0;
-  /// A message has arrived and is not in its completion queue yet. Runs in an event: an interface that matches messages
-  /// does it here, and says how long it takes.
-  virtual HardwareMatcher::Time arrived(Envelope& /*envelope*/) { return {}; }
-};
-
-/// What moves in a bulk transfer, and who learns of its end besides the poster.
-enum class Bulk {
-  write, ///< RDMA write: from the poster's memory to the peer's; the peer learns nothing
-  read,  ///< RDMA read: from the peer's memory to the poster's; the peer learns nothing
-  send,  ///< from the poster's memory into receive buffers of the peer, whose completion queue reports it
-};
 
 /// A large transfer that the interfaces carry out by themselves. The sending interface gives its wire to its transfers
 /// and its small messages in turns, a burst of packets each, so that all get equal shares.
@@ -105,7 +79,7 @@ private:
 };
 
 /// A queue pair's send side: a connection from one context to a context of another process.
-class Endpoint {
+class Endpoint final : public Connection {
 public:
   Endpoint(NicContext& local, NicContext& remote, const CreditParameters& credits = {});
 
@@ -114,12 +88,12 @@ public:
 
   /// Builds a work request and rings the doorbell. Returns false, having spent only a look, when the send queue is full
   /// or the peer has not granted more messages. The caller holds the lock of the context.
-  bool post(SimThread& self, const Envelope& envelope, std::int64_t wire_bytes);
+  bool post(SimThread& self, const Envelope& envelope, std::int64_t wire_bytes) override;
   /// Posts one work request for `bytes` of payload. transferred(envelope) is called here when all of it is there and the
   /// acknowledgement is back; the peer of a Bulk::send gets receive(envelope). Returns false like post().
-  bool post_bulk(SimThread& self, Bulk kind, const Envelope& envelope, std::int64_t bytes);
+  bool post_bulk(SimThread& self, Bulk kind, const Envelope& envelope, std::int64_t bytes) override;
   /// Whether post() would succeed.
-  [[nodiscard]] bool has_room() const;
+  [[nodiscard]] bool has_room() const override;
 
   [[nodiscard]] int outstanding() const { return outstanding_; }
   /// Messages that may be sent before the peer gives something back.
@@ -169,7 +143,7 @@ struct Passage {
 };
 
 /// A communication resource instance's hardware: what one lock protects.
-class NicContext final : public Waitable {
+class NicContext final : public TransportContext {
 public:
   NicContext(Nic& nic, ActivityListener& listener, std::string_view name, int process);
 
@@ -177,15 +151,15 @@ public:
   /// the lock of the context. A look that finds nothing is charged to poll_idle.
   int poll(SimThread& self, CompletionHandler& handler);
   /// The two parts of poll(): what it costs to look, and handling what is there.
-  void look(SimThread& self);
-  int drain(SimThread& self, CompletionHandler& handler);
+  void look(SimThread& self) override;
+  int drain(SimThread& self, CompletionHandler& handler) override;
 
   /// Polls until there is something, for a caller that keeps the lock meanwhile: polls in vain disturb nobody and cost one
   /// event in all. Returns at the end of the poll that finds something, as often repeated poll() would.
   int poll_until_report(SimThread& self, CompletionHandler& handler);
 
   [[nodiscard]] std::string describe() const override { return "a completion of " + label_.name; }
-  [[nodiscard]] bool has_completions() const { return !completions_.empty(); }
+  [[nodiscard]] bool has_completions() const override { return !completions_.empty(); }
   [[nodiscard]] Nic& nic() const { return nic_; }
 
 private:
@@ -225,7 +199,7 @@ private:
 };
 
 /// One interface of a host.
-class Nic {
+class Nic final : public Transport {
 public:
   Nic(Engine& engine, const Host& host, const NicParameters& parameters, const RouteParameters& route, int number = 0)
       : engine_(engine), host_(host), parameters_(parameters), route_(route),
@@ -233,7 +207,11 @@ public:
         receive_label_("host " + std::to_string(number) + "/receive", number) {}
 
   /// `process` is the number of the process that uses it, for traces.
-  NicContext& create_context(ActivityListener& listener, std::string_view name, int process = -1);
+  NicContext& create_context(ActivityListener& listener, std::string_view name, int process = -1) override;
+  std::unique_ptr<Connection> connect(TransportContext& local, TransportContext& remote) override;
+  [[nodiscard]] int max_contexts() const override { return parameters_.max_contexts; }
+  /// What new connections keep to so that senders do not overrun receivers; none: the interface's own flow control.
+  void set_credits(const CreditParameters& credits) { credits_ = credits; }
 
   [[nodiscard]] Engine& engine() const { return engine_; }
   [[nodiscard]] const Host& host() const { return host_; }
@@ -269,6 +247,7 @@ private:
   const Host& host_;
   NicParameters parameters_;
   RouteParameters route_;
+  CreditParameters credits_;
   TraceLabel send_label_;
   TraceLabel receive_label_;
   TimePoint next_departure_;

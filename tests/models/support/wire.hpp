@@ -32,11 +32,11 @@ inline RouteParameters plain_route() { return {1'000'003_ps, 10e9}; } // 100 ps 
 class Activity final : public ActivityListener {
 public:
   explicit Activity(Engine& engine) : engine_(engine) {}
-  void activity(NicContext& context) override { times.push_back({engine_.now(), &context}); }
+  void activity(TransportContext& context) override { times.push_back({engine_.now(), &context}); }
 
   struct Entry {
     TimePoint time;
-    NicContext* context;
+    TransportContext* context;
   };
   std::vector<Entry> times;
 

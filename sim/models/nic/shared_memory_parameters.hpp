@@ -1,0 +1,31 @@
+#pragma once
+
+#include "core/time.hpp"
+
+#include <cstdint>
+
+namespace contend {
+
+/// Messages between processes of one host through memory that both have mapped: a queue for each receiving process, and
+/// fast boxes, rings of small messages, for each connection that is used often (btl/vader and btl/sm of Open MPI, Nemesis
+/// of MPICH). Moving the cache lines is modelled and not in these prices.
+struct SharedMemoryParameters {
+  Duration box_write{};               ///< CPU: put a message into a fast box
+  Duration box_read{};                ///< CPU: take one out
+  Duration queue_write{};             ///< CPU: take a fragment and enqueue it
+  Duration queue_read{};              ///< CPU: dequeue a fragment and give it back
+  Duration poll_box{};                ///< CPU: look at a fast box that is empty
+  Duration poll_queue{};              ///< CPU: look at a queue that is empty
+  Duration copy_call{};               ///< CPU: ask the kernel to copy from the other process (process_vm_readv)
+  double copy_bytes_per_second = 1e9; ///< one copy of payload
+  int box_messages = 0;               ///< small messages that a fast box holds; 0: there are none
+  std::int64_t box_bytes = 0;         ///< largest message that goes into one, header included
+  int box_threshold = 0;              ///< messages to a peer after which it gets one
+  int fragments = 0;                  ///< of each process, for messages that do not go through boxes
+  int poll_batch = 1;                 ///< fragments that one poll takes from the queue
+
+  /// A machine without values for shared memory cannot run designs that use it.
+  [[nodiscard]] bool given() const { return fragments > 0; }
+};
+
+} // namespace contend

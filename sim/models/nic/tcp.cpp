@@ -1,0 +1,166 @@
+#include "models/nic/tcp.hpp"
+
+#include <algorithm>
+#include <stdexcept>
+#include <utility>
+
+namespace contend {
+
+namespace {
+
+Duration copying(const TcpParameters& parameters, std::int64_t bytes) {
+  return Duration::seconds(static_cast<double>(bytes) / parameters.copy_bytes_per_second);
+}
+
+} // namespace
+
+TcpContext& TcpTransport::create_context(ActivityListener& listener, std::string_view name, int /*process*/) {
+  contexts_.push_back(std::make_unique<TcpContext>(*this, listener, name));
+  return *contexts_.back();
+}
+
+std::unique_ptr<Connection> TcpTransport::connect(TransportContext& local, TransportContext& remote) {
+  return std::make_unique<TcpStream>(dynamic_cast<TcpContext&>(local), dynamic_cast<TcpContext&>(remote));
+}
+
+TcpStream::TcpStream(TcpContext& local, TcpContext& remote)
+    : local_(local), remote_(remote),
+      sender_line_(local.transport_.engine(), local.transport_.host(), local.name_ + "/socket to " + remote.name_),
+      receiver_line_(remote.transport_.engine(), remote.transport_.host(),
+                     remote.name_ + "/socket from " + local.name_) {
+  ++remote.sockets_;
+}
+
+/// A message larger than the buffers goes out alone.
+bool TcpStream::fits(std::int64_t bytes) const {
+  const TcpParameters& parameters = local_.transport_.parameters();
+  return buffered_ == 0 || buffered_ + bytes + parameters.packet_bytes <= parameters.buffer_bytes;
+}
+
+bool TcpStream::post(SimThread& self, const Envelope& envelope, std::int64_t wire_bytes) {
+  return send(self, envelope, wire_bytes);
+}
+
+bool TcpStream::post_bulk(SimThread& self, Bulk kind, const Envelope& envelope, std::int64_t bytes) {
+  if (kind != Bulk::send) {
+    throw std::logic_error("a socket neither reads nor writes the memory of its peer");
+  }
+  if (!send(self, envelope, bytes)) {
+    return false;
+  }
+  local_.written_.push_back(envelope);
+  local_.listener_.activity(local_);
+  return true;
+}
+
+bool TcpStream::send(SimThread& self, const Envelope& envelope, std::int64_t bytes) {
+  const TcpTransport& transport = local_.transport_;
+  const TcpParameters& parameters = transport.parameters();
+  sender_line_.store_protected(self, Category::nic_post);
+  self.settle();
+  if (!fits(bytes)) {
+    self.spend(parameters.full_send_call, Category::nic_post);
+    return false;
+  }
+  buffered_ += bytes + parameters.packet_bytes;
+  self.spend(parameters.send_call + copying(parameters, bytes), Category::nic_post);
+  const bool same_host = &transport.host() == &remote_.transport_.host();
+  if (same_host) {
+    // The soft interrupt has run on this processor: the data is in the peer's socket.
+    receiver_line_.store_protected(self, Category::nic_post);
+    self.settle();
+    arrive(envelope, bytes);
+    return true;
+  }
+  if (free_flights_.empty()) {
+    flights_.push_back(std::make_unique<Flight>(*this));
+    free_flights_.push_back(flights_.back().get());
+  }
+  Flight& flight = *free_flights_.back();
+  free_flights_.pop_back();
+  flight.envelope = envelope;
+  flight.bytes = bytes;
+  const RouteParameters& route = transport.route();
+  const Duration on_wire = Duration::seconds(static_cast<double>(bytes) / route.bytes_per_second);
+  // A connection delivers in order, no faster than the wire.
+  last_arrival_ = std::max(transport.engine().now() + route.latency, last_arrival_) + on_wire;
+  transport.engine().schedule(flight, last_arrival_);
+  return true;
+}
+
+TcpStream::Flight::Flight(TcpStream& stream) : Event(stream.local_.transport_.engine()), stream_(stream) {}
+
+void TcpStream::Flight::fire() {
+  stream_.free_flights_.push_back(this);
+  stream_.arrive(envelope, bytes);
+}
+
+void TcpStream::arrive(const Envelope& envelope, std::int64_t bytes) {
+  if (readable_.empty()) {
+    remote_.ready_.push_back(this);
+  }
+  readable_.push_back({envelope, bytes});
+  remote_.listener_.activity(remote_);
+}
+
+/// One receive call: takes what is there, up to the transport's buffer, and handles every message in it.
+int TcpStream::read(SimThread& self, CompletionHandler& handler) {
+  const TcpParameters& parameters = remote_.transport_.parameters();
+  receiver_line_.store_protected(self, Category::completion);
+  self.settle();
+  std::int64_t bytes = 0;
+  std::size_t messages = 0;
+  for (const Segment& segment : readable_) {
+    if (messages > 0 && bytes + segment.bytes > parameters.receive_bytes) {
+      break;
+    }
+    bytes += segment.bytes;
+    ++messages;
+  }
+  std::vector<Envelope>& taken = remote_.taken_;
+  taken.clear();
+  for (std::size_t i = 0; i < messages; ++i) {
+    taken.push_back(readable_.front().envelope);
+    buffered_ -= readable_.front().bytes + parameters.packet_bytes;
+    readable_.pop_front();
+  }
+  if (!readable_.empty()) {
+    remote_.ready_.push_back(this); // level-triggered: it is reported again
+  }
+  local_.listener_.activity(local_); // there is room again
+  self.spend(parameters.receive_call + copying(parameters, bytes), Category::completion);
+  for (const Envelope& envelope : taken) {
+    handler.receive(self, envelope);
+    self.settle();
+  }
+  return static_cast<int>(messages);
+}
+
+TcpContext::TcpContext(TcpTransport& transport, ActivityListener& listener, std::string_view name)
+    : transport_(transport), listener_(listener), name_(name) {}
+
+void TcpContext::look(SimThread& self) {
+  const TcpParameters& parameters = transport_.parameters();
+  self.spend(parameters.poll_call + parameters.poll_socket * sockets_, Category::poll_idle);
+}
+
+int TcpContext::drain(SimThread& self, CompletionHandler& handler) {
+  int handled = 0;
+  for (std::size_t left = written_.size(); left > 0; --left) {
+    const Envelope envelope = written_.front();
+    written_.pop_front();
+    handler.transferred(self, envelope);
+    self.settle();
+    ++handled;
+  }
+  // Those that the kernel has named; what arrives meanwhile is for the next poll.
+  for (std::size_t left = ready_.size(); left > 0 && !ready_.empty(); --left) {
+    TcpStream& stream = *ready_.front();
+    ready_.pop_front();
+    self.owe(transport_.parameters().dispatch, Category::completion);
+    handled += stream.read(self, handler);
+  }
+  return handled;
+}
+
+} // namespace contend

@@ -1,0 +1,114 @@
+// TCP: a socket for each connection; who polls asks the kernel which of them have data, and reads them.
+#pragma once
+
+#include "core/cache_line.hpp"
+#include "models/nic/tcp_parameters.hpp"
+#include "models/nic/transport.hpp"
+
+#include <deque>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace contend {
+
+class TcpContext;
+class TcpTransport;
+
+/// One direction of a connection: what has been sent and not been read.
+class TcpStream final : public Connection {
+public:
+  TcpStream(TcpContext& local, TcpContext& remote);
+
+  bool post(SimThread& self, const Envelope& envelope, std::int64_t wire_bytes) override;
+  /// Bulk::send only: the piece goes through the socket like a message.
+  bool post_bulk(SimThread& self, Bulk kind, const Envelope& envelope, std::int64_t bytes) override;
+  [[nodiscard]] bool has_room() const override { return fits(0); }
+
+  /// Bytes in the buffers of the connection, with what each packet takes up.
+  [[nodiscard]] std::int64_t buffered() const { return buffered_; }
+
+private:
+  friend class TcpContext;
+
+  /// Bytes that reach the peer's socket later: on the wire between hosts.
+  class Flight final : public Event {
+  public:
+    explicit Flight(TcpStream& stream);
+    void fire() override;
+
+    Envelope envelope;
+    std::int64_t bytes = 0;
+
+  private:
+    TcpStream& stream_;
+  };
+  struct Segment {
+    Envelope envelope;
+    std::int64_t bytes = 0;
+  };
+
+  [[nodiscard]] bool fits(std::int64_t bytes) const;
+  bool send(SimThread& self, const Envelope& envelope, std::int64_t bytes);
+  void arrive(const Envelope& envelope, std::int64_t bytes);
+  int read(SimThread& self, CompletionHandler& handler);
+
+  TcpContext& local_;
+  TcpContext& remote_;
+  CacheLine sender_line_;   ///< the socket's state at the sender's host
+  CacheLine receiver_line_; ///< and at the receiver's
+  std::int64_t buffered_ = 0;
+  TimePoint last_arrival_;
+  std::deque<Segment> readable_;
+  std::vector<std::unique_ptr<Flight>> flights_;
+  std::vector<Flight*> free_flights_;
+};
+
+/// The sockets that are polled together.
+class TcpContext final : public TransportContext {
+public:
+  TcpContext(TcpTransport& transport, ActivityListener& listener, std::string_view name);
+
+  void look(SimThread& self) override;
+  int drain(SimThread& self, CompletionHandler& handler) override;
+  [[nodiscard]] bool has_completions() const override { return !ready_.empty() || !written_.empty(); }
+  [[nodiscard]] std::string describe() const override { return "data on a socket of " + name_; }
+
+private:
+  friend class TcpStream;
+
+  TcpTransport& transport_;
+  ActivityListener& listener_;
+  std::string name_;
+  int sockets_ = 0;
+  std::deque<TcpStream*> ready_; ///< with data, in order of arrival
+  std::deque<Envelope> written_; ///< bulk transfers of this side that are over
+  std::vector<Envelope> taken_;  ///< by the receive call under way; kept for its memory
+};
+
+/// The kernel's TCP of one host.
+class TcpTransport final : public Transport {
+public:
+  TcpTransport(Engine& engine, const Host& host, const TcpParameters& parameters, const RouteParameters& route)
+      : engine_(engine), host_(host), parameters_(parameters), route_(route) {}
+
+  TcpContext& create_context(ActivityListener& listener, std::string_view name, int process) override;
+  std::unique_ptr<Connection> connect(TransportContext& local, TransportContext& remote) override;
+  [[nodiscard]] int max_contexts() const override { return most_contexts; }
+
+  [[nodiscard]] Engine& engine() const { return engine_; }
+  [[nodiscard]] const Host& host() const { return host_; }
+  [[nodiscard]] const TcpParameters& parameters() const { return parameters_; }
+  [[nodiscard]] const RouteParameters& route() const { return route_; }
+
+private:
+  static constexpr int most_contexts = 65536; ///< sockets are bounded by ports
+
+  Engine& engine_;
+  const Host& host_;
+  TcpParameters parameters_;
+  RouteParameters route_;
+  std::vector<std::unique_ptr<TcpContext>> contexts_;
+};
+
+} // namespace contend

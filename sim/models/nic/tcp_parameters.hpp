@@ -1,0 +1,28 @@
+#pragma once
+
+#include "core/time.hpp"
+
+#include <cstdint>
+
+namespace contend {
+
+/// Sockets of the kernel's TCP, used without blocking. A call on a loopback or virtual device does the packet's way through
+/// the stack up to the receiver's socket on the sender's processor (the soft interrupt runs there), so that the send call
+/// is the dear one.
+struct TcpParameters {
+  Duration send_call{};               ///< CPU: a send that succeeds, with the packet's way to the peer's socket
+  Duration full_send_call{};          ///< CPU: a send that finds the buffers full
+  Duration receive_call{};            ///< CPU: a receive that finds data
+  Duration poll_call{};               ///< CPU: asking the kernel which sockets have data (epoll_wait, poll)
+  Duration poll_socket{};             ///< CPU: each socket on top, where the call looks at all of them (poll)
+  Duration dispatch{};                ///< CPU: from a readable socket to the transport's receive function
+  double copy_bytes_per_second = 1e9; ///< between user memory and socket buffers, each way
+  std::int64_t buffer_bytes = 0;      ///< send and receive buffer of one direction of a connection together
+  std::int64_t packet_bytes = 0;      ///< what a small message takes up in them besides its bytes
+  std::int64_t receive_bytes = 0;     ///< most that one receive call takes
+
+  /// A machine without values for TCP cannot run designs that use it.
+  [[nodiscard]] bool given() const { return buffer_bytes > 0; }
+};
+
+} // namespace contend

@@ -1,0 +1,111 @@
+// What the library needs of a transport: contexts that are polled, and connections through which messages are sent. A
+// network interface with user-level contexts, sockets and shared memory are transports.
+#pragma once
+
+#include "core/engine.hpp"
+#include "core/host.hpp"
+#include "models/fabric/parameters.hpp"
+#include "models/matching/envelope.hpp"
+#include "models/matching/matcher.hpp"
+#include "models/nic/parameters.hpp"
+#include "models/nic/shared_memory_parameters.hpp"
+#include "models/nic/tcp_parameters.hpp"
+#include "models/registry.hpp"
+
+#include <cstdint>
+#include <memory>
+#include <string_view>
+
+namespace contend {
+
+/// Receives what a context reports.
+class CompletionHandler {
+public:
+  virtual ~CompletionHandler() = default;
+  /// A message has arrived. Runs on the polling thread and may spend time and take locks.
+  virtual void receive(SimThread& self, const Envelope& envelope) = 0;
+  /// A bulk transfer that this side has posted is over. Runs like receive().
+  virtual void transferred(SimThread& /*self*/, const Envelope& /*envelope*/) {}
+};
+
+class TransportContext;
+
+/// Told that a context has something to report, or room again, so that a sleeping poller can look.
+class ActivityListener {
+public:
+  virtual ~ActivityListener() = default;
+  virtual void activity(TransportContext& context) = 0;
+  /// A message has arrived and is not reported yet. Runs in an event: an interface that matches messages does it here, and
+  /// says how long it takes.
+  virtual HardwareMatcher::Time arrived(Envelope& /*envelope*/) { return {}; }
+};
+
+/// What moves in a bulk transfer, and who learns of its end besides the poster.
+enum class Bulk {
+  write, ///< from the poster's memory to the peer's; the peer learns nothing
+  read,  ///< from the peer's memory to the poster's; the peer learns nothing
+  send,  ///< from the poster's memory into receive buffers of the peer, whose context reports it
+};
+
+/// The send side of a connection from one context to a context of another process. Calls are made under the lock that
+/// the design has for it.
+class Connection {
+public:
+  virtual ~Connection() = default;
+  Connection() = default;
+  Connection(const Connection&) = delete;
+  Connection& operator=(const Connection&) = delete;
+
+  /// Sends a message. Returns false, having spent only what it takes to find that out, when there is no room.
+  virtual bool post(SimThread& self, const Envelope& envelope, std::int64_t wire_bytes) = 0;
+  /// Moves `bytes` of payload. transferred(envelope) is called at this side when that is over; the peer of a Bulk::send
+  /// gets receive(envelope). Returns false like post(). Throws std::logic_error for a kind that the transport has not.
+  virtual bool post_bulk(SimThread& self, Bulk kind, const Envelope& envelope, std::int64_t bytes) = 0;
+  /// Whether post() would succeed.
+  [[nodiscard]] virtual bool has_room() const = 0;
+};
+
+/// What one thread at a time polls.
+class TransportContext : public Waitable {
+public:
+  /// What it costs to look whether there is something.
+  virtual void look(SimThread& self) = 0;
+  /// Handles what is there, as much as one poll takes. Returns how many things that were.
+  virtual int drain(SimThread& self, CompletionHandler& handler) = 0;
+  [[nodiscard]] virtual bool has_completions() const = 0;
+};
+
+/// The transport of one host.
+class Transport {
+public:
+  virtual ~Transport() = default;
+  Transport() = default;
+  Transport(const Transport&) = delete;
+  Transport& operator=(const Transport&) = delete;
+
+  /// `process` is the number of the process that uses the context.
+  virtual TransportContext& create_context(ActivityListener& listener, std::string_view name, int process) = 0;
+  /// A connection between contexts of two transports of the same kind.
+  virtual std::unique_ptr<Connection> connect(TransportContext& local, TransportContext& remote) = 0;
+  /// Contexts that the processes of the host can have together.
+  [[nodiscard]] virtual int max_contexts() const = 0;
+};
+
+/// What a transport is built from. Sections of machine parameters that it does not need may be empty.
+struct TransportParts {
+  Engine& engine;
+  const Host& host;
+  const NicParameters& nic;
+  const CreditParameters& credits; ///< of the design; none: the interface's own flow control
+  const TcpParameters& tcp;
+  const SharedMemoryParameters& shared_memory;
+  const RouteParameters& route;
+  int number = 0; ///< of the host
+};
+
+using TransportFactory = std::unique_ptr<Transport> (*)(const TransportParts&);
+
+/// All transports by name.
+Registry<TransportFactory>& transport_registry();
+
+} // namespace contend

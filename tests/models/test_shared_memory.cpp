@@ -1,0 +1,188 @@
+// Shared memory: queue and fast boxes, order across both, fragments that run out, single copies.
+#include "models/nic/shared_memory.hpp"
+#include "support/wire.hpp"
+
+#include <catch2/catch.hpp>
+
+#include <stdexcept>
+#include <vector>
+
+using namespace contend;
+
+namespace {
+
+SharedMemoryParameters small_memory() {
+  SharedMemoryParameters memory;
+  memory.box_write = 11'003_ps;
+  memory.box_read = 13'007_ps;
+  memory.queue_write = 41'011_ps;
+  memory.queue_read = 37'003_ps;
+  memory.poll_box = 2'003_ps;
+  memory.poll_queue = 3'001_ps;
+  memory.copy_call = 501'001_ps;
+  memory.copy_bytes_per_second = 10e9; // 100 ps per byte
+  memory.box_messages = 4;
+  memory.box_bytes = 128;
+  memory.box_threshold = 3;
+  memory.fragments = 6;
+  memory.poll_batch = 2;
+  return memory;
+}
+
+struct Pair {
+  explicit Pair(const Host& machine = test::free_host(), const SharedMemoryParameters& parameters = small_memory())
+      : host(machine), memory(engine, host, parameters), sender(memory.create_context(outbound, "sender", 0)),
+        receiver(memory.create_context(inbound, "receiver", 1)), connection(memory.connect(sender, receiver)) {}
+
+  int poll(SimThread& self) {
+    receiver.look(self);
+    return receiver.drain(self, inbox);
+  }
+  bool send(SimThread& self, std::int64_t bytes = 40) {
+    const bool sent = connection->post(self, test::message(next), bytes);
+    next += sent ? 1 : 0;
+    return sent;
+  }
+  [[nodiscard]] bool has_box() const { return dynamic_cast<const SharedMemoryConnection&>(*connection).has_box(); }
+
+  Engine engine{1};
+  Host host;
+  test::Activity inbound{engine};
+  test::Activity outbound{engine};
+  test::Inbox inbox;
+  SharedMemoryTransport memory;
+  SharedMemoryContext& sender;
+  SharedMemoryContext& receiver;
+  std::unique_ptr<Connection> connection;
+  int next = 0;
+};
+
+} // namespace
+
+TEST_CASE("a connection gets a fast box when it is used often", "[shared memory]") {
+  Pair pair;
+  const SharedMemoryParameters memory = small_memory();
+  pair.engine.spawn("both", 0, 0, [&](SimThread& self) {
+    for (int i = 0; i < 3; ++i) {
+      CHECK_FALSE(pair.has_box());
+      CHECK(pair.send(self));
+      CHECK(pair.poll(self) == 1);
+    }
+    CHECK(pair.has_box());
+    self.settle();
+    const Duration start = test::clock(self);
+    CHECK(pair.send(self));
+    self.settle();
+    CHECK(test::clock(self) - start == memory.box_write + 40 * 100_ps);
+    const Duration sent = test::clock(self);
+    CHECK(pair.poll(self) == 1);
+    self.settle();
+    CHECK(test::clock(self) - sent == memory.poll_queue + memory.poll_box + memory.box_read);
+  });
+  pair.engine.run();
+}
+
+TEST_CASE("what does not fit into the box takes the queue, and nothing passes it", "[shared memory]") {
+  Pair pair;
+  pair.engine.spawn("both", 0, 0, [&](SimThread& self) {
+    for (int i = 0; i < 3; ++i) {
+      CHECK(pair.send(self));
+      CHECK(pair.poll(self) == 1);
+    }
+    for (int i = 0; i < 6; ++i) { // four in the box, two in the queue
+      CHECK(pair.send(self));
+    }
+    CHECK(pair.send(self, 4000)); // larger than a box takes
+    CHECK(pair.poll(self) == 6);  // the box, and a batch of the queue
+    CHECK(pair.send(self));       // the box has room, but one waits in the queue
+    CHECK(pair.poll(self) == 2);
+    CHECK(pair.send(self)); // now the box again
+    CHECK(pair.poll(self) == 1);
+    CHECK(pair.poll(self) == 0);
+  });
+  pair.engine.run();
+  REQUIRE(pair.inbox.messages.size() == static_cast<std::size_t>(pair.next));
+  for (int i = 0; i < pair.next; ++i) {
+    CHECK(pair.inbox.messages[static_cast<std::size_t>(i)].tag == i);
+  }
+}
+
+TEST_CASE("fragments run out and come back", "[shared memory]") {
+  SharedMemoryParameters memory = small_memory();
+  memory.box_messages = 0;
+  Pair pair(test::free_host(), memory);
+  pair.engine.spawn("both", 0, 0, [&](SimThread& self) {
+    int sent = 0;
+    while (pair.send(self)) {
+      ++sent;
+    }
+    CHECK(sent == memory.fragments);
+    CHECK_FALSE(pair.connection->has_room());
+    const std::size_t told = pair.outbound.times.size();
+    CHECK(pair.poll(self) == memory.poll_batch);
+    CHECK(pair.outbound.times.size() == told + 2);
+    CHECK(pair.connection->has_room());
+    CHECK(pair.send(self));
+  });
+  pair.engine.run();
+}
+
+TEST_CASE("the box's line moves from core to core with every message", "[shared memory]") {
+  SharedMemoryParameters memory = small_memory();
+  memory.box_threshold = 1;
+  Pair pair(test::small_host(), memory);
+  int received = 0;
+  pair.engine.spawn("receiver", 0, 2, [&](SimThread& self) {
+    while (received < 100) {
+      received += pair.poll(self);
+      self.settle();
+    }
+    CHECK(self.line_transfers() >= 90); // but for those that came while others were read
+  });
+  pair.engine.spawn("sender", 0, 0, [&](SimThread& self) {
+    for (int i = 0; i < 100; ++i) {
+      while (!pair.send(self)) {
+        self.spend(100_ns, Category::software);
+      }
+      self.spend(2_us, Category::software);
+    }
+  });
+  pair.engine.run();
+}
+
+TEST_CASE("one copy through the kernel", "[shared memory]") {
+  class Transferred final : public CompletionHandler {
+  public:
+    void receive(SimThread& /*self*/, const Envelope& /*envelope*/) override { ++received; }
+    void transferred(SimThread& /*self*/, const Envelope& /*envelope*/) override { ++over; }
+    int received = 0;
+    int over = 0;
+  };
+  Pair pair;
+  Transferred handler;
+  const SharedMemoryParameters memory = small_memory();
+  pair.engine.spawn("both", 0, 0, [&](SimThread& self) {
+    CHECK(pair.connection->post_bulk(self, Bulk::read, test::message(0), 10'000));
+    self.settle();
+    CHECK(test::clock(self) == memory.copy_call + 10'000 * 100_ps);
+    CHECK(pair.sender.drain(self, handler) == 1);
+    CHECK(handler.over == 1);
+    CHECK(handler.received == 0);
+    CHECK(pair.connection->post_bulk(self, Bulk::send, test::message(0), 1000));
+    CHECK(pair.sender.drain(self, handler) == 1);
+    CHECK(pair.receiver.drain(self, handler) == 1);
+    CHECK(handler.received == 1);
+  });
+  pair.engine.run();
+}
+
+TEST_CASE("shared memory ends at the host", "[shared memory]") {
+  Engine engine(1);
+  const Host host = test::free_host();
+  test::Activity activity(engine);
+  SharedMemoryTransport here(engine, host, small_memory());
+  SharedMemoryTransport there(engine, host, small_memory());
+  auto& mine = here.create_context(activity, "mine", 0);
+  auto& theirs = there.create_context(activity, "theirs", 1);
+  CHECK_THROWS_AS(here.connect(mine, theirs), std::invalid_argument);
+}

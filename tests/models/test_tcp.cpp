@@ -1,0 +1,176 @@
+// Sockets: order, buffers that fill, what one poll takes, and what each call costs.
+#include "models/nic/tcp.hpp"
+#include "support/wire.hpp"
+
+#include <catch2/catch.hpp>
+
+#include <vector>
+
+using namespace contend;
+
+namespace {
+
+TcpParameters small_tcp() {
+  TcpParameters tcp;
+  tcp.send_call = 2'003'009_ps;
+  tcp.full_send_call = 301'013_ps;
+  tcp.receive_call = 701'017_ps;
+  tcp.poll_call = 401'003_ps;
+  tcp.poll_socket = 21'011_ps;
+  tcp.dispatch = 31'019_ps;
+  tcp.copy_bytes_per_second = 10e9; // 100 ps per byte
+  tcp.buffer_bytes = 1000;
+  tcp.packet_bytes = 60;
+  tcp.receive_bytes = 250;
+  return tcp;
+}
+
+/// Two contexts of one host, or of two, with a stream from the first to the second.
+struct Sockets {
+  explicit Sockets(bool same_host = true, const TcpParameters& parameters = small_tcp())
+      : here(engine, host, parameters, test::plain_route()), there(engine, other_host, parameters, test::plain_route()),
+        sender(here.create_context(outbound, "sender", 0)),
+        receiver((same_host ? here : there).create_context(inbound, "receiver", 1)),
+        stream(here.connect(sender, receiver)) {}
+
+  /// One poll: a look, and what is there.
+  int poll(SimThread& self) {
+    receiver.look(self);
+    return receiver.drain(self, inbox);
+  }
+
+  Engine engine{1};
+  Host host = test::free_host();
+  Host other_host = test::free_host();
+  test::Activity inbound{engine};
+  test::Activity outbound{engine};
+  test::Inbox inbox;
+  TcpTransport here;
+  TcpTransport there;
+  TcpContext& sender;
+  TcpContext& receiver;
+  std::unique_ptr<Connection> stream;
+};
+
+} // namespace
+
+TEST_CASE("a message on one host is there when the send call returns", "[tcp]") {
+  Sockets sockets;
+  const TcpParameters tcp = small_tcp();
+  sockets.engine.spawn("sender", 0, 0, [&](SimThread& self) {
+    CHECK(sockets.stream->post(self, test::message(1), 40));
+    self.settle();
+    CHECK(test::clock(self) == tcp.send_call + 40 * 100_ps);
+    CHECK(sockets.receiver.has_completions());
+  });
+  sockets.engine.run();
+  REQUIRE(sockets.inbound.times.size() == 1);
+  CHECK(sockets.inbound.times[0].context == &sockets.receiver);
+}
+
+TEST_CASE("between hosts a message takes the wire", "[tcp]") {
+  Sockets sockets(false);
+  const TcpParameters tcp = small_tcp();
+  const Duration on_wire = 40 * 100_ps; // 10 GB/s
+  sockets.engine.spawn("sender", 0, 0, [&](SimThread& self) {
+    CHECK(sockets.stream->post(self, test::message(1), 40));
+    CHECK(sockets.stream->post(self, test::message(2), 40));
+    CHECK_FALSE(sockets.receiver.has_completions());
+  });
+  sockets.engine.run();
+  REQUIRE(sockets.inbound.times.size() == 2);
+  const Duration call = tcp.send_call + 40 * 100_ps;
+  CHECK(sockets.inbound.times[0].time.since_start() == call + test::plain_route().latency + on_wire);
+  CHECK(sockets.inbound.times[1].time.since_start() == 2 * call + test::plain_route().latency + on_wire);
+}
+
+TEST_CASE("one receive call takes what fits, in order, and the rest is reported again", "[tcp]") {
+  Sockets sockets;
+  const TcpParameters tcp = small_tcp();
+  sockets.engine.spawn("both", 0, 0, [&](SimThread& self) {
+    for (int tag = 0; tag < 7; ++tag) {
+      CHECK(sockets.stream->post(self, test::message(tag), 100));
+    }
+    self.settle();
+    const Duration start = test::clock(self);
+    CHECK(sockets.poll(self) == 2); // of 250 bytes
+    self.settle();
+    CHECK(test::clock(self) - start ==
+          tcp.poll_call + tcp.poll_socket + tcp.dispatch + tcp.receive_call + 200 * 100_ps);
+    CHECK(sockets.receiver.has_completions());
+    CHECK(sockets.poll(self) == 2);
+    CHECK(sockets.poll(self) == 2);
+    CHECK(sockets.poll(self) == 1);
+    CHECK_FALSE(sockets.receiver.has_completions());
+    CHECK(sockets.poll(self) == 0);
+  });
+  sockets.engine.run();
+  for (std::size_t i = 0; i < sockets.inbox.messages.size(); ++i) {
+    CHECK(sockets.inbox.messages[i].tag == static_cast<int>(i));
+  }
+}
+
+TEST_CASE("a message larger than one receive call is taken alone", "[tcp]") {
+  Sockets sockets;
+  sockets.engine.spawn("both", 0, 0, [&](SimThread& self) {
+    CHECK(sockets.stream->post(self, test::message(0), 900));
+    CHECK(sockets.poll(self) == 1);
+  });
+  sockets.engine.run();
+}
+
+TEST_CASE("buffers fill, and reading makes room", "[tcp]") {
+  Sockets sockets;
+  const TcpParameters tcp = small_tcp();
+  sockets.engine.spawn("both", 0, 0, [&](SimThread& self) {
+    int sent = 0;
+    while (sockets.stream->post(self, test::message(sent), 40)) {
+      ++sent;
+    }
+    CHECK(sent == 10); // 100 of 1000 bytes each
+    self.settle();
+    const Duration full = test::clock(self);
+    CHECK_FALSE(sockets.stream->post(self, test::message(99), 40));
+    self.settle();
+    CHECK(test::clock(self) - full == tcp.full_send_call);
+    const std::size_t told = sockets.outbound.times.size();
+    CHECK(sockets.poll(self) == 6);
+    CHECK(sockets.outbound.times.size() == told + 1); // who waits for room may look
+    CHECK(sockets.stream->has_room());
+    CHECK(sockets.stream->post(self, test::message(sent), 40));
+  });
+  sockets.engine.run();
+}
+
+TEST_CASE("a message above the buffers goes out alone", "[tcp]") {
+  Sockets sockets;
+  sockets.engine.spawn("both", 0, 0, [&](SimThread& self) {
+    CHECK(sockets.stream->post(self, test::message(0), 5000));
+    CHECK_FALSE(sockets.stream->post(self, test::message(1), 5000));
+    CHECK(sockets.poll(self) == 1);
+    CHECK(sockets.stream->post(self, test::message(1), 5000));
+  });
+  sockets.engine.run();
+}
+
+TEST_CASE("pieces go through the socket; memory of the peer cannot be reached", "[tcp]") {
+  class Transferred final : public CompletionHandler {
+  public:
+    void receive(SimThread& /*self*/, const Envelope& envelope) override { received.push_back(envelope.tag); }
+    void transferred(SimThread& /*self*/, const Envelope& envelope) override { over.push_back(envelope.tag); }
+    std::vector<int> received;
+    std::vector<int> over;
+  };
+  Sockets sockets;
+  Transferred handler;
+  sockets.engine.spawn("both", 0, 0, [&](SimThread& self) {
+    CHECK_THROWS_AS(sockets.stream->post_bulk(self, Bulk::read, test::message(0), 10), std::logic_error);
+    CHECK_THROWS_AS(sockets.stream->post_bulk(self, Bulk::write, test::message(0), 10), std::logic_error);
+    CHECK(sockets.stream->post_bulk(self, Bulk::send, test::message(3), 200));
+    CHECK(sockets.sender.drain(self, handler) == 1);
+    CHECK(sockets.receiver.drain(self, handler) == 1);
+  });
+  sockets.engine.run();
+  CHECK(handler.over == std::vector<int>{3});
+  CHECK(handler.received == std::vector<int>{3});
+}
