@@ -64,7 +64,9 @@ std::string names() {
                                 {"progress", known.progress},
                                 {"assignments", known.assignments},
                                 {"workloads", known.workloads},
-                                {"transports", known.transports}}
+                                {"transports", known.transports},
+                                {"notifications", known.notifications},
+                                {"idling", known.idling}}
       .dump();
 }
 

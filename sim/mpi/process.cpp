@@ -54,11 +54,18 @@ Process::Process(Engine& engine, const Host& host, Transport& transport, const P
           engine, host, instances_[static_cast<std::size_t>(i)].lock->name() + "/request free list"));
     }
   }
+  const WaitingDesign& waiting = settings_.library.waiting;
+  notification_ = notification_registry().at(waiting.notification)({host_, settings_.waiting, exclusive()});
+  if (waiting.idle == "steal") {
+    tasks_ = std::make_unique<TaskPool>(engine, host, settings_.waiting.task, name() + "/tasks");
+  }
+  idling_ = idling_registry().at(waiting.idle)({tasks_.get()});
+  packing_.resize(static_cast<std::size_t>(host.topology().sockets));
   const ProgressDesign& progress = settings_.library.progress;
   progress_ = progress_registry().at(progress.engine)(
       {engine, host, *this,
        [this, &progress](std::string_view label) { return make_lock(progress.lock, std::string(label)); },
-       settings_.locks.pause, name(), progress});
+       settings_.locks.pause, name(), progress, idling_.get()});
   if (progress_->has_thread()) {
     commands_ = std::make_unique<CommandQueue<Command>>(engine, host, progress.queue_slots, name() + "/commands");
   }
@@ -233,6 +240,7 @@ SyncObject& Process::sync_of(SimThread& self) {
   }
   if (!syncs_[id]) {
     syncs_[id] = std::make_unique<SyncObject>(engine_, host_, name() + "/sync of " + self.name(), self.id());
+    syncs_[id]->notification = notification_.get();
   }
   return *syncs_[id];
 }
@@ -257,19 +265,11 @@ void Process::waitall(SimThread& self, std::span<Request* const> requests) {
   SyncObject& sync = sync_of(self);
   sync.pending = 0;
   sync.targets.clear();
-  if (exclusive()) {
-    sync.line.store_protected(self, Category::line_transfer);
-  } else {
-    sync.line.store(self, Category::line_transfer);
-  }
+  notification_->begin(self, sync, static_cast<int>(requests.size()));
   for (Request* request : requests) {
-    if (request != nullptr && !request->complete) {
-      self.owe(settings_.software.wait_request, Category::software); // attach by compare-and-swap
-      request->sync = &sync;
+    if (counts(request) && !request->complete) {
+      attach(self, sync, *request);
       ++sync.pending;
-      if (mapped_ && std::find(sync.targets.begin(), sync.targets.end(), request->instance) == sync.targets.end()) {
-        sync.targets.push_back(request->instance);
-      }
     }
   }
   self.settle();
@@ -278,9 +278,8 @@ void Process::waitall(SimThread& self, std::span<Request* const> requests) {
   stop(self);
   enter_call(self);
   for (Request* request : requests) {
-    if (request != nullptr) {
-      self.owe(settings_.software.wait_request, Category::software);
-      free_request(self, request);
+    if (counts(request)) {
+      release(self, request);
     }
   }
   leave_call(self);

@@ -134,6 +134,12 @@ int Process::end_turn(SimThread& self) {
   Poller& poller = poller_of(self);
   poller.resuming = false;
   int found = 0;
+  if (tasks_ && !tasks_->empty()) { // a thread in progress helps as well
+    poller.disturb_if(true);
+    while (tasks_->run_one(self, Category::poll_idle)) {
+      ++found;
+    }
+  }
   if (!steps_.empty()) {
     poller.disturb_if(true);
     found += retry_steps(self);
@@ -145,14 +151,14 @@ int Process::end_turn(SimThread& self) {
   if (global_lock_) {
     global_lock_->unlock(self, Category::poll_idle);
   }
+  if (settings_.library.progress.yield_when_idle && poller.found + found == 0) { // as opal_progress() does
+    yield(self);
+  }
   poller.turn.period = self.now() - poller.turn_start;
   if (global_lock_ && !poller.turn.visits.empty()) {
     poller.turn.visits.back().done_at = poller.turn.period;
   }
   TraceScope::close(self);
-  if (settings_.library.progress.yield_when_idle && poller.found + found == 0) {
-    self.yield();
-  }
   return found;
 }
 
@@ -175,13 +181,22 @@ int Process::next_target(SimThread& self) {
   return static_cast<int>(next_target_++ % instances_.size());
 }
 
+/// sched_yield(). Where the thread has its core to itself, the system call is all there is to it.
+void Process::yield(SimThread& self) {
+  if (self.shares_core()) {
+    self.yield();
+  } else {
+    self.owe(settings_.waiting.yield, Category::poll_idle);
+  }
+}
+
 ProgressSource::Rest Process::rest(SimThread& self, std::int64_t limit) {
   self.settle();
   Poller& poller = poller_of(self);
   const IdlePoll::Resumption resumption = idle_of(poller).rest(self, poller.turn, nothing_in_sight(poller.turn), limit);
   poller.resumption = resumption;
   poller.resuming = resumption.inside;
-  if (!resumption.inside && resumption.turns > 0 && (!steps_.empty() || delayed_sends_may_go())) {
+  if (!resumption.inside && resumption.turns > 0 && end_of_turn_has_work()) {
     // The last skipped turn would have found them at its end.
     poller.resuming = true;
     poller.resumption.visit = poller.turn.visits.size();
@@ -207,7 +222,7 @@ void Process::end_rest_of(const SyncObject& sync) {
 }
 
 bool Process::nothing_in_sight(const PollTurn& turn) {
-  return steps_.empty() && !delayed_sends_may_go() && (!commands_ || commands_->quiet()) &&
+  return !end_of_turn_has_work() && (!commands_ || commands_->quiet()) &&
          std::none_of(instances_.begin(), instances_.end(), [&](Instance& instance) {
            return instance.context->has_completions() &&
                   std::any_of(turn.visits.begin(), turn.visits.end(),

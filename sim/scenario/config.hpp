@@ -32,6 +32,8 @@ struct MachineConfig {
   SharedMemoryParameters shared_memory; ///< none in a profile: designs cannot use it
   MatchingParameters matching;
   SoftwareParameters software;
+  WaitingParameters waiting;
+  DatatypeParameters datatype;
   Duration noise{}; ///< mean of the exponential jitter added to each library call (timer ticks, cache noise)
 };
 

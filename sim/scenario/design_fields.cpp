@@ -37,6 +37,26 @@ Section progress_fields() {
   return s.finish();
 }
 
+Section waiting_design_fields() {
+  using P = WaitingDesign;
+  auto s = declare<P>("waiting", "How threads wait.", Presence::defaulted,
+                      [](auto& point) -> auto& { return point.library.waiting; });
+  s.field("notification", &P::notification, RegistryRule{&KnownNames::notifications},
+          "how a waiting thread learns of completions: a counter in a sync object, or a flag in each request");
+  s.field("idle", &P::idle, RegistryRule{&KnownNames::idling},
+          "engines ownership and concurrent: what a waiting thread does while others make progress");
+  return s.finish();
+}
+
+Section tasks_fields() {
+  using P = TasksDesign;
+  auto s = declare<P>("tasks", "Work that waiting threads take, with waiting.idle steal.", Presence::defaulted,
+                      [](auto& point) -> auto& { return point.library.tasks; });
+  s.field("matching", &P::matching, FlagRule{}, "matching an arrived message is a task");
+  s.field("pack_piece", &P::pack_piece_bytes, SizeRule{256, std::int64_t{1} << 40}, "data of one task of a pack");
+  return s.finish();
+}
+
 Section matching_design_fields() {
   using P = MatchingDesign;
   auto s = declare<P>("matching", "How messages find their receives.", Presence::defaulted,
@@ -165,6 +185,8 @@ Section library_fields() {
           "locks around what they protect, or one (of the instances' kind) around every call");
   s.section(instances_fields());
   s.section(progress_fields());
+  s.section(waiting_design_fields());
+  s.section(tasks_fields());
   s.section(matching_design_fields());
   s.section(protocol_fields());
   s.section(flow_control_fields());

@@ -115,7 +115,7 @@ PointResult simulate(const PointConfig& config, const SimulationOptions& options
   const bool shared = config.placement.shares_cores();
   World world(engine,
               {config.library, machine.software, machine.locks, machine.matching, machine.rdma, machine.noise,
-               config.run.coalesce_idle_polls && !shared},
+               config.run.coalesce_idle_polls && !shared, machine.waiting, machine.datatype},
               config.placement);
   const std::unique_ptr<Workload> workload = make_workload(config);
   const std::vector<int> host_of_rank = workload->host_of_rank();

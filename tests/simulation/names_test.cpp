@@ -15,4 +15,6 @@ TEST_CASE("schemas/names.json lists the registered names") {
   CHECK(file.assignments == registered.assignments);
   CHECK(file.workloads == registered.workloads);
   CHECK(file.transports == registered.transports);
+  CHECK(file.notifications == registered.notifications);
+  CHECK(file.idling == registered.idling);
 }
