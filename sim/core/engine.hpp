@@ -124,8 +124,6 @@ public:
       policy_->give_way_if_asked(*this);
     }
   }
-  /// Whether others may be given this thread's core.
-  [[nodiscard]] bool shares_core() const { return policy_ != nullptr; }
   /// sched_yield(): lets others have the core first. Costs nothing where the core is not shared.
   void yield() {
     if (policy_ != nullptr) [[unlikely]] {

@@ -12,8 +12,8 @@ using namespace contend;
 namespace {
 
 /// Two interfaces with a connection whose ends count credits.
-struct Connection {
-  explicit Connection(const CreditParameters& credits, const NicParameters& parameters = test::plain_nic())
+struct BothEnds {
+  explicit BothEnds(const CreditParameters& credits, const NicParameters& parameters = test::plain_nic())
       : host(test::small_host()), left_nic(engine, host, parameters, test::plain_route()),
         right_nic(engine, host, parameters, test::plain_route()), activity(engine),
         left_context(left_nic.create_context(activity, "left")),
@@ -63,7 +63,7 @@ TEST_CASE("a sender stops when the peer's buffers are used up", "[nic][credits]"
   for (const CreditParameters credits : {CreditParameters{1, 0, 1, 2}, CreditParameters{4, 3, 2, 4},
                                          CreditParameters{16, 12, 8, 4}, CreditParameters{256, 192, 128, 4}}) {
     CAPTURE(credits.buffers);
-    Connection connection(credits);
+    BothEnds connection(credits);
     test::Inbox left_box;
     test::Inbox right_box;
     connection.engine.spawn("left", 0, 0, [&](SimThread& self) {
@@ -93,7 +93,7 @@ TEST_CASE("a sender stops when the peer's buffers are used up", "[nic][credits]"
 
 TEST_CASE("credits ride on messages that go the other way", "[nic][credits]") {
   const CreditParameters credits{8, 7, 8, 2}; // every buffer is posted again at once; a message for 8 credits only
-  Connection connection(credits);
+  BothEnds connection(credits);
   test::Inbox left_box;
   test::Inbox right_box;
   connection.engine.spawn("left", 0, 0, [&](SimThread& self) {
@@ -129,7 +129,7 @@ TEST_CASE("both sides out of credits go on, whatever the numbers", "[nic][credit
     const int left_count = static_cast<int>(random.below(200));
     const int right_count = static_cast<int>(random.below(200));
     CAPTURE(round, credits.buffers, credits.low_watermark, credits.window, credits.reserve, left_count, right_count);
-    Connection connection(credits, parameters);
+    BothEnds connection(credits, parameters);
     connection.engine.set_step_limit(5'000'000);
     test::Inbox left_box;
     test::Inbox right_box;
