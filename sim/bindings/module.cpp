@@ -59,11 +59,10 @@ std::string resolve(const std::string& path, const std::vector<std::pair<std::st
 
 std::string names() {
   const KnownNames known = known_names();
-  return nlohmann::ordered_json{{"locks", known.locks},
-                                {"matching", known.matching},
-                                {"progress", known.progress},
-                                {"assignments", known.assignments},
-                                {"workloads", known.workloads}}
+  return nlohmann::ordered_json{{"locks", known.locks},         {"matching", known.matching},
+                                {"progress", known.progress},   {"assignments", known.assignments},
+                                {"workloads", known.workloads}, {"notifications", known.notifications},
+                                {"idling", known.idling}}
       .dump();
 }
 

@@ -4,6 +4,7 @@
 #include "core/time.hpp"
 #include "models/nic/parameters.hpp"
 #include "models/progress/parameters.hpp"
+#include "models/waiting/parameters.hpp"
 
 #include <cstdint>
 #include <string>
@@ -25,6 +26,13 @@ struct SoftwareParameters {
   Duration one_sided_call{};           ///< put, get and atomics: argument checks, peer and memory look-up
   Duration one_sided_complete{};       ///< callback of one completed operation
   Duration one_sided_synchronize{};    ///< flush, lock, unlock and fence: entry and exit
+};
+
+/// What copying large amounts of data costs.
+struct DatatypeParameters {
+  Duration block{};                      ///< packing one block of a vector datatype, besides its bytes
+  std::int64_t l3_bytes = 0;             ///< shared cache of one socket
+  double memory_bytes_per_second = 1e15; ///< memory traffic that the cores of one socket can have together
 };
 
 struct InstancesDesign {
@@ -104,6 +112,8 @@ struct LibraryDesign {
   std::string critical_section = "fine";
   InstancesDesign instances;
   ProgressDesign progress;
+  WaitingDesign waiting;
+  TasksDesign tasks;
   MatchingDesign matching;
   ProtocolDesign protocol;
   FlowControlDesign flow_control;

@@ -19,6 +19,9 @@ Process::Process(Engine& engine, const Host& host, Nic& nic, const ProcessSettin
       steps_line_(engine, host, name() + "/rendezvous steps"), free_list_(engine, host, name() + "/request free list"),
       noise_(engine.stream(name() + "/noise")), delayed_label_(name() + "/delayed sends", rank),
       out_of_sequence_label_(name() + "/out of sequence", rank) {
+  if (settings_.library.progress.yield_when_idle) {
+    settings_.coalesce_idle_polls = false; // a turn goes on after its end, where delayed sends are looked at
+  }
   idles_.push_back(std::make_unique<IdlePoll>(engine, settings_.coalesce_idle_polls, name()));
   free_idles_.push_back(idles_.back().get());
   const InstancesDesign& design = settings_.library.instances;
@@ -48,11 +51,18 @@ Process::Process(Engine& engine, const Host& host, Nic& nic, const ProcessSettin
           engine, host, instances_[static_cast<std::size_t>(i)].lock->name() + "/request free list"));
     }
   }
+  const WaitingDesign& waiting = settings_.library.waiting;
+  notification_ = notification_registry().at(waiting.notification)({host_, settings_.waiting, exclusive()});
+  if (waiting.idle == "steal") {
+    tasks_ = std::make_unique<TaskPool>(engine, host, settings_.waiting.task, name() + "/tasks");
+  }
+  idling_ = idling_registry().at(waiting.idle)({tasks_.get()});
+  packing_.resize(static_cast<std::size_t>(host.topology().sockets));
   const ProgressDesign& progress = settings_.library.progress;
   progress_ = progress_registry().at(progress.engine)(
       {engine, host, *this,
        [this, &progress](std::string_view label) { return make_lock(progress.lock, std::string(label)); },
-       settings_.locks.pause, name(), progress});
+       settings_.locks.pause, name(), progress, idling_.get()});
   if (progress_->has_thread()) {
     commands_ = std::make_unique<CommandQueue<Command>>(engine, host, progress.queue_slots, name() + "/commands");
   }
@@ -232,6 +242,7 @@ SyncObject& Process::sync_of(SimThread& self) {
   }
   if (!syncs_[id]) {
     syncs_[id] = std::make_unique<SyncObject>(engine_, host_, name() + "/sync of " + self.name(), self.id());
+    syncs_[id]->notification = notification_.get();
   }
   return *syncs_[id];
 }
@@ -256,19 +267,11 @@ void Process::waitall(SimThread& self, std::span<Request* const> requests) {
   SyncObject& sync = sync_of(self);
   sync.pending = 0;
   sync.targets.clear();
-  if (exclusive()) {
-    sync.line.store_protected(self, Category::line_transfer);
-  } else {
-    sync.line.store(self, Category::line_transfer);
-  }
+  notification_->begin(self, sync, static_cast<int>(requests.size()));
   for (Request* request : requests) {
-    if (request != nullptr && !request->complete) {
-      self.owe(settings_.software.wait_request, Category::software); // attach by compare-and-swap
-      request->sync = &sync;
+    if (counts(request) && !request->complete) {
+      attach(self, sync, *request);
       ++sync.pending;
-      if (mapped_ && std::find(sync.targets.begin(), sync.targets.end(), request->instance) == sync.targets.end()) {
-        sync.targets.push_back(request->instance);
-      }
     }
   }
   self.settle();
@@ -277,9 +280,8 @@ void Process::waitall(SimThread& self, std::span<Request* const> requests) {
   stop(self);
   enter_call(self);
   for (Request* request : requests) {
-    if (request != nullptr) {
-      self.owe(settings_.software.wait_request, Category::software);
-      free_request(self, request);
+    if (counts(request)) {
+      release(self, request);
     }
   }
   leave_call(self);

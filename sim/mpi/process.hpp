@@ -7,20 +7,26 @@
 #include "models/nic/rdma.hpp"
 #include "models/progress/command_queue.hpp"
 #include "models/progress/progress_engine.hpp"
+#include "models/tasks/task_pool.hpp"
+#include "models/waiting/idling.hpp"
+#include "models/waiting/notification.hpp"
 #include "mpi/assignment.hpp"
 #include "mpi/command.hpp"
 #include "mpi/communicator.hpp"
 #include "mpi/delayed_sends.hpp"
+#include "mpi/match_task.hpp"
 #include "mpi/parameters.hpp"
 #include "mpi/poller.hpp"
 #include "mpi/rendezvous.hpp"
 #include "mpi/request.hpp"
 #include "mpi/spc.hpp"
+#include "mpi/user_sync.hpp"
 #include "mpi/window.hpp"
 
 #include <deque>
 #include <map>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <utility>
@@ -37,6 +43,8 @@ struct ProcessSettings {
   RdmaParameters rdma;
   Duration noise{};                ///< mean of an exponential jitter per call
   bool coalesce_idle_polls = true; ///< see IdlePoll
+  WaitingParameters waiting{};
+  DatatypeParameters datatype{};
 };
 
 /// The library as one process runs it. Calls take the calling thread first and block in simulated time, like MPI's.
@@ -72,6 +80,55 @@ public:
   /// MPI_Waitall: returns when all requests are complete, and frees them.
   void waitall(SimThread& self, std::span<Request* const> requests);
   void wait(SimThread& self, Request* request) { waitall(self, {&request, 1}); }
+  // In the calls below the entries of requests that are complete become nullptr, or, if they are persistent, inactive.
+  // Entries that are either already do not count.
+  /// MPI_Waitany: waits until one is complete, and returns its index; -1 when none counts.
+  int waitany(SimThread& self, std::span<Request*> requests);
+  /// MPI_Waitsome: waits until at least one is complete, and returns the indices of all that are; none when none counts.
+  std::vector<int> waitsome(SimThread& self, std::span<Request*> requests);
+  /// MPI_Test: whether it is complete, after a turn of progress if need be.
+  bool test(SimThread& self, Request** request);
+  /// MPI_Testany: the index of one that is complete, or -1.
+  int testany(SimThread& self, std::span<Request*> requests);
+  /// MPI_Testsome: the indices of all that are complete.
+  std::vector<int> testsome(SimThread& self, std::span<Request*> requests);
+  /// MPI_Testall: whether all are complete; if not, none is freed.
+  bool testall(SimThread& self, std::span<Request*> requests);
+
+  /// MPI_Send_init, MPI_Recv_init: a request that start() sets going, again and again.
+  Request* send_init(SimThread& self, int communicator, int destination, int tag, std::int64_t bytes);
+  Request* recv_init(SimThread& self, int communicator, int source, int tag, std::int64_t bytes);
+  /// MPI_Start. Requires: the request is persistent and inactive.
+  void start(SimThread& self, Request& request);
+  /// MPI_Request_free of an inactive persistent request.
+  void request_free(SimThread& self, Request* request);
+
+  // MPIX_Sync, see UserSync.
+  /// MPIX_Sync_init.
+  UserSync& sync_init(SimThread& self);
+  /// MPIX_Sync_free. Requires: nothing is attached.
+  void sync_free(SimThread& self, UserSync& sync);
+  /// MPIX_Sync_attach: the sync object reports `data` when the request is complete, which may be at once.
+  void sync_attach(SimThread& self, UserSync& sync, Request& request, std::uint64_t data);
+  /// MPIX_Sync_detach: false when the request is complete, and reported sooner or later.
+  bool sync_detach(SimThread& self, UserSync& sync, Request& request);
+  /// MPIX_Sync_query: the request that completed first among those not reported yet; makes a turn of progress when there is
+  /// none, and looks again.
+  std::optional<UserSync::Completion> sync_query(SimThread& self, UserSync& sync);
+  /// MPIX_Sync_query_bulk: up to `most` of them in one call.
+  std::vector<UserSync::Completion> sync_query_bulk(SimThread& self, UserSync& sync, std::size_t most);
+  /// MPIX_Sync_waitall: waits until all that is attached is complete, and reports all of it. One thread at a time.
+  std::vector<UserSync::Completion> sync_waitall(SimThread& self, UserSync& sync);
+  /// MPIX_Sync_size: how many requests are attached and not reported.
+  std::size_t sync_size(SimThread& self, UserSync& sync);
+  /// MPIX_Sync_probe: how many of these are complete. No progress.
+  std::size_t sync_probe(SimThread& self, UserSync& sync);
+
+  /// MPI_Pack of a vector datatype of `bytes` in blocks of `block_bytes`. Where the library has tasks, threads that wait
+  /// help (see TasksDesign).
+  void pack(SimThread& self, std::int64_t bytes, std::int64_t block_bytes);
+  /// Tasks of the library that other threads than their makers have done.
+  [[nodiscard]] std::uint64_t stolen_tasks() const { return tasks_ ? tasks_->stolen() : 0; }
   /// MPI_Send, MPI_Recv.
   void send(SimThread& self, int communicator, int destination, int tag, std::int64_t bytes) {
     wait(self, isend(self, communicator, destination, tag, bytes));
@@ -86,6 +143,8 @@ public:
 
 private:
   friend class Window; // the one-sided part of this class, per window
+  friend class MatchTask;
+  class PackTask;
 
   /// A communication resource instance: a lock and what it protects.
   struct Instance final : ActivityListener {
@@ -151,6 +210,8 @@ private:
   // Receive path.
   void start_receive(SimThread& self, Request& request, int communicator, int source, int tag, std::int64_t bytes);
   void receive(SimThread& self, const Envelope& envelope) override;
+  void receive_now(SimThread& self, const Envelope& envelope);
+  void receive_later(SimThread& self, const Envelope& envelope);
   void match(SimThread& self, Communicator& communicator, const Envelope& envelope);
   void take_message(SimThread& self, Request& request, const Envelope& envelope);
   void keep_for_later(SimThread& self, PeerState& peer, const Envelope& envelope);
@@ -168,6 +229,19 @@ private:
   CacheLine& free_list_of(int instance);
   void free_request(SimThread& self, Request* request);
   SyncObject& sync_of(SimThread& self);
+  void release(SimThread& self, Request* request);
+  void attach(SimThread& self, SyncObject& sync, Request& request);
+
+  // Waiting for some of several requests, and testing.
+  [[nodiscard]] static bool counts(const Request* request) { return request != nullptr && request->active; }
+  int look_at_all(SimThread& self, std::span<Request* const> requests, bool stop_at_first);
+  bool wait_for_one(SimThread& self, std::span<Request* const> requests, bool stop_at_first);
+  std::vector<int> take_complete(SimThread& self, std::span<Request*> requests, std::size_t most);
+  SyncObject& sync_for_test(SimThread& self, std::span<Request* const> requests);
+  void make_progress(SimThread& self, SyncObject& sync);
+  void take_completions(SimThread& self, UserSync& sync, std::size_t most, std::vector<UserSync::Completion>& out);
+  Request* new_persistent(SimThread& self, Request::Persistent kind, int communicator, int peer, int tag,
+                          std::int64_t bytes);
 
   // Progress.
   void activity();
@@ -191,7 +265,12 @@ private:
   }
   Poller& add_poller(std::size_t thread);
   IdlePoll& idle_of(Poller& poller);
+  void yield(SimThread& self);
   [[nodiscard]] bool nothing_in_sight(const PollTurn& turn);
+  /// A turn of progress has something to do at its end.
+  [[nodiscard]] bool end_of_turn_has_work() const {
+    return !steps_.empty() || delayed_sends_may_go() || (tasks_ && !tasks_->empty());
+  }
 
   void software(SimThread& self, Duration cost) {
     self.owe(cost + noise_.exponential(settings_.noise), Category::software);
@@ -244,6 +323,13 @@ private:
   std::vector<Communicator> communicators_;
   std::vector<std::unique_ptr<Window>> windows_;
 
+  std::unique_ptr<Notification> notification_;
+  std::unique_ptr<TaskPool> tasks_; ///< none: nobody would take them
+  std::unique_ptr<Idling> idling_;
+  std::vector<std::unique_ptr<MatchTask>> match_tasks_;
+  std::vector<MatchTask*> free_match_tasks_;
+  std::vector<int> packing_; ///< threads that copy data of a pack, by socket
+  std::vector<std::unique_ptr<UserSync>> user_syncs_;
   std::unique_ptr<ProgressEngine> progress_;
   std::unique_ptr<CommandQueue<Command>> commands_; ///< only for a progress thread
   Attempt attempt_; ///< the last attempt to send a delayed message; belongs to the holder of delayed_lock_

@@ -47,6 +47,7 @@ void Process::begin_turn(SimThread& self, Noise noise) {
   TraceScope::open(self, rank_, "progress");
   Poller& poller = poller_of(self);
   poller.polls = 0;
+  poller.found = 0;
   if (poller.resuming) {
     poller.turn.undisturbed = false;
     if (global_lock_ && !poller.resumption.looking) {
@@ -79,6 +80,7 @@ int Process::poll(SimThread& self, int target, IfHeld if_held) {
     const int found = instance.context->drain(self, *this);
     instance.lock->unlock(self, Category::poll_idle);
     poller.disturb_if(found > 0);
+    poller.found += found;
     return found;
   }
   const bool first_under_global_lock = global_lock_ && poller.polls == 1;
@@ -94,6 +96,7 @@ int Process::poll(SimThread& self, int target, IfHeld if_held) {
   const Duration look_at = engine_.now() - poller.turn_start;
   const int found = instance.context->drain(self, *this);
   poller.disturb_if(found > 0);
+  poller.found += found;
   poller.turn.visits.push_back({&lock_of(instance), try_at, look_at, look_at});
   instance.lock->unlock(self, Category::poll_idle);
   poller.turn.visits.back().done_at = self.now() - poller.turn_start;
@@ -123,6 +126,7 @@ int Process::take_commands(SimThread& self) {
     commands_->look(self, Category::poll_idle);
   }
   poller.disturb_if(taken > 0);
+  poller.found += taken;
   return taken;
 }
 
@@ -130,6 +134,12 @@ int Process::end_turn(SimThread& self) {
   Poller& poller = poller_of(self);
   poller.resuming = false;
   int found = 0;
+  if (tasks_ && !tasks_->empty()) { // a thread in progress helps as well
+    poller.disturb_if(true);
+    while (tasks_->run_one(self, Category::poll_idle)) {
+      ++found;
+    }
+  }
   if (!steps_.empty()) {
     poller.disturb_if(true);
     found += retry_steps(self);
@@ -140,6 +150,9 @@ int Process::end_turn(SimThread& self) {
   }
   if (global_lock_) {
     global_lock_->unlock(self, Category::poll_idle);
+  }
+  if (settings_.library.progress.yield_when_idle && poller.found + found == 0) { // as opal_progress() does
+    yield(self);
   }
   poller.turn.period = self.now() - poller.turn_start;
   if (global_lock_ && !poller.turn.visits.empty()) {
@@ -168,13 +181,16 @@ int Process::next_target(SimThread& self) {
   return static_cast<int>(next_target_++ % instances_.size());
 }
 
+/// sched_yield(). Every thread has its core to itself, so that the system call is all there is to it.
+void Process::yield(SimThread& self) { self.owe(settings_.waiting.yield, Category::poll_idle); }
+
 ProgressSource::Rest Process::rest(SimThread& self, std::int64_t limit) {
   self.settle();
   Poller& poller = poller_of(self);
   const IdlePoll::Resumption resumption = idle_of(poller).rest(self, poller.turn, nothing_in_sight(poller.turn), limit);
   poller.resumption = resumption;
   poller.resuming = resumption.inside;
-  if (!resumption.inside && resumption.turns > 0 && (!steps_.empty() || delayed_sends_may_go())) {
+  if (!resumption.inside && resumption.turns > 0 && end_of_turn_has_work()) {
     // The last skipped turn would have found them at its end.
     poller.resuming = true;
     poller.resumption.visit = poller.turn.visits.size();
@@ -200,7 +216,7 @@ void Process::end_rest_of(const SyncObject& sync) {
 }
 
 bool Process::nothing_in_sight(const PollTurn& turn) {
-  return steps_.empty() && !delayed_sends_may_go() && (!commands_ || commands_->quiet()) &&
+  return !end_of_turn_has_work() && (!commands_ || commands_->quiet()) &&
          std::none_of(instances_.begin(), instances_.end(), [&](Instance& instance) {
            return instance.context->has_completions() &&
                   std::any_of(turn.visits.begin(), turn.visits.end(),

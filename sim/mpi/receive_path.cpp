@@ -77,6 +77,15 @@ HardwareMatcher::Time Process::arrived(Envelope& envelope) {
 
 /// Delivery of one arrived message; the polling thread holds the lock of the instance it came from.
 void Process::receive(SimThread& self, const Envelope& envelope) {
+  if (settings_.library.tasks.matching && envelope.matched == nullptr &&
+      (envelope.header == Header::eager || envelope.header == Header::rendezvous)) {
+    receive_later(self, envelope);
+  } else {
+    receive_now(self, envelope);
+  }
+}
+
+void Process::receive_now(SimThread& self, const Envelope& envelope) {
   const TraceScope scope(self, rank_, "deliver");
   self.owe(settings_.software.deliver, Category::software);
   if (envelope.header != Header::eager && envelope.header != Header::rendezvous) {
@@ -175,16 +184,22 @@ void Process::complete(SimThread& self, Request& request) {
   if (request.sync == nullptr) {
     self.settle(); // somebody may begin to wait meanwhile
   }
-  if (SyncObject* const sync = request.sync; sync == nullptr) {
-    request.complete = true;
+  // One swap: who takes the sync object away from now on finds that the request is complete, and waits for the update.
+  SyncObject* const sync = request.sync;
+  request.complete = true;
+  request.completed_on = self.core();
+  if (sync == nullptr) {
+    return;
+  }
+  if (UserSync* const user = request.user_sync; user != nullptr) {
+    update_shared(self, user->list_, Category::completion);
+    user->completed_.push_back(&request);
+  }
+  notification_->publish(self, *sync);
+  if (--sync->pending == 0) {
+    progress_->completed(self, *sync);
   } else {
-    update_shared(self, sync->line, Category::completion);
-    request.complete = true;
-    if (--sync->pending == 0) {
-      progress_->completed(self, *sync);
-    } else {
-      progress_->advanced(self, *sync);
-    }
+    progress_->advanced(self, *sync);
   }
 }
 

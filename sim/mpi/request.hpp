@@ -8,14 +8,27 @@
 
 namespace contend {
 
+class UserSync;
+
 /// Returned by isend and irecv; freed by a wait. Only the process that made it may touch it.
 struct Request : PostedReceive {
   bool complete = true;
-  std::int64_t bytes = 0;     ///< payload sent or received
-  int received_tag = any_tag; ///< tag of the message that was received
-  int instance = -1;          ///< the one that its messages are mapped to; -1: any
-  SyncObject* sync = nullptr; ///< who waits for it
-  int owner = 0;              ///< id of the thread that called; each thread sends and receives in one buffer of its own
+  bool active = true;     ///< under way, or complete and nobody knows; a persistent request is not until it is started
+  std::int64_t bytes = 0; ///< payload sent or received
+  int received_tag = any_tag;    ///< tag of the message that was received
+  int instance = -1;             ///< the one that its messages are mapped to; -1: any
+  SyncObject* sync = nullptr;    ///< who waits for it
+  UserSync* user_sync = nullptr; ///< where its completion is reported
+  std::uint64_t callback = 0;    ///< what is reported with it
+  int completed_on = -1;         ///< the core that completed it
+  int owner = 0; ///< id of the thread that called; each thread sends and receives in one buffer of its own
+
+  /// What a persistent request does when it is started.
+  enum class Persistent { no, send, receive };
+  Persistent persistent = Persistent::no;
+  int peer = 0;                  ///< of a persistent request: destination, or source
+  int wanted_tag = any_tag;      ///< of a persistent request
+  std::int64_t buffer_bytes = 0; ///< of a persistent request
 };
 
 } // namespace contend

@@ -354,6 +354,126 @@ Problem one_sided_by_progress_thread(const PointConfig& point) {
   return "one-sided operations are posted by the calling thread; handing them to a progress thread is not supported";
 }
 
+/// Engines whose waiting threads sleep, or leave without reading all flags, need a counter.
+Problem flags_without_polling(const PointConfig& point) {
+  const LibraryDesign& library = point.library;
+  if (library.waiting.notification != "request-flags" || library.progress.engine == "serial-blocking" ||
+      library.progress.engine == "serial-try-lock")
+    return {};
+  return "with request flags every waiting thread polls: library.progress.engine must be \"serial-blocking\" or "
+         "\"serial-try-lock\", not \"" +
+         library.progress.engine + "\"";
+}
+
+Problem nobody_idles(const PointConfig& point) {
+  const LibraryDesign& library = point.library;
+  if (library.waiting.idle == "sleep" || library.progress.engine == "ownership" ||
+      (library.progress.engine == "concurrent" && library.progress.threads_in_progress > 0))
+    return {};
+  return "with progress engine \"" + library.progress.engine +
+         "\" every waiting thread makes progress: there is none that could " + library.waiting.idle;
+}
+
+Problem nobody_steals(const PointConfig& point) {
+  const LibraryDesign& library = point.library;
+  if (!library.tasks.matching)
+    return {};
+  if (library.waiting.idle != "steal")
+    return "matching as a task needs threads that take tasks: library.waiting.idle must be \"steal\"";
+  if (library.matching.guard == "instance")
+    return "queues that the lock of an instance guards can be searched by its holder only, not by a task";
+  if (library.matching.ordered_by_transport())
+    return "tasks run in any order: library.matching.ordering must be \"sequence-numbers\"";
+  return {};
+}
+
+Problem progress_thread_at_level_single(const PointConfig& point) {
+  if (point.library.thread_level != "single" || point.library.progress.engine != offload_engine)
+    return {};
+  return "a progress thread needs MPI_THREAD_MULTIPLE: library.thread_level must be \"multiple\"";
+}
+
+Problem tasks_at_level_single(const PointConfig& point) {
+  if (point.library.waiting.idle != "steal" ||
+      (point.library.thread_level != "single" && point.library.critical_section != "global"))
+    return {};
+  return "threads that steal tasks are inside the library together: library.thread_level must be \"multiple\" and "
+         "library.critical_section \"fine\"";
+}
+
+Problem more_complete_than_posted(const PointConfig& point) {
+  const WaitingWorkloadParameters& workload = point.workload.waiting;
+  if (workload.complete <= workload.requests)
+    return {};
+  return number(workload.complete) + " requests cannot be complete of " + number(workload.requests);
+}
+
+/// Waits return when something is complete.
+Problem waits_for_nothing(const PointConfig& point) {
+  const WaitingWorkloadParameters& workload = point.workload.waiting;
+  const bool for_all = workload.call == "waitall" || workload.call == "sync-waitall";
+  if (for_all && workload.complete < workload.requests)
+    return workload.call + " returns when all " + number(workload.requests) + " requests are complete, not " +
+           number(workload.complete);
+  if (workload.call.rfind("wait", 0) == 0 && workload.complete == 0)
+    return workload.call + " does not return when nothing is complete";
+  return {};
+}
+
+Problem more_helpers_than_cores(const PointConfig& point) {
+  const std::int64_t threads = std::int64_t{point.workload.pack.helpers} + 1;
+  if (threads <= point.machine.topology.hardware_threads())
+    return {};
+  return number(threads) + " threads need as many hardware threads on their host, which has " +
+         number(point.machine.topology.hardware_threads()) + "; oversubscription is not supported";
+}
+
+Problem helpers_at_level_single(const PointConfig& point) {
+  const int helpers = point.workload.pack.helpers;
+  if (point.library.thread_level != "single" || helpers == 0)
+    return {};
+  return number(helpers) + " helpers need MPI_THREAD_MULTIPLE; with thread level \"single\" the process has one thread";
+}
+
+Problem helpers_with_progress_thread(const PointConfig& point) {
+  if (point.library.progress.engine != offload_engine)
+    return {};
+  return "with a progress thread nobody helps: library.progress.engine must be another";
+}
+
+Problem hops_longer_than_time(const PointConfig& point) {
+  const PingPongParameters& workload = point.workload.ping_pong;
+  const auto bytes = static_cast<double>(workload.message_size_bytes);
+  const double packets = bytes / static_cast<double>(point.machine.nic.mtu_bytes) + 2;
+  const double hop =
+      (bytes + packets * static_cast<double>(point.machine.nic.packet_bytes)) / point.route.bytes_per_second +
+      packets * point.machine.nic.nic_gap.in_seconds() + 2 * bytes / point.machine.software.copy_bytes_per_second +
+      2 * (bytes / 4096 + 1) * point.machine.nic.registration_page.in_seconds() + workload.runtime_work.in_seconds();
+  return longer_than_time(2 * hop * (static_cast<double>(workload.iterations) + workload.warmup_iterations));
+}
+
+Problem packing_longer_than_time(const PointConfig& point) {
+  const PackParameters& workload = point.workload.pack;
+  const auto bytes = static_cast<double>(workload.message_size_bytes);
+  const double blocks = bytes / static_cast<double>(workload.block_bytes) + 1;
+  const double most =
+      point.machine.topology.cores_per_socket * static_cast<double>(point.machine.topology.threads_per_core);
+  const double pack = blocks * point.machine.datatype.block.in_seconds() +
+                      bytes / point.machine.software.copy_bytes_per_second +
+                      2 * bytes * most / point.machine.datatype.memory_bytes_per_second;
+  return longer_than_time(pack * (static_cast<double>(workload.iterations) + workload.warmup_iterations));
+}
+
+/// Every piece is a task.
+Problem too_many_pieces(const PointConfig& point) {
+  constexpr std::int64_t most = 1'000'000;
+  const std::int64_t pieces = point.workload.pack.message_size_bytes / point.library.tasks.pack_piece_bytes;
+  if (point.library.waiting.idle != "steal" || pieces <= most)
+    return {};
+  return number(pieces) + " tasks of " + format_size(point.library.tasks.pack_piece_bytes) + " for one pack; at most " +
+         number(most) + " are supported";
+}
+
 struct Check {
   const char* path = nullptr; ///< the field that the user most likely has to change
   Problem (*find)(const PointConfig&) = nullptr;
@@ -385,6 +505,20 @@ constexpr std::array checks{Check{"machine.topology.cores_per_socket", too_many_
                             Check{"workload.window_per_thread", fence_with_many_windows, "rma-mt"},
                             Check{"workload.message_size", operand_above_one_element, "rma-mt"},
                             Check{"workload.message_size", one_sided_payload_longer_than_time, "rma-mt"},
+                            Check{"library.waiting.notification", flags_without_polling},
+                            Check{"library.waiting.idle", nobody_idles},
+                            Check{"library.waiting.idle", tasks_at_level_single},
+                            Check{"library.tasks.matching", nobody_steals},
+                            Check{"library.thread_level", progress_thread_at_level_single, "waiting"},
+                            Check{"library.thread_level", progress_thread_at_level_single, "ping-pong"},
+                            Check{"workload.complete", more_complete_than_posted, "waiting"},
+                            Check{"workload.complete", waits_for_nothing, "waiting"},
+                            Check{"workload.message_size", hops_longer_than_time, "ping-pong"},
+                            Check{"workload.helpers", more_helpers_than_cores, "pack"},
+                            Check{"workload.helpers", helpers_at_level_single, "pack"},
+                            Check{"library.progress.engine", helpers_with_progress_thread, "pack"},
+                            Check{"library.tasks.pack_piece", too_many_pieces, "pack"},
+                            Check{"workload.message_size", packing_longer_than_time, "pack"},
                             Check{"machine.locks.backoff_minimum", backoff_reversed},
                             Check{"library.matching.ordering", transport_cannot_order},
                             Check{"library.matching.engine", offload_with_sequence_numbers}};

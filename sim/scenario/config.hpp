@@ -26,6 +26,8 @@ struct MachineConfig {
   RdmaParameters rdma;
   MatchingParameters matching;
   SoftwareParameters software;
+  WaitingParameters waiting;
+  DatatypeParameters datatype;
   Duration noise{}; ///< mean of the exponential jitter added to each library call (timer ticks, cache noise)
 };
 

@@ -28,10 +28,31 @@ Section progress_fields() {
   s.field("lock", &P::lock, lock_kind, "lock of the engine itself");
   s.field("threads_in_progress", &P::threads_in_progress, CountRule{0, 4096},
           "engines ownership and concurrent: waiting threads that may poll at a time; 0: one, all");
+  s.field("yield_when_idle", &P::yield_when_idle, FlagRule{}, "a thread whose turn finds nothing calls sched_yield()");
   s.field("global_every", &P::global_every, CountRule{1, 1'000'000},
           "engine per-target: every n-th turn polls all instances");
   s.field("queue_slots", &P::queue_slots, CountRule{2, 65536},
           "engine offload-thread: commands that its queue can hold");
+  return s.finish();
+}
+
+Section waiting_design_fields() {
+  using P = WaitingDesign;
+  auto s = declare<P>("waiting", "How threads wait.", Presence::defaulted,
+                      [](auto& point) -> auto& { return point.library.waiting; });
+  s.field("notification", &P::notification, RegistryRule{&KnownNames::notifications},
+          "how a waiting thread learns of completions: a counter in a sync object, or a flag in each request");
+  s.field("idle", &P::idle, RegistryRule{&KnownNames::idling},
+          "engines ownership and concurrent: what a waiting thread does while others make progress");
+  return s.finish();
+}
+
+Section tasks_fields() {
+  using P = TasksDesign;
+  auto s = declare<P>("tasks", "Work that waiting threads take, with waiting.idle steal.", Presence::defaulted,
+                      [](auto& point) -> auto& { return point.library.tasks; });
+  s.field("matching", &P::matching, FlagRule{}, "matching an arrived message is a task");
+  s.field("pack_piece", &P::pack_piece_bytes, SizeRule{256, std::int64_t{1} << 40}, "data of one task of a pack");
   return s.finish();
 }
 
@@ -151,6 +172,8 @@ Section library_fields() {
           "locks around what they protect, or one (of the instances' kind) around every call");
   s.section(instances_fields());
   s.section(progress_fields());
+  s.section(waiting_design_fields());
+  s.section(tasks_fields());
   s.section(matching_design_fields());
   s.section(protocol_fields());
   s.section(flow_control_fields());

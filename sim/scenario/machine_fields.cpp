@@ -159,6 +159,31 @@ Section software_fields() {
   return s.finish();
 }
 
+Section waiting_fields() {
+  using P = WaitingParameters;
+  auto s = declare<P>("waiting", "CPU cost of waiting and testing, without cache lines and system calls.",
+                      Presence::measured, [](auto& point) -> auto& { return point.machine.waiting; });
+  s.field("check", &P::check, any_time, "looking at one request that is in this core's cache: complete or not");
+  s.field("request_size", &P::request_bytes, footprint, "cache footprint of one request");
+  s.field("detach", &P::detach, any_time, "taking one request from a sync object again");
+  s.field("start", &P::start, any_time, "start of a persistent request, besides what the operation itself does");
+  s.field("query", &P::query, any_time, "a query of a user-level sync object: entry and exit, unlinking");
+  s.field("task", &P::task, any_time, "making a piece of work a task, or taking one, besides the pool's line");
+  s.field("yield", &P::yield, any_time, "sched_yield() when no other thread wants the core");
+  return s.finish();
+}
+
+Section datatype_fields() {
+  using P = DatatypeParameters;
+  auto s = declare<P>("datatype", "Packing and copying large amounts of data.", Presence::measured,
+                      [](auto& point) -> auto& { return point.machine.datatype; });
+  s.field("block", &P::block, any_time, "packing one block of a vector datatype, besides its bytes");
+  s.field("l3_size", &P::l3_bytes, footprint, "shared cache of one socket");
+  s.field("memory_bandwidth", &P::memory_bytes_per_second, any_rate,
+          "memory traffic that the cores of one socket can have together");
+  return s.finish();
+}
+
 } // namespace
 
 Section machine_fields() {
@@ -177,6 +202,8 @@ Section machine_fields() {
   s.section(rdma_fields());
   s.section(matching_fields());
   s.section(software_fields());
+  s.section(waiting_fields());
+  s.section(datatype_fields());
   return s.finish();
 }
 

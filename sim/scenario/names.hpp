@@ -13,6 +13,8 @@ struct KnownNames {
   std::vector<std::string> progress;
   std::vector<std::string> assignments;
   std::vector<std::string> workloads;
+  std::vector<std::string> notifications;
+  std::vector<std::string> idling;
 };
 
 } // namespace contend

@@ -50,6 +50,49 @@ Section rma_mt_fields() {
   return s.finish();
 }
 
+Section waiting_fields() {
+  using P = WaitingWorkloadParameters;
+  auto s = declare<P>("waiting", "What a call over many requests costs of which some are complete.",
+                      Presence::defaulted, [](auto& point) -> auto& { return point.workload.waiting; });
+  s.field("call", &P::call,
+          ChoiceRule{{"testsome", "testany", "testall", "waitsome", "waitany", "waitall", "sync-query",
+                      "sync-query-bulk", "sync-waitall"}},
+          "what is timed: a call of the test or wait family, or of MPIX_Sync");
+  s.field("requests", &P::requests, CountRule{1, 20'000}, "receives that are posted");
+  s.field("complete", &P::complete, CountRule{0, 20'000}, "receives that are complete when the call begins");
+  s.field("iterations", &P::iterations, CountRule{1, 10'000'000}, "calls that are timed, at least 3 rounds of them");
+  return s.finish();
+}
+
+Section ping_pong_fields() {
+  using P = PingPongParameters;
+  auto s = declare<P>("ping-pong", "Communication threads of a task-based runtime, with persistent wildcard receives.",
+                      Presence::defaulted, [](auto& point) -> auto& { return point.workload.ping_pong; });
+  s.field("message_size", &P::message_size_bytes, message_bytes, "data of one hop");
+  s.field("completion", &P::completion, ChoiceRule{{"testsome", "sync-query", "sync-query-bulk"}},
+          "how a thread learns what is complete");
+  s.field("persistent_receives", &P::persistent_receives, CountRule{2, 4096},
+          "receives from anybody that are posted all the time, half of them for activations, half for gets");
+  s.field("header", &P::header_bytes, SizeRule{0, 65536}, "activation without data, or get");
+  s.field("short_limit", &P::short_limit_bytes, message_bytes, "largest data that travels with the activation");
+  s.field("runtime_work", &P::runtime_work, any_time, "work of the runtime per hop, besides communication");
+  s.field("iterations", &P::iterations, CountRule{1, 10'000'000}, "timed round trips");
+  s.field("warmup_iterations", &P::warmup_iterations, CountRule{0, 10'000'000}, "round trips before the timed ones");
+  return s.finish();
+}
+
+Section pack_fields() {
+  using P = PackParameters;
+  auto s = declare<P>("pack", "One thread packs a vector datatype while others wait.", Presence::defaulted,
+                      [](auto& point) -> auto& { return point.workload.pack; });
+  s.field("message_size", &P::message_size_bytes, SizeRule{1, std::int64_t{1} << 34}, "data");
+  s.field("block", &P::block_bytes, SizeRule{1, std::int64_t{1} << 30}, "contiguous data");
+  s.field("helpers", &P::helpers, CountRule{0, 4096}, "threads that wait");
+  s.field("iterations", &P::iterations, CountRule{1, 10'000'000}, "timed packs");
+  s.field("warmup_iterations", &P::warmup_iterations, CountRule{0, 10'000'000}, "packs before the timed ones");
+  return s.finish();
+}
+
 } // namespace
 
 Section workload_fields() {
@@ -59,6 +102,9 @@ Section workload_fields() {
   s.selector("kind", &P::kind, RegistryRule{&KnownNames::workloads}, "which workload");
   s.kind(multirate_fields());
   s.kind(rma_mt_fields());
+  s.kind(waiting_fields());
+  s.kind(ping_pong_fields());
+  s.kind(pack_fields());
   return s.finish();
 }
 

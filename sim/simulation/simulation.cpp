@@ -112,7 +112,7 @@ PointResult simulate(const PointConfig& config, const SimulationOptions& options
 
   const MachineConfig& machine = config.machine;
   World world(engine, {config.library, machine.software, machine.locks, machine.matching, machine.rdma, machine.noise,
-                       config.run.coalesce_idle_polls});
+                       config.run.coalesce_idle_polls, machine.waiting, machine.datatype});
   const std::unique_ptr<Workload> workload = make_workload(config);
   const std::vector<int> host_of_rank = workload->host_of_rank();
   const int hosts = *std::max_element(host_of_rank.begin(), host_of_rank.end()) + 1;

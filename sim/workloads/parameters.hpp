@@ -1,6 +1,8 @@
 // What each kind of workload is told. A kind is a struct here and a section in scenario/workload_fields.cpp.
 #pragma once
 
+#include "core/time.hpp"
+
 #include <cstdint>
 #include <string>
 
@@ -41,11 +43,48 @@ struct RmaMtParameters {
   int warmup_iterations = 1;
 };
 
+/// What a call of the test and wait families, or of MPIX_Sync, costs over n receives of which k are complete; k messages
+/// are sent before each timed call. As contend-waiting measures it.
+struct WaitingWorkloadParameters {
+  /// testsome, testany, testall, waitsome, waitany, waitall; sync-query, sync-query-bulk, sync-waitall
+  std::string call = "testsome";
+  int requests = 1;
+  int complete = 0;
+  int iterations = 100; ///< calls, of which those after a first round are timed
+};
+
+/// One communication thread per process, as PaRSEC has: persistent wildcard receives for short messages of two kinds
+/// (activate, get), and data in messages of their own when it does not fit into the first.
+struct PingPongParameters {
+  std::int64_t message_size_bytes = 400;
+  /// How the thread learns what is complete: testsome (over all of its requests), sync-query (one by one),
+  /// sync-query-bulk (all that is there).
+  std::string completion = "testsome";
+  int persistent_receives = 12;          ///< posted all the time, half of them for each kind
+  std::int64_t header_bytes = 64;        ///< of a short message
+  std::int64_t short_limit_bytes = 1024; ///< data up to this size travels with the activation
+  Duration runtime_work{};               ///< what the application's runtime does for each hop besides communication
+  int iterations = 100;                  ///< round trips
+  int warmup_iterations = 5;
+};
+
+/// One thread packs a vector datatype again and again; the others of its process wait for messages that come at the end.
+struct PackParameters {
+  std::int64_t message_size_bytes = 1 << 20; ///< data
+  std::int64_t block_bytes = 64;             ///< contiguous
+  int helpers = 0;                           ///< threads that wait
+  int iterations = 10;
+  int warmup_iterations = 2;
+};
+
 /// The workload of a point: `kind` says which of the structs applies.
 struct WorkloadParameters {
   std::string kind = "multirate"; ///< key in the workload registry
   MultirateParameters multirate;
   RmaMtParameters rma_mt;
+  WaitingWorkloadParameters waiting;
+  PingPongParameters ping_pong;
+  PackParameters pack;
 };
 
 } // namespace contend

@@ -1,6 +1,9 @@
 #include "workloads/multirate_all_to_all.hpp"
 #include "workloads/multirate_pairwise.hpp"
+#include "workloads/pack.hpp"
+#include "workloads/ping_pong.hpp"
 #include "workloads/rma_mt.hpp"
+#include "workloads/wait_calls.hpp"
 
 namespace contend {
 
@@ -12,6 +15,18 @@ Registry<WorkloadFactory>& workload_registry() {
            return std::make_unique<MultiratePairwise>(parameters.multirate);
          }
          return std::make_unique<MultirateAllToAll>(parameters.multirate);
+       }},
+      {"pack",
+       [](const WorkloadParameters& parameters) -> std::unique_ptr<Workload> {
+         return std::make_unique<Pack>(parameters.pack);
+       }},
+      {"ping-pong",
+       [](const WorkloadParameters& parameters) -> std::unique_ptr<Workload> {
+         return std::make_unique<PingPong>(parameters.ping_pong);
+       }},
+      {"waiting",
+       [](const WorkloadParameters& parameters) -> std::unique_ptr<Workload> {
+         return std::make_unique<WaitCalls>(parameters.waiting);
        }},
       {"rma-mt",
        [](const WorkloadParameters& parameters) -> std::unique_ptr<Workload> {

@@ -65,11 +65,15 @@ TEST_CASE("every struct member has a descriptor", "[scenario][fields]") {
   CHECK(declared(inner(machine, "rdma")) == member_count<RdmaParameters>());
   CHECK(declared(inner(machine, "matching")) == member_count<MatchingParameters>());
   CHECK(declared(inner(machine, "software")) == member_count<SoftwareParameters>());
+  CHECK(declared(inner(machine, "waiting")) == member_count<WaitingParameters>());
+  CHECK(declared(inner(machine, "datatype")) == member_count<DatatypeParameters>());
   CHECK(declared(root_section("fabric")) == member_count<RouteParameters>());
   const Section& library = root_section("library");
   CHECK(declared(library) == member_count<LibraryDesign>());
   CHECK(declared(inner(library, "instances")) == member_count<InstancesDesign>());
   CHECK(declared(inner(library, "progress")) == member_count<ProgressDesign>());
+  CHECK(declared(inner(library, "waiting")) == member_count<WaitingDesign>());
+  CHECK(declared(inner(library, "tasks")) == member_count<TasksDesign>());
   CHECK(declared(inner(library, "matching")) == member_count<MatchingDesign>());
   CHECK(declared(inner(library, "protocol")) == member_count<ProtocolDesign>());
   CHECK(declared(inner(library, "one_sided")) == member_count<OneSidedDesign>());
@@ -78,6 +82,9 @@ TEST_CASE("every struct member has a descriptor", "[scenario][fields]") {
   CHECK(declared(workload) == member_count<WorkloadParameters>()); // the selector, and each kind
   CHECK(declared(kind(workload, "multirate")) == member_count<MultirateParameters>());
   CHECK(declared(kind(workload, "rma-mt")) == member_count<RmaMtParameters>());
+  CHECK(declared(kind(workload, "waiting")) == member_count<WaitingWorkloadParameters>());
+  CHECK(declared(kind(workload, "ping-pong")) == member_count<PingPongParameters>());
+  CHECK(declared(kind(workload, "pack")) == member_count<PackParameters>());
   CHECK(declared(root_section("run")) == member_count<RunConfig>());
   CHECK(declared(scenario_fields()) == member_count<PointConfig>());
 }

@@ -236,6 +236,27 @@ TEST_CASE("a point survives the way to another process", "[scenario][resolved]")
   CHECK_THROWS_AS(point_from_json(nlohmann::ordered_json::array(), names), ScenarioError);
 }
 
+TEST_CASE("waiting, its workloads, and tasks", "[scenario][loader]") {
+  const ResolvedScenario waiting = valid("waiting.json");
+  REQUIRE(waiting.points.size() == 2);
+  const PointConfig& point = waiting.points.front().config;
+  CHECK(point.library.waiting.idle == "steal");
+  CHECK(point.library.progress.yield_when_idle);
+  CHECK(point.library.tasks.matching);
+  CHECK(point.library.tasks.pack_piece_bytes == 32 * 1024);
+  CHECK(point.workload.waiting.call == "sync-query-bulk");
+  CHECK(point.workload.waiting.requests == 8);
+  CHECK(point.workload.waiting.complete == 3);
+  const PointConfig ping_pong = valid("ping_pong.json").points.front().config;
+  CHECK(ping_pong.workload.ping_pong.message_size_bytes == 40'000);
+  CHECK(ping_pong.workload.ping_pong.runtime_work == 3_us);
+  CHECK(ping_pong.workload.ping_pong.short_limit_bytes == 2048);
+  const PointConfig pack = valid("pack.json").points.front().config;
+  CHECK(pack.workload.pack.block_bytes == 128);
+  CHECK(pack.workload.pack.helpers == 3);
+  CHECK(pack.machine.datatype.l3_bytes == 16 * 1024 * 1024);
+}
+
 TEST_CASE("a scenario of another kind of workload", "[scenario][loader]") {
   const ResolvedScenario scenario = valid("rma_mt.json");
   REQUIRE(scenario.points.size() == 4 * 2);

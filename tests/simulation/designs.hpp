@@ -70,6 +70,8 @@ inline PointConfig small_point() {
   machine.rdma.read_depth = 16;
   machine.rdma.completion_batch = 8;
   machine.rdma.completion = 35_ns;
+  machine.waiting = {2_ns, 128, 10_ns, 60_ns, 40_ns, 50_ns, 300_ns};
+  machine.datatype = {6_ns, 4 * 1024 * 1024, 40e9};
   machine.noise = 10_ns;
   point.route = {700_ns, 12.5e9};
   point.workload.multirate.pairs = 4;
@@ -268,6 +270,42 @@ inline std::vector<Design> small_designs() {
     point.machine.nic.send_queue_depth = 6;
     point.workload.rma_mt.synchronisation = "flush-local";
     point.workload.rma_mt.message_size_bytes = 2048;
+  });
+  add("legacy wait: flags, one progress lock", [](PointConfig& point) {
+    point.library.waiting.notification = "request-flags";
+    point.library.progress.engine = "serial-blocking";
+  });
+  for (const char* idle : {"spin", "steal"}) {
+    add(std::string("waiting threads ") + idle, [&](PointConfig& point) { point.library.waiting.idle = idle; });
+  }
+  add("matching as a task, two instances", [](PointConfig& point) {
+    point.library.waiting.idle = "steal";
+    point.library.tasks.matching = true;
+    point.library.instances.count = 2;
+  });
+  add("yield when idle", [](PointConfig& point) { point.library.progress.yield_when_idle = true; });
+  for (const char* call : {"testsome", "waitsome", "waitany", "sync-query-bulk"}) {
+    add(std::string("8 of 60 complete, ") + call, [&](PointConfig& point) {
+      point.workload.kind = "waiting";
+      point.workload.waiting.call = call;
+      point.workload.waiting.requests = 60;
+      point.workload.waiting.complete = 8;
+      point.workload.waiting.iterations = 5;
+    });
+  }
+  for (const char* completion : {"testsome", "sync-query"}) {
+    add(std::string("ping-pong of 40 kB, ") + completion, [&](PointConfig& point) {
+      point.workload.kind = "ping-pong";
+      point.workload.ping_pong.completion = completion;
+      point.workload.ping_pong.message_size_bytes = 40'000;
+      point.workload.ping_pong.iterations = 10;
+    });
+  }
+  add("pack with five helpers", [](PointConfig& point) {
+    point.workload.kind = "pack";
+    point.workload.pack.helpers = 5;
+    point.workload.pack.iterations = 3;
+    point.library.waiting.idle = "steal";
   });
   return designs;
 }

@@ -19,12 +19,12 @@ void ConcurrentProgress::poll_until_complete(SimThread& self, SyncObject& sync) 
       idle = false;
       continue;
     }
-    idle = progress(self, sync) == 0;
+    idle = progress(self, sync, alone() ? ProgressSource::Noise::never : ProgressSource::Noise::always) == 0;
   }
 }
 
-int ConcurrentProgress::progress(SimThread& self, SyncObject& sync) {
-  source_.begin_turn(self, alone() ? ProgressSource::Noise::never : ProgressSource::Noise::always);
+int ConcurrentProgress::progress(SimThread& self, SyncObject& sync, ProgressSource::Noise noise) {
+  source_.begin_turn(self, noise);
   int count = 0;
   for (const int own : source_.own_targets(self, sync)) {
     count += source_.poll(self, own, ProgressSource::IfHeld::skip);

@@ -22,13 +22,16 @@ public:
   explicit ConcurrentProgress(const ProgressParts& parts);
 
   void wait(SimThread& self, SyncObject& sync) override;
+  int test(SimThread& self, SyncObject& sync, ProgressSource& /*source*/) override {
+    return progress(self, sync, ProgressSource::Noise::always);
+  }
   void completed(SimThread& self, SyncObject& sync) override { ring_.completed(self, sync); }
 
 private:
   void poll_until_complete(SimThread& self, SyncObject& sync);
   /// No other thread makes progress.
   [[nodiscard]] bool alone() const { return ring_.in_progress() == 1; }
-  int progress(SimThread& self, SyncObject& sync);
+  int progress(SimThread& self, SyncObject& sync, ProgressSource::Noise noise);
 
   ProgressSource& source_;
   WaitRing ring_;

@@ -7,7 +7,7 @@ namespace contend {
 void OffloadProgress::wait(SimThread& self, SyncObject& sync) {
   for (;;) {
     sync.line.load(self, Category::poll_idle);
-    if (sync.pending == 0) {
+    if (sync.pending <= 0) {
       return;
     }
     sync.spinning = &self;

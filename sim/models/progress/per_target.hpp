@@ -24,6 +24,9 @@ public:
       : source_(parts.source), global_every_(parts.design.global_every) {}
 
   void wait(SimThread& self, SyncObject& sync) override;
+  int test(SimThread& self, SyncObject& sync, ProgressSource& /*source*/) override {
+    return progress(self, sync, ++turns_of(self) % global_every_ == 0);
+  }
   void completed(SimThread& /*self*/, SyncObject& sync) override { source_.end_rest_of(sync); }
 
 private:

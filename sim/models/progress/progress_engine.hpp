@@ -17,6 +17,8 @@
 
 namespace contend {
 
+class Idling;
+
 /// What a progress engine drives: the instances of one process, and what else there is to do. A turn of the progress loop
 /// is begin_turn(), any number of polls, end_turn(); several threads may be in a turn at the same time.
 class ProgressSource {
@@ -80,8 +82,11 @@ class ProgressEngine {
 public:
   virtual ~ProgressEngine() = default;
 
-  /// Returns when sync.pending is 0. Several threads of the process may be inside.
+  /// Returns when sync.pending is 0 or less. Several threads of the process may be inside.
   virtual void wait(SimThread& self, SyncObject& sync) = 0;
+  /// One turn of progress by a thread that tests and does not wait; `sync` is its own. Returns how much it found. Default:
+  /// one that polls every target, whoever else makes progress (Open MPI's MPI_Test calls opal_progress itself).
+  virtual int test(SimThread& self, SyncObject& sync, ProgressSource& source);
   /// `sync.pending` has just become smaller, and is not 0; called by the thread that completed a request.
   virtual void advanced(SimThread& /*self*/, SyncObject& /*sync*/) {}
   /// `sync.pending` has just become 0; called by the thread that completed the last request.
@@ -103,7 +108,12 @@ struct ProgressParts {
   Duration pause{};                                                      ///< one turn of a spin loop
   std::string_view name;
   ProgressDesign design;
+  Idling* idling = nullptr; ///< what threads do that may not make progress; none: they sleep
 };
+
+inline int ProgressEngine::test(SimThread& self, SyncObject& /*sync*/, ProgressSource& source) {
+  return source.progress(self, ProgressSource::Noise::always);
+}
 
 using ProgressFactory = std::unique_ptr<ProgressEngine> (*)(const ProgressParts&);
 

@@ -7,12 +7,17 @@ namespace contend {
 SerialBlockingProgress::SerialBlockingProgress(const ProgressParts& parts)
     : source_(parts.source), lock_(parts.make_lock(std::string(parts.name) + "/progress lock")) {}
 
+int SerialBlockingProgress::test(SimThread& self, SyncObject& /*sync*/, ProgressSource& source) {
+  lock_->lock(self);
+  const int found = source.progress(self, ProgressSource::Noise::never);
+  lock_->unlock(self);
+  return found;
+}
+
 void SerialBlockingProgress::wait(SimThread& self, SyncObject& sync) {
   while (sync.pending > 0) {
-    lock_->lock(self);
-    source_.progress(self, ProgressSource::Noise::never);
-    lock_->unlock(self);
-    sync.line.load(self, Category::poll_idle);
+    test(self, sync, source_);
+    sync.look(self, Category::poll_idle);
   }
 }
 

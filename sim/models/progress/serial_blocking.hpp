@@ -10,6 +10,7 @@ public:
   explicit SerialBlockingProgress(const ProgressParts& parts);
 
   void wait(SimThread& self, SyncObject& sync) override;
+  int test(SimThread& self, SyncObject& sync, ProgressSource& source) override;
   void completed(SimThread& /*self*/, SyncObject& /*sync*/) override {} // waiters look for themselves
 
 private:

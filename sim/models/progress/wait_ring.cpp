@@ -6,7 +6,8 @@
 namespace contend {
 
 WaitRing::WaitRing(const ProgressParts& parts, int limit)
-    : source_(parts.source), limit_(limit), lock_(parts.make_lock(std::string(parts.name) + "/wait ring")) {}
+    : source_(parts.source), idling_(parts.idling != nullptr ? *parts.idling : sleep_), limit_(limit),
+      lock_(parts.make_lock(std::string(parts.name) + "/wait ring")) {}
 
 void WaitRing::enter(SimThread& self, SyncObject& sync) {
   sync.promoted = false;
@@ -19,8 +20,8 @@ void WaitRing::enter(SimThread& self, SyncObject& sync) {
   }
   lock_->unlock(self);
 
-  while (sync.pending > 0 && !sync.promoted) {
-    sync.condition.wait(self, Category::blocked, [&] { return sync.pending > 0 && !sync.promoted; });
+  while (sync.idles()) {
+    idling_.idle(self, sync);
   }
 }
 
@@ -39,14 +40,14 @@ void WaitRing::leave(SimThread& self, SyncObject& sync) {
   if (head != nullptr && !head->promoted) {
     head->promoted = true;
     join();
-    head->condition.wake(self, 1, Category::lock_wait);
+    idling_.wake(self, *head, Category::lock_wait, true);
   }
   lock_->unlock(self);
 }
 
 void WaitRing::completed(SimThread& self, SyncObject& sync) {
-  if (sync.condition.sleepers() > 0) {
-    sync.condition.wake(self, 1, Category::completion);
+  if (idling_.idles(sync)) {
+    idling_.wake(self, sync, Category::completion, false);
   } else {
     source_.end_rest_of(sync);
   }

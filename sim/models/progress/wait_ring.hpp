@@ -14,6 +14,7 @@
 #pragma once
 
 #include "models/progress/progress_engine.hpp"
+#include "models/waiting/sleep_idling.hpp"
 
 #include <deque>
 #include <limits>
@@ -27,10 +28,10 @@ public:
   /// `limit`: threads that may make progress at a time, at least 1.
   WaitRing(const ProgressParts& parts, int limit);
 
-  /// Returns when sync.pending is 0; calls turns(self, sync) when this thread may make progress, which returns then.
+  /// Returns when sync.pending is 0 or less; calls turns(self, sync) when this thread may make progress, which returns then.
   template <typename Turns>
   void wait(SimThread& self, SyncObject& sync, Turns turns) {
-    if (sync.pending == 0) {
+    if (sync.pending <= 0) {
       return;
     }
     enter(self, sync);
@@ -40,7 +41,7 @@ public:
     }
     leave(self, sync);
   }
-  /// sync.pending has become 0: its thread need not sleep any more.
+  /// sync.pending has become 0: its thread need not idle any more.
   void completed(SimThread& self, SyncObject& sync);
 
   [[nodiscard]] int limit() const { return limit_; }
@@ -52,6 +53,8 @@ private:
   void join();
 
   ProgressSource& source_;
+  SleepIdling sleep_;
+  Idling& idling_;
   int limit_;
   int in_progress_ = 0;
   std::unique_ptr<Lock> lock_;

@@ -48,8 +48,9 @@ inline Observation observe(const PointConfig& point, std::uint64_t seed, std::ui
   Watcher watcher;
   engine.set_observer(&watcher);
   engine.set_step_limit(step_limit);
-  World world(engine, {point.library, point.machine.software, point.machine.locks, point.machine.matching,
-                       point.machine.rdma, point.machine.noise, point.run.coalesce_idle_polls});
+  World world(engine,
+              {point.library, point.machine.software, point.machine.locks, point.machine.matching, point.machine.rdma,
+               point.machine.noise, point.run.coalesce_idle_polls, point.machine.waiting, point.machine.datatype});
   const std::unique_ptr<Workload> workload = workload_registry().at(point.workload.kind)(point.workload);
   const std::vector<int> host_of_rank = workload->host_of_rank();
   for (int host = 0; host <= *std::max_element(host_of_rank.begin(), host_of_rank.end()); ++host) {

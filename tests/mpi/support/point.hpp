@@ -84,6 +84,17 @@ inline MachineConfig small_machine() {
   machine.software.one_sided_synchronize = 53'017_ps;
   machine.software.copy_bytes_per_second = 9.7e9;
 
+  machine.waiting.check = 2'017_ps;
+  machine.waiting.request_bytes = 128;
+  machine.waiting.detach = 9'011_ps;
+  machine.waiting.start = 61'027_ps;
+  machine.waiting.query = 41'017_ps;
+  machine.waiting.task = 49'003_ps;
+  machine.waiting.yield = 311'009_ps;
+  machine.datatype.block = 6'011_ps;
+  machine.datatype.l3_bytes = 4 * 1024 * 1024;
+  machine.datatype.memory_bytes_per_second = 41e9;
+
   machine.noise = 0_ps;
   return machine;
 }

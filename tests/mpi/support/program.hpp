@@ -16,7 +16,8 @@ public:
 
   explicit Program(int ranks, const PointConfig& point = small_point(), std::uint64_t seed = 1)
       : engine(seed), world(engine, {point.library, point.machine.software, point.machine.locks, point.machine.matching,
-                                     point.machine.rdma, point.machine.noise, point.run.coalesce_idle_polls}) {
+                                     point.machine.rdma, point.machine.noise, point.run.coalesce_idle_polls,
+                                     point.machine.waiting, point.machine.datatype}) {
     std::vector<int> hosts;
     for (int rank = 0; rank < ranks; ++rank) {
       hosts.push_back(world.add_host(point.machine.topology, point.machine.cache, point.machine.futex,

@@ -5,6 +5,7 @@
 #include "models/locks/lock.hpp"
 #include "models/matching/matcher.hpp"
 #include "models/progress/progress_engine.hpp"
+#include "models/waiting/idling.hpp"
 #include "mpi/assignment.hpp"
 #include "point.hpp"
 
@@ -14,6 +15,22 @@
 #include <vector>
 
 namespace contend::test {
+
+/// How threads wait, where the progress engine leaves a choice.
+inline void draw_waiting(PointConfig& point, std::uint64_t seed) {
+  RandomStream random(seed, "waiting");
+  LibraryDesign& library = point.library;
+  const std::string& engine = library.progress.engine;
+  if (engine == "ownership") {
+    const std::vector<std::string> kinds = idling_registry().names();
+    library.waiting.idle = kinds[random.below(kinds.size())];
+    library.tasks.matching = library.waiting.idle == "steal" && !library.matching.ordered_by_transport() &&
+                             library.matching.engine != "offload" && random.below(2) == 0;
+  } else if (engine == "serial-blocking" || engine == "serial-try-lock") {
+    library.waiting.notification = random.below(2) == 0 ? "sync-object" : "request-flags";
+  }
+  library.progress.yield_when_idle = random.below(4) == 0;
+}
 
 /// Any matching engine on any queues, with what it needs to keep messages in order.
 inline void draw_matching(PointConfig& point, std::uint64_t seed) {
@@ -75,6 +92,7 @@ inline PointConfig random_point(std::uint64_t seed) {
   point.workload.multirate.any_tag = flag();
   point.run.coalesce_idle_polls = random.below(4) != 0;
   draw_matching(point, seed);
+  draw_waiting(point, seed);
   return point;
 }
 
@@ -90,8 +108,10 @@ inline std::string describe(const PointConfig& point) {
          std::to_string(point.machine.nic.flow_control_window) +
          (point.workload.multirate.allow_overtaking ? " overtaking" : "") +
          (point.workload.multirate.any_tag ? " any tag" : "") +
-         (point.workload.multirate.communicator_per_pair ? " own communicators" : "") +
-         (point.run.coalesce_idle_polls ? "" : " every poll");
+         (point.workload.multirate.communicator_per_pair ? " own communicators" : "") + " waiting " +
+         point.library.waiting.notification + " " + point.library.waiting.idle +
+         (point.library.progress.yield_when_idle ? " yields" : "") +
+         (point.library.tasks.matching ? " matching tasks" : "") + (point.run.coalesce_idle_polls ? "" : " every poll");
 }
 
 } // namespace contend::test

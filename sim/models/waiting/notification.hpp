@@ -1,0 +1,39 @@
+// How a thread learns that requests which it waits for are complete.
+#pragma once
+
+#include "core/engine.hpp"
+#include "core/host.hpp"
+#include "models/progress/sync_object.hpp"
+#include "models/registry.hpp"
+#include "models/waiting/parameters.hpp"
+
+#include <memory>
+
+namespace contend {
+
+/// What the waiter and those who complete its requests do to a sync object, and what that costs. That `pending` is right
+/// is not their business.
+class Notification {
+public:
+  virtual ~Notification() = default;
+
+  /// `self` begins to wait for some of `requests` requests.
+  virtual void begin(SimThread& self, SyncObject& sync, int requests) = 0;
+  /// `self` has completed a request that is waited for, and makes that known; sync.pending becomes smaller after this.
+  virtual void publish(SimThread& self, SyncObject& sync) = 0;
+  /// The waiter looks; sync.pending is what it saw.
+  virtual void look(SimThread& self, SyncObject& sync, Category category) = 0;
+};
+
+struct NotificationParts {
+  const Host& host;
+  WaitingParameters prices;
+  bool exclusive = false; ///< only one thread at a time is inside the library: plain stores do
+};
+
+using NotificationFactory = std::unique_ptr<Notification> (*)(const NotificationParts&);
+
+/// All kinds of notification by name.
+Registry<NotificationFactory>& notification_registry();
+
+} // namespace contend

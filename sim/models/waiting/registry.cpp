@@ -1,0 +1,40 @@
+#include "models/waiting/counter_notification.hpp"
+#include "models/waiting/flag_notification.hpp"
+#include "models/waiting/sleep_idling.hpp"
+#include "models/waiting/spin_idling.hpp"
+#include "models/waiting/steal_idling.hpp"
+
+namespace contend {
+
+namespace {
+
+template <typename Kind>
+std::unique_ptr<Notification> make_notification(const NotificationParts& parts) {
+  return std::make_unique<Kind>(parts);
+}
+
+template <typename Kind>
+std::unique_ptr<Idling> make_idling(const IdlingParts& parts) {
+  return std::make_unique<Kind>(parts);
+}
+
+} // namespace
+
+Registry<NotificationFactory>& notification_registry() {
+  static Registry<NotificationFactory> registry{
+      {"request-flags", make_notification<FlagNotification>},
+      {"sync-object", make_notification<CounterNotification>},
+  };
+  return registry;
+}
+
+Registry<IdlingFactory>& idling_registry() {
+  static Registry<IdlingFactory> registry{
+      {"sleep", make_idling<SleepIdling>},
+      {"spin", make_idling<SpinIdling>},
+      {"steal", make_idling<StealIdling>},
+  };
+  return registry;
+}
+
+} // namespace contend

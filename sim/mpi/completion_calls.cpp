@@ -1,0 +1,239 @@
+// MPI_Waitany, MPI_Waitsome and the test calls. A sync object is attached to each request and detached again in every call
+// that has to wait (Open MPI's ompi_request_default_wait_any and _wait_some):
+//
+//   waitsome(requests):
+//     sync.count = 1
+//     for each request: compare-and-swap(request.state, pending, sync), or it is complete
+//     if none is: wait(sync)
+//     for each request: compare-and-swap(request.state, sync, pending), or it is complete now
+//     spin until all of these have updated the counter: the sync object is used again
+//
+//   testsome(requests): look at each; if none is complete: one turn of progress
+#include "mpi/process.hpp"
+
+#include <algorithm>
+#include <stdexcept>
+
+namespace contend {
+
+void Process::attach(SimThread& self, SyncObject& sync, Request& request) {
+  if (request.sync != nullptr) {
+    throw std::logic_error(name() + ": a request is waited for by two");
+  }
+  self.owe(settings_.software.wait_request, Category::software); // by compare-and-swap
+  request.sync = &sync;
+  if (mapped_ && std::find(sync.targets.begin(), sync.targets.end(), request.instance) == sync.targets.end()) {
+    sync.targets.push_back(request.instance);
+  }
+}
+
+/// The application has learnt that the request is complete.
+void Process::release(SimThread& self, Request* request) {
+  self.owe(settings_.software.wait_request, Category::software);
+  if (request->persistent != Request::Persistent::no) {
+    request->active = false;
+    request->sync = nullptr;
+    request->user_sync = nullptr;
+  } else {
+    free_request(self, request);
+  }
+}
+
+/// Reads the state of the requests in order, until one is complete if `stop_at_first`. Returns how many are.
+int Process::look_at_all(SimThread& self, std::span<Request* const> requests, bool stop_at_first) {
+  QueueWalk walk(host_, settings_.waiting.check, self.core());
+  int complete = 0;
+  for (const Request* request : requests) {
+    walk.visit(1);
+    if (!counts(request) || !request->complete) {
+      continue;
+    }
+    ++complete;
+    if (request->completed_on >= 0 && request->completed_on != self.core()) {
+      walk.fetch_from(request->completed_on);
+    }
+    if (stop_at_first) {
+      break;
+    }
+  }
+  self.owe(walk.price(static_cast<std::int64_t>(requests.size()) * settings_.waiting.request_bytes),
+           Category::software);
+  self.settle();
+  return complete;
+}
+
+/// Returns when at least one request is complete; false: none counts.
+bool Process::wait_for_one(SimThread& self, std::span<Request* const> requests, bool stop_at_first) {
+  if (std::none_of(requests.begin(), requests.end(), counts)) {
+    self.owe(settings_.waiting.check * static_cast<std::int64_t>(requests.size()), Category::software);
+    return false;
+  }
+  SyncObject& sync = sync_of(self);
+  sync.pending = 1;
+  sync.targets.clear();
+  notification_->begin(self, sync, static_cast<int>(requests.size()));
+  std::vector<Request*> attached;
+  attached.reserve(requests.size());
+  bool complete = false;
+  for (Request* request : requests) {
+    if (!counts(request)) {
+      continue;
+    }
+    if (request->complete) {
+      complete = true;
+      if (stop_at_first) {
+        break;
+      }
+    } else {
+      attach(self, sync, *request);
+      attached.push_back(request);
+    }
+  }
+  self.settle();
+  if (!complete) {
+    leave_call(self);
+    progress_->wait(self, sync);
+    stop(self);
+    enter_call(self);
+  }
+  int completions = 0;
+  for (Request* request : attached) {
+    self.owe(settings_.waiting.detach, Category::software);
+    completions += request->complete ? 1 : 0;
+    request->sync = nullptr;
+  }
+  self.settle();
+  while (sync.pending > 1 - completions) { // they are on their way to the counter
+    self.spend(settings_.locks.pause, Category::poll_idle);
+    sync.line.load(self, Category::poll_idle);
+  }
+  return true;
+}
+
+/// Releases up to `most` complete requests, and returns their indices.
+std::vector<int> Process::take_complete(SimThread& self, std::span<Request*> requests, std::size_t most) {
+  std::vector<int> indices;
+  for (std::size_t i = 0; i < requests.size() && indices.size() < most; ++i) {
+    Request* const request = requests[i];
+    if (!counts(request) || !request->complete) {
+      continue;
+    }
+    indices.push_back(static_cast<int>(i));
+    requests[i] = request->persistent == Request::Persistent::no ? nullptr : request;
+    release(self, request);
+  }
+  return indices;
+}
+
+/// The calling thread's, with the instances that the requests belong to.
+SyncObject& Process::sync_for_test(SimThread& self, std::span<Request* const> requests) {
+  SyncObject& sync = sync_of(self);
+  sync.targets.clear();
+  for (const Request* request : requests) {
+    if (mapped_ && counts(request) &&
+        std::find(sync.targets.begin(), sync.targets.end(), request->instance) == sync.targets.end()) {
+      sync.targets.push_back(request->instance);
+    }
+  }
+  return sync;
+}
+
+/// One turn, by a thread that does not wait.
+void Process::make_progress(SimThread& self, SyncObject& sync) {
+  self.settle();
+  leave_call(self);
+  progress_->test(self, sync, *this);
+  stop(self);
+  enter_call(self);
+}
+
+int Process::waitany(SimThread& self, std::span<Request*> requests) {
+  const TraceScope scope(self, rank_, "MPI_Waitany");
+  enter_call(self);
+  software(self, settings_.software.wait_call);
+  std::vector<int> index;
+  if (wait_for_one(self, requests, true)) {
+    look_at_all(self, requests, true);
+    index = take_complete(self, requests, 1);
+  }
+  leave_call(self);
+  return index.empty() ? -1 : index.front();
+}
+
+std::vector<int> Process::waitsome(SimThread& self, std::span<Request*> requests) {
+  const TraceScope scope(self, rank_, "MPI_Waitsome");
+  enter_call(self);
+  software(self, settings_.software.wait_call);
+  std::vector<int> indices;
+  if (wait_for_one(self, requests, false)) {
+    look_at_all(self, requests, false);
+    indices = take_complete(self, requests, requests.size());
+  }
+  leave_call(self);
+  return indices;
+}
+
+bool Process::test(SimThread& self, Request** request) {
+  const TraceScope scope(self, rank_, "MPI_Test");
+  const std::span<Request*> one(request, 1);
+  if (!counts(*request)) {
+    return true;
+  }
+  enter_call(self);
+  software(self, settings_.software.wait_call);
+  bool complete = look_at_all(self, one, true) == 1;
+  if (!complete) {
+    make_progress(self, sync_for_test(self, one));
+    complete = look_at_all(self, one, true) == 1;
+  }
+  if (complete) {
+    take_complete(self, one, 1);
+  }
+  leave_call(self);
+  return complete;
+}
+
+int Process::testany(SimThread& self, std::span<Request*> requests) {
+  const TraceScope scope(self, rank_, "MPI_Testany");
+  enter_call(self);
+  software(self, settings_.software.wait_call);
+  std::vector<int> index;
+  if (look_at_all(self, requests, true) > 0) {
+    index = take_complete(self, requests, 1);
+  } else {
+    make_progress(self, sync_for_test(self, requests));
+  }
+  leave_call(self);
+  return index.empty() ? -1 : index.front();
+}
+
+std::vector<int> Process::testsome(SimThread& self, std::span<Request*> requests) {
+  const TraceScope scope(self, rank_, "MPI_Testsome");
+  enter_call(self);
+  software(self, settings_.software.wait_call);
+  std::vector<int> indices;
+  if (look_at_all(self, requests, false) > 0) {
+    indices = take_complete(self, requests, requests.size());
+  } else {
+    make_progress(self, sync_for_test(self, requests));
+  }
+  leave_call(self);
+  return indices;
+}
+
+bool Process::testall(SimThread& self, std::span<Request*> requests) {
+  const TraceScope scope(self, rank_, "MPI_Testall");
+  enter_call(self);
+  software(self, settings_.software.wait_call);
+  const int complete = look_at_all(self, requests, false);
+  const bool all = complete == std::count_if(requests.begin(), requests.end(), counts);
+  if (all) {
+    take_complete(self, requests, requests.size());
+  } else {
+    make_progress(self, sync_for_test(self, requests));
+  }
+  leave_call(self);
+  return all;
+}
+
+} // namespace contend

@@ -1,0 +1,46 @@
+// MPIX_Sync: a sync object in the hands of the user (D ch. 4). Requests are attached to it with a value each; who completes
+// one appends that value to a list, so that asking for what is complete costs the same however many requests are attached:
+//
+//   attach(request, data): compare-and-swap(request.state, pending, sync); complete already: append(data)
+//   complete(request):     swap(request.state, completed); append(data); SYNC_UPDATE(sync)
+//   query():               one turn of progress if the list is empty; take the first
+//
+// A request is attached until it is reported or detached. A reported request is freed, or, if it is persistent, inactive
+// and detached: it is attached anew after its next start.
+#pragma once
+
+#include "core/cache_line.hpp"
+#include "models/progress/sync_object.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <string>
+#include <string_view>
+
+namespace contend {
+
+struct Request;
+
+class UserSync {
+public:
+  UserSync(Engine& engine, const Host& host, std::string_view name)
+      : object_(engine, host, name), list_(engine, host, std::string(name) + "/completed") {}
+
+  struct Completion {
+    std::uint64_t data;
+    Request* request; ///< persistent and inactive, or freed and not to be touched
+    bool operator==(const Completion&) const = default;
+  };
+
+private:
+  friend class Process;
+
+  SyncObject object_; ///< `pending`: attached requests that are not complete
+  CacheLine list_;    ///< head and tail of the list, which is lock-free
+  std::deque<Request*> completed_;
+  std::size_t attached_ = 0;
+  bool waiting_ = false; ///< a thread is in waitall
+};
+
+} // namespace contend

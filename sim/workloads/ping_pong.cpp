@@ -1,0 +1,153 @@
+#include "workloads/ping_pong.hpp"
+
+#include <limits>
+#include <string>
+
+namespace contend {
+
+std::uint64_t PingPong::planned_operations() const {
+  constexpr std::uint64_t messages_per_round_trip = 6;
+  return messages_per_round_trip * static_cast<std::uint64_t>(all_iterations());
+}
+
+void PingPong::start(World& world) {
+  communicator_ = world.create_communicator(false);
+  for (const int rank : {0, 1}) {
+    Side& side = sides_[static_cast<std::size_t>(rank)];
+    side.process = &world.process(rank);
+    side.peer = 1 - rank;
+    side.thread = &world.engine().spawn("communication thread " + std::to_string(rank), rank, 0,
+                                        [this, rank](SimThread& self) { run(self, rank); });
+    side.thread->set_process(rank);
+  }
+}
+
+void PingPong::run(SimThread& self, int rank) {
+  Side& side = sides_[static_cast<std::size_t>(rank)];
+  Process& process = *side.process;
+  side.requests.assign(place(slots), nullptr);
+  if (parameters_.completion != "testsome") {
+    side.sync = &process.sync_init(self);
+  }
+  const std::int64_t longest = parameters_.header_bytes + parameters_.short_limit_bytes;
+  for (int i = 0; i < parameters_.persistent_receives; ++i) {
+    const int tag = i < parameters_.persistent_receives / 2 ? activate_tag : get_tag;
+    side.requests[static_cast<std::size_t>(i)] = process.recv_init(self, communicator_, any_source, tag, longest);
+    start_receive(self, side, static_cast<std::size_t>(i));
+  }
+  process.barrier(self, communicator_);
+  for (int iteration = 0; iteration < all_iterations(); ++iteration) {
+    if (iteration == parameters_.warmup_iterations) {
+      self.reset_times();
+      timed_start_ = rank == 0 ? self.now() : timed_start_;
+    }
+    if (rank == 0) {
+      send_hop(self, side);
+    }
+    receive_hop(self, side);
+    if (rank != 0) {
+      send_hop(self, side);
+    }
+  }
+  timed_end_ = rank == 0 ? self.now() : timed_end_;
+  for (const Slot slot : {data_receive, message_send, data_send}) {
+    while (side.requests[place(slot)] != nullptr) {
+      poll(self, side);
+    }
+  }
+}
+
+void PingPong::start_receive(SimThread& self, Side& side, std::size_t index) {
+  side.process->start(self, *side.requests[index]);
+  if (side.sync != nullptr) {
+    side.process->sync_attach(self, *side.sync, *side.requests[index], index);
+  }
+}
+
+/// Puts a request where poll() will find it complete.
+void PingPong::track(SimThread& self, Side& side, Slot slot, Request* request) {
+  side.requests[place(slot)] = request;
+  if (request != nullptr && side.sync != nullptr) {
+    side.process->sync_attach(self, *side.sync, *request, place(slot));
+  }
+}
+
+/// One call that tells what is complete.
+void PingPong::poll(SimThread& self, Side& side) {
+  if (side.sync == nullptr) {
+    for (const int index : side.process->testsome(self, side.requests)) {
+      completed(self, side, static_cast<std::size_t>(index));
+    }
+    return;
+  }
+  const std::size_t most = parameters_.completion == "sync-query" ? 1 : std::numeric_limits<std::size_t>::max();
+  for (const UserSync::Completion& completion : side.process->sync_query_bulk(self, *side.sync, most)) {
+    completed(self, side, completion.data);
+  }
+}
+
+void PingPong::completed(SimThread& self, Side& side, std::size_t index) {
+  if (index >= place(data_receive)) {
+    side.requests[index] = nullptr;
+    return;
+  }
+  (side.requests[index]->wanted_tag == activate_tag ? side.activations : side.gets) += 1;
+  start_receive(self, side, index);
+}
+
+void PingPong::send_hop(SimThread& self, Side& side) {
+  const auto send = [&](Slot slot, int tag, std::int64_t bytes) {
+    while (side.requests[place(slot)] != nullptr) {
+      poll(self, side);
+    }
+    track(self, side, slot, side.process->isend(self, communicator_, side.peer, tag, bytes));
+  };
+  send(message_send, activate_tag, parameters_.header_bytes + (data_apart() ? 0 : parameters_.message_size_bytes));
+  if (data_apart()) {
+    for (; side.gets == 0; poll(self, side)) {
+    }
+    --side.gets;
+    send(data_send, data_tag, parameters_.message_size_bytes);
+  }
+}
+
+void PingPong::receive_hop(SimThread& self, Side& side) {
+  for (; side.activations == 0; poll(self, side)) {
+  }
+  --side.activations;
+  if (data_apart()) {
+    track(self, side, data_receive,
+          side.process->irecv(self, communicator_, side.peer, data_tag, parameters_.message_size_bytes));
+    while (side.requests[place(message_send)] != nullptr) {
+      poll(self, side);
+    }
+    track(self, side, message_send,
+          side.process->isend(self, communicator_, side.peer, get_tag, parameters_.header_bytes));
+    while (side.requests[place(data_receive)] != nullptr) {
+      poll(self, side);
+    }
+  }
+  self.spend(parameters_.runtime_work, Category::software);
+  ++side.hops;
+}
+
+WorkloadResult PingPong::result(const World& /*world*/) const {
+  for (const Side& side : sides_) {
+    if (side.hops != all_iterations()) {
+      throw InvariantViolation("ping-pong: " + std::to_string(side.hops) + " of " + std::to_string(all_iterations()) +
+                               " hops have arrived");
+    }
+  }
+  WorkloadResult result;
+  result.operations = 2 * std::int64_t{parameters_.iterations};
+  result.bytes = result.operations * parameters_.message_size_bytes;
+  result.elapsed = timed_end_ - timed_start_;
+  result.measures = {{"time_per_operation_s", result.elapsed.in_seconds() / static_cast<double>(result.operations)}};
+  for (std::size_t rank = 0; rank < sides_.size(); ++rank) {
+    result.times[rank] = sides_[rank].thread->times();
+    result.threads[rank] = 1;
+  }
+  return result;
+}
+
+} // namespace contend
