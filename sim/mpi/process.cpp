@@ -20,7 +20,7 @@ Process::Process(Engine& engine, const Host& host, Nic& nic, const ProcessSettin
       noise_(engine.stream(name() + "/noise")), delayed_label_(name() + "/delayed sends", rank),
       out_of_sequence_label_(name() + "/out of sequence", rank) {
   if (settings_.library.progress.yield_when_idle) {
-    settings_.coalesce_idle_polls = false; // a turn goes on after its end, where delayed sends are looked at
+    settings_.coalesce_idle_polls = false; // there is more to a turn than its period
   }
   idles_.push_back(std::make_unique<IdlePoll>(engine, settings_.coalesce_idle_polls, name()));
   free_idles_.push_back(idles_.back().get());

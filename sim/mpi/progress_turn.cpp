@@ -96,10 +96,10 @@ int Process::poll(SimThread& self, int target, IfHeld if_held) {
   const Duration look_at = engine_.now() - poller.turn_start;
   const int found = instance.context->drain(self, *this);
   poller.disturb_if(found > 0);
-  poller.found += found;
   poller.turn.visits.push_back({&lock_of(instance), try_at, look_at, look_at});
   instance.lock->unlock(self, Category::poll_idle);
   poller.turn.visits.back().done_at = self.now() - poller.turn_start;
+  poller.found += found;
   return found;
 }
 
@@ -151,14 +151,14 @@ int Process::end_turn(SimThread& self) {
   if (global_lock_) {
     global_lock_->unlock(self, Category::poll_idle);
   }
-  if (settings_.library.progress.yield_when_idle && poller.found + found == 0) { // as opal_progress() does
-    yield(self);
-  }
   poller.turn.period = self.now() - poller.turn_start;
   if (global_lock_ && !poller.turn.visits.empty()) {
     poller.turn.visits.back().done_at = poller.turn.period;
   }
   TraceScope::close(self);
+  if (settings_.library.progress.yield_when_idle && poller.found + found == 0) {
+    yield(self);
+  }
   return found;
 }
 
