@@ -20,6 +20,9 @@ Process::Process(Engine& engine, const Host& host, Transport& transport, const P
       steps_line_(engine, host, name() + "/rendezvous steps"), free_list_(engine, host, name() + "/request free list"),
       noise_(engine.stream(name() + "/noise")), delayed_label_(name() + "/delayed sends", rank),
       out_of_sequence_label_(name() + "/out of sequence", rank) {
+  if (settings_.library.progress.yield_when_idle) {
+    settings_.coalesce_idle_polls = false; // there is more to a turn than its period
+  }
   idles_.push_back(std::make_unique<IdlePoll>(engine, settings_.coalesce_idle_polls, name()));
   free_idles_.push_back(idles_.back().get());
   const InstancesDesign& design = settings_.library.instances;

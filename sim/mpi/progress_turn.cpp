@@ -159,6 +159,9 @@ int Process::end_turn(SimThread& self) {
     poller.turn.visits.back().done_at = poller.turn.period;
   }
   TraceScope::close(self);
+  if (settings_.library.progress.yield_when_idle && poller.found + found == 0) {
+    yield(self);
+  }
   return found;
 }
 
