@@ -151,9 +151,6 @@ int Process::end_turn(SimThread& self) {
   if (global_lock_) {
     global_lock_->unlock(self, Category::poll_idle);
   }
-  if (settings_.library.progress.yield_when_idle && poller.found + found == 0) { // as opal_progress() does
-    yield(self);
-  }
   poller.turn.period = self.now() - poller.turn_start;
   if (global_lock_ && !poller.turn.visits.empty()) {
     poller.turn.visits.back().done_at = poller.turn.period;
