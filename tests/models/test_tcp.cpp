@@ -74,8 +74,8 @@ TEST_CASE("between hosts a message takes the wire", "[tcp]") {
   const Duration on_wire = 40 * 100_ps; // 10 GB/s
   sockets.engine.spawn("sender", 0, 0, [&](SimThread& self) {
     CHECK(sockets.stream->post(self, test::message(1), 40));
-    CHECK(sockets.stream->post(self, test::message(2), 40));
     CHECK_FALSE(sockets.receiver.has_completions());
+    CHECK(sockets.stream->post(self, test::message(2), 40));
   });
   sockets.engine.run();
   REQUIRE(sockets.inbound.times.size() == 2);
@@ -88,7 +88,7 @@ TEST_CASE("one receive call takes what fits, in order, and the rest is reported 
   Sockets sockets;
   const TcpParameters tcp = small_tcp();
   sockets.engine.spawn("both", 0, 0, [&](SimThread& self) {
-    for (int tag = 0; tag < 7; ++tag) {
+    for (int tag = 0; tag < 5; ++tag) {
       CHECK(sockets.stream->post(self, test::message(tag), 100));
     }
     self.settle();
@@ -98,7 +98,6 @@ TEST_CASE("one receive call takes what fits, in order, and the rest is reported 
     CHECK(test::clock(self) - start ==
           tcp.poll_call + tcp.poll_socket + tcp.dispatch + tcp.receive_call + 200 * 100_ps);
     CHECK(sockets.receiver.has_completions());
-    CHECK(sockets.poll(self) == 2);
     CHECK(sockets.poll(self) == 2);
     CHECK(sockets.poll(self) == 1);
     CHECK_FALSE(sockets.receiver.has_completions());

@@ -105,6 +105,15 @@ TEST_CASE("suggestions leave out files of another kind", "[scenario][presets]") 
 }
 
 TEST_CASE("the presets of the repository load, in thread and in process mode", "[scenario][presets]") {
+  // Some use transports that the machine of the tests has no prices for.
+  const std::string tcp_prices =
+      R"({"send_call": "2 us", "full_send_call": "1 us", "receive_call": "1 us", "poll_call": "400 ns",
+          "poll_socket": "0 ns", "dispatch": "50 ns", "copy_bandwidth": "8 GB/s", "buffer": "2 MiB", "packet": "768 B",
+          "receive_size": "30 KiB"})";
+  const std::string shared_memory_prices =
+      R"({"box_write": "10 ns", "box_read": "10 ns", "queue_write": "40 ns", "queue_read": "40 ns", "poll_box": "2 ns",
+          "poll_queue": "2 ns", "copy_call": "500 ns", "copy_bandwidth": "8 GB/s", "box_messages": 32,
+          "box_limit": "256 B", "box_threshold": 16, "fragments": 512, "poll_batch": 32})";
   LoadOptions options = load_options();
   options.preset_directories = {test::repository() / "libraries"};
   std::size_t loaded = 0;
@@ -113,7 +122,10 @@ TEST_CASE("the presets of the repository load, in thread and in process mode", "
       continue;
     CAPTURE(entry.path());
     for (const char* mode : {"thread", "process"}) {
-      options.overrides = {{"library.preset", entry.path().stem().string()}, {"workload.mode", mode}};
+      options.overrides = {{"library.preset", entry.path().stem().string()},
+                           {"workload.mode", mode},
+                           {"machine.tcp", tcp_prices},
+                           {"machine.shared_memory", shared_memory_prices}};
       ResolvedScenario scenario;
       CHECK_NOTHROW(scenario = load_scenario(data_directory() / "valid" / "base.json", options));
       CHECK(scenario.points.front().config.library.name == entry.path().stem().string());
