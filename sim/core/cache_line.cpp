@@ -41,6 +41,7 @@ void CacheLine::access(SimThread& self, Mode mode, Category category) {
     // Owed time passed first, and somebody took the line away in it: this access comes after that.
   }
   self.settle();
+  self.preemption_point();
   transfer(self, mode, category);
 }
 
@@ -49,11 +50,11 @@ void CacheLine::transfer(SimThread& self, Mode mode, Category category) {
   self.count_line_transfer();
   if (moving_) {
     waiting_.push_back({&self, mode});
-    self.wait(*this, category);
+    self.wait(*this, category, Waiting::stalled);
   } else {
     const Duration time = transfer_time(core, mode) + price(mode);
     depart(mode);
-    self.spend(time, category);
+    self.stall(time, category);
   }
   finish_transfer(core, mode);
 }

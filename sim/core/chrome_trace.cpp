@@ -210,6 +210,10 @@ void ChromeTrace::span(const SimThread& thread, Category category, TimePoint beg
     return;
   }
   Thread& state = state_of(thread);
+  if (category == Category::run_queue &&
+      state.lock_call.lock != nullptr) { // a spinning thread, or one that holds it, has lost its core
+    slice(state.track, contend::name_of(category), begin, end);
+  }
   if (state.lock_call.lock == nullptr && (category != state.category || begin != state.last)) {
     flush_span(state);
     state.category = category;

@@ -1,5 +1,6 @@
 #include "core/engine.hpp"
 
+#include <algorithm>
 #include <cstdlib>
 #include <utility>
 
@@ -10,13 +11,26 @@ Target::Target(Engine& engine, bool is_thread)
 
 Target::~Target() { engine_.remove_target(slot_); }
 
-SimThread::SimThread(Engine& engine, std::string name, int host, int core, Body body, bool daemon)
+SimThread::SimThread(Engine& engine, std::string name, int host, int core, Body body, bool daemon, CorePolicy* policy)
     : Target(engine, true), name_(std::move(name)), id_(static_cast<int>(engine.threads().size())), host_(host),
-      core_(core), body_(std::move(body)), daemon_(daemon) {}
+      core_(core), body_(std::move(body)), policy_(policy), daemon_(daemon) {}
 
 void SimThread::resume_at(TimePoint time) {
   mark_resumed();
-  engine_.wake_at(*this, time);
+  if (policy_ != nullptr) {
+    policy_->resume_at(*this, time);
+  } else {
+    engine_.wake_at(*this, time);
+  }
+}
+
+void SimThread::wake_at(TimePoint runnable, Duration latency, const SimThread& waker) {
+  if (policy_ != nullptr) {
+    mark_resumed();
+    policy_->wake(*this, waker, runnable, latency);
+  } else {
+    resume_at(runnable + latency);
+  }
 }
 
 void SimThread::refuse_to_resume() const {
@@ -30,6 +44,9 @@ void SimThread::run_body() {
   try {
     body_(*this);
     settle();
+    if (policy_ != nullptr) {
+      policy_->ended(*this);
+    }
   } catch (const Engine::Unwind&) {
     // the simulation was given up; only the stack had to be cleaned
   } catch (...) {
@@ -88,16 +105,30 @@ TargetSlot Engine::add_target(Target& target) {
   return static_cast<TargetSlot>(targets_.size() - 1);
 }
 
-SimThread& Engine::add_thread(std::string name, int host, int core, SimThread::Body body, bool daemon) {
-  threads_.push_back(std::make_unique<SimThread>(*this, std::move(name), host, core, std::move(body), daemon));
+SimThread& Engine::add_thread(std::string name, int host, int core, SimThread::Body body, bool daemon,
+                              CorePolicy* policy) {
+  threads_.push_back(std::make_unique<SimThread>(*this, std::move(name), host, core, std::move(body), daemon, policy));
   SimThread& thread = *threads_.back();
   ++(daemon ? daemons_ : unfinished_);
   if (backend_) {
     backend_->start(thread);
-  } else {
+  } else if (policy == nullptr) { // a policy says itself when the thread has a core
     make_ready(thread);
   }
   return thread;
+}
+
+bool Engine::advance_alone(SimThread& self, Duration span) {
+  const TimePoint end = now_ + span;
+  if (ready_head_ != nullptr || (!queue_.empty() && queue_.next().time() <= end)) {
+    return false;
+  }
+  now_ = end;
+  count_step(self.slot_);
+  if ((steps_ & stop_check_mask) == 0) [[unlikely]] {
+    stop_if_asked(self);
+  }
+  return true;
 }
 
 void Engine::run() {
@@ -247,6 +278,57 @@ std::string Engine::thread_report() const {
     }
   }
   return report;
+}
+
+// What a policy may do with the engine.
+
+CorePolicy::CorePolicy(Engine& engine) : engine_(engine) {
+  if (engine.backend_) {
+    throw std::invalid_argument("threads can share cores only on contend's own engine");
+  }
+  engine.policies_.push_back(this);
+}
+
+CorePolicy::~CorePolicy() {
+  auto& all = engine_.policies_;
+  all.erase(std::remove(all.begin(), all.end(), this), all.end());
+}
+
+SimThread& CorePolicy::create_thread(std::string name, int host, int core, SimThread::Body body, bool daemon) {
+  return engine_.add_thread(std::move(name), host, core, std::move(body), daemon, this);
+}
+
+bool CorePolicy::giving_up() const { return engine_.unwinding_; }
+
+TimePoint CorePolicy::now() const { return engine_.now_; }
+
+void CorePolicy::pass(SimThread& self, Duration span) { engine_.advance(self, span); }
+
+bool CorePolicy::pass_alone(SimThread& self, Duration span) { return engine_.advance_alone(self, span); }
+
+void CorePolicy::park(SimThread& self) { engine_.park(self); }
+
+void CorePolicy::make_ready(SimThread& thread) { engine_.make_ready(thread); }
+
+void CorePolicy::charge(SimThread& thread, TimePoint begin, Duration span, Category category) {
+  if (span != Duration{}) {
+    thread.charge(begin, span, category);
+  }
+}
+
+void CorePolicy::put_on_core(SimThread& thread, int core) { thread.core_ = core; }
+
+void CorePolicy::schedule_background(Event& event, TimePoint time) {
+  engine_.schedule(event, time);
+  ++engine_.background_;
+}
+
+void CorePolicy::background_fired() { --engine_.background_; }
+
+bool CorePolicy::alive() const {
+  return engine_.ready_head_ != nullptr || engine_.queue_.size() > engine_.background_ ||
+         std::any_of(engine_.policies_.begin(), engine_.policies_.end(),
+                     [](const CorePolicy* policy) { return policy->has_work(); });
 }
 
 } // namespace contend

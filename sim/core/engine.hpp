@@ -3,6 +3,7 @@
 
 #include "core/backend.hpp"
 #include "core/category.hpp"
+#include "core/core_policy.hpp"
 #include "core/event_queue.hpp"
 #include "core/fiber.hpp"
 #include "core/random.hpp"
@@ -80,19 +81,23 @@ public:
   virtual void fire() = 0;
 };
 
-/// A simulated thread, pinned to one core.
+/// A simulated thread. It has a core to itself, unless a CorePolicy shares cores among threads.
 class SimThread : public Target {
 public:
   using Body = std::function<void(SimThread&)>;
   /// Time by category, in picoseconds.
   using Times = std::array<Duration, category_count>;
 
-  SimThread(Engine& engine, std::string name, int host, int core, Body body, bool daemon = false);
+  SimThread(Engine& engine, std::string name, int host, int core, Body body, bool daemon = false,
+            CorePolicy* policy = nullptr);
 
   [[nodiscard]] const std::string& name() const { return name_; }
   [[nodiscard]] int id() const { return id_; }
   [[nodiscard]] int host() const { return host_; }
+  /// Where it runs, or ran last.
   [[nodiscard]] int core() const { return core_; }
+  /// A CorePolicy decides when it has a core.
+  [[nodiscard]] bool shares_core() const { return policy_ != nullptr; }
   /// Number of the process whose thread this is, or -1: for reports only.
   [[nodiscard]] int process() const { return process_; }
   void set_process(int number) { process_ = number; }
@@ -110,12 +115,32 @@ public:
   void settle();
   /// Time at which this thread is, owed time included.
   [[nodiscard]] TimePoint now() const;
-  /// Stops until resume(); the time is charged to `category`, and `reason` is what a deadlock report shows.
-  void wait(const Waitable& reason, Category category);
+  /// Like spend(), for what happens within one instruction: nobody can take the core away meanwhile.
+  void stall(Duration span, Category category);
+  /// A shared core may be taken away here, once owed time has passed.
+  void preemption_point() {
+    if (policy_ != nullptr) [[unlikely]] {
+      settle();
+      policy_->give_way_if_asked(*this);
+    }
+  }
+  /// sched_yield(): lets others have the core first. Costs nothing where the core is not shared.
+  void yield() {
+    if (policy_ != nullptr) [[unlikely]] {
+      settle();
+      policy_->yield(*this);
+    }
+  }
+  /// Stops until resume(); the time is charged to `category`, and `reason` is what a deadlock report shows. What the thread
+  /// does meanwhile matters where its core is shared.
+  void wait(const Waitable& reason, Category category, Waiting how = Waiting::spinning);
   /// Lets a waiting thread go on now (after everything already due now), or at a later time: once for each wait, before or
   /// during it. Throws InvariantViolation otherwise.
   void resume();
   void resume_at(TimePoint time);
+  /// As resume_at(runnable + latency), for a thread that sleeps: where it has to queue for a shared core it does so from
+  /// `runnable` on, and `latency` is only paid by a core that idles.
+  void wake_at(TimePoint runnable, Duration latency, const SimThread& waker);
 
   /// Cache lines that this thread had to fetch from elsewhere so far.
   [[nodiscard]] std::uint64_t line_transfers() const { return line_transfers_; }
@@ -135,6 +160,7 @@ public:
   void* backend_context = nullptr;
 
 private:
+  friend class CorePolicy;
   friend class Engine;
   static void fiber_entry(void* self);
   void charge(TimePoint begin, Duration span, Category category);
@@ -149,6 +175,7 @@ private:
   StackPool::Stack stack_;
   Times times_{};
   Duration owed_{};
+  CorePolicy* policy_; ///< none: its core is not shared
   std::uint64_t line_transfers_ = 0;
   void mark_resumed();
   void refuse_to_resume() const;
@@ -184,11 +211,11 @@ public:
 
   /// Adds a thread that starts now, after everything already due. `core` counts within `host`.
   SimThread& spawn(std::string name, int host, int core, SimThread::Body body) {
-    return add_thread(std::move(name), host, core, std::move(body), false);
+    return add_thread(std::move(name), host, core, std::move(body), false, nullptr);
   }
   /// A thread for which the run does not wait: it is over when all others have ended.
   SimThread& spawn_daemon(std::string name, int host, int core, SimThread::Body body) {
-    return add_thread(std::move(name), host, core, std::move(body), true);
+    return add_thread(std::move(name), host, core, std::move(body), true, nullptr);
   }
   [[nodiscard]] const std::vector<std::unique_ptr<SimThread>>& threads() const { return threads_; }
 
@@ -216,21 +243,26 @@ public:
 
   /// For backends: the clock has moved, and a target continues.
   void backend_step(TimePoint time, TargetSlot slot);
-  /// For backends: the run is over for all but daemons, has failed, was stopped or was given up; nobody may continue.
-  [[nodiscard]] bool ending() const { return unwinding_ || error_ != nullptr || (unfinished_ == 0 && daemons_ > 0); }
+  /// For backends: the run is over for all but daemons and schedulers, has failed, was stopped or was given up; nobody may
+  /// continue.
+  [[nodiscard]] bool ending() const {
+    return unwinding_ || error_ != nullptr || (unfinished_ == 0 && (daemons_ > 0 || !policies_.empty()));
+  }
   [[nodiscard]] static TargetSlot slot_of(const Target& target) { return target.slot_; }
 
 private:
+  friend class CorePolicy;
   friend class SimThread;
   friend class Target;
   static constexpr std::uint64_t stop_check_mask = 0xfff; ///< look at the stop flag every 4096 steps
   struct Unwind {}; ///< thrown through the stack of a thread whose simulation is over
 
-  SimThread& add_thread(std::string name, int host, int core, SimThread::Body body, bool daemon);
+  SimThread& add_thread(std::string name, int host, int core, SimThread::Body body, bool daemon, CorePolicy* policy);
   TargetSlot add_target(Target& target);
   void remove_target(TargetSlot slot) { free_slots_.push_back(slot); }
 
   void advance(SimThread& self, Duration span);
+  bool advance_alone(SimThread& self, Duration span);
   void park(SimThread& self);
   void make_ready(SimThread& thread);
   void append_ready(Target& target) {
@@ -272,6 +304,8 @@ private:
   std::vector<TargetSlot> free_slots_;
   StackPool stacks_;
   std::vector<std::unique_ptr<SimThread>> threads_;
+  std::vector<CorePolicy*> policies_;
+  std::size_t background_ = 0; ///< entries of the queue that are housekeeping, see CorePolicy
   std::exception_ptr error_;
   int unfinished_ = 0; ///< threads that have not ended, without daemons
   int daemons_ = 0;
@@ -288,6 +322,15 @@ inline void SimThread::charge(TimePoint begin, Duration span, Category category)
 }
 
 __attribute__((always_inline)) inline void SimThread::spend(Duration span, Category category) {
+  if (policy_ != nullptr) [[unlikely]] {
+    policy_->advance(*this, std::exchange(owed_, {}), span, category);
+    return;
+  }
+  charge(now(), span, category);
+  engine_.advance(*this, span + std::exchange(owed_, {}));
+}
+
+inline void SimThread::stall(Duration span, Category category) {
   charge(now(), span, category);
   engine_.advance(*this, span + std::exchange(owed_, {}));
 }
@@ -299,13 +342,23 @@ inline void SimThread::owe(Duration span, Category category) {
 
 inline void SimThread::settle() {
   if (owed_ != Duration{}) {
+    if (policy_ != nullptr) [[unlikely]] {
+      policy_->settle(*this, std::exchange(owed_, {}));
+      return;
+    }
     engine_.advance(*this, std::exchange(owed_, {}));
   }
 }
 
-__attribute__((always_inline)) inline void SimThread::wait(const Waitable& reason, Category category) {
+__attribute__((always_inline)) inline void SimThread::wait(const Waitable& reason, Category category, Waiting how) {
   settle();
   waiting_for_ = &reason;
+  if (policy_ != nullptr) [[unlikely]] {
+    policy_->wait(*this, how, category);
+    waiting_for_ = nullptr;
+    resumed_ = false;
+    return;
+  }
   const TimePoint start = engine_.now();
   engine_.park(*this);
   waiting_for_ = nullptr;
@@ -322,6 +375,10 @@ inline void SimThread::reset_times() {
 
 inline void SimThread::resume() {
   mark_resumed();
+  if (policy_ != nullptr) [[unlikely]] {
+    policy_->resume(*this);
+    return;
+  }
   engine_.make_ready(*this);
 }
 

@@ -20,7 +20,7 @@ public:
       return;
     }
     waiting_.push_back(&self);
-    self.wait(*this, category);
+    self.wait(*this, category, Waiting::asleep);
   }
 
   /// Requires: `self` holds the mutex.

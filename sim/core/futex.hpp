@@ -25,11 +25,11 @@ public:
       return false;
     }
     sleepers_.push_back(&self);
-    self.wait(*this, category);
+    self.wait(*this, category, Waiting::asleep);
     return true;
   }
 
-  /// Wakes up to `count` of those who sleep now; they run again wake_latency after the call. Returns how many were woken.
+  /// Wakes up to `count` of those who sleep now; they run again wake_latency after the call, or when they get a core. Returns how many were woken.
   /// The kernel takes them off its queue at the start of the call, so the caller's time may pass later.
   int wake(SimThread& self, int count, Category category) {
     self.settle();
@@ -39,7 +39,7 @@ public:
     const TimePoint returns = engine_.now() + call;
     int woken = 0;
     while (woken < count && !sleepers_.empty()) {
-      sleepers_.front()->resume_at(returns + prices.wake_latency + jitter_.exponential(prices.wake_jitter));
+      sleepers_.front()->wake_at(returns, prices.wake_latency + jitter_.exponential(prices.wake_jitter), self);
       sleepers_.pop_front();
       ++woken;
     }

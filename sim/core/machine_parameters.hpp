@@ -3,6 +3,8 @@
 
 #include "core/time.hpp"
 
+#include <string>
+
 namespace contend {
 
 /// Cores of one host. Hardware thread h of core c has number c * threads_per_core + h; cores are numbered socket by socket.
@@ -35,6 +37,24 @@ struct FutexParameters {
   Duration call_jitter{};     ///< mean of the exponential delay on top of each call (kernel locks, cache misses)
   Duration wake_latency{};    ///< from the end of the wake call until the sleeper runs again in user space, at best
   Duration wake_jitter{};     ///< mean of the exponential delay on top of wake_latency (idle states, interrupts)
+};
+
+/// How the operating system shares cores among threads, and what that costs. Only where cores are shared, see Scheduler.
+struct SchedulerParameters {
+  /// cfs: Linux's completely fair scheduler (2.6.23 to 6.5); eevdf: its successor (from 6.6 on)
+  std::string policy = "cfs";
+  Duration latency{}; ///< cfs: within this time every thread of a core has a turn, while slices are not too short
+  Duration slice{};   ///< cfs: the shortest slice; eevdf: every slice. Zero: nothing is known of the scheduler
+  Duration
+      wakeup_granularity{};  ///< cfs: a thread that wakes up takes the core from one that has had so much more of it
+  Duration tick{};           ///< slices end at timer interrupts, one in so much time; zero: exactly
+  Duration tick_cost{};      ///< what a timer interrupt takes from the thread that runs
+  Duration context_switch{}; ///< from one thread to another of the same process
+  Duration process_switch{}; ///< on top when the other one belongs to another process
+  Duration cache_refill{};   ///< a thread's caches after others have used its core, at most as long as they used it
+  Duration cache_hot{};      ///< a thread that ran so short ago stays on its core when another one falls idle
+  Duration balance_period{}; ///< how often the lengths of run queues are compared
+  Duration yield_call{};     ///< sched_yield() that lets nobody else run
 };
 
 } // namespace contend

@@ -21,6 +21,7 @@ struct Poller {
   bool resuming = false; ///< the turn goes on at visit `resumption.visit`
   IdlePoll::Resumption resumption;
   std::size_t polls = 0; ///< of this turn
+  int found = 0;         ///< in this turn so far
 
   /// What comes before the next poll has passed already.
   [[nodiscard]] bool passing() const { return resuming && polls <= resumption.visit; }

@@ -176,13 +176,6 @@ void Process::connect(Process& peer) {
   }
 }
 
-void Process::start_progress_thread(int host, int core) {
-  engine_.spawn_daemon(name() + " progress", host, core, [this](SimThread& self) {
-    self.set_process(rank_);
-    progress_->run_thread(self);
-  });
-}
-
 Request* Process::submit(SimThread& self, Command command) {
   Request* const request = new_request(self, -1);
   request->owner = self.id();

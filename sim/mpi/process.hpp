@@ -62,8 +62,10 @@ public:
   void connect(Process& peer);
   /// The design has a thread of its own for progress, which needs a core.
   [[nodiscard]] bool has_progress_thread() const { return progress_->has_thread(); }
-  /// Starts that thread; once, before the first call.
-  void start_progress_thread(int host, int core);
+  /// The body of that thread, which must be started once, before the first call.
+  [[nodiscard]] SimThread::Body progress_thread() {
+    return [this](SimThread& self) { progress_->run_thread(self); };
+  }
 
   /// MPI_Isend. The request is complete on return when the message went out at once.
   Request* isend(SimThread& self, int communicator, int destination, int tag, std::int64_t bytes);

@@ -47,6 +47,7 @@ void Process::begin_turn(SimThread& self, Noise noise) {
   TraceScope::open(self, rank_, "progress");
   Poller& poller = poller_of(self);
   poller.polls = 0;
+  poller.found = 0;
   if (poller.resuming) {
     poller.turn.undisturbed = false;
     if (global_lock_ && !poller.resumption.looking) {
@@ -79,6 +80,7 @@ int Process::poll(SimThread& self, int target, IfHeld if_held) {
     const int found = instance.context->drain(self, *this);
     instance.lock->unlock(self, Category::poll_idle);
     poller.disturb_if(found > 0);
+    poller.found += found;
     return found;
   }
   const bool first_under_global_lock = global_lock_ && poller.polls == 1;
@@ -97,6 +99,7 @@ int Process::poll(SimThread& self, int target, IfHeld if_held) {
   poller.turn.visits.push_back({&lock_of(instance), try_at, look_at, look_at});
   instance.lock->unlock(self, Category::poll_idle);
   poller.turn.visits.back().done_at = self.now() - poller.turn_start;
+  poller.found += found;
   return found;
 }
 
@@ -123,6 +126,7 @@ int Process::take_commands(SimThread& self) {
     commands_->look(self, Category::poll_idle);
   }
   poller.disturb_if(taken > 0);
+  poller.found += taken;
   return taken;
 }
 
@@ -146,6 +150,9 @@ int Process::end_turn(SimThread& self) {
     poller.turn.visits.back().done_at = poller.turn.period;
   }
   TraceScope::close(self);
+  if (settings_.library.progress.yield_when_idle && poller.found + found == 0) {
+    self.yield();
+  }
   return found;
 }
 

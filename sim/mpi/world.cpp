@@ -7,17 +7,27 @@
 namespace contend {
 
 int World::add_host(const TopologyParameters& topology, const CacheParameters& cache, const FutexParameters& futex,
-                    const NicParameters& nic, const RouteParameters& route) {
+                    const NicParameters& nic, const RouteParameters& route, const SchedulerParameters& scheduler) {
+  const int number = hosts();
   hosts_.push_back(std::make_unique<Host>(topology, cache, futex));
-  nics_.push_back(std::make_unique<Nic>(engine_, *hosts_.back(), nic, route, static_cast<int>(nics_.size())));
-  return static_cast<int>(hosts_.size()) - 1;
+  nics_.push_back(std::make_unique<Nic>(engine_, *hosts_.back(), nic, route, number));
+  schedulers_.push_back(placement_.shares_cores() ? std::make_unique<Scheduler>(engine_, *hosts_.back(), number,
+                                                                                scheduler, usable_cores(number))
+                                                  : nullptr);
+  threads_on_host_.push_back(0);
+  return number;
+}
+
+int World::usable_cores(int number) const {
+  return placement_.cores > 0 ? placement_.cores : host(number).topology().hardware_threads();
 }
 
 void World::add_processes(const std::vector<int>& host_of_rank) {
   const int ranks = static_cast<int>(host_of_rank.size());
-  share_contexts(host_of_rank);
+  host_of_rank_ = placement_.hosts == 1 ? std::vector<int>(host_of_rank.size()) : host_of_rank;
+  share_contexts();
   for (int rank = 0; rank < ranks; ++rank) {
-    const auto host = static_cast<std::size_t>(host_of_rank[static_cast<std::size_t>(rank)]);
+    const auto host = static_cast<std::size_t>(host_of_rank_[static_cast<std::size_t>(rank)]);
     processes_.push_back(std::make_unique<Process>(engine_, *hosts_[host], *nics_[host], settings_, rank, ranks));
   }
   for (const auto& from : processes_) {
@@ -27,12 +37,39 @@ void World::add_processes(const std::vector<int>& host_of_rank) {
       }
     }
   }
-  start_progress_threads(host_of_rank);
+  start_progress_threads();
+}
+
+SimThread& World::spawn(int rank, std::string name, SimThread::Body body) {
+  const int number = host_of_rank_[static_cast<std::size_t>(rank)];
+  SimThread* thread = nullptr;
+  if (schedulers_[static_cast<std::size_t>(number)]) {
+    thread = &spawn_shared(rank, std::move(name), std::move(body), false);
+  } else {
+    const int core = threads_on_host_[static_cast<std::size_t>(number)]++;
+    thread = &engine_.spawn(std::move(name), number, core, std::move(body));
+  }
+  thread->set_process(rank);
+  return *thread;
+}
+
+SimThread& World::spawn_shared(int rank, std::string name, SimThread::Body body, bool daemon) {
+  const auto host = static_cast<std::size_t>(host_of_rank_[static_cast<std::size_t>(rank)]);
+  Scheduler& scheduler = *schedulers_[host];
+  const int thread = threads_on_host_[host]++;
+  CoreSet allowed; // none: all
+  if (placement_.threads == "pinned") {
+    allowed.set(static_cast<std::size_t>(thread % scheduler.cores()));
+  } else if (placement_.threads == "pinned-by-process") {
+    const auto before = std::count(host_of_rank_.begin(), host_of_rank_.begin() + rank, static_cast<int>(host));
+    allowed.set(static_cast<std::size_t>(before % scheduler.cores()));
+  }
+  return scheduler.spawn(std::move(name), {allowed, FairEntity::normal_weight, daemon}, std::move(body));
 }
 
 /// The processes of a host share the contexts of its interface evenly. Instances that find none left are not made: their
 /// threads share those that are. All processes have as many instances.
-void World::share_contexts(const std::vector<int>& host_of_rank) {
+void World::share_contexts() {
   const auto of = [](int count, const std::string& what) {
     return std::to_string(count) + " " + what + (count == 1 ? "" : "s");
   };
@@ -40,7 +77,7 @@ void World::share_contexts(const std::vector<int>& host_of_rank) {
   const int wanted = instances;
   for (std::size_t number = 0; number < hosts_.size(); ++number) {
     const auto processes =
-        static_cast<int>(std::count(host_of_rank.begin(), host_of_rank.end(), static_cast<int>(number)));
+        static_cast<int>(std::count(host_of_rank_.begin(), host_of_rank_.end(), static_cast<int>(number)));
     const int contexts = nics_[number]->parameters().max_contexts;
     if (processes > contexts) {
       throw std::invalid_argument("host " + std::to_string(number) + " has " + std::to_string(processes) +
@@ -56,23 +93,29 @@ void World::share_contexts(const std::vector<int>& host_of_rank) {
   }
 }
 
-/// Progress threads take the last cores of their host; threads of the application begin with the first ones.
-void World::start_progress_threads(const std::vector<int>& host_of_rank) {
+/// Progress threads take the last cores of their host; threads of the application begin with the first ones. Where cores are
+/// shared they are threads like others.
+void World::start_progress_threads() {
   std::vector<int> taken(hosts_.size());
   for (int rank = 0; rank < size(); ++rank) {
     if (!process(rank).has_progress_thread()) {
       continue;
     }
-    const int number = host_of_rank[static_cast<std::size_t>(rank)];
-    const int core = host(number).topology().hardware_threads() - ++taken[static_cast<std::size_t>(number)];
+    const int number = host_of_rank_[static_cast<std::size_t>(rank)];
+    if (schedulers_[static_cast<std::size_t>(number)]) {
+      spawn_shared(rank, process(rank).name() + " progress", process(rank).progress_thread(), true).set_process(rank);
+      continue;
+    }
+    const int core = usable_cores(number) - ++taken[static_cast<std::size_t>(number)];
     if (core < 0) {
       throw std::invalid_argument("host " + std::to_string(number) +
                                   " has no core left for the progress thread of rank " + std::to_string(rank));
     }
-    process(rank).start_progress_thread(number, core);
+    engine_.spawn_daemon(process(rank).name() + " progress", number, core, process(rank).progress_thread())
+        .set_process(rank);
   }
   for (std::size_t number = 0; number < hosts_.size(); ++number) {
-    const int last = hosts_[number]->topology().hardware_threads() - 1;
+    const int last = usable_cores(static_cast<int>(number)) - 1;
     const std::string host_name = " of host " + std::to_string(number);
     if (taken[number] == 1) {
       notes_.push_back("a progress thread has core " + std::to_string(last) + host_name);

@@ -3,7 +3,9 @@
 
 #include "core/engine.hpp"
 #include "core/host.hpp"
+#include "core/scheduler.hpp"
 #include "models/nic/nic.hpp"
+#include "mpi/placement.hpp"
 #include "mpi/process.hpp"
 
 #include <memory>
@@ -16,15 +18,21 @@ namespace contend {
 /// Where the ranks live: hosts of the same kind, each with one interface, all pairs connected by the same route.
 class World {
 public:
-  World(Engine& engine, ProcessSettings settings) : engine_(engine), settings_(std::move(settings)) {
+  World(Engine& engine, ProcessSettings settings, PlacementParameters placement = {})
+      : engine_(engine), settings_(std::move(settings)), placement_(std::move(placement)) {
     settings_.software = software_of(settings_.library.code, settings_.software);
   }
 
   /// Adds a host and returns its number.
+  /// `scheduler` matters only where the placement lets threads share cores.
   int add_host(const TopologyParameters& topology, const CacheParameters& cache, const FutexParameters& futex,
-               const NicParameters& nic, const RouteParameters& route);
-  /// Adds ranks 0, 1, ...: rank r lives on host host_of_rank[r]. Connects all of them. Call once, after all add_host.
+               const NicParameters& nic, const RouteParameters& route, const SchedulerParameters& scheduler = {});
+  /// Adds ranks 0, 1, ...: rank r lives on host host_of_rank[r], or on the first if the placement has only one. Connects
+  /// all of them. Call once, after all add_host.
   void add_processes(const std::vector<int>& host_of_rank);
+  /// Adds a thread of the application to a rank. The placement says where it runs: those of a host that have a core each
+  /// take core 0, 1, ... in the order of these calls.
+  SimThread& spawn(int rank, std::string name, SimThread::Body body);
   /// A communicator of all ranks.
   int create_communicator(bool allow_overtaking);
   /// A window of all ranks of a communicator.
@@ -37,15 +45,27 @@ public:
   /// What a user should know about how the design was carried out, a sentence each: instances that share contexts, cores
   /// of progress threads.
   [[nodiscard]] const std::vector<std::string>& notes() const { return notes_; }
+  [[nodiscard]] int hosts() const { return static_cast<int>(hosts_.size()); }
   [[nodiscard]] const Host& host(int number) const { return *hosts_[static_cast<std::size_t>(number)]; }
 
+  /// The scheduler of a host; nullptr: its threads have a core each.
+  [[nodiscard]] const Scheduler* scheduler(int number) const {
+    return schedulers_[static_cast<std::size_t>(number)].get();
+  }
+
 private:
-  void share_contexts(const std::vector<int>& host_of_rank);
-  void start_progress_threads(const std::vector<int>& host_of_rank);
+  void share_contexts();
+  void start_progress_threads();
+  [[nodiscard]] int usable_cores(int number) const;
+  SimThread& spawn_shared(int rank, std::string name, SimThread::Body body, bool daemon);
 
   Engine& engine_;
   ProcessSettings settings_;
+  PlacementParameters placement_;
   std::vector<std::unique_ptr<Host>> hosts_;
+  std::vector<std::unique_ptr<Scheduler>> schedulers_; ///< by host
+  std::vector<int> threads_on_host_;                   ///< of the application, or all where they share cores
+  std::vector<int> host_of_rank_;
   std::vector<std::unique_ptr<Nic>> nics_;
   std::vector<std::unique_ptr<Process>> processes_;
   std::vector<std::string> notes_;

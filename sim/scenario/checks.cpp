@@ -75,19 +75,67 @@ Problem many_where_one_is_said(const PointConfig& point) {
   return {};
 }
 
+/// Hardware threads of a host that may be used.
+std::int64_t usable_cores(const PointConfig& point) {
+  return point.placement.cores > 0 ? point.placement.cores : point.machine.topology.hardware_threads();
+}
+
+/// What to do about more threads than cores.
+const char* const how_to_share = "; to let threads share cores set placement.threads to \"pinned\", "
+                                 "\"pinned-by-process\" or \"floating\"";
+
+Problem more_cores_than_there_are(const PointConfig& point) {
+  const int cores = point.machine.topology.hardware_threads();
+  if (point.placement.cores <= cores)
+    return {};
+  return number(point.placement.cores) + " hardware threads are to be used on a host that has " + number(cores);
+}
+
+Problem unknown_scheduler(const PointConfig& point) {
+  if (!point.placement.shares_cores() || point.machine.scheduler.slice > Duration{})
+    return {};
+  return "threads share cores, but machine " + excerpt(point.machine.profile) +
+         " says nothing of its scheduler: give machine.scheduler, at least its slice";
+}
+
+Problem slices_reversed(const PointConfig& point) {
+  const SchedulerParameters& scheduler = point.machine.scheduler;
+  if (scheduler.policy != "cfs" || scheduler.latency == Duration{} || scheduler.slice <= scheduler.latency)
+    return {};
+  return "the shortest slice " + format_time(scheduler.slice) +
+         " is above the time in which every thread has a turn, " + format_time(scheduler.latency);
+}
+
+/// With less between two interrupts than one takes nothing else would run.
+Problem ticks_take_all(const PointConfig& point) {
+  const SchedulerParameters& scheduler = point.machine.scheduler;
+  if (scheduler.tick == Duration{} || scheduler.tick_cost * 2 <= scheduler.tick)
+    return {};
+  return "an interrupt of " + format_time(scheduler.tick_cost) + " every " + format_time(scheduler.tick) +
+         " leaves less than half of the time to threads";
+}
+
 Problem oversubscribed(const PointConfig& point) {
   const TopologyParameters& topology = point.machine.topology;
   const Sides sides = sides_of(point);
-  const std::int64_t most = std::max(sides.senders, sides.receivers);
-  if (most <= topology.hardware_threads())
+  const bool one_host = point.placement.hosts == 1;
+  const std::int64_t most = one_host ? sides.senders + sides.receivers : std::max(sides.senders, sides.receivers);
+  if (point.placement.shares_cores() || most <= usable_cores(point))
     return {};
-  const std::string entities = sides.pairwise                     ? " pairs need "
+  const std::string entities = one_host                           ? " senders and receivers on one host need "
+                               : sides.pairwise                   ? " pairs need "
                                : sides.senders >= sides.receivers ? " senders need "
                                                                   : " receivers need ";
   return number(most) + entities + number(most) + " hardware threads on " +
-         (sides.pairwise ? "each host, which has " : "their host, which has ") + number(topology.hardware_threads()) +
-         " (" + number(topology.sockets) + " sockets x " + number(topology.cores_per_socket) + " cores x " +
-         number(topology.threads_per_core) + " threads); oversubscription is not supported";
+         (one_host         ? "it, which has "
+          : sides.pairwise ? "each host, which has "
+                           : "their host, which has ") +
+         number(topology.hardware_threads()) + " (" + number(topology.sockets) + " sockets x " +
+         number(topology.cores_per_socket) + " cores x " + number(topology.threads_per_core) + " threads)" +
+         (usable_cores(point) < topology.hardware_threads()
+              ? ", of which placement.cores lets it use " + number(usable_cores(point))
+              : "") +
+         how_to_share;
 }
 
 /// Every process keeps something about every other one, for each communicator and each instance.
@@ -121,7 +169,8 @@ Problem inline_above_eager(const PointConfig& point) {
 /// Instances share contexts; processes cannot.
 Problem too_few_contexts(const PointConfig& point) {
   const Sides sides = sides_of(point);
-  const std::int64_t processes = std::max(sides.sending_processes, sides.receiving_processes);
+  const std::int64_t processes =
+      point.placement.hosts == 1 ? sides.processes() : std::max(sides.sending_processes, sides.receiving_processes);
   if (processes <= point.machine.nic.max_contexts)
     return {};
   return number(processes) + " processes on one host need a context of the network interface each, which has " +
@@ -143,18 +192,21 @@ Problem threads_at_level_single(const PointConfig& point) {
 }
 
 Problem no_core_for_progress_threads(const PointConfig& point) {
-  const std::int64_t cores = point.machine.topology.hardware_threads();
-  if (point.library.progress.engine != offload_engine)
+  const std::int64_t cores = usable_cores(point);
+  if (point.library.progress.engine != offload_engine || point.placement.shares_cores())
     return {};
   const Sides sides = sides_of(point);
+  const bool one_host = point.placement.hosts == 1;
   const bool senders = sides.senders + sides.sending_processes >= sides.receivers + sides.receiving_processes;
-  const std::int64_t threads = senders ? sides.senders : sides.receivers;
-  const std::int64_t processes = senders ? sides.sending_processes : sides.receiving_processes;
+  const std::int64_t threads = one_host ? sides.senders + sides.receivers : senders ? sides.senders : sides.receivers;
+  const std::int64_t processes = one_host  ? sides.processes()
+                                 : senders ? sides.sending_processes
+                                           : sides.receiving_processes;
   if (threads + processes <= cores)
     return {};
   return number(threads) + " threads of the application and " + number(processes) +
          (processes == 1 ? " progress thread" : " progress threads") +
-         " need a hardware thread each on a host that has " + number(cores);
+         " need a hardware thread each on a host that has " + number(cores) + how_to_share;
 }
 
 Problem limit_without_meaning(const PointConfig& point) {
@@ -310,12 +362,11 @@ Problem credits_never_return(const PointConfig& point) {
 }
 
 Problem more_origins_than_cores(const PointConfig& point) {
-  const TopologyParameters& topology = point.machine.topology;
-  const int threads = point.workload.rma_mt.threads;
-  if (threads <= topology.hardware_threads())
+  const int threads = point.workload.rma_mt.threads + (point.placement.hosts == 1 ? 1 : 0); // the target's
+  if (point.placement.shares_cores() || threads <= usable_cores(point))
     return {};
   return number(threads) + " threads need as many hardware threads on their host, which has " +
-         number(topology.hardware_threads()) + "; oversubscription is not supported";
+         number(usable_cores(point)) + how_to_share;
 }
 
 Problem fence_with_many_windows(const PointConfig& point) {
@@ -361,6 +412,10 @@ struct Check {
 };
 
 constexpr std::array checks{Check{"machine.topology.cores_per_socket", too_many_hardware_threads},
+                            Check{"placement.cores", more_cores_than_there_are},
+                            Check{"placement.threads", unknown_scheduler},
+                            Check{"machine.scheduler.slice", slices_reversed},
+                            Check{"machine.scheduler.tick_cost", ticks_take_all},
                             Check{"workload.pattern", wrong_count_for_pairwise, "multirate"},
                             Check{"workload.pattern", many_where_one_is_said, "multirate"},
                             Check{"workload.pairs", pairs_without_pairwise, "multirate"},

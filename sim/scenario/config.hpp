@@ -8,6 +8,7 @@
 #include "models/nic/parameters.hpp"
 #include "models/nic/rdma_parameters.hpp"
 #include "mpi/parameters.hpp"
+#include "mpi/placement.hpp"
 #include "workloads/parameters.hpp"
 
 #include <cstdint>
@@ -21,6 +22,7 @@ struct MachineConfig {
   TopologyParameters topology;
   CacheParameters cache;
   FutexParameters futex;
+  SchedulerParameters scheduler;
   LockParameters locks;
   NicParameters nic;
   RdmaParameters rdma;
@@ -42,6 +44,7 @@ struct PointConfig {
   RouteParameters route;
   LibraryDesign library;
   WorkloadParameters workload;
+  PlacementParameters placement;
   RunConfig run;
 };
 

@@ -4,6 +4,7 @@
 #include "scenario/value_codec.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <stdexcept>
 
@@ -13,9 +14,20 @@ namespace {
 
 using namespace scenario;
 
+constexpr std::string_view scheduler_prefix = "machine.scheduler.";
+
+bool of_scheduler(const Field& field) { return field.path.rfind(scheduler_prefix, 0) == 0; }
+
+/// Times of a scheduler that say when it does something, not what that costs.
+bool is_schedule(const Field& field) {
+  constexpr std::array<std::string_view, 6> names{"latency", "slice",     "wakeup_granularity",
+                                                  "tick",    "cache_hot", "balance_period"};
+  return of_scheduler(field) && std::find(names.begin(), names.end(), field.name) != names.end();
+}
+
 bool is_cost(const Field& field) {
   const bool of_machine = field.path.rfind("machine.", 0) == 0 || field.path.rfind("fabric.", 0) == 0;
-  return of_machine && (field.kind == Kind::time || field.kind == Kind::rate);
+  return of_machine && (field.kind == Kind::time || field.kind == Kind::rate) && !is_schedule(field);
 }
 
 } // namespace
@@ -23,7 +35,7 @@ bool is_cost(const Field& field) {
 std::vector<Cost> costs_of(const PointConfig& point) {
   std::vector<Cost> costs;
   for_each_field(scenario_fields(), [&](const Field& field) {
-    if (is_cost(field)) {
+    if (is_cost(field) && (point.placement.shares_cores() || !of_scheduler(field))) {
       const Value value = field.get(point);
       const bool free = value == (field.kind == Kind::rate ? field.maximum : field.minimum);
       costs.push_back({field.path, field.doc, encode(field, value).get<std::string>(), free});

@@ -28,6 +28,8 @@ Section progress_fields() {
   s.field("lock", &P::lock, lock_kind, "lock of the engine itself");
   s.field("threads_in_progress", &P::threads_in_progress, CountRule{0, 4096},
           "engines ownership and concurrent: waiting threads that may poll at a time; 0: one, all");
+  s.field("yield_when_idle", &P::yield_when_idle, FlagRule{},
+          "a thread whose turn finds nothing calls sched_yield(); matters only where threads share cores");
   s.field("global_every", &P::global_every, CountRule{1, 1'000'000},
           "engine per-target: every n-th turn polls all instances");
   s.field("queue_slots", &P::queue_slots, CountRule{2, 65536},
@@ -157,6 +159,19 @@ Section library_fields() {
   s.section(one_sided_fields());
   s.section(code_fields());
   s.stand_ins({"preset"});
+  return s.finish();
+}
+
+Section placement_fields() {
+  using P = PlacementParameters;
+  auto s = declare<P>("placement", "Where processes and threads run.", Presence::defaulted,
+                      [](auto& point) -> auto& { return point.placement; });
+  s.field("threads", &P::threads, ChoiceRule{{"one-per-core", "pinned", "pinned-by-process", "floating"}},
+          "a core for each thread; or they share cores (machine.scheduler): thread after thread bound round robin, all "
+          "threads of a process bound to one core, or none bound");
+  s.field("cores", &P::cores, CountRule{0, 512}, "hardware threads of each host that are used, the first ones; 0: all");
+  s.field("hosts", &P::hosts, CountRule{1, 2},
+          "2: senders and receivers on a host each; 1: both on the same, talking through its interface");
   return s.finish();
 }
 

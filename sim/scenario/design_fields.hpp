@@ -7,6 +7,7 @@ namespace contend::scenario {
 
 [[nodiscard]] Section fabric_fields();
 [[nodiscard]] Section library_fields();
+[[nodiscard]] Section placement_fields();
 [[nodiscard]] Section run_fields();
 
 } // namespace contend::scenario

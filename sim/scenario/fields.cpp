@@ -52,6 +52,7 @@ Section build() {
   root.section(fabric_fields());
   root.section(with_sources(library_fields()));
   root.section(workload_fields());
+  root.section(placement_fields());
   root.section(run_fields());
   Section section = root.finish();
   complete(section, "");

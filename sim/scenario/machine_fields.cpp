@@ -48,6 +48,33 @@ Section futex_fields() {
   return s.finish();
 }
 
+Section scheduler_fields() {
+  using P = SchedulerParameters;
+  auto s = declare<P>("scheduler", "How the operating system shares cores among threads; needed only where it does.",
+                      Presence::known, [](auto& point) -> auto& { return point.machine.scheduler; });
+  s.field(
+      "policy", &P::policy, ChoiceRule{{"cfs", "eevdf"}},
+      "Linux's completely fair scheduler (2.6.23 to 6.5), or earliest eligible virtual deadline first (from 6.6 on)");
+  s.field("latency", &P::latency, any_time,
+          "cfs: within this time every thread of a core has a turn, while slices are not too short");
+  s.field("slice", &P::slice, any_time, "cfs: the shortest slice; eevdf: every slice; 0 ns: not known");
+  s.field("wakeup_granularity", &P::wakeup_granularity, any_time,
+          "cfs: a thread that wakes up takes the core from one that has had so much more of it");
+  s.field("tick", &P::tick, any_time,
+          "slices end at interrupts of the timer, one in so much time; 0 ns: exactly, and there is no such interrupt");
+  s.field("tick_cost", &P::tick_cost, any_time, "what an interrupt of the timer takes from the thread that runs");
+  s.field("context_switch", &P::context_switch, any_time, "from one thread to another of the same process");
+  s.field("process_switch", &P::process_switch, any_time, "on top when the other one belongs to another process");
+  s.field("cache_refill", &P::cache_refill, any_time,
+          "refilling a thread's caches after others used its core, at most as long as they used it");
+  s.field("cache_hot", &P::cache_hot, any_time,
+          "a thread that ran so short ago stays on its core when another one falls idle");
+  s.field("balance_period", &P::balance_period, any_time,
+          "how often the lengths of run queues are compared; 0 ns: never");
+  s.field("yield_call", &P::yield_call, any_time, "sched_yield() that lets nobody else run");
+  return s.finish();
+}
+
 Section lock_fields() {
   using P = LockParameters;
   auto s = declare<P>("locks", "Tunables of the lock algorithms.", Presence::measured,
@@ -172,6 +199,7 @@ Section machine_fields() {
   s.section(topology_fields());
   s.section(cache_fields());
   s.section(futex_fields());
+  s.section(scheduler_fields());
   s.section(lock_fields());
   s.section(nic_fields());
   s.section(rdma_fields());

@@ -44,12 +44,26 @@ Json counters_of(const PointResult& result) {
         {"window_lock_retries", origin.window_lock_retries},
     });
   }
+  if (result.scheduling) {
+    const Scheduler::Counters& scheduling = *result.scheduling;
+    counters.update({
+        {"context_switches", scheduling.switches},
+        {"preemptions", scheduling.preemptions},
+        {"yields", scheduling.yields},
+        {"wakeups", scheduling.wakeups},
+        {"migrations", scheduling.migrations},
+    });
+  }
   return counters;
 }
 
-Json times_of(const WorkloadResult& workload, Role role) {
+Json times_of(const WorkloadResult& workload, Role role, bool shared_cores) {
   Json times = Json::object();
   for (std::size_t i = 0; i < category_count; ++i) {
+    const auto category = static_cast<Category>(i);
+    if (!shared_cores && (category == Category::run_queue || category == Category::context_switch)) {
+      continue;
+    }
     times[std::string(name_of(static_cast<Category>(i)))] =
         workload.times[static_cast<std::size_t>(role)][i].in_nanoseconds();
   }
@@ -128,7 +142,8 @@ std::string run_point(std::string_view config_json, int replication, const RunPo
       {"events", result.steps},
       {"counters", counters_of(result)},
       {"time_by_category_ns",
-       {{"sender", times_of(result.workload, Role::sender)}, {"receiver", times_of(result.workload, Role::receiver)}}},
+       {{"sender", times_of(result.workload, Role::sender, result.scheduling.has_value())},
+        {"receiver", times_of(result.workload, Role::receiver, result.scheduling.has_value())}}},
       {"threads",
        {{"sender", result.workload.threads[static_cast<std::size_t>(Role::sender)]},
         {"receiver", result.workload.threads[static_cast<std::size_t>(Role::receiver)]}}},

@@ -111,18 +111,26 @@ PointResult simulate(const PointConfig& config, const SimulationOptions& options
   engine.set_step_limit(options.step_limit);
 
   const MachineConfig& machine = config.machine;
-  World world(engine, {config.library, machine.software, machine.locks, machine.matching, machine.rdma, machine.noise,
-                       config.run.coalesce_idle_polls});
+  // Idle polls cannot be skipped where somebody else may want the core.
+  const bool shared = config.placement.shares_cores();
+  World world(engine,
+              {config.library, machine.software, machine.locks, machine.matching, machine.rdma, machine.noise,
+               config.run.coalesce_idle_polls && !shared},
+              config.placement);
   const std::unique_ptr<Workload> workload = make_workload(config);
   const std::vector<int> host_of_rank = workload->host_of_rank();
-  const int hosts = *std::max_element(host_of_rank.begin(), host_of_rank.end()) + 1;
+  const int hosts = config.placement.hosts == 1 ? 1 : *std::max_element(host_of_rank.begin(), host_of_rank.end()) + 1;
   for (int host = 0; host < hosts; ++host) {
-    world.add_host(machine.topology, machine.cache, machine.futex, machine.nic, config.route);
+    world.add_host(machine.topology, machine.cache, machine.futex, machine.nic, config.route, machine.scheduler);
   }
   world.add_processes(host_of_rank);
   Watch watch(engine, config, options);
   const AbandonOnExit abandon(engine);
   workload->start(world);
+  if (shared && std::any_of(engine.threads().begin(), engine.threads().end(),
+                            [](const auto& thread) { return !thread->shares_core(); })) {
+    throw std::logic_error("a workload must start its threads with World::spawn");
+  }
   try {
     engine.run();
   } catch (...) {
@@ -139,6 +147,17 @@ PointResult simulate(const PointConfig& config, const SimulationOptions& options
   result.simulated = engine.now().since_start();
   result.steps = engine.steps();
   result.notes = world.notes();
+  if (shared) {
+    Scheduler::Counters& all = result.scheduling.emplace();
+    for (int host = 0; host < world.hosts(); ++host) {
+      const Scheduler::Counters& counters = world.scheduler(host)->counters();
+      all.switches += counters.switches;
+      all.preemptions += counters.preemptions;
+      all.yields += counters.yields;
+      all.wakeups += counters.wakeups;
+      all.migrations += counters.migrations;
+    }
+  }
   result.step_hash = options.hash_steps ? hash.value() : 0;
   return result;
 }

@@ -24,10 +24,11 @@ struct PointResult {
   SpcCounters receiver; ///< summed over receiving processes
   Duration simulated{};
   std::uint64_t steps = 0;
-  std::vector<std::string> notes;            ///< see World::notes
-  std::uint64_t step_hash = 0;               ///< of the sequence of (time, target); 0 unless asked for
-  std::optional<Explanation> explanation;    ///< if asked for
-  std::optional<ChromeTrace::Summary> trace; ///< if asked for
+  std::vector<std::string> notes;                ///< see World::notes
+  std::optional<Scheduler::Counters> scheduling; ///< of all hosts, where threads share cores
+  std::uint64_t step_hash = 0;                   ///< of the sequence of (time, target); 0 unless asked for
+  std::optional<Explanation> explanation;        ///< if asked for
+  std::optional<ChromeTrace::Summary> trace;     ///< if asked for
 };
 
 struct SimulationOptions {

@@ -40,10 +40,8 @@ void Multirate::start(World& world) {
                           threads(role) ? number : 0,
                           &world.process(rank),
                           barriers_[static_cast<std::size_t>(rank)].get()};
-      SimThread& thread = world.engine().spawn((sends ? "sender " : "receiver ") + std::to_string(number),
-                                               sends ? sending_host : receiving_host, number,
-                                               [this, entity](SimThread& self) { run(self, entity); });
-      thread.set_process(rank);
+      SimThread& thread = world.spawn(rank, (sends ? "sender " : "receiver ") + std::to_string(number),
+                                      [this, entity](SimThread& self) { run(self, entity); });
       threads_of_role_[static_cast<std::size_t>(role)].push_back(&thread);
     }
   }

@@ -22,14 +22,11 @@ void RmaMt::start(World& world) {
                                            process.name() + "/thread barrier");
   for (int thread = 0; thread < parameters_.threads; ++thread) {
     origin_threads_.push_back(
-        &world.engine().spawn("origin " + std::to_string(thread), origin, thread,
-                              [this, &process, thread](SimThread& self) { run_origin(self, process, thread); }));
-    origin_threads_.back()->set_process(origin);
+        &world.spawn(origin, "origin " + std::to_string(thread),
+                     [this, &process, thread](SimThread& self) { run_origin(self, process, thread); }));
   }
   Process& other = world.process(target);
-  target_thread_ =
-      &world.engine().spawn("target", target, 0, [this, &other](SimThread& self) { run_target(self, other); });
-  target_thread_->set_process(target);
+  target_thread_ = &world.spawn(target, "target", [this, &other](SimThread& self) { run_target(self, other); });
 }
 
 /// The timed part begins when the last thread enters it, and ends when the last thread leaves its last iteration.

@@ -1,6 +1,7 @@
 // Traces are valid: JSON, slices nest, flows and asynchronous events have both ends, and an early end closes everything.
 #include "core/chrome_trace.hpp"
 #include "core/fifo_mutex.hpp"
+#include "core/scheduler.hpp"
 
 #include <catch2/catch.hpp>
 #include <nlohmann/json.hpp>
@@ -187,4 +188,51 @@ TEST_CASE("a trace says when it cannot be written", "[trace]") {
     run_example(engine, 2000); // goes on without the trace
     CHECK_THROWS_AS(trace.finish(), std::system_error);
   }
+}
+
+TEST_CASE("a trace shows when a thread had lost its core, in a call and while it waited for a lock",
+          "[trace][scheduler]") {
+  const File file;
+  Engine engine(1);
+  const Host host({1, 1, 1}, {}, {});
+  SchedulerParameters parameters;
+  parameters.policy = "cfs";
+  parameters.latency = 200_us;
+  parameters.slice = 50_us;
+  parameters.context_switch = 2_us;
+  Scheduler scheduler(engine, host, 0, parameters, 1);
+  static const TraceLabel lock_label("spin lock");
+  ChromeTrace trace(engine, file.path.string(), 100'000'000, "shared core");
+  for (int i = 0; i < 2; ++i) {
+    scheduler.spawn("thread " + std::to_string(i), {}, [&](SimThread& self) {
+      const TraceScope call(self, "call");
+      self.spend(310_us, Category::software);
+      engine.trace()->lock_requested(self, lock_label, self.now());
+      self.spend(330_us, Category::lock_wait); // spins
+      engine.trace()->lock_acquired(self, lock_label, self.now());
+      self.spend(20_us, Category::matching);
+    });
+  }
+  engine.run();
+  CHECK(trace.finish().complete);
+  const json document = file.read();
+  static_cast<void>(slices_by_thread(document)); // they nest
+  int outside = 0;
+  int inside = 0;
+  std::vector<std::pair<double, double>> waits;
+  for (const json& event : document["traceEvents"]) {
+    if (event["ph"] == "X" && event["name"] == "lock_wait") {
+      waits.emplace_back(event["ts"].get<double>(), event["ts"].get<double>() + event["dur"].get<double>());
+    }
+  }
+  for (const json& event : document["traceEvents"]) {
+    if (event["ph"] == "X" && event["name"] == "run_queue") {
+      const auto begin = event["ts"].get<double>();
+      const bool in_wait = std::any_of(waits.begin(), waits.end(),
+                                       [&](const auto& wait) { return wait.first <= begin && begin < wait.second; });
+      ++(in_wait ? inside : outside);
+    }
+  }
+  CHECK(outside > 0);
+  CHECK(inside > 0);
 }

@@ -26,6 +26,19 @@ TEST_CASE("prices are the times and rates of machine and route", "[costs]") {
   CHECK(find("workload.message_size") == costs.end());
 }
 
+TEST_CASE("what switching costs is a price where threads share cores", "[costs]") {
+  PointConfig point;
+  const auto has = [&](const std::string& path) {
+    const std::vector<Cost> costs = costs_of(point);
+    return std::any_of(costs.begin(), costs.end(), [&](const Cost& cost) { return cost.path == path; });
+  };
+  CHECK_FALSE(has("machine.scheduler.context_switch"));
+  point.placement.threads = "floating";
+  CHECK(has("machine.scheduler.context_switch"));
+  CHECK_FALSE(has("machine.scheduler.slice")); // when, not how much
+  CHECK_THROWS_AS(scale_cost(point, "machine.scheduler.slice", 0.5), std::invalid_argument);
+}
+
 TEST_CASE("a price is scaled, or as low as allowed", "[costs]") {
   PointConfig point;
   point.machine.nic.post = Duration::nanoseconds(50);

@@ -60,6 +60,7 @@ TEST_CASE("every struct member has a descriptor", "[scenario][fields]") {
   CHECK(declared(inner(machine, "topology")) == member_count<TopologyParameters>());
   CHECK(declared(inner(machine, "cache")) == member_count<CacheParameters>());
   CHECK(declared(inner(machine, "futex")) == member_count<FutexParameters>());
+  CHECK(declared(inner(machine, "scheduler")) == member_count<SchedulerParameters>());
   CHECK(declared(inner(machine, "locks")) == member_count<LockParameters>());
   CHECK(declared(inner(machine, "nic")) == member_count<NicParameters>());
   CHECK(declared(inner(machine, "rdma")) == member_count<RdmaParameters>());
@@ -78,6 +79,7 @@ TEST_CASE("every struct member has a descriptor", "[scenario][fields]") {
   CHECK(declared(workload) == member_count<WorkloadParameters>()); // the selector, and each kind
   CHECK(declared(kind(workload, "multirate")) == member_count<MultirateParameters>());
   CHECK(declared(kind(workload, "rma-mt")) == member_count<RmaMtParameters>());
+  CHECK(declared(root_section("placement")) == member_count<PlacementParameters>());
   CHECK(declared(root_section("run")) == member_count<RunConfig>());
   CHECK(declared(scenario_fields()) == member_count<PointConfig>());
 }

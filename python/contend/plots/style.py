@@ -29,6 +29,8 @@ CATEGORY_COLOURS = {
     "blocked": "#bab0ac",
     "barrier": "#79706e",
     "copy": "#b07aa1",
+    "run_queue": "#9c755f",
+    "context_switch": "#d7b5a6",
     "compute": "#9c755f",
 }
 OTHER_COLOURS = ("#edc948", "#b6992d", "#499894", "#86bcb6", "#d37295", "#9d7660")

@@ -8,8 +8,10 @@ struct ProgressDesign {
   std::string engine = "ownership";   ///< key in the progress registry
   std::string lock = "pthread-mutex"; ///< lock kind of the engine's own lock
   int threads_in_progress = 0;        ///< waiting threads that may poll at a time; 0: the engine's own rule
-  int queue_slots = 1024;             ///< commands that can wait for a progress thread
-  int global_every = 256;             ///< an engine that polls its own targets polls all of them at every n-th turn
+  /// A thread whose turn found nothing lets others have its core (mpi_yield_when_idle of Open MPI).
+  bool yield_when_idle = false;
+  int queue_slots = 1024; ///< commands that can wait for a progress thread
+  int global_every = 256; ///< an engine that polls its own targets polls all of them at every n-th turn
 };
 
 } // namespace contend

@@ -33,11 +33,25 @@ private:
   std::unordered_map<TargetSlot, TimePoint> last_step_;
 };
 
+/// When the accounts of each thread started afresh: a thread that has to wait for its core begins later than the run.
+class Restarts final : public TraceSink {
+public:
+  void span(const SimThread& /*thread*/, Category /*category*/, TimePoint /*begin*/, TimePoint /*end*/) override {}
+  void restart(const SimThread& thread, TimePoint time) override { at_[thread.id()] = time; }
+  [[nodiscard]] TimePoint of(const SimThread& thread) const {
+    const auto found = at_.find(thread.id());
+    return found == at_.end() ? TimePoint() : found->second;
+  }
+
+private:
+  std::unordered_map<int, TimePoint> at_;
+};
+
 struct Observation {
   WorkloadResult result;
   std::vector<SpcCounters> counters; ///< by rank
   bool monotone = false;
-  bool accounts_add_up = false; ///< only meaningful without warm-up, which starts the accounts afresh
+  bool accounts_add_up = false; ///< from the start of the timed part
   std::uint64_t hash = 0;
   std::uint64_t steps = 0;
 };
@@ -47,13 +61,18 @@ inline Observation observe(const PointConfig& point, std::uint64_t seed, std::ui
   Engine engine(seed);
   Watcher watcher;
   engine.set_observer(&watcher);
+  Restarts restarts;
+  engine.set_trace(&restarts);
   engine.set_step_limit(step_limit);
-  World world(engine, {point.library, point.machine.software, point.machine.locks, point.machine.matching,
-                       point.machine.rdma, point.machine.noise, point.run.coalesce_idle_polls});
+  World world(engine,
+              {point.library, point.machine.software, point.machine.locks, point.machine.matching, point.machine.rdma,
+               point.machine.noise, point.run.coalesce_idle_polls && !point.placement.shares_cores()},
+              point.placement);
   const std::unique_ptr<Workload> workload = workload_registry().at(point.workload.kind)(point.workload);
   const std::vector<int> host_of_rank = workload->host_of_rank();
   for (int host = 0; host <= *std::max_element(host_of_rank.begin(), host_of_rank.end()); ++host) {
-    world.add_host(point.machine.topology, point.machine.cache, point.machine.futex, point.machine.nic, point.route);
+    world.add_host(point.machine.topology, point.machine.cache, point.machine.futex, point.machine.nic, point.route,
+                   point.machine.scheduler);
   }
   world.add_processes(host_of_rank);
   struct Abandon { // stacks of threads refer to the world and the workload
@@ -80,7 +99,7 @@ inline Observation observe(const PointConfig& point, std::uint64_t seed, std::ui
       observation.accounts_add_up = observation.accounts_add_up && time >= Duration{};
     }
     const TimePoint end = watcher.last_step_of(engine.slot_of(*thread));
-    observation.accounts_add_up = observation.accounts_add_up && sum == end.since_start();
+    observation.accounts_add_up = observation.accounts_add_up && sum == end - restarts.of(*thread);
   }
   observation.hash = watcher.hash();
   observation.steps = engine.steps();

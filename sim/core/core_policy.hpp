@@ -1,0 +1,80 @@
+// Who has a core when threads share it: what the engine asks an operating system's scheduler. Threads that have a core to
+// themselves never get here.
+#pragma once
+
+#include "core/category.hpp"
+#include "core/time.hpp"
+
+#include <functional>
+#include <string>
+
+namespace contend {
+
+class Engine;
+class Event;
+class SimThread;
+
+/// What a thread that waits does with its core.
+enum class Waiting {
+  spinning, ///< looks at what it waits for again and again: the core is busy, and others can be given it
+  stalled,  ///< is in the middle of one instruction, such as an access to memory: the core cannot be taken away
+  asleep,   ///< leaves the core to others, and has to be woken
+};
+
+/// Shares cores among threads. Every call comes from inside the run; `self` is the running thread, on a core of its own at
+/// that moment. Time is charged by the policy, as it passes.
+class CorePolicy {
+public:
+  CorePolicy(const CorePolicy&) = delete;
+  CorePolicy& operator=(const CorePolicy&) = delete;
+  virtual ~CorePolicy();
+
+  /// `self` uses its core for `owed`, which has been charged already and cannot be interrupted, and then for `span`. Returns
+  /// when it has had that, however often others had the core meanwhile.
+  virtual void advance(SimThread& self, Duration owed, Duration span, Category category) = 0;
+  /// The same for owed time only.
+  virtual void settle(SimThread& self, Duration owed) = 0;
+  /// A place at which the core may be taken away.
+  virtual void give_way_if_asked(SimThread& self) = 0;
+  /// Returns after resume(), resume_at() or wake().
+  virtual void wait(SimThread& self, Waiting how, Category category) = 0;
+  virtual void resume(SimThread& thread) = 0;
+  virtual void resume_at(SimThread& thread, TimePoint time) = 0;
+  /// `waker` ends the sleep of `thread`, which can run from `runnable` on; where a core idles, after another `latency`.
+  virtual void wake(SimThread& thread, const SimThread& waker, TimePoint runnable, Duration latency) = 0;
+  /// Others that wait for the core may have it first.
+  virtual void yield(SimThread& self) = 0;
+  /// `self` has ended.
+  virtual void ended(SimThread& self) = 0;
+  /// Some thread waits for a core and would do more than wait for others if it had it.
+  [[nodiscard]] virtual bool has_work() const = 0;
+
+protected:
+  /// Throws std::invalid_argument for an engine with a backend, which has cores of its own.
+  explicit CorePolicy(Engine& engine);
+
+  // What a policy may do with the engine.
+  SimThread& create_thread(std::string name, int host, int core, std::function<void(SimThread&)> body, bool daemon);
+  /// The stacks are being unwound: there is no more time to share.
+  [[nodiscard]] bool giving_up() const;
+  [[nodiscard]] TimePoint now() const;
+  /// Time passes for a thread that cannot be interrupted.
+  void pass(SimThread& self, Duration span);
+  /// Time passes if nothing at all is due before the end of it; returns whether it did.
+  bool pass_alone(SimThread& self, Duration span);
+  /// The running thread stops until make_ready().
+  void park(SimThread& self);
+  void make_ready(SimThread& thread);
+  static void charge(SimThread& thread, TimePoint begin, Duration span, Category category);
+  static void put_on_core(SimThread& thread, int core);
+  /// Housekeeping that alone does not keep a simulation alive: an event that schedules itself again and again. Call
+  /// background_fired() when it fires.
+  void schedule_background(Event& event, TimePoint time);
+  void background_fired();
+  /// There is something left to simulate besides housekeeping.
+  [[nodiscard]] bool alive() const;
+
+  Engine& engine_;
+};
+
+} // namespace contend

@@ -1,0 +1,241 @@
+#include "core/fair_queue.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <stdexcept>
+#include <utility>
+
+namespace contend {
+
+namespace {
+
+__extension__ using Wide = __int128;
+
+bool runs_earlier(const FairEntity* a, const FairEntity* b) { return a->vruntime < b->vruntime; }
+
+class CfsQueue final : public FairQueue {
+public:
+  using FairQueue::FairQueue;
+
+  FairEntity* best() override {
+    FairEntity* const first = least(nullptr);
+    FairEntity* const skipped = std::exchange(skip_, nullptr);
+    if (first == nullptr || first != skipped) {
+      return first;
+    }
+    // pick_next_entity(): who yields is passed over only for somebody who is not too far ahead.
+    FairEntity* const second = least(first);
+    const std::int64_t granularity =
+        second == nullptr ? 0 : virtual_time(parameters_.wakeup_granularity, second->weight);
+    return second != nullptr && second->vruntime - first->vruntime <= granularity ? second : first;
+  }
+
+  bool expired() const override {
+    if (waiting_.empty()) {
+      return false;
+    }
+    // check_preempt_tick()
+    const Duration share = ideal_slice();
+    const auto first = *std::min_element(waiting_.begin(), waiting_.end(), runs_earlier);
+    return current_->ran >= share ||
+           (current_->ran >= parameters_.slice && current_->vruntime - first->vruntime > share.count());
+  }
+
+  Duration slice_left() const override { return std::max(Duration{}, ideal_slice() - current_->ran); }
+
+  bool preempts(const FairEntity& woken) override { // wakeup_preempt_entity()
+    return current_->vruntime - woken.vruntime > virtual_time(parameters_.wakeup_granularity, woken.weight);
+  }
+
+  void yielded() override { skip_ = current_; }
+
+private:
+  [[nodiscard]] FairEntity* least(const FairEntity* besides) const {
+    FairEntity* first = current_ == besides ? nullptr : current_;
+    for (FairEntity* entity : waiting_) {
+      if (entity != besides && (first == nullptr || entity->vruntime < first->vruntime)) {
+        first = entity;
+      }
+    }
+    return first;
+  }
+
+  [[nodiscard]] Duration ideal_slice() const { // sched_slice()
+    const auto threads = static_cast<std::int64_t>(length());
+    const Duration period = std::max(parameters_.latency, parameters_.slice * threads);
+    return Duration::picoseconds(static_cast<std::int64_t>(Wide{period.count()} * current_->weight / total_weight()));
+  }
+
+  void place(FairEntity& entity, Arrival arrival) override {
+    if (const auto* from = dynamic_cast<const CfsQueue*>(entity.home); from != nullptr && from != this) {
+      entity.vruntime += minimum_ - from->minimum_;
+    }
+    if (arrival == Arrival::started) {
+      entity.vruntime = minimum_;           // no debit for new threads: those of a run all start together
+    } else if (arrival == Arrival::woken) { // place_entity() with GENTLE_FAIR_SLEEPERS
+      entity.vruntime = std::max(entity.vruntime, minimum_ - parameters_.latency.count() / 2);
+    }
+  }
+  void departs(FairEntity& /*entity*/) override {}
+  void ran(FairEntity& entity, std::int64_t virtual_span) override {
+    entity.vruntime += virtual_span;
+    minimum_ = std::max(minimum_, least(nullptr)->vruntime);
+  }
+  void given(FairEntity& /*entity*/) override {}
+
+  std::int64_t minimum_ = 0; ///< never goes back
+  FairEntity* skip_ = nullptr;
+};
+
+class EevdfQueue final : public FairQueue {
+public:
+  using FairQueue::FairQueue;
+
+  FairEntity* best() override {
+    if (current_ != nullptr && protected_now() && !yielding_) {
+      return current_;
+    }
+    yielding_ = false;
+    const std::int64_t mean = average();
+    FairEntity* first = nullptr;
+    for_each([&](FairEntity& entity) {
+      if (entity.vruntime <= mean && (first == nullptr || entity.deadline < first->deadline)) {
+        first = &entity;
+      }
+    });
+    return first;
+  }
+
+  bool expired() const override { return !waiting_.empty() && !protected_now(); }
+
+  Duration slice_left() const override {
+    const std::int64_t left = std::max<std::int64_t>(0, protected_until_ - current_->vruntime);
+    return Duration::picoseconds(static_cast<std::int64_t>(
+        (Wide{left} * current_->weight + FairEntity::normal_weight - 1) / FairEntity::normal_weight));
+  }
+
+  bool preempts(const FairEntity& woken) override { return best() == &woken; }
+
+  void yielded() override { // yield_task_fair() of Linux 6.18: the rest of the slice is given up
+    if (current_->vruntime <= average()) {
+      current_->vruntime = current_->deadline;
+      current_->deadline += slice_of(*current_);
+    }
+    yielding_ = true;
+  }
+
+private:
+  template <typename Visitor>
+  void for_each(Visitor visitor) const {
+    if (current_ != nullptr) {
+      visitor(*current_);
+    }
+    for (FairEntity* entity : waiting_) {
+      visitor(*entity);
+    }
+  }
+
+  [[nodiscard]] std::int64_t slice_of(const FairEntity& entity) const {
+    return virtual_time(parameters_.slice, entity.weight);
+  }
+  [[nodiscard]] bool protected_now() const { return current_->vruntime < protected_until_; }
+
+  /// Weighted average of virtual runtimes, rounded up so that somebody is always eligible; the last one of an empty queue.
+  [[nodiscard]] std::int64_t average() const {
+    std::int64_t base = std::numeric_limits<std::int64_t>::max();
+    for_each([&](const FairEntity& entity) { base = std::min(base, entity.vruntime); });
+    Wide sum = 0;
+    std::int64_t weight = 0;
+    for_each([&](const FairEntity& entity) {
+      sum += Wide{entity.vruntime - base} * entity.weight;
+      weight += entity.weight;
+    });
+    return weight == 0 ? last_average_ : base + static_cast<std::int64_t>((sum + weight - 1) / weight);
+  }
+
+  void place(FairEntity& entity, Arrival arrival) override { // place_entity()
+    const std::int64_t mean = average();
+    const std::int64_t weight = total_weight();
+    // The average moves when the entity joins: it is put as far away as makes its lag right afterwards.
+    const std::int64_t lag = arrival == Arrival::started || weight == 0
+                                 ? 0
+                                 : static_cast<std::int64_t>(Wide{entity.lag} * (weight + entity.weight) / weight);
+    const std::int64_t ahead = arrival == Arrival::migrated ? entity.deadline - entity.vruntime : slice_of(entity);
+    entity.vruntime = mean - lag;
+    entity.deadline = entity.vruntime + (arrival == Arrival::started ? ahead / 2 : ahead);
+  }
+  void departs(FairEntity& entity) override { // update_entity_lag()
+    const std::int64_t limit = virtual_time(std::max(parameters_.slice * 2, parameters_.tick), entity.weight);
+    last_average_ = average();
+    entity.lag = std::clamp(last_average_ - entity.vruntime, -limit, limit);
+  }
+  void ran(FairEntity& entity, std::int64_t virtual_span) override {
+    entity.vruntime += virtual_span;
+    if (entity.vruntime >= entity.deadline) { // update_deadline()
+      entity.deadline = entity.vruntime + slice_of(entity);
+    }
+  }
+  void given(FairEntity& entity) override { protected_until_ = entity.deadline; }
+
+  std::int64_t protected_until_ = 0; ///< virtual runtime at which the running one has had its slice
+  std::int64_t last_average_ = 0;
+  bool yielding_ = false;
+};
+
+} // namespace
+
+void FairQueue::add(FairEntity& entity, Arrival arrival) {
+  place(entity, arrival);
+  entity.home = this;
+  waiting_.push_back(&entity);
+}
+
+void FairQueue::remove(FairEntity& entity) {
+  departs(entity);
+  waiting_.erase(std::find(waiting_.begin(), waiting_.end(), &entity));
+}
+
+void FairQueue::run(FairEntity& entity) {
+  if (&entity != current_) {
+    waiting_.erase(std::find(waiting_.begin(), waiting_.end(), &entity));
+    current_ = &entity;
+  }
+  entity.ran = Duration{};
+  given(entity);
+}
+
+void FairQueue::account(Duration span) {
+  current_->ran += span;
+  ran(*current_, virtual_time(span, current_->weight));
+}
+
+void FairQueue::stop() { waiting_.push_back(std::exchange(current_, nullptr)); }
+
+void FairQueue::leave() {
+  departs(*current_);
+  current_ = nullptr;
+}
+
+std::int64_t FairQueue::virtual_time(Duration span, int weight) {
+  return static_cast<std::int64_t>(Wide{span.count()} * FairEntity::normal_weight / weight);
+}
+
+std::int64_t FairQueue::total_weight() const {
+  std::int64_t sum = current_ == nullptr ? 0 : current_->weight;
+  for (const FairEntity* entity : waiting_) {
+    sum += entity->weight;
+  }
+  return sum;
+}
+
+std::unique_ptr<FairQueue> make_fair_queue(const SchedulerParameters& parameters) {
+  if (parameters.policy == "cfs") {
+    return std::make_unique<CfsQueue>(parameters);
+  }
+  if (parameters.policy == "eevdf") {
+    return std::make_unique<EevdfQueue>(parameters);
+  }
+  throw std::invalid_argument("no scheduling policy is called '" + parameters.policy + "'");
+}
+
+} // namespace contend

@@ -1,0 +1,89 @@
+// The run queue of one core under a fair scheduler: who has had least of the core runs next. Time that a thread has had is its
+// virtual runtime, weighted: a thread of twice the normal weight gets twice the time.
+//
+// Two policies, as Linux has them for normal threads of one run queue (no groups, no cgroups):
+//   cfs    kernel/sched/fair.c of Linux 5.x. Next is who has the least virtual runtime. A slice is the weighted share of
+//          `latency`, or of n times `slice` when n threads are too many for that. A thread that wakes up is put at most
+//          latency / 2 behind the others, and takes the core if the running thread is more than wakeup_granularity ahead.
+//   eevdf  earliest eligible virtual deadline first (Stoica and Abdel-Wahab 1995; Linux 6.6 on). Eligible is who has had no
+//          more than the average; next is the eligible thread with the earliest deadline, one slice after its virtual runtime. A
+//          sleeping thread keeps what it was ahead or behind (lag). Until its slice is over the running thread is protected
+//          from threads that wake up.
+#pragma once
+
+#include "core/machine_parameters.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+namespace contend {
+
+class FairQueue;
+
+/// One thread's place in run queues. Virtual times are in picoseconds of a thread of normal weight.
+struct FairEntity {
+  static constexpr int normal_weight = 1024; ///< nice 0
+  int weight = normal_weight;
+  std::int64_t vruntime = 0;
+  std::int64_t deadline = 0;       ///< eevdf
+  std::int64_t lag = 0;            ///< eevdf: what it was owed when it left a queue
+  Duration ran{};                  ///< since it was given the core last
+  const FairQueue* home = nullptr; ///< the queue that `vruntime` is compared in
+};
+
+class FairQueue {
+public:
+  enum class Arrival { started, woken, migrated };
+
+  explicit FairQueue(const SchedulerParameters& parameters) : parameters_(parameters) {}
+  FairQueue(const FairQueue&) = delete;
+  FairQueue& operator=(const FairQueue&) = delete;
+  virtual ~FairQueue() = default;
+
+  /// Joins those who wait for the core.
+  void add(FairEntity& entity, Arrival arrival);
+  /// One that waits leaves for another core.
+  void remove(FairEntity& entity);
+  /// One that waits, or the running one again, gets the core, for a slice. Requires: no other one runs.
+  void run(FairEntity& entity);
+  /// The running one has had the core for `span`.
+  void account(Duration span);
+  /// The running one waits again.
+  void stop();
+  /// The running one sleeps or ends.
+  void leave();
+
+  /// Who should have the core, the running one included; nullptr: nobody wants it.
+  [[nodiscard]] virtual FairEntity* best() = 0;
+  /// Somebody waits, and the running one's slice is over.
+  [[nodiscard]] virtual bool expired() const = 0;
+  /// What is left of the running one's slice, should nothing change.
+  [[nodiscard]] virtual Duration slice_left() const = 0;
+  /// `woken`, which waits here, should have the core at once. Requires: somebody runs.
+  [[nodiscard]] virtual bool preempts(const FairEntity& woken) = 0;
+  /// The running one asks for others to go first; call best() next.
+  virtual void yielded() = 0;
+
+  [[nodiscard]] const std::vector<FairEntity*>& waiting() const { return waiting_; }
+  /// Threads that want the core or have it.
+  [[nodiscard]] std::size_t length() const { return waiting_.size() + (current_ == nullptr ? 0 : 1); }
+
+protected:
+  virtual void place(FairEntity& entity, Arrival arrival) = 0;
+  virtual void departs(FairEntity& entity) = 0; ///< while it still counts
+  virtual void ran(FairEntity& entity, std::int64_t virtual_span) = 0;
+  virtual void given(FairEntity& entity) = 0;
+  [[nodiscard]] static std::int64_t virtual_time(Duration span, int weight);
+  [[nodiscard]] std::int64_t total_weight() const;
+
+  SchedulerParameters parameters_;
+  FairEntity* current_ = nullptr;
+  std::vector<FairEntity*> waiting_; ///< in order of arrival
+};
+
+/// Makes the queues of a policy by name; throws std::invalid_argument for an unknown one.
+[[nodiscard]] std::unique_ptr<FairQueue> make_fair_queue(const SchedulerParameters& parameters);
+
+} // namespace contend

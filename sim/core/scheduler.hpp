@@ -1,0 +1,110 @@
+// The operating system's scheduler of one host: threads that share cores.
+//
+// Every core has a run queue (FairQueue). The thread that has the core uses it up slice by slice, whatever it does: a thread that
+// spins on a lock or polls keeps its core busy, and notices only while it has the core that what it waits for has come. It
+// loses the core when its slice is over, when a thread that wakes up precedes it, or when it yields; it goes on later where it
+// stopped. Threads that sleep (Waiting::asleep) free their core. A core with nothing to run takes a waiting thread
+// from another one, and from time to time queues of different length are balanced; threads go only to cores that they may use.
+//
+// What cannot be interrupted: accesses to cache lines (one instruction), and time a thread owes (SimThread::owe), which is over
+// first.
+#pragma once
+
+#include "core/core_policy.hpp"
+#include "core/engine.hpp"
+#include "core/fair_queue.hpp"
+#include "core/host.hpp"
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace contend {
+
+class Scheduler final : public CorePolicy {
+public:
+  /// Shares the first `cores` hardware threads of `host`, which has that `number`. Throws std::invalid_argument for no cores,
+  /// more than there are, or a machine that says nothing of its scheduler (no slice).
+  Scheduler(Engine& engine, const Host& host, int number, const SchedulerParameters& parameters, int cores);
+  ~Scheduler() override;
+
+  /// How a thread is treated.
+  struct Placement {
+    CoreSet allowed;                        ///< cores that it may use; none: all that are shared
+    int weight = FairEntity::normal_weight; ///< its share of a core against that of others
+    bool daemon = false;                    ///< see Engine::spawn_daemon
+  };
+  /// Adds a thread that can start now, on the shortest queue that it may join.
+  SimThread& spawn(std::string name, const Placement& placement, SimThread::Body body);
+
+  struct Counters {
+    std::uint64_t switches = 0;    ///< a core went to another thread than before
+    std::uint64_t preemptions = 0; ///< of these, because the one before lost it, unwillingly
+    std::uint64_t yields = 0;      ///< calls of sched_yield()
+    std::uint64_t wakeups = 0;     ///< sleeping threads that were woken
+    std::uint64_t migrations = 0;  ///< threads that went on on another core
+  };
+  [[nodiscard]] const Counters& counters() const { return counters_; }
+  [[nodiscard]] int cores() const { return static_cast<int>(cores_.size()); }
+
+  // For the engine.
+  void advance(SimThread& self, Duration owed, Duration span, Category category) override;
+  void settle(SimThread& self, Duration owed) override;
+  void give_way_if_asked(SimThread& self) override;
+  void wait(SimThread& self, Waiting how, Category category) override;
+  void resume(SimThread& thread) override;
+  void resume_at(SimThread& thread, TimePoint time) override;
+  void wake(SimThread& thread, const SimThread& waker, TimePoint runnable, Duration latency) override;
+  void yield(SimThread& self) override;
+  void ended(SimThread& self) override;
+  [[nodiscard]] bool has_work() const override;
+
+private:
+  struct Core;
+  struct Task;
+  class CoreTimer;
+  class Balancing;
+  class TaskEvent;
+
+  [[nodiscard]] Task& task_of(const SimThread& thread) { return *tasks_[static_cast<std::size_t>(thread.id())]; }
+
+  // What happens to the thread that has a core.
+  void finish_step(Task& task);
+  void interrupt(Task& task);
+  void lose_core(Task& task);
+  void take_tick(Task& task);
+  [[nodiscard]] static bool interruptible(const Task& task);
+
+  // Who has a core.
+  void account(Core& core);
+  void dispatch(Core& core, Task& task, Duration latency);
+  void dispatch_next(Core& core);
+  void ask_for(Core& core);
+  void choose_again(Core& core);
+  void give_way(Task& task);
+  void arm(Core& core);
+  void timer(Core& core);
+  [[nodiscard]] Duration switch_cost(const Core& core, const Task& task) const;
+
+  // Which core.
+  void enqueue(Core& core, Task& task, FairQueue::Arrival arrival);
+  void woken(Task& task);
+  [[nodiscard]] Core& core_for(const Task& task);
+  [[nodiscard]] Core& shortest_queue(const CoreSet& allowed);
+  [[nodiscard]] Task* candidate(const Core& from, const Core& to, bool hot_ones_too) const;
+  bool pull(Core& core, bool hot_ones_too);
+  void move(Core& from, Core& to, Task& task);
+  void arm_balancing();
+  void balance();
+
+  const Host& host_;
+  int number_;
+  SchedulerParameters parameters_;
+  std::vector<std::unique_ptr<Core>> cores_;
+  std::vector<std::unique_ptr<Task>> tasks_; ///< by thread id
+  std::unique_ptr<Balancing> balancing_;
+  Counters counters_;
+};
+
+} // namespace contend

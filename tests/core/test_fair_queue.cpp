@@ -1,0 +1,199 @@
+// The run queue of one core: who is next, for how long, and who may interrupt whom.
+#include "core/fair_queue.hpp"
+#include "support/scheduling.hpp"
+
+#include <catch2/catch.hpp>
+
+#include <algorithm>
+#include <array>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+using namespace contend;
+using Arrival = FairQueue::Arrival;
+
+namespace {
+
+/// Runs the best one for its slice, again and again; returns who ran how long.
+template <std::size_t n>
+std::array<Duration, n> rotate(FairQueue& queue, std::array<FairEntity, n>& entities, Duration time) {
+  std::array<Duration, n> had{};
+  for (auto& entity : entities) {
+    queue.add(entity, Arrival::started);
+  }
+  for (Duration used; used < time;) {
+    FairEntity* const next = queue.best();
+    REQUIRE(next != nullptr);
+    queue.run(*next);
+    const Duration slice = queue.slice_left();
+    REQUIRE(slice > Duration{});
+    CHECK_FALSE(queue.expired());
+    queue.account(slice);
+    CHECK(queue.expired());
+    had[static_cast<std::size_t>(next - entities.data())] += slice;
+    used += slice;
+    queue.stop();
+  }
+  return had;
+}
+
+} // namespace
+
+TEST_CASE("threads of equal weight get equal shares, one slice apart", "[scheduler][queue]") {
+  const auto* const policy = GENERATE("cfs", "eevdf");
+  const SchedulerParameters parameters = test::free_scheduler(policy);
+  const auto queue = make_fair_queue(parameters);
+  std::array<FairEntity, 5> entities;
+  const auto had = rotate(*queue, entities, 300_ms);
+  for (const Duration time : had) {
+    CHECK(time >= 60_ms - 2 * parameters.slice);
+    CHECK(time <= 60_ms + 2 * parameters.slice);
+  }
+}
+
+TEST_CASE("shares follow weights", "[scheduler][queue]") {
+  const auto* const policy = GENERATE("cfs", "eevdf");
+  const auto queue = make_fair_queue(test::free_scheduler(policy));
+  std::array<FairEntity, 3> entities;
+  entities[0].weight = 1024;
+  entities[1].weight = 2048;
+  entities[2].weight = 5120;
+  const auto had = rotate(*queue, entities, 800_ms);
+  CHECK(had[0].in_seconds() == Approx(0.100).epsilon(0.1));
+  CHECK(had[1].in_seconds() == Approx(0.200).epsilon(0.05));
+  CHECK(had[2].in_seconds() == Approx(0.500).epsilon(0.03));
+}
+
+TEST_CASE("cfs divides its latency among the threads, down to the shortest slice", "[scheduler][queue]") {
+  const SchedulerParameters parameters = test::free_scheduler("cfs");
+  const auto queue = make_fair_queue(parameters);
+  std::array<FairEntity, 16> entities;
+  for (std::size_t n = 1; n <= entities.size(); ++n) {
+    queue->add(entities[n - 1], Arrival::started);
+    if (n == 1) {
+      queue->run(entities[0]);
+    }
+    const auto count = static_cast<std::int64_t>(n);
+    CHECK(queue->slice_left() == std::max(Duration::picoseconds(parameters.latency.count() / count), parameters.slice));
+  }
+}
+
+TEST_CASE("a thread alone is never due", "[scheduler][queue]") {
+  const auto* const policy = GENERATE("cfs", "eevdf");
+  const auto queue = make_fair_queue(test::free_scheduler(policy));
+  FairEntity only;
+  queue->add(only, Arrival::started);
+  queue->run(only);
+  queue->account(1'000_ms);
+  CHECK_FALSE(queue->expired());
+  CHECK(queue->best() == &only);
+  queue->leave();
+  CHECK(queue->best() == nullptr);
+  CHECK(queue->length() == 0);
+}
+
+TEST_CASE("cfs: a sleeper's credit is limited, and decides on preemption", "[scheduler][queue]") {
+  SchedulerParameters parameters = test::free_scheduler("cfs");
+  const bool small = GENERATE(true, false);
+  parameters.wakeup_granularity = small ? 2'999_us : 3'001_us; // around half of the latency
+  const auto queue = make_fair_queue(parameters);
+  FairEntity hog;
+  FairEntity sleeper;
+  queue->add(hog, Arrival::started);
+  queue->add(sleeper, Arrival::started);
+  queue->run(sleeper);
+  queue->leave();
+  queue->run(hog);
+  queue->account(500_ms); // the sleeper is 500 ms behind now, but for the limit
+  queue->add(sleeper, Arrival::woken);
+  CHECK(hog.vruntime - sleeper.vruntime == (parameters.latency.count() / 2));
+  CHECK(queue->preempts(sleeper) == small);
+}
+
+TEST_CASE("eevdf: the running thread is protected until its slice is over", "[scheduler][queue]") {
+  const SchedulerParameters parameters = test::free_scheduler("eevdf");
+  const auto queue = make_fair_queue(parameters);
+  FairEntity hog;
+  FairEntity sleeper;
+  queue->add(hog, Arrival::started);
+  queue->run(hog);
+  queue->account(1_ms);
+  queue->add(sleeper, Arrival::woken);
+  CHECK_FALSE(queue->preempts(sleeper));
+  queue->account(3_ms);
+  CHECK(queue->expired());
+  CHECK(queue->preempts(sleeper));
+}
+
+TEST_CASE("eevdf: sleeping neither wins nor loses time that was owed", "[scheduler][queue]") {
+  const auto queue = make_fair_queue(test::free_scheduler("eevdf"));
+  FairEntity hog;
+  FairEntity greedy;
+  queue->add(hog, Arrival::started);
+  queue->add(greedy, Arrival::started);
+  queue->run(greedy);
+  queue->account(2_ms); // 1 ms more than its share of the 2 ms
+  queue->leave();
+  queue->run(hog);
+  queue->account(20_ms);
+  queue->add(greedy, Arrival::woken);
+  // Half of what it is ahead goes into the average that it is ahead of.
+  const std::int64_t ahead = greedy.vruntime - (greedy.vruntime + hog.vruntime) / 2;
+  CHECK(Duration::picoseconds(ahead).in_seconds() == Approx(0.001).epsilon(0.01));
+}
+
+TEST_CASE("who yields lets the others go first", "[scheduler][queue]") {
+  const auto* const policy = GENERATE("cfs", "eevdf");
+  const auto queue = make_fair_queue(test::free_scheduler(policy));
+  std::array<FairEntity, 3> entities;
+  for (auto& entity : entities) {
+    queue->add(entity, Arrival::started);
+  }
+  std::vector<int> order;
+  for (int turn = 0; turn < 9; ++turn) {
+    FairEntity* const next = queue->best();
+    order.push_back(static_cast<int>(next - entities.data()));
+    queue->run(*next);
+    queue->account(1_us);
+    queue->yielded();
+    CHECK(queue->best() != next);
+    queue->stop();
+  }
+  for (int i = 0; i < 3; ++i) {
+    CHECK(std::count(order.begin(), order.end(), i) == 3);
+  }
+}
+
+TEST_CASE("a thread that moves to another core keeps its place", "[scheduler][queue]") {
+  const auto* const policy = GENERATE("cfs", "eevdf");
+  const SchedulerParameters parameters = test::free_scheduler(policy);
+  const auto here = make_fair_queue(parameters);
+  const auto there = make_fair_queue(parameters);
+  std::array<FairEntity, 2> here_first;
+  std::array<FairEntity, 2> there_first;
+  rotate(*here, here_first, 900_ms); // virtual times have gone different ways
+  rotate(*there, there_first, 60_ms);
+  FairEntity& moving = here_first[0];
+  here->remove(moving);
+  there->add(moving, Arrival::migrated);
+  CHECK(moving.vruntime < 40_ms .count());
+  std::array<Duration, 3> had{};
+  for (int i = 0; i < 60; ++i) {
+    FairEntity* const next = there->best();
+    there->run(*next);
+    const Duration slice = there->slice_left();
+    there->account(slice);
+    had[next == &moving ? 2 : static_cast<std::size_t>(next - there_first.data())] += slice;
+    there->stop();
+  }
+  for (const Duration time : had) {
+    CHECK(time.in_seconds() == Approx(had[0].in_seconds()).epsilon(0.15));
+  }
+}
+
+TEST_CASE("an unknown policy is refused", "[scheduler][queue]") {
+  SchedulerParameters parameters = test::free_scheduler("cfs");
+  parameters.policy = "lottery";
+  CHECK_THROWS_WITH(make_fair_queue(parameters), Catch::Contains("lottery"));
+}

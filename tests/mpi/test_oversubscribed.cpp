@@ -1,0 +1,166 @@
+// The library where threads share cores: nothing is lost, nobody starves, and time is accounted for.
+#include "simulation/simulation.hpp"
+#include "support/observe.hpp"
+#include "support/random_point.hpp"
+
+#include <catch2/catch.hpp>
+
+#include <array>
+#include <memory>
+#include <stdexcept>
+#include <string>
+
+using namespace contend;
+
+namespace {
+
+SchedulerParameters small_scheduler() {
+  SchedulerParameters scheduler;
+  scheduler.policy = "cfs";
+  scheduler.latency = 600'011_ns;
+  scheduler.slice = 75'017_ns;
+  scheduler.wakeup_granularity = 100'003_ns;
+  scheduler.context_switch = 1'303_ns;
+  scheduler.process_switch = 409_ns;
+  scheduler.cache_refill = 2'003_ns;
+  scheduler.cache_hot = 50'021_ns;
+  scheduler.balance_period = 401'003_ns;
+  scheduler.yield_call = 211_ns;
+  return scheduler;
+}
+
+/// 4 pairs on two cores a host.
+PointConfig shared_point() {
+  PointConfig point = test::small_point();
+  point.machine.scheduler = small_scheduler();
+  point.placement.threads = "floating";
+  point.placement.cores = 2;
+  return point;
+}
+
+double rate(const PointResult& result) {
+  return static_cast<double>(result.workload.operations) / result.workload.elapsed.in_seconds();
+}
+
+Duration spent(const PointResult& result, Category category) {
+  Duration sum;
+  for (const SimThread::Times& times : result.workload.times) {
+    sum += times[static_cast<std::size_t>(category)];
+  }
+  return sum;
+}
+
+} // namespace
+
+TEST_CASE("random designs on shared cores lose nothing", "[mpi][scheduler][property]") {
+  const std::array<std::string, 3> placements{"pinned", "pinned-by-process", "floating"};
+  for (std::uint64_t seed = 1; seed <= 120; ++seed) {
+    PointConfig point = test::random_point(seed);
+    RandomStream random(seed, "placement");
+    point.machine.scheduler = small_scheduler();
+    point.machine.scheduler.policy = random.below(2) == 0 ? "cfs" : "eevdf";
+    if (random.below(2) == 0) {
+      point.machine.scheduler.tick = 100'003_ns;
+      point.machine.scheduler.tick_cost = 1'009_ns;
+    }
+    point.placement.threads = placements[random.below(placements.size())];
+    point.placement.cores = static_cast<int>(random.below(3)) + 1;
+    point.placement.hosts = static_cast<int>(random.below(2)) + 1;
+    point.library.progress.yield_when_idle = random.below(2) == 0;
+    CAPTURE(seed, test::describe(point), point.placement.threads, point.placement.cores, point.placement.hosts);
+    const test::Observation run = test::observe(point, seed, 60'000'000); // throws on deadlock and on missing messages
+    REQUIRE(run.monotone);
+    REQUIRE(run.accounts_add_up);
+    for (const SpcCounters& rank : run.counters) {
+      REQUIRE(rank.oos_in_queue == 0);
+      REQUIRE(rank.unexpected_in_queue == 0);
+    }
+    REQUIRE(run.result.elapsed > Duration{});
+  }
+}
+
+TEST_CASE("every progress engine ends on one shared core", "[mpi][scheduler]") {
+  for (const std::string& engine : progress_registry().names()) {
+    PointConfig point = shared_point();
+    point.library.progress.engine = engine;
+    point.placement.cores = 1;
+    point.placement.hosts = GENERATE(1, 2);
+    CAPTURE(engine, point.placement.hosts);
+    const PointResult result = simulate(point, {});
+    CHECK(result.workload.operations == 4 * 16 * 3);
+    REQUIRE(result.scheduling);
+    CHECK(result.scheduling->switches > 0);
+    CHECK(spent(result, Category::run_queue) > Duration{});
+    CHECK(spent(result, Category::context_switch) > Duration{});
+  }
+}
+
+TEST_CASE("the same seed takes the same steps on shared cores", "[mpi][scheduler]") {
+  PointConfig point = shared_point();
+  test::add_jitter(point);
+  point.workload.multirate.pairs = 6;
+  const auto hash = [&](std::uint64_t seed) { return test::observe(point, seed).hash; };
+  CHECK(hash(1) == hash(1));
+  CHECK(hash(1) != hash(2));
+}
+
+TEST_CASE("with a core for each thread, bound or not, sharing changes little", "[mpi][scheduler]") {
+  PointConfig point = test::small_point();
+  point.workload.multirate.iterations = 20;
+  const double alone = rate(simulate(point, {}));
+  point.machine.scheduler = small_scheduler();
+  point.placement.threads = GENERATE("pinned", "floating");
+  const PointResult shared = simulate(point, {});
+  CAPTURE(point.placement.threads);
+  CHECK(rate(shared) == Approx(alone).epsilon(0.1));
+  CHECK(spent(shared, Category::run_queue).in_seconds() <= 0.01 * shared.workload.elapsed.in_seconds());
+}
+
+TEST_CASE("fewer cores, fewer messages", "[mpi][scheduler]") {
+  PointConfig point = shared_point();
+  point.workload.multirate.pairs = 8;
+  point.workload.multirate.iterations = 10;
+  std::array<double, 3> rates{};
+  for (std::size_t i = 0; i < rates.size(); ++i) {
+    point.placement.cores = static_cast<int>(1U << i);
+    rates[i] = rate(simulate(point, {}));
+  }
+  CAPTURE(rates[0], rates[1], rates[2]);
+  CHECK(rates[0] < rates[2]);
+}
+
+TEST_CASE("two processes that poll on one core gain from yielding", "[mpi][scheduler]") {
+  PointConfig point = shared_point();
+  point.placement.cores = 1;
+  point.placement.hosts = 1;
+  point.workload.multirate.pairs = 1;
+  const double without = rate(simulate(point, {}));
+  point.library.progress.yield_when_idle = true;
+  const PointResult with = simulate(point, {});
+  CAPTURE(without, rate(with));
+  CHECK(rate(with) > 3 * without); // whoever waits would burn its slice while the other one has something to do
+  CHECK(with.scheduling->yields > 0);
+}
+
+TEST_CASE("threads of a process bound to one core all run there", "[mpi][scheduler]") {
+  PointConfig point = shared_point();
+  point.placement.threads = "pinned-by-process";
+  point.placement.hosts = 1;
+  const PointResult result = simulate(point, {});
+  CHECK(result.scheduling->migrations == 0);
+}
+
+TEST_CASE("where no core is shared there is nothing to report", "[mpi][scheduler]") {
+  const PointResult result = simulate(test::small_point(), {});
+  CHECK_FALSE(result.scheduling);
+  CHECK(spent(result, Category::run_queue) == Duration{});
+  CHECK(spent(result, Category::context_switch) == Duration{});
+}
+
+TEST_CASE("sides on one host have cores of their own unless they share", "[mpi][scheduler]") {
+  PointConfig point = test::small_point();
+  point.placement.hosts = 1;
+  const PointResult result = simulate(point, {});
+  CHECK(result.workload.operations == 4 * 16 * 3);
+  CHECK_FALSE(result.scheduling);
+}
