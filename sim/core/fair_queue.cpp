@@ -51,13 +51,16 @@ public:
 
 private:
   [[nodiscard]] FairEntity* least(const FairEntity* besides) const {
-    FairEntity* first = current_ == besides ? nullptr : current_;
+    FairEntity* first = nullptr;
     for (FairEntity* entity : waiting_) {
       if (entity != besides && (first == nullptr || entity->vruntime < first->vruntime)) {
         first = entity;
       }
     }
-    return first;
+    // Who has just had the core comes after those who have had as much.
+    const bool stays =
+        current_ != nullptr && current_ != besides && (first == nullptr || current_->vruntime < first->vruntime);
+    return stays ? current_ : first;
   }
 
   [[nodiscard]] Duration ideal_slice() const { // sched_slice()
@@ -127,11 +130,11 @@ public:
 private:
   template <typename Visitor>
   void for_each(Visitor visitor) const {
-    if (current_ != nullptr) {
-      visitor(*current_);
-    }
     for (FairEntity* entity : waiting_) {
       visitor(*entity);
+    }
+    if (current_ != nullptr) { // after those who are as good
+      visitor(*current_);
     }
   }
 
