@@ -51,10 +51,10 @@ struct SchedulerParameters {
   Duration tick_cost{};      ///< what a timer interrupt takes from the thread that runs
   Duration context_switch{}; ///< from one thread to another of the same process
   Duration process_switch{}; ///< on top when the other one belongs to another process
+  Duration switch_jitter{};  ///< mean of the exponential delay on top of each switch (kernel locks, cache misses)
   Duration cache_refill{};   ///< a thread's caches after others have used its core, at most as long as they used it
   Duration cache_hot{};      ///< a thread that ran so short ago stays on its core when another one falls idle
   Duration balance_period{}; ///< how often the lengths of run queues are compared
-  Duration yield_call{};     ///< sched_yield() that lets nobody else run
 };
 
 } // namespace contend

@@ -128,7 +128,8 @@ private:
 };
 
 Scheduler::Scheduler(Engine& engine, const Host& host, int number, const SchedulerParameters& parameters, int cores)
-    : CorePolicy(engine), host_(host), number_(number), parameters_(parameters) {
+    : CorePolicy(engine), host_(host), number_(number), parameters_(parameters),
+      jitter_(engine.stream("host " + std::to_string(number) + "/scheduler")) {
   if (cores < 1 || cores > host.topology().hardware_threads()) {
     throw std::invalid_argument("a scheduler shares between 1 and " +
                                 std::to_string(host.topology().hardware_threads()) + " cores, not " +
@@ -304,7 +305,7 @@ void Scheduler::yield(SimThread& self) {
   if (giving_up()) {
     return;
   }
-  advance(self, {}, parameters_.yield_call, Category::software);
+  give_way_if_asked(self);
   ++counters_.yields;
   Task& task = task_of(self);
   Core& core = *task.core;
@@ -408,12 +409,13 @@ void Scheduler::account(Core& core) {
   core.accounted = now();
 }
 
-Duration Scheduler::switch_cost(const Core& core, const Task& task) const {
+Duration Scheduler::switch_cost(const Core& core, const Task& task) {
   if (core.last == nullptr || core.last == &task) {
     return {};
   }
   const bool other_process = core.last->thread.process() != task.thread.process();
-  return parameters_.context_switch + (other_process ? parameters_.process_switch : Duration{});
+  return parameters_.context_switch + (other_process ? parameters_.process_switch : Duration{}) +
+         jitter_.exponential(parameters_.switch_jitter);
 }
 
 /// `task`, which waits in the queue of `core`, gets the core. One that wakes up on an idle core takes `latency` to get there,
@@ -516,7 +518,8 @@ void Scheduler::arm(Core& core) {
     }
   } else if (!core.queue->waiting().empty()) {
     constexpr Duration shortest = Duration::picoseconds(1'000); // rounded weights must not make it stand still
-    const TimePoint end = start + std::max(core.queue->slice_left(), shortest);
+    // Getting onto the core is a part of the slice.
+    const TimePoint end = std::max(start, core.accounted + std::max(core.queue->slice_left(), shortest));
     core.timer.by(parameters_.tick == Duration{} ? end : tick_after(end - Duration::picoseconds(1)));
   }
 }

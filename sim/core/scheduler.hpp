@@ -85,7 +85,7 @@ private:
   void give_way(Task& task);
   void arm(Core& core);
   void timer(Core& core);
-  [[nodiscard]] Duration switch_cost(const Core& core, const Task& task) const;
+  [[nodiscard]] Duration switch_cost(const Core& core, const Task& task);
 
   // Which core.
   void enqueue(Core& core, Task& task, FairQueue::Arrival arrival);
@@ -104,6 +104,7 @@ private:
   std::vector<std::unique_ptr<Core>> cores_;
   std::vector<std::unique_ptr<Task>> tasks_; ///< by thread id
   std::unique_ptr<Balancing> balancing_;
+  RandomStream jitter_;
   Counters counters_;
 };
 

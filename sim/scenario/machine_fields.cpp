@@ -65,13 +65,13 @@ Section scheduler_fields() {
   s.field("tick_cost", &P::tick_cost, any_time, "what an interrupt of the timer takes from the thread that runs");
   s.field("context_switch", &P::context_switch, any_time, "from one thread to another of the same process");
   s.field("process_switch", &P::process_switch, any_time, "on top when the other one belongs to another process");
+  s.field("switch_jitter", &P::switch_jitter, any_time, "mean of the exponential delay on top of each switch");
   s.field("cache_refill", &P::cache_refill, any_time,
           "refilling a thread's caches after others used its core, at most as long as they used it");
   s.field("cache_hot", &P::cache_hot, any_time,
           "a thread that ran so short ago stays on its core when another one falls idle");
   s.field("balance_period", &P::balance_period, any_time,
           "how often the lengths of run queues are compared; 0 ns: never");
-  s.field("yield_call", &P::yield_call, any_time, "sched_yield() that lets nobody else run");
   return s.finish();
 }
 

@@ -33,7 +33,7 @@ inline SchedulerParameters costly_scheduler(const std::string& policy) {
   parameters.process_switch = 401_ns;
   parameters.cache_refill = 3'701_ns;
   parameters.cache_hot = 500_us;
-  parameters.yield_call = 211_ns;
+  parameters.switch_jitter = 151_ns;
   return parameters;
 }
 
