@@ -135,7 +135,8 @@ def regenerate(
 
 
 def _matching(folder: Path, pattern: str) -> list[Path]:
-    found = sorted(folder.glob(pattern)) if not pattern.startswith("..") else sorted(folder.parent.glob(pattern[3:]))
+    is_beside = pattern.startswith("../")
+    found = sorted((folder.parent if is_beside else folder).glob(pattern.removeprefix("../")))
     if not found:
         raise InputError(f"{folder / FILE}: no file {pattern}")
     return found
