@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 DEGREES_OF_FREEDOM = 4.0
 # A usual discrepancy, as a standard deviation of logarithms: what effects are compared with.
 DISCREPANCY = 0.05
-# Scale of its half-Cauchy prior: most models are off by some percent, but one that lacks a mechanism by factors.
+# Scale of its prior, half of Student's t: most models are off by some percent, but one that lacks a mechanism by factors.
 DISCREPANCY_PRIOR = 0.1
 LEAST_DISCREPANCY, LARGEST_DISCREPANCY = 1e-3, 3.0
 _GRID = np.geomspace(LEAST_DISCREPANCY, LARGEST_DISCREPANCY, 33)
@@ -30,7 +30,8 @@ _FAILED = 5.0
 
 def log_prior(discrepancy: Vector) -> Vector:
     """Logarithm of the prior of the discrepancy, up to a constant."""
-    return np.asarray(-np.log1p((discrepancy / DISCREPANCY_PRIOR) ** 2), dtype=float)
+    half = (DEGREES_OF_FREEDOM + 1) / 2
+    return np.asarray(-half * np.log1p((discrepancy / DISCREPANCY_PRIOR) ** 2 / DEGREES_OF_FREEDOM), dtype=float)
 
 
 def misfit(predicted: Vector, measured: Vector, noise: Vector) -> Vector:

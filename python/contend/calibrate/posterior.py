@@ -1,7 +1,7 @@
 """The posterior of the parameters: emcee on the emulator, refused where it has not converged.
 
 Parameters have a uniform prior in the cube (their logarithm, within the range); the model's discrepancy is sampled with
-them, with a half-Cauchy prior.
+them, with a half-t prior.
 """
 
 from __future__ import annotations

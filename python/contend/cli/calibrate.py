@@ -161,7 +161,8 @@ def _print(found: Calibration, document: JsonObject) -> None:
         )))  # fmt: skip
     for gap in (one for one in found.skipped if one.reason != NO_PARAMETER):
         direct.add_row(*map(Text, (gap.rule.path, gap.scope, "-", "-", gap.reason)))
-    console.print(direct)
+    if direct.row_count:
+        console.print(direct)
     for part, entry in zip(found.parts, document["calibration"]["fits"], strict=True):
         table = titled_table(
             f"fit to {len(part.problem.targets)} points: median error {entry['error_pct']['median']} %, "
