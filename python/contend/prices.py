@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from contend.errors import InputError
 from contend.quantities import parse_quantity
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
 _KINDS = {"s": "time", "B/s": "rate", "B": "size"}
 # What values are shown in, from the smallest unit to the largest.
-_SHOWN: Mapping[str, Mapping[str, float]] = {
+_SHOWN: dict[str, dict[str, float]] = {
     "time": {"ns": 1e-9, "us": 1e-6, "ms": 1e-3, "s": 1.0},
     "rate": {"B/s": 1.0, "kB/s": 1e3, "MB/s": 1e6, "GB/s": 1e9},
     "size": {"B": 1.0, "KiB": 2.0**10, "MiB": 2.0**20, "GiB": 2.0**30},

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 DEGREES_OF_FREEDOM = 4.0
 # A usual discrepancy, as a standard deviation of logarithms: what effects are compared with.
 DISCREPANCY = 0.05
-# Scale of its prior, half of Student's t: most models are off by some percent, but one that lacks a mechanism by factors.
+# Scale of its prior, half of Student's t: most models are off by some percent, one that lacks a mechanism by factors.
 DISCREPANCY_PRIOR = 0.1
 LEAST_DISCREPANCY, LARGEST_DISCREPANCY = 1e-3, 3.0
 _GRID = np.geomspace(LEAST_DISCREPANCY, LARGEST_DISCREPANCY, 33)
