@@ -22,6 +22,8 @@ _COLOURS = ("#4e79a7", "#e15759", "#59a14f", "#f28e2b", "#b07aa1", "#499894", "#
 _MARKERS = "osD^vP*X"
 _COLUMNS = 4
 _MOST_CURVES = 32
+# Room for the legend.
+_LEAST_WIDTH = 6.4
 _RESIDUAL_LIMIT = 3.0
 
 
@@ -87,7 +89,7 @@ def _agreement(points: Sequence[JsonObject]) -> Figure:
     axes.set_xlabel(f"measured median ({points[0]['unit'] or 'value'})")
     axes.set_ylabel("predicted, 95 % interval")
     axes.set_title("measured against predicted; the band is 15 %", loc="left", fontsize=9)
-    axes.legend(fontsize=7)
+    axes.legend(fontsize=7, loc="lower right")
     return figure
 
 
@@ -107,7 +109,7 @@ def _curves(points: Sequence[JsonObject]) -> Figure:
     shown = [item for item in shown if len(item[1]) > 1][:_MOST_CURVES] or shown[:_MOST_CURVES]
     columns = min(_COLUMNS, len(shown))
     rows = math.ceil(len(shown) / columns)
-    figure = Figure(figsize=(3.2 * columns, 2.5 * rows + 0.4), layout="constrained")
+    figure = Figure(figsize=(max(3.2 * columns, _LEAST_WIDTH), 2.5 * rows + 0.6), layout="constrained")
     grid = figure.subplots(rows, columns, squeeze=False)
     for index, axes in enumerate(grid.flat):
         if index >= len(shown):
@@ -117,7 +119,9 @@ def _curves(points: Sequence[JsonObject]) -> Figure:
         _draw_curve(axes, members)
         axes.set_title(f"{dataset}\n{label}" if label else dataset, loc="left", fontsize=7)
     handles, labels = grid.flat[0].get_legend_handles_labels()
-    figure.legend(handles, labels, loc="outside upper right", ncols=4, fontsize=8)
+    figure.legend(handles, labels, loc="outside upper left", ncols=4, fontsize=8)
+    figure.supxlabel("threads or pairs", fontsize=9)
+    figure.supylabel(str(points[0]["unit"] or "value"), fontsize=9)
     return figure
 
 
@@ -174,6 +178,7 @@ def _residuals(points: Sequence[JsonObject]) -> Figure:
     axes.axhline(0, color="black", lw=0.8)
     axes.axhspan(-math.log2(1.15), math.log2(1.15), color="black", alpha=0.08, lw=0)
     axes.set_xticks(range(len(counts)), [str(count) for count in counts])
+    axes.set_xlim(-0.6, len(counts) - 0.4)
     ticks = [-3, -2, -1, 0, 1, 2, 3]
     axes.set_yticks(ticks, [f"1/{2**-t}" if t < 0 else str(2**t) for t in ticks])
     axes.set_ylim(-_RESIDUAL_LIMIT - 0.2, _RESIDUAL_LIMIT + 0.2)
