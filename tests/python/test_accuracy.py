@@ -10,6 +10,7 @@ from scipy import stats
 
 from calibrating import rates, write
 from contend.accuracy.baselines import baseline, fit_curve, serial_lock, usl
+from contend.accuracy.comparisons import comparisons, find_comparison, regenerate
 from contend.accuracy.document import as_markdown, html_section
 from contend.accuracy.page import accuracy_page
 from contend.accuracy.pictures import pictures
@@ -18,6 +19,7 @@ from contend.accuracy.scores import baseline_summaries, knee_agreement, knees, r
 from contend.calibrate.problem import Unpredicted
 from contend.datasets import Dataset, read_dataset
 from contend.errors import InputError
+from fakes import REPOSITORY
 
 COUNTS = (1, 2, 4, 8, 16, 20)
 FITTED = (1, 4, 16)
@@ -221,3 +223,64 @@ def test_the_page_is_made_of_results_only(tmp_path: Path) -> None:
 
 def test_a_median_that_is_not_there_counts_as_nothing() -> None:
     assert summary([])["median_abs_error_pct"] is None
+
+
+def comparison(tmp_path: Path, **changes: Any) -> Path:
+    folder = tmp_path / "validation" / "here"
+    folder.mkdir(parents=True)
+    run = {"name": "tcp", "title": "Over TCP", "profile": "made.json", "datasets": ["../data/*.json"],
+           "fit_datasets": ["micro.json"], "calibrate": {"base": "alembert", "threads": [1]}, **changes}  # fmt: skip
+    document = {"schema_version": 1, "title": "Here", "text": "Runs.", "runs": [run]}
+    (folder / "comparison.json").write_text(json.dumps(document))
+    return folder
+
+
+def test_a_comparison_makes_its_profile_and_writes_beside_itself(tmp_path: Path) -> None:
+    folder = comparison(tmp_path)
+    (tmp_path / "validation" / "data").mkdir()
+    measured = write(tmp_path / "validation" / "data", rates("a", {1: [5.0]}))
+    (folder / "micro.json").write_text("{}")
+    found = result(tmp_path)
+    calls: list[tuple[str, Any]] = []
+
+    def make(run: Any, datasets: list[Path], mappings: list[Path], out: Path, work: Path) -> None:
+        calls.append(("make", (run.calibrate.threads, datasets, mappings, out, work.name)))
+        out.write_text("{}")
+
+    def validate(*words: Any) -> dict[str, Any]:
+        calls.append(("validate", words))
+        return found
+
+    results, written = regenerate(tmp_path, find_comparison(tmp_path, "here"), validate, make)
+    profile = folder / "made.json"
+    assert results == [found]
+    assert calls[0] == ("make", ([1], [folder / "micro.json", measured], [], profile, "here"))
+    assert calls[1][1][:2] == (str(profile), [measured])
+    assert {path.name for path in written} == {
+        "made.json", "tcp.json", "tcp.md", "tcp-agreement.svg", "tcp-curves.svg", "tcp-residuals.svg",
+    }  # fmt: skip
+    assert json.loads((folder / "tcp.json").read_text())["profile"] == "box"
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [({"datasets": []}, "/runs/0/datasets"), ({"name": "a b"}, "/runs/0/name"), ({"drows": 3}, "/runs/0/drows"),
+     ({"calibrate": {"base": "x", "starts": 0}}, "/runs/0/calibrate/starts")],
+)  # fmt: skip
+def test_bad_comparisons_are_refused_with_the_place(changes: dict[str, Any], message: str, tmp_path: Path) -> None:
+    comparison(tmp_path, **changes)
+    with pytest.raises(InputError, match=message):
+        find_comparison(tmp_path, "here")
+
+
+def test_a_comparison_that_is_not_there_is_named(tmp_path: Path) -> None:
+    comparison(tmp_path)
+    with pytest.raises(InputError, match="no comparison 'there'; there are: here"):
+        find_comparison(tmp_path, "there")
+    with pytest.raises(InputError, match=r"no file \.\./data"):
+        regenerate(tmp_path, find_comparison(tmp_path, "here"), lambda *_: {}, lambda *_: None)
+
+
+def test_the_shipped_comparisons_are_usable() -> None:
+    names = {one.folder.name for one in comparisons(REPOSITORY)}
+    assert {"published", "vm-2core"} <= names

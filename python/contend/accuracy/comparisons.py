@@ -39,9 +39,8 @@ class Calibrate(BaseModel):
 class Run(BaseModel):
     """One validation of a comparison: paths are relative to the comparison's folder.
 
-    With `calibrate` the profile is a file of that folder that is made first, from `fit_datasets` too
-    (microbenchmarks that
-    are not predicted). With `ratios` the points of a curve are scored relative to its first one: for machines that
+    With `calibrate` the profile is a file of that folder that is made first, from `fit_datasets` too (microbenchmarks
+    that are not predicted). With `ratios` the points of a curve are scored relative to its first one: for machines that
     are not fully known.
     """
 

@@ -1,9 +1,9 @@
 """Predictions of measured points with intervals.
 
 The prediction itself is what the profile's values give. The interval comes from draws of the parameters, each simulated
-with random numbers of its own, and from the discrepancy that the calibration found: it is one for the measured
-median, so
-the measurement's own error is in it too. A profile that was not calibrated gives draws from the ranges of its values.
+with random numbers of its own, and from the discrepancy that the calibration found: it is one for the measured median,
+so the measurement's own error is in it too. A profile that was not calibrated gives draws from the ranges of its
+values.
 """
 
 from __future__ import annotations

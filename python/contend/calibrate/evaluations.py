@@ -1,9 +1,8 @@
 """Simulations for a fit: in parallel, each journaled when it ends, none done twice.
 
 What a simulation depends on (the configuration, the replication and the compiled core) is its name in the journal. A
-fit
-that was killed and is started again asks for the same simulations, because its random numbers come from its seed, and
-finds them there.
+fit that was killed and is started again asks for the same simulations, because its random numbers come from its seed,
+and finds them there.
 """
 
 from __future__ import annotations

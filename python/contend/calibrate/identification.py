@@ -1,9 +1,9 @@
 """Direct identification: one measurement for one parameter, where a benchmark isolates it.
 
 Every rule is a line of the table `RULES`: which parameter, from which points of which kind of dataset, by which
-formula.
-Rules of one parameter are tried in order until one finds its points. A rule that *isolates* fixes its parameter; one
-that only *guides* (its formula contains more of the model than a price) gives the fit a value and a range to search in.
+formula. Rules of one parameter are tried in order until one finds its points. A rule that *isolates* fixes its
+parameter; one that only *guides* (its formula contains more of the model than a price) gives the fit a value and a
+range to search in.
 """
 
 from __future__ import annotations

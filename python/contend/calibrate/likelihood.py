@@ -1,10 +1,9 @@
 """How well predictions agree with measurements.
 
-A residual is the difference of logarithms over what it may be: the standard error of the measured median, the noise
-of the simulation, and the model's own discrepancy, a share by which any model of this kind is off. Residuals follow
-Student's t
-distribution with few degrees of freedom, so that one point that the model gets wrong for good (a mechanism that it does
-not have) does not pull every parameter away.
+A residual is the difference of logarithms over what it may be: the standard error of the measured median, the noise of
+the simulation, and the model's own discrepancy, a share by which any model of this kind is off. Residuals follow
+Student's t distribution with few degrees of freedom, so that one point that the model gets wrong for good (a mechanism
+that it does not have) does not pull every parameter away.
 """
 
 from __future__ import annotations

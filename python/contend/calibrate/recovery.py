@@ -1,9 +1,8 @@
 """Synthetic recovery: does a calibration give back parameters that are known, because the simulator made the data?
 
-A trial draws true values, simulates "measurements" with them (other random numbers than the fit will use), adds
-noise as
-launches of real runs have it, and calibrates as if nothing were known. Parameters that the data determine must be found
-within their intervals; parameters that the data never touch must be reported as such.
+A trial draws true values, simulates "measurements" with them (other random numbers than the fit will use), adds noise
+as launches of real runs have it, and calibrates as if nothing were known. Parameters that the data determine must be
+found within their intervals; parameters that the data never touch must be reported as such.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
 """Which measured points a calibration may use, and which are held out to judge its predictions.
 
-By number of threads: at most half of the thread counts, every second one from the smallest, and one window. Points
-of one
-thread count are all on the same side, whatever library, transport or design they are of, so that no curve lends its
+By number of threads: at most half of the thread counts, every second one from the smallest, and one window. Points of
+one thread count are all on the same side, whatever library, transport or design they are of, so that no curve lends its
 shape to a prediction of itself.
 """
 

@@ -68,9 +68,8 @@ def calibrate(
 
     Microbenchmarks identify parameters directly. What is left is fitted to half of the thread counts and one window of
     the message rates; the rest is held out for `contend validate`. The profile says for every parameter how it was
-    found
-    and how well the data determine it. Every finished simulation is kept: the same command goes on after Ctrl-C or a
-    kill.
+    found and how well the data determine it. Every finished simulation is kept: the same command goes on after Ctrl-C
+    or a kill.
     """
     from contend.calibrate.evaluations import Evaluator
     from contend.calibrate.mapping import load_mappings
