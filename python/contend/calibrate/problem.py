@@ -9,6 +9,7 @@ from __future__ import annotations
 import copy
 import json
 import math
+import re
 import tempfile
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -45,6 +46,7 @@ MACHINE = "machine"
 _MACHINE_PREFIX = "machine."
 # A range that starts at zero starts at this share of its end instead: logarithms have no zero.
 _SMALLEST_SHARE = 1e-3
+_PLACE = re.compile(r"\S*/([^/\s:]+\.json)(?::\d+)?(?=:)")
 
 
 @dataclass(frozen=True)
@@ -217,7 +219,8 @@ class Builder:
                 try:
                     self._add(problem, index, set(fixed), profile, dataset, point)
                 except InputError as error:
-                    reason = str(error).replace(str(folder), "").splitlines()[0]
+                    # Of files only the name: a record must not say where somebody's checkout is.
+                    reason = _PLACE.sub(r"\1", str(error).splitlines()[0])
                     problem.unpredicted.append(Unpredicted(dataset, point, reason))
         return problem
 
