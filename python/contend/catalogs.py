@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import difflib
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from contend.errors import InputError
 from contend.files import read_text
 from contend.paths import preset_directories, profile_directories
+from contend.prices import parse_price
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -27,6 +28,12 @@ class Parameter:
     unit: str
     source: str
     uncertainty: str
+    basis: str = ""
+    identified_by: str = ""
+
+
+# What a profile says about how it was made: no values of the machine.
+CALIBRATION = "calibration"
 
 
 @dataclass(frozen=True)
@@ -78,7 +85,7 @@ def parameters(document: JsonObject, prefix: str = "") -> Iterator[Parameter]:
     """All values of a file, in its order: objects that have a "value"."""
     for key, entry in document.items():
         path = f"{prefix}{key}"
-        if not isinstance(entry, dict):
+        if not isinstance(entry, dict) or path == CALIBRATION:
             continue
         if "value" in entry:
             yield Parameter(
@@ -87,9 +94,69 @@ def parameters(document: JsonObject, prefix: str = "") -> Iterator[Parameter]:
                 _text(entry.get("unit")),
                 _text(entry.get("source")),
                 _text(entry.get("uncertainty")),
+                _text(entry.get("basis")),
+                _text(entry.get("identified_by")),
             )
         else:
             yield from parameters(entry, f"{path}.")
+
+
+def scopes(document: JsonObject) -> dict[str, list[Parameter]]:
+    """Values of a profile that are for one library or transport only, by scope."""
+    found = (document.get(CALIBRATION) or {}).get("scopes") or {}
+    return {
+        scope: [
+            Parameter(
+                path, entry["value"], "", _text(entry.get("source")), _text(entry.get("uncertainty")),
+                _text(entry.get("basis")), _text(entry.get("identified_by")),
+            )
+            for path, entry in entries.items()
+        ]
+        for scope, entries in found.items()
+    }  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Difference:
+    """A parameter that two files differ in; None where one does not have it. `ratio` is the second over the first."""
+
+    path: str
+    first: Parameter | None
+    second: Parameter | None
+    ratio: float | None
+
+
+def differences(first: JsonObject, second: JsonObject, *, values_only: bool = False) -> list[Difference]:
+    """What differs between two files: values, and unless told otherwise also what is said about them."""
+    pairs: dict[str, list[Parameter | None]] = {}
+    for index, document in enumerate((first, second)):
+        for parameter in _all_parameters(document):
+            pairs.setdefault(parameter.path, [None, None])[index] = parameter
+    found = []
+    for path, (one, other) in pairs.items():
+        if one is not None and other is not None:
+            is_same = one.value == other.value if values_only else one == other
+            if is_same:
+                continue
+        found.append(Difference(path, one, other, _ratio(one, other)))
+    return found
+
+
+def _all_parameters(document: JsonObject) -> Iterator[Parameter]:
+    yield from parameters(document)
+    for scope, entries in scopes(document).items():
+        for entry in entries:
+            yield replace(entry, path=f"{entry.path}@{scope}")
+
+
+def _ratio(one: Parameter | None, other: Parameter | None) -> float | None:
+    if one is None or other is None:
+        return None
+    try:
+        first, second = parse_price(one.value), parse_price(other.value)
+    except InputError:
+        return None
+    return second.value / first.value if first.value and first.kind == second.kind else None
 
 
 def _text(value: object) -> str:

@@ -40,7 +40,7 @@ def version() -> str:
 
 
 def data_directory(name: str) -> Path:
-    """Folder of shipped data: "schemas", "scenarios", "libraries" or "calibration/profiles"."""
+    """Folder of shipped data: "schemas", "scenarios", "libraries", "calibration/profiles" or "calibration/mappings"."""
     root = repository()
     if root is not None:
         return root / name

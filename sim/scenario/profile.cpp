@@ -24,6 +24,10 @@ Node read_profile(const Node& reference, const std::filesystem::path& file, cons
   Node profile = read_named_file(profile_kind(), file, reference, reference_pointer, diagnostics);
   std::vector<std::string> others = profile_text_keys();
   others.emplace_back("schema_version");
+  others.emplace_back(profile_calibration_key);
+  if (const Node* record = profile.find(profile_calibration_key); record != nullptr && !record->is_object())
+    diagnostics.add(at(*record, child_pointer("", profile_calibration_key),
+                       "found " + found(*record) + "; allowed: an object, as contend calibrate writes it"));
   Reading reading{names, diagnostics, Strictness::profile, nullptr};
   PointConfig scratch;
   read_section(root_section("machine"), &profile, profile, "", others, reading, scratch);

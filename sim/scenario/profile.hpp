@@ -10,6 +10,10 @@
 
 namespace contend::scenario {
 
+/// Key under which a profile keeps how its values were found. It is for people and for contend's calibration: nothing in it
+/// steers a simulation.
+inline constexpr const char* profile_calibration_key = "calibration";
+
 /// Keys of a profile besides the sections of the machine.
 [[nodiscard]] const std::vector<std::string>& profile_text_keys();
 

@@ -60,6 +60,7 @@ std::optional<Value> read_annotated(const Field& field, const Node& node, const 
   const bool strict = reading.strictness == Strictness::profile;
   (void)annotation(node, pointer, "source", strict, diagnostics);
   (void)annotation(node, pointer, "uncertainty", strict, diagnostics);
+  (void)annotation(node, pointer, "identified_by", false, diagnostics);
   (void)annotation(node, pointer, "note", false, diagnostics);
   if (const Node* basis = annotation(node, pointer, "basis", strict, diagnostics)) {
     const auto& bases = annotation_bases();
@@ -136,7 +137,8 @@ bool read_fields(const Section& section, const Node* node, const Node& parent, c
 } // namespace
 
 const std::vector<std::string>& annotation_keys() {
-  static const std::vector<std::string> keys{"value", "source", "uncertainty", "basis", "range", "note"};
+  static const std::vector<std::string> keys{"value", "source",        "uncertainty", "basis",
+                                             "range", "identified_by", "note"};
   return keys;
 }
 

@@ -27,7 +27,8 @@ struct Reading {
   nlohmann::ordered_json* origins = nullptr; ///< filled with JSON pointer -> origin when given
 };
 
-/// Keys of the object that annotates a measured value; `range` and `note` are optional.
+/// Keys of the object that annotates a measured value; `range`, `identified_by` (the measurement or fit that gives the value)
+/// and `note` are optional.
 [[nodiscard]] const std::vector<std::string>& annotation_keys();
 /// Allowed values of `basis`.
 [[nodiscard]] const std::vector<std::string>& annotation_bases();

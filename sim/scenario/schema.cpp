@@ -316,6 +316,10 @@ ordered_json profile_schema() {
     if (!properties.contains(key))
       properties[key] = property;
   }
+  properties[profile_calibration_key] = {
+      {"type", "object"},
+      {"description",
+       "how contend calibrate found the values: data, split, posterior; nothing here steers a simulation"}};
   ordered_json complete = completeness(machine);
   for (const auto& key : complete["required"])
     required.push_back(key);

@@ -11,10 +11,12 @@ from typer.exceptions import TyperException
 
 from contend.cli import (
     bench,
+    calibrate,
     catalog,
     compare,
     doctor,
     explain,
+    importing,
     lint,
     measure,
     run,
@@ -69,6 +71,8 @@ for _module in (
     trace_plot,
     validate,
     measure,
+    importing,
+    calibrate,
     schema,
     catalog,
     doctor,

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path  # noqa: TC003 - typer reads it when the program runs
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 if TYPE_CHECKING:
-    from contend.catalogs import Catalog
+    from contend.catalogs import Catalog, Parameter
 
 profile_app = typer.Typer(no_args_is_help=True, rich_markup_mode="rich", help="Machine profiles.")
 preset_app = typer.Typer(no_args_is_help=True, rich_markup_mode="rich", help="Library presets.")
@@ -34,10 +35,80 @@ def show_profile(
     name: Annotated[str, typer.Argument(help="Name of a profile, or a file.")],
     json_: Annotated[bool, typer.Option("--json", help="Print the file's JSON.")] = False,
 ) -> None:
-    """Shows every parameter of a profile with unit, source and uncertainty."""
+    """Shows every parameter of a profile with unit, source, uncertainty and how it was identified."""
     from contend.catalogs import PROFILES
 
     _show(PROFILES, name, as_json=json_)
+
+
+@profile_app.command("diff")
+def diff_profiles(
+    *,
+    first: Annotated[str, typer.Argument(help="Name of a profile, or a file.")],
+    second: Annotated[str, typer.Argument(help="Name of a profile, or a file.")],
+    values: Annotated[
+        bool, typer.Option("--values", help="Only values that differ, not what is said about them.")
+    ] = False,
+    json_: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+) -> None:
+    """Shows in which parameters two profiles differ, and by how much."""
+    from contend.catalogs import PROFILES, differences
+
+    (one, left), (other, right) = PROFILES.load(first), PROFILES.load(second)
+    found = differences(left, right, values_only=values)
+    if json_:
+        entries = [
+            {"parameter": item.path, "first": item.first and item.first.value,
+             "second": item.second and item.second.value, "ratio": item.ratio}
+            for item in found
+        ]  # fmt: skip
+        print(json.dumps(entries, indent=2, ensure_ascii=False))
+        return
+    from rich.text import Text
+
+    from contend.cli.terminal import stdout_console
+    from contend.tables import titled_table
+
+    table = titled_table(f"{one.stem} and {other.stem}: {len(found)} parameters differ")
+    for title in ("parameter", one.stem, other.stem, "ratio", f"uncertainty in {other.stem}", "identified by"):
+        table.add_column(title, overflow="fold")
+    for item in found:
+        last = item.second
+        table.add_row(*map(Text, (
+            item.path, _value(item.first), _value(last), "" if item.ratio is None else f"{item.ratio:.3g}",
+            "" if last is None else last.uncertainty, "" if last is None else last.identified_by,
+        )))  # fmt: skip
+    stdout_console().print(table)
+
+
+def _value(parameter: Parameter | None) -> str:
+    if parameter is None:
+        return "-"
+    return parameter.value if isinstance(parameter.value, str) else json.dumps(parameter.value)
+
+
+@profile_app.command("scope")
+def scope_of_profile(
+    *,
+    name: Annotated[str, typer.Argument(help="Name of a calibrated profile, or a file.")],
+    scope: Annotated[str, typer.Argument(help="Library and transport, for example openmpi-5/tcp.")],
+    out: Annotated[Path, typer.Option("--out", "-o", metavar="PROFILE", help="The profile to write, NAME.json.")],
+) -> None:
+    """Writes a profile with the values of one library over one transport in their places, for use in scenarios."""
+    from contend.calibrate.profile import profile_bytes, scoped_profile
+    from contend.catalogs import PROFILES
+    from contend.errors import InputError
+    from contend.files import write_file
+
+    path, document = PROFILES.load(name)
+    try:
+        result = scoped_profile(document, scope)
+    except KeyError:
+        known = ", ".join((document.get("calibration") or {}).get("scopes") or {})
+        raise InputError(f"the profile {path.stem} has no scope {scope!r}; it has: {known or 'none'}") from None
+    result["name"] = out.stem
+    write_file(out, profile_bytes(result))
+    print(f"wrote {out}")
 
 
 @preset_app.command("list")
@@ -66,7 +137,7 @@ def _list(catalog: Catalog) -> None:
 
 
 def _show(catalog: Catalog, name: str, *, as_json: bool) -> None:
-    from contend.catalogs import parameters
+    from contend.catalogs import parameters, scopes
 
     path, document = catalog.load(name)
     if as_json:
@@ -80,12 +151,14 @@ def _show(catalog: Catalog, name: str, *, as_json: bool) -> None:
 
     table = Table(title=str(document.get("title") or document.get("name") or path.stem), title_justify="left",
                   box=box.SIMPLE_HEAD, pad_edge=False)  # fmt: skip
-    for title in ("parameter", "value", "unit", "uncertainty", "source"):
+    listed = [(parameter.path, parameter) for parameter in parameters(document)]
+    listed += [(f"{one.path} for {scope}", one) for scope, found in scopes(document).items() for one in found]
+    has_how = any(parameter.identified_by for _, parameter in listed)
+    for title in ("parameter", "value", "unit", "uncertainty", "source", *(["identified by"] if has_how else [])):
         table.add_column(title, justify="right" if title == "value" else "left", overflow="fold")
-    for parameter in parameters(document):
-        value = parameter.value if isinstance(parameter.value, str) else json.dumps(parameter.value)
-        cells = (parameter.path, value, parameter.unit, parameter.uncertainty, parameter.source)
-        table.add_row(*(Text(cell) for cell in cells))
+    for label, parameter in listed:
+        cells = [label, _value(parameter), parameter.unit, parameter.uncertainty, parameter.source]
+        table.add_row(*(Text(cell) for cell in ([*cells, parameter.identified_by] if has_how else cells)))
     console = stdout_console()
     console.print(table)
     for key in ("models", "description"):

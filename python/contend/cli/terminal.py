@@ -37,7 +37,7 @@ class ProgressReport:
             quiet: Print nothing.
         """
         self._title = title
-        self._total = total or 1.0
+        self._total = total
         self._quiet = quiet
         self._done = 0.0
         self._started = time.monotonic()
@@ -77,6 +77,12 @@ class ProgressReport:
         if self._bar is not None and self._task is not None:
             self._bar.update(self._task, description=self._title + self._part)
 
+    def extend(self, amount: float) -> None:
+        """Says that there is more to do than was thought, or less."""
+        self._total = max(self._total + amount, self._done)
+        if self._bar is not None and self._task is not None:
+            self._bar.update(self._task, total=self._total)
+
     def advance(self, amount: float) -> None:
         """Says that more is done."""
         self._done += amount
@@ -87,7 +93,7 @@ class ProgressReport:
         if self._quiet or now - self._last_line < _LINE_EVERY_S:
             return
         self._last_line = now
-        share = self._done / self._total
+        share = min(1.0, self._done / (self._total or 1.0))
         elapsed = now - self._started
         left = elapsed / share - elapsed
         print(

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import json
 from pathlib import Path  # noqa: TC003 - typer reads it when the program runs
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+from typer.core import TyperGroup
 
 from contend.errors import ContendError, InputError
 
@@ -20,17 +21,37 @@ CLAIMS_FILE = "claims.json"
 TABLE_FILE = "claims.md"
 PREDICTIONS_FILE = "predictions.json"
 
-validate_app = typer.Typer(no_args_is_help=True, rich_markup_mode="rich", help="Checks predictions against studies.")
+DATA_COMMAND = "data"
+
+
+class _ProfileFirst(TyperGroup):
+    """`contend validate PROFILE DATASETS` is short for `contend validate data PROFILE DATASETS`."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:  # noqa: ANN401 - any JSON value
+        if args and not args[0].startswith("-") and args[0] not in self.commands:
+            args = [DATA_COMMAND, *args]
+        return super().parse_args(ctx, args)
+
+
+validate_app = typer.Typer(
+    cls=_ProfileFirst,
+    no_args_is_help=True,
+    rich_markup_mode="rich",
+    help="Checks predictions: `validate PROFILE DATASETS...` against measurements, `validate claims` against a study.",
+)
 
 
 def register(app: typer.Typer) -> None:
     """Adds the command."""
+    from contend.cli import accuracy
+
+    accuracy.register(validate_app, DATA_COMMAND)
     app.add_typer(validate_app, name="validate")
 
 
 @validate_app.callback()
 def _validate() -> None:
-    """Checks predictions against what studies report."""
+    """Checks predictions against measurements and against what studies report."""
 
 
 @validate_app.command("claims")

@@ -1,0 +1,86 @@
+"""Simpler models that a simulation has to beat: fitted per curve to the same points that the calibration had.
+
+- The universal scalability law (Gunther): rate(n) = l n / (1 + s (n - 1) + k n (n - 1)).
+- One serial lock: n threads with work of their own and one serial part, in the limit of a closed queue:
+  rate(n) = min(n / (z + d), 1 / d).
+
+A curve without a fitted point takes the parameters of the nearest one: same library, transport and design.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import TYPE_CHECKING, TypeAlias
+
+import numpy as np
+from scipy.optimize import least_squares
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from contend.accuracy.predict import Predicted
+    from contend.calibrate.problem import Vector
+
+Model: TypeAlias = Callable[["Vector", "Vector"], "Vector"]
+
+
+def usl(n: Vector, logs: Vector) -> Vector:
+    """Logarithm of the rate by the universal scalability law; `logs` are logarithms of l, s and k."""
+    rate, contention, coherence = np.exp(logs)
+    return np.asarray(np.log(rate * n) - np.log1p(contention * (n - 1) + coherence * n * (n - 1)), dtype=float)
+
+
+def serial_lock(n: Vector, logs: Vector) -> Vector:
+    """Logarithm of the rate with one lock; `logs` are logarithms of d and z."""
+    serial, own = np.exp(logs)
+    return np.asarray(np.log(np.minimum(n / (own + serial), 1 / serial)), dtype=float)
+
+
+def fit_curve(model: Model, n: Sequence[float], rate: Sequence[float]) -> Vector:
+    """The least squares of logarithms, the best of several starts."""
+    x, y = np.asarray(n, dtype=float), np.log(np.asarray(rate, dtype=float))
+    first = math.exp(float(y[0])) / x[0]
+    starts = (
+        [[math.log(first), s, k] for s in (-5.0, -1.0, 1.0) for k in (-9.0, -4.0, -1.0)]
+        if model is usl
+        else [[-math.log(first) - a, -math.log(first)] for a in (-1.0, 0.5, 2.0)]
+    )
+    best: tuple[float, Vector] | None = None
+    for start in starts:
+        low = np.array([-np.inf, -25.0, -25.0]) if model is usl else np.full(2, -60.0)
+        high = np.array([np.inf, 12.0, 12.0]) if model is usl else np.full(2, 60.0)
+        # A weak pull to the start settles what few points leave open.
+        found = least_squares(
+            lambda p, s=start: np.concatenate([model(x, p) - y, 1e-3 * (p - s)]), start, bounds=(low, high)
+        )
+        if best is None or found.cost < best[0]:
+            best = (float(found.cost), np.asarray(found.x, dtype=float))
+    assert best is not None  # noqa: S101 - for the type checker
+    return best[1]
+
+
+def baseline(model: Model, points: Sequence[Predicted]) -> dict[int, float]:
+    """Predictions of one model for held-out points, by their index. Points that no fitted curve is near have none."""
+    curves: dict[tuple[str, str, str], list[int]] = {}
+    for index, point in enumerate(points):
+        curves.setdefault(point.curve, []).append(index)
+    fits: dict[tuple[str, str, str], Vector] = {}
+    for key, members in curves.items():
+        known = [points[i] for i in members if not points[i].held_out and points[i].threads > 0]
+        if known:
+            fits[key] = fit_curve(model, [p.threads for p in known], [p.point.median for p in known])
+    near = {_family(points[members[0]]): fits[key] for key, members in reversed(curves.items()) if key in fits}
+    predictions = {}
+    for key, members in curves.items():
+        fit = fits.get(key, near.get(_family(points[members[0]])))
+        if fit is None:
+            continue
+        for index in members:
+            if points[index].held_out and points[index].threads > 0:
+                predictions[index] = float(np.exp(model(np.array([float(points[index].threads)]), fit))[0])
+    return predictions
+
+
+def _family(point: Predicted) -> tuple[str, str, str]:
+    return (point.dataset.library_key, point.dataset.transport, point.design)

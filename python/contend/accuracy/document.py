@@ -1,0 +1,145 @@
+"""A validation as text: Markdown for docs and reports, HTML for `contend report`."""
+
+from __future__ import annotations
+
+import html
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from contend.jsontypes import JsonObject
+
+_BASELINES = {"usl": "universal scalability law, per curve", "serial_lock": "one serial lock, per curve"}
+
+
+def percent(value: float | None) -> str:
+    """An error for a table."""
+    return "-" if value is None else f"{value:.3g} %"
+
+
+def share(value: float | None) -> str:
+    """A share for a table."""
+    return "-" if value is None else f"{value:.0%}"
+
+
+def number(value: float | None) -> str:
+    """A coefficient for a table."""
+    return "-" if value is None else f"{value:.2f}"
+
+
+def summary_rows(result: JsonObject) -> list[tuple[str, ...]]:
+    """What was predicted how well: held-out points, fitted points, baselines."""
+    summary = result["summary"]
+    rows: list[tuple[str, ...]] = []
+    for title, key in (("held-out points", "held_out"), ("points of the fit", "calibration")):
+        one = summary[key]
+        if one["points"]:
+            rows.append((title, str(one["points"]), percent(one["median_abs_error_pct"]),
+            percent(one["p90_abs_error_pct"]),
+                         share(one["coverage_95"]), number(one["kendall_tau"])))  # fmt: skip
+    for key, title in _BASELINES.items():
+        one = summary["baselines"][key]
+        if one["points"]:
+            same = one["simulation_on_the_same_points"]
+            rows.append((f"{title}", str(one["points"]), percent(one["median_abs_error_pct"]),
+                         percent(one["p90_abs_error_pct"]), "-", number(one["kendall_tau"])))  # fmt: skip
+            rows.append(("the simulation on the same points", str(same["points"]),
+                         percent(same["median_abs_error_pct"]), percent(same["p90_abs_error_pct"]),
+                         "", ""))  # fmt: skip
+    return rows
+
+
+SUMMARY_HEAD = ("", "points", "median error", "90th percentile", "95 % interval covers", "Kendall tau")
+
+
+def group_rows(result: JsonObject) -> list[tuple[str, ...]]:
+    """Summaries by library, transport, design and thread count."""
+    return [
+        (kind, group, str(one["points"]), percent(one["median_abs_error_pct"]), percent(one["p90_abs_error_pct"]),
+         share(one["coverage_95"]), number(one["kendall_tau"]))
+        for kind, groups in result["summary"]["by"].items()
+        for group, one in groups.items()
+    ]  # fmt: skip
+
+
+GROUP_HEAD = ("by", "group", "points", "median error", "90th percentile", "covers", "tau")
+
+
+def point_rows(result: JsonObject, *, held_out_only: bool = True) -> list[tuple[str, ...]]:
+    """Every point: measured, predicted, error, covered."""
+    rows: list[tuple[str, ...]] = []
+    for point in result["points"]:
+        if held_out_only and not point["held_out"]:
+            continue
+        low, high = point["predicted"]["ci95"]
+        parameters = " ".join(f"{k.removeprefix('options.')}={v}" for k, v in point["parameters"].items())
+        cov = point["measured"]["cov"]
+        spread = "" if cov is None else f" ± {cov:.0%}"
+        error = f"{point['abs_error_pct']:.0f} %{'*' if point['scored_against_interval'] else ''}"
+        rows.append((point["dataset"], parameters, f"{point['measured']['median']:.4g}{spread}",
+                     f"{point['predicted']['mean']:.4g} ({low:.3g} .. {high:.3g})", error,
+                     "yes" if point["covered"] else "no"))  # fmt: skip
+    return rows
+
+
+POINT_HEAD = ("dataset", "point", "measured", "predicted (95 %)", "error", "covered")
+NOISY_NOTE = "\\* samples spread by more than 20 %: the error is that from the measured interval."
+
+
+def markdown_table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """A table in Markdown."""
+    lines = ["| " + " | ".join(head) + " |", "|" + "---|" * len(head)]
+    lines += ["| " + " | ".join(cell.replace("|", "\\|") for cell in row) + " |" for row in rows]
+    return "\n".join(lines)
+
+
+def as_markdown(result: JsonObject, title: str, *, with_points: bool = True) -> str:
+    """A whole validation in Markdown."""
+    parts = [f"# {title}", *sections(result)]
+    if with_points:
+        parts += ["## Held-out points", markdown_table(POINT_HEAD, point_rows(result)), NOISY_NOTE]
+    return "\n\n".join(parts) + "\n"
+
+
+def sections(result: JsonObject) -> list[str]:
+    """Summary, groups, knees and what could not be predicted."""
+    parts = [markdown_table(SUMMARY_HEAD, summary_rows(result))]
+    if groups := group_rows(result):
+        parts += ["Held-out points by group:", markdown_table(GROUP_HEAD, groups)]
+    knees = result["summary"]["knees"]
+    if knees["curves"]:
+        parts.append(
+            f"Of {knees['curves']} curves the highest rate is predicted at the measured thread count in "
+            f"{knees['highest_right']} (within one measured count: {knees['highest_within_one']}), the lowest in "
+            f"{knees['lowest_right']} ({knees['lowest_within_one']})."
+        )
+    if result["not_predicted"]:
+        reasons: dict[str, int] = {}
+        for one in result["not_predicted"]:
+            reasons[one["reason"]] = reasons.get(one["reason"], 0) + 1
+        listed = "; ".join(f"{count} points: {reason}" for reason, count in reasons.items())
+        parts.append(f"Not predicted: {listed}.")
+    if result["stand_ins"]:
+        parts.append("What the scenarios leave out: " + "; ".join(result["stand_ins"]) + ".")
+    return parts
+
+
+def html_section(result: JsonObject, title: str) -> str:
+    """The section of `contend report`: self-contained, with the pictures inside."""
+    from contend.accuracy.pictures import pictures
+
+    svg = {name: data.decode() for name, data in pictures(result).items() if name.endswith(".svg")}
+    drawn = "".join(f"<figure>{text[text.index('<svg') :]}</figure>" for text in svg.values())
+    return (
+        f'<section class="validation"><h2>{html.escape(title)}</h2>'
+        f"{_html_table(SUMMARY_HEAD, summary_rows(result))}{drawn}"
+        f"{_html_table(GROUP_HEAD, group_rows(result))}"
+        f"<details><summary>held-out points</summary>{_html_table(POINT_HEAD, point_rows(result))}</details></section>"
+    )
+
+
+def _html_table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    first = "".join(f"<th>{html.escape(cell)}</th>" for cell in head)
+    body = "".join("<tr>" + "".join(f"<td>{html.escape(cell)}</td>" for cell in row) + "</tr>" for row in rows)
+    return f"<table><thead><tr>{first}</tr></thead><tbody>{body}</tbody></table>"

@@ -1,0 +1,89 @@
+"""docs/accuracy.md: put together from the results in validation/, without a number of its own."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+from contend.accuracy.comparisons import Comparison, comparisons
+from contend.accuracy.document import markdown_table, sections
+from contend.errors import InputError
+from contend.files import read_text
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from contend.jsontypes import JsonObject
+
+_HEAD = """# Accuracy
+
+What contend predicts well, what it does not, and why. This page is generated: `./contend validate accuracy` writes it
+from the results in `validation/`, and every number in those comes from the command above it. How a comparison is scored
+is in [validation.md](validation.md#predictions-of-measured-points); how a profile is calibrated, in
+[calibration.md](calibration.md).
+"""
+
+
+def accuracy_page(root: Path) -> str:
+    """The page, for the results of a checkout.
+
+    Raises:
+        InputError: A comparison has no results yet.
+    """
+    parts = [_HEAD, *_claims(root)]
+    for one in comparisons(root):
+        parts += _comparison(one)
+    return "\n\n".join(part.strip() for part in parts) + "\n"
+
+
+def _claims(root: Path) -> list[str]:
+    """The statements of each study, and which of them miss."""
+    parts = []
+    for path in sorted((root / "validation").glob("*/claims.json")):
+        name = path.parent.name
+        claims: list[JsonObject] = json.loads(read_text(path, "claims"))
+        blind = [one for one in claims if not one.get("calibrated")]
+        holding = sum(one["verdict"] == "holds" for one in blind)
+        targets = [one for one in claims if one.get("calibrated")]
+        parts += [
+            f"## Statements of the study: {name}",
+            f"`./contend validate claims {name}`",
+            (
+                f"{holding} of {len(blind)} statements hold that were no targets of calibration, and "
+                f"{sum(one['verdict'] == 'holds' for one in targets)} of {len(targets)} that were. All of them: "
+                f"[claims.md](../validation/{name}/claims.md). What misses:"
+            ),
+            _misses(claims),
+        ]
+    return parts
+
+
+def _misses(claims: Sequence[JsonObject]) -> str:
+    rows = [
+        (one["id"], one["statement"], one["expected"], _value(one), one.get("remark") or "")
+        for one in claims
+        if one["verdict"] != "holds"
+    ]
+    return markdown_table(("claim", "statement", "expected", "predicted", "remark"), rows) if rows else "Nothing."
+
+
+def _value(claim: JsonObject) -> str:
+    value = claim.get("predicted")
+    return f"{value:.4g}" if isinstance(value, int | float) else str(claim.get("problem") or "-")
+
+
+def _comparison(one: Comparison) -> list[str]:
+    name = one.folder.name
+    parts = [f"## {one.description.title}", one.description.text, f"`./contend validate comparison {name}`"]
+    for run in one.description.runs:
+        path = one.folder / f"{run.name}.json"
+        if not path.is_file():
+            raise InputError(f"{path} is missing: run './contend validate comparison {name}'")
+        result: JsonObject = json.loads(read_text(path, "validation result"))
+        base = f"../validation/{name}/{run.name}"
+        parts += [f"### {run.title}", *([run.remark] if run.remark else []), *sections(result),
+                  f"![measured against predicted]({base}-agreement.svg)",
+                  (f"[curves]({base}-curves.svg), [residuals]({base}-residuals.svg), "
+                   f"[every point]({base}.md)")]  # fmt: skip
+    return parts

@@ -1,0 +1,189 @@
+"""Pictures of a validation: measured against predicted, curves with bands, residuals."""
+
+from __future__ import annotations
+
+import io
+import math
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from contend.plots import STYLE
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+    from contend.jsontypes import JsonObject
+
+_COLOURS = ("#4e79a7", "#e15759", "#59a14f", "#f28e2b", "#b07aa1", "#499894", "#d37295", "#9d7660")
+_MARKERS = "osD^vP*X"
+_COLUMNS = 4
+_MOST_CURVES = 32
+# Room for the legend.
+_LEAST_WIDTH = 6.4
+_RESIDUAL_LIMIT = 3.0
+
+
+def pictures(result: JsonObject) -> dict[str, bytes]:
+    """All pictures of a validation result, by file name, as PNG and SVG."""
+    import matplotlib as mpl
+
+    found: dict[str, bytes] = {}
+    points = result["points"]
+    if not points:
+        return found
+    with mpl.rc_context(STYLE):
+        for name, figure in (
+            ("agreement", _agreement(points)),
+            ("curves", _curves(points)),
+            ("residuals", _residuals(points)),
+        ):
+            for kind in ("png", "svg"):
+                buffer = io.BytesIO()
+                figure.savefig(buffer, format=kind, metadata={"Date": None} if kind == "svg" else {"Software": None})
+                found[f"{name}.{kind}"] = buffer.getvalue()
+    return found
+
+
+def _groups(points: Sequence[JsonObject]) -> dict[str, dict[str, Any]]:
+    """Colour and marker of each library over each transport."""
+    names = list(dict.fromkeys(f"{point['library']}, {point['transport']}" for point in points))
+    return {
+        name: {"color": _COLOURS[i % len(_COLOURS)], "marker": _MARKERS[(i // len(_COLOURS) + i) % len(_MARKERS)]}
+        for i, name in enumerate(names)
+    }
+
+
+def _group_of(point: JsonObject) -> str:
+    return f"{point['library']}, {point['transport']}"
+
+
+def _agreement(points: Sequence[JsonObject]) -> Figure:
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(6.4, 6.0), layout="constrained")
+    axes = figure.add_subplot()
+    groups = _groups(points)
+    for name, style in groups.items():
+        for held_out in (False, True):
+            chosen = [p for p in points if _group_of(p) == name and p["held_out"] == held_out]
+            if not chosen:
+                continue
+            x = [p["measured"]["median"] for p in chosen]
+            y = [p["predicted"]["mean"] for p in chosen]
+            low = [m - p["predicted"]["ci95"][0] for m, p in zip(y, chosen, strict=True)]
+            high = [p["predicted"]["ci95"][1] - m for m, p in zip(y, chosen, strict=True)]
+            axes.errorbar(
+                x, y, yerr=[low, high], fmt=style["marker"], color=style["color"], markersize=5, elinewidth=0.7,
+                markerfacecolor=style["color"] if held_out else "white", linestyle="none",
+                label=f"{name}{'' if held_out else ' (fitted)'}",
+            )  # fmt: skip
+    values = [p["measured"]["median"] for p in points] + [p["predicted"]["mean"] for p in points]
+    ends = np.array([min(values) / 1.5, max(values) * 1.5])
+    axes.plot(ends, ends, color="black", lw=0.8)
+    axes.fill_between(ends, ends / 1.15, ends * 1.15, color="black", alpha=0.08, lw=0)
+    axes.set(xscale="log", yscale="log", xlim=ends, ylim=ends)
+    axes.set_xlabel(f"measured median ({points[0]['unit'] or 'value'})")
+    axes.set_ylabel("predicted, 95 % interval")
+    axes.set_title("measured against predicted; the band is 15 %", loc="left", fontsize=9)
+    axes.legend(fontsize=7, loc="lower right")
+    return figure
+
+
+def _curve_key(point: JsonObject) -> tuple[str, str]:
+    others = {k: v for k, v in point["parameters"].items() if k not in {"pairs", "threads", "senders"}}
+    label = ", ".join(f"{name.removeprefix('options.')}={value}" for name, value in others.items())
+    return point["dataset"], label
+
+
+def _curves(points: Sequence[JsonObject]) -> Figure:
+    from matplotlib.figure import Figure
+
+    curves: dict[tuple[str, str], list[JsonObject]] = {}
+    for point in points:
+        curves.setdefault(_curve_key(point), []).append(point)
+    shown = [(key, sorted(members, key=lambda p: p["threads"])) for key, members in curves.items()]
+    shown = [item for item in shown if len(item[1]) > 1][:_MOST_CURVES] or shown[:_MOST_CURVES]
+    columns = min(_COLUMNS, len(shown))
+    rows = math.ceil(len(shown) / columns)
+    figure = Figure(figsize=(max(3.2 * columns, _LEAST_WIDTH), 2.5 * rows + 0.6), layout="constrained")
+    grid = figure.subplots(rows, columns, squeeze=False)
+    for index, axes in enumerate(grid.flat):
+        if index >= len(shown):
+            axes.set_visible(False)
+            continue
+        (dataset, label), members = shown[index]
+        _draw_curve(axes, members)
+        axes.set_title(f"{dataset}\n{label}" if label else dataset, loc="left", fontsize=7)
+    handles, labels = grid.flat[0].get_legend_handles_labels()
+    figure.legend(handles, labels, loc="outside upper left", ncols=4, fontsize=8)
+    figure.supxlabel("threads or pairs", fontsize=9)
+    figure.supylabel(str(points[0]["unit"] or "value"), fontsize=9)
+    return figure
+
+
+def _draw_curve(axes: Axes, members: Sequence[JsonObject]) -> None:
+    threads = [point["threads"] for point in members]
+    predicted = [point["predicted"]["mean"] for point in members]
+    low = [point["predicted"]["ci95"][0] for point in members]
+    high = [point["predicted"]["ci95"][1] for point in members]
+    axes.fill_between(threads, low, high, color="#4e79a7", alpha=0.2, lw=0, label="95 %")
+    axes.plot(threads, predicted, color="#4e79a7", lw=1.4, label="predicted")
+    for held_out, face, label in ((True, "#e15759", "measured, held out"), (False, "white", "measured, fitted")):
+        chosen = [point for point in members if point["held_out"] == held_out]
+        at = [point["threads"] for point in chosen]
+        median = [point["measured"]["median"] for point in chosen]
+        spread = np.array([point["measured"]["iqr"] for point in chosen]).reshape(-1, 2).T
+        errors = np.abs(spread - np.array(median)) if chosen else None
+        axes.errorbar(
+            at, median, yerr=errors, fmt="o", markersize=4.5, color="#e15759", markerfacecolor=face, elinewidth=0.9,
+            label=label,
+        )  # fmt: skip
+    axes.set_yscale("log")
+    if len(set(threads)) > 1:
+        axes.set_xscale("log", base=2)
+    axes.set_xticks(sorted(set(threads)), [str(value) for value in sorted(set(threads))])
+    axes.minorticks_off()
+    axes.tick_params(labelsize=7)
+
+
+def _residuals(points: Sequence[JsonObject]) -> Figure:
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(7.0, 3.8), layout="constrained")
+    axes = figure.add_subplot()
+    counts = sorted({point["threads"] for point in points})
+    place = {count: index for index, count in enumerate(counts)}
+    groups = _groups(points)
+    for number, (name, style) in enumerate(groups.items()):
+        offset = (number - (len(groups) - 1) / 2) * 0.7 / max(len(groups), 1)
+        for held_out in (False, True):
+            chosen = [p for p in points if _group_of(p) == name and p["held_out"] == held_out]
+            y = [
+                float(
+                    np.clip(
+                        math.log2(p["predicted"]["mean"] / p["measured"]["median"]), -_RESIDUAL_LIMIT, _RESIDUAL_LIMIT
+                    )
+                )
+                for p in chosen
+            ]
+            axes.plot(
+                [place[p["threads"]] + offset for p in chosen], y, linestyle="none", markersize=5, **style,
+                markerfacecolor=style["color"] if held_out else "white",
+                label=name if held_out or not any(p["held_out"] for p in points if _group_of(p) == name) else None,
+            )  # fmt: skip
+    axes.axhline(0, color="black", lw=0.8)
+    axes.axhspan(-math.log2(1.15), math.log2(1.15), color="black", alpha=0.08, lw=0)
+    axes.set_xticks(range(len(counts)), [str(count) for count in counts])
+    axes.set_xlim(-0.6, len(counts) - 0.4)
+    ticks = [-3, -2, -1, 0, 1, 2, 3]
+    axes.set_yticks(ticks, [f"1/{2**-t}" if t < 0 else str(2**t) for t in ticks])
+    axes.set_ylim(-_RESIDUAL_LIMIT - 0.2, _RESIDUAL_LIMIT + 0.2)
+    axes.set_xlabel("threads or pairs")
+    axes.set_ylabel("predicted / measured")
+    axes.set_title("residuals; filled: held out, hollow: fitted; the band is 15 %", loc="left", fontsize=9)
+    axes.legend(fontsize=7, ncols=2)
+    return figure

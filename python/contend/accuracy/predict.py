@@ -1,0 +1,304 @@
+"""Predictions of measured points with intervals.
+
+The prediction itself is what the profile's values give. The interval comes from draws of the parameters, each simulated
+with random numbers of its own, and from the discrepancy that the calibration found: it is one for the measured median,
+so the measurement's own error is in it too. A profile that was not calibrated gives draws from the ranges of its
+values.
+"""
+
+from __future__ import annotations
+
+import copy
+import json
+import math
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+from scipy.stats import qmc
+
+from contend.accuracy.names import design_of
+from contend.calibrate.evaluations import Task
+from contend.calibrate.likelihood import DEGREES_OF_FREEDOM
+from contend.calibrate.mapping import get_path, scope_keys, set_path
+from contend.calibrate.problem import MACHINE, Builder
+from contend.calibrate.split import FITTED_KINDS, THREADS, merged, threads_of, was_fitted
+from contend.catalogs import parameters as parameters_of
+from contend.errors import InputError
+from contend.prices import exact_price, parse_price
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from contend.calibrate.evaluations import Evaluator
+    from contend.calibrate.mapping import Mapping
+    from contend.calibrate.problem import Target, Unpredicted, Vector
+    from contend.datasets import Dataset, MeasuredPoint
+    from contend.jsontypes import JsonObject
+
+_NOISE_DRAWS = 64
+_RANGE_DRAWS = 24
+_REPLICATIONS = (100, 101)
+_NO_PRICES = "topology"
+
+
+@dataclass(frozen=True)
+class Predicted:
+    """One point: measured median with its interval, prediction with its interval, all in the metric's unit.
+
+    `held_out` says whether the calibration did not use it.
+    """
+
+    dataset: Dataset
+    point: MeasuredPoint
+    mean: float
+    low: float
+    high: float
+    held_out: bool
+    stand_in: str
+    draws: tuple[float, ...] = ()
+    discrepancy: tuple[float, ...] = ()
+
+    @property
+    def threads(self) -> int:
+        """Pairs or threads; 0 where there is no such thing."""
+        return threads_of(self.dataset, self.point) or 0
+
+    @property
+    def curve(self) -> tuple[str, str, str]:
+        """What a curve over threads has in common: dataset, and all other parameters."""
+        others = {key: value for key, value in self.point.parameters.items() if key not in THREADS}
+        return (self.dataset.machine_id, self.dataset.name, json.dumps(others, sort_keys=True))
+
+    @property
+    def design(self) -> str:
+        """What communicates how, in words."""
+        return design_of(self.dataset, self.point)
+
+    @property
+    def setting(self) -> tuple[str, str]:
+        """Where designs can be compared: transport, and window and size of the messages."""
+        known = merged(self.dataset, self.point)
+        return (self.dataset.transport, f"window {known.get('window')}, {known.get('message_size')}")
+
+    @property
+    def covered(self) -> bool:
+        """Whether the interval has the measured median."""
+        return self.low <= self.point.median <= self.high
+
+    @property
+    def is_noisy(self) -> bool:
+        """Whether the samples spread by more than 20 %: such a point is scored against its interval."""
+        found = self.point.spread
+        return found is not None and found.cov is not None and found.cov > 0.2  # noqa: PLR2004 - as the comment says
+
+    def error_of(self, value: float) -> float:
+        """Absolute error of a prediction in percent: from the median, or from the interval of a noisy point."""
+        truth = self.point.median
+        if self.is_noisy:
+            low, high = self.point.interval
+            truth = min(max(value, low), high)
+        return abs(value / truth - 1) * 100
+
+    @property
+    def abs_error_pct(self) -> float:
+        """Error of the prediction."""
+        return self.error_of(self.mean)
+
+
+@dataclass(frozen=True)
+class _Draws:
+    """Draws of the parameters of one part of a calibration: [draw][name -> text], and the discrepancy of each."""
+
+    where: dict[str, tuple[str, str]]
+    values: list[dict[str, object]]
+    discrepancy: list[float]
+
+    def apply_to(self, dataset: Dataset) -> bool:
+        scopes = {MACHINE, *scope_keys(dataset)}
+        return any(scope in scopes and scope != MACHINE for _, scope in self.where.values()) or all(
+            scope == MACHINE for _, scope in self.where.values()
+        )
+
+
+def predict(
+    profile: JsonObject,
+    datasets: Sequence[Dataset],
+    mappings: Sequence[Mapping],
+    evaluator: Evaluator,
+    *,
+    messages: int,
+    draws: int = 16,
+    seed: int = 1,
+) -> tuple[list[Predicted], list[Unpredicted]]:
+    """Predicts all points of all datasets that a scenario can stand for.
+
+    Args:
+        profile: With or without a calibration section.
+        datasets: What was measured.
+        mappings: How datasets become scenarios.
+        evaluator: What simulates.
+        messages: About how many messages a simulation has.
+        draws: How many draws make an interval.
+        seed: Of the simulations and draws.
+
+    Raises:
+        InputError: No dataset has points that could be predicted.
+    """
+    points = [(d, point) for d in datasets if d.kind in FITTED_KINDS for point in d.points]
+    if not points:
+        raise InputError("none of the datasets is of a workload that can be simulated")
+    builder = Builder(profile, mappings, messages=messages, seed=seed)
+    problem = builder.build(points)
+    record = profile.get("calibration") or {}
+    stored = _stored_draws(record)
+    tasks: list[Task] = []
+    plan: list[tuple[Target, int, list[float]]] = []
+    for target in problem.targets:
+        chosen = next((one for one in stored if one.apply_to(target.dataset)), None)
+        configs, discrepancy = _configs(profile, target, chosen, draws, seed)
+        tasks += [Task(json.dumps(target.config), r, target.metric) for r in _REPLICATIONS]
+        tasks += [Task(json.dumps(config), index, target.metric) for index, config in enumerate(configs)]
+        plan.append((target, len(configs), discrepancy))
+    found = evaluator.run(tasks)
+    results, at = [], 0
+    for target, count, discrepancy in plan:
+        own, drawn = (
+            found[at : at + len(_REPLICATIONS)],
+            found[at + len(_REPLICATIONS) : at + len(_REPLICATIONS) + count],
+        )
+        at += len(_REPLICATIONS) + count
+        mean = float(np.nanmean(own)) if np.isfinite(own).any() else math.nan
+        if not math.isfinite(mean):
+            problem.unpredicted.append(_failed(target))
+            continue
+        low, high = _interval(mean, np.array(drawn), discrepancy, target.point.log_error, seed)
+        held_out = not was_fitted(record.get("split"), target.dataset, target.point)
+        results.append(
+            Predicted(
+                target.dataset,
+                target.point,
+                mean,
+                low,
+                high,
+                held_out,
+                target.stand_in,
+                tuple(drawn),
+                tuple(discrepancy),
+            )
+        )
+    return results, problem.unpredicted
+
+
+def as_ratios(points: Sequence[Predicted], seed: int = 1) -> list[Predicted]:
+    """Points relative to the first one of their curve, which is left out: for machines that are not fully known.
+
+    A curve is over threads, or over whatever else its points differ in. A draw of a ratio is a ratio of equal draws.
+    """
+    curves: dict[tuple[str, str], list[Predicted]] = {}
+    for point in points:
+        series = str(point.point.parameters.get("series", ""))
+        curves.setdefault((point.dataset.name, series), []).append(point)
+    found = []
+    for first, *others in curves.values():
+        for point in others:
+            error = math.hypot(point.point.log_error, first.point.log_error)
+            mean = point.mean / first.mean
+            drawn = np.array(point.draws) / np.array(first.draws) if point.draws else np.empty(0)
+            low, high = _interval(mean, drawn, [math.sqrt(2) * one for one in point.discrepancy], error, seed)
+            found.append(
+                replace(point, point=_relative(point.point, first.point.median), mean=mean, low=low, high=high)
+            )
+    return found
+
+
+def _relative(point: MeasuredPoint, reference: float) -> MeasuredPoint:
+    """A measured point over a reference."""
+    spread = point.spread
+    assert spread is not None  # noqa: S101 - for the type checker
+    scaled = replace(
+        spread,
+        median=spread.median / reference,
+        quartiles=(spread.quartiles[0] / reference, spread.quartiles[1] / reference),
+        ci95=None if spread.ci95 is None else (spread.ci95[0] / reference, spread.ci95[1] / reference),
+    )
+    samples = tuple(sample / reference for sample in point.samples)
+    return replace(point, unit="ratio to the first point", samples=samples, spread=scaled)
+
+
+def simulations_needed(count: int, draws: int) -> int:
+    """How many simulations `count` points take, about."""
+    return count * (len(_REPLICATIONS) + draws)
+
+
+def _failed(target: Target) -> Unpredicted:
+    from contend.calibrate.problem import Unpredicted
+
+    return Unpredicted(target.dataset, target.point, "the simulation ended with an error")
+
+
+def _stored_draws(record: JsonObject) -> list[_Draws]:
+    found = []
+    for part in record.get("fits", ()):
+        posterior = part.get("posterior") or {}
+        if "draws" in posterior:
+            where = {one["name"]: (one["path"], one["scope"]) for one in part["parameters"]}
+            names = posterior["parameters"]
+            values = [dict(zip(names, row, strict=True)) for row in posterior["draws"]]
+            found.append(_Draws({name: where[name] for name in names}, values, posterior["discrepancy_draws"]))
+    return found
+
+
+def _configs(
+    profile: JsonObject, target: Target, stored: _Draws | None, draws: int, seed: int
+) -> tuple[list[JsonObject], list[float]]:
+    """Configurations with drawn parameters, and the discrepancy of each draw."""
+    if stored is None:
+        return _from_ranges(profile, target, min(draws, _RANGE_DRAWS), seed), []
+    scopes = {MACHINE, *scope_keys(target.dataset)}
+    configs = []
+    for values in stored.values[:draws]:
+        config = copy.deepcopy(target.config)
+        for name, value in values.items():
+            path, scope = stored.where[name]
+            if scope in scopes:
+                set_path(config, path, value)
+        configs.append(config)
+    return configs, list(stored.discrepancy[:draws])
+
+
+def _from_ranges(profile: JsonObject, target: Target, draws: int, seed: int) -> list[JsonObject]:
+    """Parameters drawn from their ranges, by a Latin hypercube in logarithms."""
+    ranges: list[tuple[str, str, float, float]] = []
+    for one in parameters_of(profile):
+        path = f"machine.{one.path}"
+        entry = get_path(profile, one.path)
+        if one.path.split(".")[0] == _NO_PRICES or "range" not in entry:
+            continue
+        low, high = (parse_price(limit) for limit in entry["range"])
+        if low.kind in {"time", "rate"} and high.value > 0 and low.value < high.value:
+            ranges.append((path, low.kind, max(low.value, high.value * 1e-3), high.value))
+    if not ranges:
+        return []
+    sampler = qmc.LatinHypercube(len(ranges), rng=np.random.default_rng(seed))
+    places: Vector = np.asarray(sampler.random(draws), dtype=float)
+    configs = []
+    for row in places:
+        config = copy.deepcopy(target.config)
+        for (path, kind, least, most), position in zip(ranges, row, strict=True):
+            set_path(config, path, exact_price(least * (most / least) ** float(position), kind))
+        configs.append(config)
+    return configs
+
+
+def _interval(mean: float, drawn: Vector, discrepancy: list[float], log_error: float, seed: int) -> tuple[float, float]:
+    """95 % of what the measured median may be; it contains the prediction."""
+    stream = np.random.default_rng(seed)
+    centres = np.log(drawn[np.isfinite(drawn)]) if len(drawn) else np.empty(0)
+    if not len(centres):
+        centres = np.array([math.log(mean)])
+    widths = np.array(discrepancy or [0.0])
+    spread = np.sqrt(np.resize(widths, len(centres)) ** 2 + log_error**2)
+    noise = stream.standard_t(DEGREES_OF_FREEDOM, (_NOISE_DRAWS, len(centres))) * spread
+    low, high = np.exp(np.quantile(centres + noise, [0.025, 0.975]))
+    return min(float(low), mean), max(float(high), mean)

@@ -1,0 +1,241 @@
+"""Errors, coverage, rankings and knees of predictions, in all and by group."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from itertools import combinations
+from typing import TYPE_CHECKING, TypeAlias
+
+import numpy as np
+
+from contend.accuracy.baselines import baseline, serial_lock, usl
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from contend.accuracy.predict import Predicted
+    from contend.calibrate.problem import Unpredicted
+    from contend.jsontypes import JsonObject
+
+_FEWEST_IN_RANKING = 2
+
+
+@dataclass(frozen=True)
+class Ranking:
+    """Whether designs come in the right order at one thread count.
+
+    `pairs` is the number of pairs of designs whose measured intervals do not overlap, `right` those in the right order.
+    """
+
+    threads: int
+    setting: str
+    designs: int
+    pairs: int
+    right: int
+
+    @property
+    def tau(self) -> float:
+        """Kendall's tau: right pairs minus wrong ones, over all."""
+        return (2 * self.right - self.pairs) / self.pairs if self.pairs else math.nan
+
+
+Value: TypeAlias = Callable[[int], float]
+
+
+def rankings(points: Sequence[Predicted], value: Value) -> list[Ranking]:
+    """Rankings at each thread count among designs over the same transport with the same messages.
+
+    Args:
+        points: Held-out points.
+        value: What was predicted for each, by index; NaN leaves it out.
+    """
+    groups: dict[tuple[int, str], list[int]] = {}
+    for index, point in enumerate(points):
+        if point.threads and math.isfinite(value(index)):
+            groups.setdefault((point.threads, ", ".join(point.setting)), []).append(index)
+    found = []
+    for (threads, setting), members in sorted(groups.items()):
+        if len(members) < _FEWEST_IN_RANKING:
+            continue
+        pairs = right = 0
+        for a, b in combinations(members, 2):
+            low, high = sorted((a, b), key=lambda i: points[i].point.median)
+            if points[low].point.interval[1] < points[high].point.interval[0]:
+                pairs += 1
+                right += value(low) < value(high)
+        found.append(Ranking(threads, setting, len(members), pairs, right))
+    return found
+
+
+def tau_of(found: Sequence[Ranking]) -> float | None:
+    """Kendall's tau over all pairs of all rankings; None if there are none."""
+    pairs = sum(one.pairs for one in found)
+    return (2 * sum(one.right for one in found) - pairs) / pairs if pairs else None
+
+
+def error_summary(errors: Sequence[float]) -> JsonObject:
+    """Median and 90th percentile of absolute errors in percent."""
+    if not errors:
+        return {"points": 0, "median_abs_error_pct": None, "p90_abs_error_pct": None}
+    return {
+        "points": len(errors),
+        "median_abs_error_pct": round(float(np.median(errors)), 2),
+        "p90_abs_error_pct": round(float(np.quantile(errors, 0.9)), 2),
+    }
+
+
+def summary(points: Sequence[Predicted]) -> JsonObject:
+    """Errors, coverage and ranking of some points."""
+    found = rankings(points, lambda index: points[index].mean)
+    tau = tau_of(found)
+    return error_summary([point.abs_error_pct for point in points]) | {
+        "coverage_95": round(sum(point.covered for point in points) / len(points), 3) if points else None,
+        "kendall_tau": None if tau is None else round(tau, 3),
+        "ranked_pairs": sum(one.pairs for one in found),
+    }
+
+
+def by_group(points: Sequence[Predicted]) -> JsonObject:
+    """Summaries by library, transport, design and thread count."""
+    keys: dict[str, Callable[[Predicted], str]] = {
+        "library": lambda point: point.dataset.library_key,
+        "transport": lambda point: point.dataset.transport,
+        "design": lambda point: point.design,
+        "threads": lambda point: str(point.threads),
+    }
+    result: JsonObject = {}
+    for name, key in keys.items():
+        groups: dict[str, list[Predicted]] = {}
+        for point in points:
+            groups.setdefault(key(point), []).append(point)
+        ordered = sorted(groups, key=lambda text: (len(text), text) if name == "threads" else (0, text))
+        result[name] = {group: summary(groups[group]) for group in ordered}
+    return result
+
+
+def baseline_summaries(points: Sequence[Predicted]) -> JsonObject:
+    """The baselines on held-out points, and the simulation on the same ones: a baseline may have fewer predictions."""
+    held_out = [index for index, point in enumerate(points) if point.held_out]
+    result: JsonObject = {}
+    for name, model in (("usl", usl), ("serial_lock", serial_lock)):
+        predictions = baseline(model, points)
+        having = [index for index in held_out if index in predictions]
+        some = [points[index] for index in having]
+        values = [predictions[index] for index in having]
+        tau = tau_of(rankings(some, lambda at, v=values: v[at]))  # type: ignore[misc]
+        result[name] = error_summary([p.error_of(v) for p, v in zip(some, values, strict=True)]) | {
+            "kendall_tau": None if tau is None else round(tau, 3),
+            "simulation_on_the_same_points": error_summary([point.abs_error_pct for point in some]),
+        }
+    return result
+
+
+def knees(points: Sequence[Predicted]) -> list[JsonObject]:
+    """Where each curve has its highest and its lowest rate, measured and predicted."""
+    curves: dict[tuple[str, str, str], list[Predicted]] = {}
+    for point in points:
+        if point.threads:
+            curves.setdefault(point.curve, []).append(point)
+    found = []
+    for members in curves.values():
+        ordered = sorted(members, key=lambda point: point.threads)
+        if len(ordered) <= _FEWEST_IN_RANKING:
+            continue
+        measured = [point.point.median for point in ordered]
+        predicted = [point.mean for point in ordered]
+        threads = [point.threads for point in ordered]
+        first = ordered[0]
+        found.append(
+            {
+                "dataset": first.dataset.name,
+                "design": first.design,
+                "threads": threads,
+                "highest": {
+                    "measured": threads[int(np.argmax(measured))],
+                    "predicted": threads[int(np.argmax(predicted))],
+                },
+                "lowest": {
+                    "measured": threads[int(np.argmin(measured))],
+                    "predicted": threads[int(np.argmin(predicted))],
+                },
+            }
+        )
+    return found
+
+
+def knee_agreement(found: Sequence[JsonObject]) -> JsonObject:
+    """How many curves have their highest and lowest rate where it was measured, or one measured thread count beside."""
+    result: JsonObject = {"curves": len(found)}
+    for end in ("highest", "lowest"):
+        steps = [
+            abs(one["threads"].index(one[end]["measured"]) - one["threads"].index(one[end]["predicted"]))
+            for one in found
+        ]
+        result[f"{end}_right"] = sum(step == 0 for step in steps)
+        result[f"{end}_within_one"] = sum(step <= 1 for step in steps)
+    return result
+
+
+def result_json(
+    profile: str, points: Sequence[Predicted], unpredicted: Sequence[Unpredicted], options: JsonObject
+) -> JsonObject:
+    """The validation result as it is written."""
+    held_out = [point for point in points if point.held_out]
+    fitted = [point for point in points if not point.held_out]
+    found = knees(points)
+    ranks = rankings(held_out, lambda index: held_out[index].mean)
+    return {
+        "profile": profile,
+        "options": options,
+        "summary": {
+            "held_out": summary(held_out),
+            "calibration": summary(fitted),
+            "by": by_group(held_out),
+            "baselines": baseline_summaries(points),
+            "ranking_by_threads": [
+                {"threads": one.threads, "setting": one.setting, "designs": one.designs, "pairs": one.pairs,
+                 "kendall_tau": round(one.tau, 3) if one.pairs else None}
+                for one in ranks
+            ],
+            "knees": knee_agreement(found),
+        },
+        "knees": found,
+        "points": [_point_json(point) for point in points],
+        "not_predicted": [
+            {"dataset": one.dataset.name, "parameters": one.point.parameters, "reason": one.reason}
+            for one in unpredicted
+        ],
+        "stand_ins": sorted({point.stand_in for point in points if point.stand_in}),
+    }  # fmt: skip
+
+
+def _point_json(point: Predicted) -> JsonObject:
+    found = point.point.spread
+    assert found is not None  # noqa: S101 - for the type checker
+    return {
+        "dataset": point.dataset.name,
+        "library": point.dataset.library_key,
+        "transport": point.dataset.transport,
+        "design": point.design,
+        "threads": point.threads,
+        "parameters": point.point.parameters,
+        "unit": point.point.unit,
+        "measured": {
+            "median": found.median,
+            "iqr": list(found.quartiles),
+            "ci95": None if found.ci95 is None else list(found.ci95),
+            "cov": None if found.cov is None else round(found.cov, 4),
+            "samples": found.count,
+        },
+        "predicted": {"mean": _significant(point.mean), "ci95": [_significant(point.low), _significant(point.high)]},
+        "held_out": point.held_out,
+        "scored_against_interval": point.is_noisy,
+        "abs_error_pct": round(point.abs_error_pct, 2),
+        "covered": point.covered,
+    }
+
+
+def _significant(value: float) -> float:
+    return float(f"{value:.6g}")

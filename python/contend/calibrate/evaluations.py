@@ -1,0 +1,147 @@
+"""Simulations for a fit: in parallel, each journaled when it ends, none done twice.
+
+What a simulation depends on (the configuration, the replication and the compiled core) is its name in the journal. A
+fit that was killed and is started again asks for the same simulations, because its random numbers come from its seed,
+and finds them there.
+"""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import json
+import math
+import time
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Protocol
+
+from contend.core import core
+from contend.errors import InputError, InterruptedRunError, SimulationFailedError
+from contend.paths import version
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from contend.jsontypes import JsonObject
+    from contend.runner import Engine
+
+_WAKE_UP_S = 0.2
+
+
+class Log(Protocol):
+    """Where finished simulations are kept: `contend.measure.journal.Journal`."""
+
+    @property
+    def entries(self) -> list[JsonObject]:
+        """What is in it."""
+
+    def append(self, entry: JsonObject) -> None:
+        """Adds an entry; it is on the disk when this returns."""
+
+
+@dataclass(frozen=True)
+class Task:
+    """One simulation: a complete configuration, which replication, and which number of its result is wanted."""
+
+    config: str
+    replication: int
+    metric: str = "message_rate"
+
+    def key(self) -> str:
+        """The name of this simulation."""
+        digest = hashlib.sha256(_core_digest())
+        digest.update(f"{self.replication}\0{self.metric}\0{self.config}".encode())
+        return digest.hexdigest()[:32]
+
+
+@functools.cache
+def _core_digest() -> bytes:
+    binary = getattr(core(), "__file__", None)
+    content = Path(binary).read_bytes() if binary is not None else b""
+    return hashlib.sha256(version().encode() + content).digest()
+
+
+class Evaluator:
+    """Runs simulations; a failed one counts as NaN and is kept as such."""
+
+    def __init__(
+        self, engine: Engine, journal: Log, *, jobs: int, progress: Callable[[int], None] | None = None
+    ) -> None:
+        """Prepares.
+
+        Args:
+            engine: What simulates.
+            journal: Where results are kept, and those of earlier calls found.
+            jobs: How many simulations run at once.
+            progress: Called with the number of simulations that ended, found ones included.
+        """
+        self._engine = engine
+        self._journal = journal
+        self._progress = progress
+        self._jobs = jobs
+        self._known = {entry["key"]: _read(entry["value"]) for entry in journal.entries if entry.get("type") == "run"}
+        self.simulated = 0
+        self.found = 0
+        self.seconds = 0.0
+
+    def run(self, tasks: Sequence[Task]) -> list[float]:
+        """The wanted numbers, in order.
+
+        Raises:
+            InterruptedRunError: Ctrl-C; what had ended is in the journal.
+        """
+        keys = [task.key() for task in tasks]
+        missing = {key: task for key, task in zip(keys, tasks, strict=True) if key not in self._known}
+        self.found += len(tasks) - len(missing)
+        self._tell(len(tasks) - len(missing))
+        begin = time.monotonic()
+        if missing:
+            self._simulate(missing)
+        self.seconds += time.monotonic() - begin
+        return [self._known[key] for key in keys]
+
+    def _simulate(self, missing: dict[str, Task]) -> None:
+        self._engine.reset()
+        pool = ThreadPoolExecutor(max_workers=self._jobs, thread_name_prefix="simulation")
+        futures = {pool.submit(self._one, task): key for key, task in missing.items()}
+        pending = set(futures)
+        try:
+            while pending:
+                finished, pending = wait(pending, timeout=_WAKE_UP_S, return_when=FIRST_COMPLETED)
+                for future in finished:
+                    self._keep(futures[future], future)
+        except KeyboardInterrupt:
+            for future in [one for one in pending if one.done()]:  # those that ended since the last look
+                self._keep(futures[future], future)
+            self._engine.stop()
+            raise InterruptedRunError("interrupted; finished simulations are kept and will not run again") from None
+        finally:
+            for future in futures:
+                future.cancel()
+            pool.shutdown(wait=True, cancel_futures=True)
+            self._engine.reset()
+
+    def _keep(self, key: str, future: Future[float]) -> None:
+        value = future.result()
+        self._journal.append({"type": "run", "key": key, "value": None if math.isnan(value) else value})
+        self._known[key] = value
+        self.simulated += 1
+        self._tell(1)
+
+    def _one(self, task: Task) -> float:
+        try:
+            answer = json.loads(self._engine.run_point(task.config, task.replication, trace_hash=False))
+        except (SimulationFailedError, InputError):
+            return math.nan
+        value = answer.get(task.metric)
+        return float(value) if isinstance(value, int | float) and value > 0 else math.nan
+
+    def _tell(self, count: int) -> None:
+        if count and self._progress is not None:
+            self._progress(count)
+
+
+def _read(value: float | None) -> float:
+    return math.nan if value is None else float(value)

@@ -1,0 +1,328 @@
+"""Direct identification: one measurement for one parameter, where a benchmark isolates it.
+
+Every rule is a line of the table `RULES`: which parameter, from which points of which kind of dataset, by which
+formula. Rules of one parameter are tried in order until one finds its points. A rule that *isolates* fixes its
+parameter; one that only *guides* (its formula contains more of the model than a price) gives the fit a value and a
+range to search in.
+"""
+
+from __future__ import annotations
+
+import math
+import statistics
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from contend.calibrate.mapping import Scope, get_path, scope_key
+from contend.errors import InputError
+from contend.prices import Price, parse_price
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from contend.datasets import Dataset, MeasuredPoint
+    from contend.jsontypes import JsonObject
+
+_NORMAL_95 = 1.959964
+# Why rules for parts of a machine that a profile may leave out find nothing.
+NO_PARAMETER = "the base profile has no such parameter"
+# A guided parameter may be wrong by this factor either way.
+_GUIDED_FACTOR = 3.0
+# The least 95 % half-width of an identified value: benchmark and model never mean exactly the same.
+_LEAST_UNCERTAINTY = 0.05
+
+
+@dataclass(frozen=True)
+class Reading:
+    """A measured time with its standard error, in seconds, and which points it is from."""
+
+    value: float
+    error: float
+    points: int
+
+
+@dataclass(frozen=True)
+class Select:
+    """Points of a dataset: those with these parameters. `cores` chooses pairs of cores; `transport` another dataset."""
+
+    kind: str
+    parameters: dict[str, Any]
+    cores: str = "any"
+    transport: str | None = None
+
+
+@dataclass(frozen=True)
+class Rule:
+    """One line of the table.
+
+    The value is `scale` times (the reading of `select`, minus those of `minus`, minus `costs`: other parameters with
+    how often they are paid); with `over` it is the slope over that parameter of the points instead; with `rate` the
+    parameter's number of bytes over the time. `isolates`: see the module.
+    """
+
+    path: str
+    scope: Scope
+    select: Select
+    what: str
+    minus: tuple[Select, ...] = ()
+    costs: Mapping[str, float] = field(default_factory=dict)
+    scale: float = 1.0
+    over: str | None = None
+    rate: str | None = None
+    isolates: bool = True
+
+
+def _machine(probe: str, cores: str = "any", **parameters: object) -> Select:
+    return Select("machine", {"probe": probe, **parameters}, cores)
+
+
+def _call(primitive: str, transport: str | None = None, **parameters: object) -> Select:
+    return Select("primitives", {"primitive": primitive, **parameters}, transport=transport)
+
+
+RULES: tuple[Rule, ...] = (
+    Rule("machine.cache.atomic_hit", "machine", _machine("atomic", operation="fetch_add", state="owned"),
+         "fetch-and-add on a line that the core owns"),
+    Rule("machine.cache.transfer_socket", "machine", _machine("cache_line", "same socket"),
+         "a modified line moves between cores of one socket, half a round trip of a flag"),
+    Rule("machine.cache.transfer_remote", "machine", _machine("cache_line", "other socket"),
+         "a modified line moves between sockets, half a round trip of a flag"),
+    Rule("machine.futex.wake_call", "machine", _machine("futex_wake", "other core", part="call"),
+         "FUTEX_WAKE of a sleeper on another core"),
+    Rule("machine.futex.wake_latency", "machine", _machine("futex_wake", "other core", part="wakeup"),
+         "from the end of the call that wakes until the sleeper on another core runs",
+         minus=(_machine("futex_wake", "other core", part="call"),)),
+    Rule("machine.futex.wait_call", "machine", _machine("context_switch"),
+         "a switch over a futex on one core, without the call that wakes",
+         minus=(_machine("futex_wake", "same core", part="call"),)),
+    Rule("machine.futex.empty_wake_call", "machine", _machine("yield", threads=1),
+         "a system call that finds nothing to do (sched_yield, alone on the core)"),
+    Rule("machine.scheduler.context_switch", "machine", _machine("yield", threads=2),
+         "sched_yield from one thread to the next on a core, without the call",
+         minus=(_machine("yield", threads=1),)),
+    Rule("machine.scheduler.yield_call", "machine", _machine("yield", threads=1),
+         "sched_yield alone on the core"),
+    Rule("machine.software.copy_bandwidth", "machine", _machine("memcpy", message_size=4096, memory="cold"),
+         "copy of 4 KiB that no cache of the core holds", rate="message_size"),
+    # Prices of the library's calls, from one thread with nobody else. How a call's time is shared among its parts is
+    # the model's reading of it, so that these guide the fit.
+    Rule("machine.software.receive_call", "library", _call("irecv", "shm"), "half of an MPI_Irecv that finds nothing",
+         scale=0.5, isolates=False),
+    Rule("machine.software.request_allocate", "library", _call("irecv", "shm"),
+         "a quarter of an MPI_Irecv that finds nothing", scale=0.25, isolates=False),
+    Rule("machine.software.send_call", "library", _call("isend", "shm", message_size=0),
+         "MPI_Isend of 0 bytes over shared memory, without its three atomics",
+         costs={"machine.cache.atomic_hit": 3}, isolates=False),
+    Rule("machine.software.deliver", "library", _call("message", "shm", message_size=0),
+         "a quarter of a message of a stream over shared memory", scale=0.25, isolates=False),
+    Rule("machine.software.complete", "library", _call("message", "shm", message_size=0),
+         "a quarter of a message of a stream over shared memory", scale=0.25, isolates=False),
+    Rule("machine.software.progress_call", "library", _call("test_empty", "shm"),
+         "half of an MPI_Test for which nothing comes, over shared memory", scale=0.5, isolates=False),
+    Rule("machine.nic.post", "library-transport", _call("isend", message_size=0),
+         "what MPI_Isend of 0 bytes costs more than over shared memory",
+         minus=(_call("isend", "shm", message_size=0),), isolates=False),
+    Rule("machine.nic.empty_poll", "library-transport", _call("test_empty"),
+         "what MPI_Test for which nothing comes costs more than over shared memory",
+         minus=(_call("test_empty", "shm"),), isolates=False),
+    Rule("machine.nic.completion", "library-transport", _call("message", message_size=0),
+         "half of what a message of a stream costs more than over shared memory",
+         minus=(_call("message", "shm", message_size=0),), scale=0.5, isolates=False),
+    Rule("machine.tcp.send_call", "library-transport", _call("isend", message_size=0),
+         "what MPI_Isend of 0 bytes costs more than over shared memory",
+         minus=(_call("isend", "shm", message_size=0),), isolates=False),
+    Rule("machine.tcp.poll_call", "library-transport", _call("test_empty"),
+         "what MPI_Test for which nothing comes costs more than over shared memory",
+         minus=(_call("test_empty", "shm"),), isolates=False),
+    Rule("machine.tcp.receive_call", "library-transport", _call("message", message_size=0),
+         "half of what a message of a stream costs more than over shared memory",
+         minus=(_call("message", "shm", message_size=0),), scale=0.5, isolates=False),
+    Rule("machine.shared_memory.box_write", "library", _call("message", "shm", message_size=0),
+         "a fifth of a message of a stream over shared memory", scale=0.2, isolates=False),
+    Rule("machine.shared_memory.box_read", "library", _call("message", "shm", message_size=0),
+         "a fifth of a message of a stream over shared memory", scale=0.2, isolates=False),
+    Rule("machine.matching.element", "library", _call("match_posted", "shm"),
+         "slope of half a ping-pong over the number of receives that a message passes", over="depth"),
+    Rule("fabric.latency", "library-transport", _call("latency", message_size=0),
+         "half a ping-pong of 0 bytes, without the calls of both sides",
+         minus=(_call("isend", message_size=0), _call("irecv")), isolates=False),
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Identified:
+    """What a rule found: a value in base units with its 95 % interval, how, and from which datasets."""
+
+    rule: Rule
+    scope: str
+    value: float
+    low: float
+    high: float
+    kind: str
+    datasets: tuple[str, ...]
+    points: int
+
+    @property
+    def half_width(self) -> float:
+        """Half the interval as a share of the value."""
+        return max(self.high / self.value, self.value / self.low) - 1
+
+
+@dataclass(frozen=True)
+class Skipped:
+    """A rule that gave nothing, and why."""
+
+    rule: Rule
+    scope: str
+    reason: str
+
+
+@dataclass
+class _Context:
+    """What a rule may look at, for one scope."""
+
+    datasets: Sequence[Dataset]
+    profile: JsonObject
+    known: Mapping[tuple[str, str], Identified]
+    library: str | None
+    transport: str | None
+    machine: str
+
+
+def identify(datasets: Sequence[Dataset], profile: JsonObject) -> tuple[list[Identified], list[Skipped]]:
+    """Applies all rules, in order: a later rule sees what earlier ones found.
+
+    Args:
+        datasets: What was measured; other kinds than microbenchmarks are ignored.
+        profile: The base profile, for prices that rules subtract.
+    """
+    found: dict[tuple[str, str], Identified] = {}
+    skipped: list[Skipped] = []
+    for rule in RULES:
+        for scope, context in _contexts(rule, datasets, profile, found):
+            try:
+                result = _apply(rule, scope, context)
+            except InputError as error:
+                skipped.append(Skipped(rule, scope, str(error)))
+            else:
+                found.setdefault((rule.path, scope), result)
+    return list(found.values()), skipped
+
+
+def _contexts(
+    rule: Rule, datasets: Sequence[Dataset], profile: JsonObject, known: Mapping[tuple[str, str], Identified]
+) -> list[tuple[str, _Context]]:
+    """One for each scope that has datasets of the rule's kind."""
+    machines = {dataset.machine_id for dataset in datasets}
+    machine = next(iter(machines)) if len(machines) == 1 else ""
+    contexts: dict[str, _Context] = {}
+    for dataset in datasets:
+        if dataset.kind == rule.select.kind:
+            library = None if rule.scope in {"machine", "transport"} else dataset.library_key
+            transport = None if rule.scope in {"machine", "library"} else dataset.transport
+            scope = scope_key(rule.scope, dataset)
+            contexts.setdefault(scope, _Context(datasets, profile, known, library, transport, machine))
+    return list(contexts.items())
+
+
+def _apply(rule: Rule, scope: str, context: _Context) -> Identified:
+    path = rule.path
+    entry = get_path(context.profile, path.removeprefix("machine."))
+    if path.startswith("machine.") and entry is None:
+        raise InputError(NO_PARAMETER)
+    if not context.machine:
+        raise InputError("the datasets are of several machines")
+    used: set[str] = set()
+    if rule.over is not None:
+        reading = _slope(rule, context, used)
+    else:
+        reading = _read(rule.select, rule, context, used)
+        for one in rule.minus:
+            other = _read(one, rule, context, used)
+            reading = Reading(reading.value - other.value, math.hypot(reading.error, other.error), reading.points)
+    for cost, times in rule.costs.items():
+        reading = Reading(reading.value - times * _price(cost, scope, context), reading.error, reading.points)
+    value, kind = rule.scale * reading.value, "time"
+    error = rule.scale * reading.error
+    if rule.rate is not None:
+        size = float(rule.select.parameters[rule.rate])
+        value, error, kind = size / reading.value, size / reading.value**2 * reading.error, "rate"
+    if value <= 0:
+        raise InputError(f"the formula gives {value:.3g}: what it subtracts is not in what was measured")
+    spread = max(_NORMAL_95 * error / value, _LEAST_UNCERTAINTY)
+    factor = 1 + spread if rule.isolates else max(1 + spread, _GUIDED_FACTOR)
+    return Identified(rule, scope, value, value / factor, value * factor, kind, tuple(sorted(used)), reading.points)
+
+
+def _price(path: str, scope: str, context: _Context) -> float:
+    for one in (scope, "machine"):
+        if (path, one) in context.known:
+            return context.known[path, one].value
+    entry = get_path(context.profile, path.removeprefix("machine."))
+    if not isinstance(entry, dict):
+        raise InputError(f"the base profile has no {path}")
+    price: Price = parse_price(entry["value"])
+    return price.value
+
+
+def _points(select: Select, rule: Rule, context: _Context, used: set[str]) -> list[tuple[Dataset, MeasuredPoint]]:
+    transport = select.transport or (context.transport if rule.scope != "library" else None)
+    points = []
+    for dataset in context.datasets:
+        of_library = context.library is None or dataset.library_key == context.library
+        of_transport = select.kind == "machine" or transport is None or dataset.transport == transport
+        if dataset.kind != select.kind or not of_library or not of_transport:
+            continue
+        for point in dataset.points:
+            wanted = all(point.parameters.get(name) == value for name, value in select.parameters.items())
+            if wanted and point.spread is not None and _fits_cores(select.cores, dataset, point):
+                points.append((dataset, point))
+                used.add(dataset.name)
+    return points
+
+
+def _read(select: Select, rule: Rule, context: _Context, used: set[str]) -> Reading:
+    """The median over all points that fit. Its error: that of the points, or how much points differ if that is more."""
+    points = _points(select, rule, context, used)
+    if not points:
+        wanted = " ".join(f"{name}={value}" for name, value in select.parameters.items())
+        over = f" over {select.transport}" if select.transport else ""
+        raise InputError(f"nothing was measured of {select.kind} {wanted}{over}")
+    values = [point.median for _, point in points]
+    value = statistics.median(values)
+    own = statistics.fmean(point.log_error for _, point in points) * value / math.sqrt(len(points))
+    among = statistics.stdev(values) / math.sqrt(len(values)) if len(values) > 1 else 0.0
+    return Reading(value, max(own, among), len(points))
+
+
+def _slope(rule: Rule, context: _Context, used: set[str]) -> Reading:
+    """The least-squares slope of the medians over a parameter, weighted by their errors."""
+    points = _points(rule.select, rule, context, used)
+    x = [point.parameters.get(str(rule.over)) for _, point in points]
+    at = [float(value) for value in x if isinstance(value, int | float)]
+    if len(set(at)) < 2 or len(at) != len(points):  # noqa: PLR2004 - as the comment says
+        raise InputError(f"a slope over {rule.over} needs two values of it")
+    y = [point.median for _, point in points]
+    weights = [1 / (point.log_error * point.median) ** 2 for _, point in points]
+    total = sum(weights)
+    mean_x = sum(w * a for w, a in zip(weights, at, strict=True)) / total
+    mean_y = sum(w * b for w, b in zip(weights, y, strict=True)) / total
+    spread = sum(w * (a - mean_x) ** 2 for w, a in zip(weights, at, strict=True))
+    slope = sum(w * (a - mean_x) * (b - mean_y) for w, a, b in zip(weights, at, y, strict=True)) / spread
+    return Reading(slope, 1 / math.sqrt(spread), len(points))
+
+
+def _fits_cores(wanted: str, dataset: Dataset, point: MeasuredPoint) -> bool:
+    """Whether a pair of cores is of a kind. Cores are numbered socket by socket, as in a scenario's topology."""
+    if wanted == "any":
+        return True
+    source, target = point.parameters.get("from_core"), point.parameters.get("to_core")
+    if not isinstance(source, int) or not isinstance(target, int):
+        return False
+    if wanted in {"same core", "other core"}:
+        return (source == target) == (wanted == "same core")
+    topology = dataset.machine.get("topology") or {}
+    sockets, cores = int(topology.get("sockets") or 1), int(topology.get("cores") or 1)
+    per_socket = max(1, cores // sockets)
+    is_same = source // per_socket == target // per_socket
+    return source != target and is_same == (wanted == "same socket")

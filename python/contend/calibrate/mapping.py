@@ -1,0 +1,214 @@
+"""How a measured dataset becomes a scenario: the files in calibration/mappings. Strict: an unknown key is an error.
+
+A mapping is for some libraries over some transports. It gives the layers of a scenario (machine, fabric, library) that
+stand for them, says what the options of the library mean, and which parameters may be fitted in what scope.
+"""
+
+from __future__ import annotations
+
+import copy
+import fnmatch
+import json
+from typing import TYPE_CHECKING, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from contend.errors import InputError
+from contend.files import read_text
+from contend.paths import data_directory
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from pathlib import Path
+
+    from contend.datasets import Dataset, MeasuredPoint
+    from contend.jsontypes import JsonObject, Scalar
+
+Scope = Literal["machine", "library", "transport", "library-transport"]
+
+
+class _Strict(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class Unknown(_Strict):
+    """A parameter that data of this mapping may be fitted to.
+
+    `path` starts with "machine." or "fabric."; a fabric has no place in a profile, so its scope is not "machine".
+    `range` replaces that of the base profile.
+    """
+
+    path: str = Field(pattern=r"^(machine|fabric)\.[a-z_0-9.]+$")
+    scope: Scope = "machine"
+    range: tuple[str | float, str | float] | None = None
+
+
+class Option(_Strict):
+    """What an option of the library stands for: the value of a path, as it is or translated; or whole layers."""
+
+    path: str | None = None
+    values: dict[str, Any] | None = None
+    layers: dict[str, dict[str, Any]] = Field(default_factory=dict)
+
+
+class Case(_Strict):
+    """Layers that apply when workload and options have these values."""
+
+    when: dict[str, str | int | float | bool]
+    layers: dict[str, dict[str, Any]]
+
+
+class Mapping(_Strict):
+    """One file of calibration/mappings.
+
+    `stand_in` says what the layers leave out of the real thing; empty where nothing is known to be left out. `metrics`
+    names a dataset's metric in a simulation's result, where the names differ.
+    """
+
+    schema_version: Literal[1]
+    name: str = Field(min_length=1)
+    description: str = Field(min_length=1)
+    libraries: list[str] = Field(min_length=1)
+    transports: list[str] = Field(min_length=1)
+    stand_in: str = ""
+    layers: dict[Literal["machine", "fabric", "library", "placement"], dict[str, Any]]
+    cases: list[Case] = Field(default_factory=list)
+    options: dict[str, Option] = Field(default_factory=dict)
+    unknowns: list[Unknown] = Field(default_factory=list)
+    metrics: dict[str, str] = Field(default_factory=dict)
+
+    def fits(self, library: str, transport: str) -> bool:
+        """Whether this mapping is for a library over a transport; names may have wildcards."""
+        return any(fnmatch.fnmatchcase(library, one) for one in self.libraries) and any(
+            fnmatch.fnmatchcase(transport, one) for one in self.transports
+        )
+
+
+def read_mapping(path: Path) -> Mapping:
+    """Reads one file.
+
+    Raises:
+        InputError: It is not a mapping; the message says where.
+    """
+    text = read_text(path, "mapping")
+    try:
+        return Mapping.model_validate_json(text)
+    except ValidationError as error:
+        first = error.errors()[0]
+        where = "/".join(str(part) for part in first["loc"])
+        raise InputError(f"{path}: /{where}: {first['msg']}") from error
+
+
+def load_mappings(extra: Iterable[Path] = ()) -> list[Mapping]:
+    """All mappings: those given first, then the shipped ones in order of their names."""
+    paths = [file for path in extra for file in (sorted(path.glob("*.json")) if path.is_dir() else [path])]
+    paths += sorted(data_directory("calibration/mappings").glob("*.json"))
+    return [read_mapping(path) for path in paths]
+
+
+def find_mapping(mappings: Iterable[Mapping], dataset: Dataset) -> Mapping | None:
+    """The first mapping for a dataset."""
+    return next((one for one in mappings if one.fits(dataset.library_key, dataset.transport)), None)
+
+
+def scope_key(scope: Scope, dataset: Dataset) -> str:
+    """What a parameter's value is for: "machine", "openmpi-5", "tcp", or "openmpi-5/tcp"."""
+    return {
+        "machine": "machine",
+        "library": dataset.library_key,
+        "transport": dataset.transport,
+        "library-transport": f"{dataset.library_key}/{dataset.transport}",
+    }[scope]
+
+
+def scope_keys(dataset: Dataset) -> list[str]:
+    """The scopes whose values apply to a dataset, the most special last."""
+    return [scope_key(scope, dataset) for scope in ("transport", "library", "library-transport")]
+
+
+def _merge(lower: JsonObject, upper: JsonObject) -> None:
+    for key, value in upper.items():
+        if isinstance(value, dict) and isinstance(lower.get(key), dict) and "value" not in value:
+            _merge(lower[key], value)
+        else:
+            lower[key] = copy.deepcopy(value)
+
+
+def set_path(document: JsonObject, path: str, value: object) -> None:
+    """Sets a dotted path, with the objects on the way."""
+    *parents, last = path.split(".")
+    for key in parents:
+        document = document.setdefault(key, {})
+    document[last] = value
+
+
+def get_path(document: JsonObject, path: str) -> Any:  # noqa: ANN401 - any JSON value
+    """The value at a dotted path; None if there is none."""
+    value: Any = document
+    for key in path.split("."):
+        if not isinstance(value, dict) or key not in value:
+            return None
+        value = value[key]
+    return value
+
+
+# Keys of a measured workload that say how it was run, not what it was; and axes of library options.
+_NOT_OF_A_SCENARIO = {"seconds", "bind", "target_seconds", "repetitions", "spread"}
+_OPTIONS = "options."
+
+
+def scenario_layers(
+    mapping: Mapping, dataset: Dataset, point: MeasuredPoint, *, iterations: int | None = None
+) -> JsonObject:
+    """The scenario of one measured point, without machine profile: what the mapping says about it.
+
+    Args:
+        mapping: For the dataset's library and transport.
+        dataset: Where the point is from.
+        point: What was measured.
+        iterations: Timed iterations to simulate, at most; as many as measured if not given.
+
+    Raises:
+        InputError: An option of the library is not in the mapping.
+    """
+    workload: dict[str, Any] = {key: value for key, value in dataset.workload.items() if key not in _NOT_OF_A_SCENARIO}
+    options: dict[str, Scalar] = dict(dataset.library.get("options") or {})
+    for key, value in point.parameters.items():
+        name = key.removeprefix(_OPTIONS)
+        if key.startswith(_OPTIONS) or name in mapping.options:
+            options[name] = value
+        else:
+            workload[name.removeprefix("workload.")] = value
+    document: JsonObject = {}
+    _merge(document, {str(section): layer for section, layer in mapping.layers.items()})
+    for case in mapping.cases:
+        if all(_same((workload | options).get(key), value) for key, value in case.when.items()):
+            _merge(document, case.layers)
+    for name, value in options.items():
+        _apply_option(mapping, document, name, value)
+    if iterations is not None and "iterations" in workload:
+        workload["iterations"] = min(int(workload["iterations"]), iterations)
+        workload["warmup_iterations"] = min(int(workload.get("warmup_iterations", 1)), 1)
+    if isinstance(size := workload.get("message_size"), int):
+        workload["message_size"] = f"{size} B"
+    document["workload"] = workload
+    return document
+
+
+def _same(found: object, wanted: object) -> bool:
+    return found == wanted and isinstance(found, bool) == isinstance(wanted, bool)
+
+
+def _apply_option(mapping: Mapping, document: JsonObject, name: str, value: Scalar) -> None:
+    option = mapping.options.get(name)
+    if option is None:
+        raise InputError(f"the mapping {mapping.name!r} does not say what the library's option {name!r} means")
+    _merge(document, option.layers)
+    if option.path is None:
+        return
+    if option.values is not None:
+        key = value if isinstance(value, str) else json.dumps(value)
+        if key not in option.values:
+            raise InputError(f"the mapping {mapping.name!r} does not know the value {key} of the option {name!r}")
+        value = option.values[key]
+    set_path(document, option.path, value)

@@ -1,0 +1,382 @@
+"""A calibration from datasets to numbers: identification, screening, search, emulator, posterior, what data see.
+
+Parameters that share no target are fitted apart: what one library costs says nothing about another one's prices.
+"""
+
+from __future__ import annotations
+
+import copy
+import time
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Protocol
+
+import numpy as np
+from scipy.stats import qmc
+
+from contend.calibrate import sensitivity
+from contend.calibrate.emulator import MOST_TRAINING, Emulator
+from contend.calibrate.identification import Identified, Skipped, identify
+from contend.calibrate.likelihood import DISCREPANCY, misfit
+from contend.calibrate.mapping import Mapping, get_path
+from contend.calibrate.posterior import NotConvergedError, Posterior, sample
+from contend.calibrate.problem import MACHINE, Builder, Problem
+from contend.calibrate.search import Fit, History, Screening, places_of_search, screen, search
+from contend.calibrate.split import Split, split_points
+from contend.errors import InputError
+from contend.prices import exact_price
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from contend.calibrate.evaluations import Evaluator
+    from contend.calibrate.problem import Vector
+    from contend.calibrate.sensitivity import Sight
+    from contend.datasets import Dataset, MeasuredPoint
+    from contend.jsontypes import JsonObject
+
+_NOISE_REPLICATIONS = tuple(range(6))
+_ROUNDS = 5
+# An emulator may be wrong by this share of noise and discrepancy.
+_GOOD_EMULATOR = 0.5
+# Rounds before the last only need places worth a look.
+_SHORT_CHAIN = 3_000
+# Setting parameters that the data do not determine back to the base may cost this much log-likelihood.
+_FREE = 0.5
+
+
+class Reporter(Protocol):
+    """Who is told how a calibration goes."""
+
+    def plan(self, simulations: int) -> None:
+        """So many more simulations are to be expected, or fewer."""
+
+    def say(self, text: str) -> None:
+        """What is done now."""
+
+
+@dataclass(frozen=True)
+class Options:
+    """How much effort.
+
+    `messages` is about the length of a simulation; `budget_s` the wall time after which no further search begins;
+    `draws` how many draws of the posterior the profile keeps.
+    """
+
+    seed: int = 1
+    starts: int = 3
+    messages: int = 4000
+    budget_s: float = 600.0
+    draws: int = 32
+    is_direct_only: bool = False
+    has_posterior: bool = True
+
+    def to_json(self) -> JsonObject:
+        """What a result depends on."""
+        return {
+            "seed": self.seed,
+            "starts": self.starts,
+            "messages": self.messages,
+            "posterior": self.has_posterior,
+        }
+
+
+@dataclass
+class Part:
+    """The fit of parameters that hang together: problem, screening, best place, posterior, and how it all went.
+
+    `kept` are the indices of parameters that were fitted. `refused` says why there is no posterior.
+    """
+
+    problem: Problem
+    screening: Screening
+    kept: list[int]
+    fit: Fit | None
+    place: Vector
+    predictions: Vector
+    noise: Vector
+    posterior: Posterior | None
+    refused: str
+    emulator_errors: Vector | None
+    training_places: int
+    sights: list[Sight] = field(default_factory=list)
+    reset: tuple[str, ...] = ()
+
+
+@dataclass
+class Calibration:
+    """Everything that a calibration found."""
+
+    identified: list[Identified]
+    skipped: list[Skipped]
+    parts: list[Part]
+    split: Split
+    fitted: list[tuple[Dataset, MeasuredPoint]]
+    held_out: list[tuple[Dataset, MeasuredPoint]]
+    problem: Problem
+    options: Options
+    simulations: int = 0
+
+
+def with_identified(profile: JsonObject, identified: Sequence[Identified]) -> JsonObject:
+    """A profile with directly identified values; those of a scope go to its scopes."""
+    document = copy.deepcopy(profile)
+    for one in identified:
+        value = exact_price(one.value, one.kind)
+        limits = [exact_price(one.low, one.kind), exact_price(one.high, one.kind)]
+        if one.scope == MACHINE:
+            entry = get_path(document, one.rule.path.removeprefix("machine."))
+            entry |= {"value": value, "range": limits}
+        else:
+            scopes = document.setdefault("calibration", {}).setdefault("scopes", {})
+            scopes.setdefault(one.scope, {})[one.rule.path] = {"value": value, "range": limits}
+    return document
+
+
+def calibrate(  # noqa: PLR0917 - all of one stage
+    datasets: Sequence[Dataset],
+    profile: JsonObject,
+    mappings: Sequence[Mapping],
+    split: Split,
+    evaluator: Evaluator,
+    options: Options,
+    reporter: Reporter,
+) -> Calibration:
+    """Runs all stages.
+
+    Raises:
+        InputError: There is nothing to fit to, or nothing to fit.
+        InterruptedRunError: Ctrl-C; finished simulations are in the journal.
+    """
+    begin = time.monotonic()
+    base = copy.deepcopy(profile)
+    base.pop("calibration", None)
+    identified, skipped = identify(datasets, base)
+    known = with_identified(base, identified)
+    fitted, held_out = split_points(datasets, split)
+    # Guided parameters are fitted, within the range that their rule gives.
+    isolated = [(one.rule.path, one.scope) for one in identified if one.rule.isolates]
+    problem = Builder(known, _guided(mappings, identified), messages=options.messages, seed=options.seed).build(
+        fitted, isolated
+    )
+    result = Calibration(identified, skipped, [], split, fitted, held_out, problem, options)
+    if options.is_direct_only:
+        if not identified:
+            raise InputError("no dataset identifies a parameter directly")
+        return result
+    if not problem.targets:
+        reasons = sorted({item.reason for item in problem.unpredicted})
+        why = f": {'; '.join(reasons)}" if reasons else ""
+        raise InputError(f"none of the datasets has a point to fit to{why}")
+    if not problem.dimensions:
+        raise InputError("the mappings of these datasets leave nothing to fit")
+    parts = components(problem)
+    for part in parts:
+        reporter.plan(planned(part, options))
+    for index, part in enumerate(parts):
+        share = begin + options.budget_s * (index + 1) / len(parts)
+        result.parts.append(_fit_part(part, evaluator, options, reporter, share, f"{index + 1}/{len(parts)}"))
+    result.simulations = evaluator.simulated + evaluator.found
+    return result
+
+
+def _guided(mappings: Sequence[Mapping], identified: Sequence[Identified]) -> list[Mapping]:
+    """The mappings with the ranges of guided parameters that hold for every library and transport that they are for."""
+    guided = {(one.rule.path, one.scope): one for one in identified if not one.rule.isolates}
+    if not guided:
+        return list(mappings)
+    changed = []
+    for mapping in mappings:
+        unknowns = []
+        for unknown in mapping.unknowns:
+            ranges = [one for (path, _), one in guided.items() if path == unknown.path]
+            if ranges:
+                low = min(one.low for one in ranges)
+                high = max(one.high for one in ranges)
+                kind = ranges[0].kind
+                limits = (exact_price(low, kind), exact_price(high, kind))
+                unknown = unknown.model_copy(update={"range": limits})  # noqa: PLW2901 - a changed copy
+            unknowns.append(unknown)
+        changed.append(mapping.model_copy(update={"unknowns": unknowns}))
+    return changed
+
+
+def components(problem: Problem) -> list[Problem]:
+    """The parts of a problem that share no parameter, in order of their first target."""
+    parents = list(range(problem.dimensions))
+
+    def root(index: int) -> int:
+        while parents[index] != index:
+            index = parents[index]
+        return index
+
+    for target in problem.targets:
+        for other in target.unknowns[1:]:
+            parents[root(other)] = root(target.unknowns[0])
+    groups: dict[int, list[int]] = {}
+    for index in range(problem.dimensions):
+        groups.setdefault(root(index), []).append(index)
+    found = []
+    for group in groups.values():
+        members = set(group)
+        chosen = [target for target in problem.targets if members & set(target.unknowns)]
+        part = Problem(problem.parameters, chosen).restricted(group, problem.base)
+        if part.targets:
+            found.append(part)
+    return found
+
+
+def planned(problem: Problem, options: Options) -> int:
+    """About how many simulations the fit of a part takes, at most."""
+    dimensions = problem.dimensions
+    places = 6 * (dimensions + 1) + places_of_search(dimensions, options.starts) + _design_size(dimensions)
+    places += 2 * _check_size(dimensions) + len(_NOISE_REPLICATIONS) + 1
+    return places * len(problem.targets)
+
+
+def _design_size(dimensions: int) -> int:
+    return 40 + 10 * dimensions
+
+
+def _check_size(dimensions: int) -> int:
+    return 16 + 4 * dimensions
+
+
+def _fit_part(  # noqa: PLR0917 - all of one stage
+    problem: Problem, evaluator: Evaluator, options: Options, reporter: Reporter, deadline: float, label: str
+) -> Part:
+    before = evaluator.simulated + evaluator.found
+    reporter.say(f"part {label}: which of {problem.dimensions} parameters the data see")
+    screening = screen(problem, evaluator, History(), options.seed)
+    kept = sensitivity.seen(screening)
+    if not kept:
+        predictions = problem.simulate(evaluator, [problem.base])[0]
+        part = Part(problem, screening, [], None, problem.base, predictions, problem.noise, None,
+                    "no parameter moves any point by more than its noise", None, 0)  # fmt: skip
+        part.sights = sensitivity.judge(problem, screening, [], None, None)
+        return part
+    reduced = problem.restricted(kept, problem.base)
+    history = History()
+    fit = search(
+        reduced, evaluator, history, starts=options.starts, seed=options.seed, deadline=deadline,
+        say=lambda text: reporter.say(f"part {label}: fit, {text}"),
+    )  # fmt: skip
+    used = evaluator.simulated + evaluator.found - before
+    reporter.plan(min(0, used - planned(problem, options) + _left_after_search(reduced)))
+    noise = _total_noise(reduced, evaluator, fit.place)
+    posterior: Posterior | None = None
+    emulator: Emulator | None = None
+    refused = "no posterior was asked for"
+    if options.has_posterior:
+        posterior, refused, emulator = _posterior(reduced, evaluator, history, fit, noise, options, reporter, label)
+    indices = None if emulator is None else sensitivity.total_indices(reduced, emulator, options.seed)
+    place = problem.base.copy()
+    place[kept] = fit.place
+    part = Part(
+        problem, screening, kept, fit, place, np.empty(0), noise, posterior, refused,
+        None if emulator is None else emulator.errors, 0 if emulator is None else emulator.training_places,
+    )  # fmt: skip
+    part.sights = sensitivity.judge(problem, screening, kept, posterior, indices)
+    _set_back(part, evaluator)
+    part.predictions = problem.simulate(evaluator, [part.place])[0]
+    return part
+
+
+def _left_after_search(problem: Problem) -> int:
+    dimensions = problem.dimensions
+    return (_design_size(dimensions) + 2 * _check_size(dimensions) + len(_NOISE_REPLICATIONS) + 1) * len(
+        problem.targets
+    )
+
+
+def _total_noise(problem: Problem, evaluator: Evaluator, place: Vector) -> Vector:
+    """Measurement noise, and that of one replication of the simulation at the best fit."""
+    runs = [problem.simulate(evaluator, [place], (replication,))[0] for replication in _NOISE_REPLICATIONS]
+    own = np.nanstd(np.array(runs), axis=0, ddof=1)
+    return np.asarray(np.sqrt(problem.noise**2 + np.nan_to_num(own, nan=0.0) ** 2), dtype=float)
+
+
+def _posterior(  # noqa: PLR0917 - all of one stage
+    problem: Problem,
+    evaluator: Evaluator,
+    history: History,
+    fit: Fit,
+    noise: Vector,
+    options: Options,
+    reporter: Reporter,
+    label: str,
+) -> tuple[Posterior | None, str, Emulator | None]:
+    """Emulator and posterior, in rounds: draws of one train the next, until the emulator is right about them."""
+    dimensions = problem.dimensions
+    engine = qmc.Sobol(dimensions, rng=np.random.default_rng(options.seed))
+    size = 2 ** int(np.ceil(np.log2(_design_size(dimensions))))
+    design = np.asarray(engine.random(size), dtype=float)[: _design_size(dimensions)]
+    reporter.say(f"part {label}: design for the emulator")
+    history.add(design, problem.simulate(evaluator, list(design)))
+    stream = np.random.default_rng(options.seed)
+    scale = np.sqrt(noise**2 + DISCREPANCY**2)
+    checked: list[Vector] = []
+    errors = np.zeros(len(problem.targets))
+    share = np.inf
+    emulator: Emulator | None = None
+    for number in range(_ROUNDS):
+        reporter.say(f"part {label}: emulator and chain, round {number + 1}")
+        places, predictions = _training(problem, history, checked, noise, stream)
+        emulator = Emulator(problem, places, predictions, options.seed)
+        emulator.errors = errors  # of the round before
+        try:
+            draws = sample(problem, emulator, noise, fit.place, options.seed, longest=_SHORT_CHAIN).draws
+        except NotConvergedError as error:
+            draws = error.draws
+        test = draws[stream.choice(len(draws), min(len(draws), _check_size(dimensions)), replace=False)]
+        truth = problem.simulate(evaluator, list(test))
+        errors = emulator.check(test, truth)
+        history.add(test, truth)
+        checked += list(test)
+        share = float(np.median(errors / scale))
+        if share <= _GOOD_EMULATOR:
+            reporter.say(f"part {label}: chain")
+            try:
+                return sample(problem, emulator, noise, fit.place, options.seed), "", emulator
+            except NotConvergedError as error:
+                return None, str(error), emulator
+    return None, f"the emulator's error is {share:.2f} of noise and discrepancy (allowed: {_GOOD_EMULATOR})", emulator
+
+
+def _training(
+    problem: Problem, history: History, checked: Sequence[Vector], noise: Vector, stream: np.random.Generator
+) -> tuple[Vector, Vector]:
+    """Training data: where the posterior was drawn before, the best places, and some of all others."""
+    places, predictions = np.array(history.places), np.array(history.predictions)
+    wanted = {place.tobytes() for place in checked}
+    is_draw = np.array([place.tobytes() in wanted for place in places])
+    order = np.argsort(misfit(predictions, problem.measured, noise), kind="stable")
+    draws = [int(i) for i in order if is_draw[i]]
+    rest = [int(i) for i in order if not is_draw[i]]
+    near = rest[: max(0, (MOST_TRAINING - len(draws)) * 6 // 10)]
+    far = rest[len(near) :]
+    room = max(0, MOST_TRAINING - len(draws) - len(near))
+    some = [far[int(i)] for i in stream.choice(len(far), min(room, len(far)), replace=False)] if far else []
+    chosen = [*draws, *near, *some]
+    _, unique = np.unique(np.round(places[chosen], 6), axis=0, return_index=True)
+    picked = [chosen[int(i)] for i in sorted(unique)]
+    return places[picked], predictions[picked]
+
+
+def _set_back(part: Part, evaluator: Evaluator) -> None:
+    """Gives parameters that the data do not determine their base values again, unless that costs likelihood."""
+    names = {sight.name for sight in part.sights if sight.verdict is sensitivity.Verdict.not_identified}
+    loose = [index for index in part.kept if part.problem.parameters[index].name in names]
+    if not loose or len(loose) == len(part.kept):
+        return
+    candidate = part.place.copy()
+    candidate[loose] = part.problem.base[loose]
+    predictions = part.problem.simulate(evaluator, [part.place, candidate])
+    values = misfit(predictions, part.problem.measured, part.noise)
+    if values[1] <= values[0] + _FREE:
+        part.place = candidate
+        part.reset = tuple(part.problem.parameters[index].name for index in loose)
+
+
+def errors_pct(part: Part) -> Vector:
+    """Absolute errors of the fit at its targets, in percent."""
+    return np.asarray(np.abs(np.exp(part.predictions - part.problem.measured) - 1) * 100, dtype=float)

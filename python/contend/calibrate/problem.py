@@ -1,0 +1,296 @@
+"""A calibration problem: what was measured, the scenario that stands for it, and the parameters that are to be found.
+
+Parameters live in a cube: 0 is the lower end of a range and 1 the upper one, in logarithms, so that a price can be
+wrong by a factor either way. Rates are compared in logarithms too: a miss of 10 % counts alike at every thread count.
+"""
+
+from __future__ import annotations
+
+import copy
+import json
+import math
+import re
+import tempfile
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeAlias
+
+import numpy as np
+
+from contend.calibrate.evaluations import Task
+from contend.calibrate.mapping import (
+    Mapping,
+    find_mapping,
+    get_path,
+    scenario_layers,
+    scope_key,
+    scope_keys,
+    set_path,
+)
+from contend.errors import InputError
+from contend.prices import exact_price, format_price, parse_price
+from contend.scenario import resolve_scenario
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import numpy.typing as npt
+
+    from contend.calibrate.evaluations import Evaluator
+    from contend.datasets import Dataset, MeasuredPoint
+    from contend.jsontypes import JsonObject
+
+    Vector: TypeAlias = npt.NDArray[np.float64]
+
+MACHINE = "machine"
+_MACHINE_PREFIX = "machine."
+# A range that starts at zero starts at this share of its end instead: logarithms have no zero.
+_SMALLEST_SHARE = 1e-3
+_PLACE = re.compile(r"\S*/([^/\s:]+\.json)(?::\d+)?(?=:)")
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """One unknown: a path of a scenario within a scope, its range and its value in the base profile, in base units."""
+
+    path: str
+    scope: str
+    kind: str
+    low: float
+    high: float
+    base: float
+
+    @property
+    def name(self) -> str:
+        """Short and unique: the path without "machine.", and the scope where it is not the machine."""
+        short = self.path.removeprefix(_MACHINE_PREFIX)
+        return short if self.scope == MACHINE else f"{short}@{self.scope}"
+
+    @property
+    def width(self) -> float:
+        """Logarithm of the upper end over the lower one."""
+        return math.log(self.high / self.low)
+
+    def at(self, position: float) -> float:
+        """The value at a position in the cube."""
+        return self.low * math.exp(min(max(position, 0.0), 1.0) * self.width)
+
+    def position(self, value: float) -> float:
+        """Where in the cube a value is."""
+        return min(max(math.log(max(value, self.low) / self.low) / self.width, 0.0), 1.0)
+
+    def text(self, value: float) -> str | float:
+        """A value for people."""
+        return format_price(value, self.kind)
+
+
+@dataclass(frozen=True)
+class Target:
+    """One measured point with the scenario that stands for it.
+
+    `config` is the resolved configuration with the base values; `unknowns` are the indices of the parameters that apply
+    to it. `stand_in` says what the scenario leaves out.
+    """
+
+    dataset: Dataset
+    point: MeasuredPoint
+    config: JsonObject
+    unknowns: tuple[int, ...]
+    metric: str
+    stand_in: str = ""
+
+    @property
+    def label(self) -> str:
+        """Dataset and parameters."""
+        values = ", ".join(f"{name}={value}" for name, value in self.point.parameters.items())
+        return f"{self.dataset.name}[{values}]"
+
+
+@dataclass(frozen=True)
+class Unpredicted:
+    """A measured point for which there is no prediction, and why."""
+
+    dataset: Dataset
+    point: MeasuredPoint
+    reason: str
+
+
+@dataclass
+class Problem:
+    """Parameters, the points that they are fitted to, and the points that cannot be simulated."""
+
+    parameters: list[Parameter]
+    targets: list[Target]
+    unpredicted: list[Unpredicted] = field(default_factory=list)
+
+    @property
+    def dimensions(self) -> int:
+        """How many parameters there are."""
+        return len(self.parameters)
+
+    @property
+    def measured(self) -> Vector:
+        """Logarithms of the measured medians."""
+        return np.log([target.point.median for target in self.targets])
+
+    @property
+    def noise(self) -> Vector:
+        """Standard errors of those."""
+        return np.array([target.point.log_error for target in self.targets])
+
+    @property
+    def base(self) -> Vector:
+        """The base profile's place in the cube."""
+        return np.array([parameter.position(parameter.base) for parameter in self.parameters])
+
+    def values(self, place: Vector) -> dict[str, float]:
+        """Values by name at a place in the cube."""
+        return {p.name: p.at(float(x)) for p, x in zip(self.parameters, place, strict=True)}
+
+    def task(self, target: Target, place: Vector, replication: int) -> Task:
+        """The simulation of a target with the parameters at a place in the cube."""
+        config = copy.deepcopy(target.config)
+        for index in target.unknowns:
+            parameter = self.parameters[index]
+            set_path(config, parameter.path, exact_price(parameter.at(float(place[index])), parameter.kind))
+        return Task(json.dumps(config), replication, target.metric)
+
+    def simulate(self, evaluator: Evaluator, places: Sequence[Vector], replications: Sequence[int] = (0,)) -> Vector:
+        """Logarithms of the predictions, [place, target], means over replications. NaN where a simulation failed.
+
+        All places get the same random numbers (those of the replications), so that differences are the parameters'.
+        """
+        tasks = [
+            self.task(target, place, replication)
+            for place in places
+            for target in self.targets
+            for replication in replications
+        ]
+        found = np.array(evaluator.run(tasks), dtype=float)
+        shaped = found.reshape(len(places), len(self.targets), len(replications))
+        return np.asarray(np.log(shaped.mean(axis=2)), dtype=float)
+
+    def restricted(self, kept: Sequence[int], place: Vector) -> Problem:
+        """The problem with some parameters only; the others stay where `place` has them."""
+        new_index = {old: new for new, old in enumerate(kept)}
+        targets = []
+        for target in self.targets:
+            config = copy.deepcopy(target.config)
+            for index in target.unknowns:
+                if index not in new_index:
+                    parameter = self.parameters[index]
+                    set_path(config, parameter.path, exact_price(parameter.at(float(place[index])), parameter.kind))
+            unknowns = tuple(new_index[index] for index in target.unknowns if index in new_index)
+            targets.append(Target(target.dataset, target.point, config, unknowns, target.metric, target.stand_in))
+        return Problem([self.parameters[index] for index in kept], targets, self.unpredicted)
+
+
+class Builder:
+    """Makes problems from a profile, mappings and measured points."""
+
+    def __init__(self, profile: JsonObject, mappings: Sequence[Mapping], *, messages: int, seed: int = 1) -> None:
+        """Prepares.
+
+        Args:
+            profile: The base profile's document.
+            mappings: How datasets become scenarios.
+            messages: About how many messages a simulation has.
+            seed: Of the simulations.
+        """
+        self._profile = profile
+        self._mappings = list(mappings)
+        self._messages = messages
+        self._seed = seed
+
+    def build(self, points: Sequence[tuple[Dataset, MeasuredPoint]], fixed: Sequence[tuple[str, str]] = ()) -> Problem:
+        """The problem for some measured points.
+
+        Args:
+            points: What was measured.
+            fixed: Path and scope of parameters that are known already: no unknowns.
+        """
+        problem = Problem([], [])
+        index: dict[tuple[str, str], int] = {}
+        with tempfile.TemporaryDirectory(prefix="contend-") as folder:
+            profile = Path(folder) / "profile.json"
+            values = {key: value for key, value in self._profile.items() if key != "calibration"}
+            profile.write_text(json.dumps(values), encoding="utf-8")
+            for dataset, point in points:
+                try:
+                    self._add(problem, index, set(fixed), profile, dataset, point)
+                except InputError as error:
+                    # Of files only the name: a record must not say where somebody's checkout is.
+                    reason = _PLACE.sub(r"\1", str(error).splitlines()[0])
+                    problem.unpredicted.append(Unpredicted(dataset, point, reason))
+        return problem
+
+    def _add(  # noqa: PLR0917 - all of one stage
+        self,
+        problem: Problem,
+        index: dict[tuple[str, str], int],
+        fixed: set[tuple[str, str]],
+        profile: Path,
+        dataset: Dataset,
+        point: MeasuredPoint,
+    ) -> None:
+        if point.spread is None:
+            raise InputError(f"no sample was measured ({point.outcome})")
+        mapping = find_mapping(self._mappings, dataset)
+        if mapping is None:
+            raise InputError(f"no mapping for {dataset.library_key} over {dataset.transport}")
+        config = self._config(mapping, profile, dataset, point)
+        unknowns = []
+        for unknown in mapping.unknowns:
+            scope = scope_key(unknown.scope, dataset)
+            if (unknown.path, scope) in fixed:
+                continue
+            if (unknown.path, scope) not in index:
+                problem.parameters.append(self._parameter(unknown.path, scope, unknown.range, config))
+                index[unknown.path, scope] = len(problem.parameters) - 1
+            unknowns.append(index[unknown.path, scope])
+        metric = mapping.metrics.get(point.metric, point.metric)
+        problem.targets.append(Target(dataset, point, config, tuple(unknowns), metric, mapping.stand_in))
+
+    def _config(self, mapping: Mapping, profile: Path, dataset: Dataset, point: MeasuredPoint) -> JsonObject:
+        iterations = self._iterations(dataset, point)
+        document = scenario_layers(mapping, dataset, point, iterations=iterations)
+        scopes = (self._profile.get("calibration") or {}).get("scopes") or {}
+        for key in scope_keys(dataset):
+            for path, entry in scopes.get(key, {}).items():
+                set_path(document, path, entry["value"])
+        document.setdefault("machine", {})["profile"] = str(profile)
+        document |= {"schema_version": 1, "name": dataset.name, "run": {"seed": self._seed, "replications": 1}}
+        file = profile.parent / "scenario.json"
+        file.write_text(json.dumps(document), encoding="utf-8")
+        (resolved,) = resolve_scenario(file).points
+        return resolved.config
+
+    def _iterations(self, dataset: Dataset, point: MeasuredPoint) -> int:
+        """So many that a simulation has about the wanted number of messages, and three at least."""
+        known = dataset.workload | point.parameters
+        per_iteration = 1
+        for name in ("pairs", "window", "threads", "operations", "senders", "receivers"):
+            value = known.get(name, 1)
+            if isinstance(value, int) and value > 0:
+                per_iteration *= value
+        return max(3, round(self._messages / per_iteration))
+
+    def _parameter(
+        self, path: str, scope: str, limits: tuple[str | float, str | float] | None, config: JsonObject
+    ) -> Parameter:
+        given = get_path(config, path)
+        if given is None:
+            raise InputError(f"{path} is no value of a scenario")
+        base = parse_price(given)
+        if limits is None:
+            entry = get_path(self._profile, path.removeprefix(_MACHINE_PREFIX))
+            limits = entry.get("range") if isinstance(entry, dict) else None
+        if limits is None:
+            raise InputError(f"{path} has no range, neither in the mapping nor in the base profile")
+        low, high = (parse_price(limit) for limit in limits)
+        if {low.kind, high.kind} != {base.kind}:
+            raise InputError(f"the range of {path} has another unit than its value")
+        if not high.value > 0 or low.value >= high.value:
+            raise InputError(f"the range of {path} is empty: {limits[0]} to {limits[1]}")
+        smallest = max(low.value, high.value * _SMALLEST_SHARE)
+        return Parameter(path, scope, base.kind, smallest, high.value, base.value)

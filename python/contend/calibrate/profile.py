@@ -1,0 +1,319 @@
+"""The profile that a calibration writes: values with how they were found, split, posterior, what stays unknown."""
+
+from __future__ import annotations
+
+import copy
+import json
+import math
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from contend.calibrate.mapping import get_path
+from contend.calibrate.pipeline import Calibration, Part, errors_pct
+from contend.calibrate.problem import MACHINE, Parameter
+from contend.calibrate.split import split_record
+from contend.paths import version
+from contend.prices import exact_price, format_price, parse_price
+
+if TYPE_CHECKING:
+    from contend.calibrate.identification import Identified
+    from contend.calibrate.sensitivity import Sight
+    from contend.jsontypes import JsonObject
+
+_MOST_TEXT = 900
+_PREFIX = "machine."
+
+
+def calibrated_profile(
+    base: JsonObject, base_name: str, name: str, calibration: Calibration, mappings: dict[str, str]
+) -> JsonObject:
+    """The document of the new profile.
+
+    Args:
+        base: The base profile's document; what the calibration did not touch stays as it is.
+        base_name: What to call the base.
+        name: The new profile's name.
+        calibration: What was found.
+        mappings: What each mapping that was used leaves out, by name.
+    """
+    document = copy.deepcopy(base)
+    document.pop("calibration", None)
+    machines = {dataset.machine_id: dataset.machine for dataset, _ in calibration.fitted}
+    for part in calibration.parts:
+        machines |= {target.dataset.machine_id: target.dataset.machine for target in part.problem.targets}
+    document["name"] = name
+    document["description"] = _description(base_name, calibration)
+    if len(machines) == 1 and isinstance(cpu := next(iter(machines.values())).get("cpu"), str) and cpu:
+        document["cpu"] = cpu
+    record: JsonObject = {
+        "made_by": f"contend calibrate {version()}",
+        "base": base_name,
+        "options": calibration.options.to_json(),
+        "machines": {key: _machine(value) for key, value in machines.items()},
+        "mappings": mappings,
+        "split": split_record(calibration.split, calibration.fitted, calibration.held_out),
+        "not_fitted": [
+            {"dataset": one.dataset.name, "parameters": one.point.parameters, "reason": one.reason}
+            for one in calibration.problem.unpredicted
+        ],
+        "identified_directly": [_identified_json(one) for one in calibration.identified],
+        "not_identified_directly": [
+            {"parameter": one.rule.path, "scope": one.scope, "reason": one.reason} for one in calibration.skipped
+        ],
+        "fits": [_part_json(part, calibration.options.draws, calibration.options.seed) for part in calibration.parts],
+    }
+    scopes: dict[str, JsonObject] = {}
+    for one in calibration.identified:
+        _put(document, scopes, one.rule.path, one.scope, base, _identified_entry(one))
+    for part in calibration.parts:
+        for index, parameter in enumerate(part.problem.parameters):
+            entry = _fitted_entry(part, index, base)
+            if entry is not None:
+                _put(document, scopes, parameter.path, parameter.scope, base, entry)
+    if scopes:
+        record["scopes"] = scopes
+    # Before the sections, so that a reader of the file sees first where the values are from.
+    order = ["schema_version", "name", "description", "cpu", "network", "calibration"]
+    document["calibration"] = record
+    return {key: document[key] for key in order if key in document} | {
+        key: value for key, value in document.items() if key not in order
+    }
+
+
+def _description(base_name: str, calibration: Calibration) -> str:
+    fitted = sum(len(part.problem.targets) for part in calibration.parts)
+    return (
+        f"Made by contend calibrate from {len(calibration.identified)} direct identifications and a fit to {fitted} "
+        f"measured points, upon the profile {base_name}. What the data do not see is as in {base_name}."
+    )[:_MOST_TEXT]
+
+
+def _machine(machine: JsonObject) -> JsonObject:
+    return {key: machine[key] for key in ("cpu", "cores", "topology", "kernel", "virtual") if key in machine}
+
+
+def _put(  # noqa: PLR0917 - all of one stage
+    document: JsonObject, scopes: dict[str, JsonObject], path: str, scope: str, base: JsonObject, entry: JsonObject
+) -> None:
+    """Puts an entry where its scope says; a note of the base stays."""
+    if scope != MACHINE:
+        scopes.setdefault(scope, {})[path] = entry
+        return
+    *parents, last = path.removeprefix(_PREFIX).split(".")
+    section = document
+    for key in parents:
+        section = section[key]
+    old = get_path(base, path.removeprefix(_PREFIX)) or {}
+    section[last] = entry | ({"note": old["note"]} if "note" in old and "note" not in entry else {})
+
+
+def _identified_entry(one: Identified) -> JsonObject:
+    low, high = one.low, one.high
+    where = ", ".join(one.datasets)
+    value = format_price(one.value, one.kind)
+    return {
+        "value": value,
+        "source": f"measured: {one.rule.what} ({where}, {one.points} points)"[:_MOST_TEXT],
+        "uncertainty": f"±{one.half_width:.0%}, 95 %",
+        "basis": "measured",
+        "range": _range(value, low, high, one.kind),
+        "identified_by": ("direct measurement" if one.rule.isolates else "direct measurement, to begin a fit with")
+        + f": {one.rule.what}",
+    }
+
+
+def _identified_json(one: Identified) -> JsonObject:
+    return {
+        "parameter": one.rule.path,
+        "scope": one.scope,
+        "value": one.value,
+        "interval95": [one.low, one.high],
+        "isolates": one.rule.isolates,
+        "what": one.rule.what,
+        "datasets": list(one.datasets),
+    }
+
+
+def _range(value: str | float, low: float, high: float, kind: str) -> list[str | float]:
+    """A range as a profile writes it. It contains the value, rounded as it is."""
+    exact = parse_price(value).value
+    limits = [format_price(min(low, exact), kind), format_price(max(high, exact), kind)]
+    below, above = (parse_price(limit).value for limit in limits)
+    return [value if below > exact else limits[0], value if above < exact else limits[1]]
+
+
+def _fitted_entry(part: Part, index: int, base: JsonObject) -> JsonObject | None:
+    """The entry of a fitted parameter; None where the base's own stays, because the data do not determine it."""
+    parameter = part.problem.parameters[index]
+    sight = part.sights[index]
+    old = get_path(base, parameter.path.removeprefix(_PREFIX)) if parameter.path.startswith(_PREFIX) else None
+    if index not in part.kept or parameter.name in part.reset:
+        if parameter.scope != MACHINE or not isinstance(old, dict):
+            return None
+        return old | {"identified_by": f"nothing in this calibration: {sight.verdict}; value and range are the base's"}
+    value = parameter.text(parameter.at(float(part.place[index])))
+    low, high = parameter.low, parameter.high
+    uncertainty = f"not known: {part.refused}"
+    if part.posterior is not None:
+        ends = part.posterior.interval(part.kept.index(index))
+        low, high = (parameter.at(end) for end in ends)
+        uncertainty = f"{parameter.text(low)} to {parameter.text(high)}, 95 %"
+    return {
+        "value": value,
+        "source": _fit_source(part)[:_MOST_TEXT],
+        "uncertainty": uncertainty[:_MOST_TEXT],
+        "basis": "calibrated",
+        "range": _range(value, low, high, parameter.kind),
+        "identified_by": _fit_how(sight)[:_MOST_TEXT],
+    }
+
+
+def _fit_source(part: Part) -> str:
+    names = sorted({target.dataset.name for target in part.problem.targets})
+    return f"fit to {len(part.problem.targets)} points of {', '.join(names)}"
+
+
+def _fit_how(sight: Sight) -> str:
+    text = f"global fit: {sight.verdict}; most felt by {sight.where}"
+    if sight.tied:
+        text += "; known in combination with " + ", ".join(f"{name} ({value:+.2f})" for name, value in sight.tied)
+    return text
+
+
+def _part_json(part: Part, draws: int, seed: int) -> JsonObject:
+    errors = errors_pct(part)
+    scale = np.sqrt(part.noise**2) if len(part.noise) else part.noise
+    document: JsonObject = {
+        "parameters": [_parameter_json(parameter) for parameter in part.problem.parameters],
+        "fitted": [part.problem.parameters[index].name for index in part.kept],
+        "set_back_to_base": list(part.reset),
+        "points": [
+            {
+                "dataset": target.dataset.name,
+                "parameters": target.point.parameters,
+                "measured": target.point.median,
+                "fitted": float(np.exp(part.predictions[index])),
+                "error_pct": round(float(errors[index]), 2),
+                "noise_pct": round(float(np.expm1(scale[index])) * 100, 2),
+            }
+            for index, target in enumerate(part.problem.targets)
+        ],
+        "error_pct": {
+            "median": round(float(np.nanmedian(errors)), 2),
+            "p90": round(float(np.nanquantile(errors, 0.9)), 2),
+        },
+        "identifiability": [sight.to_json() for sight in part.sights],
+    }
+    if part.fit is not None:
+        document["search"] = {
+            "method": "CMA-ES",
+            "starts": [
+                {"misfit": round(start.misfit, 4), "places": start.places, "ended": start.reason}
+                for start in part.fit.starts
+            ],
+        }
+    if part.emulator_errors is not None:
+        document["emulator"] = {
+            "method": "Gaussian process upon a linear trend",
+            "training_places": part.training_places,
+            "error_pct": {
+                "median": round(float(np.median(part.emulator_errors)) * 100, 2),
+                "largest": round(float(part.emulator_errors.max()) * 100, 2),
+            },
+        }
+    document["posterior"] = _posterior_json(part, draws, seed)
+    return document
+
+
+def _parameter_json(parameter: Parameter) -> JsonObject:
+    return {
+        "name": parameter.name,
+        "path": parameter.path,
+        "scope": parameter.scope,
+        "prior_range": [parameter.text(parameter.low), parameter.text(parameter.high)],
+        "base": parameter.text(parameter.base),
+    }
+
+
+def _posterior_json(part: Part, draws: int, seed: int) -> JsonObject:
+    """The posterior with some of its draws, from which `contend validate` makes intervals."""
+    found = part.posterior
+    if found is None:
+        return {"refused": part.refused}
+    stream = np.random.default_rng(seed)
+    chosen = stream.choice(len(found.draws), min(draws, len(found.draws)), replace=False)
+    parameters = [part.problem.parameters[index] for index in part.kept]
+    return {
+        "method": "emcee on the emulator",
+        "steps": found.steps,
+        "autocorrelation_time": round(found.autocorrelation, 1),
+        "rhat": round(found.rhat, 4),
+        "acceptance": round(found.acceptance, 3),
+        "discrepancy": {
+            "median": _significant(float(np.median(found.discrepancy))),
+            "interval95": [_significant(float(x)) for x in np.quantile(found.discrepancy, [0.025, 0.975])],
+        },
+        "parameters": [parameter.name for parameter in parameters],
+        "draws": [
+            [exact_price(p.at(float(found.draws[row, i])), p.kind) for i, p in enumerate(parameters)] for row in chosen
+        ],
+        "discrepancy_draws": [_significant(float(found.discrepancy[row])) for row in chosen],
+    }
+
+
+def _significant(value: float) -> float:
+    return float(f"{value:.4g}") if math.isfinite(value) else 0.0
+
+
+def profile_bytes(document: JsonObject) -> bytes:
+    """The file's content: indented, but lists of plain values on one line each."""
+    return (_render(document, 0) + "\n").encode()
+
+
+def _render(value: Any, depth: int) -> str:  # noqa: ANN401 - any JSON value
+    inner, outer = "  " * (depth + 1), "  " * depth
+    if isinstance(value, dict) and value:
+        body = ",\n".join(
+            f"{inner}{json.dumps(k, ensure_ascii=False)}: {_render(v, depth + 1)}" for k, v in value.items()
+        )
+        return f"{{\n{body}\n{outer}}}"
+    if isinstance(value, list) and value and any(isinstance(item, dict | list) for item in value):
+        body = ",\n".join(f"{inner}{_one_line(item) if _is_flat(item) else _render(item, depth + 1)}" for item in value)
+        return f"[\n{body}\n{outer}]"
+    return _one_line(value)
+
+
+def _is_flat(value: object) -> bool:
+    if isinstance(value, dict):
+        return not any(isinstance(item, dict | list) and item for item in value.values())
+    return isinstance(value, list) and not any(isinstance(item, dict | list) for item in value)
+
+
+def _one_line(value: object) -> str:
+    return json.dumps(value, ensure_ascii=False, allow_nan=False)
+
+
+def scoped_profile(document: JsonObject, scope: str) -> JsonObject:
+    """A plain profile with the values of a scope in their places, for scenarios of that library and transport.
+
+    The general scopes go first: for "openmpi-5/tcp" those of "tcp" and "openmpi-5". Values of the fabric are no part of
+    a machine; they stay in the calibration section.
+
+    Raises:
+        KeyError: The profile has no such scope.
+    """
+    scopes = (document.get("calibration") or {}).get("scopes") or {}
+    if scope not in scopes:
+        raise KeyError(scope)
+    library, _, transport = scope.partition("/")
+    result = copy.deepcopy(document)
+    for one in dict.fromkeys([transport, library, scope]):
+        for path, entry in scopes.get(one, {}).items():
+            if path.startswith(_PREFIX):
+                *parents, last = path.removeprefix(_PREFIX).split(".")
+                section = result
+                for key in parents:
+                    section = section[key]
+                section[last] = entry
+    return result

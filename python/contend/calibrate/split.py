@@ -1,0 +1,153 @@
+"""Which measured points a calibration may use, and which are held out to judge its predictions.
+
+By number of threads: at most half of the thread counts, every second one from the smallest, and one window. Points of
+one thread count are all on the same side, whatever library, transport or design they are of, so that no curve lends its
+shape to a prediction of itself.
+"""
+
+from __future__ import annotations
+
+import collections
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from contend.errors import InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from contend.datasets import Dataset, MeasuredPoint
+    from contend.jsontypes import JsonObject
+
+# Names that the number of communicating threads or processes goes by, the first that a point has counts.
+THREADS = ("pairs", "threads", "senders")
+# Workloads that are looked at by a fit: those that a scenario can stand for.
+FITTED_KINDS = ("multirate", "rma-mt")
+
+
+def merged(dataset: Dataset, point: MeasuredPoint) -> dict[str, Any]:
+    """All that is known about a point's workload."""
+    return dataset.workload | {name.removeprefix("workload."): value for name, value in point.parameters.items()}
+
+
+def threads_of(dataset: Dataset, point: MeasuredPoint) -> int | None:
+    """The number of pairs or threads of a point; None where there is no such thing."""
+    known = merged(dataset, point)
+    value = next((known[name] for name in THREADS if name in known), None)
+    return value if isinstance(value, int) and not isinstance(value, bool) else None
+
+
+@dataclass(frozen=True)
+class Split:
+    """A rule: thread counts and window that are fitted to. `excluded` names datasets that are never fitted to."""
+
+    threads: tuple[int, ...]
+    window: int | None
+    excluded: tuple[str, ...] = field(default=())
+
+    def is_fitted(self, dataset: Dataset, point: MeasuredPoint) -> bool:
+        """Whether a fit may use a point."""
+        window = merged(dataset, point).get("window")
+        return (
+            dataset.kind in FITTED_KINDS
+            and dataset.name not in self.excluded
+            and threads_of(dataset, point) in self.threads
+            and (self.window is None or window is None or window == self.window)
+        )
+
+    def to_json(self) -> JsonObject:
+        """As it stands in a profile."""
+        return {
+            "rule": "by thread counts and window; a thread count is on the same side for every dataset",
+            "threads": list(self.threads),
+            "window": self.window,
+            "excluded": list(self.excluded),
+        }
+
+
+def choose_split(
+    datasets: Sequence[Dataset],
+    threads: Sequence[int] | None = None,
+    window: int | None = None,
+    excluded: Sequence[str] = (),
+) -> Split:
+    """The split for some datasets.
+
+    Args:
+        datasets: What was measured.
+        threads: Thread counts to fit to; every second one from the smallest if not given.
+        window: The window to fit to; the one with most points if not given.
+        excluded: Datasets that are only validated on.
+
+    Raises:
+        InputError: More than half of the thread counts were asked for, or one that was not measured.
+    """
+    counts: set[int] = set()
+    windows: collections.Counter[int] = collections.Counter()
+    for dataset in datasets:
+        if dataset.kind not in FITTED_KINDS:
+            continue
+        for point in dataset.points:
+            if (count := threads_of(dataset, point)) is not None:
+                counts.add(count)
+            if isinstance(value := merged(dataset, point).get("window"), int):
+                windows[value] += 1
+    ordered = sorted(counts)
+    most = max(1, len(ordered) // 2)
+    chosen = tuple(ordered[::2][:most]) if threads is None else tuple(sorted(set(threads)))
+    if unknown := [count for count in chosen if count not in counts]:
+        raise InputError(f"no point was measured with {unknown[0]} threads; measured: {', '.join(map(str, ordered))}")
+    if len(chosen) > most:
+        raise InputError(
+            f"{len(chosen)} of {len(ordered)} thread counts is more than half: the others could not judge the fit"
+        )
+    if window is not None and window not in windows:
+        raise InputError(
+            f"no point was measured with window {window}; measured: {', '.join(map(str, sorted(windows)))}"
+        )
+    common = windows.most_common(1)[0][0] if windows else None
+    return Split(chosen, common if window is None else window, tuple(excluded))
+
+
+def split_points(
+    datasets: Sequence[Dataset], split: Split
+) -> tuple[list[tuple[Dataset, MeasuredPoint]], list[tuple[Dataset, MeasuredPoint]]]:
+    """Points to fit to, and points held out. Datasets of other kinds, such as microbenchmarks, are in neither."""
+    fitted: list[tuple[Dataset, MeasuredPoint]] = []
+    held_out: list[tuple[Dataset, MeasuredPoint]] = []
+    for dataset in datasets:
+        if dataset.kind in FITTED_KINDS:
+            for point in dataset.points:
+                (fitted if split.is_fitted(dataset, point) else held_out).append((dataset, point))
+    return fitted, held_out
+
+
+def split_record(
+    split: Split,
+    fitted: Sequence[tuple[Dataset, MeasuredPoint]],
+    held_out: Sequence[tuple[Dataset, MeasuredPoint]],
+) -> JsonObject:
+    """The split as it is written into a profile: the rule, and every point by name."""
+    return split.to_json() | {"calibration": _listed(fitted), "held_out": _listed(held_out)}
+
+
+def _listed(points: Sequence[tuple[Dataset, MeasuredPoint]]) -> list[JsonObject]:
+    found: dict[str, JsonObject] = {}
+    for dataset, point in points:
+        entry = found.setdefault(
+            f"{dataset.machine_id}/{dataset.name}",
+            {"dataset": dataset.name, "machine": dataset.machine_id, "sha256": dataset.digest, "points": []},
+        )
+        entry["points"].append(point.parameters)
+    return list(found.values())
+
+
+def was_fitted(record: JsonObject | None, dataset: Dataset, point: MeasuredPoint) -> bool:
+    """Whether a profile's split says that a point was used for its calibration.
+
+    A dataset that was measured again on the same machine counts as the same: same name, same parameters.
+    """
+    for entry in (record or {}).get("calibration", ()):
+        if entry["dataset"] == dataset.name and entry["machine"] == dataset.machine_id:
+            return point.parameters in entry["points"]
+    return False

@@ -1,0 +1,205 @@
+"""`contend validate PROFILE DATASETS...`, `contend validate comparison` and `contend validate accuracy`."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+if TYPE_CHECKING:
+    from contend.accuracy.comparisons import Run
+    from contend.jsontypes import JsonObject
+
+RESULT_FILE = "validation.json"
+TABLE_FILE = "validation.md"
+
+
+def register(app: typer.Typer, data_command: str) -> None:
+    """Adds the commands to those of `contend validate`."""
+    app.command(data_command)(data)
+    app.command("comparison")(comparison)
+    app.command("accuracy")(accuracy)
+
+
+def data(
+    *,
+    profile: Annotated[str, typer.Argument(help="Name or file of a machine profile.")],
+    datasets: Annotated[list[Path], typer.Argument(help="Measured datasets: files, or folders of them.")],
+    mapping: Annotated[
+        list[Path] | None,
+        typer.Option(metavar="PATH", help="A mapping or a folder of them, before the shipped ones; repeatable."),
+    ] = None,
+    draws: Annotated[int, typer.Option(min=1, max=1000, help="Draws of the parameters that make an interval.")] = 16,
+    messages: Annotated[int, typer.Option(min=100, help="About how many messages a simulation has.")] = 4000,
+    seed: Annotated[int, typer.Option(min=0, max=2**31, help="Seed of everything random.")] = 1,
+    jobs: Annotated[
+        int | None, typer.Option("--jobs", "-j", min=1, metavar="N", help="Simulations at once. [default: all cores]")
+    ] = None,
+    work: Annotated[
+        Path | None,
+        typer.Option(metavar="DIR", help="Where finished simulations are kept. [default: out/validation/PROFILE]"),
+    ] = None,
+    out: Annotated[
+        Path | None, typer.Option("--out", "-o", metavar="DIR", help="Write result, table and pictures there.")
+    ] = None,
+    json_: Annotated[Path | None, typer.Option("--json", metavar="FILE", help="Write the result there.")] = None,
+    ratios: Annotated[
+        bool, typer.Option("--ratios", help="Score each point relative to the first one of its curve.")
+    ] = False,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print no progress and no tables.")] = False,
+) -> None:
+    """Predicts measured points and says how wrong that is: by library, transport, design, threads; beside baselines.
+
+    Points that the profile was calibrated on are told apart by the split that it carries. Every prediction has a 95 %
+    interval from the profile's posterior (or, without one, from the ranges of its values). Finished simulations are
+    kept.
+    """
+    from contend.accuracy.document import as_markdown
+    from contend.accuracy.pictures import pictures
+    from contend.cli.terminal import stdout_console
+    from contend.files import make_writable_directory, write_file, write_files
+
+    for folder in (out, json_.resolve().parent if json_ is not None else None):
+        if folder is not None:
+            make_writable_directory(folder)
+    name = Path(profile).stem
+    folder = work if work is not None else Path("out") / "validation" / name
+    effort = (draws, messages, seed)
+    result = _validate(profile, datasets, mapping or [], folder, effort, jobs, ratios=ratios, quiet=quiet)
+    content = (json.dumps(result, indent=1, ensure_ascii=False, allow_nan=False) + "\n").encode()
+    written = []
+    if json_ is not None:
+        write_file(json_, content)
+        written.append(json_)
+    if out is not None:
+        title = f"Predictions of {name}"
+        written += write_files(
+            out, {RESULT_FILE: content, TABLE_FILE: as_markdown(result, title).encode(), **pictures(result)}
+        )
+    if not quiet:
+        for table in _tables(result):
+            stdout_console().print(table)
+        print("\n".join(f"wrote {path}" for path in written))
+
+
+def _validate(  # noqa: PLR0917 - all of one stage
+    profile: str,
+    datasets: list[Path],
+    mapping: list[Path],
+    folder: Path,
+    effort: tuple[int, int, int],
+    jobs: int | None,
+    *,
+    ratios: bool,
+    quiet: bool,
+) -> JsonObject:
+    from contend.accuracy.predict import as_ratios, predict, simulations_needed
+    from contend.accuracy.scores import result_json
+    from contend.calibrate.evaluations import Evaluator
+    from contend.calibrate.mapping import load_mappings
+    from contend.catalogs import PROFILES
+    from contend.cli.terminal import ProgressReport
+    from contend.datasets import read_datasets
+    from contend.files import make_writable_directory
+    from contend.measure.journal import Journal
+    from contend.runner import default_jobs, make_engine
+
+    draws, messages, seed = effort
+    path, document = PROFILES.load(profile)
+    mappings = load_mappings(mapping)
+    measured = read_datasets(datasets)
+    make_writable_directory(folder)
+    total = simulations_needed(sum(len(dataset.points) for dataset in measured), draws)
+    with Journal(folder / "journal.jsonl") as journal, ProgressReport("validation", total, quiet=quiet) as report:
+        evaluator = Evaluator(make_engine("contend"), journal, jobs=jobs or default_jobs(), progress=report.advance)
+        points, unpredicted = predict(
+            document, measured, mappings, evaluator, messages=messages, draws=draws, seed=seed
+        )
+    if ratios:
+        points = as_ratios(points, seed)
+    options: JsonObject = {"draws": draws, "messages": messages, "seed": seed, "ratios": ratios}
+    return result_json(path.stem, points, unpredicted, options)
+
+
+def _tables(result: JsonObject) -> list[object]:
+    from rich.text import Text
+
+    from contend.accuracy import document
+    from contend.tables import titled_table
+
+    tables: list[object] = []
+    for title, head, rows in (
+        ("points", document.POINT_HEAD, document.point_rows(result, held_out_only=False)),
+        ("held-out points by group", document.GROUP_HEAD, document.group_rows(result)),
+        ("summary", document.SUMMARY_HEAD, document.summary_rows(result)),
+    ):
+        table = titled_table(title)
+        for name in head:
+            table.add_column(name, overflow="fold")
+        for row in rows:
+            table.add_row(*map(Text, row))
+        tables.append(table)
+    return tables
+
+
+def comparison(
+    *,
+    name: Annotated[str, typer.Argument(help="A folder of validation/ with a comparison.json.")],
+    jobs: Annotated[
+        int | None, typer.Option("--jobs", "-j", min=1, metavar="N", help="Simulations at once. [default: all cores]")
+    ] = None,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print no progress and no tables.")] = False,
+) -> None:
+    """Runs one of the comparisons that the project claims, and writes its result, table and pictures beside it."""
+    from contend.accuracy.comparisons import find_comparison, regenerate
+    from contend.cli.calibrate import calibrate
+    from contend.cli.terminal import stdout_console
+    from contend.paths import require_repository
+
+    root = require_repository("validate comparison")
+    chosen = find_comparison(root, name)
+
+    def run(  # noqa: PLR0917 - all of one stage
+        profile: str,
+        datasets: list[Path],
+        mapping: list[Path],
+        folder: Path,
+        effort: tuple[int, int, int],
+        ratios: bool,  # noqa: FBT001 - a call of a comparison
+    ) -> JsonObject:
+        return _validate(profile, datasets, mapping, folder, effort, jobs, ratios=ratios, quiet=quiet)
+
+    def make_profile(chosen_run: Run, datasets: list[Path], mapping: list[Path], out: Path, work: Path) -> None:
+        how = chosen_run.calibrate
+        assert how is not None  # noqa: S101 - for the type checker
+        threads = None if how.threads is None else ",".join(map(str, how.threads))
+        calibrate(
+            datasets=datasets, base=how.base, out=out, mapping=mapping, threads=threads, window=how.window,
+            exclude=how.exclude, starts=how.starts, messages=chosen_run.messages, seed=chosen_run.seed, jobs=jobs,
+            work=work, quiet=quiet,
+        )  # fmt: skip
+
+    results, written = regenerate(root, chosen, run, make_profile)
+    if not quiet:
+        for result in results:
+            stdout_console().print(_tables(result)[-1])
+        print("\n".join(f"wrote {path}" for path in written))
+
+
+def accuracy(
+    *,
+    out: Annotated[
+        Path | None, typer.Option("--out", "-o", metavar="FILE", help="Where to write it. [default: docs/accuracy.md]")
+    ] = None,
+) -> None:
+    """Writes docs/accuracy.md from the results in validation/: what is predicted well, what is not, and why."""
+    from contend.accuracy.page import accuracy_page
+    from contend.files import write_file
+    from contend.paths import require_repository
+
+    root = require_repository("validate accuracy")
+    target = out if out is not None else root / "docs" / "accuracy.md"
+    write_file(target, accuracy_page(root).encode())
+    print(f"wrote {target}")

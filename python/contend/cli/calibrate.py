@@ -1,0 +1,186 @@
+"""`contend calibrate`."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from contend.errors import InputError
+
+if TYPE_CHECKING:
+    from contend.calibrate.pipeline import Calibration
+    from contend.cli.terminal import ProgressReport
+    from contend.jsontypes import JsonObject
+
+JOURNAL = "journal.jsonl"
+
+
+def register(app: typer.Typer) -> None:
+    """Adds the command."""
+    app.command()(calibrate)
+
+
+def calibrate(
+    *,
+    datasets: Annotated[list[Path], typer.Argument(help="Measured datasets: files, or folders of them.")],
+    base: Annotated[str, typer.Option("--base", metavar="PROFILE", help="Name or file of the profile to begin with.")],
+    out: Annotated[Path, typer.Option("--out", "-o", metavar="PROFILE", help="The profile to write, NAME.json.")],
+    mapping: Annotated[
+        list[Path] | None,
+        typer.Option(metavar="PATH", help="A mapping or a folder of them, before the shipped ones; repeatable."),
+    ] = None,
+    threads: Annotated[
+        str | None,
+        typer.Option(metavar="N,N", help="Thread counts to fit to, at most half. [default: every second one]"),
+    ] = None,
+    window: Annotated[
+        int | None, typer.Option(min=1, help="The window to fit to. [default: the most frequent]")
+    ] = None,
+    exclude: Annotated[
+        list[str] | None, typer.Option(metavar="DATASET", help="Hold a whole dataset out; repeatable.")
+    ] = None,
+    direct: Annotated[bool, typer.Option("--direct", help="Only direct identification, no fit.")] = False,
+    posterior: Annotated[
+        bool, typer.Option("--posterior/--no-posterior", help="Intervals from a posterior, or the best fit only.")
+    ] = True,
+    starts: Annotated[int, typer.Option(min=1, max=20, help="Starts of the optimiser.")] = 3,
+    messages: Annotated[int, typer.Option(min=100, help="About how many messages a simulation has.")] = 4000,
+    seed: Annotated[int, typer.Option(min=0, max=2**31, help="Seed of everything random.")] = 1,
+    budget: Annotated[
+        float, typer.Option(min=0.1, metavar="MINUTES", help="No search begins or goes on after this time.")
+    ] = 10.0,
+    jobs: Annotated[
+        int | None, typer.Option("--jobs", "-j", min=1, metavar="N", help="Simulations at once. [default: all cores]")
+    ] = None,
+    work: Annotated[
+        Path | None,
+        typer.Option(metavar="DIR", help="Where finished simulations are kept. [default: out/calibrate/NAME]"),
+    ] = None,
+    fresh: Annotated[bool, typer.Option("--fresh", help="Forget simulations of earlier calls.")] = False,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print no progress and no tables.")] = False,
+    json_: Annotated[bool, typer.Option("--json", help="Print the calibration section as JSON.")] = False,
+) -> None:
+    """Makes a machine profile from measured datasets.
+
+    Microbenchmarks identify parameters directly. What is left is fitted to half of the thread counts and one window of
+    the message rates; the rest is held out for `contend validate`. The profile says for every parameter how it was
+    found and how well the data determine it. Every finished simulation is kept: the same command goes on after Ctrl-C
+    or a kill.
+    """
+    from contend.calibrate.evaluations import Evaluator
+    from contend.calibrate.mapping import load_mappings
+    from contend.calibrate.pipeline import Options
+    from contend.calibrate.pipeline import calibrate as run
+    from contend.calibrate.profile import calibrated_profile, profile_bytes
+    from contend.calibrate.split import choose_split
+    from contend.catalogs import PROFILES
+    from contend.cli.terminal import ProgressReport
+    from contend.datasets import read_datasets
+    from contend.files import make_writable_directory, write_file
+    from contend.measure.journal import Journal
+    from contend.runner import default_jobs, make_engine
+
+    if out.suffix != ".json":
+        raise InputError(f"-o {out}: a profile is a file NAME.json")
+    base_path, base_document = PROFILES.load(base)
+    mappings = load_mappings(mapping or [])
+    measured = read_datasets(datasets)
+    split = choose_split(measured, _thread_list(threads), window, exclude or [])
+    options = Options(seed, starts, messages, budget * 60, is_direct_only=direct, has_posterior=posterior)
+    make_writable_directory(out.resolve().parent)
+    folder = work if work is not None else Path("out") / "calibrate" / out.stem
+    make_writable_directory(folder)
+    silent = quiet or json_
+    with Journal(folder / JOURNAL) as journal, ProgressReport("calibration", 0.0, quiet=silent) as report:
+        if fresh:
+            journal.clear()
+        reporter = _Reporter(report)
+        evaluator = Evaluator(make_engine("contend"), journal, jobs=jobs or default_jobs(), progress=reporter.advance)
+        found = run(measured, base_document, mappings, split, evaluator, options, reporter)
+    used = {one.name: one.stand_in for one in mappings if any(one.fits(d.library_key, d.transport) for d in measured)}
+    document = calibrated_profile(base_document, base_path.stem, out.stem, found, used)
+    write_file(out, profile_bytes(document))
+    if json_:
+        print(json.dumps(document["calibration"], indent=2, ensure_ascii=False))
+    elif not quiet:
+        _print(found, document)
+        print(f"{evaluator.simulated} simulations, {evaluator.found} found in {folder / JOURNAL}")
+        print(f"wrote {out}")
+    for part in found.parts:
+        if part.refused and posterior:
+            names = ", ".join(parameter.name for parameter in part.problem.parameters)
+            print(f"contend: warning: no uncertainty for {names}: {part.refused}", file=sys.stderr)
+
+
+def _thread_list(text: str | None) -> list[int] | None:
+    if text is None:
+        return None
+    try:
+        return [int(word) for word in text.split(",")]
+    except ValueError:
+        raise InputError(f"--threads {text!r}: expected numbers with commas, for example 1,4,16") from None
+
+
+class _Reporter:
+    """Progress of a calibration: what is expected changes as searches end early."""
+
+    def __init__(self, report: ProgressReport) -> None:
+        self._report = report
+
+    def plan(self, simulations: int) -> None:
+        self._report.extend(simulations)
+
+    def say(self, text: str) -> None:
+        self._report.say(text)
+
+    def advance(self, simulations: int) -> None:
+        self._report.advance(simulations)
+
+
+def _print(found: Calibration, document: JsonObject) -> None:
+    from rich.text import Text
+
+    from contend.calibrate.identification import NO_PARAMETER
+    from contend.cli.terminal import stdout_console
+    from contend.prices import format_price
+    from contend.tables import titled_table
+
+    console = stdout_console()
+    direct = titled_table("direct identification")
+    for title in ("parameter", "scope", "value", "95 %", "measurement"):
+        direct.add_column(title, overflow="fold")
+    for one in found.identified:
+        direct.add_row(*map(Text, (
+            one.rule.path, one.scope, str(format_price(one.value, one.kind)), f"±{one.half_width:.0%}",
+            one.rule.what,
+        )))  # fmt: skip
+    for gap in (one for one in found.skipped if one.reason != NO_PARAMETER):
+        direct.add_row(*map(Text, (gap.rule.path, gap.scope, "-", "-", gap.reason)))
+    if direct.row_count:
+        console.print(direct)
+    for part, entry in zip(found.parts, document["calibration"]["fits"], strict=True):
+        table = titled_table(
+            f"fit to {len(part.problem.targets)} points: median error {entry['error_pct']['median']} %, "
+            f"90th percentile {entry['error_pct']['p90']} %"
+        )
+        for title in ("parameter", "base", "value", "95 %", "verdict", "largest effect", "posterior / prior"):
+            table.add_column(title, overflow="fold")
+        for index, (parameter, sight) in enumerate(zip(part.problem.parameters, part.sights, strict=True)):
+            interval = "-"
+            if part.posterior is not None and index in part.kept:
+                low, high = part.posterior.interval(part.kept.index(index))
+                interval = f"{parameter.text(parameter.at(low))} .. {parameter.text(parameter.at(high))}"
+            table.add_row(*map(Text, (
+                parameter.name, str(parameter.text(parameter.base)),
+                str(parameter.text(parameter.at(float(part.place[index])))), interval, str(sight.verdict),
+                f"{sight.effect:.1f} sd", "-" if sight.spread is None else f"{sight.spread:.2f}",
+            )))  # fmt: skip
+        console.print(table)
+    left = found.problem.unpredicted
+    if left:
+        reasons = sorted({item.reason for item in left})
+        print(f"{len(left)} points could not be fitted: {'; '.join(reasons)}")

@@ -1,0 +1,70 @@
+"""`contend import`."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path  # noqa: TC003 - typer reads it when the program runs
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from contend.errors import InputError
+
+if TYPE_CHECKING:
+    from contend.jsontypes import JsonObject
+
+
+def register(app: typer.Typer) -> None:
+    """Adds the command."""
+    app.command("import")(import_)
+
+
+def import_(
+    *,
+    format_: Annotated[
+        str,
+        typer.Argument(metavar="FORMAT", help="multirate, osu-mbw-mr, osu-latency-mt, rma-mt, imb-mt or ucx-perftest."),
+    ],
+    file: Annotated[Path, typer.Argument(help="What the program printed.")],
+    out: Annotated[Path, typer.Option("--out", "-o", metavar="DATASET", help="The dataset to write, NAME.json.")],
+    library: Annotated[str, typer.Option(metavar="KEY", help="The MPI library, as mappings name it.")] = "unknown",
+    transport: Annotated[str, typer.Option(metavar="NAME", help="Over what: shm, tcp, ib, ...")] = "unknown",
+    machine: Annotated[str, typer.Option(metavar="TEXT", help="The machine, in words.")] = "unknown",
+    workload: Annotated[
+        list[str] | None,
+        typer.Option(metavar="KEY=VALUE", help="What the output does not say, e.g. communicator_per_pair=true."),
+    ] = None,
+) -> None:
+    """Turns the output of a foreign benchmark program into a measured dataset.
+
+    Several runs in one file are several samples. A file that is not what it should be is refused with line and column.
+    """
+    import difflib
+
+    from contend.files import make_writable_directory, write_file
+    from contend.importers.dataset import imported_dataset
+    from contend.importers.formats import FORMATS
+    from contend.measure.dataset import dataset_bytes
+
+    if format_ not in FORMATS:
+        near = difflib.get_close_matches(format_, FORMATS, n=1)
+        hint = f"; did you mean {near[0]!r}?" if near else ""
+        raise InputError(f"no format {format_!r}; there are: {', '.join(FORMATS)}{hint}")
+    if out.suffix != ".json":
+        raise InputError(f"-o {out}: a dataset is a file NAME.json")
+    extra: JsonObject = {}
+    for word in workload or []:
+        key, separator, value = word.partition("=")
+        if not separator or not key:
+            raise InputError(f"--workload {word!r}: expected KEY=VALUE")
+        try:
+            extra[key] = json.loads(value)
+        except json.JSONDecodeError:
+            extra[key] = value
+    found = FORMATS[format_](file)
+    dataset = imported_dataset(
+        out.stem, file, found, machine=machine, library=library, transport=transport, workload=extra
+    )
+    make_writable_directory(out.resolve().parent)
+    write_file(out, dataset_bytes(dataset))
+    print(f"wrote {out}: {len(dataset['points'])} points, {len(found.values)} values")

@@ -1,0 +1,222 @@
+"""Measured datasets, as `contend measure` and `contend import` write them, for calibration and validation."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from contend.errors import InputError
+from contend.files import read_text
+from contend.measure.spread import Spread, spread
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+    from pathlib import Path
+
+    from contend.jsontypes import JsonObject, Scalar
+
+# Metrics that a point may be measured in, the first that it has counts.
+METRICS = ("message_rate", "acquisition_rate", "time_per_operation", "perceived_bandwidth")
+# Spread of a single sample, which says nothing about itself: the usual one of a quiet machine.
+_UNKNOWN_SPREAD = 0.1
+# No median is known better than this, whatever its samples say.
+_LEAST_ERROR = 0.005
+# The standard error of a median over that of the mean, for a normal distribution.
+_MEDIAN_OVER_MEAN = math.sqrt(math.pi / 2)
+_NORMAL_95 = 1.959964
+
+
+@dataclass(frozen=True)
+class MeasuredPoint:
+    """One point of a dataset: clean samples of one metric, and what they say together.
+
+    `samples` are in `unit`; `spread` is None where no launch gave a sample, and `outcome` says why.
+    """
+
+    parameters: dict[str, Scalar]
+    metric: str
+    unit: str
+    samples: tuple[float, ...]
+    spread: Spread | None
+    outcome: str
+
+    @property
+    def median(self) -> float:
+        """The median of the samples.
+
+        Raises:
+            ValueError: There are none.
+        """
+        if self.spread is None:
+            raise ValueError("a point without samples has no median")
+        return self.spread.median
+
+    @property
+    def log_error(self) -> float:
+        """Standard error of the logarithm of the median.
+
+        From the bootstrap interval over launches where there is one, else from the samples as if independent.
+        """
+        found = self.spread
+        if found is None:
+            return math.inf
+        if found.ci95 is not None and found.ci95[0] > 0:
+            error = math.log(found.ci95[1] / found.ci95[0]) / (2 * _NORMAL_95)
+        elif found.cov is not None:
+            error = _MEDIAN_OVER_MEAN * found.cov / math.sqrt(found.count)
+        else:
+            error = _UNKNOWN_SPREAD
+        return max(error, _LEAST_ERROR)
+
+    @property
+    def interval(self) -> tuple[float, float]:
+        """The 95 % interval of the median where launches give one, else the quartiles."""
+        found = self.spread
+        if found is None:
+            return (math.nan, math.nan)
+        return found.ci95 if found.ci95 is not None else found.quartiles
+
+
+@dataclass(frozen=True)
+class Dataset:
+    """One measured dataset."""
+
+    name: str
+    path: Path
+    digest: str
+    description: str
+    machine: JsonObject
+    library: JsonObject
+    transport: str
+    workload: JsonObject
+    points: tuple[MeasuredPoint, ...]
+
+    @property
+    def library_key(self) -> str:
+        """Short name of the library, with its major version where `contend measure` gave one."""
+        return str(self.library.get("key") or self.library.get("name") or "none")
+
+    @property
+    def machine_id(self) -> str:
+        """What tells machines apart."""
+        return str(self.machine.get("id") or self.machine.get("cpu") or "unknown")
+
+    @property
+    def kind(self) -> str:
+        """The kind of workload: "multirate", "machine", "locks", ..."""
+        return str(self.workload.get("kind") or "multirate")
+
+
+def read_datasets(paths: Iterable[Path]) -> list[Dataset]:
+    """Reads dataset files, and all in folders.
+
+    Raises:
+        InputError: A file is not usable, two have the same name, or there is none.
+    """
+    found: dict[tuple[str, str], Dataset] = {}
+    for path in paths:
+        if path.is_dir():
+            files = [file for file in sorted(path.rglob("*.json")) if _looks_like_dataset(file)]
+            if not files:
+                raise InputError(f'the folder {path} has no datasets (*.json with "dataset" and "points")')
+        else:
+            files = [path]
+        for file in files:
+            dataset = read_dataset(file)
+            key = (dataset.machine_id, dataset.name)
+            if key in found and found[key].path.resolve() != file.resolve():
+                raise InputError(f"{found[key].path} and {file} are both the dataset {dataset.name!r} of one machine")
+            found[key] = dataset
+    if not found:
+        raise InputError("no datasets were given")
+    return list(found.values())
+
+
+def _looks_like_dataset(file: Path) -> bool:
+    try:
+        document = json.loads(file.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return False
+    return isinstance(document, dict) and "dataset" in document and "points" in document
+
+
+def read_dataset(path: Path) -> Dataset:
+    """Reads one dataset.
+
+    Raises:
+        InputError: It cannot be read, or is not a dataset; the message says where.
+    """
+    text = read_text(path, "dataset")
+    try:
+        document = json.loads(text)
+    except json.JSONDecodeError as error:
+        raise InputError(f"{path}:{error.lineno}:{error.colno}: not JSON: {error.msg}") from error
+    if not isinstance(document, dict):
+        raise InputError(f"{path}: a dataset is a JSON object")
+    points = _get(path, document, "points", list)
+    return Dataset(
+        name=_get(path, document, "dataset", str),
+        path=path,
+        digest=hashlib.sha256(text.encode()).hexdigest(),
+        description=str(document.get("description", "")),
+        machine=_get(path, document, "machine", dict),
+        library=_get(path, document, "library", dict),
+        transport=_get(path, document, "transport", str),
+        workload=_get(path, document, "workload", dict),
+        points=tuple(_point(path, f"/points/{index}", point) for index, point in enumerate(points)),
+    )
+
+
+def _get(path: Path, document: JsonObject, key: str, kind: type, where: str = "") -> Any:  # noqa: ANN401
+    value = document.get(key)
+    if not isinstance(value, kind):
+        problem = "is missing" if key not in document else f"found {json.dumps(value)[:40]}"
+        raise InputError(f"{path}: {where}/{key}: {problem}; allowed: {_NAMES[kind]}")
+    return value
+
+
+_NAMES: dict[type, str] = {dict: "an object", list: "an array", str: "a text"}
+
+
+def _point(path: Path, where: str, point: object) -> MeasuredPoint:
+    if not isinstance(point, dict):
+        raise InputError(f"{path}: {where}: a point is an object")
+    parameters = _get(path, point, "parameters", dict, where)
+    outcome = str(point.get("outcome", "ok"))
+    metric = next((name for name in METRICS if name in point), None)
+    if metric is None:
+        if outcome != "ok":
+            return MeasuredPoint(parameters, METRICS[0], "", (), None, outcome)
+        raise InputError(f"{path}: {where}: has none of {', '.join(METRICS)}")
+    entry = _get(path, point, metric, dict, where)
+    samples = _get(path, entry, "samples", list, f"{where}/{metric}")
+    for index, sample in enumerate(samples):
+        usable = (
+            isinstance(sample, int | float) and not isinstance(sample, bool) and math.isfinite(sample) and sample > 0
+        )
+        if not usable:
+            raise InputError(
+                f"{path}: {where}/{metric}/samples/{index}: found {json.dumps(sample)}; allowed: a positive number"
+            )
+    groups, kept = _by_launch(path, f"{where}/{metric}", entry, samples)
+    return MeasuredPoint(parameters, metric, str(entry.get("unit", "")), tuple(kept), spread(groups), outcome)
+
+
+def _by_launch(
+    path: Path, where: str, entry: JsonObject, samples: Sequence[float]
+) -> tuple[list[list[float]], list[float]]:
+    """The clean samples by launch (all of them if none is clean). Without launches each sample is one."""
+    launches = entry.get("launch")
+    clean = entry.get("clean")
+    for name, values in (("launch", launches), ("clean", clean)):
+        if values is not None and (not isinstance(values, list) or len(values) != len(samples)):
+            raise InputError(f"{path}: {where}/{name}: needs one entry per sample ({len(samples)})")
+    keep = [True] * len(samples) if not clean or not any(clean) else [bool(flag) for flag in clean]
+    grouped: dict[object, list[float]] = {}
+    for index, sample in enumerate(samples):
+        if keep[index]:
+            grouped.setdefault(launches[index] if launches else index, []).append(float(sample))
+    return list(grouped.values()), [sample for group in grouped.values() for sample in group]

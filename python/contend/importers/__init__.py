@@ -1,0 +1,1 @@
+"""Output of foreign benchmark programs as measured datasets: `contend import FORMAT FILE -o DATASET`."""

@@ -1,0 +1,98 @@
+"""From imported values to a measured dataset."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from typing import TYPE_CHECKING, Any
+
+from contend.measure.spread import spread
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from contend.importers.formats import Imported, Value
+    from contend.jsontypes import JsonObject
+
+FORMAT = 1
+
+
+def imported_dataset(
+    name: str,
+    source: Path,
+    found: Imported,
+    *,
+    machine: str,
+    library: str,
+    transport: str,
+    workload: JsonObject,
+) -> JsonObject:
+    """The dataset of a file.
+
+    Args:
+        name: Its name.
+        source: The file.
+        found: What was in it.
+        machine: What it was measured on.
+        library: Key or name of the MPI library.
+        transport: Over what.
+        workload: What the file does not say; wins over what it does.
+    """
+    groups: dict[str, list[Value]] = {}
+    for value in found.values:
+        groups.setdefault(json.dumps(value.parameters, sort_keys=True), []).append(value)
+    common = _common([group[0].parameters for group in groups.values()])
+    points: list[JsonObject] = []
+    for group in groups.values():
+        parameters = {k: v for k, v in group[0].parameters.items() if k not in common and k not in workload}
+        metrics = {metric: _metric([one for one in group if one.metric == metric]) for metric in _metrics(group)}
+        points.append({"parameters": parameters, **metrics, "counters": {}, "outcome": "ok"})
+    return {
+        "dataset": name,
+        "format": FORMAT,
+        "description": f"imported from {source.name}, output of {found.program}",
+        "machine": {"id": hashlib.sha256(machine.encode()).hexdigest()[:12], "cpu": machine},
+        "library": {"name": library, "key": library, "how_obtained": "imported", "options": {}},
+        "transport": transport,
+        "network": {"hosts": None, "netem": ""},
+        "benchmark": {"program": found.program, **found.about},
+        "campaign": {"imported": source.name},
+        "workload": {**found.workload, **common, **workload},
+        "placement": {},
+        "points": points,
+        "not_measured": [],
+        "launches": [],
+    }
+
+
+def _common(parameters: list[dict[str, Any]]) -> dict[str, Any]:
+    """What all points have in common, where there are several: it belongs to the workload."""
+    if len(parameters) < 2:  # noqa: PLR2004 - as the comment says
+        return {}
+    first = parameters[0]
+    return {key: value for key, value in first.items() if all(other.get(key) == value for other in parameters)}
+
+
+def _metrics(group: list[Value]) -> list[str]:
+    return list(dict.fromkeys(one.metric for one in group))
+
+
+def _metric(values: list[Value]) -> JsonObject:
+    runs: dict[int, list[float]] = {}
+    for one in values:
+        runs.setdefault(one.run, []).append(one.value)
+    found = spread(list(runs.values()))
+    assert found is not None  # noqa: S101 - for the type checker
+    return {
+        "samples": [one.value for one in values],
+        "unit": values[0].unit,
+        "launch": [one.run for one in values],
+        "clean": [True] * len(values),
+        "median": found.median,
+        "iqr": list(found.quartiles),
+        "cov": found.cov,
+        "median_ci95": None if found.ci95 is None else list(found.ci95),
+        "spread_of": "clean",
+        "count": found.count,
+        "launches": found.launches,
+    }

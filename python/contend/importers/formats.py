@@ -1,0 +1,343 @@
+"""The formats: each turns the lines of a file into measured values.
+
+What the columns mean was taken from the programs' sources and manuals; the traps are noted where they are.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, NoReturn, TypeAlias
+
+from contend.errors import InputError
+from contend.importers.text import Line, Word, lines_of
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from contend.jsontypes import JsonObject, Scalar
+
+_MICRO = 1e-6
+
+
+@dataclass(frozen=True)
+class Value:
+    """One measured number: the point it is of, metric, unit and which run of the program it is from."""
+
+    parameters: dict[str, Scalar]
+    metric: str
+    unit: str
+    value: float
+    run: int
+
+
+@dataclass
+class Imported:
+    """What a file has: values, what all of them have in common, and which program wrote it."""
+
+    program: str
+    workload: JsonObject
+    values: list[Value] = field(default_factory=list)
+    about: dict[str, Scalar] = field(default_factory=dict)
+
+
+Reader: TypeAlias = Callable[["Path"], Imported]
+
+
+def _nothing(path: Path, wanted: str) -> NoReturn:
+    raise InputError(f"{path}:1:1: the file has no {wanted}")
+
+
+def multirate(path: Path) -> Imported:
+    """The line that Multirate prints, one for each run.
+
+    Sending processes, threads of each, receiving processes, threads of each, bytes, window, then
+    "RATE Gbps", "TIME usec" and "RATE msg/s". The line does not say which communicators were used, nor whether
+    overtaking was allowed.
+    """
+    found = Imported("Multirate", {"kind": "multirate", "pattern": "pairwise"})
+    for run, line in enumerate(one for one in lines_of(path) if not one.text.lstrip().startswith("#")):
+        words = line.want(12, "a line of Multirate")
+        senders, threads, receivers, peers, size, window = (
+            line.count_at(word, what)
+            for word, what in zip(
+                words[:6],
+                ("the number of sending processes", "the threads of a sender", "the number of receiving processes",
+                 "the threads of a receiver", "the message size", "the window"),
+                strict=True,
+            )
+        )  # fmt: skip
+        for index, unit in ((7, "Gbps"), (9, "usec"), (11, "msg/s")):
+            if words[index].text != unit:
+                line.fail(f"found {words[index].text!r}; allowed: {unit!r}", words[index].column)
+        for word, value in zip(words[:4], (senders, threads, receivers, peers), strict=True):
+            if value < 1:
+                line.fail("a run has at least one process and one thread a side", word.column)
+        rate = line.number_at(words[10], "the message rate")
+        parameters: dict[str, Scalar] = {"message_size": size, "window": window}
+        parameters["mode"] = {
+            (False, False): "process", (True, True): "thread", (True, False): "thread-to-process",
+            (False, True): "process-to-thread",
+        }[threads > 1, peers > 1]  # fmt: skip
+        if senders * threads == receivers * peers:
+            parameters["pairs"] = senders * threads
+        else:
+            one_to_many = senders * threads < receivers * peers
+            parameters["pattern"] = "one-to-many" if one_to_many else "many-to-one"
+            parameters |= {"senders": senders * threads, "receivers": receivers * peers}
+        found.values.append(Value(parameters, "message_rate", "msg/s", rate, run))
+    if not found.values:
+        _nothing(path, "line of Multirate")
+    return found
+
+
+_OSU_PAIRS = re.compile(r"#\s*\[\s*pairs:\s*(\d+)\s*\]\s*\[\s*window size:\s*(\d+)\s*\]")
+_OSU_THREADS = re.compile(r"#\s*Number of (Sender|Receiver) threads:\s*(\d+)")
+
+
+def osu_mbw_mr(path: Path) -> Imported:
+    """osu_mbw_mr of the OSU micro-benchmarks: pairs of processes, a window of messages, "Size MB/s Messages/s"."""
+    workload: JsonObject = {"kind": "multirate", "pattern": "pairwise", "mode": "process"}
+    found = Imported("OSU micro-benchmarks: osu_mbw_mr", workload)
+    pairs: tuple[int, int] | None = None
+    run = -1
+    for line in lines_of(path):
+        if "Message Rate Test" in line.text:
+            run, pairs = run + 1, None
+            _osu_version(found, line)
+        elif match := _OSU_PAIRS.search(line.text):
+            pairs = int(match.group(1)), int(match.group(2))
+        elif line.text.lstrip().startswith("#"):
+            if "Size" in line.text and ("MB/s" not in line.text or "Messages/s" not in line.text):
+                line.fail("the columns are not Size, MB/s and Messages/s: this is no output of osu_mbw_mr")
+        else:
+            if pairs is None:
+                line.fail("numbers before the line '# [ pairs: N ] [ window size: N ]'")
+            words = line.want(3, "a line of osu_mbw_mr")
+            size = line.count_at(words[0], "the message size")
+            line.number_at(words[1], "the bandwidth")
+            rate = line.number_at(words[2], "the message rate")
+            parameters: dict[str, Scalar] = {"pairs": pairs[0], "window": pairs[1], "message_size": size}
+            found.values.append(Value(parameters, "message_rate", "msg/s", rate, max(run, 0)))
+    if not found.values:
+        _nothing(path, "table of osu_mbw_mr")
+    return found
+
+
+def osu_latency_mt(path: Path) -> Imported:
+    """osu_latency_mt: one thread sends, several receive; "Size Latency (us)"."""
+    found = Imported("OSU micro-benchmarks: osu_latency_mt", {"kind": "latency", "mode": "thread"})
+    threads: dict[str, int] = {}
+    run, headed = -1, False
+    for line in lines_of(path):
+        if match := _OSU_THREADS.search(line.text):
+            threads[match.group(1)] = int(match.group(2))
+        elif "Multi-threaded Latency Test" in line.text:
+            run, headed = run + 1, True
+            _osu_version(found, line)
+        elif line.text.lstrip().startswith("#"):
+            if "Size" in line.text and "Latency" not in line.text:
+                line.fail("the columns are not Size and Latency: this is no output of osu_latency_mt")
+        else:
+            if not headed:
+                line.fail("numbers before the line '# OSU MPI Multi-threaded Latency Test'")
+            words = line.want(2, "a line of osu_latency_mt")
+            size = line.count_at(words[0], "the message size")
+            latency = line.number_at(words[1], "the latency") * _MICRO
+            # Versions before 5.6 do not print how many threads there were; their default is two receivers.
+            parameters: dict[str, Scalar] = {
+                "senders": threads.get("Sender", 1), "receivers": threads.get("Receiver", 2), "message_size": size,
+            }  # fmt: skip
+            found.values.append(Value(parameters, "time_per_operation", "s", latency, max(run, 0)))
+    if not found.values:
+        _nothing(path, "table of osu_latency_mt")
+    return found
+
+
+def _osu_version(found: Imported, line: Line) -> None:
+    if match := re.search(r"\bv(\d+\.\d+[\w.]*)", line.text):
+        found.about["version"] = match.group(1)
+
+
+_RMA_HEADER = re.compile(r"#\s*([A-Za-z ]+?):\s*(.+?)\s*$")
+_RMA_SYNC = {
+    "lock_all": "lock-all", "fence": "fence", "lock": "lock", "flush": "flush", "flush_all": "flush-all",
+    "flush_local": "flush-local",
+}  # fmt: skip
+_RMA_NUMBERS = {"Thread count": "threads", "Iterations": "operations", "Number of MPI process pairs": "process_pairs"}
+
+
+def rma_mt(path: Path) -> Imported:
+    """rmamt_bw of RMA-MT, as printed or as written to a file with commas.
+
+    The column "Message_Rate(M/s)" is in operations per second, not in millions: M stands for messages. Sizes are
+    those of one operation (BpT); "Iterations" is the number of operations per thread and size.
+    """
+    found = Imported("RMA-MT: rmamt_bw", {"kind": "rma-mt"})
+    header: dict[str, Scalar] = {}
+    run, tabled = -1, False
+    for line in lines_of(path):
+        text = line.text.strip()
+        if "RMA-MT" in text and text.startswith("#"):
+            if "Bandwidth" not in text:
+                line.fail("this is not the bandwidth test of RMA-MT (rmamt_bw)")
+            run, tabled, header = run + 1, False, {}
+        elif text.startswith("#"):
+            _rma_header(line, header)
+        elif text.startswith("BpT("):
+            tabled = True
+        else:
+            if not tabled or not {"threads", "operation", "synchronisation"} <= set(header):
+                line.fail("numbers before the header with operation, sync, thread count, and the line of columns")
+            _rma_row(found, line, header, max(run, 0))
+    if not found.values:
+        _nothing(path, "table of rmamt_bw")
+    return found
+
+
+def _rma_header(line: Line, header: dict[str, Scalar]) -> None:
+    match = _RMA_HEADER.match(line.text.strip())
+    if match is None:
+        return
+    key, value = match.groups()
+    column = line.text.index(value) + 1
+    if key in _RMA_NUMBERS:
+        header[_RMA_NUMBERS[key]] = line.count_at(Word(value, column), f"'{key}'")
+    elif key == "Operation":
+        if value not in {"put", "get"}:
+            line.fail(f"found the operation {value!r}; allowed: put, get", column)
+        header["operation"] = value
+    elif key == "Sync":
+        if value not in _RMA_SYNC:
+            line.fail(f"found the synchronisation {value!r}; allowed: {', '.join(_RMA_SYNC)}", column)
+        header["synchronisation"] = _RMA_SYNC[value]
+    elif key == "Number of windows":
+        header["window_per_thread"] = line.count_at(Word(value, column), f"'{key}'") > 1
+
+
+def _rma_row(found: Imported, line: Line, header: dict[str, Scalar], run: int) -> None:
+    plain = Line(line.path, line.number, line.text.replace(",", " ")) if "," in line.text else line
+    words = plain.want(4, "a line of rmamt_bw")
+    size = plain.count_at(words[0], "the bytes of an operation")
+    plain.count_at(words[1], "the bytes of all threads")
+    plain.number_at(words[2], "the bandwidth")
+    rate = plain.number_at(words[3], "the message rate")
+    parameters = {key: value for key, value in header.items() if key != "process_pairs" or value != 1}
+    parameters["message_size"] = size
+    found.values.append(Value(parameters, "message_rate", "msg/s", rate, run))
+
+
+_IMB_BENCHMARK = re.compile(r"#\s*Benchmarking\s+(\S+)")
+_IMB_PROCESSES = re.compile(r"#\s*#processes\s*=\s*(\d+)\s*\(threads:\s*(\d+)\)")
+_IMB_WINDOW = re.compile(r"#\s*window_size\s*=\s*(\d+)")
+_IMB_RATE = "Msg/sec"
+_IMB_TIME = "t_avg[usec]"
+
+
+def imb_mt(path: Path) -> Imported:
+    """IMB-MT of the Intel MPI Benchmarks: tables of message rates (UniBandMT, BiBandMT) or of times.
+
+    "#bytes" is the size of a message times the number of threads. Each thread has a communicator of its own.
+    """
+    found = Imported("Intel MPI Benchmarks: IMB-MT", {"kind": "multirate", "communicator_per_pair": True})
+    benchmark, columns = "", list[str]()
+    processes = threads = 0
+    window: int | None = None
+    run = -1
+    for line in lines_of(path):
+        text = line.text.strip()
+        if match := _IMB_BENCHMARK.search(text):
+            benchmark, columns, processes, window, run = match.group(1), [], 0, None, run + 1
+        elif match := _IMB_PROCESSES.search(text):
+            processes, threads = int(match.group(1)), int(match.group(2))
+            if not processes or not threads or (processes > 1 and processes % 2):
+                line.fail(f"{processes} processes with {threads} threads: pairs need an even number of processes")
+        elif match := _IMB_WINDOW.search(text):
+            window = int(match.group(1))
+        elif text.startswith("#bytes"):
+            columns = text.split()
+            if _IMB_RATE not in columns and _IMB_TIME not in columns:
+                line.fail(f"the table has neither {_IMB_RATE} nor {_IMB_TIME}")
+        elif text.startswith("#") or not columns:
+            if columns or not benchmark or text.startswith("#"):
+                continue
+            line.fail("numbers before the line of columns (#bytes ...)")
+        else:
+            if not processes:
+                line.fail("numbers before the line '# #processes = N (threads: N)'")
+            _imb_row(found, line, (benchmark, columns, processes, threads, window), run)
+    if not found.values:
+        _nothing(path, "table of IMB-MT")
+    return found
+
+
+def _imb_row(found: Imported, line: Line, head: tuple[str, list[str], int, int, int | None], run: int) -> None:
+    benchmark, columns, processes, threads, window = head
+    words = line.want(len(columns), f"a line of {benchmark}")
+    values = dict(zip(columns, words, strict=True))
+    size = line.count_at(values["#bytes"], "the message size")
+    if size % threads:
+        line.fail(f"{size} bytes are no multiple of the {threads} threads", values["#bytes"].column)
+    parameters: dict[str, Scalar] = {
+        "benchmark": benchmark, "pairs": max(1, processes // 2) * threads, "message_size": size // threads,
+        "mode": "thread" if threads > 1 or processes <= 2 else "process",  # noqa: PLR2004 - as the comment says
+    }  # fmt: skip
+    if window is not None:
+        parameters["window"] = window
+    if _IMB_RATE in values:
+        rate = line.number_at(values[_IMB_RATE], "the message rate")
+        found.values.append(Value(parameters, "message_rate", "msg/s", rate, run))
+    else:
+        time = line.number_at(values[_IMB_TIME], "the time") * _MICRO
+        found.values.append(Value(parameters, "time_per_operation", "s", time, run))
+
+
+_UCX_TEST = re.compile(r"\|\s*Test:\s*(.+?)\s*\|?$")
+_UCX_ENTRY = re.compile(r"\|\s*(Message size|Window size|API|Iov|Number of threads)\s*:\s*(.+?)\s*\|?$")
+
+
+def ucx_perftest(path: Path) -> Imported:
+    """ucx_perftest: the line "Final:", whose last column is the message rate over the whole run.
+
+    The columns are iterations, percentile (or "typical"), average and overall time in microseconds, average and
+    overall bandwidth, average and overall message rate.
+    """
+    found = Imported("UCX: ucx_perftest", {"kind": "ucx-perftest"})
+    test = ""
+    sizes: dict[str, Scalar] = {}
+    run = 0
+    rows = 0
+    for line in lines_of(path):
+        text = line.text.strip()
+        if match := _UCX_TEST.search(text):
+            test = match.group(1)
+        elif match := _UCX_ENTRY.search(text):
+            name, value = match.groups()
+            if name in {"Message size", "Window size", "Number of threads"}:
+                key = {"Message size": "message_size", "Window size": "window", "Number of threads": "threads"}[name]
+                column = line.text.index(value) + 1
+                sizes[key] = line.count_at(Word(value.split()[0], column), name.lower())
+        elif text.startswith("Final:"):
+            rows += 1
+            words = line.want(9, "a final line")
+            line.count_at(words[1], "the number of iterations")
+            overall_s = line.number_at(words[-5], "the overall time") * _MICRO
+            rate = line.number_at(words[-1], "the overall message rate")
+            parameters = {**sizes, **({"test": test} if test else {})}
+            found.values.append(Value(parameters, "message_rate", "msg/s", rate, run))
+            found.values.append(Value(parameters, "time_per_operation", "s", overall_s, run))
+            run += 1
+    if not rows:
+        _nothing(path, "line 'Final:' of ucx_perftest: it has not ended, or is output of another program")
+    return found
+
+
+FORMATS: dict[str, Reader] = {
+    "multirate": multirate,
+    "osu-mbw-mr": osu_mbw_mr,
+    "osu-latency-mt": osu_latency_mt,
+    "rma-mt": rma_mt,
+    "imb-mt": imb_mt,
+    "ucx-perftest": ucx_perftest,
+}

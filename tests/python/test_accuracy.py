@@ -1,0 +1,286 @@
+"""Scores, baselines, documents and pictures of a validation, on points made by hand."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from calibrating import rates, write
+from contend.accuracy.baselines import baseline, fit_curve, serial_lock, usl
+from contend.accuracy.comparisons import comparisons, find_comparison, regenerate
+from contend.accuracy.document import as_markdown, html_section
+from contend.accuracy.page import accuracy_page
+from contend.accuracy.pictures import pictures
+from contend.accuracy.predict import Predicted, as_ratios
+from contend.accuracy.scores import baseline_summaries, knee_agreement, knees, rankings, result_json, summary, tau_of
+from contend.calibrate.problem import Unpredicted
+from contend.datasets import Dataset, read_dataset
+from contend.errors import InputError
+from fakes import REPOSITORY
+
+COUNTS = (1, 2, 4, 8, 16, 20)
+FITTED = (1, 4, 16)
+
+
+def predicted(
+    dataset: Dataset, means: dict[int, float], *, width: float = 1.2, fitted: tuple[int, ...] = FITTED
+) -> list[Predicted]:
+    found = []
+    for point in dataset.points:
+        pairs = int(str(point.parameters["pairs"]))
+        mean = means[pairs]
+        found.append(Predicted(dataset, point, mean, mean / width, mean * width, pairs not in fitted, ""))
+    return found
+
+
+def curve(tmp_path: Path, name: str, rate: Any, *, spread: float = 0.01, **workload: Any) -> Dataset:
+    values = {n: [rate(n) * (1 + spread * e) for e in (-1.0, -0.5, 0.0, 0.5, 1.0)] for n in COUNTS}
+    return read_dataset(write(tmp_path, rates(name, values, **workload)))
+
+
+def test_errors_and_coverage_are_those_of_the_definition(tmp_path: Path) -> None:
+    one = curve(tmp_path, "a", lambda _n: 100.0)
+    points = predicted(one, dict(zip(COUNTS, (110.0, 90.0, 150.0, 100.0, 100.0, 200.0), strict=True)))
+    found = summary([point for point in points if point.held_out])
+    assert [point.threads for point in points if point.held_out] == [2, 8, 20]
+    assert found["points"] == 3
+    assert found["median_abs_error_pct"] == pytest.approx(10.0)
+    assert found["p90_abs_error_pct"] == pytest.approx(np.quantile([10.0, 0.0, 100.0], 0.9))
+    assert found["coverage_95"] == pytest.approx(2 / 3, abs=1e-3)
+
+
+def test_a_noisy_point_is_scored_against_its_interval(tmp_path: Path) -> None:
+    document = rates("a", {2: [50.0, 60.0, 100.0, 140.0, 150.0]})
+    (point,) = read_dataset(write(tmp_path, document)).points
+    one = read_dataset(tmp_path / "a.json")
+    low, high = point.interval
+    inside = Predicted(one, point, (low + high) / 2, 1, 2, held_out=True, stand_in="")
+    above = Predicted(one, point, 1.5 * high, 1, 2, held_out=True, stand_in="")
+    assert inside.is_noisy
+    assert inside.abs_error_pct == pytest.approx(0.0)
+    assert above.abs_error_pct == pytest.approx(50.0)
+
+
+def test_rankings_are_kendalls_where_intervals_do_not_overlap(tmp_path: Path) -> None:
+    truth = {"a": 100.0, "b": 200.0, "c": 300.0, "d": 400.0}
+    guess = {"a": 1.0, "b": 3.0, "c": 2.0, "d": 4.0}
+    points = [
+        point
+        for name, rate in truth.items()
+        for point in predicted(curve(tmp_path, name, lambda _n, r=rate: r), dict.fromkeys(COUNTS, guess[name]))
+        if point.threads == 8
+    ]
+    (found,) = rankings(points, lambda index: points[index].mean)
+    assert found.tau == pytest.approx(stats.kendalltau(list(truth.values()), list(guess.values())).statistic)
+    assert tau_of([found]) == pytest.approx(4 / 6)
+
+
+def test_designs_that_cannot_be_told_apart_are_not_ranked(tmp_path: Path) -> None:
+    points = [
+        point
+        for name, rate in {"a": 100.0, "b": 101.0}.items()
+        for point in predicted(curve(tmp_path, name, lambda _n, r=rate: r, spread=0.3), dict.fromkeys(COUNTS, 5.0))
+        if point.threads == 2
+    ]
+    assert tau_of(rankings(points, lambda index: points[index].mean)) is None
+
+
+def test_windows_are_not_ranked_against_each_other(tmp_path: Path) -> None:
+    one = predicted(curve(tmp_path, "a", lambda _n: 100.0), dict.fromkeys(COUNTS, 1.0))
+    other = predicted(curve(tmp_path, "b", lambda _n: 200.0, window=16), dict.fromkeys(COUNTS, 2.0))
+    assert not rankings([*one, *other], lambda _i: 1.0)
+
+
+@pytest.mark.parametrize("counts", [(1, 4, 16), (1, 2, 4, 8, 16, 20)])
+def test_a_law_gives_its_own_curve_back(counts: tuple[int, ...]) -> None:
+    parameters = np.log([1000.0, 0.3, 0.002])
+    n = np.array(counts, dtype=float)
+    fit = fit_curve(usl, n, np.exp(usl(n, parameters)))
+    between = np.array([2.0, 8.0, 12.0])
+    assert usl(between, fit) == pytest.approx(usl(between, parameters), abs=0.02)
+
+
+def test_one_serial_lock_is_flat_past_its_knee() -> None:
+    n = np.array([1.0, 4.0, 16.0])
+    truth = np.log([1e-6, 3e-6])
+    fit = fit_curve(serial_lock, n, np.exp(serial_lock(n, truth)))
+    assert np.exp(serial_lock(np.array([8.0, 20.0]), fit)) == pytest.approx([1e6, 1e6], rel=0.02)
+    assert np.exp(serial_lock(np.array([2.0]), fit)) == pytest.approx([2 / 4e-6], rel=0.02)
+
+
+def test_baselines_see_fitted_points_only(tmp_path: Path) -> None:
+    def rate(n: int) -> float:
+        return float(np.exp(usl(np.array([float(n)]), np.log([1000.0, 0.2, 0.003])))[0])
+
+    one = curve(tmp_path, "a", rate)
+    points = predicted(one, {n: rate(n) * 1.5 for n in COUNTS})
+    found = baseline(usl, points)
+    assert sorted(points[index].threads for index in found) == [2, 8, 20]
+    sums = baseline_summaries(points)
+    assert sums["usl"]["median_abs_error_pct"] < 2
+    assert sums["usl"]["simulation_on_the_same_points"]["median_abs_error_pct"] == pytest.approx(50, abs=2)
+    # Held-out truth must not matter to the baseline.
+    shifted = [
+        p if not p.held_out else Predicted(p.dataset, p.point, 1.0, 1.0, 1.0, held_out=True, stand_in="")
+        for p in points
+    ]
+    assert baseline(usl, shifted) == found
+
+
+def test_a_curve_without_fitted_points_takes_the_nearest(tmp_path: Path) -> None:
+    one = predicted(curve(tmp_path, "a", lambda n: 1000.0 * n), dict.fromkeys(COUNTS, 1.0))
+    other = predicted(curve(tmp_path, "b", lambda n: 500.0 * n, window=16), dict.fromkeys(COUNTS, 1.0), fitted=())
+    found = baseline(usl, [*one, *other])
+    assert found[len(one)] == pytest.approx(1000.0, rel=0.02)  # one pair of b, by the curve of a
+    assert not baseline(usl, other)
+
+
+def test_knees_are_where_curves_turn(tmp_path: Path) -> None:
+    shape = {1: 5.0, 2: 3.0, 4: 1.0, 8: 2.0, 16: 4.0, 20: 4.5}
+    right = predicted(curve(tmp_path, "a", lambda n: shape[n]), shape)
+    beside = predicted(curve(tmp_path, "b", lambda n: shape[n]), shape | {2: 0.5})
+    found = knees([*right, *beside])
+    assert found[0]["lowest"] == {"measured": 4, "predicted": 4}
+    assert knee_agreement(found) == {
+        "curves": 2, "highest_right": 2, "highest_within_one": 2, "lowest_right": 1, "lowest_within_one": 2,
+    }  # fmt: skip
+
+
+def test_ratios_are_to_the_first_point_of_a_curve(tmp_path: Path) -> None:
+    points = predicted(curve(tmp_path, "a", lambda n: 100.0 * n), {n: 7.0 * n for n in COUNTS})
+    found = as_ratios(points)
+    assert [point.threads for point in found] == [2, 4, 8, 16, 20]
+    assert [point.mean for point in found] == pytest.approx([2, 4, 8, 16, 20])
+    assert [point.point.median for point in found] == pytest.approx([2, 4, 8, 16, 20])
+    assert all(point.abs_error_pct == pytest.approx(0) and point.covered for point in found)
+
+
+def result(tmp_path: Path) -> dict[str, Any]:
+    points = []
+    for index, name in enumerate(("shared", "separate")):
+        one = curve(tmp_path, name, lambda n: 1e5 / n, communicator_per_pair=bool(index))
+        points += predicted(one, {n: 1.2e5 / n for n in COUNTS})
+    lost = Unpredicted(points[0].dataset, points[0].point, "no mapping for x|y over z")
+    return result_json("box", points, [lost], {"draws": 4})
+
+
+def test_a_result_has_what_others_read(tmp_path: Path) -> None:
+    found = json.loads(json.dumps(result(tmp_path), allow_nan=False))
+    point = found["points"][0]
+    assert set(point) >= {"dataset", "parameters", "measured", "predicted", "held_out", "abs_error_pct", "covered"}
+    assert set(point["measured"]) >= {"median", "iqr"}
+    assert set(point["predicted"]) == {"mean", "ci95"}
+    held_out = found["summary"]["held_out"]
+    assert set(held_out) >= {"median_abs_error_pct", "p90_abs_error_pct", "coverage_95", "kendall_tau"}
+    assert set(found["summary"]["baselines"]) == {"usl", "serial_lock"}
+    assert set(found["summary"]["by"]) == {"library", "transport", "design", "threads"}
+    assert list(found["summary"]["by"]["threads"]) == ["2", "8", "20"]
+    assert held_out["median_abs_error_pct"] == pytest.approx(20)
+
+
+def test_documents_have_every_held_out_point_and_what_was_left_out(tmp_path: Path) -> None:
+    found = result(tmp_path)
+    text = as_markdown(found, "Predictions of box")
+    assert text.count("| shared | pairs=") == 3
+    assert "1 points: no mapping for x|y over z" in text
+    page = html_section(found, "Predictions <of> box")
+    assert page.startswith("<section")
+    assert "Predictions &lt;of&gt; box" in page
+    assert page.count("<svg") == 3
+
+
+def test_pictures_are_the_same_every_time(tmp_path: Path) -> None:
+    found = result(tmp_path)
+    first, second = pictures(found), pictures(found)
+    assert set(first) == {f"{name}.{kind}" for name in ("agreement", "curves", "residuals") for kind in ("png", "svg")}
+    assert all(first[name] == second[name] for name in first if name.endswith(".svg"))
+
+
+def test_the_page_is_made_of_results_only(tmp_path: Path) -> None:
+    folder = tmp_path / "validation" / "here"
+    folder.mkdir(parents=True)
+    (folder / "comparison.json").write_text(json.dumps({
+        "schema_version": 1, "title": "This machine", "text": "Runs of two libraries.",
+        "runs": [{"name": "tcp", "title": "Over TCP", "profile": "box", "datasets": ["*.json"]}],
+    }))  # fmt: skip
+    with pytest.raises(InputError, match=r"contend validate comparison here"):
+        accuracy_page(tmp_path)
+    (folder / "tcp.json").write_text(json.dumps(result(tmp_path)))
+    (tmp_path / "validation" / "study").mkdir()
+    (tmp_path / "validation" / "study" / "claims.json").write_text(json.dumps([
+        {"id": "x", "statement": "falls", "expected": "<= 1", "predicted": 2.5, "verdict": "misses",
+         "remark": "expected"},
+        {"id": "y", "statement": "rises", "expected": ">= 1", "predicted": 2.5, "verdict": "holds"},
+    ]))  # fmt: skip
+    page = accuracy_page(tmp_path)
+    assert "1 of 2 statements hold" in page
+    assert "| x | falls | <= 1 | 2.5 | expected |" in page
+    assert "| held-out points | 6 | 20 % |" in page
+
+
+def test_a_median_that_is_not_there_counts_as_nothing() -> None:
+    assert summary([])["median_abs_error_pct"] is None
+
+
+def comparison(tmp_path: Path, **changes: Any) -> Path:
+    folder = tmp_path / "validation" / "here"
+    folder.mkdir(parents=True)
+    run = {"name": "tcp", "title": "Over TCP", "profile": "made.json", "datasets": ["../data/*.json"],
+           "fit_datasets": ["micro.json"], "calibrate": {"base": "alembert", "threads": [1]}, **changes}  # fmt: skip
+    document = {"schema_version": 1, "title": "Here", "text": "Runs.", "runs": [run]}
+    (folder / "comparison.json").write_text(json.dumps(document))
+    return folder
+
+
+def test_a_comparison_makes_its_profile_and_writes_beside_itself(tmp_path: Path) -> None:
+    folder = comparison(tmp_path)
+    (tmp_path / "validation" / "data").mkdir()
+    measured = write(tmp_path / "validation" / "data", rates("a", {1: [5.0]}))
+    (folder / "micro.json").write_text("{}")
+    found = result(tmp_path)
+    calls: list[tuple[str, Any]] = []
+
+    def make(run: Any, datasets: list[Path], mappings: list[Path], out: Path, work: Path) -> None:
+        calls.append(("make", (run.calibrate.threads, datasets, mappings, out, work.name)))
+        out.write_text("{}")
+
+    def validate(*words: Any) -> dict[str, Any]:
+        calls.append(("validate", words))
+        return found
+
+    results, written = regenerate(tmp_path, find_comparison(tmp_path, "here"), validate, make)
+    profile = folder / "made.json"
+    assert results == [found]
+    assert calls[0] == ("make", ([1], [folder / "micro.json", measured], [], profile, "here"))
+    assert calls[1][1][:2] == (str(profile), [measured])
+    assert {path.name for path in written} == {
+        "made.json", "tcp.json", "tcp.md", "tcp-agreement.svg", "tcp-curves.svg", "tcp-residuals.svg",
+    }  # fmt: skip
+    assert json.loads((folder / "tcp.json").read_text())["profile"] == "box"
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [({"datasets": []}, "/runs/0/datasets"), ({"name": "a b"}, "/runs/0/name"), ({"drows": 3}, "/runs/0/drows"),
+     ({"calibrate": {"base": "x", "starts": 0}}, "/runs/0/calibrate/starts")],
+)  # fmt: skip
+def test_bad_comparisons_are_refused_with_the_place(changes: dict[str, Any], message: str, tmp_path: Path) -> None:
+    comparison(tmp_path, **changes)
+    with pytest.raises(InputError, match=message):
+        find_comparison(tmp_path, "here")
+
+
+def test_a_comparison_that_is_not_there_is_named(tmp_path: Path) -> None:
+    comparison(tmp_path)
+    with pytest.raises(InputError, match="no comparison 'there'; there are: here"):
+        find_comparison(tmp_path, "there")
+    with pytest.raises(InputError, match=r"no file \.\./data"):
+        regenerate(tmp_path, find_comparison(tmp_path, "here"), lambda *_: {}, lambda *_: None)
+
+
+def test_the_shipped_comparisons_are_usable() -> None:
+    names = {one.folder.name for one in comparisons(REPOSITORY)}
+    assert {"published", "vm-2core"} <= names

@@ -1,0 +1,420 @@
+"""`contend calibrate` from synthetic data to a profile, what a kill leaves, and the stages one by one."""
+
+import json
+import math
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any, cast
+
+import numpy as np
+import pytest
+from jsonschema import Draft202012Validator
+from scipy import stats
+
+import contend
+from calibrating import mapping, rates, write
+from contend.calibrate.evaluations import Evaluator, Task
+from contend.calibrate.likelihood import DEGREES_OF_FREEDOM, log_likelihood, log_prior, misfit
+from contend.calibrate.pipeline import components
+from contend.calibrate.posterior import NotConvergedError, sample, split_rhat
+from contend.calibrate.problem import Builder, Parameter, Problem
+from contend.calibrate.recovery import MemoryLog, Recovered, Study, coverage, run_trial, write_synthetic
+from contend.calibrate.sensitivity import Verdict
+from contend.catalogs import PROFILES
+from contend.cli import main
+from contend.datasets import read_datasets
+from contend.errors import InputError
+from contend.measure.journal import read_entries
+from contend.runner import CoreEngine, make_engine
+from fakes import REPOSITORY, FakeCore
+
+if TYPE_CHECKING:
+    from contend.calibrate.emulator import Emulator
+
+core_is_there = any((REPOSITORY / "sim/bindings").glob("*.cpp"))
+needs_core = [pytest.mark.core, pytest.mark.skipif(not core_is_there, reason="there are no bindings yet")]
+
+SMALL = Study(
+    unknowns=(
+        ("machine.software.receive_call", "100 ns", "1.5 us"),
+        ("machine.matching.fragment_allocate", "50 ns", "3 us"),
+        ("machine.nic.registration", "8 us", "24 us"),
+    ),
+    workloads=(("shared", {}), ("overtaking", {"allow_overtaking": True, "any_tag": True})),
+    pairs=(1, 2, 4, 8),
+    window=16,
+    messages=600,
+)
+
+
+def base() -> dict[str, Any]:
+    return PROFILES.load("alembert")[1]
+
+
+class TestEvaluations:
+    def test_nothing_is_simulated_twice(self, core: FakeCore) -> None:
+        log = MemoryLog()
+        tasks = [task(pairs=pairs, replication=replication) for pairs in (1, 2) for replication in (0, 1)]
+        first = Evaluator(CoreEngine(), log, jobs=2)
+        values = first.run([*tasks, tasks[0]])
+        assert values[0] == values[4] == pytest.approx(1e5 / 1.125)
+        assert (core.calls, first.simulated, len(log.entries)) == (4, 4, 4)
+        again = Evaluator(CoreEngine(), log, jobs=1)
+        assert again.run(tasks) == values[:4]
+        assert (core.calls, again.simulated, again.found) == (4, 0, 4)
+
+    def test_another_replication_or_configuration_is_another_simulation(self, core: FakeCore) -> None:
+        del core
+        keys = {task(pairs=p, replication=r).key() for p in (1, 2) for r in (0, 1)}
+        assert len(keys) == 4
+
+    def test_a_failed_simulation_is_kept_as_such(self, core: FakeCore) -> None:
+        core.fail_at = 2
+        log = MemoryLog()
+        values = Evaluator(CoreEngine(), log, jobs=1).run([task(pairs=1), task(pairs=2)])
+        assert math.isfinite(values[0])
+        assert math.isnan(values[1])
+        assert math.isnan(Evaluator(CoreEngine(), log, jobs=1).run([task(pairs=2)])[0])
+        assert core.calls == 2
+
+
+def task(pairs: int, replication: int = 0) -> Task:
+    return Task(json.dumps({"workload": {"pairs": pairs}, "lock": "mutex"}), replication)
+
+
+def test_the_likelihood_is_students() -> None:
+    predicted, measured = np.array([[0.1, -0.2], [0.0, 0.0]]), np.array([0.0, 0.1])
+    noise, width = np.array([0.03, 0.04]), np.array([0.05, 0.1])
+    expected = [
+        sum(
+            stats.t.logpdf(p - m, DEGREES_OF_FREEDOM, scale=math.hypot(n, w))
+            for p, m, n in zip(row, measured, noise, strict=True)
+        )
+        for row, w in zip(predicted, width, strict=True)
+    ]
+    assert log_likelihood(predicted, measured, noise, width) == pytest.approx(expected)
+
+
+def test_a_failed_simulation_is_the_worst_fit() -> None:
+    failed = log_likelihood(np.array([[np.nan]]), np.array([0.0]), np.array([0.03]), np.array([0.05]))
+    far = log_likelihood(np.array([[3.0]]), np.array([0.0]), np.array([0.03]), np.array([0.05]))
+    assert failed[0] < far[0]
+    assert np.isfinite(failed[0])
+
+
+def test_positions_are_logarithms_of_values() -> None:
+    parameter = Parameter("machine.software.receive_call", "machine", "time", 1e-7, 1e-5, 1e-6)
+    assert parameter.at(0.5) == pytest.approx(1e-6)
+    assert parameter.position(1e-6) == pytest.approx(0.5)
+    assert (parameter.at(-1.0), parameter.at(2.0)) == (pytest.approx(1e-7), pytest.approx(1e-5))
+    assert parameter.name == "software.receive_call"
+    assert Parameter("fabric.latency", "a/tcp", "time", 1e-7, 1e-5, 1e-6).name == "fabric.latency@a/tcp"
+
+
+def fake_problem(dimensions: int, targets: int) -> Problem:
+    """As much of a problem as the sampler looks at."""
+    parameters = [Parameter(f"machine.x.p{i}", "machine", "time", 1e-9, 1e-6, 1e-8) for i in range(dimensions)]
+    fakes = [SimpleNamespace(point=SimpleNamespace(median=1.0, log_error=0.02), unknowns=()) for _ in range(targets)]
+    return Problem(parameters, cast("Any", fakes))
+
+
+class Line:
+    """An emulator that is exact: the first target sees the first parameter only."""
+
+    def __init__(self, targets: int) -> None:
+        self.errors = np.zeros(targets)
+
+    def predict(self, places: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+        return np.column_stack([4 * (places[:, 0] - 0.4)] + [np.zeros(len(places))] * (len(self.errors) - 1))
+
+
+def test_the_posterior_of_a_line_is_where_the_data_are() -> None:
+    problem = fake_problem(2, 6)
+    found = sample(problem, cast("Emulator", Line(6)), np.full(6, 0.02), np.array([0.5, 0.5]), seed=3)
+    low, high = found.interval(0)
+    assert low < 0.4 < high
+    assert high - low < 0.15
+    assert found.spread[0] < 0.2
+    assert found.spread[1] > 0.8  # nothing depends on it
+    assert found.rhat < 1.05
+
+
+def test_a_chain_that_has_not_converged_is_refused() -> None:
+    problem = fake_problem(12, 6)
+    with pytest.raises(NotConvergedError, match="has not converged after 1000 steps"):
+        sample(problem, cast("Emulator", Line(6)), np.full(6, 0.02), np.full(12, 0.5), seed=3, longest=1000)
+
+
+def test_rhat_tells_chains_apart() -> None:
+    stream = np.random.default_rng(1)
+    same = stream.normal(size=(400, 8, 2))
+    assert split_rhat(same) < 1.02
+    assert split_rhat(same + np.arange(8)[None, :, None]) > 1.5
+    drifting = same + np.linspace(0, 4, 400)[:, None, None]
+    assert split_rhat(drifting) > 1.2
+    assert split_rhat(same[:2]) == math.inf
+
+
+class TestWithTheRealCore:
+    pytestmark = needs_core
+
+    def files(self, tmp_path: Path, seed: int = 5) -> tuple[Path, Path, dict[str, float]]:
+        folder = tmp_path / "measured"
+        folder.mkdir()
+        made = SMALL.mapping()
+        truth = write_synthetic(
+            SMALL, made, base(), folder, Evaluator(make_engine("contend"), MemoryLog(), jobs=2), seed
+        )
+        path = tmp_path / "mapping.json"
+        path.write_text(made.model_dump_json())
+        return folder, path, truth
+
+    def words(self, folder: Path, mappings: Path, out: Path, work: Path) -> list[str]:
+        return ["calibrate", str(folder), "--base", "alembert", "-o", str(out), "--mapping", str(mappings),
+                "--work", str(work),                "--messages", "600", "--starts", "2", "-j", "2"]  # fmt: skip
+
+    @pytest.mark.slow
+    def test_from_datasets_to_a_profile_and_predictions(
+        self, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.chdir(tmp_path)
+        folder, mappings, truth = self.files(tmp_path)
+        out = tmp_path / "made.json"
+        assert main(self.words(folder, mappings, out, tmp_path / "work")) == 0
+        text = capsys.readouterr().out
+        assert "not seen by the data" in text
+        profile = json.loads(out.read_text())
+        schema = json.loads((REPOSITORY / "schemas/profile.schema.json").read_text())
+        assert not list(Draft202012Validator(schema).iter_errors(profile))
+        assert profile["name"] == "made"
+        entry = profile["software"]["receive_call"]
+        assert entry["basis"] == "calibrated"
+        assert entry["identified_by"].startswith("global fit: identified")
+        low, high = (contend_seconds(value) for value in entry["range"])
+        assert low < truth["software.receive_call"] < high
+        assert profile["nic"]["registration"]["value"] == base()["nic"]["registration"]["value"]
+        assert "not seen by the data" in profile["nic"]["registration"]["identified_by"]
+        split = profile["calibration"]["split"]
+        assert split["threads"] == [1, 4]
+        sides = [
+            {(one["dataset"], point["pairs"]) for one in split[side] for point in one["points"]}
+            for side in ("calibration", "held_out")
+        ]
+        assert len(sides[0]) == len(sides[1]) == 4
+        assert not sides[0] & sides[1]
+        fit = profile["calibration"]["fits"][0]
+        assert fit["posterior"]["rhat"] <= 1.05
+        assert fit["error_pct"]["median"] < 10
+        # The profile is one: a scenario can use it.
+        scenario = tmp_path / "s.json"
+        scenario.write_text(json.dumps({
+            "schema_version": 1, "name": "s", "machine": {"profile": "./made.json"}, "library": {"preset": "ob1-base"},
+            "fabric": {"latency": "1 us", "bandwidth": "10 GB/s"},
+        }))  # fmt: skip
+        assert contend.resolve(scenario).points
+        self.check_validation(folder, mappings, out, tmp_path)
+
+    def check_validation(self, folder: Path, mappings: Path, profile: Path, tmp_path: Path) -> None:
+        result_file = tmp_path / "result.json"
+        words = ["validate", str(profile), str(folder), "--mapping", str(mappings), "--work", str(tmp_path / "v"),
+                 "--json", str(result_file), "--out", str(tmp_path / "pictures"), "--messages", "600", "--draws", "8",
+                 "-q"]  # fmt: skip
+        assert main(words) == 0
+        result = json.loads(result_file.read_text())
+        assert sorted(point["threads"] for point in result["points"] if point["held_out"]) == [2, 2, 8, 8]
+        assert result["summary"]["held_out"]["median_abs_error_pct"] < 10
+        assert result["summary"]["held_out"]["coverage_95"] >= 0.5
+        names = {path.name for path in (tmp_path / "pictures").iterdir()}
+        assert {"validation.json", "validation.md", "agreement.png", "curves.svg", "residuals.png"} <= names
+
+    def test_without_a_posterior_no_interval_is_claimed(self, tmp_path: Path) -> None:
+        folder, mappings, _ = self.files(tmp_path)
+        out = tmp_path / "made.json"
+        words = [*self.words(folder, mappings, out, tmp_path / "work"), "--no-posterior", "--starts", "1", "-q"]
+        assert main(words) == 0
+        entry = json.loads(out.read_text())["software"]["receive_call"]
+        assert entry["uncertainty"].startswith("not known")
+        assert "not judged without a posterior" in entry["identified_by"]
+
+    @pytest.mark.slow
+    def test_killed_at_any_moment_it_goes_on_and_ends_the_same(self, tmp_path: Path) -> None:
+        folder, mappings, _ = self.files(tmp_path)
+        whole = tmp_path / "whole" / "made.json"
+        whole.parent.mkdir()
+        words = [sys.executable, "-m", "contend"]
+        environment = os.environ | {"PYTHONPATH": os.pathsep.join(path for path in sys.path if path)}
+
+        def run(out: Path, work: Path, kill_after: int | None) -> str:
+            process = subprocess.Popen(
+                [*words, *self.words(folder, mappings, out, work), "--no-posterior"],
+                env=environment, stdout=subprocess.PIPE, text=True,
+                stderr=subprocess.DEVNULL,
+            )  # fmt: skip
+            if kill_after is not None:
+                journal = work / "journal.jsonl"
+                assert wait_until(lambda: lines(journal) > kill_after or process.poll() is not None)
+                process.send_signal(signal.SIGKILL)
+            text, _ = process.communicate(timeout=240)
+            if kill_after is None:
+                assert process.returncode == 0
+            return text
+
+        run(whole, tmp_path / "w1", None)
+        parted = tmp_path / "parted" / "made.json"
+        parted.parent.mkdir()
+        known = 0
+        for kill_after in (5, 400):
+            run(parted, tmp_path / "w2", kill_after)
+            assert not list(parted.parent.iterdir())
+            entries, _ = read_entries((tmp_path / "w2" / "journal.jsonl").read_bytes())
+            assert len(entries) > known
+            known = len(entries)
+        text = run(parted, tmp_path / "w2", None)
+        everything = lines(tmp_path / "w1" / "journal.jsonl")
+        assert f"\n{everything - known} simulations" in f"\n{text}"
+        assert lines(tmp_path / "w2" / "journal.jsonl") == everything
+        assert parted.read_bytes() == whole.read_bytes()
+
+    @pytest.mark.slow
+    def test_synthetic_recovery_in_small(self, tmp_path: Path) -> None:
+        trials = []
+        for seed in (1, 2):
+            folder = tmp_path / str(seed)
+            folder.mkdir()
+            recovered, _ = run_trial(SMALL, base(), folder, make_engine("contend"), seed=seed, jobs=2, starts=1)
+            trials.append(recovered)
+        verdicts = {one.name: one.verdict for one in trials[0]}
+        assert verdicts["nic.registration"] is Verdict.unseen
+        assert verdicts["software.receive_call"] is Verdict.identified
+        found = coverage(trials)
+        assert found["known_parameters"] >= 2
+        assert found["coverage"] >= 0.5
+
+    def test_parameters_that_share_no_point_are_fitted_apart(self, tmp_path: Path) -> None:
+        write(tmp_path, rates("a", {1: [5e5]}))
+        write(tmp_path, rates("b", {1: [5e5]}) | {"transport": "shm"})
+        unknowns = [
+            {"path": "machine.software.receive_call", "scope": "library", "range": ["1 ns", "1 us"]},
+            {"path": "machine.nic.post", "scope": "library-transport", "range": ["1 ns", "1 us"]},
+        ]
+        shared = mapping(transports=["*"], unknowns=unknowns)
+        apart = mapping(transports=["*"], unknowns=unknowns[1:])
+        points = [(dataset, point) for dataset in read_datasets([tmp_path]) for point in dataset.points]
+        one = Builder(base(), [shared], messages=200).build(points)
+        assert [p.name for p in one.parameters] == [
+            "software.receive_call@alib",
+            "nic.post@alib/tcp",
+            "nic.post@alib/shm",
+        ]
+        assert len(components(one)) == 1
+        other = components(Builder(base(), [apart], messages=200).build(points))
+        assert [[p.name for p in part.parameters] for part in other] == [["nic.post@alib/tcp"], ["nic.post@alib/shm"]]
+
+    def test_what_cannot_be_simulated_is_listed_with_the_reason(self, tmp_path: Path) -> None:
+        write(tmp_path, rates("a", {1: [5e5], 64: [1e5]}))
+        write(tmp_path, rates("b", {1: [5e5]}) | {"transport": "pigeons"})
+        points = [(dataset, point) for dataset in read_datasets([tmp_path]) for point in dataset.points]
+        problem = Builder(base(), [mapping()], messages=200).build(points)
+        reasons = {f"{one.dataset.name}{one.point.parameters['pairs']}": one.reason for one in problem.unpredicted}
+        assert len(problem.targets) == 1
+        assert "cores" in reasons["a64"]
+        assert reasons["b1"] == "no mapping for alib over pigeons"
+
+    def test_bad_ranges_are_explained(self, tmp_path: Path) -> None:
+        write(tmp_path, rates("a", {1: [5e5]}))
+        points = [(dataset, point) for dataset in read_datasets([tmp_path]) for point in dataset.points]
+        for unknown, reason in (
+            ({"path": "machine.software.nothing"}, "is no value of a scenario"),
+            ({"path": "machine.nic.post", "range": ["1 GB/s", "2 GB/s"]}, "another unit"),
+            ({"path": "machine.nic.post", "range": ["5 ns", "5 ns"]}, "is empty"),
+            ({"path": "fabric.latency", "scope": "transport"}, "has no range"),
+        ):
+            problem = Builder(base(), [mapping(unknowns=[unknown])], messages=200).build(points)
+            assert reason in problem.unpredicted[0].reason
+
+    @pytest.mark.parametrize(
+        ("words", "message"),
+        [
+            (["--base", "alembrt", "-o", "x.json"], "did you mean 'alembert'?"),
+            (["--base", "alembert", "-o", "x.txt"], "a profile is a file NAME.json"),
+            (["--base", "alembert", "-o", "x.json", "--threads", "1,many"], "expected numbers with commas"),
+            (["--base", "alembert", "-o", "x.json", "--threads", "1,2,4"], "more than half"),
+            (["--base", "alembert", "-o", "x.json"], "no mapping for alib over pigeons"),
+            (["--base", "alembert", "-o", "x.json", "--direct"], "no dataset identifies a parameter"),
+        ],
+    )
+    def test_wrong_use_is_explained_and_writes_nothing(
+        self, words: list[str], message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
+        capsys: pytest.CaptureFixture[str],
+    ) -> None:  # fmt: skip
+        monkeypatch.chdir(tmp_path)
+        write(tmp_path, rates("a", {1: [5e5], 2: [4e5], 4: [3e5]}) | {"transport": "pigeons"})
+        assert main(["calibrate", "a.json", *words]) == 2
+        assert message in capsys.readouterr().err
+        assert not (tmp_path / "x.json").exists()
+
+
+def contend_seconds(text: str) -> float:
+    from contend.prices import parse_price
+
+    return parse_price(text).value
+
+
+def lines(path: Path) -> int:
+    return path.read_bytes().count(b"\n") if path.exists() else 0
+
+
+def wait_until(condition: Callable[[], bool], seconds: float = 120.0) -> bool:
+    until = time.monotonic() + seconds
+    while time.monotonic() < until:
+        if condition():
+            return True
+        time.sleep(0.01)
+    return False
+
+
+def test_coverage_counts_known_parameters_only() -> None:
+    trial = [
+        Recovered("a", Verdict.identified, 1.0, (0.5, 2.0)),
+        Recovered("b", Verdict.weak, 3.0, (0.5, 2.0)),
+        Recovered("c", Verdict.unseen, 3.0, None),
+    ]
+    found = coverage([trial, trial])
+    assert (found["known_parameters"], found["covered"], found["coverage"]) == (4, 2, 0.5)
+    assert found["trials_with_all_covered"] == 0
+    assert found["by_parameter"]["c"]["verdicts"] == {"not seen by the data": 2}
+
+
+def test_a_scope_is_written_into_a_plain_profile(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    document = base()
+    entry = document["nic"]["post"] | {"value": "2 us"}
+    document["calibration"] = {"scopes": {"a/tcp": {"machine.nic.post": entry, "fabric.latency": entry}}}
+    path = tmp_path / "with.json"
+    path.write_text(json.dumps(document))
+    out = tmp_path / "plain.json"
+    assert main(["profile", "scope", str(path), "a/tcp", "-o", str(out)]) == 0
+    assert json.loads(out.read_text())["nic"]["post"]["value"] == "2 us"
+    capsys.readouterr()
+    assert main(["profile", "diff", "alembert", str(out), "--values", "--json"]) == 0
+    differing = {one["parameter"]: one["ratio"] for one in json.loads(capsys.readouterr().out)}
+    assert differing["nic.post"] == pytest.approx(40.0)
+    assert main(["profile", "scope", str(path), "b/tcp", "-o", str(out)]) == 2
+    assert "it has: a/tcp" in capsys.readouterr().err
+    with pytest.raises(InputError):
+        PROFILES.load("nothing")
+
+
+def test_the_misfit_is_taken_at_the_likeliest_discrepancy() -> None:
+    measured, noise = np.zeros(8), np.full(8, 0.02)
+    near, far = misfit(np.array([np.full(8, 0.02), np.full(8, 1.0)]), measured, noise)
+    assert near < far
+    widths = np.geomspace(1e-3, 3, 400)
+    rows = np.tile(np.full(8, 1.0), (400, 1))
+    best = float((log_likelihood(rows, measured, noise, widths) + log_prior(widths)).max())
+    assert far == pytest.approx(-best, abs=0.1)

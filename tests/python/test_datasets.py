@@ -1,0 +1,122 @@
+"""Measured datasets are read as they were written, and refused with a place where they are not what they should be."""
+
+import json
+import math
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from calibrating import dataset, metric, rates, write
+from contend.datasets import read_dataset, read_datasets
+from contend.errors import InputError
+from contend.prices import exact_price, format_price, parse_price
+
+
+@pytest.mark.parametrize(
+    ("text", "value", "kind"),
+    [("85 ns", 85e-9, "time"), ("12.5 GB/s", 12.5e9, "rate"), ("4 KiB", 4096, "size"), ("100 Gbit/s", 12.5e9, "rate"),
+     ("0 ns", 0, "time"), (3, 3, "number"), ("1.5us", 1.5e-6, "time")],
+)  # fmt: skip
+def test_quantities_are_read(text: object, value: float, kind: str) -> None:
+    found = parse_price(text)
+    assert (found.value, found.kind) == (pytest.approx(value), kind)
+
+
+@pytest.mark.parametrize("text", ["85", "ns", "85 parsecs", "", True, None, "1 2 ns"])
+def test_what_is_no_quantity_is_refused(text: object) -> None:
+    with pytest.raises(InputError, match="no number and no value with a unit"):
+        parse_price(text)
+
+
+@pytest.mark.parametrize("value", [3.7e-13, 8.5e-9, 1.23456e-6, 2.5e-3, 1.0])
+def test_what_is_written_is_read_again(value: float) -> None:
+    exact = parse_price(exact_price(value, "time")).value
+    assert exact == pytest.approx(value, abs=0.5e-12)
+    assert parse_price(format_price(value, "time")).value == pytest.approx(value, rel=1e-3)
+
+
+def test_only_clean_samples_count_unless_none_is_clean(tmp_path: Path) -> None:
+    clean = metric(100.0, 110.0, 900.0) | {"clean": [True, True, False]}
+    none = metric(100.0, 900.0) | {"clean": [False, False]}
+    points = [{"parameters": {"pairs": n}, "message_rate": entry} for n, entry in enumerate((clean, none), 1)]
+    first, second = read_dataset(write(tmp_path, dataset("a", {}, points))).points
+    assert first.median == pytest.approx(105.0)
+    assert second.median == pytest.approx(500.0)
+
+
+def test_the_error_of_a_median_comes_from_its_launches(tmp_path: Path) -> None:
+    apart = metric(*[100.0] * 4, *[120.0] * 4, *[140.0] * 4, launches=3)
+    together = metric(*[100.0, 120.0, 120.0, 140.0] * 3, launches=3)
+    points = [{"parameters": {"pairs": n}, "message_rate": entry} for n, entry in enumerate((apart, together), 1)]
+    one, other = read_dataset(write(tmp_path, dataset("a", {}, points))).points
+    assert one.log_error > 1.2 * other.log_error
+    single = read_dataset(write(tmp_path, rates("b", {1: [5.0]}))).points[0]
+    assert single.log_error == pytest.approx(0.1)
+
+
+def test_a_point_without_samples_says_why(tmp_path: Path) -> None:
+    point = {"parameters": {"pairs": 2}, "message_rate": {"samples": [], "unit": ""}, "outcome": "timed out"}
+    found = read_dataset(write(tmp_path, dataset("a", {}, [point]))).points[0]
+    assert (found.spread, found.outcome) == (None, "timed out")
+    assert math.isinf(found.log_error)
+    with pytest.raises(ValueError, match="no median"):
+        _ = found.median
+
+
+def broken(**changes: Any) -> dict[str, Any]:
+    return rates("a", {1: [5.0]}) | changes
+
+
+@pytest.mark.parametrize(
+    ("document", "message"),
+    [
+        ([1], "a dataset is a JSON object"),
+        (broken(points=3), "/points: found 3; allowed: an array"),
+        (broken(machine="box"), '/machine: found "box"; allowed: an object'),
+        ({k: v for k, v in broken().items() if k != "transport"}, "/transport: is missing; allowed: a text"),
+        (broken(points=[4]), "/points/0: a point is an object"),
+        (broken(points=[{"parameters": {}}]), "/points/0: has none of message_rate"),
+        (
+            broken(points=[{"parameters": {}, "message_rate": {"samples": [1, -2]}}]),
+            "/samples/1: found -2; allowed: a pos",
+        ),
+        (
+            broken(points=[{"parameters": {}, "message_rate": {"samples": [1], "launch": [1, 2]}}]),
+            "one entry per sample",
+        ),
+    ],
+)
+def test_bad_datasets_are_refused_with_the_place(document: Any, message: str, tmp_path: Path) -> None:
+    path = tmp_path / "a.json"
+    path.write_text(json.dumps(document))
+    with pytest.raises(InputError) as caught:
+        read_dataset(path)
+    assert str(path) in str(caught.value)
+    assert message in str(caught.value)
+
+
+def test_text_that_is_no_json_is_refused_with_line_and_column(tmp_path: Path) -> None:
+    path = tmp_path / "a.json"
+    path.write_text('{"dataset": "a",\n  "points": [1,,2]}')
+    with pytest.raises(InputError, match=r"a\.json:2:16: not JSON"):
+        read_dataset(path)
+
+
+def test_folders_are_searched_and_doubles_refused(tmp_path: Path) -> None:
+    write(tmp_path, rates("a", {1: [5.0]}))
+    (tmp_path / "journal.json").write_text("{}")
+    assert [one.name for one in read_datasets([tmp_path])] == ["a"]
+    with pytest.raises(InputError, match="has no datasets"):
+        read_datasets([_empty(tmp_path)])
+    other = tmp_path / "other"
+    other.mkdir()
+    write(other, rates("a", {2: [5.0]}))
+    with pytest.raises(InputError, match="both the dataset 'a' of one machine"):
+        read_datasets([tmp_path])
+
+
+def _empty(folder: Path) -> Path:
+    path = folder / "empty"
+    path.mkdir()
+    return path

@@ -1,0 +1,247 @@
+"""Direct identification, split and mapping: the parts of a calibration that need no simulation."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from calibrating import MACHINE, dataset, mapping, metric, rates, time_of, write
+from contend.calibrate.identification import RULES, Identified, Skipped, identify
+from contend.calibrate.mapping import Mapping, find_mapping, load_mappings, read_mapping, scenario_layers, scope_keys
+from contend.calibrate.split import choose_split, split_points, split_record, was_fitted
+from contend.catalogs import PROFILES
+from contend.datasets import Dataset, read_dataset, read_datasets
+from contend.errors import InputError
+from contend.jsontypes import JsonObject
+
+
+def machine_points() -> list[dict[str, Any]]:
+    return [
+        time_of(5e-9, 5.2e-9, 4.8e-9, probe="atomic", operation="fetch_add", state="owned", threads=1),
+        time_of(2e-8, probe="atomic", operation="fetch_add", state="contended", threads=2),
+        time_of(6e-8, 6.2e-8, probe="cache_line", from_core=0, to_core=1),
+        time_of(1e-5, 1.1e-5, probe="futex_wake", from_core=0, to_core=1, part="call"),
+        time_of(4e-5, 4.1e-5, probe="futex_wake", from_core=0, to_core=1, part="wakeup"),
+        time_of(6e-7, 6.1e-7, probe="futex_wake", from_core=0, to_core=0, part="call"),
+        time_of(8e-7, 8.1e-7, probe="context_switch", core=0),
+        time_of(1.6e-7, probe="yield", core=0, threads=1),
+        time_of(4e-7, 4.1e-7, probe="memcpy", message_size=4096, memory="cold"),
+    ]
+
+
+def measured(tmp_path: Path, *more: dict[str, Any]) -> list[Dataset]:
+    documents = [dataset("machine", {"kind": "machine"}, machine_points(), transport="none"), *more]
+    return [read_dataset(write(tmp_path, document)) for document in documents]
+
+
+def base() -> JsonObject:
+    return PROFILES.load("alembert")[1]
+
+
+def found_by_path(datasets: list[Dataset]) -> tuple[dict[str, Identified], dict[str, Skipped]]:
+    found, skipped = identify(datasets, base())
+    return {one.rule.path: one for one in found}, {one.rule.path: one for one in skipped}
+
+
+def test_a_microbenchmark_gives_its_parameter(tmp_path: Path) -> None:
+    found, skipped = found_by_path(measured(tmp_path))
+    assert found["machine.cache.atomic_hit"].value == pytest.approx(5e-9)
+    assert found["machine.cache.transfer_socket"].value == pytest.approx(6.1e-8)
+    assert found["machine.futex.wake_call"].value == pytest.approx(1.05e-5)
+    assert found["machine.futex.wake_latency"].value == pytest.approx(3e-5)
+    assert found["machine.futex.wait_call"].value == pytest.approx(2e-7)
+    copying = found["machine.software.copy_bandwidth"]
+    assert (copying.value, copying.kind) == (pytest.approx(4096 / 4.05e-7), "rate")
+    for one in found.values():
+        assert one.low < one.value < one.high
+        assert one.scope == "machine"
+    assert "machine.cache.transfer_remote" in skipped  # one socket
+
+
+def test_the_interval_follows_the_spread(tmp_path: Path) -> None:
+    quiet = dataset("q", {"kind": "machine"}, [time_of(*[6e-8] * 8, probe="cache_line", from_core=0, to_core=1)])
+    noisy = dataset("n", {"kind": "machine"}, [time_of(*[3e-8, 6e-8] * 4, probe="cache_line", from_core=0, to_core=1)])
+    (one,), _ = identify([read_dataset(write(tmp_path, quiet))], base())
+    (other,), _ = identify([read_dataset(write(tmp_path, noisy))], base())
+    assert one.half_width == pytest.approx(0.05)  # the least
+    assert other.half_width > 0.2
+
+
+def test_a_formula_that_gives_nothing_positive_is_no_value(tmp_path: Path) -> None:
+    points = [
+        time_of(5e-7, probe="context_switch", core=0),
+        time_of(6e-7, probe="futex_wake", from_core=0, to_core=0, part="call"),
+    ]
+    found, skipped = identify([read_dataset(write(tmp_path, dataset("m", {"kind": "machine"}, points)))], base())
+    assert not found
+    reason = next(one.reason for one in skipped if one.rule.path == "machine.futex.wait_call")
+    assert "what it subtracts is not in what was measured" in reason
+
+
+def test_cores_are_on_sockets(tmp_path: Path) -> None:
+    points = [time_of(5e-8, probe="cache_line", from_core=0, to_core=1),
+              time_of(1.2e-7, probe="cache_line", from_core=0, to_core=2)]  # fmt: skip
+    machine = MACHINE | {"topology": {"sockets": 2, "cores": 4}}
+    document = dataset("m", {"kind": "machine"}, points, machine=machine)
+    found, _ = identify([read_dataset(write(tmp_path, document))], base())
+    values = {one.rule.path: one.value for one in found}
+    assert values == {
+        "machine.cache.transfer_socket": pytest.approx(5e-8), "machine.cache.transfer_remote": pytest.approx(1.2e-7),
+    }  # fmt: skip
+
+
+def primitives(transport: str, isend: float) -> dict[str, Any]:
+    points = [time_of(isend, isend, primitive="isend", message_size=0), time_of(2e-7, 2e-7, primitive="irecv")]
+    points += [time_of(1e-6 + 4e-9 * depth, 1.001e-6 + 4e-9 * depth, primitive="match_posted", depth=depth)
+               for depth in (0, 64, 1024)]  # fmt: skip
+    return dataset(f"primitives_{transport}", {"kind": "primitives"}, points, transport=transport)
+
+
+def test_prices_of_calls_are_for_a_library_and_guide_the_fit(tmp_path: Path) -> None:
+    datasets = measured(tmp_path, primitives("shm", 2e-7), primitives("tcp", 2.2e-6))
+    found, _ = identify(datasets, base())
+    by_scope = {(one.rule.path, one.scope): one for one in found}
+    element = by_scope["machine.matching.element", "alib"]
+    assert element.value == pytest.approx(4e-9, rel=0.01)
+    assert element.rule.isolates
+    post = by_scope["machine.nic.post", "alib/tcp"]
+    assert (post.value, post.high / post.value) == (pytest.approx(2e-6), pytest.approx(3.0))
+    # The call without what is priced elsewhere: three atomics of 5 ns.
+    assert by_scope["machine.software.send_call", "alib"].value == pytest.approx(1.85e-7)
+    assert ("machine.nic.post", "alib/shm") not in by_scope
+
+
+def test_several_machines_identify_nothing(tmp_path: Path) -> None:
+    other = dataset("n", {"kind": "machine"}, machine_points(), machine={"id": "another", "cpu": "x"})
+    found, skipped = identify(measured(tmp_path, other), base())
+    assert not found
+    assert "several machines" in skipped[0].reason
+
+
+def test_every_rule_names_a_parameter_or_one_to_come() -> None:
+    sections = set(base()) | {"scheduler", "tcp", "shared_memory"}  # a profile may leave these out
+    for rule in RULES:
+        first, *rest = rule.path.split(".")
+        assert rest
+        assert first == "fabric" or rest[0] in sections
+
+
+def curves(tmp_path: Path) -> list[Dataset]:
+    values = {n: [1000.0 * n] for n in (1, 2, 4, 8, 16, 20)}
+    write(tmp_path, rates("shared", values))
+    write(tmp_path, rates("small", {n: [10.0] for n in (1, 4, 7)}, window=16))
+    write(tmp_path, dataset("machine", {"kind": "machine"}, machine_points()))
+    return read_datasets([tmp_path])
+
+
+def test_calibration_and_validation_points_are_disjoint(tmp_path: Path) -> None:
+    datasets = curves(tmp_path)
+    split = choose_split(datasets)
+    assert (split.threads, split.window) == ((1, 4, 8), 128)  # at most half of 1, 2, 4, 7, 8, 16, 20
+    fitted, held_out = split_points(datasets, split)
+    assert sorted(int(str(point.parameters["pairs"])) for _, point in fitted) == [1, 4, 8]
+    assert len(held_out) == 6
+    record = split_record(split, fitted, held_out)
+    for one, point in fitted:
+        assert was_fitted(record, one, point)
+    for one, point in held_out:
+        assert not was_fitted(record, one, point)
+    assert not was_fitted(None, *fitted[0])
+
+
+def test_a_dataset_measured_again_counts_as_the_same(tmp_path: Path) -> None:
+    datasets = curves(tmp_path)
+    split = choose_split(datasets)
+    record = split_record(split, *split_points(datasets, split))
+    again = read_dataset(write(tmp_path, rates("shared", {1: [5.0], 2: [6.0]})))
+    assert [was_fitted(record, again, point) for point in again.points] == [True, False]
+
+
+@pytest.mark.parametrize(
+    ("threads", "window", "message"),
+    [([1, 2, 4, 8], None, "more than half"), ([1, 3], None, "no point was measured with 3 threads"),
+     (None, 64, "no point was measured with window 64")],
+)  # fmt: skip
+def test_a_split_that_could_not_judge_is_refused(
+    threads: list[int] | None, window: int | None, message: str, tmp_path: Path
+) -> None:
+    with pytest.raises(InputError, match=message):
+        choose_split(curves(tmp_path), threads, window)
+
+
+def test_a_dataset_can_be_held_out(tmp_path: Path) -> None:
+    datasets = curves(tmp_path)
+    fitted, _ = split_points(datasets, choose_split(datasets, excluded=["shared"]))
+    assert not fitted
+
+
+def test_the_first_mapping_that_fits_counts(tmp_path: Path) -> None:
+    one = read_dataset(write(tmp_path, rates("a", {1: [5.0]})))
+    first, second = mapping(name="x", libraries=["al*"]), mapping(name="y")
+    assert find_mapping([first, second], one) is first
+    assert find_mapping([mapping(libraries=["other"]), second], one) is second
+    assert find_mapping([mapping(transports=["shm"])], one) is None
+    assert scope_keys(one) == ["tcp", "alib", "alib/tcp"]
+
+
+def test_options_and_cases_change_layers(tmp_path: Path) -> None:
+    used = mapping(
+        options={"contexts": {"path": "library.instances.count"},
+                 "dedicated": {"path": "library.instances.assignment",
+                               "values": {"true": "dedicated", "false": "round-robin"}}},
+        cases=[{"when": {"mode": "process"}, "layers": {"library": {"thread_level": "single"}}}],
+    )  # fmt: skip
+    point = {"parameters": {"pairs": 4, "options.contexts": 8, "options.dedicated": True}, "message_rate": metric(5.0)}
+    plain = {"parameters": {"pairs": 4, "mode": "process", "options.spc": True}, "message_rate": metric(5.0)}
+    document = dataset(
+        "a", {"kind": "multirate", "message_size": 0, "iterations": 500, "bind": "compact"}, [point, plain]
+    )
+    found = read_dataset(write(tmp_path, document))
+    layers = scenario_layers(used, found, found.points[0], iterations=7)
+    assert layers["library"] == {"preset": "ob1-base", "instances": {"count": 8, "assignment": "dedicated"}}
+    assert layers["workload"] == {
+        "kind": "multirate", "message_size": "0 B", "iterations": 7, "warmup_iterations": 1, "pairs": 4,
+    }  # fmt: skip
+    with pytest.raises(InputError, match="does not say what the library's option 'spc' means"):
+        scenario_layers(used, found, found.points[1])
+    with_spc = used.model_copy(update={"options": {"spc": used.options["contexts"].model_copy(update={"path": None})}})
+    assert scenario_layers(with_spc, found, found.points[1])["library"]["thread_level"] == "single"
+
+
+def test_an_option_with_a_value_that_nobody_translated_is_refused(tmp_path: Path) -> None:
+    used = mapping(options={"dedicated": {"path": "library.instances.assignment", "values": {"true": "dedicated"}}})
+    point = {"parameters": {"pairs": 1, "options.dedicated": False}, "message_rate": metric(5.0)}
+    found = read_dataset(write(tmp_path, dataset("a", {"kind": "multirate"}, [point])))
+    with pytest.raises(InputError, match="does not know the value false of the option 'dedicated'"):
+        scenario_layers(used, found, found.points[0])
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [('{"schema_version": 1}', "/name: Field required"), ("[]", "should be an object"),
+     ('{"schema_version": 1, "nam": 2}', "Field required"),
+     ("{", "JSON")],
+)  # fmt: skip
+def test_bad_mappings_are_refused_with_the_place(text: str, message: str, tmp_path: Path) -> None:
+    path = tmp_path / "m.json"
+    path.write_text(text)
+    with pytest.raises(InputError, match=message) as caught:
+        read_mapping(path)
+    assert str(path) in str(caught.value)
+
+
+def test_shipped_mappings_are_usable_and_do_not_hide_each_other() -> None:
+    shipped = load_mappings()
+    names = [one.name for one in shipped]
+    assert len(set(names)) == len(names)
+    wanted = {("openmpi-5", "tcp"), ("openmpi-4", "shm"), ("openmpi-5", "uct-tcp"), ("openmpi-5", "ucx-tcp"),
+              ("mpich-5", "tcp"),              ("mpich-3", "shm"), ("intelmpi", "tcp")}  # fmt: skip
+    for library, transport in wanted:
+        assert len([one for one in shipped if one.fits(library, transport)]) == 1, (library, transport)
+
+
+def test_a_scope_for_the_machine_cannot_be_the_fabrics() -> None:
+    for one in load_mappings():
+        assert isinstance(one, Mapping)
+        for unknown in one.unknowns:
+            assert not (unknown.path.startswith("fabric.") and unknown.scope == "machine"), (one.name, unknown.path)

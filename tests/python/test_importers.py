@@ -1,0 +1,192 @@
+"""Output of foreign programs becomes datasets; what is wrong with a file is said with line and column."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from contend.cli import main
+from contend.datasets import read_dataset
+from contend.errors import InputError
+from contend.importers.formats import FORMATS
+
+MULTIRATE = "1\t20\t1\t20\t0\t128\t0.00 Gbps\t7.13 usec\t140199.00 msg/s\n"
+MBW_MR = """# OSU MPI Multiple Bandwidth / Message Rate Test v5.6.2
+# [ pairs: 4 ] [ window size: 64 ]
+# Size                  MB/s        Messages/s
+1                      12.35       12345678.90
+8                      98.00       12250000.00
+"""
+LATENCY_MT = """# Number of Sender threads: 1
+# Number of Receiver threads: 4
+# OSU MPI Multi-threaded Latency Test v5.6.3
+# Size          Latency (us)
+0                       3.89
+1024                    4.25
+"""
+RMA_MT = """##########################################
+# RMA-MT Bandwidth
+#
+# Operation: put
+# Sync: flush
+# Thread count: 16
+# Number of MPI process pairs: 1
+# Iterations: 1000
+# Bind worker threads: yes
+# Number of windows: 1
+# Unique displacement per thread: no
+##########################################
+  BpT(16)\t  BxT(16)\tBandwidth(MiB/s)\tMessage_Rate(M/s)
+        1\t       16\t        1.302\t\t  1364736.838
+        2\t       32\t        2.647\t\t  1387855.707
+"""
+RMA_MT_CSV = (
+    RMA_MT.split("  BpT", maxsplit=1)[0]
+    + "BpT(16),BxT(16),Bandwidth(MiB/s),Message_Rate(M/s)\n1,16,1.302,1364736.838\n"
+)
+IMB_MT = """
+#-----------------------------------------------------------------------------
+# Benchmarking UniBandMT
+# #processes = 2 (threads: 4)
+# window_size = 64
+#-----------------------------------------------------------------------------
+       #bytes #repetitions    Mbytes/sec       Msg/sec
+            0         1000          0.00       2500000
+           32         1000         20.00       2400000
+"""
+UCX = """+--------------+--------------+------------------------------+---------------------+-----------------------+
+| API:          protocol layer                                                                                  |
+| Test:         tag match bandwidth                                                                             |
+| Message size: 8                                                                                               |
++--------------+--------------+------------------------------+---------------------+-----------------------+
+|    Stage     | # iterations | 50.0%ile | average | overall |  average |  overall |  average  |  overall  |
+[thread 0]           5000000      0.120     0.126     0.126       60.00      60.55     7936508     7936508
+Final:               5000000      0.120     0.126     0.126       60.00      60.55     7936508     7936500
+"""
+GOOD = {
+    "multirate": MULTIRATE, "osu-mbw-mr": MBW_MR, "osu-latency-mt": LATENCY_MT, "rma-mt": RMA_MT, "imb-mt": IMB_MT,
+    "ucx-perftest": UCX,
+}  # fmt: skip
+
+
+def importing(kind: str, text: str, tmp_path: Path, *options: str) -> Path:
+    source = tmp_path / "output.txt"
+    source.write_text(text)
+    out = tmp_path / "made.json"
+    assert main(["import", kind, str(source), "-o", str(out), *options]) == 0
+    return out
+
+
+def test_there_is_an_example_of_every_format() -> None:
+    assert set(GOOD) == set(FORMATS)
+
+
+@pytest.mark.parametrize(
+    ("kind", "text", "workload", "parameters", "metric", "value"),
+    [
+        ("multirate", MULTIRATE, {"kind": "multirate"},
+         {"pairs": 20, "message_size": 0, "window": 128, "mode": "thread"}, "message_rate", 140199.0),
+        ("osu-mbw-mr", MBW_MR, {"mode": "process", "pairs": 4, "window": 64}, {"message_size": 1}, "message_rate",
+         12345678.9),
+        ("osu-latency-mt", LATENCY_MT, {"senders": 1, "receivers": 4}, {"message_size": 0}, "time_per_operation",
+         3.89e-6),
+        ("rma-mt", RMA_MT, {"operation": "put", "synchronisation": "flush", "threads": 16, "operations": 1000,
+                            "window_per_thread": False}, {"message_size": 1}, "message_rate", 1364736.838),
+        ("rma-mt", RMA_MT_CSV, {"kind": "rma-mt"}, {"message_size": 1, "operation": "put", "synchronisation": "flush",
+         "threads": 16, "operations": 1000, "window_per_thread": False}, "message_rate", 1364736.838),
+        ("imb-mt", IMB_MT.replace("           32 ", "           32 "), {"communicator_per_pair": True, "pairs": 4},
+         {"message_size": 0}, "message_rate", 2500000),
+        ("ucx-perftest", UCX, {"kind": "ucx-perftest"}, {"message_size": 8, "test": "tag match bandwidth"},
+         "message_rate", 7936500),
+    ],
+)  # fmt: skip
+def test_values_and_parameters_are_the_programs(  # noqa: PLR0917 - all of one stage
+    kind: str, text: str, workload: dict[str, object], parameters: dict[str, object], metric: str, value: float,
+    tmp_path: Path,
+) -> None:  # fmt: skip
+    found = read_dataset(importing(kind, text, tmp_path))
+    point = found.points[0]
+    assert workload.items() <= found.workload.items()
+    assert point.parameters == parameters
+    assert (point.metric, point.median) == (metric, pytest.approx(value))
+
+
+def test_bytes_of_imb_are_those_of_all_threads(tmp_path: Path) -> None:
+    assert read_dataset(importing("imb-mt", IMB_MT, tmp_path)).points[1].parameters == {"message_size": 8}
+
+
+def test_runs_in_one_file_are_samples(tmp_path: Path) -> None:
+    text = MULTIRATE + MULTIRATE.replace("140199", "150000") + MULTIRATE.replace("140199", "145000")
+    (point,) = read_dataset(importing("multirate", text, tmp_path)).points
+    assert point.samples == (140199.0, 150000.0, 145000.0)
+    assert point.spread is not None
+    assert point.spread.launches == 3
+
+
+def test_what_the_file_does_not_say_can_be_added(tmp_path: Path) -> None:
+    options = ["--library", "openmpi-5", "--transport", "tcp", "--workload", "communicator_per_pair=true"]
+    found = read_dataset(importing("multirate", MULTIRATE, tmp_path, *options))
+    assert (found.library_key, found.transport, found.workload["communicator_per_pair"]) == ("openmpi-5", "tcp", True)
+
+
+def changed(kind: str, old: str, new: str) -> tuple[str, str]:
+    assert old in GOOD[kind]
+    return kind, GOOD[kind].replace(old, new, 1)
+
+
+@pytest.mark.parametrize(
+    ("case", "place", "message"),
+    [
+        (("multirate", ""), "1:1", "the file is empty"),
+        (changed("multirate", "140199.00", "many"), "1:37", "found 'many' where the message rate should be: no number"),
+        (changed("multirate", "140199.00", "nan"), "1:37", "must be more than 0"),
+        (changed("multirate", "140199.00", "-1"), "1:37", "must be more than 0"),
+        (changed("multirate", " msg/s", ""), "1:46", "11 columns; a line of Multirate has 12"),
+        (changed("multirate", "Gbps", "Mbps"), "1:22", "found 'Mbps'; allowed: 'Gbps'"),
+        (changed("multirate", "1\t20\t1", "0\t20\t1"), "1:1", "at least one process"),
+        (changed("multirate", "\t128\t", "\t1.5\t"), "1:13", "the window should be: no whole number"),
+        (("osu-mbw-mr", "# OSU MPI Multiple Bandwidth / Message Rate Test v5.6.2\n"), "1:1", "no table of osu_mbw_mr"),
+        (changed("osu-mbw-mr", "# [ pairs: 4 ] [ window size: 64 ]\n", ""), "3:1", "numbers before the line"),
+        (changed("osu-mbw-mr", "12250000.00", "12250000.00 7"), "5:48", "4 columns; a line of osu_mbw_mr has 3"),
+        (changed("osu-mbw-mr", "MB/s", "us"), "3:1", "no output of osu_mbw_mr"),
+        (("osu-latency-mt", MBW_MR), "3:1", "no output of osu_latency_mt"),
+        (changed("osu-latency-mt", "4.25", "4,25"), "6:25", "found '4,25' where the latency should be: no number"),
+        (changed("rma-mt", "Sync: flush", "Sync: pscw"), "5:9", "found the synchronisation 'pscw'; allowed: lock_all"),
+        (changed("rma-mt", "# Thread count: 16\n", ""), "13:1", "numbers before the header"),
+        (changed("rma-mt", "Thread count: 16", "Thread count: x"), "6:17", "'Thread count' should be: no whole number"),
+        (changed("rma-mt", "1364736.838", ""), "14:34", "3 columns; a line of rmamt_bw has 4"),
+        (changed("imb-mt", "           32 ", "           33 "), "9:12", "33 bytes are no multiple of the 4 threads"),
+        (changed("imb-mt", "#processes = 2", "#processes = 3"), "4:1", "an even number of processes"),
+        (changed("imb-mt", "Msg/sec", "Foo/sec"), "7:1", "neither Msg/sec nor t_avg[usec]"),
+        (("ucx-perftest", UCX.split("Final:", maxsplit=1)[0]), "1:1", "no line 'Final:' of ucx_perftest"),
+        (changed("ucx-perftest", "7936508     7936500", "7936508"), "8:95", "8 columns; a final line has 9"),
+    ],
+)
+def test_bad_files_are_refused_with_line_and_column(
+    case: tuple[str, str], place: str, message: str, tmp_path: Path
+) -> None:
+    kind, text = case
+    path = tmp_path / "output.txt"
+    path.write_text(text)
+    with pytest.raises(InputError) as caught:
+        FORMATS[kind](path)
+    assert message in str(caught.value)
+    assert str(caught.value).startswith(f"{path}:{place}: ")
+
+
+def test_wrong_command_lines_are_explained(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "output.txt"
+    path.write_text(MULTIRATE)
+    assert main(["import", "multirat", str(path), "-o", str(tmp_path / "a.json")]) == 2
+    assert "did you mean 'multirate'?" in capsys.readouterr().err
+    assert main(["import", "multirate", str(path), "-o", str(tmp_path / "a.txt")]) == 2
+    assert main(["import", "multirate", str(path), "-o", str(tmp_path / "a.json"), "--workload", "x"]) == 2
+    assert not list(tmp_path.glob("a.*"))
+
+
+def test_a_file_that_cannot_be_used_leaves_no_dataset(tmp_path: Path) -> None:
+    path = tmp_path / "output.txt"
+    path.write_bytes(b"\xff\xfe\x00")
+    assert main(["import", "multirate", str(path), "-o", str(tmp_path / "a.json")]) != 0
+    assert not (tmp_path / "a.json").exists()
+    assert json.dumps(sorted(p.name for p in tmp_path.iterdir())) == '["output.txt"]'
