@@ -136,12 +136,16 @@ def examine() -> list[Finding]:
         ]  # fmt: skip
     findings += [_python_package(name, "command line", is_required=True) for name in ("typer", "rich")]
     findings += [_python_package(name, "results", is_required=True) for name in ("polars", "matplotlib", "scipy")]
+    findings += [
+        _python_package(name, "reports", is_required=True) for name in ("altair", "vl-convert-python", "jinja2")
+    ]
     if in_checkout:
         findings += [
             _python_package(name, purpose, is_required=True)
             for name, purpose in (
                 ("nanobind", "building the core"),
                 ("pytest", "./contend test"),
+                ("mkdocs-material", "./contend docs"),
                 ("ruff", "./contend lint"),
                 ("mypy", "./contend lint"),
             )
@@ -151,5 +155,8 @@ def examine() -> list[Finding]:
             _program("clang-tidy-16", "clang-tidy-16", "./contend lint", is_required=False),
             _program("clang-format-16", "clang-format-16", "./contend lint", is_required=False),
             _program("valgrind", "valgrind", "./contend bench", is_required=False),
+            _program(
+                "chromedriver", "chromium-headless-shell chromium-driver", "./contend test (pages)", is_required=False
+            ),
         ]
     return findings

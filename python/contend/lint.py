@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 CPP_FOLDERS = ("sim", "tests", "benchmarks")
-PYTHON_FOLDERS = ("python", "tests/python", "validation")
+PYTHON_FOLDERS = ("python", "tests/python", "validation", "docs/_site")
 # clang-tidy reads how files are compiled from this preset; it is configured, not built.
 TIDY_PRESET = "clang"
 

@@ -60,6 +60,7 @@ class FakeCore(SimpleNamespace):
         self.deterministic = True
         self.fail_at: int | None = None
         self.uses_route = False
+        self.trace: dict[str, Any] = {"traceEvents": []}
 
     def version(self) -> str:
         return contend.__version__
@@ -116,7 +117,7 @@ class FakeCore(SimpleNamespace):
         del trace_hash, trace_limit_bytes
         self.calls += 1
         if trace_file:
-            Path(trace_file).write_text('{"traceEvents": []}')
+            Path(trace_file).write_text(json.dumps(self.trace))
         extra: dict[str, Any] = {"explain": EXPLAIN} if explain else {}
         if trace_file:
             extra["trace"] = {"bytes": 19, "events": 0, "messages": 0, "end_s": 2e-3, "complete": True}

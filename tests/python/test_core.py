@@ -36,6 +36,15 @@ def test_every_shipped_scenario_resolves(path: Path) -> None:
     assert resolved.origins
 
 
+@pytest.mark.parametrize("path", sorted(scenarios_directory().glob("*/*.json")), ids=lambda path: path.stem)
+def test_a_resolved_scenario_needs_no_other_file(path: Path, tmp_path: Path) -> None:
+    """What results.json carries gives the very same points again: reports simulate from it."""
+    resolved = resolve_scenario(path)
+    (tmp_path / "again.json").write_text(json.dumps(resolved.document))
+    again = resolve_scenario(tmp_path / "again.json")
+    assert [(p.parameters, p.config) for p in again.points] == [(p.parameters, p.config) for p in resolved.points]
+
+
 @pytest.mark.parametrize("kind", ["scenario", "profile", "preset"])
 def test_schemas_are_the_committed_ones(kind: str) -> None:
     assert json.loads(core().schema(kind)) == json.loads((REPOSITORY / f"schemas/{kind}.schema.json").read_text())

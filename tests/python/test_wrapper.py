@@ -175,31 +175,69 @@ def test_two_at_once_set_up_once(checkout: Checkout) -> None:
     assert sum("waiting" in err for _, err in outputs) == 3
 
 
-def test_installs_missing_packages(checkout: Checkout) -> None:
+def without(checkout: Checkout, tools: set[str], packages: str) -> str:
+    """A path on which these tools are not found; Debian's tools, faked, know all packages but those (an sh pattern)."""
     for name, text in {
-        "dpkg-query": "case \"$*\" in *ninja-build*) exit 1;; esac; echo 'ii '",
+        "dpkg-query": f"case \"$*\" in {packages}) exit 1;; esac; echo 'ii '",
         "apt-get": 'echo "apt:$*" | tr " " _ >>"$FAKE_LOG"',
         "id": "echo 0",
     }.items():
         (checkout.tools / name).write_text(f"#!/bin/sh\n{text}\n")
         (checkout.tools / name).chmod(0o755)
-    # 'ninja' must not be found either: a path without it
     links = checkout.root.parent / "bin"
     links.mkdir()
     for folder in os.environ["PATH"].split(":"):
         for tool in Path(folder).glob("*") if Path(folder).is_dir() else ():
-            if tool.name != "ninja" and not (links / tool.name).exists() and os.access(tool, os.X_OK):
+            if tool.name not in tools and not (links / tool.name).exists() and os.access(tool, os.X_OK):
                 (links / tool.name).symlink_to(tool)
-    path = f"{checkout.tools}:{links}"
+    return f"{checkout.tools}:{links}"
+
+
+def without_rights(checkout: Checkout) -> None:
+    (checkout.tools / "id").write_text("#!/bin/sh\necho 1000\n")
+    (checkout.tools / "sudo").write_text("#!/bin/sh\nexit 1\n")
+    (checkout.tools / "sudo").chmod(0o755)
+
+
+def test_installs_missing_packages(checkout: Checkout) -> None:
+    path = without(checkout, {"ninja"}, "*ninja-build*")
     assert checkout.run(PATH=path).returncode == 0
     steps = checkout.steps()
     assert steps[0].endswith("_update")
     assert steps[1].endswith("_-y_install_--no-install-recommends_ninja-build")
     assert steps[2:] == ALL
-    (checkout.tools / "id").write_text("#!/bin/sh\necho 1000\n")
-    (checkout.tools / "sudo").write_text("#!/bin/sh\nexit 1\n")
-    (checkout.tools / "sudo").chmod(0o755)
+    without_rights(checkout)
     (checkout.root / ".contend/ready").unlink()
     refused = checkout.run(PATH=path)
     assert refused.returncode == 1
     assert "sudo apt-get update && sudo apt-get install ninja-build" in refused.stderr
+
+
+BROWSERS = {"chromium-headless-shell", "chromium", "chromium-browser", "google-chrome", "chromedriver"}
+
+
+def test_all_tests_want_a_browser_and_go_on_without(checkout: Checkout) -> None:
+    path = without(checkout, BROWSERS, "*chromium*")
+    checkout.run(PATH=path)
+    checkout.steps()
+    for some in (["test", "--cpp-only"], ["test", "-k", "x"], ["test", "--help"], ["run", "x"]):
+        assert checkout.run(*some, PATH=path).returncode == 0
+        assert checkout.steps() == [], some
+    assert checkout.run("test", PATH=path).stdout == "ran: -P -m contend test\n"
+    assert checkout.steps()[-1].endswith("_install_--no-install-recommends_chromium-headless-shell_chromium-driver")
+    without_rights(checkout)
+    refused = checkout.run("test", PATH=path)
+    assert (refused.returncode, refused.stdout) == (0, "ran: -P -m contend test\n")
+    assert "going on without them" in refused.stderr
+
+
+def test_completing_sets_nothing_up(checkout: Checkout) -> None:
+    before = checkout.run(_CONTEND_COMPLETE="complete_bash")
+    assert (before.returncode, before.stdout, before.stderr) == (0, "", "")
+    assert checkout.steps() == []
+    checkout.run()
+    checkout.steps()
+    os.utime(checkout.root / "sim/a.cpp", (time.time() + 5,) * 2)
+    after = checkout.run("", _CONTEND_COMPLETE="complete_bash")
+    assert after.stdout.startswith("ran: -P -m contend")
+    assert checkout.steps() == []

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from contend.cli.completion import preset_names, profile_names
+
 if TYPE_CHECKING:
     from contend.catalogs import Catalog, Parameter
 
@@ -32,7 +34,7 @@ def list_profiles() -> None:
 @profile_app.command("show")
 def show_profile(
     *,
-    name: Annotated[str, typer.Argument(help="Name of a profile, or a file.")],
+    name: Annotated[str, typer.Argument(help="Name of a profile, or a file.", autocompletion=profile_names)],
     json_: Annotated[bool, typer.Option("--json", help="Print the file's JSON.")] = False,
 ) -> None:
     """Shows every parameter of a profile with unit, source, uncertainty and how it was identified."""
@@ -122,7 +124,7 @@ def list_presets() -> None:
 @preset_app.command("show")
 def show_preset(
     *,
-    name: Annotated[str, typer.Argument(help="Name of a preset, or a file.")],
+    name: Annotated[str, typer.Argument(help="Name of a preset, or a file.", autocompletion=preset_names)],
     json_: Annotated[bool, typer.Option("--json", help="Print the file's JSON.")] = False,
 ) -> None:
     """Shows every choice of a preset with source and uncertainty."""

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from contend.cli.completion import scenario_names
+
 if TYPE_CHECKING:
     from contend.explanation import Explanation
 
@@ -19,7 +21,9 @@ def register(app: typer.Typer) -> None:
 
 def explain(
     *,
-    scenario: Annotated[str, typer.Argument(help="A scenario file, or the name of a shipped one.")],
+    scenario: Annotated[
+        str, typer.Argument(help="A scenario file, or the name of a shipped one.", autocompletion=scenario_names)
+    ],
     set_: Annotated[
         list[str] | None,
         typer.Option("--set", metavar="PATH=VALUE", help="Override a value, e.g. workload.pairs=20; repeatable."),

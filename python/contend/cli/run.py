@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from contend.cli.completion import scenario_names
 from contend.errors import ContendError, InputError, InterruptedRunError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
 
     from contend.results import Results
     from contend.runner import Engine, Outcome
@@ -35,7 +36,10 @@ def register(app: typer.Typer) -> None:
 def run(
     *,
     scenario: Annotated[
-        str, typer.Argument(help="A scenario file, the name of a shipped one, or a folder of scenarios.")
+        str,
+        typer.Argument(
+            help="A scenario file, the name of a shipped one, or a folder of scenarios.", autocompletion=scenario_names
+        ),
     ],
     out: Annotated[
         Path | None, typer.Option("--out", "-o", metavar="DIR", help="Where results go. [default: out/NAME]")
@@ -203,26 +207,6 @@ def _remove_if_empty(directory: Path, *, is_new: bool) -> None:
         directory.rmdir()
 
 
-def _leaves(value: object, pointer: str = "") -> Iterator[tuple[str, object]]:
-    """All leaves of a JSON document with their JSON pointers (RFC 6901)."""
-    if isinstance(value, dict) and value:
-        for key, entry in value.items():
-            escaped = str(key).replace("~", "~0").replace("/", "~1")
-            yield from _leaves(entry, f"{pointer}/{escaped}")
-    elif isinstance(value, list) and any(isinstance(entry, dict | list) for entry in value):
-        for index, entry in enumerate(value):
-            yield from _leaves(entry, f"{pointer}/{index}")
-    else:
-        yield pointer, value
-
-
-def _origin(origins: dict[str, str], pointer: str) -> str:
-    """Where a value came from: what is said of it, or of the nearest thing around it."""
-    while pointer not in origins and pointer:
-        pointer = pointer.rpartition("/")[0]
-    return origins.get(pointer, "")
-
-
 def _print_resolved(resolved: ResolvedScenario, *, as_json: bool) -> None:
     if as_json:
         document = {
@@ -237,13 +221,14 @@ def _print_resolved(resolved: ResolvedScenario, *, as_json: bool) -> None:
     from rich.text import Text
 
     from contend.cli.terminal import stdout_console
+    from contend.documents import dotted, leaves, origin
 
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
     for title in ("value of", "is", "because"):
         table.add_column(title, overflow="fold")
-    for pointer, value in _leaves(resolved.document):
-        name = pointer.lstrip("/").replace("/", ".")
-        table.add_row(Text(name), Text(json.dumps(value, ensure_ascii=False)), Text(_origin(resolved.origins, pointer)))
+    for pointer, value in leaves(resolved.document):
+        name = dotted(pointer)
+        table.add_row(Text(name), Text(json.dumps(value, ensure_ascii=False)), Text(origin(resolved.origins, pointer)))
     console = stdout_console()
     console.print(table)
     points = len(resolved.points)

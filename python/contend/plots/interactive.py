@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from contend.axes import curves, x_axis
-from contend.errors import ContendError, InputError
+from contend.errors import InputError
 from contend.plots.agreement import checked_rows
 from contend.plots.curves import measure_label, measure_of, value_of
 from contend.plots.heat import cells, ordered
@@ -16,8 +16,6 @@ from contend.plots.locks import busiest
 from contend.plots.style import CATEGORY_COLOURS, OTHER_COLOURS
 
 if TYPE_CHECKING:
-    from types import ModuleType
-
     import altair as alt
     import polars as pl
 
@@ -27,16 +25,9 @@ if TYPE_CHECKING:
 _WIDTH, _HEIGHT = 480, 280
 
 
-def _altair() -> ModuleType:
-    try:
-        import altair as alt
-    except ImportError as error:
-        raise ContendError("Altair is not installed: pip install 'contend[interactive]'") from error
-    return alt
-
-
 def _data(rows: list[dict[str, Any]]) -> Any:  # noqa: ANN401
-    alt = _altair()
+    import altair as alt
+
     return alt.InlineData(values=rows)
 
 
@@ -46,7 +37,8 @@ def rate(results: Results, *, x: str | None = None, measure: str | None = None) 
     Raises:
         InputError: Nothing is swept, or the parameter or measure is not there.
     """
-    alt = _altair()
+    import altair as alt
+
     axis = x or x_axis(results.points)
     if axis is None or any(axis not in point.parameters for point in results.points):
         raise InputError(f"{axis or 'no number'} is swept to draw a rate over")
@@ -79,7 +71,8 @@ def rate(results: Results, *, x: str | None = None, measure: str | None = None) 
 
 def time_budget(results: Results, *, role: str | None = None) -> alt.Chart:
     """As plots.time_budget, for all points; one chart for each role."""
-    alt = _altair()
+    import altair as alt
+
     rows = []
     for point in results.points:
         label = point_label(point.parameters)
@@ -120,7 +113,8 @@ def point_label(parameters: dict[str, Any]) -> str:
 
 def heat_map(results: Results, x: str, y: str, *, value: str | None = None) -> alt.Chart:
     """As plots.heat_map."""
-    alt = _altair()
+    import altair as alt
+
     name, label = measure_of(results) if value is None else (value, measure_label(results, value))
     columns, rows, table = cells(results, x, y, name)
     data = [
@@ -147,7 +141,8 @@ def measured_against_predicted(
     data: pl.DataFrame | list[dict[str, Any]], *, unit: str = "msg/s", title: str = ""
 ) -> alt.LayerChart:
     """As plots.measured_against_predicted; all columns of a row show when one points at it."""
-    alt = _altair()
+    import altair as alt
+
     rows = checked_rows(data)
     ends = [value for row in rows for value in (row["measured"], row["predicted"])]
     diagonal = [{"measured": end, "predicted": end} for end in (min(ends), max(ends))]
@@ -170,7 +165,8 @@ def measured_against_predicted(
 
 def lock_timeline(timeline: Timeline, *, most: int = 10) -> alt.Chart:
     """As plots.lock_timeline; the wheel zooms into time."""
-    alt = _altair()
+    import altair as alt
+
     spans = timeline.lock_spans()
     locks = busiest(spans, most)
     if not locks:

@@ -1,0 +1,134 @@
+"""`contend report`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from contend.cli.completion import scenario_names
+from contend.errors import InputError
+
+if TYPE_CHECKING:
+    from contend.report.content import Content, Watch, Wishes
+
+
+def register(app: typer.Typer) -> None:
+    """Adds the command."""
+    app.command()(report)
+
+
+def report(
+    *,
+    what: Annotated[
+        str,
+        typer.Argument(
+            metavar="DIR|SCENARIO",
+            help="A folder that `contend run` wrote, or a scenario, which is run first.",
+            autocompletion=scenario_names,
+        ),
+    ],
+    out: Annotated[
+        Path | None, typer.Option("--out", "-o", metavar="FILE", help="The page. [default: report.html in the folder]")
+    ] = None,
+    at: Annotated[
+        list[str] | None,
+        typer.Option(metavar="NAME=VALUE", help="Explain this point of the sweep; repeatable. [default: the last]"),
+    ] = None,
+    set_: Annotated[
+        list[str] | None,
+        typer.Option("--set", metavar="PATH=VALUE", help="Override a value of the scenario; repeatable."),
+    ] = None,
+    seed: Annotated[int | None, typer.Option(min=0, help="Seed of all random streams.")] = None,
+    replications: Annotated[int | None, typer.Option(min=1, help="Independent runs of each point.")] = None,
+    iterations: Annotated[int | None, typer.Option(min=1, help="Timed iterations of the workload.")] = None,
+    jobs: Annotated[
+        int | None, typer.Option("--jobs", "-j", min=1, metavar="N", help="Runs at once. [default: all cores]")
+    ] = None,
+    speedups: Annotated[
+        bool, typer.Option("--speedups/--no-speedups", help="Simulate the point again with every cost lowered.")
+    ] = True,
+    simulate: Annotated[
+        bool, typer.Option("--simulate/--no-simulate", help="Explain a folder's point by simulating it again.")
+    ] = True,
+    begin: Annotated[
+        float | None, typer.Option("--from", metavar="US", min=0.0, help="Begin of the time line, simulated us.")
+    ] = None,
+    end: Annotated[float | None, typer.Option("--to", metavar="US", help="Its end.")] = None,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print no progress.")] = False,
+) -> None:
+    """Writes one HTML page that holds everything about a run, for a browser without a network, a phone, or paper.
+
+    Curves with intervals, time budget, counters, what limits one point and which cost would help most, a time line of a
+    short stretch, the scenario with every value, and where the numbers come from.
+    """
+    from contend.cli.terminal import ProgressReport
+    from contend.files import write_file
+    from contend.report.content import Wishes
+    from contend.report.page import render_page
+    from contend.report.source import RESULTS, is_results
+    from contend.report.timeline import Window
+    from contend.runner import default_jobs
+    from contend.scenario import parse_override
+
+    if end is not None and end <= (begin or 0.0):
+        raise InputError(f"--to {end:g} is not after --from {begin or 0:g}")
+    overrides = [parse_override(text) for text in set_ or []]
+    for path, value in (("run.seed", seed), ("run.replications", replications), ("workload.iterations", iterations)):
+        if value is not None:
+            overrides.append((path, str(value)))
+    wishes = Wishes(
+        at=[_place(text) for text in at or []], simulate=simulate, speedups=speedups, window=Window(begin, end),
+        jobs=jobs or default_jobs(),
+    )  # fmt: skip
+
+    def watch(title: str, total: float) -> ProgressReport:
+        return ProgressReport(title, total, quiet=quiet)
+
+    if is_results(Path(what)):
+        if overrides:
+            raise InputError(f"{what} has results already: --set, --seed, --replications, --iterations want a scenario")
+        folder = Path(what).parent if Path(what).name == RESULTS else Path(what)
+        from contend.report.content import read_folder
+
+        content, default = read_folder(folder, wishes, watch), folder / "report.html"
+    else:
+        if not simulate:
+            raise InputError("--no-simulate wants a folder with results")
+        content, default = _run(what, overrides, wishes, watch)
+    target = out if out is not None else default
+    if not target.parent.is_dir():
+        raise InputError(f"--out {target}: there is no folder {target.parent}")
+    page = render_page(content)
+    write_file(target, page)
+    if not quiet:
+        for remark in content.remarks:
+            typer.echo(f"note: {remark}")
+        typer.echo(f"wrote {target} ({len(page) / 1e6:.1f} MB)")
+
+
+def _place(text: str) -> tuple[str, str]:
+    name, separator, value = text.partition("=")
+    if not separator or not name.strip():
+        raise InputError(f"--at {text!r}: expected NAME=VALUE, for example pairs=20")
+    return name.strip(), value.strip()
+
+
+def _run(scenario: str, overrides: list[tuple[str, str]], wishes: Wishes, watch: Watch) -> tuple[Content, Path]:
+    """Runs a scenario, keeps its results in out/NAME, and explains a point of it."""
+    from contend.cli.run import simulate_into
+    from contend.errors import InterruptedRunError
+    from contend.output import default_directory
+    from contend.report.content import choose_point, of_scenario
+    from contend.runner import make_engine, total_weight
+    from contend.scenario import find_scenario, resolve_scenario
+
+    resolved = resolve_scenario(find_scenario(scenario), overrides)
+    choose_point(resolved.points, wishes.at)  # before minutes are spent
+    directory = default_directory(resolved.name)
+    with watch(resolved.name, total_weight(resolved.points)) as progress:
+        results, outcome, _ = simulate_into(resolved, make_engine("contend"), wishes.jobs, directory, progress.advance)
+    if outcome.interrupted:
+        raise InterruptedRunError(f"interrupted; what had finished is in {directory}")
+    return of_scenario(resolved, results, wishes, watch), directory / "report.html"

@@ -1,0 +1,492 @@
+"""The charts of a report, as Vega-Lite with their data.
+
+Colours are CSS variables of the page (page.css): a chart is drawn once and follows the theme, on paper too. Names of
+parameters, curves and categories come from files, so they are data only, never part of field names or expressions.
+"""
+
+from __future__ import annotations
+
+import itertools
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import altair as alt
+
+from contend.axes import Curve, axis_value, curves, x_axis
+from contend.plots.curves import value_of
+from contend.plots.style import CATEGORY_COLOURS, OTHER_COLOURS
+from contend.report.measures import main_measure
+from contend.report.texts import label, quantity
+from contend.study import study_points
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from contend.jsontypes import JsonObject, Scalar
+    from contend.report.source import ExplanationFile, RatioEntry
+    from contend.results import Results
+    from contend.trace_plot import Stretch
+
+Row: TypeAlias = "dict[str, Scalar]"
+
+# A page draws so many curves; more would be unreadable.
+MOST_CURVES = 24
+SERIES = 8
+_DASHES = ([1, 0], [6, 3], [2, 2], [8, 3, 2, 3])
+_IDLE = ("poll_idle", "blocked", "barrier")
+_LOG_ABOVE = 50.0
+_MOST_ABOVE = 1.6
+# The label of a tick: 0, 250, 1.5k.
+_SHORT = "format(datum.value, '~s')"
+_SMALLEST_SHARE = 0.0005
+_MOST_SPEEDUPS = 18
+_FONT = 'system-ui, -apple-system, "Segoe UI", Roboto, "Helvetica Neue", Arial, sans-serif'
+
+CONFIG: JsonObject = {
+    "background": "transparent",
+    "font": _FONT,
+    "view": {"stroke": None},
+    "axis": {
+        "labelColor": "var(--muted)", "titleColor": "var(--ink)", "gridColor": "var(--grid)",
+        "domainColor": "var(--line)", "tickColor": "var(--line)", "labelFontSize": 12, "titleFontSize": 12,
+        "titleFontWeight": 500, "titlePadding": 8, "labelPadding": 5,
+    },
+    "text": {"fill": "var(--ink)"},
+    "autosize": {"type": "fit-x", "contains": "padding"},
+}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Key:
+    """One entry of a legend, which shows or hides what it names."""
+
+    name: str
+    title: str
+    colour: str
+    dashed: bool = False
+
+
+@dataclass
+class Charts:
+    """Specifications by name, the data they use, and what the page needs beside them."""
+
+    specifications: dict[str, JsonObject] = field(default_factory=dict)
+    data: dict[str, list[Row]] = field(default_factory=dict)
+    curve_keys: list[Key] = field(default_factory=list)
+    category_keys: list[Key] = field(default_factory=list)
+    slice_keys: list[Key] = field(default_factory=list)
+    axis: str | None = None
+    """The swept parameter on the x axis, if one is a number."""
+    roles: list[str] = field(default_factory=list)
+    curve_labels: list[str] = field(default_factory=list)
+    curves_differ_in: str = ""
+    """The parameter that tells curves apart, if it is a single one."""
+    queue_keys: list[Key] = field(default_factory=list)
+    counters: list[tuple[str, str]] = field(default_factory=list)
+    """Counters that can be chosen: name, and what it is in words."""
+    has_study: bool = False
+    left_out: int = 0
+    """Curves beyond the limit."""
+
+    def add(self, name: str, chart: alt.Chart | alt.LayerChart) -> None:
+        """Adds a specification."""
+        self.specifications[name] = chart.to_dict(format="vega-lite") | {"config": CONFIG}
+
+
+def make_charts(results: Results, explanation: ExplanationFile | None, stretch: Stretch | None) -> Charts:
+    """All charts of a report."""
+    charts = Charts()
+    axis = charts.axis = x_axis(results.points)
+    every = curves(results.points, axis)
+    shown = every[:MOST_CURVES]
+    charts.left_out = len(every) - len(shown)
+    named = [(_curve_name(curve), curve) for curve in shown]
+    charts.curves_differ_in = next(iter(shown[0].parameters), "") if shown and len(shown[0].parameters) == 1 else ""
+    charts.curve_labels = [name for name, _ in named]
+    styles = _curve_styles([curve for _, curve in named])
+    charts.curve_keys = [
+        Key(name, name, colour, dashed=dash != _DASHES[0])
+        for name, (colour, dash) in zip(charts.curve_labels, styles, strict=True)
+    ]
+    _add_rates(charts, results, named, axis, styles)
+    _add_budgets(charts, results, named, axis)
+    if axis is not None:
+        _add_counters(charts, named, axis, styles)
+    if explanation is not None and explanation.speedups:
+        _add_speedups(charts, explanation)
+    if stretch is not None:
+        from contend.report.timeline_charts import add_timeline
+
+        add_timeline(charts, stretch)
+    return charts
+
+
+def _curve_name(curve: Curve) -> str:
+    """What tells a curve from the others; the parameter's name is left away where there is only one."""
+    if len(curve.parameters) == 1:
+        return str(next(iter(curve.parameters.values())))
+    return curve.label or "rate"
+
+
+def _curve_styles(shown: Sequence[Curve]) -> list[tuple[str, list[int]]]:
+    """A colour for each value of the first parameter that tells curves apart, dashes for the others."""
+    names = list(shown[0].parameters) if shown else []
+    firsts = [str(curve.parameters.get(names[0])) if names else "" for curve in shown]
+    rests = [str([curve.parameters.get(name) for name in names[1:]]) for curve in shown]
+    colours, dashes = list(dict.fromkeys(firsts)), list(dict.fromkeys(rests))
+    return [
+        (f"var(--series-{colours.index(first) % SERIES})", _DASHES[dashes.index(rest) % len(_DASHES)])
+        for first, rest in zip(firsts, rests, strict=True)
+    ]
+
+
+def _is_geometric(values: Sequence[float]) -> bool:
+    """Whether values double (or more) from one to the next, as window sizes do."""
+    return len(values) > 2 and values[0] > 0 and all(b / a >= 2 for a, b in itertools.pairwise(values))  # noqa: PLR2004
+
+
+def _x(axis: str, values: Sequence[float]) -> alt.X:
+    ticks = sorted(set(values))
+    title = axis.replace("_", " ").replace(".", " ")
+    if _is_geometric(ticks):
+        scale = alt.Scale(type="log", base=2, nice=False)
+        return alt.X(
+            "x:Q", title=title, scale=scale, axis=alt.Axis(values=ticks, labelExpr=_SHORT, labelFlush=False, grid=False)
+        )
+    whole = all(float(tick).is_integer() for tick in ticks)
+    step = alt.Undefined if not whole else 1
+    scale = alt.Scale(zero=False, nice=False, padding=8)
+    return alt.X(
+        "x:Q",
+        title=title,
+        scale=scale,
+        axis=alt.Axis(grid=False, tickMinStep=step, labelOverlap=True, labelFlush=False),
+    )
+
+
+def _curve_colour(labels: Sequence[str], styles: Sequence[tuple[str, list[int]]]) -> alt.Color:
+    return alt.Color("curve:N", scale=alt.Scale(domain=list(labels), range=[c for c, _ in styles]), legend=None)
+
+
+def _curve_dash(labels: Sequence[str], styles: Sequence[tuple[str, list[int]]]) -> alt.StrokeDash:
+    return alt.StrokeDash("curve:N", scale=alt.Scale(domain=list(labels), range=[d for _, d in styles]), legend=None)
+
+
+def _hidden(*names: str) -> list[Any]:
+    """Parameters that the page sets: what its legends have switched off."""
+    return [alt.param(name=name, value=[]) for name in names]
+
+
+def _add_rates(
+    charts: Charts,
+    results: Results,
+    named: Sequence[tuple[str, Curve]],
+    axis: str | None,
+    styles: Sequence[tuple[str, list[int]]],
+) -> None:
+    measure = main_measure(results)
+    rows: list[Row] = []
+    for name, curve in named:
+        for point in curve.points:
+            mean, low, high = value_of(point, measure.name)
+            rows.append(
+                {
+                    "x": axis_value(point, axis) if axis is not None else label(point.parameters),
+                    "curve": name,
+                    "mean": mean,
+                    "low": low,
+                    "high": high,
+                    "low_above_zero": max(low, mean / 10),  # for a logarithmic scale
+                    "point": label(point.parameters),
+                    "value": quantity(mean, measure.unit),
+                    "interval": f"{quantity(low, measure.unit)} to {quantity(high, measure.unit)}"
+                    if low < high
+                    else "-",
+                    "replications": point.replications,
+                }
+            )
+    charts.data["points"] = rows
+    y_title = f"{measure.title} ({measure.unit})"
+    tooltip = [
+        alt.Tooltip("point:N", title="point"),
+        alt.Tooltip("value:N", title=measure.title),
+        alt.Tooltip("interval:N", title="95 % interval"),
+        alt.Tooltip("replications:Q", title="replications"),
+    ]
+    data = alt.NamedData("points")
+    if axis is None:
+        y = alt.Y("x:N", sort=None, title=None, axis=alt.Axis(labelLimit=180))
+        base = alt.Chart(data).encode(y=y, tooltip=tooltip)
+        bars = base.mark_bar(color="var(--series-0)", height={"band": 0.65}).encode(
+            x=alt.X("mean:Q", title=y_title, axis=alt.Axis(labelExpr=_SHORT))
+        )
+        errors = base.mark_rule(color="var(--ink)").encode(x=alt.X("low:Q", title=y_title), x2="high")
+        chart = alt.layer(bars, errors).properties(width="container", height=30 * len(rows))
+        charts.add("rate", chart)
+        return
+    values = [float(row["mean"] or 0) for row in rows]
+    positive = min(values) > 0
+    logarithmic = positive and max(values) / min(values) > _LOG_ABOVE
+    labels = [name for name, _ in named]
+    common = {
+        "x": _x(axis, [axis_value(p, axis) for _, c in named for p in c.points]),
+        "color": _curve_colour(labels, styles),
+    }
+    study = _study_rows(results, named, axis)
+    charts.data["study"] = study
+    charts.has_study = bool(study)
+    for name, is_log in (("rate", logarithmic), ("rate-other", not logarithmic)):
+        if is_log and not positive:
+            continue
+        # Wide intervals are cut where they would make the curves flat.
+        top = min(max(float(row["high"] or 0) for row in rows), _MOST_ABOVE * max(values))
+        scale = alt.Scale(type="log") if is_log else alt.Scale(domainMin=min(0.0, *values), domainMax=top or 1.0)
+        lower_end = "low_above_zero:Q" if is_log else "low:Q"
+        y = alt.Y("mean:Q", title=y_title, scale=scale, axis=alt.Axis(labelExpr=_SHORT, tickCount=6))
+        base = alt.Chart(data).transform_filter("indexof(hidden, datum.curve) < 0").encode(**common)
+        layers = [
+            base.mark_area(opacity=0.2, clip=True).encode(y=alt.Y(lower_end, title=y_title, scale=scale), y2="high"),
+            base.mark_line(strokeWidth=2).encode(y=y, strokeDash=_curve_dash(labels, styles)),
+            base.mark_point(filled=True, size=34, opacity=1).encode(y=y),
+            # What a pointer or a finger can hit.
+            base.mark_point(filled=True, size=420, opacity=0).encode(y=y, tooltip=tooltip),
+        ]
+        if study:
+            layers += _study_layers(common, y)
+        charts.add(name, alt.layer(*layers).add_params(*_hidden("hidden")).properties(width="container", height=340))
+
+
+def _study_rows(results: Results, named: Sequence[tuple[str, Curve]], axis: str) -> list[Row]:
+    """Published rates, each at both ends of what it stands for."""
+    rows: list[Row] = []
+    for item in study_points(results.name):
+        if item.message_rate is None or axis not in item.parameters:
+            continue
+        for name, curve in named:
+            at = [axis_value(point, axis) for point in curve.points if item.is_of(point.parameters)]
+            rows += [
+                {
+                    "x": x,
+                    "curve": name,
+                    "mean": item.message_rate,
+                    "value": quantity(item.message_rate, "msg/s"),
+                    "source": item.source,
+                    "role": "a target of calibration" if item.calibrated else "not used in calibration",
+                    "item": f"{item.source} {item.parameters}",
+                }
+                for x in sorted({at[0], at[-1]} if at else ())
+            ]
+            if at:
+                break
+    return rows
+
+
+def _study_layers(common: dict[str, Any], y: alt.Y) -> list[alt.Chart]:
+    base = alt.Chart(alt.NamedData("study")).transform_filter("indexof(hidden, datum.curve) < 0")
+    tooltip = [
+        alt.Tooltip("source:N", title="reported by"),
+        alt.Tooltip("value:N", title="rate"),
+        alt.Tooltip("role:N", title="used as"),
+    ]
+    line = base.mark_line(strokeDash=[5, 4], strokeWidth=1, color="var(--ink)")
+    star = base.mark_text(text="\N{BLACK STAR}", fontSize=18, dy=1, stroke="var(--paper)", strokeWidth=0.6)
+    return [
+        line.encode(x=common["x"], y=y, detail="item:N"),
+        star.encode(x=common["x"], y=y, color=common["color"], tooltip=tooltip),
+    ]
+
+
+def category_colour(name: str, unknown: list[str]) -> str:
+    """The colour of a category, the same in every picture of contend; idle ones are darker in the dark."""
+    if name in _IDLE:
+        return f"var(--idle-{_IDLE.index(name)})"
+    if name in CATEGORY_COLOURS:
+        return CATEGORY_COLOURS[name]
+    if name not in unknown:
+        unknown.append(name)
+    return OTHER_COLOURS[unknown.index(name) % len(OTHER_COLOURS)]
+
+
+def _add_budgets(charts: Charts, results: Results, named: Sequence[tuple[str, Curve]], axis: str | None) -> None:
+    points = results.points
+    roles = list(dict.fromkeys(role for point in points for role in point.time_by_category_ns))
+    # The receiver is where it usually hurts: it comes first.
+    roles.sort(key=lambda role: (role != "receiver", role != "sender"))
+    categories: dict[str, float] = dict.fromkeys(CATEGORY_COLOURS, 0.0)
+    charts.roles = roles
+    for index, role in enumerate(roles):
+        rows: list[Row] = []
+        for name, curve in named:
+            for point in curve.points:
+                times = point.time_by_category_ns.get(role, {})
+                total = sum(times.values())
+                for category, time in times.items():
+                    share = time / total if total else 0.0
+                    categories[category] = max(categories.get(category, 0.0), share)
+                    if share >= _SMALLEST_SHARE:
+                        rows.append(
+                            {
+                                "x": f"{axis_value(point, axis):g}" if axis is not None else label(point.parameters),
+                                "curve": name,
+                                "point": label(point.parameters),
+                                "category": category,
+                                "title": category.replace("_", " "),
+                                "share": share,
+                                "rank": list(categories).index(category),
+                            }
+                        )
+        charts.data[f"budget-{index}"] = rows
+    unknown: list[str] = []
+    present = [category for category, share in categories.items() if share >= _SMALLEST_SHARE]
+    charts.category_keys = [
+        Key(category, category.replace("_", " "), category_colour(category, unknown)) for category in present
+    ]
+    for index in range(len(roles)):
+        _add_budget(charts, index, axis)
+
+
+def _add_budget(charts: Charts, index: int, axis: str | None) -> None:
+    keys = charts.category_keys
+    colour = alt.Color(
+        "category:N", legend=None, scale=alt.Scale(domain=[k.name for k in keys], range=[k.colour for k in keys])
+    )
+    share = {"title": "share of thread time", "scale": alt.Scale(domain=[0, 1], nice=False),
+             "axis": alt.Axis(format="%", tickCount=5), "stack": "zero"}  # fmt: skip
+    tooltip = [
+        alt.Tooltip("point:N", title="point"),
+        alt.Tooltip("title:N", title="category"),
+        alt.Tooltip("share:Q", title="share", format=".1%"),
+    ]
+    base = alt.Chart(alt.NamedData(f"budget-{index}")).encode(color=colour, order=alt.Order("rank:Q"), tooltip=tooltip)
+    base = base.transform_filter("indexof(hidden, datum.category) < 0")
+    if axis is None:
+        chart = base.mark_bar().encode(
+            y=alt.Y("x:N", sort=None, title=None, axis=alt.Axis(labelLimit=180)), x=alt.X("share:Q", **share)
+        )
+        chart = chart.add_params(*_hidden("hidden")).properties(
+            width="container", height=34 * len(charts.data["points"])
+        )
+    else:
+        x_axis_look = alt.Axis(labelAngle=0, labelOverlap=True, ticks=False)
+        x = alt.X("x:O", sort=None, title=axis.replace("_", " "), axis=x_axis_look, scale=alt.Scale(paddingInner=0.12))
+        chart = base.transform_filter("datum.curve == curve").mark_bar().encode(x=x, y=alt.Y("share:Q", **share))
+        chosen = alt.param(name="curve", value=charts.curve_labels[0])
+        chart = chart.add_params(*_hidden("hidden"), chosen).properties(width="container", height=230)
+    charts.add(f"budget-{index}", chart)
+
+
+def _add_counters(
+    charts: Charts, named: Sequence[tuple[str, Curve]], axis: str, styles: Sequence[tuple[str, list[int]]]
+) -> None:
+    """Every counter that is not always zero; sums as shares of the messages received."""
+    rows: list[Row] = []
+    chosen: dict[str, str] = {}
+    for name, curve in named:
+        for point in curve.points:
+            received = point.counters.get("messages_received", 0)
+            for counter, value in point.counters.items():
+                per_message = bool(received) and not counter.endswith("_max")
+                shown = value / received if per_message else float(value)
+                if shown:
+                    words = counter.removesuffix("_ns").replace("_", " ")
+                    unit = " (ns)" if counter.endswith("_ns") else ""
+                    chosen.setdefault(counter, f"{words}{unit}{', per message received' if per_message else ''}")
+                rows.append(
+                    {
+                        "x": axis_value(point, axis),
+                        "curve": name,
+                        "counter": counter,
+                        "y": shown,
+                        "point": label(point.parameters),
+                        "total": quantity(float(value), ""),
+                    }
+                )
+    if not chosen:
+        return
+    first = ("match_time_ns", "out_of_sequence", "unexpected")
+    order = sorted(chosen, key=lambda name: first.index(name) if name in first else len(first))
+    charts.counters = [(name, chosen[name]) for name in order]
+    charts.data["counters"] = [row for row in rows if row["counter"] in chosen]
+    labels = [name for name, _ in named]
+    base = (
+        alt.Chart(alt.NamedData("counters"))
+        .transform_filter("datum.counter == counter && indexof(hidden, datum.curve) < 0")
+        .encode(
+            x=_x(axis, [axis_value(p, axis) for _, c in named for p in c.points]),
+            y=alt.Y("y:Q", title=None, scale=alt.Scale(zero=True), axis=alt.Axis(labelExpr=_SHORT, tickCount=5)),
+            color=_curve_colour(labels, styles),
+        )
+    )
+    tooltip = [
+        alt.Tooltip("point:N", title="point"),
+        alt.Tooltip("y:Q", title="shown", format=".4~s"),
+        alt.Tooltip("total:N", title="counter"),
+    ]
+    chart = alt.layer(
+        base.mark_line(strokeWidth=2).encode(strokeDash=_curve_dash(labels, styles)),
+        base.mark_point(filled=True, size=30, opacity=1),
+        base.mark_point(filled=True, size=420, opacity=0).encode(tooltip=tooltip),
+    )
+    counter = alt.param(name="counter", value=order[0])
+    charts.add("counters", chart.add_params(*_hidden("hidden"), counter).properties(width="container", height=240))
+
+
+def _add_speedups(charts: Charts, explanation: ExplanationFile) -> None:
+    shown = [entry for entry in explanation.speedups if entry.removed or entry.halved][:_MOST_SPEEDUPS]
+    rows: list[Row] = []
+    for entry in shown:
+        ratios: tuple[tuple[str, RatioEntry | None], ...] = (("removed", entry.removed), ("halved", entry.halved))
+        for change, ratio in ratios:
+            if ratio is not None:
+                low, high = ratio.ci95
+                mean = ratio.rate_ratio
+                rows.append(
+                    {
+                        "cost": entry.name,
+                        "change": change,
+                        "gain": mean - 1,
+                        "low": (mean if low is None else low) - 1,
+                        "high": (mean if high is None else high) - 1,
+                        "is": entry.value or f"{len(entry.costs)} costs together",
+                        "ratio": f"x {mean:.3f}",
+                    }
+                )
+    if not rows:
+        return
+    charts.data["speedups"] = rows
+    groups = [entry.name for entry in shown if not entry.value]
+    names = [entry.name for entry in shown]
+    bold = alt.param(name="groups", value=groups)
+    weight: Any = {"condition": {"test": "indexof(groups, datum.value) >= 0", "value": "bold"}, "value": "normal"}
+    tooltip = [
+        alt.Tooltip("cost:N", title="cost"),
+        alt.Tooltip("is:N", title="now"),
+        alt.Tooltip("change:N", title="change"),
+        alt.Tooltip("ratio:N", title="rate with it / without"),
+    ]
+    base = alt.Chart(alt.NamedData("speedups")).encode(
+        y=alt.Y(
+            "cost:N", sort=names, title=None,
+            axis=alt.Axis(labelFontWeight=weight, labelColor="var(--ink)", ticks=False, labelLimit=170, domain=False),
+            scale=alt.Scale(paddingInner=0.3),
+        ),
+        yOffset=alt.YOffset("change:N", sort=["removed", "halved"]),
+        tooltip=tooltip,
+    )  # fmt: skip
+    colour = alt.Color(
+        "change:N", legend=None,
+        scale=alt.Scale(domain=["removed", "halved"], range=["var(--series-0)", "var(--series-0-soft)"]),
+    )  # fmt: skip
+    # Wide intervals are cut where they would make the bars short.
+    gains = [float(row["gain"] or 0) for row in rows]
+    room = 0.3 * (max(*gains, 0.0) - min(*gains, 0.0)) or 0.1
+    scale = alt.Scale(domain=[min(*gains, 0.0) - room / 2, max(*gains, 0.0) + room], nice=False)
+    look = alt.Axis(format="+.0%", tickCount=5)
+    title = "change of the rate"
+    chart = alt.layer(
+        base.mark_bar().encode(x=alt.X("gain:Q", title=title, axis=look, scale=scale), color=colour),
+        base.mark_rule(color="var(--ink)", strokeWidth=1, clip=True).encode(
+            x=alt.X("low:Q", title=title, axis=look, scale=scale), x2="high"
+        ),
+    )
+    charts.add("speedups", chart.add_params(bold).properties(width="container", height=26 * len(shown)))

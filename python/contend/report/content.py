@@ -1,0 +1,228 @@
+"""What a report shows, and where it comes from: a results folder, or a scenario that has just run.
+
+Results are read. The explanation and the time line are read too where the folder has them (explain.json, trace.json);
+else the point is simulated again, from the resolved scenario that results.json carries.
+"""
+
+from __future__ import annotations
+
+import json
+import tempfile
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Protocol, TypeAlias
+
+from contend.errors import ContendError, InputError
+from contend.paths import version
+from contend.report import source
+from contend.report.texts import label
+from contend.report.timeline import Window, choose_window
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from contextlib import AbstractContextManager
+
+    from contend.axes import Located
+    from contend.report.source import ExplanationFile
+    from contend.results import PointResult, Results
+    from contend.scenario import Point, ResolvedScenario
+    from contend.trace_plot import Stretch
+
+# A trace that takes a second or two to read back; some 7000 messages.
+_TRACE_MB = 40.0
+
+
+class Progress(Protocol):
+    """Shows how far something is."""
+
+    def advance(self, amount: float) -> None:
+        """Says that more is done."""
+
+
+# A title and the sum of all amounts, to something that shows how far it is.
+Watch: TypeAlias = "Callable[[str, float], AbstractContextManager[Progress]]"
+
+
+@dataclass(frozen=True)
+class Wishes:
+    """What a report should have.
+
+    `at` chooses the point that is explained and drawn over time, by parameters of the sweep; the last one that fits.
+    `simulate` allows simulating; without it only what a folder holds is shown. `window` is in simulated us.
+    """
+
+    at: Sequence[tuple[str, str]] = ()
+    simulate: bool = True
+    speedups: bool = True
+    window: Window = field(default_factory=Window)
+    jobs: int = 1
+
+
+@dataclass(frozen=True)
+class Content:
+    """Everything that the page shows."""
+
+    results: Results
+    chosen: PointResult
+    """The point that is explained and drawn over time."""
+    origins: dict[str, str]
+    """By JSON pointer into the scenario, where a value came from; empty when only results are known."""
+    explanation: ExplanationFile | None
+    stretch: Stretch | None
+    remarks: list[str]
+    """What a reader must know about how the report was made."""
+
+
+def read_folder(folder: Path, wishes: Wishes, watch: Watch) -> Content:
+    """The content of a results folder.
+
+    Args:
+        folder: What `contend run` wrote.
+        wishes: What the report should have.
+        watch: Shows how far the simulations are.
+
+    Raises:
+        InputError: Its files are not what contend writes, or no point is at the place asked for.
+        ContendError: They cannot be read.
+        InterruptedRunError: Ctrl-C.
+    """
+    results = source.read_results(folder)
+    chosen = results.points[choose_point(results.points, wishes.at)]
+    explanation = source.read_explanation(folder)
+    trace = folder / source.TRACE
+    stretch = _stretch_of(trace, wishes.window) if trace.is_file() else None
+    remarks = []
+    if results.interrupted:
+        remarks.append(
+            "The run was interrupted: points have fewer replications than the scenario asks for, or are missing."
+        )
+    if explanation is not None:
+        chosen_is_explained = explanation.parameters == chosen.parameters
+        if not chosen_is_explained:
+            remarks.append(f"{source.EXPLANATION} of the folder explains the point {label(explanation.parameters)}.")
+    if wishes.simulate and (explanation is None or stretch is None):
+        try:
+            with tempfile.TemporaryDirectory(prefix="contend-") as temporary:
+                resolved = _resolve_again(results, Path(temporary))
+        except ContendError as error:
+            reason = str(error).splitlines()[0].partition("scenario.json:1: ")[2] or str(error)
+            remarks.append(f"The scenario in {source.RESULTS} cannot be simulated by contend {version()}: {reason}")
+        else:
+            made = _simulate(resolved, chosen, wishes, watch, explain=explanation is None, trace=stretch is None)
+            explanation = explanation or made.explanation
+            stretch = stretch or made.stretch
+            remarks += made.remarks
+    return Content(results, chosen, {}, explanation, stretch, remarks)
+
+
+def of_scenario(resolved: ResolvedScenario, results: Results, wishes: Wishes, watch: Watch) -> Content:
+    """The content of a scenario that has just run.
+
+    Args:
+        resolved: The scenario.
+        results: What came out.
+        wishes: What the report should have.
+        watch: Shows how far the simulations are.
+
+    Raises:
+        InputError: No point is at the place asked for.
+        SimulationFailedError: A simulation ended with an error.
+        InterruptedRunError: Ctrl-C.
+    """
+    chosen = results.points[choose_point(results.points, wishes.at)]
+    made = _simulate(resolved, chosen, wishes, watch, explain=True, trace=True)
+    return Content(results, chosen, resolved.origins, made.explanation, made.stretch, made.remarks)
+
+
+def choose_point(points: Sequence[Located], at: Sequence[tuple[str, str]]) -> int:
+    """Index of the last point whose parameters have these values.
+
+    Raises:
+        InputError: There is none; the message says what there is.
+    """
+    left = list(range(len(points)))
+    for name, wanted in at:
+        known = list(dict.fromkeys(str(points[index].parameters.get(name)) for index in left))
+        left = [index for index in left if str(points[index].parameters.get(name)) == wanted]
+        if not left:
+            names = ", ".join(points[0].parameters) or "none: it has a single point"
+            hint = f"{name} is {', '.join(known)}" if name in points[0].parameters else f"the sweep's are: {names}"
+            raise InputError(f"--at {name}={wanted}: no such point; {hint}")
+    return left[-1]
+
+
+@dataclass
+class _Made:
+    explanation: ExplanationFile | None = None
+    stretch: Stretch | None = None
+    remarks: list[str] = field(default_factory=list)
+
+
+def _resolve_again(results: Results, folder: Path) -> ResolvedScenario:
+    """The scenario of a results.json: every value is in it, so it needs no other file."""
+    from contend.scenario import resolve_scenario
+
+    path = folder / "scenario.json"
+    path.write_text(json.dumps(results.scenario), encoding="utf-8")
+    return resolve_scenario(path)
+
+
+def _simulate(
+    resolved: ResolvedScenario,
+    chosen: PointResult,
+    wishes: Wishes,
+    watch: Watch,
+    *,
+    explain: bool,
+    trace: bool,
+) -> _Made:
+    made = _Made()
+    point = next((point for point in resolved.points if point.parameters == chosen.parameters), None)
+    if point is None:
+        raise InputError(f"its sweep has no point {label(chosen.parameters)}")
+    if explain:
+        from contend.explanation import explain as explain_point
+        from contend.explanation import total_weight
+
+        total = total_weight(point, speedups=wishes.speedups)
+        try:
+            with watch(f"explaining {resolved.name}", total) as progress:
+                explanation = explain_point(
+                    resolved, point, jobs=wishes.jobs, speedups=wishes.speedups, progress=progress.advance
+                )
+        except InputError as error:
+            made.remarks.append(f"Nothing is explained: {error}.")
+        else:
+            made.explanation = source.parse_explanation(explanation.json_bytes())
+            made.remarks += _disagreement(chosen, made.explanation)
+    if trace:
+        made.stretch = _trace(point, wishes.window)
+    return made
+
+
+def _disagreement(chosen: PointResult, explanation: ExplanationFile) -> list[str]:
+    """A remark if the point simulated now does not give the rate of results.json."""
+    rate = chosen.estimates.get("message_rate") or chosen.estimates.get("perceived_bandwidth")
+    now = explanation.rate
+    if rate is None or now is None or set(rate.samples) <= set(now.samples):
+        return []
+    again = f"Simulated again by contend {version()}, the explained point has a rate of {now.mean:.6g}"
+    return [f"{again}, while {source.RESULTS} says {rate.mean:.6g}: it is from another version, or was edited."]
+
+
+def _trace(point: Point, window: Window) -> Stretch:
+    from contend.tracing import write_trace
+
+    with tempfile.TemporaryDirectory(prefix="contend-") as temporary:
+        path = Path(temporary) / "trace.json"
+        write_trace(point, path, limit_mb=_TRACE_MB)
+        return _stretch_of(path, window)
+
+
+def _stretch_of(path: Path, window: Window) -> Stretch:
+    from contend.trace_plot import load
+
+    try:
+        return choose_window(load(path), window)
+    except (KeyError, TypeError, ValueError, AttributeError, RecursionError) as error:
+        raise InputError(f"{path}: not a trace that contend wrote ({type(error).__name__}: {error})") from error

@@ -1,0 +1,288 @@
+"""A report as one HTML file: the template with its style, its script, the data, and the chart library, all inside."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import jinja2
+from markupsafe import Markup
+
+from contend.documents import dotted, leaves, origin
+from contend.plots.curves import value_of
+from contend.report.charts import make_charts
+from contend.report.measures import main_measure
+from contend.report.texts import label, percent, quantity, seconds
+from contend.tables import SPC, count_text, interval_text
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from contend.report.content import Content
+    from contend.report.measures import Measure
+    from contend.report.source import ExplanationFile
+    from contend.results import PointResult, Results
+
+_FOLDER = Path(__file__).resolve().parent
+_MOST_ROWS = 400
+_MOST_SPC = 6
+_MOST_LOCKS = 10
+_MOST_STAGES = 10
+_SMALLEST_WAIT = 0.01
+_LIMITING = 0.8
+# Threads that spend their time so are not what limits the others.
+_IDLE = frozenset({"poll_idle", "blocked", "barrier"})
+
+
+@dataclass(frozen=True)
+class Card:
+    """A headline number."""
+
+    title: str
+    value: str
+    remark: str
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A cell of a table; `share` of the column's largest value is drawn as a bar behind it."""
+
+    text: str
+    share: float | None = None
+    is_number: bool = True
+
+
+@dataclass(frozen=True)
+class TableView:
+    """A table: titles of the columns, and rows."""
+
+    titles: list[str]
+    rows: list[list[Cell]]
+    left_out: int = 0
+
+
+@dataclass(frozen=True)
+class Setting:
+    """One value of the resolved scenario."""
+
+    path: str
+    value: str
+    origin: str
+
+
+def render_page(content: Content) -> bytes:
+    """The page.
+
+    Args:
+        content: Results with at least one point, and what else there is.
+    """
+    charts = make_charts(content.results, content.explanation, content.stretch)
+    environment = jinja2.Environment(
+        loader=jinja2.FileSystemLoader(_FOLDER), autoescape=True, trim_blocks=True, lstrip_blocks=True,
+        undefined=jinja2.StrictUndefined, keep_trailing_newline=True,
+    )  # fmt: skip
+    environment.filters.update(percent=percent, whole=count_text, quantity=quantity, seconds=seconds, point=label)
+    page = environment.get_template("page.html.j2").render(
+        content=content,
+        results=content.results,
+        scenario=content.results.scenario,
+        explanation=content.explanation,
+        stretch=content.stretch,
+        measure=main_measure(content.results),
+        charts=charts,
+        category_rows=_category_shares(content.chosen),
+        cards=_cards(content),
+        points=_points_table(content.results),
+        spc=_spc_table(content.results),
+        locks=content.explanation.locks[:_MOST_LOCKS] if content.explanation else [],
+        stages=_stages(content.explanation),
+        limiting=_LIMITING,
+        smallest_wait=_SMALLEST_WAIT,
+        settings=_settings(content),
+        provenance=_provenance(content),
+        data=Markup(_safe_json({"charts": charts.specifications, "data": charts.data})),  # noqa: S704 - escaped there
+        style=Markup((_FOLDER / "page.css").read_text(encoding="utf-8")),  # noqa: S704 - a file of this package
+        script=Markup((_FOLDER / "page.js").read_text(encoding="utf-8")),  # noqa: S704 - a file of this package
+        library=Markup(chart_library()),  # noqa: S704 - generated from the package vl-convert
+    )
+    return page.encode()
+
+
+@cache
+def chart_library() -> str:
+    """Vega, Vega-Lite and Vega-Embed as one script, of the version that Altair writes for."""
+    import altair as alt
+    import vl_convert
+
+    bundle: str = vl_convert.javascript_bundle(None, vl_version=".".join(alt.SCHEMA_VERSION.lstrip("v").split(".")[:2]))
+    return bundle.replace("</script", "<\\/script").replace("<!--", "<\\!--")
+
+
+def _safe_json(document: object) -> str:
+    """JSON that may stand in a script element."""
+    text = json.dumps(document, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    for character in "<>&\u2028\u2029":
+        text = text.replace(character, f"\\u{ord(character):04x}")
+    return text
+
+
+def _category_shares(point: PointResult) -> list[tuple[str, list[tuple[str, float]]]]:
+    """By role: its categories with their shares, largest first."""
+    shares = []
+    for role, times in point.time_by_category_ns.items():
+        total = sum(times.values())
+        if total:
+            ranked = sorted(
+                ((name.replace("_", " "), time / total) for name, time in times.items()), key=lambda e: -e[1]
+            )
+            shares.append((role, ranked))
+    return shares
+
+
+def _cards(content: Content) -> list[Card]:
+    results, chosen = content.results, content.chosen
+    measure = main_measure(results)
+    cards = []
+    if len(results.points) > 1:
+        best = (min if measure.unit == "s" else max)(results.points, key=lambda p: value_of(p, measure.name)[0])
+        value = value_of(best, measure.name)[0]
+        word = "shortest" if measure.unit == "s" else "highest"
+        cards.append(Card(f"{word} {measure.title}", quantity(value, measure.unit), f"at {label(best.parameters)}"))
+    mean, _, _ = value_of(chosen, measure.name)
+    estimate = chosen.estimates.get(measure.name)
+    interval = "" if estimate is None or estimate.half_width is None else interval_text(estimate)
+    where = f"at {label(chosen.parameters)}" if len(results.points) > 1 else ""
+    cards.append(Card(measure.title, quantity(mean, measure.unit), ", ".join(filter(None, (interval, where)))))
+    cards += _work_card(chosen)
+    cards += _help_card(content.explanation)
+    return cards
+
+
+def _work_card(chosen: PointResult) -> list[Card]:
+    work: list[tuple[float, str, str]] = []
+    for role, times in chosen.time_by_category_ns.items():
+        total = float(sum(times.values()))
+        if total > 0:
+            work += [(time / total, role, name.replace("_", " ")) for name, time in times.items() if name not in _IDLE]
+    if not work:
+        return []
+    share, role, name = max(work)
+    return [Card(f"largest share of {role} time", f"{share:.0%} {name}", "idle and blocked time left aside")]
+
+
+def _help_card(explanation: ExplanationFile | None) -> list[Card]:
+    single = [entry for entry in explanation.speedups if entry.value and entry.removed] if explanation else []
+    best = max(single, key=lambda entry: entry.effect, default=None)
+    if best is None or best.removed is None:
+        return []
+    return [
+        Card("would help most", f"x {best.removed.rate_ratio:.2f}", f"rate without the cost {best.name} ({best.value})")
+    ]
+
+
+def _points_table(results: Results) -> TableView:
+    measure = main_measure(results)
+    names = list(dict.fromkeys(name for point in results.points for name in point.parameters))
+    scalars = [name for name in results.points[0].scalars if name not in ("elapsed_s", measure.name)]
+    largest = max(abs(value_of(point, measure.name)[0]) for point in results.points) or 1.0
+    has_counters = any(point.counters.get("messages_received") for point in results.points)
+    titles = [*names, measure.label, "95 % interval", *(name.removesuffix("_s").replace("_", " ") for name in scalars)]
+    titles += ["out of sequence", "unexpected", "match time"] if has_counters else []
+    titles += ["replications", "simulated"]
+    rows = [
+        _point_row(point, names, measure, scalars, largest, has_counters=has_counters)
+        for point in results.points[:_MOST_ROWS]
+    ]
+    return TableView(titles, rows, max(0, len(results.points) - _MOST_ROWS))
+
+
+def _point_row(
+    point: PointResult,
+    names: Sequence[str],
+    measure: Measure,
+    scalars: Sequence[str],
+    largest: float,
+    *,
+    has_counters: bool,
+) -> list[Cell]:
+    row = [
+        Cell(str(point.parameters.get(name, "-")), is_number=isinstance(point.parameters.get(name), int | float))
+        for name in names
+    ]
+    mean, low, high = value_of(point, measure.name)
+    unit = measure.unit
+    row.append(Cell(quantity(mean, unit).removesuffix(unit), share=max(0.0, mean / largest)))
+    row.append(Cell(f"± {quantity((high - low) / 2, unit).removesuffix(unit)}" if low < high else "-"))
+    row += [Cell(seconds(point.scalars[name]) if name in point.scalars else "-") for name in scalars]
+    if has_counters:
+        received = point.counters.get("messages_received") or 0
+        match = point.counters.get("match_time_ns")
+        row.append(Cell(percent(point.counters.get("out_of_sequence", 0) / received) if received else "-"))
+        row.append(Cell(percent(point.counters.get("unexpected", 0) / received) if received else "-"))
+        row.append(Cell(seconds(match / received / 1e9) if received and match is not None else "-"))
+    row += [Cell(str(point.replications)), Cell(seconds(point.simulated_s))]
+    return row
+
+
+def _spc_table(results: Results) -> TableView | None:
+    from contend.axes import representative
+
+    chosen = representative(results.points, _MOST_SPC)
+    rows = []
+    for title, counter, divisor in SPC:
+        values = [point.counters.get(counter) for point in chosen]
+        if any(value is not None for value in values):
+            cells = [Cell(count_text(None if value is None else value / divisor)) for value in values]
+            rows.append([Cell(title, is_number=False), *cells])
+    return TableView(["counter", *(label(point.parameters) for point in chosen)], rows) if rows else None
+
+
+def _stages(explanation: ExplanationFile | None) -> list[Any]:
+    stages = explanation.interface_stages if explanation else []
+    return sorted(stages, key=lambda stage: -stage.busy_ns)[:_MOST_STAGES]
+
+
+def _settings(content: Content) -> dict[str, list[Setting]]:
+    """The resolved scenario by its sections."""
+    sections: dict[str, list[Setting]] = {}
+    for pointer, value in leaves(content.results.scenario):
+        path = dotted(pointer)
+        section = path.partition(".")[0]
+        is_nested = isinstance(content.results.scenario.get(section), dict)
+        text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+        name = path.partition(".")[2] if is_nested else path
+        sections.setdefault(section if is_nested else "scenario", []).append(
+            Setting(name or path, text, origin(content.origins, pointer))
+        )
+    return sections
+
+
+def _provenance(content: Content) -> list[tuple[str, str]]:
+    from contend.paths import version
+
+    results = content.results
+    scenario = results.scenario
+
+    def name_of(section: str, *keys: str) -> str:
+        entry = scenario.get(section)
+        values = [entry.get(key) for key in keys] if isinstance(entry, dict) else []
+        return next((str(value) for value in values if value), "-")
+
+    resolved = json.dumps(scenario, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+    runs = sum(point.replications for point in results.points)
+    return [
+        ("simulated by", f"contend {results.contend_version}, engine {results.engine}"),
+        ("report made by", f"contend {version()}"),
+        ("scenario", results.name),
+        ("machine profile", name_of("machine", "profile", "name")),
+        ("library", name_of("library", "preset", "name")),
+        ("workload", name_of("workload", "kind")),
+        ("seed", str(results.seed)),
+        ("points, runs", f"{len(results.points)}, {runs}"),
+        ("resolved scenario, SHA-256", hashlib.sha256(resolved.encode()).hexdigest()),
+        ("results, SHA-256", results.canonical_hash()),
+    ]

@@ -1,0 +1,260 @@
+"""The files of a results folder, checked: they may have been cut off, edited, or written by something else."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, TypeAlias, TypeVar
+
+from pydantic import BaseModel, ConfigDict, Field, PlainValidator, ValidationError, field_validator
+
+from contend.errors import ContendError, InputError
+from contend.files import describe
+from contend.jsontypes import JsonObject, Scalar  # noqa: TC001 - pydantic reads it when the program runs
+from contend.results import Results
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+RESULTS = "results.json"
+EXPLANATION = "explain.json"
+TRACE = "trace.json"
+# No run writes more; a larger file is something else.
+_MOST_BYTES = 512_000_000
+
+_LARGEST = 1e300
+
+
+def _number(value: object) -> float:
+    """A finite number as it is: whole numbers stay whole, so that what was read gives the bytes that were written."""
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise ValueError("should be a number")  # noqa: TRY004 - pydantic wants a ValueError
+    if not -_LARGEST < value < _LARGEST:
+        raise ValueError("should be a finite number")
+    return value
+
+
+def _amount(value: object) -> float:
+    """A finite number that is not negative."""
+    number = _number(value)
+    if number < 0:
+        raise ValueError("should not be negative")
+    return number
+
+
+def _scalar(value: object) -> Scalar:
+    """The value of a parameter."""
+    return value if value is None or isinstance(value, str | bool) else _number(value)
+
+
+Number: TypeAlias = Annotated[float, PlainValidator(_number)]
+Amount: TypeAlias = Annotated[float, PlainValidator(_amount)]
+Value: TypeAlias = Annotated[str | float | None, PlainValidator(_scalar)]
+Interval: TypeAlias = tuple[Number | None, Number | None]
+Model = TypeVar("Model", bound=BaseModel)
+
+
+class _Checked(BaseModel):
+    """Nothing is converted: a number in quotes is an error. Unknown fields are those of a later version."""
+
+    model_config = ConfigDict(strict=True, extra="ignore")
+
+
+class RateEntry(_Checked):
+    """A mean with its interval."""
+
+    mean: Number
+    ci95: Interval
+    unit: str = ""
+    replications: Annotated[int, Field(ge=1)] = 1
+    samples: list[Number] = []
+
+
+class PointEntry(_Checked):
+    """One point of results.json."""
+
+    parameters: dict[str, Value]
+    message_rate: RateEntry | None = None
+    bandwidth: RateEntry | None = None
+    perceived_bandwidth: RateEntry | None = None
+    elapsed_s: Amount | None = None
+    communication_time_s: Amount | None = None
+    extra_compute_time_s: Number | None = None
+    time_per_operation_s: Amount | None = None
+    counters: dict[str, Number]
+    time_by_category_ns: dict[str, dict[str, Amount]]
+    simulated_s: Amount
+    wall_s: Amount
+    events: Amount
+    notes: list[str] = []
+
+
+class ResultsFile(_Checked):
+    """results.json."""
+
+    contend_version: str
+    engine: str = "contend"
+    scenario: JsonObject
+    seed: int
+    interrupted: bool = False
+    points: list[PointEntry]
+
+    @field_validator("scenario")
+    @classmethod
+    def _has_sections(cls, scenario: JsonObject) -> JsonObject:
+        for section in ("machine", "fabric", "library", "workload", "run"):
+            if not isinstance(scenario.get(section, {}), dict):
+                raise ValueError(f"{section} is not an object")  # noqa: TRY004 - pydantic wants a ValueError
+        return scenario
+
+
+class WaitEntry(_Checked):
+    """Who waited how long for whom."""
+
+    waiter: str
+    holder: str
+    time_ns: Amount
+
+
+class LockEntry(_Checked):
+    """One lock of explain.json; means over replications."""
+
+    name: str
+    acquisitions: Amount
+    contended: Amount
+    refused: Amount
+    wait_ns: Amount
+    hold_ns: Amount
+    waits: list[WaitEntry]
+
+
+class QueueEntry(_Checked):
+    """One queue of explain.json."""
+
+    name: str
+    mean: Amount
+    maximum: Amount
+
+
+class StageEntry(_Checked):
+    """One stage of a network interface."""
+
+    name: str
+    messages: Amount
+    busy_ns: Amount
+    queueing_ns: Amount
+    on_wire_ns: Amount
+
+
+class RatioEntry(_Checked):
+    """The rate with a change over the rate without it."""
+
+    rate_ratio: Number
+    ci95: Interval
+
+
+class SpeedupEntry(_Checked):
+    """What lowering a cost, or a group of costs, does to the rate."""
+
+    name: str
+    costs: list[str]
+    value: str | None
+    halved: RatioEntry | None
+    removed: RatioEntry | None
+    not_removable: list[str]
+    failures: dict[str, str] = {}
+
+    @property
+    def effect(self) -> float:
+        """How far the larger change that works moves the rate."""
+        best = self.removed or self.halved
+        return 0.0 if best is None else best.rate_ratio - 1.0
+
+
+class ExplanationFile(_Checked):
+    """explain.json."""
+
+    contend_version: str
+    parameters: dict[str, Value]
+    message_rate: RateEntry | None = None
+    perceived_bandwidth: RateEntry | None = None
+    elapsed_ns: Amount
+    threads: dict[str, int]
+    time_by_category_ns: dict[str, dict[str, Amount]]
+    locks: list[LockEntry]
+    queues: list[QueueEntry]
+    interface_stages: list[StageEntry]
+    speedups: list[SpeedupEntry]
+
+    @property
+    def rate(self) -> RateEntry | None:
+        """The measure that was explained."""
+        return self.message_rate or self.perceived_bandwidth
+
+
+def is_results(path: Path) -> bool:
+    """Whether a path means results: a folder, or a results.json in it."""
+    return path.is_dir() or path.name == RESULTS
+
+
+def read_results(folder: Path) -> Results:
+    """Reads results.json of a folder.
+
+    Raises:
+        InputError: It is not what `contend run` writes, or has no points.
+        ContendError: It cannot be read.
+    """
+    path = folder / RESULTS
+    if not path.is_file():
+        if (folder / "summary.json").is_file():
+            raise InputError(f"{folder} holds the results of several scenarios: name one of the folders in it")
+        raise InputError(f"{folder} has no {RESULTS}: 'contend run SCENARIO --out {folder}' writes one")
+    checked = _read(path, ResultsFile)
+    if not checked.points:
+        raise InputError(f"{path}: it has no points: the run was stopped before anything had finished")
+    return Results.from_json(dict(checked) | {"points": [_point(entry) for entry in checked.points]})
+
+
+def read_explanation(folder: Path) -> ExplanationFile | None:
+    """Reads explain.json of a folder; None if there is none.
+
+    Raises:
+        InputError: It is not what `contend explain` writes.
+        ContendError: It cannot be read.
+    """
+    path = folder / EXPLANATION
+    return _read(path, ExplanationFile) if path.is_file() else None
+
+
+def parse_explanation(content: bytes) -> ExplanationFile:
+    """The content of an explain.json that was just made."""
+    return ExplanationFile.model_validate_json(content)
+
+
+def _point(entry: PointEntry) -> JsonObject:
+    """A point as results.json has it: what is not there is left out."""
+    return {name: dict(value) if isinstance(value, RateEntry) else value for name, value in entry if value is not None}
+
+
+def _read(path: Path, model: type[Model]) -> Model:
+    try:
+        if path.stat().st_size > _MOST_BYTES:
+            raise InputError(f"{path}: larger than any file that contend writes")
+        content = path.read_bytes()
+    except OSError as error:
+        raise ContendError(f"cannot read {path}: {describe(error)}") from error
+    try:
+        return model.model_validate_json(content)
+    except ValidationError as error:
+        raise InputError(f"{path}: {_first_problem(error, content)}") from error
+
+
+def _first_problem(error: ValidationError, content: bytes) -> str:
+    """One problem in words; the others are likely of its kind."""
+    first = error.errors(include_url=False, include_input=False)[0]
+    if first["type"] == "json_invalid":
+        cut = not content.rstrip().endswith(b"}")
+        what = "the file is cut off" if cut else "not JSON"
+        return f"{what} ({first['msg'].removeprefix('Invalid JSON: ')})"
+    where = ".".join(str(part) for part in first["loc"]) or "the whole"
+    more = error.error_count() - 1
+    message = first["msg"].removeprefix("Value error, ")
+    return f"not as contend writes it: {where}: {message}" + (f" (and {more} more)" if more else "")

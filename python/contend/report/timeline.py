@@ -1,0 +1,76 @@
+"""The stretch of a trace that a report shows: short enough to be drawn in a page, long enough to tell something."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from contend.errors import InputError
+from contend.trace_plot import Stretch, stretch
+
+if TYPE_CHECKING:
+    from contend.jsontypes import JsonObject
+
+# A browser draws so many boxes without delay.
+_MOST_SLICES = 2500
+_TOO_MANY_SLICES = 20_000
+_LEAST_SLICES = 250
+_FIRST_LENGTH_US = 100.0
+_SHORTEST_US = 1.0
+_LONGEST_US = 2000.0
+# How far into what the trace has of the timed part: behind the burst in which it begins.
+_SHARE = 0.4
+
+
+@dataclass(frozen=True)
+class Window:
+    """From when to when, in simulated us; None: chosen from the trace."""
+
+    begin: float | None = None
+    end: float | None = None
+
+
+def choose_window(document: JsonObject, window: Window) -> Stretch:
+    """A stretch of the timed part, or of the end where the trace does not reach that far.
+
+    Args:
+        document: A trace.
+        window: What the user asked for.
+
+    Raises:
+        InputError: Nothing happens in it.
+        KeyError, TypeError: It is no trace.
+    """
+    begins = [event["ts"] for event in document["traceEvents"] if event["ph"] == "i" and "timed" in event["name"]]
+    spans = [(event["ts"], event["ts"] + event["dur"]) for event in document["traceEvents"] if event["ph"] == "X"]
+    if not spans:
+        raise InputError("nothing happens in the trace")
+    last = max(end for _, end in spans)
+    first = max(begins, default=0.0)
+    if first >= last:
+        first = 0.0
+    begin = first + _SHARE * (last - first) if window.begin is None else window.begin
+    if window.end is not None:
+        shown = stretch(document, begin, window.end)
+    else:
+        shown = stretch(document, begin, begin + _length(spans, begin))
+    count = sum(len(track.slices) for track in shown.tracks)
+    if count > _TOO_MANY_SLICES:
+        raise InputError(
+            f"{shown.begin:g} us to {shown.end:g} us has {count:,} slices: too many for a page, choose less"
+        )
+    if not count:
+        raise InputError(f"nothing happens in the trace from {shown.begin:g} us to {shown.end:g} us")
+    return shown
+
+
+def _length(spans: list[tuple[float, float]], begin: float) -> float:
+    def inside(length: float) -> int:
+        return sum(1 for low, high in spans if low < begin + length and high > begin)
+
+    length = _FIRST_LENGTH_US
+    while length < _LONGEST_US and inside(length) < _LEAST_SLICES:
+        length *= 2
+    while length > _SHORTEST_US and inside(length) > _MOST_SLICES:
+        length /= 2
+    return length

@@ -1,0 +1,183 @@
+"""The documentation: its Python runs, its commands exist, and the site builds without a warning."""
+
+from __future__ import annotations
+
+import doctest
+import importlib
+import json
+import pkgutil
+import re
+import shlex
+import subprocess
+import sys
+from typing import TYPE_CHECKING
+
+import pytest
+import typer
+from sybil import Sybil
+from sybil.evaluators.python import PythonEvaluator
+from sybil.parsers.markdown import CodeBlockParser
+from typer.core import TyperGroup
+
+import contend
+from contend.cli import main
+from contend.cli.app import app
+from contend.errors import ContendError
+from contend.scenario import find_scenario
+from fakes import REPOSITORY
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+DOCS = REPOSITORY / "docs"
+PAGES = [REPOSITORY / "README.md", REPOSITORY / "CONTRIBUTING.md", *sorted(DOCS.rglob("*.md"))]
+# Words that stand for something of the reader's.
+_PLACEHOLDER = re.compile(r"^[A-Z][A-Z_|]*$|\.\.\.|^\[")
+
+
+def _commands(page: Path) -> list[tuple[int, list[str]]]:
+    """The lines of shell blocks that call contend, with their numbers."""
+    found = []
+    inside = False
+    for number, line in enumerate(page.read_text(encoding="utf-8").splitlines(), 1):
+        if line.startswith("```"):
+            inside = line.strip() in ("```sh", "```console", "```bash") and not inside
+        elif inside and re.match(r"(\./)?contend ", line) and not line.endswith("\\"):
+            line_without_variables = re.sub(r"\$\w+", "1", line.split(" >")[0])
+            found.append((number, shlex.split(line_without_variables, comments=True)[1:]))
+    return found
+
+
+ALL_COMMANDS = [
+    pytest.param(words, id=f"{page.relative_to(REPOSITORY)}:{number}")
+    for page in PAGES
+    for number, words in _commands(page)
+]
+
+
+@pytest.mark.parametrize("words", ALL_COMMANDS)
+def test_commands_exist_with_their_options(words: list[str]) -> None:
+    """Options, arguments and values are taken as the program would; nothing is run."""
+    command = typer.main.get_command(app)
+    context = typer.Context(command, info_name="contend")
+    rest = list(words)
+    while isinstance(command, TyperGroup):
+        if not rest or rest[0].startswith("-"):
+            assert set(rest) <= {option for parameter in command.params for option in parameter.opts}
+            return
+        found = command.get_command(context, rest[0])
+        assert found is not None, f"there is no command {rest[0]!r}"
+        command, rest = found, rest[1:]
+        context = command.make_context(command.name, rest, parent=context)
+    scenario = context.params.get("scenario")
+    if isinstance(scenario, str) and not _PLACEHOLDER.search(scenario) and not scenario.endswith(("/", ".json")):
+        find_scenario(scenario)
+
+
+def test_readme_opens_with_its_two_commands() -> None:
+    blocks = re.findall(r"```sh\n(.*?)```", (REPOSITORY / "README.md").read_text(), re.DOTALL)
+    assert blocks[0].splitlines() == ["./contend run scenarios/dissertation/fig5_2a_base.json", "./contend test"]
+
+
+def _python_examples() -> list[object]:
+    sybil = Sybil(parsers=[CodeBlockParser("python", PythonEvaluator())], path=str(DOCS), pattern="**/*.md")
+    return [
+        pytest.param(example, id=f"{page.relative_to(REPOSITORY)}:{example.line}")
+        for page in [REPOSITORY / "README.md", *sorted(DOCS.rglob("*.md"))]
+        for example in sybil.parse(page).examples()
+        # A function of a file of claims is shown, not run: it needs the evidence.
+        if "@claim(" not in str(example.parsed)
+    ]
+
+
+@pytest.mark.core
+@pytest.mark.parametrize("example", _python_examples())
+def test_python_in_the_documentation_runs(example: object, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("CONTEND_CACHE", str(tmp_path))
+    example.evaluate()  # type: ignore[attr-defined]
+
+
+def _modules() -> list[str]:
+    found = [module.name for module in pkgutil.walk_packages(contend.__path__, "contend.")]
+    return ["contend", *(name for name in found if not name.endswith(("__main__", "_core")))]
+
+
+@pytest.mark.core
+@pytest.mark.parametrize("name", _modules())
+def test_examples_of_docstrings(name: str) -> None:
+    module = importlib.import_module(name)
+    failed, _ = doctest.testmod(module, optionflags=doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE)
+    assert failed == 0
+
+
+@pytest.mark.core
+@pytest.mark.slow
+def test_the_tutorial_works(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> None:
+    """Every command of the tutorial, in order, as a newcomer would; its files are those that the page shows."""
+    monkeypatch.chdir(tmp_path)
+    page = DOCS / "tutorial.md"
+    text = page.read_text(encoding="utf-8")
+    for name, content in re.findall(r"`(\w[\w-]*\.json)`[^`]*?```json\n(.*?)```", text, re.DOTALL):
+        json.loads(content)
+        (tmp_path / name).write_text(content)
+    assert (tmp_path / "my-design.json").is_file()
+    ran = []
+    for _, words in _commands(page):
+        if words and words[0] not in ("test", "docs"):
+            assert main(words) == 0, (words, capfd.readouterr().err)
+            ran.append(words[0])
+    assert {"run", "explain", "report"} <= set(ran)
+    for picture in re.findall(r"`(out/[\w./-]+)`", text):
+        assert (tmp_path / picture).exists(), picture
+
+
+@pytest.mark.slow
+def test_the_site_builds_without_a_warning(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    assert main(["docs", "--out", str(tmp_path / "site")]) == 0, capfd.readouterr()
+    site = tmp_path / "site"
+    for page in ("index", "tutorial", "scenario-reference", "commands", "machine-profiles", "python", "changelog"):
+        assert (site / f"{page}.html").is_file(), page
+    assert "contend report" in (site / "commands.html").read_text()
+    assert "machine.cache" in (site / "scenario-reference.html").read_text()
+    assert (site / "source" / "sim" / "models" / "locks" / "lock.hpp").is_file(), "links to sources lead to copies"
+    assert (site / "search" / "search_index.js").is_file(), "the search works without a server"
+    output = capfd.readouterr()
+    assert "WARNING" not in output.out + output.err
+    pages = [file.read_text() for file in site.rglob("*.html")]
+    assert not any("fonts.googleapis" in page or "cdn." in page for page in pages), "no network"
+
+
+def test_a_broken_link_is_an_error(tmp_path: Path) -> None:
+    """The strictness that the test above relies on."""
+    copy = tmp_path / "checkout"
+    (copy / "docs").mkdir(parents=True)
+    (copy / "docs" / "index.md").write_text("# Here\n\n[nowhere](nowhere.md)\n")
+    (copy / "mkdocs.yml").write_text("site_name: t\nstrict: true\n")
+    answer = subprocess.run(
+        [sys.executable, "-P", "-m", "mkdocs", "build", "--strict"],
+        cwd=copy,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert answer.returncode != 0
+    assert "nowhere.md" in answer.stderr
+
+
+def test_citation_and_changes_name_the_version() -> None:
+    import yaml
+
+    citation = yaml.safe_load((REPOSITORY / "CITATION.cff").read_text())
+    assert citation["cff-version"] == "1.2.0"
+    assert {"title", "authors", "message", "license", "version"} <= set(citation)
+    assert citation["version"] == contend.__version__
+    changes = (REPOSITORY / "CHANGELOG.md").read_text()
+    assert "## [Unreleased]" in changes
+    assert f"## [{contend.__version__}]" in changes
+
+
+def test_docs_wants_a_checkout(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.setattr("contend.paths.repository", lambda: None)
+    assert main(["docs"]) == ContendError.exit_code
+    assert "works in a checkout only" in capsys.readouterr().err

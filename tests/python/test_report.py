@@ -1,0 +1,399 @@
+"""`contend report` with the stand-in for the core: what the page holds and what it refuses."""
+
+from __future__ import annotations
+
+import json
+import re
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from contend.cli import main
+from contend.errors import InputError
+from contend.report import page as report_page
+from contend.report import source
+from contend.report.timeline import Window, choose_window
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from fakes import FakeCore
+
+Capture = pytest.CaptureFixture[str]
+NASTY = "</script><img src=x onerror=alert(1)>\u2028{{7*7}}\"'"
+
+
+@pytest.fixture(autouse=True)
+def _no_library(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The chart library is large and of no interest here."""
+    monkeypatch.setattr(report_page, "chart_library", lambda: "/* charts */")
+
+
+@pytest.fixture
+def results(core: FakeCore, scenario: Path, capsys: Capture) -> Path:
+    """A folder that `contend run` wrote."""
+    core.trace = a_trace()
+    assert main(["run", str(scenario), "--quiet"]) == 0
+    capsys.readouterr()
+    return Path("out/small")
+
+
+def a_trace(spans: int = 400) -> dict[str, Any]:
+    """Two threads that call and wait in turns, and a lock."""
+    events: list[dict[str, Any]] = [
+        {"ph": "M", "pid": 1, "name": "process_name", "args": {"name": "rank 0 on host 0"}},
+        {"ph": "M", "pid": 2, "name": "process_name", "args": {"name": "locks"}},
+        {"ph": "i", "s": "t", "pid": 1, "tid": 1, "ts": 20.0, "name": "timed part begins"},
+    ]
+    events += [
+        {"ph": "M", "pid": pid, "tid": tid, "name": "thread_name", "args": {"name": name}}
+        for pid, tid, name in ((1, 1, "sender 0"), (1, 2, "sender 1"), (2, 3, "rank 0/instance 0"))
+    ]
+    for number in range(spans):
+        at = 0.5 * number
+        tid = 1 + number % 2
+        events += [
+            {"ph": "X", "pid": 1, "tid": tid, "ts": at, "dur": 0.9, "name": "MPI_Isend"},
+            {"ph": "X", "pid": 1, "tid": tid, "ts": at + 0.1, "dur": 0.3, "name": "lock_wait", "args": {"lock": NASTY}},
+            {"ph": "X", "pid": 2, "tid": 3, "ts": at + 0.4, "dur": 0.4, "name": f"sender {number % 2}"},
+            {"ph": "C", "pid": 1, "ts": at, "name": "posted", "args": {"length": number % 7}},
+        ]
+    return {"traceEvents": events, "otherData": {"title": "small", "complete": True}}
+
+
+class Page(HTMLParser):
+    """What a browser would see: elements with their attributes, and the text outside scripts."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.elements: list[tuple[str, dict[str, str | None]]] = []
+        self.text = ""
+        self.scripts: list[str] = []
+        self._inside: str | None = None
+        self.feed(text)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.elements.append((tag, dict(attrs)))
+        if tag in ("script", "style"):
+            self._inside = tag
+            self.scripts.append("")
+
+    def handle_endtag(self, tag: str) -> None:
+        if tag == self._inside:
+            self._inside = None
+
+    def handle_data(self, data: str) -> None:
+        if self._inside:
+            self.scripts[-1] += data
+        else:
+            self.text += data
+
+    @property
+    def data(self) -> dict[str, Any]:
+        """The charts and their data."""
+        document: dict[str, Any] = next(json.loads(text) for text in self.scripts if text.startswith("{"))
+        return document
+
+
+def page_of(path: Path) -> Page:
+    return Page(path.read_text(encoding="utf-8"))
+
+
+def test_the_page_of_a_folder_has_every_part(results: Path, capsys: Capture) -> None:
+    assert main(["report", str(results)]) == 0
+    assert "wrote out/small/report.html" in capsys.readouterr().out
+    page = page_of(results / "report.html")
+    sections = {attributes.get("id") for tag, attributes in page.elements if tag == "section"}
+    assert sections >= {"rate", "time", "counters", "explain", "timeline", "points", "scenario", "provenance"}
+    charts = page.data["charts"]
+    assert set(charts) >= {"rate", "budget-0", "budget-1", "counters", "timeline", "queues"}
+    places = {attributes["data-chart"] for _, attributes in page.elements if "data-chart" in attributes}
+    assert places <= set(charts)
+    assert len(page.data["data"]["points"]) == 6
+    for expected in ("seed", "machine profile", "OMPI_SPC_OUT_OF_SEQUENCE", "rank 1/matching", "iterations"):
+        assert expected in page.text
+
+
+def test_what_a_chart_names_is_there(results: Path) -> None:
+    """A chart without its data would be empty, without an error."""
+    assert main(["report", str(results), "--quiet"]) == 0
+    document = page_of(results / "report.html").data
+    for name, chart in document["charts"].items():
+        used = set(re.findall(r'"data": \{"name": "([^"]+)"\}', json.dumps(chart)))
+        assert used, name
+        assert all(isinstance(document["data"].get(data), list) for data in used), name
+
+
+def test_numbers_are_those_of_the_results(results: Path) -> None:
+    assert main(["report", str(results), "--quiet"]) == 0
+    points = json.loads((results / "results.json").read_text())["points"]
+    rows = page_of(results / "report.html").data["data"]["points"]
+    assert [row["mean"] for row in rows] == [point["message_rate"]["mean"] for point in points]
+    assert [[row["low"], row["high"]] for row in rows] == [point["message_rate"]["ci95"] for point in points]
+    budgets = page_of(results / "report.html").data["data"]["budget-0"]
+    for x in {row["x"] for row in budgets}:
+        for curve in {row["curve"] for row in budgets}:
+            shares = [row["share"] for row in budgets if row["x"] == x and row["curve"] == curve]
+            assert sum(shares) == pytest.approx(1.0, abs=0.01)
+
+
+def test_nothing_is_loaded_from_elsewhere(results: Path) -> None:
+    assert main(["report", str(results), "--quiet"]) == 0
+    page = page_of(results / "report.html")
+    for tag, attributes in page.elements:
+        for name in ("src", "href", "srcset", "action", "poster"):
+            value = attributes.get(name)
+            assert value is None or value.startswith(("#", "data:")), (tag, name, value)
+    policy = next(a["content"] for _, a in page.elements if a.get("http-equiv") == "Content-Security-Policy")
+    assert policy is not None
+    assert policy.startswith("default-src 'none'")
+    assert "unsafe-eval" not in policy
+
+
+def test_names_from_files_are_text(results: Path) -> None:
+    """Whatever a results.json says, it cannot become an element or end the script that holds the data."""
+    path = results / "results.json"
+    document = json.loads(path.read_text())
+    document["scenario"]["name"] = NASTY
+    document["scenario"]["description"] = NASTY
+    document["scenario"]["workload"][NASTY] = NASTY
+    document["contend_version"] = NASTY
+    for point in document["points"]:
+        point["parameters"] = {NASTY: point["parameters"]["pairs"], "lock": NASTY + point["parameters"]["lock"]}
+        point["time_by_category_ns"][NASTY] = {NASTY: 5.0}
+        point["counters"][NASTY] = 3
+        point["notes"] = [NASTY]
+    path.write_text(json.dumps(document))
+    assert main(["report", str(results), "--no-simulate", "--quiet"]) == 0
+    text = (results / "report.html").read_text()
+    page = Page(text)
+    assert "img" not in {tag for tag, _ in page.elements}
+    assert all("onerror" not in attributes for _, attributes in page.elements)
+    assert len([tag for tag, _ in page.elements if tag == "script"]) == 3
+    assert NASTY in page.text
+    assert NASTY in page.data["data"]["points"][0]["point"]
+    charts = json.dumps(page.data["charts"])
+    for expression in re.findall(r'"(?:expr|test|filter|labelExpr)": "([^"]*)"', charts):
+        assert "onerror" not in expression, "names are data, never part of an expression"
+
+
+def test_scenario_is_run_first(core: FakeCore, scenario: Path, capsys: Capture) -> None:
+    core.trace = a_trace()
+    options = ["--replications", "2", "--at", "lock=mutex", "--at", "pairs=2", "--out", "page.html"]
+    assert main(["report", str(scenario), *options]) == 0
+    assert Path("out/small/results.json").is_file()
+    page = page_of(Path("page.html"))
+    assert "One point, pairs = 2, lock = mutex" in page.text
+    assert "command line" in page.text, "a scenario knows where its values are from"
+    assert "wrote page.html" in capsys.readouterr().out
+
+
+def test_the_same_results_give_the_same_page(results: Path) -> None:
+    assert main(["report", str(results), "--quiet"]) == 0
+    first = (results / "report.html").read_bytes()
+    assert main(["report", str(results), "--quiet"]) == 0
+    assert (results / "report.html").read_bytes() == first
+
+
+def test_what_the_folder_has_is_not_simulated(core: FakeCore, results: Path, scenario: Path) -> None:
+    assert main(["explain", str(scenario), "--out", str(results), "--quiet"]) == 0
+    (results / "trace.json").write_text(json.dumps(a_trace()))
+    before = core.calls
+    assert main(["report", str(results), "--quiet"]) == 0
+    assert core.calls == before
+    assert page_of(results / "report.html").data["charts"]["timeline"]
+
+
+def test_no_simulate_shows_what_there_is(core: FakeCore, results: Path) -> None:
+    before = core.calls
+    assert main(["report", str(results), "--no-simulate", "--quiet"]) == 0
+    assert core.calls == before
+    sections = {
+        attributes.get("id") for tag, attributes in page_of(results / "report.html").elements if tag == "section"
+    }
+    assert "rate" in sections
+    assert not sections & {"explain", "timeline"}
+
+
+def test_another_engine_is_noticed(core: FakeCore, results: Path) -> None:
+    """The point simulated again has to give what the file says."""
+    path = results / "results.json"
+    document = json.loads(path.read_text())
+    document["points"][-1]["message_rate"]["samples"][0] += 1.0
+    path.write_text(json.dumps(document))
+    del core
+    assert main(["report", str(results), "--quiet"]) == 0
+    assert "it is from another version, or was edited" in page_of(results / "report.html").text
+
+
+def test_a_scenario_of_another_version_still_gives_a_page(
+    core: FakeCore, results: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*_: object) -> str:
+        raise core.ScenarioError("unknown key 'library.old'")
+
+    monkeypatch.setattr(core, "resolve", refuse)
+    assert main(["report", str(results), "--quiet"]) == 0
+    assert "cannot be simulated by contend" in page_of(results / "report.html").text
+
+
+def test_interrupted_results_say_so(results: Path) -> None:
+    path = results / "results.json"
+    path.write_text(json.dumps(json.loads(path.read_text()) | {"interrupted": True}))
+    assert main(["report", str(results), "--no-simulate", "--quiet"]) == 0
+    assert "The run was interrupted" in page_of(results / "report.html").text
+
+
+def test_one_point_has_bars(core: FakeCore, scenario: Path) -> None:
+    core.trace = a_trace()
+    core.pairs = [4]
+    assert main(["report", str(scenario), "--quiet"]) == 0
+    charts = page_of(Path("out/small/report.html")).data["charts"]
+    assert "rate" in charts
+    assert "counters" not in charts, "nothing to draw it over"
+
+
+def _change(**fields: Any) -> Callable[[dict[str, Any]], dict[str, Any]]:
+    return lambda document: document | fields
+
+
+def _change_point(**fields: Any) -> Callable[[dict[str, Any]], dict[str, Any]]:
+    return lambda document: document | {"points": [document["points"][0] | fields]}
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (_change(points=[]), "no points"),
+        (_change(points="many"), "points: Input should be a valid"),
+        (_change(seed="1"), "seed: Input should be a valid integer"),
+        (_change(scenario=[]), "scenario: Input should be"),
+        (_change(scenario={"workload": 5}), "workload"),
+        (_change_point(counters={"unexpected": "7"}), "points.0.counters.unexpected: should be a number"),
+        (_change_point(message_rate={"mean": 1.0}), "points.0.message_rate.ci95: Field required"),
+        (_change_point(time_by_category_ns={"sender": {"software": -1.0}}), "should not be negative"),
+        (_change_point(events=10**400), "points.0.events: should be a finite number"),
+        (_change_point(parameters=None), "points.0.parameters"),
+        (lambda _: [], "the whole"),
+    ],
+)
+def test_results_that_are_nonsense(
+    results: Path, capsys: Capture, change: Callable[[dict[str, Any]], Any], message: str
+) -> None:
+    path = results / "results.json"
+    path.write_text(json.dumps(change(json.loads(path.read_text()))))
+    assert main(["report", str(results)]) == 2
+    error = capsys.readouterr().err
+    assert message in error
+    assert error.startswith("contend: error: out/small/results.json")
+    assert not (results / "report.html").exists()
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (b"", "cut off"),
+        (b'{"contend_version": "0.1.0", "points": [{"para', "cut off"),
+        (b"\xff\xfe\x00", ""),
+        (b"[" * 100_000, "cut off"),
+        (b"plain text}", "not JSON"),
+        (b'{"contend_version": "1", "scenario": {}, "seed": 1, "points": [{"wall_s": NaN}]}', "points.0"),
+    ],
+)
+def test_results_that_are_no_json(results: Path, capsys: Capture, content: bytes, message: str) -> None:
+    (results / "results.json").write_bytes(content)
+    assert main(["report", str(results)]) == 2
+    error = capsys.readouterr().err
+    assert message in error
+    assert len(error) < 500
+
+
+def test_a_folder_without_results(results: Path, capsys: Capture) -> None:
+    (results / "results.json").unlink()
+    assert main(["report", str(results)]) == 2
+    assert "has no results.json" in capsys.readouterr().err
+    Path("out/summary.json").write_text("{}")
+    assert main(["report", "out"]) == 2
+    assert "several scenarios" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    "trace", ["[]", "{", '{"traceEvents": [{"ph": "X"}]}', '{"traceEvents": [5]}', '{"traceEvents": []}']
+)
+def test_a_trace_that_is_none(results: Path, capsys: Capture, trace: str) -> None:
+    (results / "trace.json").write_text(trace)
+    assert main(["report", str(results), "--quiet"]) == 2
+    assert "trace" in capsys.readouterr().err
+
+
+def test_an_explanation_that_is_none(results: Path, capsys: Capture) -> None:
+    (results / "explain.json").write_text('{"contend_version": "0.1.0"}')
+    assert main(["report", str(results), "--quiet"]) == 2
+    assert "explain.json: not as contend writes it" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--at", "pairs=3"], "no such point; pairs is 1, 2, 4"),
+        (["--at", "colour=red"], "no such point; the sweep's are: pairs, lock"),
+        (["--at", "pairs"], "expected NAME=VALUE"),
+        (["--set", "workload.pairs=2"], "has results already"),
+        (["--seed", "4"], "has results already"),
+        (["--from", "5", "--to", "4"], "is not after"),
+        (["--from", "1e9"], "nothing happens"),
+        (["--out", "nowhere/page.html"], "there is no folder nowhere"),
+    ],
+)
+def test_options_that_cannot_be(results: Path, capsys: Capture, options: list[str], message: str) -> None:
+    assert main(["report", str(results), *options]) == 2
+    assert message in capsys.readouterr().err
+
+
+def test_a_missing_point_costs_no_simulation(core: FakeCore, scenario: Path, capsys: Capture) -> None:
+    assert main(["report", str(scenario), "--at", "pairs=77"]) == 2
+    assert "no such point" in capsys.readouterr().err
+    assert core.calls == 0
+
+
+def test_a_full_disk_keeps_the_old_page(results: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch) -> None:
+    (results / "report.html").write_text("old")
+
+    def full(*_: object) -> None:
+        raise OSError(28, "no space")
+
+    monkeypatch.setattr("contend.files.os.fsync", full)
+    assert main(["report", str(results), "--no-simulate", "--quiet"]) == 1
+    assert "no space left" in capsys.readouterr().err
+    assert (results / "report.html").read_text() == "old"
+    assert sorted(path.name for path in results.iterdir() if path.name.startswith(".")) == []
+
+
+def test_the_window_is_in_the_timed_part_and_not_too_full() -> None:
+    shown = choose_window(a_trace(), Window())
+    assert shown.begin > 20.0
+    count = sum(len(track.slices) for track in shown.tracks)
+    assert 100 < count <= 2500
+    dense = choose_window(a_trace(20_000), Window())
+    assert sum(len(track.slices) for track in dense.tracks) <= 2600
+    with pytest.raises(InputError, match="too many"):
+        choose_window(a_trace(20_000), Window(0.0, 1e5))
+
+
+def test_a_trace_that_ends_before_the_timed_part_shows_what_it_has() -> None:
+    trace = a_trace()
+    for event in trace["traceEvents"]:
+        if event["ph"] == "i":
+            event["ts"] = 1e9
+    shown = choose_window(trace, Window())
+    assert any(track.slices for track in shown.tracks)
+
+
+def test_explanations_of_explain_are_read(core: FakeCore, scenario: Path) -> None:
+    del core
+    assert main(["explain", str(scenario), "--out", "here", "--quiet"]) == 0
+    explanation = source.read_explanation(Path("here"))
+    assert explanation is not None
+    assert explanation.locks[0].waits[0].waiter == "receiver"
