@@ -16,8 +16,6 @@ from contend.plots.locks import busiest
 from contend.plots.style import CATEGORY_COLOURS, OTHER_COLOURS
 
 if TYPE_CHECKING:
-    from types import ModuleType
-
     import altair as alt
     import polars as pl
 
@@ -27,7 +25,7 @@ if TYPE_CHECKING:
 _WIDTH, _HEIGHT = 480, 280
 
 
-def _altair() -> ModuleType:
+def _altair() -> Any:  # noqa: ANN401
     try:
         import altair as alt
     except ImportError as error:
@@ -71,9 +69,7 @@ def rate(results: Results, *, x: str | None = None, measure: str | None = None) 
         tooltip=["curve:N", f"{axis}:Q", alt.Tooltip("mean:Q", format=",.4s"), alt.Tooltip("low:Q", format=",.4s"),
                  alt.Tooltip("high:Q", format=",.4s")],
     )  # fmt: skip
-    chart: alt.LayerChart = (
-        alt.layer(band, line).add_params(chosen).properties(width=_WIDTH, height=_HEIGHT, title=results.name)
-    )
+    chart = alt.layer(band, line).add_params(chosen).properties(width=_WIDTH, height=_HEIGHT, title=results.name)
     return chart.interactive()
 
 
@@ -98,7 +94,7 @@ def time_budget(results: Results, *, role: str | None = None) -> alt.Chart:
     known: dict[object, str] = {name.replace("_", " "): colour for name, colour in CATEGORY_COLOURS.items()}
     extra = iter(OTHER_COLOURS * len(categories))
     colours = [known.get(category) or next(extra) for category in categories]
-    chart: alt.Chart = (
+    chart = (
         alt.Chart(_data(rows))
         .mark_bar()
         .encode(
@@ -129,7 +125,7 @@ def heat_map(results: Results, x: str, y: str, *, value: str | None = None) -> a
         for column, number in zip(columns, line, strict=True)
         if number == number  # noqa: PLR0124 - not a number where there is no point
     ]
-    chart: alt.Chart = (
+    chart = (
         alt.Chart(_data(data))
         .mark_rect()
         .encode(
@@ -164,7 +160,7 @@ def measured_against_predicted(
                      for name, value in rows[0].items()],
         )
     )  # fmt: skip
-    chart: alt.LayerChart = alt.layer(line, dots).properties(width=_HEIGHT + 40, height=_HEIGHT + 40, title=title)
+    chart = alt.layer(line, dots).properties(width=_HEIGHT + 40, height=_HEIGHT + 40, title=title)
     return chart.interactive()
 
 
@@ -181,7 +177,7 @@ def lock_timeline(timeline: Timeline, *, most: int = 10) -> alt.Chart:
         for span in spans
         if span.lock in locks
     ]  # fmt: skip
-    chart: alt.Chart = (
+    chart = (
         alt.Chart(_data(rows))
         .mark_bar()
         .encode(
