@@ -94,7 +94,7 @@ def time_budget(results: Results, *, role: str | None = None) -> alt.Chart:
     known: dict[object, str] = {name.replace("_", " "): colour for name, colour in CATEGORY_COLOURS.items()}
     extra = iter(OTHER_COLOURS * len(categories))
     colours = [known.get(category) or next(extra) for category in categories]
-    chart = (
+    return (
         alt.Chart(_data(rows))
         .mark_bar()
         .encode(
@@ -106,7 +106,6 @@ def time_budget(results: Results, *, role: str | None = None) -> alt.Chart:
         )
         .properties(width=_WIDTH, title=results.name)
     )
-    return chart
 
 
 def point_label(parameters: dict[str, Any]) -> str:
@@ -125,7 +124,7 @@ def heat_map(results: Results, x: str, y: str, *, value: str | None = None) -> a
         for column, number in zip(columns, line, strict=True)
         if number == number  # noqa: PLR0124 - not a number where there is no point
     ]
-    chart = (
+    return (
         alt.Chart(_data(data))
         .mark_rect()
         .encode(
@@ -136,7 +135,6 @@ def heat_map(results: Results, x: str, y: str, *, value: str | None = None) -> a
         )
         .properties(width=max(200, 44 * len(columns)), height=max(120, 26 * len(rows)), title=results.name)
     )
-    return chart
 
 
 def measured_against_predicted(
