@@ -170,4 +170,13 @@ for path in datasets[:3]:
 # %% [markdown]
 # ## What to take home
 #
-# CONCLUSION
+# - **Ask first what matters.** Most of the profile's prices hardly move the rate in question; the few that do, at the top of the ranking, are
+#   what to measure on a new machine: `contend measure` has benchmarks for locks, cache lines, and steps of the library.
+# - **Rates alone tell some parameters and not others.** In the trial the send cost is found again, while quite different wake-up latencies give
+#   nearly the same rates: a price that the rates do not depend on cannot be fitted to them, and need not be. Look at the range of the ten best
+#   before you believe the best one.
+# - **Fit to some numbers of pairs, check at others**, as in the last picture. A fit that is only right where it was fitted is of no use.
+# - **Do not count targets of calibration as predictions.** Of the study's numbers above, those are marked.
+#
+# What is missing here is a fit of a whole profile with intervals; until then, change single values with `with_` or write a profile of your
+# own (`contend schema profile`), and say for each value where it comes from.
