@@ -146,8 +146,9 @@ def set_scale(axes: Axes, values: list[float]) -> None:
         axes.yaxis.set_minor_formatter(NullFormatter())
     else:
         from_zero(axes)
-        # A band of few replications may be wider than everything else; the curves are what the picture is about.
-        axes.set_ylim(top=min(axes.get_ylim()[1], _MOST_ABOVE * max(positive, default=1.0)))
+        # A band of few replications may be wider than everything else; curves and stars are what the picture is about.
+        heights = [*positive, *(float(y) for line in axes.lines for y in line.get_ydata())]
+        axes.set_ylim(top=min(axes.get_ylim()[1], _MOST_ABOVE * max(heights, default=1.0)))
     axes.yaxis.set_major_formatter(EngFormatter())
 
 
