@@ -170,7 +170,7 @@ for path in sorted(Path("../validation/data").glob("*/*_shm_*-shm.json")):
                 }
             )
 rates = pl.DataFrame(rows).pivot("pairs", index=["machine", "library", "communicators"], values="median (msg/s)")
-with pl.Config(float_precision=0, tbl_rows=12):
+with pl.Config(float_precision=0, tbl_rows=12, tbl_cols=12):
     display(rates)
 
 # %% [markdown]
