@@ -158,9 +158,9 @@ counts.frame().filter(
 #   it.
 # - **Concurrent progress is not worth it before that**: with one communicator it is slower than serial progress at any number of
 #   instances. After it, it is worth a factor of several.
-# - **Instances: about one for each thread, dedicated**, once matching is parallel; a few less do from 12 threads on. With one communicator
-#   five are plenty, and round-robin against dedicated hardly matters.
-# - **The bottleneck moves** from the senders' instance lock, to the receiver's progress and matching, to the matching lock, and finally to cache
-#   lines that travel between cores: what is left at the best design is shared counters, not locks.
+# - **Instances: one for each thread, dedicated**, once matching is parallel: fewer cost at any number of threads. With one communicator five
+#   are plenty.
+# - **The bottleneck moves** from the senders' instance lock, to the receiver's progress and matching, to the matching lock, and finally to the
+#   library's own code, sleeping threads and cache lines that travel between cores. At the best design no lock is left to mend.
 # - **If new communicators are out of the question**, hash bins under a fair queue lock (MCS or ticket) get the most out of one matching
 #   domain; that is half as much again as the list under a mutex, and far from what parallel matching gives.

@@ -131,7 +131,10 @@ for point in study:
         continue
     name = point["scenarios"][0]
     scenario = contend.load(name)
-    scenario = scenario.at(**point["parameters"]).with_({"workload.iterations": 2, "run.replications": 3})
+    fitting = [own.parameters for own in scenario.points if point["parameters"].items() <= own.parameters.items()]
+    if not fitting:
+        continue
+    scenario = scenario.at(**fitting[0]).with_({"workload.iterations": 2, "run.replications": 3})
     rate = contend.run(scenario).points[0].message_rate
     rows.append(
         {
