@@ -161,4 +161,20 @@ contend.plots.rate(sizes, x="message_size", title="64 threads, a communicator fo
 # %% [markdown]
 # ## What to take home
 #
-# CONCLUSION
+# On a node with 128 cores, with prices of today's network and caches:
+#
+# - **Parallel matching pays more than anything that can be bought.** With one communicator, no design but the one that tells threads apart
+#   by tag gets past a few hundred thousand messages per second, with one thread or with 128. With a communicator for each thread, a
+#   virtual interface for each communicator scales to the last core.
+# - **A faster network alone pays nothing for small messages** in any of these designs: intervals of the gain include 1. The interfaces are
+#   busy for some percent of the time. It pays where payload fills the wire, from some kilobytes on.
+# - **A progress thread, hash bins, or matching in hardware do not replace it**: they move one queue to another place. Matching in hardware
+#   doubles the rate of 64 threads in one communicator, parallel matching gives more than twenty times as much. Allowing overtaking helps
+#   more than either of them, where the application can do without order.
+# - **What limits the best designs is cache-line transfer between cores**: counters and free lists that all threads of a process touch. A
+#   library for 128 threads should keep those per thread; virtual interfaces do.
+# - **A global lock gets worse with every thread**, and more so if each has its own communicator: keep processes, not threads, with such
+#   a library.
+#
+# None of this has been measured on such a machine: it says what the models predict when only the number of cores changes. Measure
+# (`contend measure`) before you buy.

@@ -53,7 +53,7 @@ def test_pictures_show_them(core: "FakeCore", scenario: Path, monkeypatch: pytes
         StudyPoint({"pairs": [2, 4], "lock": "mutex"}, "a plateau", 5e4, {"out_of_sequence": 0.5}),
         StudyPoint({"pairs": 999}, "not in this sweep", 1.0),
     ]
-    monkeypatch.setattr("contend.plots.study_points", lambda name: known if name == "small" else [])
+    monkeypatch.setattr("contend.plots.summary.study_points", lambda name: known if name == "small" else [])
     figure = draw(results)
     drawn = {(tuple(x), y[0]): axes for axes, x, y in stars(figure)}
     assert set(drawn) == {((4.0,), 9e6), ((2.0, 4.0), 5e4), ((2.0, 4.0), 0.5)}

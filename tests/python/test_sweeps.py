@@ -237,10 +237,10 @@ def command(*words: str, environment: dict[str, str] | None = None) -> subproces
 
 
 LONG = [
-    BASE, "--grid", "workload.pairs=1..4", "--grid", "workload.window=16..40", "--set", "workload.iterations=60",
+    BASE, "--grid", "workload.pairs=1..4", "--grid", "workload.window=16..30", "--set", "workload.iterations=60",
     "--replications", "2", "--json",
 ]  # fmt: skip
-LONG_RUNS = 4 * 25 * 2
+LONG_RUNS = 4 * 15 * 2
 
 
 def test_killed_in_the_middle(tmp_path: Path) -> None:
@@ -274,7 +274,7 @@ def test_killed_in_the_middle(tmp_path: Path) -> None:
         pl.read_parquet(tmp_path / name / "results.parquet").drop("wall_s", "events") for name in ("out", "other")
     ]
     assert frames[0].equals(frames[1])
-    assert frames[0].height == 100
+    assert frames[0].height == 60
     samples = [pl.read_parquet(tmp_path / name / "samples.parquet") for name in ("out", "other")]
     assert samples[0].equals(samples[1])
 

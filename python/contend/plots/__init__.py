@@ -19,8 +19,8 @@ from contend.plots.contest import comparison_picture_bytes, draw_comparison
 from contend.plots.curves import rate
 from contend.plots.heat import heat_map
 from contend.plots.locks import lock_timeline
-from contend.plots.overview import draw, picture_bytes
 from contend.plots.style import CATEGORY_COLOURS, STYLE, Picture, figure_bytes
+from contend.plots.summary import draw, picture_bytes
 
 # The picture of a run as `contend run` writes it, and that of a comparison.
 overview = draw

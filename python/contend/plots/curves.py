@@ -6,6 +6,7 @@ import itertools
 import math
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 from matplotlib import rc_context
 
 from contend.axes import Curve, axis_value, curves, x_axis
@@ -146,8 +147,10 @@ def set_scale(axes: Axes, values: list[float]) -> None:
         axes.yaxis.set_minor_formatter(NullFormatter())
     else:
         from_zero(axes)
-        # A band of few replications may be wider than everything else; the curves are what the picture is about.
-        axes.set_ylim(top=min(axes.get_ylim()[1], _MOST_ABOVE * max(positive, default=1.0)))
+        # A band of few replications may be wider than everything else; curves and stars are what the picture is about.
+        drawn: list[Any] = [y for line in axes.lines for y in np.ravel(line.get_ydata())]
+        heights = [*positive, *map(float, drawn)]
+        axes.set_ylim(top=min(axes.get_ylim()[1], _MOST_ABOVE * max(heights, default=1.0)))
     axes.yaxis.set_major_formatter(EngFormatter())
 
 

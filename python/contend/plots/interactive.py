@@ -63,9 +63,7 @@ def rate(results: Results, *, x: str | None = None, measure: str | None = None) 
         tooltip=["curve:N", f"{axis}:Q", alt.Tooltip("mean:Q", format=",.4s"), alt.Tooltip("low:Q", format=",.4s"),
                  alt.Tooltip("high:Q", format=",.4s")],
     )  # fmt: skip
-    chart: alt.LayerChart = (
-        alt.layer(band, line).add_params(chosen).properties(width=_WIDTH, height=_HEIGHT, title=results.name)
-    )
+    chart = alt.layer(band, line).add_params(chosen).properties(width=_WIDTH, height=_HEIGHT, title=results.name)
     return chart.interactive()
 
 
@@ -91,7 +89,7 @@ def time_budget(results: Results, *, role: str | None = None) -> alt.Chart:
     known: dict[object, str] = {name.replace("_", " "): colour for name, colour in CATEGORY_COLOURS.items()}
     extra = iter(OTHER_COLOURS * len(categories))
     colours = [known.get(category) or next(extra) for category in categories]
-    chart: alt.Chart = (
+    return (
         alt.Chart(_data(rows))
         .mark_bar()
         .encode(
@@ -103,7 +101,6 @@ def time_budget(results: Results, *, role: str | None = None) -> alt.Chart:
         )
         .properties(width=_WIDTH, title=results.name)
     )
-    return chart
 
 
 def point_label(parameters: dict[str, Any]) -> str:
@@ -123,7 +120,7 @@ def heat_map(results: Results, x: str, y: str, *, value: str | None = None) -> a
         for column, number in zip(columns, line, strict=True)
         if number == number  # noqa: PLR0124 - not a number where there is no point
     ]
-    chart: alt.Chart = (
+    return (
         alt.Chart(_data(data))
         .mark_rect()
         .encode(
@@ -134,7 +131,6 @@ def heat_map(results: Results, x: str, y: str, *, value: str | None = None) -> a
         )
         .properties(width=max(200, 44 * len(columns)), height=max(120, 26 * len(rows)), title=results.name)
     )
-    return chart
 
 
 def measured_against_predicted(
@@ -159,7 +155,7 @@ def measured_against_predicted(
                      for name, value in rows[0].items()],
         )
     )  # fmt: skip
-    chart: alt.LayerChart = alt.layer(line, dots).properties(width=_HEIGHT + 40, height=_HEIGHT + 40, title=title)
+    chart = alt.layer(line, dots).properties(width=_HEIGHT + 40, height=_HEIGHT + 40, title=title)
     return chart.interactive()
 
 
@@ -177,7 +173,7 @@ def lock_timeline(timeline: Timeline, *, most: int = 10) -> alt.Chart:
         for span in spans
         if span.lock in locks
     ]  # fmt: skip
-    chart: alt.Chart = (
+    chart = (
         alt.Chart(_data(rows))
         .mark_bar()
         .encode(
