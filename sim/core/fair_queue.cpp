@@ -36,7 +36,7 @@ public:
     }
     // check_preempt_tick()
     const Duration share = ideal_slice();
-    const auto first = *std::min_element(waiting_.begin(), waiting_.end(), runs_earlier);
+    auto* const first = *std::min_element(waiting_.begin(), waiting_.end(), runs_earlier);
     return current_->ran >= share ||
            (current_->ran >= parameters_.slice && current_->vruntime - first->vruntime > share.count());
   }

@@ -28,6 +28,8 @@ public:
   /// more than there are, or a machine that says nothing of its scheduler (no slice).
   Scheduler(Engine& engine, const Host& host, int number, const SchedulerParameters& parameters, int cores);
   ~Scheduler() override;
+  Scheduler(const Scheduler&) = delete;
+  Scheduler& operator=(const Scheduler&) = delete;
 
   /// How a thread is treated.
   struct Placement {

@@ -16,7 +16,7 @@
 
 namespace contend {
 
-void Process::attach(SimThread& self, SyncObject& sync, Request& request) {
+void Process::attach(SimThread& self, SyncObject& sync, Request& request) const {
   if (request.sync != nullptr) {
     throw std::logic_error(name() + ": a request is waited for by two");
   }

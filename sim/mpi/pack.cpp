@@ -16,8 +16,8 @@ public:
   struct Job {
     Process& process;
     CacheLine line;
-    std::size_t left;
-    bool fits_cache; ///< source and destination together fit into the shared cache of a socket
+    std::size_t left = 0;
+    bool fits_cache = false; ///< source and destination together fit into the shared cache of a socket
   };
 
   PackTask(Job& job, std::int64_t bytes, std::int64_t blocks) : job_(job), bytes_(bytes), blocks_(blocks) {}

@@ -123,9 +123,9 @@ public:
   /// MPIX_Sync_waitall: waits until all that is attached is complete, and reports all of it. One thread at a time.
   std::vector<UserSync::Completion> sync_waitall(SimThread& self, UserSync& sync);
   /// MPIX_Sync_size: how many requests are attached and not reported.
-  std::size_t sync_size(SimThread& self, UserSync& sync);
+  static std::size_t sync_size(SimThread& self, UserSync& sync);
   /// MPIX_Sync_probe: how many of these are complete. No progress.
-  std::size_t sync_probe(SimThread& self, UserSync& sync);
+  static std::size_t sync_probe(SimThread& self, UserSync& sync);
 
   /// MPI_Pack of a vector datatype of `bytes` in blocks of `block_bytes`. Where the library has tasks, threads that wait
   /// help (see TasksDesign).
@@ -243,7 +243,7 @@ private:
   void free_request(SimThread& self, Request* request);
   SyncObject& sync_of(SimThread& self);
   void release(SimThread& self, Request* request);
-  void attach(SimThread& self, SyncObject& sync, Request& request);
+  void attach(SimThread& self, SyncObject& sync, Request& request) const;
 
   // Waiting for some of several requests, and testing.
   [[nodiscard]] static bool counts(const Request* request) { return request != nullptr && request->active; }
@@ -278,7 +278,7 @@ private:
   }
   Poller& add_poller(std::size_t thread);
   IdlePoll& idle_of(Poller& poller);
-  void yield(SimThread& self);
+  void yield(SimThread& self) const;
   [[nodiscard]] bool nothing_in_sight(const PollTurn& turn);
   /// A turn of progress has something to do at its end.
   [[nodiscard]] bool end_of_turn_has_work() const {

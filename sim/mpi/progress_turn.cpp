@@ -182,7 +182,7 @@ int Process::next_target(SimThread& self) {
 }
 
 /// sched_yield(). Where the thread has its core to itself, the system call is all there is to it.
-void Process::yield(SimThread& self) {
+void Process::yield(SimThread& self) const {
   if (self.shares_core()) {
     self.yield();
   } else {

@@ -12,7 +12,8 @@ TEST_CASE("the committed schemas are what the declarations say", "[scenario][sch
   CHECK(test::slurp(schemas / "scenario.schema.json") == scenario_schema(test::load_options().names).dump(1) + "\n");
   CHECK(test::slurp(schemas / "profile.schema.json") == profile_schema().dump(1) + "\n");
   CHECK(test::slurp(schemas / "preset.schema.json") == preset_schema(test::load_options().names).dump(1) + "\n");
-  CHECK(test::slurp(test::repository() / "docs" / "scenario-reference.md") == scenario_reference(test::load_options().names));
+  CHECK(test::slurp(test::repository() / "docs" / "scenario-reference.md") ==
+        scenario_reference(test::load_options().names));
 }
 
 TEST_CASE("the open sets of names are those that the caller gives", "[scenario][schema]") {

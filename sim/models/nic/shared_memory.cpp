@@ -116,7 +116,7 @@ int SharedMemoryContext::drain(SimThread& self, CompletionHandler& handler) {
     handle([&] { handler.transferred(self, envelope); });
   }
   // Others may make boxes meanwhile.
-  for (std::size_t i = 0; i < boxes_.size(); ++i) {
+  for (std::size_t i = 0; i < boxes_.size(); ++i) { // NOLINT(modernize-loop-convert): the list may grow
     SharedMemoryConnection& connection = *boxes_[i];
     for (std::size_t left = connection.in_box_.size(); left > 0; --left) {
       connection.box_line_.load(self, Category::completion);

@@ -1,8 +1,8 @@
 """Waiting, testing and helping threads (chapter 4).
 
 The study's programs for this chapter are not known in detail. Two are simulated, and both are judged by the same
-statements: Multirate as in chapter 5 (window 128), and one message at a time ("blocking"). Shared memory is an interface
-with the prices of a queue in memory, not a model of its own (docs/decisions/0008-waiting.md).
+statements: Multirate as in chapter 5 (window 128), and one message at a time ("blocking"). Shared memory is an
+interface with the prices of a queue in memory, not a model of its own (docs/decisions/0008-waiting.md).
 """
 
 from __future__ import annotations
@@ -115,7 +115,8 @@ def query_constant(e: Evidence) -> float:
 @claim(
     "testsome-linear",
     source=SOURCE,
-    statement="nothing complete: MPI_Testsome is linear in the number of requests, added time of 4096 over that of 1024",
+    statement="nothing complete: MPI_Testsome is linear in the number of requests, added time of 4096 over that of "
+    "1024",
     expected=between(3.0, 6.0, "x"),
 )
 def testsome_linear(e: Evidence) -> float:
@@ -165,7 +166,8 @@ def _parsec(index: int, size: str, percent: float) -> Claim:
     def gain(e: Evidence) -> float:
         exact = e.axis(PARSEC, "message_size")[index]
         times = [
-            _time(e, PARSEC, completion=completion, message_size=exact) for completion in ("testsome", "sync-query-bulk")
+            _time(e, PARSEC, completion=completion, message_size=exact)
+            for completion in ("testsome", "sync-query-bulk")
         ]
         return 100 * (times[0] / times[1] - 1)
 
@@ -228,8 +230,8 @@ def pack_most(e: Evidence) -> float:
 @claim(
     "matching-task-helps",
     source=SOURCE,
-    statement="with a communicator per pair, threads that take the matching of messages gain: rate over that of sleeping "
-    "threads, 20 pairs",
+    statement="with a communicator per pair, threads that take the matching of messages gain: rate over that of "
+    "sleeping threads, 20 pairs",
     expected=at_least(1.0, "x"),
     remark="the study describes matching as a use of the thread pool; this page has no number of it",
 )
