@@ -32,6 +32,16 @@ _FENCE = re.compile(r"^(```.*?^```|~~~.*?^~~~)", re.MULTILINE | re.DOTALL)
 _PAGES = {"contributing.md": "CONTRIBUTING.md", "changelog.md": "CHANGELOG.md"}
 
 
+def on_config(config: MkDocsConfig) -> MkDocsConfig:
+    """Lists every decision: a new record needs no line anywhere."""
+    records = sorted(path.name for path in (_ROOT / "docs" / "decisions").glob("[0-9]*.md"))
+    for part in config.nav or []:
+        for entry in part.get("Explanation", []):
+            if "Decisions" in entry:
+                entry["Decisions"] = ["decisions/README.md", *(f"decisions/{name}" for name in records)]
+    return config
+
+
 def on_files(files: Files, *, config: MkDocsConfig) -> Files:
     """Adds generated pages, and the files that pages link to."""
     generated: dict[str, Callable[[], str]] = {
