@@ -26,10 +26,20 @@ if TYPE_CHECKING:
     from mkdocs.structure.pages import Page
 
 _ROOT = Path(__file__).resolve().parents[2]
-_LINK = re.compile(r"(?<!!)(\[[^\]]*\]\()([^)\s#:]+)((?:#[^)\s]*)?\))")
+_LINK = re.compile(r"(!?\[[^\]]*\]\()([^)\s#:]+)((?:#[^)\s]*)?\))")
 _FENCE = re.compile(r"^(```.*?^```|~~~.*?^~~~)", re.MULTILINE | re.DOTALL)
 # Pages of the site that are files elsewhere.
 _PAGES = {"contributing.md": "CONTRIBUTING.md", "changelog.md": "CHANGELOG.md"}
+
+
+def on_config(config: MkDocsConfig) -> MkDocsConfig:
+    """Lists every decision: a new record needs no line anywhere."""
+    records = sorted(path.name for path in (_ROOT / "docs" / "decisions").glob("[0-9]*.md"))
+    for part in config.nav or []:
+        for entry in part.get("Explanation", []):
+            if "Decisions" in entry:
+                entry["Decisions"] = ["decisions/README.md", *(f"decisions/{name}" for name in records)]
+    return config
 
 
 def on_files(files: Files, *, config: MkDocsConfig) -> Files:
@@ -54,10 +64,10 @@ def on_files(files: Files, *, config: MkDocsConfig) -> Files:
         uri = _uri_of(target)
         if files.get_file_from_path(uri) is not None:
             continue
-        content = _listing(target) if target.is_dir() else target.read_text(encoding="utf-8")
+        content = _listing(target).encode() if target.is_dir() else target.read_bytes()
         files.append(File.generated(config, uri, content=content, inclusion=InclusionLevel.NOT_IN_NAV))
         if uri.endswith(".md"):
-            wanted += _outside(content, _place_of(uri))
+            wanted += _outside(content.decode(), _place_of(uri))
     return files
 
 

@@ -30,10 +30,13 @@ def docs(
         raise InputError("--serve writes nothing: leave --out away")
     target = (out or root / "build" / "site").absolute()
     command = [sys.executable, "-P", "-m", "mkdocs"]
-    command += ["serve"] if serve else ["build", "--strict", "--quiet", "--site-dir", str(target)]
+    command += ["serve"] if serve else ["build", "--strict", "--site-dir", str(target)]
     # The theme's notice about the next version of MkDocs, which is pinned below it.
     environment = os.environ | {"NO_MKDOCS_2_WARNING": "1", "DISABLE_MKDOCS_2_WARNING": "true"}
-    if subprocess.run(command, cwd=root, env=environment, check=False).returncode:
+    # Not mkdocs --quiet: that hides warnings from --strict as well.
+    answer = subprocess.run(command, cwd=root, env=environment, capture_output=not serve, text=True, check=False)
+    if answer.returncode:
+        print(answer.stdout, answer.stderr, sep="", end="", file=sys.stderr)
         raise ContendError("the documentation does not build")
     if not serve:
         typer.echo(f"wrote {target / 'index.html'}")
