@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 import shutil
 import subprocess
 import sys
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
 CPP_FOLDERS = ("sim", "tests", "benchmarks")
 PYTHON_FOLDERS = ("python", "tests/python", "validation", "docs/_site")
 # clang-tidy reads how files are compiled from this preset; it is configured, not built.
-TIDY_PRESET = "clang"
+TIDY_PRESET = "tidy"
 
 
 @dataclass(frozen=True)
@@ -64,7 +65,7 @@ def _clang_format(root: Path, *, fix: bool) -> tuple[bool, str]:
 
 
 class _TidyCache:
-    """Remembers which files clang-tidy found clean, by everything that it reads of ours."""
+    """Remembers which units clang-tidy found clean, by everything that it reads of ours."""
 
     def __init__(self, root: Path) -> None:
         self._folder = root / "build" / "tidy-cache"
@@ -74,44 +75,72 @@ class _TidyCache:
             shared.update(str(header.relative_to(root)).encode() + header.read_bytes())
         self._shared = shared.hexdigest()
 
-    def entry(self, file: Path, command: str) -> Path:
-        """The file that exists if `file` is clean."""
-        key = hashlib.sha256(f"{self._shared}\0{command}\0".encode() + file.read_bytes())
+    def entry(self, unit: _Unit) -> Path:
+        """The file that exists if `unit` is clean."""
+        key = hashlib.sha256(f"{self._shared}\0{unit.command}\0".encode())
+        for source in unit.sources:
+            key.update(str(source).encode() + b"\0" + source.read_bytes())
         return self._folder / key.hexdigest()
+
+
+@dataclass(frozen=True)
+class _Unit:
+    """What clang-tidy reads at once: one source, or a batch of them that a unity build's file includes."""
+
+    file: Path
+    command: str
+    sources: tuple[Path, ...]
+
+
+def _units(build: Path, ours: set[Path], checks: list[str]) -> list[_Unit]:
+    """The units of a configured build folder that hold sources of `ours`."""
+    units = []
+    for entry in json.loads((build / "compile_commands.json").read_text(encoding="utf-8")):
+        file = Path(entry["file"])
+        sources = [file]
+        if file.is_relative_to(build) and file.is_file():
+            sources = [Path(name) for name in re.findall(r'^#include "(.+)"$', file.read_text("utf-8"), re.MULTILINE)]
+        if ours.issuperset(sources):
+            units.append(_Unit(file, " ".join([str(entry["command"]), *checks]), tuple(sources)))
+    return sorted(units, key=lambda unit: -sum(source.stat().st_size for source in unit.sources))
 
 
 def _clang_tidy(root: Path, *, fix: bool, jobs: int, with_tests: bool, analyze: bool) -> tuple[bool, str]:
     tidy = _tool("clang-tidy-16")
     configure(TIDY_PRESET, root, f"-DCONTEND_TESTS={'ON' if with_tests else 'OFF'}")
     build = root / "build" / TIDY_PRESET
-    commands = json.loads((build / "compile_commands.json").read_text(encoding="utf-8"))
     ours = {path for path in cpp_files(root, ".cpp") if with_tests or not path.is_relative_to(root / "tests")}
     checks = ["--checks=clang-analyzer-*"] if analyze else []  # in addition to those of .clang-tidy
-    work = {
-        Path(entry["file"]): " ".join([str(entry["command"]), *checks])
-        for entry in commands
-        if Path(entry["file"]) in ours
-    }
+    work = _units(build, ours, checks)
     cache = _TidyCache(root)
-    todo = [file for file, how in work.items() if not cache.entry(file, how).exists()]
+    todo = [unit for unit in work if not cache.entry(unit).exists()]
+    # clang-tidy looks for its settings beside the file, and a batch lies in the build folder.
+    options = ["--quiet", "--warnings-as-errors=*", f"--config-file={root / '.clang-tidy'}", "-p", str(build)]
 
-    def check(file: Path) -> tuple[Path, bool, str]:
-        options = ["--quiet", "--warnings-as-errors=*", "-p", str(build), *checks, *(["--fix"] if fix else [])]
+    def check(unit: _Unit) -> tuple[_Unit, bool, str]:
         answer = subprocess.run(
-            [tidy, *options, str(file)], capture_output=True, text=True, cwd=root, check=False, stdin=subprocess.DEVNULL
+            [tidy, *options, *checks, *(["--fix"] if fix else []), str(unit.file)],
+            capture_output=True,
+            text=True,
+            cwd=root,
+            check=False,
+            stdin=subprocess.DEVNULL,
         )
-        return file, answer.returncode == 0, answer.stdout
+        return unit, answer.returncode == 0, answer.stdout
 
     failed = 0
-    # Repairs of a header that several files include must not run at once.
+    # Repairs of a header that several units include must not run at once.
     with ThreadPoolExecutor(max_workers=1 if fix else jobs) as pool:
-        for file, is_ok, output in pool.map(check, sorted(todo)):
+        for unit, is_ok, output in pool.map(check, todo):
             if is_ok:
-                cache.entry(file, work[file]).touch()
+                cache.entry(unit).touch()
             else:
                 failed += 1
-                print(output.strip() or f"{file}: clang-tidy failed", flush=True)
-    return failed == 0, f"{len(work)} files, {len(work) - len(todo)} unchanged" + (f", {failed} bad" if failed else "")
+                print(output.strip() or f"{unit.file}: clang-tidy failed", flush=True)
+    files = sum(len(unit.sources) for unit in work)
+    return failed == 0, f"{files} files in {len(work)} units, {len(work) - len(todo)} unchanged" + (
+        f", {failed} bad" if failed else ""
+    )
 
 
 def _python_folders(root: Path) -> list[str]:

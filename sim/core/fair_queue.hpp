@@ -37,8 +37,8 @@ class FairQueue {
 public:
   enum class Arrival { started, woken, migrated };
 
-  explicit FairQueue(const SchedulerParameters& parameters)
-      : parameters_(parameters) {} // NOLINT(modernize-pass-by-value): plain data
+  // Plain data: nothing to move. NOLINTNEXTLINE(modernize-pass-by-value)
+  explicit FairQueue(const SchedulerParameters& parameters) : parameters_(parameters) {}
   FairQueue(const FairQueue&) = delete;
   FairQueue& operator=(const FairQueue&) = delete;
   virtual ~FairQueue() = default;

@@ -36,7 +36,7 @@ void MultiratePairwise::begin_iteration(SimThread& self, const Entity& entity, i
 void MultiratePairwise::run_sender(SimThread& self, const Entity& entity, int communicator) {
   Process& process = *entity.process;
   const int peer = rank_of(Role::receiver, entity.number);
-  const int ready = parameters().window;
+  const int ready_tag = parameters().window;
   const int acknowledgement = parameters().window + 1;
   std::vector<Request*> requests(static_cast<std::size_t>(parameters().window));
   for (int iteration = 0; iteration < iterations(); ++iteration) {
@@ -44,7 +44,7 @@ void MultiratePairwise::run_sender(SimThread& self, const Entity& entity, int co
     if (parameters().barrier_every_iteration) {
       meet(self, entity);
     }
-    process.recv(self, communicator, peer, ready, 1);
+    process.recv(self, communicator, peer, ready_tag, 1);
     for (int k = 0; k < parameters().window; ++k) {
       requests[static_cast<std::size_t>(k)] =
           process.isend(self, communicator, peer, k, parameters().message_size_bytes);
@@ -58,7 +58,7 @@ void MultiratePairwise::run_sender(SimThread& self, const Entity& entity, int co
 void MultiratePairwise::run_receiver(SimThread& self, const Entity& entity, int communicator) {
   Process& process = *entity.process;
   const int peer = rank_of(Role::sender, entity.number);
-  const int ready = parameters().window;
+  const int ready_tag = parameters().window;
   const int acknowledgement = parameters().window + 1;
   std::vector<Request*> requests(static_cast<std::size_t>(parameters().window));
   for (int iteration = 0; iteration < iterations(); ++iteration) {
@@ -70,7 +70,7 @@ void MultiratePairwise::run_receiver(SimThread& self, const Entity& entity, int 
     if (parameters().barrier_every_iteration) {
       meet(self, entity);
     }
-    process.send(self, communicator, peer, ready, 1);
+    process.send(self, communicator, peer, ready_tag, 1);
     process.waitall(self, requests);
     process.send(self, communicator, peer, acknowledgement, 1);
   }

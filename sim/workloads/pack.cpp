@@ -25,17 +25,12 @@ void Pack::start(World& world) {
   communicator_ = world.create_communicator(false);
   Process& process = world.process(0);
   Process& peer = world.process(1);
-  threads_.push_back(
-      &world.engine().spawn("packer", 0, 0, [this, &process](SimThread& self) { run_packer(self, process); }));
+  threads_.push_back(&world.spawn(0, "packer", [this, &process](SimThread& self) { run_packer(self, process); }));
   for (int helper = 0; helper < parameters_.helpers; ++helper) {
-    threads_.push_back(
-        &world.engine().spawn("helper " + std::to_string(helper), 0, helper + 1,
-                              [this, &process, helper](SimThread& self) { run_helper(self, process, helper); }));
+    threads_.push_back(&world.spawn(0, "helper " + std::to_string(helper),
+                                    [this, &process, helper](SimThread& self) { run_helper(self, process, helper); }));
   }
-  threads_.push_back(&world.engine().spawn("peer", 1, 0, [this, &peer](SimThread& self) { run_peer(self, peer); }));
-  for (SimThread* thread : threads_) {
-    thread->set_process(thread == threads_.back() ? 1 : 0);
-  }
+  threads_.push_back(&world.spawn(1, "peer", [this, &peer](SimThread& self) { run_peer(self, peer); }));
 }
 
 void Pack::run_packer(SimThread& self, Process& process) {

@@ -16,9 +16,8 @@ void PingPong::start(World& world) {
     Side& side = sides_[static_cast<std::size_t>(rank)];
     side.process = &world.process(rank);
     side.peer = 1 - rank;
-    side.thread = &world.engine().spawn("communication thread " + std::to_string(rank), rank, 0,
-                                        [this, rank](SimThread& self) { run(self, rank); });
-    side.thread->set_process(rank);
+    side.thread = &world.spawn(rank, "communication thread " + std::to_string(rank),
+                               [this, rank](SimThread& self) { run(self, rank); });
   }
 }
 

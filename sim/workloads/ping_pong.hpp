@@ -56,7 +56,7 @@ private:
   void send_hop(SimThread& self, Side& side);
   void receive_hop(SimThread& self, Side& side);
   void track(SimThread& self, Side& side, Slot slot, Request* request);
-  void start_receive(SimThread& self, Side& side, std::size_t index);
+  static void start_receive(SimThread& self, Side& side, std::size_t index);
   void poll(SimThread& self, Side& side);
   void completed(SimThread& self, Side& side, std::size_t index);
 

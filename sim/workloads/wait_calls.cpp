@@ -11,7 +11,7 @@ int WaitCalls::rounds() const { return std::max(3, parameters_.iterations / call
 std::uint64_t WaitCalls::planned_operations() const {
   const auto messages = static_cast<std::uint64_t>(parameters_.complete) + 2;
   return static_cast<std::uint64_t>(rounds()) * (messages + static_cast<std::uint64_t>(calls())) +
-         static_cast<std::uint64_t>(parameters_.requests);
+         static_cast<std::uint64_t>(parameters_.requests) + 1;
 }
 
 /// Of the receives that complete, spread evenly over all.
@@ -27,10 +27,8 @@ void WaitCalls::start(World& world) {
   communicator_ = world.create_communicator(false);
   Process& caller = world.process(0);
   Process& sender = world.process(1);
-  threads_ = {&world.engine().spawn("caller", 0, 0, [this, &caller](SimThread& self) { run_caller(self, caller); }),
-              &world.engine().spawn("sender", 1, 0, [this, &sender](SimThread& self) { run_sender(self, sender); })};
-  threads_[0]->set_process(0);
-  threads_[1]->set_process(1);
+  threads_ = {&world.spawn(0, "caller", [this, &caller](SimThread& self) { run_caller(self, caller); }),
+              &world.spawn(1, "sender", [this, &sender](SimThread& self) { run_sender(self, sender); })};
 }
 
 void WaitCalls::run_sender(SimThread& self, Process& process) const {
@@ -42,7 +40,8 @@ void WaitCalls::run_sender(SimThread& self, Process& process) const {
     }
     process.send(self, communicator_, 0, word(), 0);
   }
-  for (int position = 0; position < parameters_.requests; ++position) { // ends the others
+  process.recv(self, communicator_, 0, word(), 0); // or what ends the others would come into the last round's calls
+  for (int position = 0; position < parameters_.requests; ++position) {
     if (!std::binary_search(hot.begin(), hot.end(), position)) {
       process.send(self, communicator_, 0, position, 0);
     }
@@ -135,6 +134,7 @@ void WaitCalls::run_caller(SimThread& self, Process& process) {
     }
     finish_round(self, process, round + 1 == rounds());
   }
+  process.send(self, communicator_, 1, word(), 0);
   if (sync_ != nullptr) {
     completed_ += static_cast<std::int64_t>(process.sync_waitall(self, *sync_).size());
     process.sync_free(self, *sync_);

@@ -97,6 +97,23 @@ TEST_CASE("every progress engine ends on one shared core", "[mpi][scheduler]") {
   }
 }
 
+TEST_CASE("every workload runs on shared cores", "[mpi][scheduler]") {
+  for (const std::string& kind : workload_registry().names()) {
+    PointConfig point = shared_point();
+    point.workload.kind = kind;
+    point.workload.rma_mt.threads = 4;
+    point.workload.rma_mt.operations = 20;
+    point.workload.waiting.iterations = 40;
+    point.workload.ping_pong.iterations = 5;
+    point.workload.pack.iterations = 2;
+    point.placement.cores = 1;
+    CAPTURE(kind);
+    const PointResult result = simulate(point, {});
+    CHECK(result.workload.operations > 0);
+    REQUIRE(result.scheduling);
+  }
+}
+
 TEST_CASE("the same seed takes the same steps on shared cores", "[mpi][scheduler]") {
   PointConfig point = shared_point();
   test::add_jitter(point);

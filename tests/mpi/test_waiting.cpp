@@ -294,3 +294,18 @@ TEST_CASE("yielding costs a system call per turn that finds nothing", "[mpi][wai
   CHECK(idle_time(true, 0_ns) == without);
   CHECK(idle_time(true, 900_ns) > without);
 }
+
+TEST_CASE("nothing completes while the workload calls over nothing complete", "[mpi][waiting]") {
+  for (const std::string call : {"testsome", "testany", "testall", "sync-query", "sync-query-bulk"}) {
+    for (const int requests : {1, 64}) {
+      PointConfig point = test::small_point();
+      point.workload.kind = "waiting";
+      point.workload.waiting.call = call;
+      point.workload.waiting.requests = requests;
+      point.workload.waiting.complete = 0;
+      point.workload.waiting.iterations = 60;
+      CAPTURE(call, requests);
+      CHECK_NOTHROW(simulate(point, {})); // counts what the calls report
+    }
+  }
+}
