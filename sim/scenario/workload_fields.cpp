@@ -23,7 +23,8 @@ Section multirate_fields() {
   s.field("iterations", &P::iterations, CountRule{1, 10'000'000}, "timed iterations");
   s.field("warmup_iterations", &P::warmup_iterations, CountRule{0, 10'000'000}, "iterations before the timed ones");
   s.field("barrier_every_iteration", &P::barrier_every_iteration, FlagRule{},
-          "pattern pairwise: all entities meet in every iteration, or only before the timed part");
+          "pattern pairwise: all entities meet in every iteration, or only before the timed part; threads that share a "
+          "communicator should meet, or pairs take each other's messages until all wait");
   s.field("communicator_per_pair", &P::communicator_per_pair, FlagRule{}, "each pair has a communicator of its own");
   s.field("allow_overtaking", &P::allow_overtaking, FlagRule{}, "messages need not match in the order sent");
   s.field("any_tag", &P::any_tag, FlagRule{}, "receives accept any tag");
