@@ -24,10 +24,10 @@ INTEL = "intel-mpi"
 DOMAINS = "fig3_matching_domains"
 SOURCE = "dissertation ch. 3, baselines"
 CALIBRATED = (
-    "the preset's factors of the software prices (library.code) were calibrated on many-to-one and one-to-many, 1024 B: chapter 3 ran "
-    "btl/openib, whose path is shorter than that of btl/uct, on which the profile was calibrated"
+    "the preset's factors of the software prices (library.code) were calibrated on many-to-one and one-to-many, 1 KiB: "
+    "chapter 3 ran btl/openib, whose path is shorter than that of btl/uct, on which the profile was calibrated"
 )
-BUSY_RECEIVER = "the same factors as at 1024 B; what a larger message costs besides is its copy, at the profile's bandwidth"
+BUSY_RECEIVER = "factors as at 1024 B; what a larger message costs besides is its copy, at the profile's bandwidth"
 CLOSED = "Intel MPI is not modelled: its sources are closed"
 
 
