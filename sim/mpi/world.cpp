@@ -10,6 +10,12 @@ int World::add_host(const TopologyParameters& topology, const CacheParameters& c
                     const NicParameters& nic, const RouteParameters& route) {
   hosts_.push_back(std::make_unique<Host>(topology, cache, futex));
   nics_.push_back(std::make_unique<Nic>(engine_, *hosts_.back(), nic, route, static_cast<int>(nics_.size())));
+  if (route.sharing == "flows") {
+    if (!flows_) {
+      flows_ = std::make_unique<FlowNetwork>(engine_);
+    }
+    nics_.back()->share_wires(*flows_);
+  }
   return static_cast<int>(hosts_.size()) - 1;
 }
 
@@ -101,6 +107,12 @@ int World::create_window(int communicator) {
     side->attach(sides);
   }
   return windows_++;
+}
+
+int World::create_partitioned(const PartitionedShape& shape) {
+  const PartitionedDesign& design = settings_.library.partitioned;
+  partitioned_.push_back(partitioned_registry().at(design.engine)({*this, shape, design}));
+  return static_cast<int>(partitioned_.size()) - 1;
 }
 
 } // namespace contend

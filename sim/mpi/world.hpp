@@ -3,7 +3,9 @@
 
 #include "core/engine.hpp"
 #include "core/host.hpp"
+#include "models/fabric/flow_network.hpp"
 #include "models/nic/nic.hpp"
+#include "mpi/partitioned.hpp"
 #include "mpi/process.hpp"
 
 #include <memory>
@@ -29,6 +31,11 @@ public:
   int create_communicator(bool allow_overtaking);
   /// A window of all ranks of a communicator.
   int create_window(int communicator);
+  /// A partitioned operation between two ranks, by the library's design. Returns its number.
+  int create_partitioned(const PartitionedShape& shape);
+  [[nodiscard]] PartitionedOperation& partitioned(int number) {
+    return *partitioned_[static_cast<std::size_t>(number)];
+  }
 
   [[nodiscard]] Engine& engine() const { return engine_; }
   [[nodiscard]] Process& process(int rank) { return *processes_[static_cast<std::size_t>(rank)]; }
@@ -46,8 +53,10 @@ private:
   Engine& engine_;
   ProcessSettings settings_;
   std::vector<std::unique_ptr<Host>> hosts_;
+  std::unique_ptr<FlowNetwork> flows_; ///< if wires are shared so
   std::vector<std::unique_ptr<Nic>> nics_;
   std::vector<std::unique_ptr<Process>> processes_;
+  std::vector<std::unique_ptr<PartitionedOperation>> partitioned_;
   std::vector<std::string> notes_;
   int windows_ = 0;
 };

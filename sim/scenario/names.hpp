@@ -13,6 +13,7 @@ struct KnownNames {
   std::vector<std::string> progress;
   std::vector<std::string> assignments;
   std::vector<std::string> workloads;
+  std::vector<std::string> partitioned;
 };
 
 } // namespace contend

@@ -4,13 +4,14 @@
 #include "models/matching/matcher.hpp"
 #include "models/progress/progress_engine.hpp"
 #include "mpi/assignment.hpp"
+#include "mpi/partitioned.hpp"
 #include "workloads/workload.hpp"
 
 namespace contend {
 
 KnownNames known_names() {
-  return {lock_registry().names(), matcher_registry().names(), progress_registry().names(),
-          assignment_registry().names(), workload_registry().names()};
+  return {lock_registry().names(),       matcher_registry().names(),  progress_registry().names(),
+          assignment_registry().names(), workload_registry().names(), partitioned_registry().names()};
 }
 
 } // namespace contend

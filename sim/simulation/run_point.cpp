@@ -136,6 +136,9 @@ std::string run_point(std::string_view config_json, int replication, const RunPo
   if (result.workload.bytes > 0 && elapsed > 0) {
     json["bandwidth"] = static_cast<double>(result.workload.bytes) / mebibyte / elapsed;
   }
+  for (const auto& [name, value] : result.workload.measures) {
+    json[name] = value;
+  }
   if (!result.notes.empty()) {
     json["notes"] = result.notes;
   }

@@ -1,5 +1,7 @@
 #include "workloads/multirate_all_to_all.hpp"
 #include "workloads/multirate_pairwise.hpp"
+#include "workloads/neighbour.hpp"
+#include "workloads/partitioned.hpp"
 #include "workloads/rma_mt.hpp"
 
 namespace contend {
@@ -12,6 +14,14 @@ Registry<WorkloadFactory>& workload_registry() {
            return std::make_unique<MultiratePairwise>(parameters.multirate);
          }
          return std::make_unique<MultirateAllToAll>(parameters.multirate);
+       }},
+      {"neighbour",
+       [](const WorkloadParameters& parameters) -> std::unique_ptr<Workload> {
+         return std::make_unique<Neighbour>(parameters.neighbour);
+       }},
+      {"partitioned",
+       [](const WorkloadParameters& parameters) -> std::unique_ptr<Workload> {
+         return std::make_unique<Partitioned>(parameters.partitioned);
        }},
       {"rma-mt",
        [](const WorkloadParameters& parameters) -> std::unique_ptr<Workload> {

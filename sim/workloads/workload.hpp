@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace contend {
@@ -25,6 +26,8 @@ struct WorkloadResult {
   Duration elapsed{};
   std::array<SimThread::Times, 2> times{}; ///< by role, timed part only, all threads of the role together
   std::array<int, 2> threads{};            ///< by role
+  /// What only some workloads measure, under its name in results: SI units, bandwidths in MiB/s.
+  std::vector<std::pair<std::string, double>> measures;
 };
 
 class Workload {

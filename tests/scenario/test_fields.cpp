@@ -74,10 +74,13 @@ TEST_CASE("every struct member has a descriptor", "[scenario][fields]") {
   CHECK(declared(inner(library, "protocol")) == member_count<ProtocolDesign>());
   CHECK(declared(inner(library, "one_sided")) == member_count<OneSidedDesign>());
   CHECK(declared(inner(library, "code")) == member_count<CodeDesign>());
+  CHECK(declared(inner(library, "partitioned")) == member_count<PartitionedDesign>());
   const Section& workload = root_section("workload");
   CHECK(declared(workload) == member_count<WorkloadParameters>()); // the selector, and each kind
   CHECK(declared(kind(workload, "multirate")) == member_count<MultirateParameters>());
   CHECK(declared(kind(workload, "rma-mt")) == member_count<RmaMtParameters>());
+  CHECK(declared(kind(workload, "neighbour")) == member_count<NeighbourParameters>());
+  CHECK(declared(kind(workload, "partitioned")) == member_count<PartitionedParameters>());
   CHECK(declared(root_section("run")) == member_count<RunConfig>());
   CHECK(declared(scenario_fields()) == member_count<PointConfig>());
 }

@@ -14,4 +14,5 @@ TEST_CASE("schemas/names.json lists the registered names") {
   CHECK(file.progress == registered.progress);
   CHECK(file.assignments == registered.assignments);
   CHECK(file.workloads == registered.workloads);
+  CHECK(file.partitioned == registered.partitioned);
 }

@@ -9,7 +9,8 @@ struct ProgressDesign {
   std::string lock = "pthread-mutex"; ///< lock kind of the engine's own lock
   int threads_in_progress = 0;        ///< waiting threads that may poll at a time; 0: the engine's own rule
   int queue_slots = 1024;             ///< commands that can wait for a progress thread
-  int global_every = 256;             ///< an engine that polls its own targets polls all of them at every n-th turn
+  int global_every =
+      256; ///< engines that poll their own targets poll all of them, or the others too, at every n-th turn
 };
 
 } // namespace contend
