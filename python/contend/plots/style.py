@@ -30,7 +30,6 @@ CATEGORY_COLOURS = {
     "barrier": "#79706e",
     "copy": "#b07aa1",
     "compute": "#9c755f",
-    "compute": "#9c755f",
 }
 OTHER_COLOURS = ("#edc948", "#b6992d", "#499894", "#86bcb6", "#d37295", "#9d7660")
 # Ten colours that people with colour vision deficiencies tell apart (Petroff, arXiv:2107.02270).
