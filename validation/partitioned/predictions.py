@@ -45,6 +45,16 @@ def _one_sided(e: Evidence, case: str) -> JsonObject:
     }
 
 
+def _persistent(e: Evidence, case: str) -> JsonObject:
+    """With the range over the two rendezvous protocols: the study does not name its library."""
+    send = _claims()
+    found = _peak(e, "persistent", case)
+    other = send.curve(e, "rendezvous_protocol", case, up_to=send.LARGEST_OF_THE_STUDY, rendezvous="get")
+    places = sorted([found["best_buffer_MiB"], send.best(other)])
+    heights = sorted([found["peak_MiBps"], max(other.values())])
+    return {**found, "best_buffer_MiB_ci95": Given(places), "peak_MiBps_ci95": Given(heights)}
+
+
 def _average_over_single(e: Evidence, design: str) -> float:
     """Mean of the ratios over all sizes to 64 MiB, compute times and noise levels."""
     send = _claims()
@@ -96,7 +106,7 @@ def _best_aggregation(e: Evidence) -> JsonObject:
 
 def predictions(e: Evidence) -> JsonObject:
     """The contents of predictions.json."""
-    persistent = _peak(e, "persistent", "10-10")
+    persistent = _persistent(e, "10-10")
     rma = [_average_over_single(e, "rma")]
     return {
         "partitioned": {
