@@ -141,7 +141,7 @@ TEST_CASE("idle polls: sends delayed on several instances", "[mpi][idle poll][de
 }
 
 TEST_CASE("idle polls: other engines and critical sections", "[mpi][idle poll]") {
-  for (const char* const engine : {"concurrent", "per-target", "offload-thread"}) {
+  for (const char* const engine : {"concurrent", "per-target", "every-nth", "offload-thread"}) {
     for (const int pairs : {1, 2, 5}) {
       for (const int instances : {1, 3}) {
         for (const int depth : {3, 256}) {
