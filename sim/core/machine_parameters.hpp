@@ -10,6 +10,8 @@ struct TopologyParameters {
   int sockets = 2;
   int cores_per_socket = 10;
   int threads_per_core = 1;
+  /// Cores that share a cache below the socket's (a cluster of Arm cores, an AMD core complex); 0: no such level.
+  int cores_per_cluster = 0;
 
   [[nodiscard]] int hardware_threads() const { return sockets * cores_per_socket * threads_per_core; }
 };
@@ -25,6 +27,14 @@ struct CacheParameters {
   Duration l3_hit{};           ///< dependent load that hits the shared cache
   std::int64_t l2_bytes = 0;   ///< L2 capacity of one core
   double proximity_bias = 0.0; ///< 0: waiting cores win a line with equal chance; 1: in proportion to 1 / transfer time
+
+  // What not every profile says; the neutral value leaves the effect out.
+  Duration transfer_cluster{}; ///< between cores of one cluster, where there are clusters
+  Duration atomic_arrival{};   ///< read-modify-write of a line that has just arrived; zero: as atomic_hit
+  /// The home of a line serves its requests one after another, reads included: a core that is read from has lost its
+  /// exclusive copy when the read begins, and a store waits for reads under way. Spinning threads ask for the line again
+  /// as soon as it is taken from them, at the end of the turn of their loop that they are in.
+  bool home_order = false;
 };
 
 /// Cost of sleeping and waking through the kernel (futex).
@@ -35,6 +45,10 @@ struct FutexParameters {
   Duration call_jitter{};     ///< mean of the exponential delay on top of each call (kernel locks, cache misses)
   Duration wake_latency{};    ///< from the end of the wake call until the sleeper runs again in user space, at best
   Duration wake_jitter{};     ///< mean of the exponential delay on top of wake_latency (idle states, interrupts)
+
+  // What not every profile says.
+  Duration wake_further{}; ///< paid by the waking thread for each further sleeper that one call wakes
+  Duration yield_call{};   ///< sched_yield with nothing else to run on the core
 };
 
 } // namespace contend

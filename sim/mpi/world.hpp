@@ -29,6 +29,7 @@ public:
   int create_window(int communicator);
 
   [[nodiscard]] Engine& engine() const { return engine_; }
+  [[nodiscard]] const ProcessSettings& settings() const { return settings_; }
   [[nodiscard]] Process& process(int rank) { return *processes_[static_cast<std::size_t>(rank)]; }
   [[nodiscard]] const Process& process(int rank) const { return *processes_[static_cast<std::size_t>(rank)]; }
   [[nodiscard]] int size() const { return static_cast<int>(processes_.size()); }

@@ -57,6 +57,7 @@ enum class Presence {
   defaulted, ///< a value may be left out
   required,  ///< every value must be given
   measured,  ///< every value must be given, in a profile with source and uncertainty
+  optional,  ///< a value may be left out; given in a profile, it has source and uncertainty
 };
 
 /// Collects the fields of one struct. Locate finds the struct in a PointConfig, const or not.
@@ -114,6 +115,10 @@ public:
   void kind(Section fields) { section_.kinds.push_back(std::move(fields)); }
   /// Keys that the loader replaces by fields of this section before reading it.
   void stand_ins(std::vector<std::string> keys) { section_.stand_ins = std::move(keys); }
+  /// Says that the section is about the network or the library: a machine without them may leave it out.
+  void of_network() { section_.of_network = true; }
+  /// Says that this kind of workload uses neither network nor library.
+  void without_network() { section_.without_network = true; }
   [[nodiscard]] Section finish() { return std::move(section_); }
 
 private:
@@ -123,8 +128,8 @@ private:
     field.name = name;
     field.kind = kind;
     field.doc = doc;
-    field.required = presence_ != Presence::defaulted;
-    field.measured = presence_ == Presence::measured;
+    field.required = presence_ == Presence::required || presence_ == Presence::measured;
+    field.measured = presence_ == Presence::measured || presence_ == Presence::optional;
     field.get = [locate = locate_, member](const PointConfig& point) -> Value {
       const Member& value = locate(point).*member;
       if constexpr (std::is_same_v<Member, Duration>)

@@ -1,0 +1,25 @@
+#include "models/locks/futex_word.hpp"
+
+namespace contend {
+
+void FutexWord::lock_slowly(SimThread& self, Category category) {
+  // lll_lock_wait: from here on this thread cannot know whether others sleep, so it always says that somebody does.
+  for (;;) {
+    line_.atomic(self, category); // xchg(word, 2)
+    if (std::exchange(state_, State::locked_with_sleepers) == State::free) {
+      return;
+    }
+    futex_.wait(self, category, [this] { return state_ == State::locked_with_sleepers; });
+  }
+}
+
+bool FutexWord::try_lock(SimThread& self, Category category) {
+  line_.atomic(self, category); // cmpxchg(word, 0, 1)
+  if (state_ != State::free) {
+    return false;
+  }
+  state_ = State::locked;
+  return true;
+}
+
+} // namespace contend
