@@ -18,7 +18,7 @@ from contend.lockstudy import MEASURES
 from contend.scenario import Point
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
     from pathlib import Path
 
     from contend.jsontypes import JsonObject
@@ -28,6 +28,14 @@ if TYPE_CHECKING:
 _PICOSECONDS = {"ps": 1.0, "ns": 1e3, "us": 1e6, "ms": 1e9, "s": 1e12}
 # An error beyond a factor of about three counts as if it grew no faster than linearly.
 _SOFT_LIMIT = 1.0
+_SHARE = "cache.snoop_share"
+_SHARES = (0.05, 0.1, 0.2, 0.35, 0.5)
+_STARTS = 3
+
+
+def number_of(value: str | float) -> float:
+    """What a profile writes, as a number: times in picoseconds."""
+    return picoseconds(value) if isinstance(value, str) else float(value)
 
 
 def picoseconds(text: str) -> float:
@@ -48,7 +56,7 @@ def time_text(value_ps: float) -> str:
 class Fit:
     """What came out of a fit: values by dotted path below `machine` or `workload`, and the cost before and after."""
 
-    values: dict[str, str]
+    values: dict[str, str | float]
     cost_before: float
     cost_after: float
     points: int
@@ -60,7 +68,7 @@ class _Target:
     measured: float
 
 
-def _place(config: JsonObject, path: str, text: str) -> None:
+def _place(config: JsonObject, path: str, text: str | float) -> None:
     """`path` is below the machine, unless it begins with `workload.`."""
     keys = path.split(".")
     section = config["workload"] if keys[0] == "workload" else config["machine"][keys[0]]
@@ -79,6 +87,7 @@ class _Problem:
             if threads in lock_set.fit_threads
         ]
         self.paths: list[str] = [*lock_set.entry["fit"], *(f"workload.{n}" for n in lock_set.entry.get("fit_workload", []))]
+        self._pure: set[str] = set()
         self.start: list[float] = []
         self.bounds: list[tuple[float, float]] = []
         for path in self.paths:
@@ -88,10 +97,20 @@ class _Problem:
                 low, high = 1e3, 5e5
             else:
                 entry = profile[section][name]
-                value = picoseconds(entry["value"])
-                low, high = (picoseconds(end) for end in entry["range"])
+                if not isinstance(entry["value"], str):
+                    self._pure.add(path)
+                value = number_of(entry["value"])
+                low, high = (number_of(end) for end in entry["range"])
             self.start.append(math.log(value))
             self.bounds.append((math.log(low), math.log(high)))
+
+    def starts(self) -> list[list[float]]:
+        """The profile's values, with several shares of a transfer that pass before a line is lost."""
+        starts = [self.start]
+        if _SHARE in self.paths:
+            index = self.paths.index(_SHARE)
+            starts += [[*self.start[:index], math.log(share), *self.start[index + 1 :]] for share in _SHARES]
+        return starts
 
     def values(self, logarithms: Sequence[float]) -> dict[str, float]:
         """Clipped to the ranges, with those that follow from others."""
@@ -106,13 +125,23 @@ class _Problem:
 
     def cost(self, logarithms: Sequence[float]) -> float:
         """Mean of the squared logarithms of predicted over measured, softened."""
-        values = {path: f"{round(value)} ps" for path, value in self.values(logarithms).items()}
+        values = {
+            path: value if path in self._pure else f"{round(value)} ps"
+            for path, value in self.values(logarithms).items()
+        }
         outside = sum(
             max(0.0, low - x, x - high) for x, (low, high) in zip(logarithms, self.bounds, strict=True)
         )
         return sum(self._pool.map(lambda target: self._one(target, values), self.targets)) / len(self.targets) + outside
 
-    def _one(self, target: _Target, values: dict[str, str]) -> float:
+    def written(self, logarithms: Sequence[float]) -> dict[str, str | float]:
+        """The values as a profile has them."""
+        return {
+            path: float(f"{value:.3g}") if path in self._pure else time_text(value)
+            for path, value in self.values(logarithms).items()
+        }
+
+    def _one(self, target: _Target, values: Mapping[str, str | float]) -> float:
         config = copy.deepcopy(target.point.config)
         for path, text in values.items():
             _place(config, path, text)
@@ -131,25 +160,37 @@ def fit(lock_set: LockSet, profile_file: Path, engine: Engine, *, jobs: int, eva
     profile = json.loads(read_text(profile_file, "profile"))
     problem = _Problem(lock_set, profile, engine, jobs)
     try:
-        best = list(problem.start)
-        before = after = problem.cost(best)
-        for spread in (0.5, 0.25, 0.12):
-            simplex = [best] + [[x + (spread if i == j else 0.0) for i, x in enumerate(best)] for j in range(len(best))]
-            found = minimize(
-                problem.cost,
-                best,
-                method="Nelder-Mead",
-                options={"initial_simplex": simplex, "maxfev": evaluations // 3, "xatol": 0.01, "fatol": 1e-5, "adaptive": True},
-            )
-            if found.fun < after:
-                best, after = [float(x) for x in found.x], float(found.fun)
-        values = {path: time_text(value) for path, value in problem.values(best).items()}
+        before = problem.cost(problem.start)
+        # What fits into the time until a line is lost changes in steps, which no simplex crosses: several starts.
+        starts = sorted(problem.starts(), key=problem.cost)[:_STARTS]
+        best, after = list(problem.start), before
+        for start in starts:
+            point, value = list(start), problem.cost(start)
+            for spread in (0.5, 0.25, 0.12):
+                corners = [[x + (spread if i == j else 0.0) for i, x in enumerate(point)] for j in range(len(point))]
+                found = minimize(
+                    problem.cost,
+                    point,
+                    method="Nelder-Mead",
+                    options={
+                        "initial_simplex": [point, *corners],
+                        "maxfev": evaluations // (3 * len(starts)),
+                        "xatol": 0.01,
+                        "fatol": 1e-5,
+                        "adaptive": True,
+                    },
+                )
+                if found.fun < value:
+                    point, value = [float(x) for x in found.x], float(found.fun)
+            if value < after:
+                best, after = point, value
+        values = problem.written(best)
     finally:
         problem.close()
     return Fit(values, before, after, len(problem.targets))
 
 
-def write_to_profile(profile_file: Path, values: dict[str, str]) -> None:
+def write_to_profile(profile_file: Path, values: Mapping[str, str | float]) -> None:
     """Replaces the values in a profile, and nothing else of it."""
     profile = json.loads(read_text(profile_file, "profile"))
     for path, text in values.items():
@@ -159,6 +200,6 @@ def write_to_profile(profile_file: Path, values: dict[str, str]) -> None:
         entry = profile[section][name]
         entry["value"] = text
         low, high = entry["range"]
-        if not picoseconds(low) <= picoseconds(text) <= picoseconds(high):
-            entry["range"] = [min(low, text, key=picoseconds), max(high, text, key=picoseconds)]
+        if not number_of(low) <= number_of(text) <= number_of(high):
+            entry["range"] = [min(low, text, key=number_of), max(high, text, key=number_of)]
     write_file(profile_file, (json.dumps(profile, indent=2, ensure_ascii=False) + "\n").encode())

@@ -29,6 +29,10 @@ Duration CacheLine::transfer_time(int core, Mode mode) const {
 }
 
 void CacheLine::access(SimThread& self, Mode mode, Category category) {
+  if (still_has(self.core(), self.now())) {
+    self.spend(price(mode), category);
+    return;
+  }
   if (hits(self.core(), mode)) {
     const TimePoint start = self.now();
     const std::uint64_t losses = losses_;
@@ -54,14 +58,17 @@ void CacheLine::transfer(SimThread& self, Mode mode, Category category) {
     self.wait(*this, category);
   } else {
     const Duration time = transfer_time(core, mode);
-    depart(mode);
+    depart(mode, time);
     self.spend(time, category);
   }
   finish_transfer(core, mode);
 }
 
 /// A transfer starts: some core has what it had no more.
-void CacheLine::depart(Mode mode) {
+void CacheLine::depart(Mode mode, Duration time) {
+  if (exclusive_) {
+    leaves_at_ = engine_.now() + time.scaled(host_.cache().snoop_share);
+  }
   moving_ = mode != Mode::load;
   if (moving_ || exclusive_) {
     last_loss_ = engine_.now();
@@ -110,14 +117,18 @@ void CacheLine::serve() {
     }
     waiting_.erase(waiting_.begin() + static_cast<std::ptrdiff_t>(next));
     // Before the departure, which changes who has the line.
-    const TimePoint arrival = engine_.now() + transfer_time(request.thread->core(), request.mode);
-    depart(request.mode);
-    request.thread->resume_at(arrival);
+    const Duration time = transfer_time(request.thread->core(), request.mode);
+    depart(request.mode, time);
+    request.thread->resume_at(engine_.now() + time);
   }
 }
 
 bool CacheLine::watch(SimThread& self, Duration turn) {
   self.settle();
+  if (still_has(self.core(), engine_.now())) {
+    wake({&self, engine_.now(), std::max(turn, Duration::picoseconds(1))}, leaves_at_);
+    return true;
+  }
   if (!hits(self.core(), Mode::load)) {
     return false;
   }
@@ -125,12 +136,15 @@ bool CacheLine::watch(SimThread& self, Duration turn) {
   return true;
 }
 
-/// A look that falls on this very moment still sees the old value.
+/// A look that falls on the very moment of the loss still sees the old value.
+void CacheLine::wake(const Watcher& watcher, TimePoint loss) {
+  const std::int64_t turns = (loss - watcher.looked) / watcher.turn + 1;
+  watcher.thread->resume_at(watcher.looked + watcher.turn * turns);
+}
+
 void CacheLine::wake_watchers() {
-  const TimePoint now = engine_.now();
   for (const Watcher& watcher : watchers_) {
-    const std::int64_t turns = (now - watcher.looked).count() / watcher.turn.count() + 1;
-    watcher.thread->resume_at(watcher.looked + watcher.turn * turns);
+    wake(watcher, engine_.now());
   }
   watchers_.clear();
 }

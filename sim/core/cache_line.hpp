@@ -34,6 +34,18 @@ public:
   }
   /// Atomic read-modify-write.
   void atomic(SimThread& self, Category category) { access(self, Mode::atomic, category); }
+  /// Atomic operation that changes the line only if `matches()`. Returns whether it did: the caller makes the change.
+  template <typename Matches>
+  [[nodiscard]] bool compare(SimThread& self, Category category, Matches matches) {
+    if (host_.cache().load_linked) {
+      load(self, category);
+      if (!matches()) {
+        return false;
+      }
+    }
+    atomic(self, category);
+    return matches();
+  }
 
   /// For a thread that has just looked at the line in vain and looks again every `turn`: the line will resume it once, at
   /// the first such look after the copy of its core is lost or changed. The thread must wait() next. False: the copy is
@@ -62,9 +74,10 @@ private:
 
   void access(SimThread& self, Mode mode, Category category);
   void transfer(SimThread& self, Mode mode, Category category);
-  void depart(Mode mode);
+  void depart(Mode mode, Duration time);
   void finish_transfer(int core, Mode mode);
   void serve();
+  static void wake(const Watcher& watcher, TimePoint loss);
   void wake_watchers();
   [[nodiscard]] bool must_wait(Mode mode) const {
     return moving_ || (home_order_ && (!waiting_.empty() || (mode != Mode::load && reads_ > 0)));
@@ -76,6 +89,8 @@ private:
   [[nodiscard]] Duration price(Mode mode) const {
     return mode == Mode::atomic ? host_.cache().atomic_hit : host_.cache().hit;
   }
+  /// The core has the line alone, and what takes it away has not reached it yet.
+  [[nodiscard]] bool still_has(int core, TimePoint when) const { return owner_ == core && when < leaves_at_; }
   /// From the request until the access is done.
   [[nodiscard]] Duration transfer_time(int core, Mode mode) const;
   [[nodiscard]] std::size_t draw_next();
@@ -87,6 +102,7 @@ private:
   bool moving_ = false;      ///< an exclusive transfer is under way
   bool home_order_;
   int reads_ = 0;            ///< transfers for reading under way; counted in home order only
+  TimePoint leaves_at_;      ///< until then the owner has what the last departure takes away
   TimePoint last_loss_;      ///< when a core last lost the line or had to share it
   std::uint64_t losses_ = 0; ///< how often that happened
   std::uint64_t transfers_ = 0;

@@ -35,6 +35,12 @@ struct CacheParameters {
   /// exclusive copy when the read begins, and a store waits for reads under way. Spinning threads ask for the line again
   /// as soon as it is taken from them, at the end of the turn of their loop that they are in.
   bool home_order = false;
+  /// Part of a transfer that passes before the core that has the line alone loses it: the request and the snoop are still
+  /// on their way, and accesses of that core that begin until then hit.
+  double snoop_share = 0.0;
+  /// Atomic operations are pairs of load-exclusive and store-exclusive (Arm before LSE, POWER): a comparison that fails
+  /// has only read the line. False: locked instructions, which take the line whatever they find.
+  bool load_linked = false;
 };
 
 /// Cost of sleeping and waking through the kernel (futex).

@@ -42,6 +42,10 @@ Section cache_fields() {
   s.field("home_order", &P::home_order, FlagRule{},
           "requests for a line, reads included, are served one after another, and spinning threads ask again as soon as "
           "they lose their copy");
+  s.field("snoop_share", &P::snoop_share, RealRule{0.0, 0.9},
+          "part of a transfer that passes before the core that has the line alone loses it");
+  s.field("load_linked", &P::load_linked, FlagRule{},
+          "atomics are pairs of load-exclusive and store-exclusive: a comparison that fails has only read the line");
   return s.finish();
 }
 

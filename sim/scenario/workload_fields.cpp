@@ -68,7 +68,7 @@ Section lock_use_fields() {
           "in turn; random: drawn once per run");
   s.field("section", &P::section, any_time, "work of a thread that has the lock");
   s.field("lines", &P::lines, CountRule{0, 4096},
-          "cache lines of each lock: the holder reads and writes them, one after another; atomic operations work on each");
+          "cache lines of each lock: the holder reads and writes all of them at once; atomic operations work on one after another");
   s.field("delay", &P::delay, any_time, "work between two operations");
   s.field("retry", &P::retry, any_time, "operation try-lock: time between two attempts");
   s.field("acquisitions", &P::acquisitions, CountRule{1, 10'000'000}, "timed operations per thread");

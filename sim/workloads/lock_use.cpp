@@ -60,6 +60,7 @@ void LockUse::start(World& world) {
                  return parameters_.operation == entry.first;
                })->second;
   jitter_ = world.settings().noise;
+  hit_ = world.host(0).cache().hit;
   Engine& engine = world.engine();
   const Host& host = world.host(0);
   shared_.resize(static_cast<std::size_t>(parameters_.locks));
@@ -69,10 +70,11 @@ void LockUse::start(World& world) {
     if (locks()) {
       shared.lock = lock_registry().at(parameters_.lock)(engine, host, world.settings().locks, name);
     }
-    for (int line = 0; line < parameters_.lines; ++line) {
+    const int lines = one_for_all() ? std::min(parameters_.lines, 1) : parameters_.lines;
+    for (int line = 0; line < lines; ++line) {
       shared.lines.push_back(std::make_unique<CacheLine>(engine, host, name + "/line " + std::to_string(line)));
     }
-    shared.values.resize(shared.lines.size());
+    shared.values.resize(static_cast<std::size_t>(parameters_.lines));
   }
   RandomStream placement = engine.stream("placement");
   const std::vector<int> cores = placed(host, parameters_.placement, placement);
@@ -181,31 +183,36 @@ void LockUse::acquire(SimThread& self, Lock& lock, Account& account) const {
   }
 }
 
+/// A holder's accesses to its lines depend on nothing of each other, and the lines always move together: they are fetched at
+/// the same time, so that the first stands for all. Atomic operations wait for each other.
 void LockUse::work_on_lines(SimThread& self, Shared& shared, Account& account) const {
+  if (one_for_all()) {
+    change_lines(self, shared);
+    return;
+  }
   for (std::size_t i = 0; i < shared.lines.size(); ++i) {
     CacheLine& line = *shared.lines[i];
-    switch (operation_) {
-    case Operation::lock:
-    case Operation::try_lock:
-    case Operation::store: {
-      line.load(self, Category::line_transfer);
-      const std::uint64_t seen = shared.values[i];
-      line.store(self, Category::line_transfer);
-      shared.values[i] = seen + 1; // an increment that gets lost if two threads are here
-      break;
-    }
-    case Operation::fetch_and_add:
-    case Operation::swap:
-      line.atomic(self, Category::line_transfer);
-      ++shared.values[i];
-      break;
-    case Operation::compare_and_swap: {
+    if (operation_ == Operation::compare_and_swap) {
       const std::int64_t failures = compare_and_swap(self, line, shared.values[i]);
       account.refused += counts(account) ? failures : 0;
-      break;
-    }
+    } else {
+      line.atomic(self, Category::line_transfer);
+      ++shared.values[i];
     }
   }
+}
+
+void LockUse::change_lines(SimThread& self, Shared& shared) const {
+  if (shared.lines.empty()) {
+    return;
+  }
+  CacheLine& line = *shared.lines.front();
+  const auto others = static_cast<std::int64_t>(shared.values.size()) - 1;
+  line.load(self, Category::line_transfer);
+  const std::uint64_t seen = shared.values.front();
+  line.store(self, Category::line_transfer);
+  self.owe(hit_ * (2 * others), Category::line_transfer);
+  std::fill(shared.values.begin(), shared.values.end(), seen + 1); // one that gets lost if two threads are here
 }
 
 std::int64_t LockUse::compare_and_swap(SimThread& self, CacheLine& line, std::uint64_t& value) {
@@ -213,8 +220,7 @@ std::int64_t LockUse::compare_and_swap(SimThread& self, CacheLine& line, std::ui
   line.load(self, Category::line_transfer);
   std::uint64_t expected = value;
   for (;;) {
-    line.atomic(self, Category::line_transfer);
-    if (value == expected) {
+    if (line.compare(self, Category::line_transfer, [&] { return value == expected; })) {
       ++value;
       return failures;
     }

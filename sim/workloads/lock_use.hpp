@@ -50,6 +50,7 @@ private:
   void operate(SimThread& self, Shared& shared, Account& account);
   void acquire(SimThread& self, Lock& lock, Account& account) const;
   void work_on_lines(SimThread& self, Shared& shared, Account& account) const;
+  void change_lines(SimThread& self, Shared& shared) const;
   /// Increments the value; returns how many attempts failed.
   static std::int64_t compare_and_swap(SimThread& self, CacheLine& line, std::uint64_t& value);
   void begin_if_warm(SimThread& self, Account& account);
@@ -59,12 +60,15 @@ private:
   void check_values() const;
 
   [[nodiscard]] bool locks() const { return operation_ == Operation::lock || operation_ == Operation::try_lock; }
+  /// One line stands for all of a lock.
+  [[nodiscard]] bool one_for_all() const { return locks() || operation_ == Operation::store; }
   [[nodiscard]] std::int64_t warm_up() const;
   [[nodiscard]] std::int64_t goal() const;
 
   LockUseParameters parameters_;
   Operation operation_ = Operation::lock;
   Duration jitter_;
+  Duration hit_;
   std::vector<Shared> shared_;
   std::vector<Account> accounts_;
   std::int64_t all_ = 0; ///< operations of all threads, warm-up included

@@ -57,7 +57,7 @@ struct LockUseParameters {
   /// by hardware thread; spread: sockets in turn; random: any, drawn once per run
   std::string placement = "cores-first";
   Duration section;     ///< work of the holder
-  int lines = 0;        ///< cache lines that go with a lock: the holder reads and writes each; atomics work on each
+  int lines = 0;        ///< cache lines that go with a lock: the holder changes all at once; atomics work on each in turn
   Duration delay;       ///< work between two operations
   Duration retry;       ///< between attempts of a try-lock
   int acquisitions = 1000; ///< timed ones per thread; together they are threads x acquisitions

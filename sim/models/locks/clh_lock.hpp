@@ -13,6 +13,8 @@ class ClhLock final : public Lock {
 public:
   ClhLock(Engine& engine, const Host& host, const LockParameters& parameters, std::string_view name);
 
+  [[nodiscard]] bool can_be_visited() const override { return false; }
+
 private:
   struct Node {
     Node(Engine& engine, const Host& host, Duration pause, const std::string& name)

@@ -14,8 +14,7 @@ void FutexWord::lock_slowly(SimThread& self, Category category) {
 }
 
 bool FutexWord::try_lock(SimThread& self, Category category) {
-  line_.atomic(self, category); // cmpxchg(word, 0, 1)
-  if (state_ != State::free) {
+  if (!line_.compare(self, category, [this] { return state_ == State::free; })) { // cmpxchg(word, 0, 1)
     return false;
   }
   state_ = State::locked;

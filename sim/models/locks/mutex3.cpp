@@ -8,12 +8,10 @@ Mutex3::Mutex3(Engine& engine, const Host& host, const LockParameters& /*paramet
     : Lock(engine, name), line_(engine, host, name), futex_(engine, host, name) {}
 
 void Mutex3::do_lock(SimThread& self, Category category) {
-  line_.atomic(self, category); // cmpxchg(word, 0, 1)
-  int seen = word_;
-  if (seen == 0) {
-    word_ = 1;
+  if (do_try_lock(self, category)) {
     return;
   }
+  int seen = word_; // what the comparison found
   const auto mark = [&] {
     line_.atomic(self, category); // xchg(word, 2)
     return std::exchange(word_, 2);
@@ -28,8 +26,7 @@ void Mutex3::do_lock(SimThread& self, Category category) {
 }
 
 bool Mutex3::do_try_lock(SimThread& self, Category category) {
-  line_.atomic(self, category); // cmpxchg(word, 0, 1)
-  if (word_ != 0) {
+  if (!line_.compare(self, category, [this] { return word_ == 0; })) { // cmpxchg(word, 0, 1)
     return false;
   }
   word_ = 1;

@@ -11,6 +11,8 @@ class PriorityLock final : public Lock {
 public:
   PriorityLock(Engine& engine, const Host& host, const LockParameters& parameters, std::string_view name);
 
+  [[nodiscard]] bool can_be_visited() const override { return false; }
+
 private:
   void do_lock(SimThread& self, Category category) override;
   bool do_try_lock(SimThread& self, Category category) override;

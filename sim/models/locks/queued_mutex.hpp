@@ -15,6 +15,8 @@ class QueuedMutex final : public Lock {
 public:
   QueuedMutex(Engine& engine, const Host& host, const LockParameters& parameters, std::string_view name);
 
+  [[nodiscard]] bool can_be_visited() const override { return false; }
+
 private:
   struct Waiter {
     Waiter(Engine& engine, const Host& host, const std::string& name) : wake_up(engine, host, name) {}

@@ -14,6 +14,8 @@ class QueuedSpinlock final : public Lock {
 public:
   QueuedSpinlock(Engine& engine, const Host& host, const LockParameters& parameters, std::string_view name);
 
+  [[nodiscard]] bool can_be_visited() const override { return false; }
+
 private:
   struct Node {
     Node(Engine& engine, const Host& host, Duration pause, const std::string& name)
