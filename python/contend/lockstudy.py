@@ -296,7 +296,7 @@ def _clusters(lock_set: LockSet) -> list[tuple[str, int, float, float | None, Po
     entries: Mapping[str, JsonObject] = lock_set.entry.get("clusters", {})
     rows: list[tuple[str, int, float, float | None, Point]] = []
     for point in lock_set.published["points"]:
-        if point["config"] == lock_set.entry.get("config") and str(point["cluster"]) in entries:
+        if entries and point.get("config") == lock_set.entry["config"] and str(point["cluster"]) in entries:
             mirror = entries[str(point["cluster"])]
             label = f"{lock_set.entry['config']}, distance {point['cluster']}"
             rows.append((label, 2, float(point["value"]), None, lock_set.point_at(mirror["scenario"], mirror["parameters"])))
