@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING
 
 from contend.files import read_text, write_file
 from contend.lockstudy import MEASURES
-from contend.scenario import Point
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -24,6 +23,7 @@ if TYPE_CHECKING:
     from contend.jsontypes import JsonObject
     from contend.lockstudy import LockSet
     from contend.runner import Engine
+    from contend.scenario import Point
 
 _PICOSECONDS = {"ps": 1.0, "ns": 1e3, "us": 1e6, "ms": 1e9, "s": 1e12}
 # An error beyond a factor of about three counts as if it grew no faster than linearly.
@@ -86,7 +86,10 @@ class _Problem:
             for threads, (value, _) in sorted(lock_set.measured(kind).items())
             if threads in lock_set.fit_threads
         ]
-        self.paths: list[str] = [*lock_set.entry["fit"], *(f"workload.{n}" for n in lock_set.entry.get("fit_workload", []))]
+        self.paths: list[str] = [
+            *lock_set.entry["fit"],
+            *(f"workload.{n}" for n in lock_set.entry.get("fit_workload", [])),
+        ]
         self._pure: set[str] = set()
         self.start: list[float] = []
         self.bounds: list[tuple[float, float]] = []
@@ -129,9 +132,7 @@ class _Problem:
             path: value if path in self._pure else f"{round(value)} ps"
             for path, value in self.values(logarithms).items()
         }
-        outside = sum(
-            max(0.0, low - x, x - high) for x, (low, high) in zip(logarithms, self.bounds, strict=True)
-        )
+        outside = sum(max(0.0, low - x, x - high) for x, (low, high) in zip(logarithms, self.bounds, strict=True))
         return sum(self._pool.map(lambda target: self._one(target, values), self.targets)) / len(self.targets) + outside
 
     def written(self, logarithms: Sequence[float]) -> dict[str, str | float]:

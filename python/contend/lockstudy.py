@@ -1,7 +1,7 @@
 """The lock study: predictions of acquisition costs against published measurements, set by set.
 
 validation/locks/study.json says which scenario mirrors which row of which published set, published.json holds the sets.
-The machine profiles are fitted to the points with the fewest threads (contend.lockfit); all other points are predictions.
+The machine profiles are fitted to the points with the fewest threads (contend.lockfit); all others are predictions.
 """
 
 from __future__ import annotations
@@ -47,9 +47,9 @@ MEASURES: dict[str, Callable[[JsonObject, Point], float]] = {
     "million_per_s": lambda result, _: float(result["message_rate"]) / 1e6,
     # A message is a push and a pop, each with an acquisition.
     "million_messages_per_s": lambda result, _: float(result["message_rate"]) / 2e6,
-    "acquisitions_4s": lambda result, _: float(result["lock_use"]["acquisitions_per_thread_mean"])
-    / float(result["elapsed_s"])
-    * 4,
+    "acquisitions_4s": lambda result, _: (
+        float(result["lock_use"]["acquisitions_per_thread_mean"]) / float(result["elapsed_s"]) * 4
+    ),
 }
 _RATES = ("million_per_s", "million_messages_per_s", "acquisitions_4s")
 
@@ -153,7 +153,7 @@ class LockSet:
         return self.point_at(mirror["scenario"], wanted)
 
     def point_at(self, scenario: str, parameters: Mapping[str, object]) -> Point:
-        """The point of a scenario with these values of its parameters; a parameter that is not swept has its only value.
+        """The point of a scenario with these values of its parameters; those that are not swept do not matter.
 
         Raises:
             InputError: The scenario has no such point.
@@ -299,7 +299,9 @@ def _clusters(lock_set: LockSet) -> list[tuple[str, int, float, float | None, Po
         if entries and point.get("config") == lock_set.entry["config"] and str(point["cluster"]) in entries:
             mirror = entries[str(point["cluster"])]
             label = f"{lock_set.entry['config']}, distance {point['cluster']}"
-            rows.append((label, 2, float(point["value"]), None, lock_set.point_at(mirror["scenario"], mirror["parameters"])))
+            rows.append(
+                (label, 2, float(point["value"]), None, lock_set.point_at(mirror["scenario"], mirror["parameters"]))
+            )
     return rows
 
 
@@ -321,9 +323,9 @@ def as_markdown(results: Sequence[SetResult]) -> str:
     lines = [
         "# Locks: predicted and measured",
         "",
-        "Written by `./contend validate locks`. Points with the numbers of threads in the third column were fitted and do",
-        "not count; the error is the median of |predicted / measured - 1| over all others (grade B: of ratios to the fitted",
-        "point). Tau is Kendall's, of the ranking of lock kinds, least over numbers of threads.",
+        "Written by `./contend validate locks`. Points with the numbers of threads in the third column were fitted and",
+        "do not count; the error is the median of |predicted / measured - 1| over all others (grade B: of ratios to",
+        "the fitted point). Tau is Kendall's, of the ranking of lock kinds, least over numbers of threads.",
         "",
         "| set | grade | fitted | points predicted | median error | least tau | target |",
         "|---|---|---|---|---|---|---|",
@@ -333,10 +335,10 @@ def as_markdown(results: Sequence[SetResult]) -> str:
         taus = result.taus()
         verdict = {True: "met", False: "missed", None: "none"}[result.holds()]
         fitted = ", ".join(map(str, result.set.fit_threads)) or "-"
-        lines.append(
-            f"| {result.set.name} | {result.set.grade} | {fitted} | {len(result.errors())} | "
-            f"{'-' if median is None else f'{median:.0%}'} | {f'{min(taus.values()):.2f}' if taus else '-'} | {verdict} |"
-        )
+        error = "-" if median is None else f"{median:.0%}"
+        tau = f"{min(taus.values()):.2f}" if taus else "-"
+        cells = (result.set.name, result.set.grade, fitted, len(result.errors()), error, tau, verdict)
+        lines.append(f"| {' | '.join(map(str, cells))} |")
     for result in results:
         lines += ["", *_set_section(result)]
     return "\n".join(lines) + "\n"

@@ -98,8 +98,8 @@ private:
   // What a hit looks at comes first.
   const Host& host_;
   int owner_ = -1;
-  bool exclusive_ = false;   ///< only the owner has a copy
-  bool moving_ = false;      ///< an exclusive transfer is under way
+  bool exclusive_ = false; ///< only the owner has a copy
+  bool moving_ = false;    ///< an exclusive transfer is under way
   bool home_order_;
   int reads_ = 0;            ///< transfers for reading under way; counted in home order only
   TimePoint leaves_at_;      ///< until then the owner has what the last departure takes away

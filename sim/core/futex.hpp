@@ -40,7 +40,8 @@ public:
     int woken = 0;
     while (woken < count && !sleepers_.empty()) {
       spent += woken > 0 ? prices.wake_further : Duration{};
-      sleepers_.front()->resume_at(engine_.now() + spent + prices.wake_latency + jitter_.exponential(prices.wake_jitter));
+      sleepers_.front()->resume_at(engine_.now() + spent + prices.wake_latency +
+                                   jitter_.exponential(prices.wake_jitter));
       sleepers_.pop_front();
       ++woken;
     }

@@ -64,8 +64,8 @@ struct Section {
   std::vector<Field> fields;
   std::vector<Section> sections;
   std::vector<Section> kinds;
-  bool of_network = false;      ///< may be left out by who uses neither network nor library
-  bool without_network = false; ///< a kind of workload that uses neither
+  bool of_network = false;            ///< may be left out by who uses neither network nor library
+  bool without_network = false;       ///< a kind of workload that uses neither
   std::vector<std::string> stand_ins; ///< keys that the loader replaces by fields before reading, such as a profile
 
   /// Whether something in it must be given.

@@ -39,9 +39,10 @@ Section cache_fields() {
   s.field("transfer_cluster", &P::transfer_cluster, any_time, "line transfer between cores of one cluster");
   s.field("atomic_arrival", &P::atomic_arrival, any_time,
           "read-modify-write of a line that has just arrived; 0 ns: as atomic_hit");
-  s.field("home_order", &P::home_order, FlagRule{},
-          "requests for a line, reads included, are served one after another, and spinning threads ask again as soon as "
-          "they lose their copy");
+  s.field(
+      "home_order", &P::home_order, FlagRule{},
+      "requests for a line, reads included, are served one after another, and spinning threads ask again as soon as "
+      "they lose their copy");
   s.field("snoop_share", &P::snoop_share, RealRule{0.0, 0.9},
           "part of a transfer that passes before the core that has the line alone loses it");
   s.field("load_linked", &P::load_linked, FlagRule{},

@@ -63,12 +63,14 @@ Section lock_use_fields() {
   s.field("locks", &P::locks, CountRule{1, 1 << 20}, "number of locks, or of sets of lines");
   s.field("choice", &P::choice, ChoiceRule{{"grouped", "random"}},
           "grouped: thread t always uses lock t mod locks; random: a random one each time");
-  s.field("placement", &P::placement, ChoiceRule{{"cores-first", "compact", "spread", "random"}},
-          "cores-first: a thread per core, then the other hardware threads; compact: by hardware thread; spread: sockets "
-          "in turn; random: drawn once per run");
+  s.field(
+      "placement", &P::placement, ChoiceRule{{"cores-first", "compact", "spread", "random"}},
+      "cores-first: a thread per core, then the other hardware threads; compact: by hardware thread; spread: sockets "
+      "in turn; random: drawn once per run");
   s.field("section", &P::section, any_time, "work of a thread that has the lock");
   s.field("lines", &P::lines, CountRule{0, 4096},
-          "cache lines of each lock: the holder reads and writes all of them at once; atomic operations work on one after another");
+          "cache lines of each lock: the holder reads and writes all of them at once; atomic operations work on one "
+          "after another");
   s.field("delay", &P::delay, any_time, "work between two operations");
   s.field("retry", &P::retry, any_time, "operation try-lock: time between two attempts");
   s.field("acquisitions", &P::acquisitions, CountRule{1, 10'000'000}, "timed operations per thread");

@@ -45,9 +45,7 @@ std::uint64_t LockUse::planned_operations() const {
 
 std::int64_t LockUse::warm_up() const { return std::int64_t{parameters_.threads} * parameters_.warmup_acquisitions; }
 
-std::int64_t LockUse::goal() const {
-  return warm_up() + std::int64_t{parameters_.threads} * parameters_.acquisitions;
-}
+std::int64_t LockUse::goal() const { return warm_up() + std::int64_t{parameters_.threads} * parameters_.acquisitions; }
 
 void LockUse::start(World& world) {
   constexpr std::array names{std::pair{"lock", Operation::lock},

@@ -56,10 +56,10 @@ struct LockUseParameters {
   /// Cores that the threads have. cores-first: one thread per core, then its other hardware threads; compact: hardware thread
   /// by hardware thread; spread: sockets in turn; random: any, drawn once per run
   std::string placement = "cores-first";
-  Duration section;     ///< work of the holder
-  int lines = 0;        ///< cache lines that go with a lock: the holder changes all at once; atomics work on each in turn
-  Duration delay;       ///< work between two operations
-  Duration retry;       ///< between attempts of a try-lock
+  Duration section; ///< work of the holder
+  int lines = 0;    ///< cache lines that go with a lock: the holder changes all at once; atomics work on each in turn
+  Duration delay;   ///< work between two operations
+  Duration retry;   ///< between attempts of a try-lock
   int acquisitions = 1000; ///< timed ones per thread; together they are threads x acquisitions
   int warmup_acquisitions = 100;
   /// each: every thread makes as many, and the run lasts until the last one is done; together: until the sum is reached,

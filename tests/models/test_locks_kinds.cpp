@@ -56,8 +56,8 @@ Saturated saturate(const std::string& kind, int threads, Duration section, bool 
   }
   engine.run();
   const std::size_t first = all / 10;
-  result.period = Duration::picoseconds((taken[all - 1] - taken[first]).count() /
-                                        static_cast<std::int64_t>(all - 1 - first));
+  result.period =
+      Duration::picoseconds((taken[all - 1] - taken[first]).count() / static_cast<std::int64_t>(all - 1 - first));
   return result;
 }
 

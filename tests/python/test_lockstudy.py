@@ -64,7 +64,7 @@ def test_grade_b_counts_ratios_to_the_fitted_point() -> None:
 def test_a_set_holds_only_within_both_limits() -> None:
     near = {(kind, n): 0.1 for kind in "abc" for n in (1, 2, 3, 4)}
     assert SetResult(lock_set(), _distinct(near)).holds() is True
-    far = {key: 0.5 for key in near}
+    far = dict.fromkeys(near, 0.5)
     assert SetResult(lock_set(), _distinct(far)).holds() is False
     turned = [Row(row.kind, row.threads, row.measured, 100 - row.measured, row.fitted) for row in _distinct(near)]
     assert SetResult(lock_set(), turned).holds() is False
@@ -107,7 +107,9 @@ class AnalyticEngine:
         machine = point["machine"]
         assert machine["futex"]["wake_further"] == machine["futex"]["wake_call"]
         threads = point["workload"]["threads"]
-        interval = threads * picoseconds(machine["cache"]["transfer_socket"]) + picoseconds(machine["futex"]["wake_call"])
+        interval = threads * picoseconds(machine["cache"]["transfer_socket"]) + picoseconds(
+            machine["futex"]["wake_call"]
+        )
         return json.dumps({"elapsed_s": interval * 1e-12 * threads * point["workload"]["acquisitions"]})
 
     def stop(self) -> None: ...

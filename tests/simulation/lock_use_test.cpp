@@ -1,9 +1,8 @@
 // The workload on locks: it counts right, costs what the lock costs, and places threads where it should.
 #include "designs.hpp"
+#include "models/locks/lock.hpp"
 
 #include <catch2/catch.hpp>
-
-#include "models/locks/lock.hpp"
 
 #include <string>
 #include <vector>

@@ -19,11 +19,11 @@ private:
   void do_unlock(SimThread& self, Category category) override;
   void do_grant(SimThread& self) override;
 
-  Tickets high_;              ///< among those who work
-  Tickets low_;               ///< among those who poll
-  Tickets block_;             ///< between the classes
-  bool blocks_ = false;       ///< those who work have block_, one after another; guarded by high_
-  bool by_poller_ = false;    ///< class of the holder, or of the last one
+  Tickets high_;           ///< among those who work
+  Tickets low_;            ///< among those who poll
+  Tickets block_;          ///< between the classes
+  bool blocks_ = false;    ///< those who work have block_, one after another; guarded by high_
+  bool by_poller_ = false; ///< class of the holder, or of the last one
 };
 
 } // namespace contend

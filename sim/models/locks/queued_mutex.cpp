@@ -4,10 +4,8 @@
 
 namespace contend {
 
-QueuedMutex::QueuedMutex(Engine& engine, const Host& host, const LockParameters& /*parameters*/,
-                         std::string_view name)
-    : Lock(engine, name), host_(host), mutex_(engine, host, std::string(name) + "/mutex"),
-      line_(engine, host, name) {}
+QueuedMutex::QueuedMutex(Engine& engine, const Host& host, const LockParameters& /*parameters*/, std::string_view name)
+    : Lock(engine, name), host_(host), mutex_(engine, host, std::string(name) + "/mutex"), line_(engine, host, name) {}
 
 QueuedMutex::Waiter& QueuedMutex::waiter_of(SimThread& self) {
   const auto id = static_cast<std::size_t>(self.id());
