@@ -9,6 +9,7 @@ from __future__ import annotations
 import copy
 import json
 import math
+import statistics
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -146,8 +147,14 @@ class _Problem:
         config = copy.deepcopy(target.point.config)
         for path, text in values.items():
             _place(config, path, text)
-        answer = json.loads(self._engine.run_point(json.dumps(config), 0, trace_hash=False))
-        error = math.log(MEASURES[self._set.entry["value"]](answer, target.point) / target.measured)
+        text = json.dumps(config)
+        measure = MEASURES[self._set.entry["value"]]
+        # As the prediction: the mean of all replications. One alone would have the simplex follow its noise.
+        predicted = statistics.fmean(
+            measure(json.loads(self._engine.run_point(text, replication, trace_hash=False)), target.point)
+            for replication in range(target.point.replications)
+        )
+        error = math.log(predicted / target.measured)
         return 2 * _SOFT_LIMIT**2 * (math.sqrt(1 + (error / _SOFT_LIMIT) ** 2) - 1)
 
     def close(self) -> None:

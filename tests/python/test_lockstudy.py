@@ -123,7 +123,8 @@ def test_a_fit_recovers_what_made_the_numbers(tmp_path: Path, monkeypatch: pytes
 
     def point_of(self: LockSet, kind: str, threads: int) -> Point:
         machine = {"cache": {}, "futex": {}}
-        return Point({}, {"machine": machine, "workload": {"threads": threads, "acquisitions": 10}})
+        workload = {"threads": threads, "acquisitions": 10}
+        return Point({}, {"machine": machine, "workload": workload, "run": {"replications": 2}})
 
     monkeypatch.setattr(LockSet, "point_of", point_of)
     entry = {"source": "s", "uncertainty": "u", "basis": "calibrated", "range": ["1 ns", "10 us"]}
