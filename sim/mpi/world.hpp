@@ -34,12 +34,15 @@ public:
   /// Adds a thread of the application to a rank. The placement says where it runs: those of a host that have a core each
   /// take core 0, 1, ... in the order of these calls.
   SimThread& spawn(int rank, std::string name, SimThread::Body body);
+  /// The same, on this core where threads have a core each; one that has other threads must not be named.
+  SimThread& spawn_on(int rank, int core, std::string name, SimThread::Body body);
   /// A communicator of all ranks.
   int create_communicator(bool allow_overtaking);
   /// A window of all ranks of a communicator.
   int create_window(int communicator);
 
   [[nodiscard]] Engine& engine() const { return engine_; }
+  [[nodiscard]] const ProcessSettings& settings() const { return settings_; }
   [[nodiscard]] Process& process(int rank) { return *processes_[static_cast<std::size_t>(rank)]; }
   [[nodiscard]] const Process& process(int rank) const { return *processes_[static_cast<std::size_t>(rank)]; }
   [[nodiscard]] int size() const { return static_cast<int>(processes_.size()); }
@@ -48,6 +51,8 @@ public:
   [[nodiscard]] const std::vector<std::string>& notes() const { return notes_; }
   [[nodiscard]] int hosts() const { return static_cast<int>(hosts_.size()); }
   [[nodiscard]] const Host& host(int number) const { return *hosts_[static_cast<std::size_t>(number)]; }
+  /// Hardware threads of a host that may be used, the first ones.
+  [[nodiscard]] int usable_cores(int number) const;
 
   /// The scheduler of a host; nullptr: its threads have a core each.
   [[nodiscard]] const Scheduler* scheduler(int number) const {
@@ -57,7 +62,6 @@ public:
 private:
   void share_contexts();
   void start_progress_threads();
-  [[nodiscard]] int usable_cores(int number) const;
   SimThread& spawn_shared(int rank, std::string name, SimThread::Body body, bool daemon);
 
   Engine& engine_;
