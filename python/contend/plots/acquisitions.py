@@ -20,6 +20,7 @@ _COLUMNS = 4
 _PANEL = (2.5, 1.9)
 _HEAD = 0.8
 _LEAST_PANELS_WIDE = 2
+_LEAST_RANGE = 12.0  # so that a decade is marked
 _MEASURED, _PREDICTED = "black", SERIES_COLOURS[0]
 
 
@@ -48,11 +49,15 @@ def draw_lock_set(result: SetResult) -> Picture:
             )  # fmt: skip
             _mark_the_end_of_cores(rows, axes)
             axes.set_yscale("log")
+            low, high = axes.get_ylim()
+            margin = max(1.0, math.sqrt(_LEAST_RANGE * low / high))
+            axes.set_ylim(low / margin, high * margin)
             axes.yaxis.set_major_formatter(EngFormatter(sep=""))
             axes.yaxis.set_minor_formatter(NullFormatter())
             axes.set_title(kind or "all", fontsize="small", loc="left")
-        for axes in panels[-1]:
+        for axes in panels.flat[max(0, len(kinds) - columns) : len(kinds)]:  # the lowest of each column
             axes.set_xlabel(result.set.axis)
+            axes.tick_params(labelbottom=True)
         set_x_axis(panels.flat[0], [float(count) for count in sorted({row.threads for row in result.rows})])
         panels.flat[0].legend(fontsize="x-small")
         picture.supylabel(str(result.set.entry["measure"]), fontsize="small")
