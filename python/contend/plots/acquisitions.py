@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import textwrap
 from typing import TYPE_CHECKING
 
 from matplotlib import rc_context
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from contend.lockstudy import Row, SetResult
 
 _COLUMNS = 4
+_TITLE = 36  # characters
 _PANEL = (2.5, 1.9)
 _HEAD = 0.8
 _LEAST_PANELS_WIDE = 2
@@ -54,7 +56,7 @@ def draw_lock_set(result: SetResult) -> Picture:
             axes.set_ylim(low / margin, high * margin)
             axes.yaxis.set_major_formatter(EngFormatter(sep=""))
             axes.yaxis.set_minor_formatter(NullFormatter())
-            axes.set_title(kind or "all", fontsize="small", loc="left")
+            axes.set_title(textwrap.shorten(kind or "all", _TITLE, placeholder=" ..."), fontsize="small", loc="left")
         for axes in panels.flat[max(0, len(kinds) - columns) : len(kinds)]:  # the lowest of each column
             axes.set_xlabel(result.set.axis)
             axes.tick_params(labelbottom=True)
