@@ -44,6 +44,7 @@ def _operations(point: Point) -> int:
 MEASURES: dict[str, Callable[[JsonObject, Point], float]] = {
     "thread_ns": lambda result, point: _elapsed_ns(result) * point.config["workload"]["threads"] / _operations(point),
     "interval_ns": lambda result, point: _elapsed_ns(result) / _operations(point),
+    "elapsed_ms": lambda result, _: float(result["elapsed_s"]) * 1e3,
     "million_per_s": lambda result, _: float(result["message_rate"]) / 1e6,
     # A message is a push and a pop, each with an acquisition.
     "million_messages_per_s": lambda result, _: float(result["message_rate"]) / 2e6,
@@ -63,6 +64,7 @@ class Row:
     measured: float
     predicted: float
     fitted: bool
+    shared_cores: bool = False  # more threads than hardware threads
     spread_measured: float | None = None
     spread_predicted: float | None = None
 
@@ -80,6 +82,7 @@ class Row:
             "predicted": _rounded(self.predicted),
             "error": _rounded(self.error),
             "fitted": self.fitted,
+            "shared_cores": self.shared_cores,
         }
         if self.spread_measured is not None and self.spread_predicted is not None:
             row["spread_measured"] = _rounded(self.spread_measured)
@@ -115,27 +118,33 @@ class LockSet:
         """Whether more is better."""
         return self.entry["value"] in _RATES
 
+    @property
+    def axis(self) -> str:
+        """What the points of the set differ in besides the kind of lock: `threads`, or `locks`."""
+        return str(self.entry.get("axis", "threads"))
+
+    def shares_cores(self, count: int) -> bool:
+        """Whether the point has more threads than the machine has hardware threads."""
+        return count >= int(self.entry["oversubscribed_from"])
+
     def measured(self, kind: str) -> dict[int, tuple[float, float | None]]:
         """Values that can be simulated, and their relative spread where the set has one, by number of threads."""
         key = self.entry.get("published_value", "value")
         placement = self.entry.get("placement")
+        left_out = self.entry.get("left_out", {})
         values: dict[int, tuple[float, float | None]] = {}
         for point in self.published["points"]:
-            threads = int(point.get("threads", 0))
+            count = int(point.get(self.axis, 0))
             if (
                 point.get("config", "") != kind
-                or not 0 < threads < self.entry["oversubscribed_from"]
+                or count == 0
+                or str(count) in left_out
                 or (placement is not None and point.get("placement") != placement)
             ):
                 continue
-            spread = point["err"] / point["value"] if self.entry.get("spread") else None
-            values[threads] = (float(point[key]), spread)
+            spread = point["err"] / point["value"] if self.entry.get("spread") and "err" in point else None
+            values[count] = (float(point[key]), spread)
         return values
-
-    def waiting(self) -> int:
-        """Measured points that need more threads than the machine has hardware threads."""
-        limit = self.entry["oversubscribed_from"]
-        return sum(int(point.get("threads", 0)) >= limit for point in self.published["points"])
 
     def point_of(self, kind: str, threads: int) -> Point:
         """The scenario point that mirrors a measured one.
@@ -146,8 +155,11 @@ class LockSet:
         mirror = self.entry["kinds"][kind]
         wanted = dict(mirror["parameters"])
         renamed = self.entry.get("parameter_of_threads")
-        if renamed is None:
+        if self.axis == "threads" and self.shares_cores(threads):
             wanted["threads"] = threads
+            return self.point_at(f"{mirror['scenario']}_oversubscribed", wanted)
+        if renamed is None:
+            wanted[self.axis] = threads
         else:
             wanted[renamed["name"]] = renamed["values"][str(threads)]
         return self.point_at(mirror["scenario"], wanted)
@@ -201,23 +213,29 @@ class SetResult:
     set: LockSet
     rows: list[Row] = field(default_factory=list)
 
-    def errors(self) -> list[float]:
-        """Absolute relative errors of the points that were not fitted; of ratios, where the grade is B."""
-        predicted = [row for row in self.rows if not row.fitted]
-        if self.set.grade == "A":
+    def errors(self, *, shared_cores: bool | None = None) -> list[float]:
+        """Absolute relative errors of the points that were not fitted; of ratios, where the grade is B.
+
+        Of all points, or of those with more threads than hardware threads, or of the others.
+        """
+        predicted = [
+            row for row in self.rows if not row.fitted and (shared_cores is None or row.shared_cores == shared_cores)
+        ]
+        if self.set.grade == "A" or not any(row.fitted for row in self.rows):
             return [abs(row.error) for row in predicted]
         base = {row.kind: row for row in reversed(self.rows) if row.fitted}
         return [abs((row.error + 1) / (base[row.kind].error + 1) - 1) for row in predicted if row.kind in base]
 
-    def median_error(self) -> float | None:
+    def median_error(self, *, shared_cores: bool | None = None) -> float | None:
         """None: nothing is predicted."""
-        errors = self.errors()
+        errors = self.errors(shared_cores=shared_cores)
         return statistics.median(errors) if errors else None
 
-    def taus(self) -> dict[int, float]:
+    def taus(self, *, shared_cores: bool | None = None) -> dict[int, float]:
         """Kendall's tau of the ranking of kinds, by number of threads, of points that were not fitted."""
         result: dict[int, float] = {}
-        for threads in sorted({row.threads for row in self.rows if not row.fitted}):
+        predicted = [row for row in self.rows if not row.fitted]
+        for threads in sorted({row.threads for row in predicted if shared_cores in (None, row.shared_cores)}):
             rows = [row for row in self.rows if row.threads == threads]
             if len(rows) >= LEAST_KINDS_TO_RANK:
                 result[threads] = kendall_tau([row.measured for row in rows], [row.predicted for row in rows])
@@ -241,7 +259,7 @@ class SetResult:
             "median_error": None if median is None else _rounded(median),
             "kendall_tau": {str(threads): _rounded(tau) for threads, tau in self.taus().items()},
             "holds": self.holds(),
-            "points_waiting_for_oversubscription": self.set.waiting(),
+            "left_out": self.set.entry.get("left_out", {}),
             "not_simulated": self.set.entry["not_simulated"],
             "rows": [row.to_json() for row in self.rows],
         }
@@ -284,6 +302,7 @@ def predict(
                 measured=value,
                 predicted=_mean_measure(lock_set.entry["value"], runs),
                 fitted=threads in lock_set.fit_threads or "clusters" in lock_set.entry,
+                shared_cores=lock_set.shares_cores(threads),
                 spread_measured=spread,
                 spread_predicted=None if spread is None else _mean_spread(runs),
             )
@@ -325,23 +344,32 @@ def as_markdown(results: Sequence[SetResult]) -> str:
         "",
         "Written by `./contend validate locks`. Points with the numbers of threads in the third column were fitted and",
         "do not count; the error is the median of |predicted / measured - 1| over all others (grade B: of ratios to",
-        "the fitted point). Tau is Kendall's, of the ranking of lock kinds, least over numbers of threads.",
+        "the fitted point). Tau is Kendall's, of the ranking of lock kinds, least over numbers of threads. The last",
+        "columns are those points whose threads share cores: more of them than the machine has hardware threads.",
         "",
-        "| set | grade | fitted | points predicted | median error | least tau | target |",
-        "|---|---|---|---|---|---|---|",
+        "| set | grade | fitted | points | median error | least tau | target | shared | median error | least tau |",
+        "|---|---|---|---|---|---|---|---|---|---|",
     ]
     for result in results:
-        median = result.median_error()
-        taus = result.taus()
         verdict = {True: "met", False: "missed", None: "none"}[result.holds()]
         fitted = ", ".join(map(str, result.set.fit_threads)) or "-"
-        error = "-" if median is None else f"{median:.0%}"
-        tau = f"{min(taus.values()):.2f}" if taus else "-"
-        cells = (result.set.name, result.set.grade, fitted, len(result.errors()), error, tau, verdict)
+        cells = (result.set.name, result.set.grade, fitted, *_figures(result), verdict, *_figures(result, shared=True))
         lines.append(f"| {' | '.join(map(str, cells))} |")
     for result in results:
         lines += ["", *_set_section(result)]
     return "\n".join(lines) + "\n"
+
+
+def _figures(result: SetResult, *, shared: bool | None = None) -> tuple[str, str, str]:
+    """Number of points, median error and least tau."""
+    median = result.median_error(shared_cores=shared)
+    taus = result.taus(shared_cores=shared)
+    count = len(result.errors(shared_cores=shared))
+    return (
+        str(count) if count else "-",
+        "-" if median is None else f"{median:.0%}",
+        f"{min(taus.values()):.2f}" if taus else "-",
+    )
 
 
 def _set_section(result: SetResult) -> list[str]:
@@ -355,7 +383,11 @@ def _set_section(result: SetResult) -> list[str]:
         lines += ["", f"{note[0].upper()}{note[1:]}."]
     threads = sorted({row.threads for row in result.rows})
     if threads:
-        lines += ["", f"| kind | {' | '.join(map(str, threads))} |", "|---" * (len(threads) + 1) + "|"]
+        lines += [
+            "",
+            f"| kind by {result.set.axis} | {' | '.join(map(str, threads))} |",
+            "|---" * (len(threads) + 1) + "|",
+        ]
     rows = {(row.kind, row.threads): row for row in result.rows}
     for kind in dict.fromkeys(row.kind for row in result.rows):
         cells = []
@@ -367,9 +399,13 @@ def _set_section(result: SetResult) -> list[str]:
             cells.append(text)
         lines.append(f"| {kind or 'all'} | {' | '.join(cells)} |")
     if taus := result.taus():
-        lines += ["", "Tau by threads: " + ", ".join(f"{count}: {tau:.2f}" for count, tau in taus.items()) + "."]
-    if waiting := result.set.waiting():
-        lines += ["", f"{waiting} points have more threads than the machine has hardware threads."]
+        lines += [
+            "",
+            f"Tau by {result.set.axis}: " + ", ".join(f"{count}: {tau:.2f}" for count, tau in taus.items()) + ".",
+        ]
+    for count, reason in entry.get("left_out", {}).items():
+        lines += [""] if count == next(iter(entry["left_out"])) else []
+        lines.append(f"- left out: {count} {result.set.axis}: {reason}")
     for kind, reason in entry["not_simulated"].items():
         lines += [""] if kind == next(iter(entry["not_simulated"])) else []
         lines.append(f"- not simulated: {kind}: {reason}")

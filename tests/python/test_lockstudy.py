@@ -37,7 +37,7 @@ def lock_set(**changes: Any) -> LockSet:
 
 
 def rows(errors: dict[tuple[str, int], float]) -> list[Row]:
-    return [Row(kind, n, 10.0 * n, 10.0 * n * (1 + e), n <= 2) for (kind, n), e in errors.items()]
+    return [Row(kind, n, 10.0 * n, 10.0 * n * (1 + e), n <= 2, n >= 5) for (kind, n), e in errors.items()]
 
 
 def test_kendall_tau() -> None:
@@ -56,9 +56,19 @@ def test_fitted_points_do_not_count() -> None:
     assert result.median_error() == pytest.approx(0.2)
 
 
+def test_points_that_share_cores_count_and_are_told_apart() -> None:
+    result = SetResult(lock_set(), rows({("a", 1): 9.0, ("a", 3): 0.1, ("a", 8): 0.5}))
+    assert result.errors() == pytest.approx([0.1, 0.5])
+    assert result.median_error(shared_cores=False) == pytest.approx(0.1)
+    assert result.median_error(shared_cores=True) == pytest.approx(0.5)
+    assert "| L00 | A | 1, 2 | 2 | 30% | - | missed | 1 | 50% | - |" in as_markdown([result])
+
+
 def test_grade_b_counts_ratios_to_the_fitted_point() -> None:
     errors = {("a", 1): 1.0, ("a", 2): 3.0, ("a", 3): 1.0, ("a", 4): 0.0}
     assert SetResult(lock_set(grade="B"), rows(errors)).errors() == pytest.approx([0.0, 0.5])
+    unfitted = SetResult(lock_set(grade="B", fit_threads=[]), [Row("a", 3, 10.0, 13.0, fitted=False)])
+    assert unfitted.errors() == pytest.approx([0.3])
 
 
 def test_a_set_holds_only_within_both_limits() -> None:
@@ -78,12 +88,23 @@ def _distinct(errors: dict[tuple[str, int], float]) -> list[Row]:
 
 
 def test_report_has_every_row() -> None:
-    text = as_markdown([SetResult(lock_set(not_simulated={"z": "why"}), rows({("a", 1): 0.0, ("b", 3): 0.25}))])
-    assert "| L00 | A | 1, 2 | 1 | 25% | - | missed |" in text
+    chosen = lock_set(not_simulated={"z": "why"}, left_out={"8": "too many"})
+    text = as_markdown([SetResult(chosen, rows({("a", 1): 0.0, ("b", 3): 0.25}))])
+    assert "| L00 | A | 1, 2 | 1 | 25% | - | missed | - | - | - |" in text
     assert "| a | 10 / 10 |  |" in text
     assert "| b |  | 30 / 37.5 |" in text
-    assert "2 points have more threads" in text
+    assert "- left out: 8 threads: too many" in text
     assert "- not simulated: z: why" in text
+
+
+def test_a_picture_has_a_panel_for_each_kind(tmp_path: Path) -> None:
+    from contend.plots.acquisitions import draw_lock_set
+
+    errors = {(kind, n): 0.1 for kind in "abcde" for n in (1, 2, 3, 8)}
+    picture = draw_lock_set(SetResult(lock_set(), rows(errors)))
+    titles = [axes.get_title(loc="left") for axes in picture.axes if axes.lines]
+    assert titles == list("abcde")
+    assert picture.save(tmp_path / "set.png").stat().st_size > 0
 
 
 @pytest.mark.parametrize("text", ["3 ms", "1.5 us", "20 ns", "123 ps", "999 us"])
@@ -92,9 +113,11 @@ def test_times_survive(text: str) -> None:
 
 
 def test_measured_values_are_those_that_can_be_simulated() -> None:
-    assert list(lock_set().measured("a")) == [1, 2, 3, 4]
-    assert lock_set().waiting() == 2
+    assert list(lock_set().measured("a")) == [1, 2, 3, 4, 8]
+    assert list(lock_set(left_out={"8": "why"}).measured("a")) == [1, 2, 3, 4]
     assert lock_set().measured("c") == {}
+    assert lock_set().shares_cores(8)
+    assert not lock_set().shares_cores(4)
 
 
 class AnalyticEngine:
@@ -185,7 +208,10 @@ def test_every_row_that_can_be_simulated_has_its_point(entry: dict[str, Any]) ->
         measured = chosen.measured(kind)
         assert measured
         for threads in measured:
-            workload = chosen.point_of(kind, threads).config["workload"]
+            point = chosen.point_of(kind, threads)
+            workload = point.config["workload"]
             assert workload["kind"] == "lock"
-            if "parameter_of_threads" not in entry:
-                assert workload["threads"] == threads
+            shares_cores = point.config["placement"]["threads"] != "one-per-core"
+            assert shares_cores == chosen.shares_cores(threads)
+            if "parameter_of_threads" not in entry or (shares_cores and chosen.axis == "threads"):
+                assert workload[chosen.axis] == threads

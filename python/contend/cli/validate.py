@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from contend.claims import Judged
+    from contend.lockstudy import SetResult
     from contend.scenario import ResolvedScenario
 
 CLAIMS_FILE = "claims.json"
@@ -145,6 +146,9 @@ def locks(
     out: Annotated[
         Path | None, typer.Option("--out", "-o", metavar="DIR", help="Where the files go. [default: validation/locks]")
     ] = None,
+    plots: Annotated[
+        Path | None, typer.Option("--plots", metavar="DIR", help="Where a picture of each set goes. [default: none]")
+    ] = None,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print no tables.")] = False,
 ) -> None:
     """Compares simulated lock costs with published measurements, set by set.
@@ -192,9 +196,21 @@ def locks(
             print("\n".join(f"wrote {path}" for path in paths))
     if not quiet:
         print(table if only is not None else table.split("\n## ")[0])
+    if plots is not None:
+        _draw_sets(results, plots, quiet=quiet)
     misses = [result.set.name for result in results if result.holds() is False]
     if strict and misses:
         raise ContendError(f"{len(misses)} sets miss their targets: {', '.join(misses)}")
+
+
+def _draw_sets(results: Sequence[SetResult], folder: Path, *, quiet: bool) -> None:
+    from contend.files import make_writable_directory
+    from contend.plots.acquisitions import draw_lock_set
+
+    make_writable_directory(folder)
+    drawn = [draw_lock_set(result).save(folder / f"{result.set.name}.png") for result in results if result.rows]
+    if not quiet:
+        print("\n".join(f"wrote {path}" for path in drawn))
 
 
 def _system_folder(validation: Path, system: str) -> Path:
