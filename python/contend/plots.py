@@ -33,6 +33,7 @@ CATEGORY_COLOURS = {
     "blocked": "#bab0ac",
     "barrier": "#79706e",
     "copy": "#b07aa1",
+    "compute": "#9c755f",
 }
 _OTHER_COLOURS = ("#edc948", "#b6992d", "#499894", "#86bcb6", "#d37295", "#9d7660")
 STYLE: Any = {

@@ -57,7 +57,9 @@ std::string names() {
                                 {"matching", known.matching},
                                 {"progress", known.progress},
                                 {"assignments", known.assignments},
-                                {"workloads", known.workloads}}
+                                {"workloads", known.workloads},
+                                {"schedulers", known.schedulers},
+                                {"process_queues", known.process_queues}}
       .dump();
 }
 

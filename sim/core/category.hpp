@@ -20,6 +20,7 @@ enum class Category : std::size_t {
   blocked,         ///< asleep until another thread makes progress
   barrier,         ///< waiting for the other threads of the process
   copy,            ///< copying payload
+  compute,         ///< the application's own work
   count
 };
 
@@ -29,7 +30,7 @@ inline constexpr std::size_t category_count = static_cast<std::size_t>(Category:
 [[nodiscard]] constexpr std::string_view name_of(Category category) {
   constexpr std::array<std::string_view, category_count> names{
       "software",  "lock_wait", "line_transfer", "matching", "out_of_sequence", "nic_post", "completion",
-      "poll_idle", "blocked",   "barrier",       "copy"};
+      "poll_idle", "blocked",   "barrier",       "copy",     "compute"};
   return names[static_cast<std::size_t>(category)];
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "core/time.hpp"
+#include "models/coroutines/parameters.hpp"
 #include "models/nic/parameters.hpp"
 #include "models/progress/parameters.hpp"
 
@@ -100,6 +101,7 @@ struct LibraryDesign {
   ProtocolDesign protocol;
   FlowControlDesign flow_control;
   OneSidedDesign one_sided;
+  CoroutineDesign coroutines;
 };
 
 } // namespace contend

@@ -2,9 +2,12 @@
 #pragma once
 
 #include "core/machine_parameters.hpp"
+#include "models/coroutines/parameters.hpp"
 #include "models/fabric/parameters.hpp"
 #include "models/locks/parameters.hpp"
 #include "models/matching/parameters.hpp"
+#include "models/memory/compute_parameters.hpp"
+#include "models/memory/parameters.hpp"
 #include "models/nic/parameters.hpp"
 #include "models/nic/rdma_parameters.hpp"
 #include "mpi/parameters.hpp"
@@ -26,6 +29,10 @@ struct MachineConfig {
   RdmaParameters rdma;
   MatchingParameters matching;
   SoftwareParameters software;
+  MemoryParameters memory;
+  ComputeParameters compute;
+  CoroutineParameters coroutines;
+  ChannelParameters channels;
   Duration noise{}; ///< mean of the exponential jitter added to each library call (timer ticks, cache noise)
 };
 

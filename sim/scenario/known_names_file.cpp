@@ -11,10 +11,13 @@ namespace contend {
 
 KnownNames read_known_names(const std::filesystem::path& file) {
   using namespace scenario;
-  constexpr std::array lists{std::pair{"locks", &KnownNames::locks}, std::pair{"matching", &KnownNames::matching},
+  constexpr std::array lists{std::pair{"locks", &KnownNames::locks},
+                             std::pair{"matching", &KnownNames::matching},
                              std::pair{"progress", &KnownNames::progress},
                              std::pair{"assignments", &KnownNames::assignments},
-                             std::pair{"workloads", &KnownNames::workloads}};
+                             std::pair{"workloads", &KnownNames::workloads},
+                             std::pair{"schedulers", &KnownNames::schedulers},
+                             std::pair{"process_queues", &KnownNames::process_queues}};
   const auto source = std::make_shared<const Source>(Source{file.string(), file.string(), file.parent_path(), false});
   const Node top = parse_json(read_text_file(file), source);
   Diagnostics diagnostics;

@@ -57,6 +57,7 @@ enum class Presence {
   defaulted, ///< a value may be left out
   required,  ///< every value must be given
   measured,  ///< every value must be given, in a profile with source and uncertainty
+  measured_if_given, ///< a value may be left out; in a profile it has source and uncertainty
 };
 
 /// Collects the fields of one struct. Locate finds the struct in a PointConfig, const or not.
@@ -123,8 +124,8 @@ private:
     field.name = name;
     field.kind = kind;
     field.doc = doc;
-    field.required = presence_ != Presence::defaulted;
-    field.measured = presence_ == Presence::measured;
+    field.required = presence_ == Presence::required || presence_ == Presence::measured;
+    field.measured = presence_ == Presence::measured || presence_ == Presence::measured_if_given;
     field.get = [locate = locate_, member](const PointConfig& point) -> Value {
       const Member& value = locate(point).*member;
       if constexpr (std::is_same_v<Member, Duration>)

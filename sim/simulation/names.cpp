@@ -1,16 +1,29 @@
 #include "simulation/names.hpp"
 
+#include "models/coroutines/scheduling_policy.hpp"
 #include "models/locks/lock.hpp"
 #include "models/matching/matcher.hpp"
+#include "models/matching/process_queues.hpp"
 #include "models/progress/progress_engine.hpp"
 #include "mpi/assignment.hpp"
+#include "workloads/programs/program.hpp"
 #include "workloads/workload.hpp"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+#include <vector>
 
 namespace contend {
 
 KnownNames known_names() {
-  return {lock_registry().names(), matcher_registry().names(), progress_registry().names(),
-          assignment_registry().names(), workload_registry().names()};
+  std::vector<std::string> workloads = workload_registry().names();
+  const std::vector<std::string> programs = program_registry().names();
+  workloads.insert(workloads.end(), programs.begin(), programs.end());
+  std::sort(workloads.begin(), workloads.end());
+  return {lock_registry().names(),          matcher_registry().names(), progress_registry().names(),
+          assignment_registry().names(),    std::move(workloads),       scheduling_policy_registry().names(),
+          process_queues_registry().names()};
 }
 
 } // namespace contend

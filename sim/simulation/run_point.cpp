@@ -44,6 +44,9 @@ Json counters_of(const PointResult& result) {
         {"window_lock_retries", origin.window_lock_retries},
     });
   }
+  for (const auto& [name, count] : result.more_counters) {
+    counters[name] = count;
+  }
   return counters;
 }
 

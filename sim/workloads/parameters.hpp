@@ -1,6 +1,8 @@
 // What each kind of workload is told. A kind is a struct here and a section in scenario/workload_fields.cpp.
 #pragma once
 
+#include "workloads/programs/parameters.hpp"
+
 #include <cstdint>
 #include <string>
 
@@ -43,9 +45,17 @@ struct RmaMtParameters {
 
 /// The workload of a point: `kind` says which of the structs applies.
 struct WorkloadParameters {
-  std::string kind = "multirate"; ///< key in the workload registry
+  std::string kind = "multirate"; ///< key in the registry of workloads, or of programs
   MultirateParameters multirate;
   RmaMtParameters rma_mt;
+  PingParameters ping;
+  RingParameters ring;
+  CollectiveParameters collective;
+  ExchangeParameters exchange;
+  MatrixProductParameters matrix_product;
+  PipelineParameters pipeline;
+  ReceiversParameters receivers;
+  NasParameters nas;
 };
 
 } // namespace contend

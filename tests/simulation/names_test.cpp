@@ -14,4 +14,6 @@ TEST_CASE("schemas/names.json lists the registered names") {
   CHECK(file.progress == registered.progress);
   CHECK(file.assignments == registered.assignments);
   CHECK(file.workloads == registered.workloads);
+  CHECK(file.schedulers == registered.schedulers);
+  CHECK(file.process_queues == registered.process_queues);
 }
