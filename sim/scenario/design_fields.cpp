@@ -130,7 +130,7 @@ Section coroutine_design_fields() {
           "through the queues in shared memory");
   s.field("copies", &P::copies, CountRule{1, 16}, "colocated buffered: how often the payload is copied");
   s.field("wake", &P::wake, ChoiceRule{{"head", "tail"}}, "where a process that was blocked joins the run queue");
-  s.field("barrier", &P::barrier, ChoiceRule{{"hierarchical", "dissemination"}},
+  s.field("barrier", &P::barrier, ChoiceRule{{"hierarchical", "dissemination", "tree"}},
           "MPI_Barrier: by where processes are, or by messages alone");
   s.field("maps", &P::maps, ChoiceRule{{"shared", "per-process"}}, "who keeps the group map of a communicator");
   s.field("context_ids", &P::context_ids, ChoiceRule{{"leader", "bitmap"}},

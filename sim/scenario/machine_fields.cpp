@@ -167,6 +167,7 @@ Section memory_fields() {
   auto s = declare<P>("memory", "What copying costs, and computing on data, by where the data is.",
                       Presence::measured_if_given, [](auto& point) -> auto& { return point.machine.memory; });
   s.field("l1_size", &P::l1_bytes, size_or_none, "first-level data cache of one core");
+  s.field("ways", &P::ways, CountRule{0, 1024}, "associativity of L1 and L2; 0: any line fits anywhere");
   s.field("l3_size", &P::l3_bytes, size_or_none, "last-level cache of one socket, shared by its busy cores");
   s.field("latency", &P::latency, any_time, "dependent load that misses all caches");
   s.field("copy_start", &P::copy_start, any_time, "a copy besides its bytes");
@@ -217,6 +218,7 @@ Section channel_fields() {
                       Presence::measured_if_given, [](auto& point) -> auto& { return point.machine.channels; });
   s.field("enqueue", &P::enqueue, any_time, "filling in and linking a cell, besides its cache lines");
   s.field("dequeue", &P::dequeue, any_time, "unlinking a cell and giving it back");
+  s.field("meet", &P::meet, any_time, "a leader's part in the barrier of a node, each time it does something there");
   s.field("poll", &P::poll, any_time, "looking at empty queues");
   s.field("socket_send", &P::socket_send, any_time, "CPU: handing a message to a socket, besides its bytes");
   s.field("socket_receive", &P::socket_receive, any_time, "CPU: taking a message from a socket, besides its bytes");

@@ -57,6 +57,24 @@ TEST_CASE("prices rise with the distance, up to memory's", "[memory]") {
   CHECK(last > Duration::nanoseconds(62.9));
 }
 
+TEST_CASE("a column whose lines meet in few sets does not stay in a cache it would fit", "[memory]") {
+  CacheParameters cache = caches();
+  cache.l2_bytes = 256 * 1024;
+  MemoryParameters prices = memory();
+  prices.l1_bytes = 32 * 1024;
+  prices.ways = 8;
+  const WorkingSet set(cache, prices, 1);
+  CHECK(set.beyond_l1_strided(64, 512) == 0_ns);        // 8 sets of 64, 8 ways each: just fits
+  CHECK(set.beyond_l1_strided(65, 512) == 3_ns);        // from L2
+  CHECK(set.beyond_l1_strided(128, 1024) == 3_ns);      // 4 sets
+  CHECK(set.beyond_l1_strided(128, 64) == 0_ns);        // all sets
+  CHECK(set.beyond_l1_strided(128, 1024 + 64) == 0_ns); // an odd number of lines apart: all sets
+  CHECK(set.beyond_l1_strided(512, 4096) == 13_ns);     // one set of L1, 8 sets of L2: from L3
+  prices.ways = 0;
+  CHECK(WorkingSet(cache, prices, 1).beyond_l1_strided(512, 4096) == set.beyond_l1(512 * 64));
+  CHECK(set.exposed(10, 3_ns) == 15_ns);
+}
+
 TEST_CASE("busy cores share the last cache and the memory", "[memory]") {
   const WorkingSet alone(caches(), memory(), 1);
   const WorkingSet shared(caches(), memory(), 4);

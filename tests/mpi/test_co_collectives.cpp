@@ -15,7 +15,7 @@ using test::job_settings;
 
 TEST_CASE("nobody leaves a barrier before everybody has come", "[coroutines][barrier]") {
   for (test::JobVariant variant : test::job_variants()) {
-    for (const char* kind : {"hierarchical", "dissemination"}) {
+    for (const char* kind : {"hierarchical", "dissemination", "tree"}) {
       CAPTURE(variant.name, kind);
       variant.settings.library.coroutines.barrier = kind;
       constexpr int rounds = 4;

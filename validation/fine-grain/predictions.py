@@ -15,11 +15,8 @@ if TYPE_CHECKING:
     from contend.evidence import Evidence
     from contend.jsontypes import JsonObject
 
-GB = 8.8e9
-COPY_START_US = 0.04
 BETWEEN = ["1 KiB", "2 KiB", "4 KiB", "16 KiB", "32 KiB"]
 ABOVE = ["256 KiB", "512 KiB", "1 MiB", "4 MiB"]
-BYTES = {"256 KiB": 2**18, "512 KiB": 2**19, "1 MiB": 2**20, "4 MiB": 2**22}
 PROCESSES = [1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024]
 SIZES = [4096, 6144, 8192]
 NODES_OF_RECORD_ROUNDS = 10  # of dissemination among 540 nodes
@@ -41,8 +38,12 @@ def _messages(e: Evidence) -> JsonObject:
     own = [_us(e, "table4_1", message_size=size) for size in BETWEEN]
     layered = [_us(e, "table4_1_layered", message_size=size) for size in BETWEEN]
     above = [_us(e, "table4_1", message_size=size) for size in ABOVE]
+    flat = _us(e, "zero_copy", message_size="2 B", transfer="zero-copy")
     overhead = [
-        time - (BYTES[size] / GB * 1e6 + COPY_START_US) for time, size in zip(above, ABOVE, strict=True)
+        flat
+        + _us(e, "table4_1_library", message_size=size, library_lines=64)
+        - _us(e, "table4_1_library", message_size=size, library_lines=0)
+        for size in ABOVE
     ]
     # Where the two lines t = a + n b cross, from their ends.
     small, large = ["2 B", 2], ["32 KiB", 32768]
@@ -78,9 +79,7 @@ def _barriers(e: Evidence) -> JsonObject:
         **_with_range("node_us", times(8, 1), 0.75, 1.4),
         **_with_range("nodes_16_us", times(8, 16), 0.6, 1.8),
         "layered_processes": Given(layered),
-        **_with_range(
-            "layered_us", [_us(e, "barrier_layered", processes_per_os_process=p) for p in layered], 0.3, 3.0
-        ),
+        **_with_range("layered_us", [_us(e, "barrier_layered", processes_per_os_process=p) for p in layered], 0.3, 3.0),
     }
 
 

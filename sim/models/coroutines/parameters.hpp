@@ -23,6 +23,7 @@ struct CoroutineParameters {
 struct ChannelParameters {
   Duration enqueue{};        ///< filling in and linking a cell
   Duration dequeue{};        ///< unlinking a cell and giving it back
+  Duration meet{};           ///< a leader's part in the barrier of a node, each time it does something there
   Duration poll{};           ///< looking at empty queues
   Duration socket_send{};    ///< CPU: handing a message to the stream socket of another node, besides its bytes
   Duration socket_receive{}; ///< CPU: taking it from there
@@ -40,7 +41,7 @@ struct CoroutineDesign {
   std::string colocated = "one-copy";
   int copies = 2;                       ///< see colocated
   std::string wake = "tail";            ///< where a process that was blocked joins the run queue: head, tail
-  std::string barrier = "hierarchical"; ///< hierarchical: see mpi/coroutines/barrier.hpp; dissemination: messages
+  std::string barrier = "hierarchical"; ///< hierarchical, dissemination, tree: see mpi/coroutines/barrier.hpp
   std::string maps = "shared";          ///< group maps: shared by an OS process, or per-process
   std::string context_ids = "leader";   ///< how a new communicator gets its number: leader, or by a bitmap of all
   std::int64_t fastbox_bytes = 64;      ///< largest message, header included, that fits a fastbox; 0: no fastboxes

@@ -10,6 +10,7 @@ namespace contend {
 /// A rate of 0 means that the machine's profile says nothing about it.
 struct MemoryParameters {
   std::int64_t l1_bytes = 0;            ///< first-level data cache of one core
+  int ways = 0;                         ///< associativity of L1 and L2; 0: any line fits anywhere
   std::int64_t l3_bytes = 0;            ///< last-level cache of one socket, which its busy cores share
   Duration latency{};                   ///< dependent load that misses all caches
   Duration copy_start{};                ///< a copy besides its bytes: the call, and the first lines of a cold source

@@ -1,6 +1,7 @@
 #include "models/memory/working_set.hpp"
 
 #include <algorithm>
+#include <numeric>
 
 namespace contend {
 
@@ -48,6 +49,28 @@ Duration WorkingSet::beyond_l1(std::int64_t distance) const {
 Duration WorkingSet::beyond_l2(std::int64_t distance) const {
   return Duration::nanoseconds(beyond_l2_ps(distance) * 1e-3);
 }
+
+Duration WorkingSet::beyond_l1_strided(std::int64_t lines, std::int64_t stride) const {
+  constexpr std::int64_t line = 64;
+  const auto conflicts = [&](std::int64_t capacity) {
+    if (memory_.ways <= 0 || capacity <= 0) {
+      return false;
+    }
+    const std::int64_t sets = std::max<std::int64_t>(capacity / line / memory_.ways, 1);
+    const std::int64_t used = sets / std::gcd(std::max<std::int64_t>(stride / line, 1), sets);
+    return lines > used * memory_.ways;
+  };
+  Duration cost = beyond_l1(lines * line);
+  if (conflicts(memory_.l1_bytes)) {
+    cost = std::max(cost, cache_.l2_hit - cache_.hit);
+  }
+  if (conflicts(cache_.l2_bytes)) {
+    cost = std::max(cost, cache_.l3_hit - cache_.hit);
+  }
+  return cost;
+}
+
+Duration WorkingSet::exposed(double accesses, Duration cost) const { return cost.scaled(accesses * memory_.exposed); }
 
 Duration WorkingSet::beyond_tlb(std::int64_t bytes) const { return Duration::nanoseconds(beyond_tlb_ps(bytes) * 1e-3); }
 

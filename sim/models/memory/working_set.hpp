@@ -25,8 +25,14 @@ public:
   [[nodiscard]] Duration beyond_l1(std::int64_t distance) const;
   /// The same on top of an L2 hit: for lines that are known to have left L1 in any case.
   [[nodiscard]] Duration beyond_l2(std::int64_t distance) const;
+  /// What coming back to a line costs on top of an L1 hit after `lines` others at equal distances of `stride` bytes, such as
+  /// the column of a matrix. Lines at such distances meet in few sets of a cache: more of them than these sets hold, used in
+  /// the same order again and again, all miss.
+  [[nodiscard]] Duration beyond_l1_strided(std::int64_t lines, std::int64_t stride) const;
   /// What translating an address costs where that many bytes of pages are in use.
   [[nodiscard]] Duration beyond_tlb(std::int64_t bytes) const;
+  /// What computation waits for of a cost of memory.
+  [[nodiscard]] Duration exposed(double accesses, Duration cost) const;
   /// What `operations` that make such accesses wait for memory: MemoryParameters::exposed of what the accesses cost.
   [[nodiscard]] Duration stall(double operations, Reuse reuse) const;
   /// What going through `bytes` in order adds to computing with them, when they come again after `distance` bytes. The

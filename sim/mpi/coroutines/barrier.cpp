@@ -1,6 +1,9 @@
 #include "mpi/coroutines/barrier.hpp"
 
+#include "mpi/coroutines/collectives.hpp"
 #include "mpi/coroutines/world.hpp"
+
+#include <string>
 
 namespace contend {
 
@@ -14,9 +17,11 @@ Task meet_other_leaders(CoProcess& self) {
   CoWorld& world = os.world();
   const ProcessLayout& layout = world.layout();
   CoWorld::NodeMeeting& node = world.meeting(os.node());
+  const Duration meet = world.settings().channels.meet;
   const int first = os.node() * layout.os_processes_per_node;
   if (layout.os_processes_per_node > 1) {
     const std::int64_t round = node.released;
+    self.thread().owe(meet, Category::barrier);
     node.counter_line.atomic(self.thread(), Category::barrier);
     ++node.arrived;
     if (os.number() != first) {
@@ -31,6 +36,7 @@ Task meet_other_leaders(CoProcess& self) {
     co_await dissemination_barrier(self, {0, stride, layout.nodes});
   }
   if (layout.os_processes_per_node > 1) {
+    self.thread().owe(meet, Category::barrier);
     node.flag_line.store(self.thread(), Category::barrier);
     node.arrived = 0;
     ++node.released;
@@ -74,11 +80,18 @@ Task dissemination_barrier(CoProcess& self, ProcessGroup group) {
   }
 }
 
+Task tree_barrier(CoProcess& self, ProcessGroup group) {
+  co_await reduce(self, group, 0, 0);
+  co_await broadcast(self, group, 0, 0);
+}
+
 Task barrier(CoProcess& self) {
-  if (self.os().world().settings().library.coroutines.barrier == "hierarchical") {
+  const std::string& kind = self.os().world().settings().library.coroutines.barrier;
+  if (kind == "hierarchical") {
     return hierarchical_barrier(self);
   }
-  return dissemination_barrier(self, ProcessGroup::world(self));
+  return kind == "tree" ? tree_barrier(self, ProcessGroup::world(self))
+                        : dissemination_barrier(self, ProcessGroup::world(self));
 }
 
 } // namespace contend

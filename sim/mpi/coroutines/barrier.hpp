@@ -15,6 +15,9 @@ Task hierarchical_barrier(CoProcess& self);
 /// MPI_Barrier by messages alone (dissemination): log2(size) rounds, whoever is where.
 Task dissemination_barrier(CoProcess& self, ProcessGroup group);
 
+/// MPI_Barrier by messages alone: up a binomial tree, and down again.
+Task tree_barrier(CoProcess& self, ProcessGroup group);
+
 /// What the design says MPI_Barrier is.
 Task barrier(CoProcess& self);
 

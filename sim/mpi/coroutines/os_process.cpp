@@ -30,6 +30,7 @@ OsProcess::OsProcess(CoWorld& world, int number)
                                                                                            static_cast<int>(count_))),
       queue_line_(world.engine(), world.host(), "incoming queue") {
   const CoSettings& settings = world_.settings();
+  packets_ = world_.layout().os_processes() > 1 || settings.library.coroutines.colocated == "channel";
   // A process alone is its OS process: there is nothing to switch to.
   switch_ = count_ == 1 ? Duration{}
                         : SwitchCost(settings.coroutines, settings.library.coroutines.backend, memory_)
@@ -118,7 +119,7 @@ Duration OsProcess::turn_price(const Schedulable& one) const {
 
 /// Whether a process that waits makes progress itself when it is switched to.
 bool OsProcess::polls(const CoProcess& process) const {
-  return process.waiting_ == CoProcess::Waiting::requests && !policy_->blocks() && world_.layout().os_processes() > 1;
+  return process.waiting_ == CoProcess::Waiting::requests && !policy_->blocks() && packets_;
 }
 
 bool OsProcess::is_ready(CoProcess& process) {
@@ -180,7 +181,7 @@ void OsProcess::resume(CoProcess& process) {
     policy_->yielded(process);
     return;
   case CoProcess::Waiting::requests:
-    if (!policy_->waits(process) && !progress_runs_ && world_.layout().os_processes() > 1) {
+    if (!policy_->waits(process) && !progress_runs_ && packets_) {
       progress_runs_ = true; // the first to be blocked in a receive or send: from now on somebody has to poll
       policy_->yielded(progress_);
     }
@@ -208,7 +209,7 @@ void OsProcess::rest() {
     return; // since the first of these turns
   }
   RunQueue& queue = policy_->queue();
-  if (!queue.empty() && !world_.settings().coalesce_idle_polls && world_.layout().os_processes() > 1) {
+  if (!queue.empty() && !world_.settings().coalesce_idle_polls && packets_) {
     return;
   }
   Duration round{};
@@ -357,7 +358,7 @@ void OsProcess::copy_colocated(const CoRequest& send, const CoRequest& receive) 
 }
 
 /// Inside the OS process through a message of the runtime's: the sender copies all but the last time, and goes on.
-void OsProcess::send_buffered(const CoRequest& send) {
+void OsProcess::send_buffered(CoRequest& send) {
   ++counters_.colocated;
   const CoroutineDesign& design = world_.settings().library.coroutines;
   const Duration copy = memory_.copy(send.bytes);
@@ -370,6 +371,7 @@ void OsProcess::send_buffered(const CoRequest& send) {
     ++counters_.unexpected;
     keep(*unexpected_, *new_request(CoRequest::Kind::buffered, send.envelope, send.bytes));
   }
+  complete(send);
 }
 
 /// To another OS process: at once, or announced.

@@ -103,7 +103,7 @@ private:
 
   // Protocol.
   void send_colocated(CoRequest& send);
-  void send_buffered(const CoRequest& send);
+  void send_buffered(CoRequest& send);
   void send_packet(CoRequest& send);
   void post(CoPacket& packet, OsProcess& to, std::int64_t payload);
   Fastbox* free_fastbox_of(const OsProcess& from);
@@ -136,6 +136,7 @@ private:
 
   std::unique_ptr<SchedulingPolicy> policy_;
   Progress progress_;
+  bool packets_ = false; ///< something may come in through the queues
   bool progress_runs_ = false;
   Schedulable* last_ = nullptr; ///< who ran last
   Duration switch_;

@@ -23,9 +23,9 @@ MatrixProduct::MatrixProduct(const MatrixProductParameters& parameters, const Co
     : Program(parameters), parameters_(parameters), prices_(prices), side_(root_of(layout().processes())) {}
 
 /// Three loops: the innermost goes along a row of A and down a column of B. Each step touches another line of B. The next
-/// column's elements are in the same lines: 7 of 8 accesses come back to a line after one column of lines. The eighth comes
-/// to a line that was used for the row of A before: after the whole block of B and what is written meanwhile. When the
-/// process gets its core back, the blocks of the others have been through the caches.
+/// columns' elements are in the same lines: 7 of 8 accesses come back to a line after one column of lines, as far apart as
+/// rows are long. The eighth comes to a line that was used for the row of A before: after the whole block of B and what is
+/// written meanwhile. When the process gets its core back, the blocks of the others have been through the caches.
 Duration MatrixProduct::multiply(const WorkingSet& memory, int block, int processes) const {
   const auto b = static_cast<double>(block);
   const std::int64_t block_bytes = std::int64_t{block} * block * element;
@@ -35,10 +35,10 @@ Duration MatrixProduct::multiply(const WorkingSet& memory, int block, int proces
   }
   const double operations = b * b * b;
   constexpr double per_line = static_cast<double>(line) / static_cast<double>(element);
-  const Reuse column{(per_line - 1.0) / per_line, block * line + block * element};
   const Reuse matrix{1.0 / per_line, 2 * block_bytes};
   const Reuse cold{1.0 / per_line, 3 * block_bytes * processes};
-  return prices_.multiply_add.scaled(operations) + prices_.loop_exit.scaled(b * b) + memory.stall(operations, column) +
+  return prices_.multiply_add.scaled(operations) + prices_.loop_exit.scaled(b * b) +
+         memory.exposed(operations * (per_line - 1.0) / per_line, memory.beyond_l1_strided(block, block * element)) +
          memory.stall(operations, matrix) + memory.stall(3.0 * b * b, cold);
 }
 

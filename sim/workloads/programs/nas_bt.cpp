@@ -52,16 +52,17 @@ Task NasBt::iterate(CoProcess& self, int /*iteration*/) {
       const int from = neighbours[is_forward ? ahead + 1 : ahead];
       const std::int64_t bytes = is_forward ? forward : backward;
       for (int stage = 0; stage < side; ++stage) {
+        // What the next stage needs is waited for together with what this one sends: large messages go round in circles.
+        const bool goes_on = stage + 1 < side;
         std::array<CoRequest*, 2> both{};
-        std::size_t used = 0;
-        if (stage > 0) {
-          co_await self.recv(from, 16 + direction, bytes);
+        if (goes_on) {
+          both[0] = self.irecv(from, 16 + direction, bytes);
         }
         self.compute(solve);
-        if (stage + 1 < side) {
-          both[used++] = self.isend(to, 16 + direction, bytes);
+        if (goes_on) {
+          both[1] = self.isend(to, 16 + direction, bytes);
+          co_await self.waitall(both);
         }
-        co_await self.waitall(std::span<CoRequest* const>(both).first(used));
       }
     }
   }

@@ -1,5 +1,7 @@
 #include "workloads/programs/program.hpp"
 
+#include "mpi/coroutines/barrier.hpp"
+
 #include <algorithm>
 #include <string>
 
@@ -9,11 +11,12 @@ Task Program::run(CoProcess& self) {
   for (int iteration = 0; iteration < common_.warmup_iterations; ++iteration) {
     co_await iterate(self, iteration);
   }
-  begin_ = std::max(begin_, self.now());
+  co_await barrier(self);
+  const TimePoint begin = self.now();
   for (int iteration = 0; iteration < common_.iterations; ++iteration) {
     co_await iterate(self, common_.warmup_iterations + iteration);
   }
-  end_ = std::max(end_, self.now());
+  elapsed_ = std::max(elapsed_, self.now() - begin);
   ++ended_;
 }
 

@@ -1,5 +1,7 @@
 #include "workloads/programs/receivers.hpp"
 
+#include "mpi/coroutines/barrier.hpp"
+
 #include <vector>
 
 namespace contend {
@@ -36,6 +38,7 @@ Task Receivers::iterate(CoProcess& self, int /*iteration*/) {
   } else if (place == 1) {
     co_await receive_any(self, sender);
   }
+  co_await barrier(self);
 }
 
 } // namespace contend

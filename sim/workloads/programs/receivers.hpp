@@ -7,7 +7,7 @@ namespace contend {
 
 /// In each OS process the first process sends, the last one computes, and those between receive one message each from the first
 /// process of the next OS process. With "waitany" the second process receives all of them. The computing process yields
-/// after its work. An operation is one message.
+/// after its work; at the end of an iteration all meet. An operation is one message.
 class Receivers final : public Program {
 public:
   explicit Receivers(const ReceiversParameters& parameters) : Program(parameters), parameters_(parameters) {}

@@ -10,9 +10,7 @@ SOURCE = "thesis, table 4.2"
 
 def microseconds(e: Evidence, processes: int, os_processes: int, nodes: int) -> float:
     """A barrier of [processes; os_processes; nodes]."""
-    rate = e.rate(
-        "table4_2", processes_per_os_process=processes, os_processes_per_node=os_processes, nodes=nodes
-    )
+    rate = e.rate("table4_2", processes_per_os_process=processes, os_processes_per_node=os_processes, nodes=nodes)
     return 1e6 / rate
 
 
@@ -31,9 +29,7 @@ def barrier_node(e: Evidence) -> float:
     return microseconds(e, 1, 8, 1)
 
 
-@claim(
-    "barrier-64-1-1", source=SOURCE, statement="[64;1;1]: 10 us", expected=about(10, 0.15, "us"), calibrated=True
-)
+@claim("barrier-64-1-1", source=SOURCE, statement="[64;1;1]: 10 us", expected=about(10, 0.15, "us"), calibrated=True)
 def barrier_os_process(e: Evidence) -> float:
     return microseconds(e, 64, 1, 1)
 

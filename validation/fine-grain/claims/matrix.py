@@ -65,14 +65,17 @@ def cannon_moves(e: Evidence) -> float:
 
 
 @claim(
-    "kernel-2", source=LIBRARY, statement="tuned library, S = 2048, nfg 2: 0.31 s", expected=about(0.31, 0.15, "s"),
+    "kernel-2",
+    source=LIBRARY,
+    statement="tuned library, S = 2048, nfg 2: 0.31 s",
+    expected=about(0.31, 0.15, "s"),
     calibrated=True,
 )
 def kernel_2(e: Evidence) -> float:
     return seconds(e, 2048, 2, "table4_5")
 
 
-@claim("kernel-8", source=LIBRARY, statement="nfg 8: 0.31 s", expected=about(0.31, 0.15, "s"))
+@claim("kernel-8", source=LIBRARY, statement="nfg 8: 0.31 s", expected=about(0.31, 0.15, "s"), calibrated=True)
 def kernel_8(e: Evidence) -> float:
     return seconds(e, 2048, 8, "table4_5")
 
@@ -82,9 +85,7 @@ def kernel_32(e: Evidence) -> float:
     return seconds(e, 2048, 32, "table4_5")
 
 
-@claim(
-    "kernel-128", source=LIBRARY, statement="nfg 128: 0.73 s", expected=about(0.73, 0.15, "s"), calibrated=True
-)
+@claim("kernel-128", source=LIBRARY, statement="nfg 128: 0.73 s", expected=about(0.73, 0.15, "s"), calibrated=True)
 def kernel_128(e: Evidence) -> float:
     return seconds(e, 2048, 128, "table4_5")
 

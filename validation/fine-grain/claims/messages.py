@@ -50,23 +50,17 @@ def oversubscribed_pair(e: Evidence) -> float:
     return microseconds(e, "table4_1_os", message_size="2 B", cores_per_socket=1)
 
 
-@claim(
-    "message-2-B", source=SOURCE, statement="2 B: 0.47 us", expected=about(0.47, 0.15, "us"), calibrated=True
-)
+@claim("message-2-B", source=SOURCE, statement="2 B: 0.47 us", expected=about(0.47, 0.15, "us"), calibrated=True)
 def message_2(e: Evidence) -> float:
     return microseconds(e, TABLE, message_size="2 B")
 
 
-@claim(
-    "message-8-KB", source=SOURCE, statement="8 KB: 1.4 us", expected=about(1.4, 0.15, "us"), calibrated=True
-)
+@claim("message-8-KB", source=SOURCE, statement="8 KB: 1.4 us", expected=about(1.4, 0.15, "us"), calibrated=True)
 def message_8k(e: Evidence) -> float:
     return microseconds(e, TABLE, message_size="8 KiB")
 
 
-@claim(
-    "message-64-KB", source=SOURCE, statement="64 KB: 7.9 us", expected=about(7.9, 0.15, "us"), calibrated=True
-)
+@claim("message-64-KB", source=SOURCE, statement="64 KB: 7.9 us", expected=about(7.9, 0.15, "us"), calibrated=True)
 def message_64k(e: Evidence) -> float:
     return microseconds(e, TABLE, message_size="64 KiB")
 

@@ -85,31 +85,50 @@ def matching_shared(e: Evidence) -> float:
     return visited(e, "single-list", 32) / visited(e, "array-by-receiver", 32)
 
 
+def exchange(e: Evidence, processes: int, scheduler: str = "round-robin") -> float:
+    """Time of one exchange of 4 MB."""
+    return 1.0 / e.rate("fig4_1", volume="4 MiB", processes_per_os_process=processes, scheduler=scheduler)
+
+
 @claim(
     "small-beat-large",
     source="thesis, figure 4.1",
-    statement="many messages below 64 KB beat few large ones of the same volume (4 MB: 128 of 32 KB against 4 of 1 MB)",
-    expected=at_most(0.999, "x"),
-    remark="the policy of the experiment is not stated; here the blocking one",
+    statement="many messages below 64 KB beat one large message of the same volume: 4 MB, 128 processes against 1",
+    expected=at_most(0.9, "x"),
 )
 def small_beat_large(e: Evidence) -> float:
-    def time(processes: int) -> float:
-        return 1.0 / e.rate("fig4_1", volume="4 MiB", processes_per_os_process=processes, scheduler="block")
-
-    return time(128) / time(4)
+    return exchange(e, 128) / exchange(e, 1)
 
 
 @claim(
-    "small-beat-large-round-robin",
+    "small-beat-large-block",
     source="thesis, figure 4.1",
-    statement="the same with round robin",
-    expected=at_most(0.999, "x"),
+    statement="the same with the blocking scheduler",
+    expected=at_most(0.9, "x"),
 )
-def small_beat_large_round_robin(e: Evidence) -> float:
-    def time(processes: int) -> float:
-        return 1.0 / e.rate("fig4_1", volume="4 MiB", processes_per_os_process=processes, scheduler="round-robin")
+def small_beat_large_block(e: Evidence) -> float:
+    return exchange(e, 128, "block") / exchange(e, 1, "block")
 
-    return time(128) / time(4)
+
+@claim(
+    "small-beat-few",
+    source="thesis, figure 4.1",
+    statement="and also 4 messages of 1 MB",
+    expected=at_most(0.999, "x"),
+    remark="each message costs the socket calls, guessed at 8 us together: 128 of them cost more than 4 invitations",
+)
+def small_beat_few(e: Evidence) -> float:
+    return exchange(e, 128) / exchange(e, 4)
+
+
+@claim(
+    "no-rendezvous-below-64",
+    source="thesis, 3.2 and figure 4.1",
+    statement="halving messages of 64 KB, which are announced, to 32 KB, which are not, saves time",
+    expected=at_most(0.98, "x"),
+)
+def no_rendezvous(e: Evidence) -> float:
+    return exchange(e, 128) / exchange(e, 64)
 
 
 @claim(
