@@ -3,8 +3,8 @@
 
     ./.venv/bin/python benchmarks/processes.py [--processes 1000000]
 
-Runs each layout and operation in a process of its own: one barrier, broadcast or reduction of all processes. The targets
-are 60 s and 12 GB for a million of them.
+Runs each layout and operation in a process of its own: one barrier, broadcast or reduction of all processes. The
+targets are 60 s and 12 GB for a million of them.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Numbers of the thesis that were kept back when the model was built.
 
-NAME is what the model says, NAME_ci95 its statistical interval (next to nothing: the model has hardly any chance in it),
-and NAME_range what we believe the measurement to be in, with 90 %: the model's number with the uncertainty of the prices
+NAME is what the model says, and NAME_ci95 its statistical interval: next to nothing, the model has hardly any chance.
+NAME_range is what we believe the measurement to be in, with 90 %: the model's number with the uncertainty of the prices
 that no visible number identifies.
 """
 
@@ -141,7 +141,7 @@ def _waitany(e: Evidence) -> JsonObject:
 
 
 def _record(e: Evidence) -> JsonObject:
-    """100 million processes: [16000; 12; 540]. Each round among nodes adds as much as the last one that is simulated."""
+    """[16000; 12; 540]: each round among nodes adds as much as the last one that is simulated."""
 
     def time(operation: str, nodes: int) -> float:
         return 1 / e.rate("record", operation=operation, nodes=nodes)

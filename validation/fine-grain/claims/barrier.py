@@ -101,7 +101,7 @@ def barrier_layered_above(e: Evidence) -> float:
 @claim(
     "barrier-shares-network",
     source=SOURCE,
-    statement="only one process of each node uses the network: 16 nodes cost [8;8;16] less than four barriers of [1;8;16]",
+    statement="one process of a node uses the network: [8;8;16] costs less than four barriers of [1;8;16]",
     expected=between(0.9, 4.0, "x"),
 )
 def barrier_network(e: Evidence) -> float:
