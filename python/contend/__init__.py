@@ -4,8 +4,10 @@ The functions here are the same that the command line uses; results come as data
 
     import contend
 
-    results = contend.run("scenarios/dissertation/fig5_2a_base.json", overrides={"workload.pairs": 20})
-    results.frame()
+    scenario = contend.load("fig5_2a_base").with_({"workload.pairs": 20})
+    results = contend.run(scenario)
+    results.frame()                      # one row per point, a Polars data frame
+    contend.plots.rate(contend.run("fig5_2a_base"))
 """
 
 from __future__ import annotations
@@ -15,24 +17,33 @@ import pkgutil
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from contend.api import load_results, resolve, run
-    from contend.errors import ContendError, InputError
+    from contend import plots
+    from contend.api import compare, explain, load, load_results, resolve, run, timeline
+    from contend.errors import ContendError, InputError, InterruptedRunError, SimulationFailedError
+    from contend.plans import Grid, LatinHypercube, Range, Samples
     from contend.results import Results
+    from contend.scenarios import Scenario
+    from contend.sweeps import SweepResults, sweep
 
 # In the repository the compiled module lies in the build folder, in a second folder named `contend` on the path.
 __path__ = pkgutil.extend_path(__path__, __name__)
 
-__all__ = ["ContendError", "InputError", "Results", "__version__", "load_results", "resolve", "run"]
+__all__ = [
+    "ContendError", "Grid", "InputError", "InterruptedRunError", "LatinHypercube", "Range", "Results", "Samples",
+    "Scenario", "SimulationFailedError", "SweepResults", "__version__", "compare", "explain", "load", "load_results",
+    "plots", "resolve", "run", "sweep", "timeline",
+]  # fmt: skip
 
 # Imported when first used: `contend --help` must not wait for data frames.
 _WHERE = {
-    "ContendError": "contend.errors",
-    "InputError": "contend.errors",
-    "Results": "contend.results",
-    "load_results": "contend.api",
-    "resolve": "contend.api",
-    "run": "contend.api",
+    "contend.api": ("compare", "explain", "load", "load_results", "resolve", "run", "timeline"),
+    "contend.errors": ("ContendError", "InputError", "InterruptedRunError", "SimulationFailedError"),
+    "contend.plans": ("Grid", "LatinHypercube", "Range", "Samples"),
+    "contend.results": ("Results",),
+    "contend.scenarios": ("Scenario",),
+    "contend.sweeps": ("SweepResults", "sweep"),
 }
+_MODULE_OF = {name: module for module, names in _WHERE.items() for name in names}
 
 
 def __getattr__(name: str) -> Any:  # noqa: ANN401 - whatever the name stands for
@@ -41,6 +52,13 @@ def __getattr__(name: str) -> Any:  # noqa: ANN401 - whatever the name stands fo
         from contend.paths import version
 
         return version()
-    if name in _WHERE:
-        return getattr(importlib.import_module(_WHERE[name]), name)
+    if name == "plots":
+        return importlib.import_module("contend.plots")
+    if name in _MODULE_OF:
+        return getattr(importlib.import_module(_MODULE_OF[name]), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    """The public names, for completion."""
+    return sorted(__all__)

@@ -12,6 +12,7 @@ def resolve(
     profile_dirs: list[str],
     preset_dirs: list[str],
     route_resolver: Callable[[str, str, str], tuple[float, float, int, int]],
+    text: str | None = None,
 ) -> str: ...
 def run_point(
     config_json: str,

@@ -6,22 +6,39 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from contend import scenario as scenarios
+from contend import scenario as scenario_files
+from contend.cli.terminal import progress_report
 from contend.errors import InputError, InterruptedRunError
 from contend.files import read_text
 from contend.results import Results, collect
-from contend.runner import default_jobs, make_engine, run_points
+from contend.runner import default_jobs, make_engine, run_points, total_weight
+from contend.scenarios import Scenario, load
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+
+    from contend.comparison import Comparison
+    from contend.explanation import Explanation
+    from contend.scenarios import ScenarioLike
+    from contend.timelines import Timeline
+
+__all__ = ["compare", "explain", "load", "load_results", "resolve", "run", "timeline"]
 
 
 def _overrides(values: Mapping[str, object] | None) -> list[tuple[str, str]]:
     return [(path, value if isinstance(value, str) else json.dumps(value)) for path, value in (values or {}).items()]
 
 
-def resolve(scenario: str | Path, overrides: Mapping[str, object] | None = None) -> scenarios.ResolvedScenario:
-    """Reads a scenario and fills in all defaults.
+def _changed(scenario: ScenarioLike, overrides: Mapping[str, object] | None, replications: int | None) -> Scenario:
+    loaded = load(scenario)
+    changes = tuple(_overrides(overrides))
+    if replications is not None:
+        changes += (("run.replications", str(replications)),)
+    return Scenario(loaded.path, loaded.overrides + changes, loaded.text) if changes else loaded
+
+
+def resolve(scenario: str | Path, overrides: Mapping[str, object] | None = None) -> scenario_files.ResolvedScenario:
+    """Reads a scenario and fills in all defaults; `load` gives the same as a value that can be changed.
 
     Args:
         scenario: Path of a file, or the name of a shipped scenario.
@@ -30,38 +47,196 @@ def resolve(scenario: str | Path, overrides: Mapping[str, object] | None = None)
     Raises:
         InputError: The scenario or an override is not usable.
     """
-    return scenarios.resolve_scenario(scenarios.find_scenario(str(scenario)), _overrides(overrides))
+    return scenario_files.resolve_scenario(scenario_files.find_scenario(str(scenario)), _overrides(overrides))
 
 
 def run(
-    scenario: str | Path,
+    scenario: ScenarioLike,
     overrides: Mapping[str, object] | None = None,
     *,
+    replications: int | None = None,
     jobs: int | None = None,
     engine: str = "contend",
+    progress: bool | None = None,
 ) -> Results:
-    """Simulates all points of a scenario.
+    """Simulates all points of a scenario, on all cores, in this process; other Python threads go on meanwhile.
 
     Args:
-        scenario: Path of a file, or the name of a shipped scenario.
-        overrides: Values by dotted path, for example {"run.replications": 3}.
-        jobs: How many simulations run at once; all cores if not given.
+        scenario: A Scenario, a file, the name of a shipped scenario, or a mapping.
+        overrides: Values by dotted path, for example {"run.seed": 3}.
+        replications: Independent runs of each point, in place of the scenario's number.
+        jobs: How many simulations run at once; all cores if not given. Results do not depend on it.
         engine: "contend" or "simgrid".
+        progress: Whether to say on stderr how far it is; on a terminal if not given.
+
+    Returns:
+        A mean with its interval for each point; `frame()` has one row a point.
 
     Raises:
         InputError: The scenario or an override is not usable.
         SimulationFailedError: A simulation ended with an error.
-        InterruptedRunError: Ctrl-C.
+        InterruptedRunError: Ctrl-C, or the notebook's stop button. Simulations stop within a second; what had finished
+            is the error's `results`.
+
+    Examples:
+        >>> results = run("fig5_2a_base", {"workload.pairs": 4, "workload.iterations": 1}, replications=2)
+        >>> results.frame().select("message_rate", "replications").shape
+        (1, 2)
+        >>> results.units["message_rate"]
+        'msg/s'
     """
-    resolved = resolve(scenario, overrides)
-    outcome = run_points(resolved.points, make_engine(engine), jobs=jobs or default_jobs())
+    wanted = _changed(scenario, overrides, replications)
+    with progress_report(wanted.name, total_weight(wanted.points), wanted=progress) as report:
+        outcome = run_points(wanted.points, make_engine(engine), jobs=jobs or default_jobs(), progress=report.advance)
+    results = collect(wanted.resolved, outcome, engine)
     if outcome.interrupted:
-        raise InterruptedRunError("interrupted")
-    return collect(resolved, outcome, engine)
+        raise InterruptedRunError(
+            f"interrupted; {len(results.points)} of {len(wanted.points)} points have finished replications: they "
+            "are in this error's .results (in a notebook: import sys; sys.last_value.results)",
+            results=results,
+        )
+    return results
+
+
+def compare(
+    a: ScenarioLike,
+    b: ScenarioLike,
+    *,
+    replications: int | None = None,
+    interval: str = "t",
+    jobs: int | None = None,
+    progress: bool | None = None,
+) -> Comparison:
+    """Compares two designs at each point that both sweeps have, with the same random numbers on both sides.
+
+    Args:
+        a: The one; its seed and number of replications hold for both.
+        b: The other.
+        replications: Pairs of runs at each point, in place of A's number.
+        interval: "t" for Student's t on the paired differences, "bootstrap" for a bootstrap over them.
+        jobs: How many simulations run at once; all cores if not given.
+        progress: As for run.
+
+    Returns:
+        B - A and B / A with 95 % intervals, and a verdict, for message rate (msg/s) and counters.
+
+    Raises:
+        InputError: A scenario is not usable, or the sweeps have other axes or no point in common.
+        SimulationFailedError: A simulation ended with an error.
+        InterruptedRunError: Ctrl-C; nothing was compared.
+
+    Examples:
+        >>> small = load("fig5_2a_base").with_({"workload.pairs": 4, "workload.iterations": 1})
+        >>> contest = compare(small, small.with_({"library.preset": "ob1-cri"}), replications=3)
+        >>> contest.points[0].verdict in ("faster", "slower", "no difference")
+        True
+    """
+    from contend.comparison import compare_scenarios
+
+    side_a = _changed(a, None, replications)
+    side_b = _changed(b, {"run.seed": side_a.seed, "run.replications": side_a.replications}, None)
+    total = total_weight(side_a.points) + total_weight(side_b.points)
+    with progress_report("compare", total, wanted=progress) as report:
+        return compare_scenarios(
+            side_a.resolved, side_b.resolved, interval=interval, jobs=jobs or default_jobs(), progress=report.advance,
+            names=_side_names(load(a), load(b)),
+        )  # fmt: skip
+
+
+def _side_names(a: Scenario, b: Scenario) -> tuple[str, str]:
+    """Names of both sides: the scenarios', with the changes that only one has where that tells them apart."""
+    if a.name != b.name:
+        return a.name, b.name
+
+    def own(one: Scenario, other: Scenario) -> str:
+        changes = [f"{path}={text}" for path, text in one.overrides if (path, text) not in other.overrides]
+        return one.name + (f" with {', '.join(changes)}" if changes else "")
+
+    return own(a, b), own(b, a)
+
+
+def explain(
+    scenario: ScenarioLike,
+    *,
+    replications: int | None = None,
+    speedups: bool = True,
+    jobs: int | None = None,
+    progress: bool | None = None,
+) -> Explanation:
+    """Says where the time of one point goes, who waits for whom, and which cost would help most if it were lower.
+
+    Args:
+        scenario: What to explain; of a sweep the last point (`Scenario.at` chooses another).
+        replications: Independent runs of each change, in place of the scenario's number.
+        speedups: Whether to simulate the point again with every cost halved and removed: the exact effect of each, in
+            about a hundred times the time of one run.
+        jobs: How many simulations run at once; all cores if not given.
+        progress: As for run.
+
+    Returns:
+        Times by role and category (ns), locks, queues, interface stages, and virtual speed-ups (rate over rate).
+
+    Raises:
+        InputError: The scenario is not usable, or has no rate.
+        SimulationFailedError: The unchanged point failed.
+        InterruptedRunError: Ctrl-C.
+
+    Examples:
+        >>> small = load("fig5_2a_base").with_({"workload.pairs": 4, "workload.iterations": 1})
+        >>> explanation = explain(small, replications=2, speedups=False)
+        >>> explanation.times().columns
+        ['role', 'category', 'time_ns', 'share']
+    """
+    from contend import explanation
+
+    wanted = _changed(scenario, None, replications)
+    point, _ = wanted.resolved.one_point()
+    total = explanation.total_weight(point, speedups=speedups)
+    with progress_report(f"explaining {wanted.name}", total, wanted=progress) as report:
+        return explanation.explain(
+            wanted.resolved, point, jobs=jobs or default_jobs(), speedups=speedups, progress=report.advance
+        )
+
+
+def timeline(
+    scenario: ScenarioLike | None = None,
+    *,
+    trace: str | Path | None = None,
+    begin_us: float | None = None,
+    length_us: float = 50.0,
+    limit_mb: float = 100.0,
+) -> Timeline:
+    """What every thread does and who holds each lock in a short stretch of simulated time.
+
+    Args:
+        scenario: What to simulate and watch: one replication of one point, of a sweep the last.
+        trace: A file that `contend run --trace` wrote, in place of a scenario.
+        begin_us: Where the stretch begins, in us of simulated time; where threads wait most for locks if not given.
+        length_us: How long it is, in us.
+        limit_mb: About how much of the run is watched, in 1e6 bytes of trace.
+
+    Raises:
+        InputError: Neither or both of scenario and trace were given, they are not usable, or nothing happens there.
+        SimulationFailedError: The simulation ended with an error.
+
+    Examples:
+        >>> small = load("fig5_2a_base").with_({"workload.pairs": 2, "workload.iterations": 1})
+        >>> timeline(small, length_us=20).frame().columns
+        ['track', 'kind', 'what', 'begin_us', 'end_us', 'level']
+    """
+    from contend.timelines import from_file, from_scenario
+
+    if (scenario is None) == (trace is None):
+        raise InputError("a timeline needs either a scenario or a trace file")
+    if trace is not None:
+        return from_file(Path(trace), begin_us, length_us)
+    assert scenario is not None  # noqa: S101 - checked above
+    point, _ = load(scenario).resolved.one_point()
+    return from_scenario(point, begin_us, length_us, limit_mb)
 
 
 def load_results(path: str | Path) -> Results:
-    """Reads results that `contend run` wrote.
+    """Reads results that `contend run` or `contend sweep` wrote.
 
     Args:
         path: A results.json, or the folder that has one.

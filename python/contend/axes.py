@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol
 
+from contend.quantities import parse_quantity
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -47,9 +49,12 @@ def x_axis(points: Sequence[Located]) -> str | None:
 
 
 def axis_value(point: Located, axis: str) -> float:
-    """Where a point stands on an axis."""
+    """Where a point stands on an axis: its number, for a quantity ("1 KiB") that in SI units."""
     value = point.parameters[axis]
-    return float(value) if isinstance(value, int | float) else 0.0
+    if isinstance(value, int | float):
+        return float(value)
+    quantity = parse_quantity(value)
+    return quantity.value if quantity is not None else 0.0
 
 
 def curves(points: Sequence[PointResult], axis: str | None) -> list[Curve]:

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import functools
+import hashlib
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from contend.errors import ContendError
+from contend.files import describe
+from contend.paths import version
 
 if TYPE_CHECKING:
     from contend.coretypes import Core
@@ -24,3 +29,21 @@ def core() -> Core:
             "elsewhere install the package again"
         ) from error
     return _core
+
+
+@functools.cache
+def _digest(binary: str) -> str:
+    return hashlib.sha256(Path(binary).read_bytes()).hexdigest()
+
+
+def fingerprint() -> str:
+    """What results depend on besides a point's configuration: the version and the bytes of the compiled core.
+
+    Raises:
+        ContendError: The core is not built, or cannot be read.
+    """
+    binary = getattr(core(), "__file__", None)
+    try:
+        return f"{version()}-{_digest(binary)[:16]}" if binary is not None else version()
+    except OSError as error:
+        raise ContendError(f"cannot read the compiled core {binary}: {describe(error)}") from error

@@ -26,15 +26,16 @@ class Core(Protocol):
     def known_names(self) -> str:
         """JSON: the names that a scenario may use, by registry."""
 
-    def resolve(
+    def resolve(  # noqa: PLR0917 - as the compiled function has it
         self,
         path: str,
         overrides: list[tuple[str, str]],
         profile_dirs: list[str],
         preset_dirs: list[str],
         route_resolver: RouteResolver,
+        text: str | None = None,
     ) -> str:
-        """JSON: {"document", "origins", "points"} of a scenario file."""
+        """JSON: {"document", "origins", "points"} of a scenario file, or of the text of one."""
 
     def run_point(  # noqa: PLR0917 - as the compiled function has it
         self,

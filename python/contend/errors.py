@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from contend.results import Results
+
 EXIT_FAILURE = 1
 EXIT_BAD_INPUT = 2
 EXIT_INTERRUPTED = 130
@@ -24,6 +29,14 @@ class SimulationFailedError(ContendError):
 
 
 class InterruptedRunError(ContendError):
-    """The user stopped a run; what had finished was kept."""
+    """The user stopped a run; what had finished was kept.
+
+    Attributes:
+        results: What had finished, where a function of the package would have returned results.
+    """
 
     exit_code = EXIT_INTERRUPTED
+
+    def __init__(self, message: str, results: Results | None = None) -> None:
+        super().__init__(message)
+        self.results = results

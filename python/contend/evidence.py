@@ -11,18 +11,17 @@ import json
 import math
 from contextlib import contextmanager
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from contend.core import core
-from contend.errors import ContendError, InputError, InterruptedRunError
+from contend.core import fingerprint
+from contend.errors import InputError, InterruptedRunError
 from contend.files import make_writable_directory, write_file
-from contend.paths import version
 from contend.runner import run_points
 from contend.scenario import resolve_scenario
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
+    from pathlib import Path
 
     from contend.jsontypes import JsonObject, Scalar
     from contend.runner import Engine
@@ -191,13 +190,7 @@ class Evidence:
 
 def _fingerprint(resolved: ResolvedScenario, engine: Engine) -> str:
     """Of everything that results depend on."""
-    digest = hashlib.sha256(f"{version()}\0{engine.name}\0".encode())
-    binary = getattr(core(), "__file__", None)
-    if binary is not None:
-        try:
-            digest.update(hashlib.sha256(Path(binary).read_bytes()).digest())
-        except OSError as error:
-            raise ContendError(f"cannot read the compiled core {binary}: {error}") from error
+    digest = hashlib.sha256(f"{fingerprint()}\0{engine.name}\0".encode())
     for point in resolved.points:
         digest.update(point.config_json.encode() + b"\0")
     return digest.hexdigest()

@@ -9,14 +9,14 @@ from rich.console import Group
 from rich.table import Table
 from rich.text import Text
 
-from contend.plots import CATEGORY_COLOURS, STYLE, figure_bytes
+from contend.plots import CATEGORY_COLOURS, STYLE, Picture, figure_bytes
 from contend.tables import count_text, interval_text, rate_text
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from rich.console import RenderableType
 
-    from contend.explain import Explanation, Speedup
+    from contend.explanation import Explanation, Speedup
     from contend.jsontypes import JsonObject
     from contend.statistics import Estimate
 
@@ -222,14 +222,13 @@ def _draw_times(axes: Axes, explanation: Explanation) -> None:
     axes.legend(fontsize="x-small", loc="upper left", bbox_to_anchor=(0.0, -0.35), ncols=6)
 
 
-def picture_bytes(explanation: Explanation) -> dict[str, bytes]:
-    """The picture of an explanation: {"png": ..., "svg": ...}."""
+def draw(explanation: Explanation) -> Picture:
+    """The picture of an explanation: where the time goes, and what would help."""
     from matplotlib import rc_context
-    from matplotlib.figure import Figure
 
     entries = [entry for entry in explanation.speedups if entry.removed or entry.halved][:_MOST_BARS]
     with rc_context(STYLE):
-        figure = Figure(figsize=(9.6, 3.0 + 0.26 * len(entries)), layout="constrained")
+        figure = Picture(figsize=(9.6, 3.0 + 0.26 * len(entries)), layout="constrained")
         ratios: Any = [2.0, max(2.0, 0.26 * len(entries))][: 2 if entries else 1]
         grid = figure.add_gridspec(2 if entries else 1, 1, height_ratios=ratios)
         _draw_times(figure.add_subplot(grid[0, 0]), explanation)
@@ -237,4 +236,9 @@ def picture_bytes(explanation: Explanation) -> dict[str, bytes]:
             _draw_speedups(figure.add_subplot(grid[1, 0]), entries)
         rate = f"{rate_text(explanation.rate.mean)} {_UNITS[explanation.measure]}"
         figure.suptitle(f"{_title(explanation)}: {rate}", fontsize="large", fontweight="bold")
-    return figure_bytes(figure)
+    return figure
+
+
+def picture_bytes(explanation: Explanation) -> dict[str, bytes]:
+    """The picture of an explanation: {"png": ..., "svg": ...}."""
+    return figure_bytes(draw(explanation))

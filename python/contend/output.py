@@ -17,12 +17,8 @@ def default_directory(name: str) -> Path:
     return Path("out") / (re.sub(r"[^\w.+-]+", "_", name).strip("._") or "scenario")
 
 
-def write_results(results: Results, directory: Path) -> list[Path]:
-    """Writes results.json, .csv, .parquet and the picture: all of them or none.
-
-    Raises:
-        ContendError: The disk is full, or the folder cannot be written to.
-    """
+def result_contents(results: Results) -> dict[str, bytes]:
+    """results.json, .csv, .parquet and the picture, by file name."""
     contents = {"results.json": results.json_bytes()}
     if results.points:
         from contend.plots import picture_bytes
@@ -31,4 +27,13 @@ def write_results(results: Results, directory: Path) -> list[Path]:
         contents["results.parquet"] = results.parquet_bytes()
         for kind, picture in picture_bytes(results).items():
             contents[f"plot.{kind}"] = picture
-    return write_files(directory, contents)
+    return contents
+
+
+def write_results(results: Results, directory: Path) -> list[Path]:
+    """Writes results.json, .csv, .parquet and the picture: all of them or none.
+
+    Raises:
+        ContendError: The disk is full, or the folder cannot be written to.
+    """
+    return write_files(directory, result_contents(results))

@@ -89,3 +89,11 @@ def executable(name: str) -> Path | None:
             return candidate
     on_path = shutil.which(name)
     return Path(on_path) if on_path else None
+
+
+def cache_directory() -> Path:
+    """Where results and MPI libraries are kept: $CONTEND_CACHE, else `contend` in the user's cache folder."""
+    if own := os.environ.get("CONTEND_CACHE"):
+        return Path(own).expanduser().resolve()
+    base = os.environ.get("XDG_CACHE_HOME")
+    return (Path(base) if base else Path.home() / ".cache") / "contend"

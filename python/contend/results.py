@@ -5,8 +5,8 @@ from __future__ import annotations
 import hashlib
 import io
 import json
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, Self
 
 from contend.errors import InputError
 from contend.paths import version
@@ -15,6 +15,7 @@ from contend.statistics import Estimate, estimate, mean_number
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
+    import pandas as pd
     import polars as pl
 
     from contend.jsontypes import JsonObject, Scalar
@@ -98,7 +99,7 @@ class PointResult:
         )
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Results:
     """All points of a run."""
 
@@ -172,12 +173,79 @@ class Results:
         return digest.hexdigest()
 
     def frame(self) -> pl.DataFrame:
-        """One row per point: parameters, measures with interval, counters, times by role and category."""
-        import polars as pl
+        """One row per point: parameters, measures with their 95 % interval, counters, times by role and category.
 
-        rows = [_row(point) for point in self.points]
-        columns = list(dict.fromkeys(name for row in rows for name in row))
-        return pl.DataFrame({name: _column([row.get(name) for row in rows]) for name in columns}, strict=False)
+        Parameters with a unit ("1 KiB", "85 ns") are numbers here; `units` says in what.
+        """
+        from contend.frames import points_frame
+
+        return points_frame(self.points)
+
+    def samples(self) -> pl.DataFrame:
+        """One row per point and replication: parameters, replication (from 0), measures."""
+        from contend.frames import samples_frame
+
+        return samples_frame(self.points)
+
+    def times(self) -> pl.DataFrame:
+        """Where the time went, one row per point, role and category.
+
+        Columns are the parameters, role, category, time_ns (all threads of the role) and share (of the role, 0 to 1).
+        """
+        from contend.frames import times_frame
+
+        return times_frame([(point.parameters, point.time_by_category_ns) for point in self.points])
+
+    @property
+    def units(self) -> dict[str, str]:
+        """The unit of every column of `frame` that has one; Parquet files carry it as metadata."""
+        from contend.frames import units_of
+
+        return units_of(self.points)
+
+    def to_pandas(self) -> pd.DataFrame:
+        """`frame` for pandas, with the units in `attrs["units"]`.
+
+        Raises:
+            ContendError: pandas is not installed.
+        """
+        from contend.frames import to_pandas
+
+        return to_pandas(self.frame(), self.units)
+
+    def point(self, **parameters: Scalar) -> PointResult:
+        """The one point that has these values of swept parameters.
+
+        Raises:
+            InputError: No point, or several, have them.
+        """
+        matching = [point for point in self.points if parameters.items() <= point.parameters.items()]
+        if len(matching) != 1:
+            names = ", ".join(self.points[0].parameters) if self.points else ""
+            raise InputError(
+                f"{len(matching)} points have {parameters or 'no parameters'}; swept: {names or 'nothing'}"
+            )
+        return matching[0]
+
+    def select(self, **parameters: Scalar) -> Self:
+        """The results at all points that have these values of swept parameters.
+
+        Raises:
+            InputError: No point has them.
+        """
+        matching = tuple(point for point in self.points if parameters.items() <= point.parameters.items())
+        if not matching:
+            raise InputError(f"no point has {parameters}")
+        return replace(self, points=matching)
+
+    def _repr_html_(self) -> str:
+        from contend.notebook_html import results_html
+
+        return results_html(self)
+
+    def __repr__(self) -> str:
+        state = ", interrupted" if self.interrupted else ""
+        return f"<{type(self).__name__} of {self.name}: {len(self.points)} points{state}>"
 
     def csv_bytes(self) -> bytes:
         """results.csv."""
@@ -186,37 +254,11 @@ class Results:
         return buffer.getvalue()
 
     def parquet_bytes(self) -> bytes:
-        """results.parquet."""
-        buffer = io.BytesIO()
-        self.frame().write_parquet(buffer)
-        return buffer.getvalue()
+        """results.parquet; its metadata has "contend.units" and what made it, as JSON."""
+        from contend.frames import parquet_bytes
 
-
-def _column(values: list[Any]) -> list[Any]:
-    """Values of one type: numbers as they are if all are, else text."""
-    kinds = {type(value) for value in values if value is not None}
-    if kinds == {int, float}:
-        return [None if value is None else float(value) for value in values]
-    if len(kinds) > 1:
-        return [None if value is None else str(value) for value in values]
-    return values
-
-
-def _row(point: PointResult) -> dict[str, Scalar]:
-    row: dict[str, Scalar] = dict(point.parameters)
-    for name, value in point.estimates.items():
-        row[name] = value.mean
-        row[f"{name}_ci95_low"] = value.low
-        row[f"{name}_ci95_high"] = value.high
-    row["replications"] = point.replications
-    row.update(point.scalars)
-    row.update(point.counters)
-    for role, times in point.time_by_category_ns.items():
-        row.update({f"{role}_{category}_ns": time for category, time in times.items()})
-    row["simulated_s"] = point.simulated_s
-    row["wall_s"] = point.wall_s
-    row["events"] = point.events
-    return row
+        provenance = {"contend_version": self.contend_version, "engine": self.engine, "seed": self.seed}
+        return parquet_bytes(self.frame(), {"units": self.units, "provenance": {**provenance, "scenario": self.name}})
 
 
 def _mean_by_key(objects: Sequence[dict[str, Any]]) -> dict[str, int | float]:

@@ -1,16 +1,16 @@
-"""Runs the replications of all points on a pool of threads."""
+"""Runs the replications of all points on some threads."""
 
 from __future__ import annotations
 
 import json
 import os
 import time
-from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol, TypeAlias
 
 from contend.core import core
 from contend.errors import InputError, SimulationFailedError
+from contend.workers import Crew
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -18,9 +18,7 @@ if TYPE_CHECKING:
     from contend.coretypes import Core
     from contend.jsontypes import JsonObject
     from contend.scenario import Point
-
-# How long the main thread may sleep before it sees Ctrl-C.
-_WAKE_UP_S = 0.2
+    from contend.workers import Done
 
 
 class Engine(Protocol):
@@ -161,6 +159,7 @@ def run_points(
     return Outcome(batch.collect(), time.monotonic() - started, interrupted)
 
 
+_Key: TypeAlias = tuple[int, int]
 _Finished: TypeAlias = tuple["JsonObject", float]
 
 
@@ -171,32 +170,27 @@ class _Batch:
         self._points = points
         self._engine = engine
         self._trace_hash = trace_hash
-        self._futures: dict[Future[_Finished], tuple[int, int]] = {}
-        self._done: dict[tuple[int, int], _Finished] = {}
+        self._done: dict[_Key, _Finished] = {}
 
     def run(self, jobs: int, progress: Callable[[float], None] | None) -> bool:
         """Runs them; returns whether Ctrl-C ended that early."""
-        pool = ThreadPoolExecutor(max_workers=jobs, thread_name_prefix="simulation")
-        interrupted = False
+        keys = [(index, number) for index, point in enumerate(self._points) for number in range(point.replications)]
+        crew = Crew(self._one, keys, jobs)
         try:
-            for index, point in enumerate(self._points):
-                for replication in range(point.replications):
-                    self._futures[pool.submit(self._one, point, replication)] = (index, replication)
-            self._wait(progress)
+            for done in crew:
+                self._take(done)
+                if progress is not None:
+                    progress(weight(self._points[done.item[0]]))
         except KeyboardInterrupt:
-            interrupted = True
-        finally:
-            for future in self._futures:
-                future.cancel()
-            if len(self._done) < len(self._futures):
-                self._engine.stop()
-            pool.shutdown(wait=True, cancel_futures=True)
-        if interrupted:
-            # Those that ended between the last look and the stop.
-            for future, key in self._futures.items():
-                if not future.cancelled() and future.exception() is None:
-                    self._done[key] = future.result()
-        return interrupted
+            # Those that ended between the last look and the stop count too.
+            for done in crew.stop(self._engine.stop):
+                if done.error is None:
+                    self._take(done)
+            return True
+        except BaseException:
+            crew.stop(self._engine.stop)
+            raise
+        return False
 
     def collect(self) -> list[PointRuns]:
         """What finished, in order of point and replication."""
@@ -206,27 +200,20 @@ class _Batch:
             runs[index].wall_s.append(wall_s)
         return runs
 
-    def _one(self, point: Point, replication: int) -> _Finished:
+    def _one(self, key: _Key) -> _Finished:
+        index, replication = key
         begin = time.monotonic()
-        answer = self._engine.run_point(point.config_json, replication, trace_hash=self._trace_hash)
+        answer = self._engine.run_point(self._points[index].config_json, replication, trace_hash=self._trace_hash)
         result: JsonObject = json.loads(answer)
         return result, time.monotonic() - begin
 
-    def _wait(self, progress: Callable[[float], None] | None) -> None:
-        pending = set(self._futures)
-        while pending:
-            finished, pending = wait(pending, timeout=_WAKE_UP_S, return_when=FIRST_COMPLETED)
-            for future in finished:
-                index, replication = self._futures[future]
-                self._done[index, replication] = _result_of(future, self._points[index], replication)
-                if progress is not None:
-                    progress(weight(self._points[index]))
-
-
-def _result_of(future: Future[_Finished], point: Point, replication: int) -> _Finished:
-    try:
-        return future.result()
-    except SimulationFailedError as error:
-        raise SimulationFailedError(
-            f"the simulation of {point.label()} (replication {replication}) failed: {error}"
-        ) from error
+    def _take(self, done: Done[_Key, _Finished]) -> None:
+        index, replication = done.item
+        if isinstance(done.error, SimulationFailedError):
+            raise SimulationFailedError(
+                f"the simulation of {self._points[index].label()} (replication {replication}) failed: {done.error}"
+            ) from done.error
+        if done.error is not None:
+            raise done.error
+        assert done.result is not None  # noqa: S101 - no error, so there is one
+        self._done[done.item] = done.result

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import functools
 import json
 from dataclasses import dataclass
 from pathlib import Path
@@ -26,7 +27,7 @@ class Point:
     parameters: dict[str, Scalar]
     config: JsonObject
 
-    @property
+    @functools.cached_property
     def config_json(self) -> str:
         """The configuration as the core reads it."""
         return json.dumps(self.config)
@@ -125,12 +126,15 @@ def parse_override(text: str) -> tuple[str, str]:
     return path.strip(), value.strip()
 
 
-def resolve_scenario(path: Path, overrides: Sequence[tuple[str, str]] = ()) -> ResolvedScenario:
+def resolve_scenario(
+    path: Path, overrides: Sequence[tuple[str, str]] = (), text: str | None = None
+) -> ResolvedScenario:
     """Reads a scenario and fills in everything.
 
     Args:
         path: The scenario file.
         overrides: Dotted path and value (JSON, or a plain word), applied in order.
+        text: The scenario itself, in place of the file's content; relative paths in it start at the file's folder.
 
     Raises:
         InputError: The scenario, an override, its profile or its platform is not usable.
@@ -141,7 +145,8 @@ def resolve_scenario(path: Path, overrides: Sequence[tuple[str, str]] = ()) -> R
     profiles = [str(directory) for directory in profile_directories(folder)]
     presets = [str(directory) for directory in preset_directories(folder)]
     try:
-        answer = module.resolve(str(path), list(overrides), profiles, presets, routes)
+        words = [] if text is None else [text]
+        answer = module.resolve(str(path), list(overrides), profiles, presets, routes, *words)
     except module.ScenarioError as error:
         raise routes.failure or InputError(str(error)) from error
     except Exception:

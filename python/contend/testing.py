@@ -146,11 +146,15 @@ def _run_ctest(preset: str, keyword: str | None, jobs: int, root: Path) -> Count
 _PYTEST_NOTHING_FOUND = 5
 
 
-def _run_pytest(keyword: str | None, root: Path) -> Counts:
-    report = root / "build" / "pytest.xml"
+# Longest time of one cell of a notebook, in s.
+_CELL_TIMEOUT_S = 120
+
+
+def _run_pytest(keyword: str | None, root: Path, report_name: str = "pytest", *words: str) -> Counts:
+    report = root / "build" / f"{report_name}.xml"
     report.parent.mkdir(exist_ok=True)
     report.unlink(missing_ok=True)
-    command: list[str | Path] = [sys.executable, "-P", "-m", "pytest", f"--junitxml={report}"]
+    command: list[str | Path] = [sys.executable, "-P", "-m", "pytest", f"--junitxml={report}", *words]
     if keyword:
         command += ["-k", keyword]
     status = call(command, root)
@@ -158,6 +162,13 @@ def _run_pytest(keyword: str | None, root: Path) -> Counts:
         return Counts()
     counts = read_counts(report)
     return counts if status == 0 or counts.failed else counts + Counts(failed=1)
+
+
+def _run_notebooks(keyword: str | None, root: Path) -> Counts:
+    """Runs every notebook from its beginning; an error in a cell is a failure."""
+    # Warnings of the notebook machinery are not ours.
+    words = ("--nbmake", f"--nbmake-timeout={_CELL_TIMEOUT_S}", "-W", "default", "notebooks")
+    return _run_pytest(keyword, root, "notebooks", *words)
 
 
 def run_tests(*, preset: str, cpp: bool, python: bool, keyword: str | None, jobs: int | None) -> int:
@@ -185,6 +196,8 @@ def run_tests(*, preset: str, cpp: bool, python: bool, keyword: str | None, jobs
     if python:
         print("== Python tests")
         total += _run_pytest(keyword, root)
+        print("== notebooks")
+        total += _run_notebooks(keyword, root)
     if not total.passed and not total.failed:
         raise ContendError("no test was run" + (f": none matches {keyword!r}" if keyword else ""))
     print(f"contend: {total}")

@@ -9,13 +9,12 @@ from typing import TYPE_CHECKING
 
 from contend.errors import InputError
 from contend.files import read_text
-from contend.plots import CATEGORY_COLOURS, STYLE, figure_bytes
+from contend.plots import CATEGORY_COLOURS, STYLE, Picture, figure_bytes
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
     from contend.jsontypes import JsonObject
 
@@ -204,14 +203,13 @@ def _draw_counters(axes: Axes, shown: Stretch) -> None:
     axes.legend(fontsize="x-small", loc="best", ncols=2)
 
 
-def draw(shown: Stretch) -> Figure:
+def draw(shown: Stretch) -> Picture:
     """Draws a stretch of a trace.
 
     Raises:
         InputError: Nothing happens in it.
     """
     from matplotlib import rc_context
-    from matplotlib.figure import Figure
     from matplotlib.patches import Patch
 
     used = [index for index, track in enumerate(shown.tracks) if track.slices]
@@ -223,7 +221,7 @@ def draw(shown: Stretch) -> Figure:
     ]
     colours = {name: _HOLDERS[index % len(_HOLDERS)] for index, name in enumerate(holders)}
     with rc_context(STYLE):
-        figure = Figure(figsize=(13.0, 2.6 + 0.30 * len(used)), layout="constrained")
+        figure = Picture(figsize=(13.0, 2.6 + 0.30 * len(used)), layout="constrained")
         counters = 1.6 if shown.counters else 0.0
         grid = figure.add_gridspec(
             2 if counters else 1, 1, height_ratios=[0.30 * len(used), counters][: 2 if counters else 1]

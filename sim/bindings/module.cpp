@@ -8,6 +8,7 @@
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/filesystem.h>
 #include <nanobind/stl/function.h>
+#include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/tuple.h>
@@ -15,6 +16,7 @@
 
 #include <atomic>
 #include <cerrno>
+#include <optional>
 #include <system_error>
 
 namespace nb = nanobind;
@@ -29,9 +31,10 @@ std::atomic<bool> stop_requested{false};
 using PythonResolver =
     std::function<std::tuple<double, double, int, int>(const std::string&, const std::string&, const std::string&)>;
 
+/// A scenario file, or the text of one: then `path` stands for it in messages, and relative paths start at its folder.
 std::string resolve(const std::string& path, const std::vector<std::pair<std::string, std::string>>& overrides,
                     const std::vector<std::string>& profile_dirs, const std::vector<std::string>& preset_dirs,
-                    const PythonResolver& route_resolver) {
+                    const PythonResolver& route_resolver, const std::optional<std::string>& text) {
   LoadOptions options;
   options.names = known_names();
   options.profile_directories.assign(profile_dirs.begin(), profile_dirs.end());
@@ -41,7 +44,10 @@ std::string resolve(const std::string& path, const std::vector<std::pair<std::st
     const auto [latency, bandwidth, from_cores, to_cores] = route_resolver(platform.string(), from, to);
     return RouteFacts{{Duration::seconds(latency), bandwidth}, from_cores, to_cores};
   };
-  const ResolvedScenario scenario = load_scenario(path, options);
+  const std::filesystem::path file(path);
+  const ResolvedScenario scenario =
+      text ? load_scenario_text(*text, file.filename().string(), file.parent_path(), options)
+           : load_scenario(file, options);
   nlohmann::ordered_json points = nlohmann::ordered_json::array();
   for (const ResolvedPoint& point : scenario.points) {
     points.push_back({{"parameters", point.parameters}, {"config", to_json(point.config)}});
@@ -138,7 +144,7 @@ NB_MODULE(_core, module) {
   module.def("version", [] { return std::string(CONTEND_VERSION); });
   module.def("known_names", &names, "Registered models by kind, as JSON.");
   module.def("resolve", &resolve, nb::arg("path"), nb::arg("overrides"), nb::arg("profile_dirs"),
-             nb::arg("preset_dirs"), nb::arg("route_resolver"));
+             nb::arg("preset_dirs"), nb::arg("route_resolver"), nb::arg("text") = nb::none());
   module.def("run_point", &run, nb::arg("config_json"), nb::arg("replication"), nb::arg("trace_hash") = false,
              nb::arg("explain") = false, nb::arg("trace_file") = "", nb::arg("trace_limit_bytes") = 100'000'000,
              nb::call_guard<nb::gil_scoped_release>());

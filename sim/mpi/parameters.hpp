@@ -87,6 +87,14 @@ struct OneSidedDesign {
   std::string atomics = "hardware";
 };
 
+/// How long the library's own code is on its critical paths, as factors on the machine's SoftwareParameters: those are
+/// prices of one library on one processor, and another library executes more or fewer instructions.
+struct CodeDesign {
+  double send = 1.0;     ///< on send_call and send_request
+  double receive = 1.0;  ///< on receive_call, request_allocate, deliver and complete
+  double progress = 1.0; ///< on progress_call
+};
+
 /// One MPI library, as a composition.
 struct LibraryDesign {
   std::string name = "unnamed";
@@ -101,7 +109,24 @@ struct LibraryDesign {
   ProtocolDesign protocol;
   FlowControlDesign flow_control;
   OneSidedDesign one_sided;
+  CodeDesign code;
   CoroutineDesign coroutines;
 };
+
+/// What the code of a design costs on a machine whose prices are `reference`.
+[[nodiscard]] inline SoftwareParameters software_of(const CodeDesign& code, const SoftwareParameters& reference) {
+  SoftwareParameters prices = reference;
+  const auto scale = [](Duration& price, double factor) {
+    price = Duration::picoseconds(static_cast<std::int64_t>(static_cast<double>(price.count()) * factor));
+  };
+  scale(prices.send_call, code.send);
+  scale(prices.send_request, code.send);
+  scale(prices.receive_call, code.receive);
+  scale(prices.request_allocate, code.receive);
+  scale(prices.deliver, code.receive);
+  scale(prices.complete, code.receive);
+  scale(prices.progress_call, code.progress);
+  return prices;
+}
 
 } // namespace contend

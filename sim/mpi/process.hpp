@@ -182,7 +182,14 @@ private:
   void end_rests() override;
   void end_rest_of(const SyncObject& sync) override;
   void stop(SimThread& self) override;
-  Poller& poller_of(SimThread& self);
+  Poller& poller_of(const SimThread& self) {
+    const auto id = static_cast<std::size_t>(self.id());
+    if (id < pollers_.size() && pollers_[id]) [[likely]] {
+      return *pollers_[id];
+    }
+    return add_poller(id);
+  }
+  Poller& add_poller(std::size_t thread);
   IdlePoll& idle_of(Poller& poller);
   [[nodiscard]] bool nothing_in_sight(const PollTurn& turn);
 

@@ -16,15 +16,12 @@ bool in_use(Lock& lock) {
 
 } // namespace
 
-Poller& Process::poller_of(SimThread& self) {
-  const auto id = static_cast<std::size_t>(self.id());
-  if (pollers_.size() <= id) {
-    pollers_.resize(id + 1);
+Poller& Process::add_poller(std::size_t thread) {
+  if (pollers_.size() <= thread) {
+    pollers_.resize(thread + 1);
   }
-  if (!pollers_[id]) {
-    pollers_[id] = std::make_unique<Poller>();
-  }
-  return *pollers_[id];
+  pollers_[thread] = std::make_unique<Poller>();
+  return *pollers_[thread];
 }
 
 IdlePoll& Process::idle_of(Poller& poller) {

@@ -16,7 +16,9 @@ namespace contend {
 /// Where the ranks live: hosts of the same kind, each with one interface, all pairs connected by the same route.
 class World {
 public:
-  World(Engine& engine, ProcessSettings settings) : engine_(engine), settings_(std::move(settings)) {}
+  World(Engine& engine, ProcessSettings settings) : engine_(engine), settings_(std::move(settings)) {
+    settings_.software = software_of(settings_.library.code, settings_.software);
+  }
 
   /// Adds a host and returns its number.
   int add_host(const TopologyParameters& topology, const CacheParameters& cache, const FutexParameters& futex,

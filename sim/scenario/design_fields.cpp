@@ -117,6 +117,17 @@ Section one_sided_fields() {
   return s.finish();
 }
 
+Section code_fields() {
+  using P = CodeDesign;
+  constexpr RealRule factor{0.001, 1000.0};
+  auto s = declare<P>("code", "Length of the library's own code, as factors on the machine's software prices.",
+                      Presence::defaulted, [](auto& point) -> auto& { return point.library.code; });
+  s.field("send", &P::send, factor, "factor on send_call and send_request");
+  s.field("receive", &P::receive, factor, "factor on receive_call, request_allocate, deliver and complete");
+  s.field("progress", &P::progress, factor, "factor on progress_call");
+  return s.finish();
+}
+
 Section coroutine_design_fields() {
   using P = CoroutineDesign;
   auto s = declare<P>("coroutines", "MPI processes that share a process of the operating system as coroutines.",
@@ -173,6 +184,7 @@ Section library_fields() {
   s.section(protocol_fields());
   s.section(flow_control_fields());
   s.section(one_sided_fields());
+  s.section(code_fields());
   s.section(coroutine_design_fields());
   s.stand_ins({"preset"});
   return s.finish();

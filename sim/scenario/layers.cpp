@@ -37,6 +37,17 @@ void merge_object(Node& lower, Node upper, int levels) {
   }
 }
 
+/// Removes what a layer gives a value from an object by path.
+void end_sweeps(Node& sweep, const Node& layer) {
+  if (!sweep.is_object())
+    return;
+  const std::vector<std::string> paths = sweep.keys;
+  for (const std::string& path : paths) {
+    if (gives(layer, path))
+      sweep.erase(path);
+  }
+}
+
 constexpr int all_levels = static_cast<int>(JsonLimits::depth);
 
 std::filesystem::path same_file_key(const std::filesystem::path& file) {
@@ -48,12 +59,16 @@ std::filesystem::path same_file_key(const std::filesystem::path& file) {
 } // namespace
 
 void merge_layer(Node& lower, Node upper) {
-  if (Node* axes = lower.find("sweep"); axes != nullptr && axes->is_object()) {
-    const std::vector<std::string> paths = axes->keys;
-    for (const std::string& path : paths) {
-      if (gives(upper, path))
-        axes->erase(path);
+  if (Node* sweep = lower.find("sweep"); sweep != nullptr) {
+    end_sweeps(*sweep, upper);
+    const bool listed = sweep->kind == Node::Kind::array;
+    for (Node& point : sweep->items) {
+      if (listed)
+        end_sweeps(point, upper);
     }
+    // A list of points that differ in nothing any more.
+    if (listed && !sweep->items.empty() && sweep->items.front().is_object() && sweep->items.front().keys.empty())
+      lower.erase("sweep");
   }
   for (std::size_t i = 0; i < upper.keys.size(); ++i) {
     const std::string& key = upper.keys[i];

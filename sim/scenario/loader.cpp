@@ -36,7 +36,7 @@ std::string read_description(const Node& top, Diagnostics& diagnostics) {
 Diagnostic locate(const Node& top, const std::vector<Axis>& axes, const std::string& path, const std::string& message) {
   for (const Axis& axis : axes) {
     if (axis.path == path || (axis.whole_designs && path.starts_with("library.")))
-      return at(*axis.node, child_pointer("/sweep", axis.path), message);
+      return at(*axis.node, axis.pointer, message);
   }
   const Node* node = &top;
   std::string pointer;
@@ -57,8 +57,8 @@ Diagnostic locate(const Node& top, const std::vector<Axis>& axes, const std::str
 std::vector<NamedDesign> insert_presets(Node& top, const LoadOptions& options) {
   Node* library = top.find("library");
   const Node* sweep = top.find("sweep");
-  const Node* axis = sweep == nullptr ? nullptr : sweep->find(preset_path);
-  if (axis == nullptr) {
+  const std::optional<Node> axis = axis_of_designs(sweep);
+  if (!axis) {
     if (library != nullptr && library->is_object())
       insert_preset(*library, "/library/preset", options.preset_directories, options.names);
     return {};
@@ -87,18 +87,18 @@ ResolvedScenario resolve(Node top, const LoadOptions& options) {
   const std::string description = read_description(top, diagnostics);
   if (!designs.empty())
     diagnostics.throw_if_any(); // what is wrong in the common part of the library would be wrong in each design
-  const std::vector<Axis> axes = read_sweep(top.find("sweep"), base, designs, options.max_points, reading);
+  const Sweep sweep = read_sweep(top.find("sweep"), base, designs, options.max_points, reading);
   diagnostics.throw_if_any();
 
-  for (const Axis& axis : axes)
-    resolved.origins[child_pointer("/sweep", axis.path)] = axis.node->source->label;
-  resolved.points = expand(base, axes);
+  for (const Axis& axis : sweep.axes)
+    resolved.origins[axis.pointer] = axis.node->source->label;
+  resolved.points = expand(base, sweep);
   check_points(
       resolved.points, platform,
-      [&](const std::string& path, const std::string& message) { return locate(top, axes, path, message); },
+      [&](const std::string& path, const std::string& message) { return locate(top, sweep.axes, path, message); },
       diagnostics);
   diagnostics.throw_if_any();
-  resolved.document = dump_scenario(base, description, axes);
+  resolved.document = dump_scenario(base, description, sweep);
   return resolved;
 }
 

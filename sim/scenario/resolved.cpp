@@ -24,22 +24,12 @@ ordered_json dump_section(const Section& section, const PointConfig& point) {
   return json;
 }
 
-ordered_json dump_scenario(const PointConfig& base, const std::string& description, const std::vector<Axis>& axes) {
+ordered_json dump_scenario(const PointConfig& base, const std::string& description, const Sweep& sweep) {
   ordered_json document = ordered_json::object();
   document["schema_version"] = schema_version;
   document["description"] = description;
   document.update(dump_section(scenario_fields(), base));
-  document["sweep"] = ordered_json::object();
-  for (const Axis& axis : axes) {
-    ordered_json& values = document["sweep"][axis.path];
-    values = axis.whole_designs ? ordered_json::object() : ordered_json::array();
-    for (const AxisValue& value : axis.values) {
-      if (axis.whole_designs)
-        values[value.parameter.get<std::string>()] = value.written;
-      else
-        values.push_back(value.written);
-    }
-  }
+  document["sweep"] = dump_sweep(sweep);
   return document;
 }
 

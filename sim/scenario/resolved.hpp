@@ -16,6 +16,6 @@ namespace contend::scenario {
 
 /// A whole scenario that loads without profile, platform or other files.
 [[nodiscard]] nlohmann::ordered_json dump_scenario(const PointConfig& base, const std::string& description,
-                                                   const std::vector<Axis>& axes);
+                                                   const Sweep& sweep);
 
 } // namespace contend::scenario

@@ -275,6 +275,13 @@ ordered_json scenario_schema(const KnownNames& names) {
       add_axis(sweep["properties"], field, names);
   });
   sweep["properties"][preset_path] = designs_schema(properties["library"]);
+  // As a list: points, with the same paths in each.
+  sweep["description"] = "dotted path of a value -> its values, every combination is a point; or a list of points";
+  sweep["type"] = ordered_json::array({"object", "array"});
+  sweep["minItems"] = 1;
+  sweep["items"] = {{"type", "object"}, {"minProperties", 1}, {"propertyNames", ordered_json::object()}};
+  for (const auto& [path, axis] : sweep["properties"].items())
+    sweep["items"]["propertyNames"]["enum"].push_back(path);
   properties["sweep"] = std::move(sweep);
   schema["required"] = ordered_json::array({"schema_version"});
   // A scenario that extends another one may leave out anything; one that uses a profile, any part of the machine.

@@ -76,6 +76,11 @@ void read_list(const Field& field, const Node& node, const std::string& pointer,
   }
 }
 
+AxisValue value_of(const Field& field, const Value& value) {
+  const nlohmann::ordered_json json = encode(field, value);
+  return {json, json, [&field, value](PointConfig& point) { field.set(point, value); }};
+}
+
 /// Whether some point has a value at the path.
 bool of_another_kind(const std::string& path) {
   bool found = false;
@@ -93,17 +98,15 @@ Axis field_axis(const Field& field, const Node& node, std::size_t max_points, co
     read_range(field, node, pointer, max_points, names, diagnostics, values);
   else
     diagnostics.add(at(node, pointer, "found " + found(node) + "; allowed: " + axis_forms));
-  Axis axis{field.path, field.short_name, false, {}, &node};
-  for (const Value& value : values) {
-    const nlohmann::ordered_json json = encode(field, value);
-    axis.values.push_back({json, json, [&field, value](PointConfig& point) { field.set(point, value); }});
-  }
+  Axis axis{field.path, field.short_name, false, {}, &node, pointer};
+  for (const Value& value : values)
+    axis.values.push_back(value_of(field, value));
   return axis;
 }
 
 Axis design_axis(const std::vector<NamedDesign>& designs, const Node& node, Reading& reading) {
   const std::string pointer = child_pointer("/sweep", preset_path);
-  Axis axis{preset_path, "preset", true, {}, &node};
+  Axis axis{preset_path, "preset", true, {}, &node, pointer};
   for (const NamedDesign& design : designs) {
     PointConfig point;
     read_section(root_section("library"), &design.library, node, child_pointer(pointer, design.name), {}, reading,
@@ -114,67 +117,198 @@ Axis design_axis(const std::vector<NamedDesign>& designs, const Node& node, Read
   return axis;
 }
 
-} // namespace
-
-bool has_ranges(Kind kind) { return kind == Kind::count || kind == Kind::time || kind == Kind::size; }
-
-std::vector<Axis> read_sweep(const Node* sweep, const PointConfig& base, const std::vector<NamedDesign>& designs,
-                             std::size_t max_points, Reading& reading) {
-  Diagnostics& diagnostics = reading.diagnostics;
-  std::vector<Axis> axes;
-  if (sweep == nullptr)
-    return axes;
-  if (!sweep->is_object()) {
-    diagnostics.add(at(*sweep, "/sweep", "found " + found(*sweep) + "; allowed: an object of path: values"));
-    return axes;
+/// The field that a path of the sweep stands for; nothing and a diagnostic when there is none to be swept.
+const Field* swept_field(const std::map<std::string, const Field*, std::less<>>& fields, const std::string& path,
+                         const Node& node, const std::string& pointer, Diagnostics& diagnostics) {
+  const auto known = fields.find(path);
+  if (known == fields.end()) {
+    std::vector<std::string> paths{preset_path};
+    for (const auto& [other, field] : fields)
+      paths.push_back(other);
+    const std::string near = hint(path, paths);
+    diagnostics.add(
+        at(node, pointer,
+           "unknown path " + excerpt(path) + (of_another_kind(path) ? " for the kind of this scenario" : "") +
+               (near.empty() ? "; allowed: the dotted path of a value, such as library.instances.count" : near)));
+    return nullptr;
   }
+  if (known->second->selector) {
+    diagnostics.add(at(node, pointer, "cannot be swept: each kind has its own values; allowed: any other value"));
+    return nullptr;
+  }
+  return known->second;
+}
+
+/// The design that a point of a list names: a text, or an object with the design under its name. Empty: neither.
+std::string design_name(const Node& node) {
+  if (node.is_string())
+    return node.text;
+  return node.is_object() && node.items.size() == 1 ? node.keys.front() : std::string();
+}
+
+/// One path of a list of points as an axis with a value for each point.
+Axis listed_axis(const std::string& path, const Node& list, const Field* field, const std::vector<NamedDesign>& designs,
+                 Reading& reading) {
+  if (path == preset_path) {
+    const Axis all = design_axis(designs, list, reading);
+    Axis axis{preset_path, "preset", true, {}, &list, "/sweep"};
+    for (const Node& point : list.items) {
+      const std::string name = design_name(*point.find(path));
+      const auto design = std::find_if(designs.begin(), designs.end(), [&](const auto& d) { return d.name == name; });
+      axis.values.push_back(all.values[static_cast<std::size_t>(design - designs.begin())]);
+    }
+    return axis;
+  }
+  Axis axis{path, field->short_name, false, {}, &list, "/sweep"};
+  for (std::size_t i = 0; i < list.items.size(); ++i) {
+    const std::string place = child_pointer("/sweep/" + std::to_string(i), path);
+    if (const auto value = decode(*field, *list.items[i].find(path), place, reading.names, reading.diagnostics))
+      axis.values.push_back(value_of(*field, *value));
+  }
+  return axis;
+}
+
+/// Whether the points of a list are objects with the same keys.
+bool check_list(const Node& list, std::size_t max_points, Diagnostics& diagnostics) {
+  if (list.items.empty()) {
+    diagnostics.add(at(list, "/sweep", "found an empty list; allowed: at least one point"));
+    return false;
+  }
+  if (list.items.size() > max_points) {
+    diagnostics.add(at(list, "/sweep", too_many(max_points)));
+    return false;
+  }
+  const Node& first = list.items.front();
+  for (std::size_t i = 0; i < list.items.size(); ++i) {
+    const Node& point = list.items[i];
+    const std::string place = "/sweep/" + std::to_string(i);
+    if (!point.is_object() || point.keys.empty()) {
+      diagnostics.add(at(point, place, "found " + found(point) + "; allowed: an object of path: value"));
+      return false;
+    }
+    const auto has_all = [](const Node& one, const Node& other) {
+      return std::all_of(one.keys.begin(), one.keys.end(), [&](const auto& key) { return other.find(key) != nullptr; });
+    };
+    if (!has_all(first, point) || !has_all(point, first)) {
+      diagnostics.add(at(point, place, "has other values than the first point; allowed: " + listed(first.keys)));
+      return false;
+    }
+  }
+  return true;
+}
+
+Sweep read_list_of_points(const Node& list, const PointConfig& base, const std::vector<NamedDesign>& designs,
+                          std::size_t max_points, Reading& reading) {
+  Sweep sweep{{}, true};
+  if (!check_list(list, max_points, reading.diagnostics))
+    return sweep;
   const auto fields = fields_by_path(base);
-  std::vector<std::string> paths{preset_path};
-  for (const auto& [path, field] : fields)
-    paths.push_back(path);
+  const Node& first = list.items.front();
+  for (std::size_t i = 0; i < first.keys.size(); ++i) {
+    const std::string& path = first.keys[i];
+    const Field* field = nullptr;
+    if (path != preset_path) {
+      field = swept_field(fields, path, first.items[i], child_pointer("/sweep/0", path), reading.diagnostics);
+      if (field == nullptr)
+        continue;
+    }
+    sweep.axes.push_back(listed_axis(path, list, field, designs, reading));
+  }
+  return sweep;
+}
+
+Sweep read_axes(const Node& node, const PointConfig& base, const std::vector<NamedDesign>& designs,
+                std::size_t max_points, Reading& reading) {
+  Diagnostics& diagnostics = reading.diagnostics;
+  Sweep sweep;
+  const auto fields = fields_by_path(base);
   std::size_t points = 1;
   bool too_large = false;
-  for (std::size_t i = 0; i < sweep->keys.size(); ++i) {
-    const std::string& path = sweep->keys[i];
-    const Node& node = sweep->items[i];
-    const std::string pointer = child_pointer("/sweep", path);
-    const auto known = fields.find(path);
+  for (std::size_t i = 0; i < node.keys.size(); ++i) {
+    const std::string& path = node.keys[i];
+    const Node& axis = node.items[i];
     if (path == preset_path) {
-      axes.push_back(design_axis(designs, node, reading));
-    } else if (known != fields.end()) {
-      if (known->second->selector) {
-        diagnostics.add(at(node, pointer, "cannot be swept: each kind has its own values; allowed: any other value"));
-        continue;
-      }
-      axes.push_back(field_axis(*known->second, node, max_points, reading.names, diagnostics));
+      sweep.axes.push_back(design_axis(designs, axis, reading));
+    } else if (const Field* field = swept_field(fields, path, axis, child_pointer("/sweep", path), diagnostics)) {
+      sweep.axes.push_back(field_axis(*field, axis, max_points, reading.names, diagnostics));
     } else {
-      const std::string near = hint(path, paths);
-      diagnostics.add(
-          at(node, pointer,
-             "unknown path " + excerpt(path) + (of_another_kind(path) ? " for the kind of this scenario" : "") +
-                 (near.empty() ? "; allowed: the dotted path of a value, such as library.instances.count" : near)));
       continue;
     }
-    const std::size_t factor = std::max<std::size_t>(1, axes.back().values.size());
+    const std::size_t factor = std::max<std::size_t>(1, sweep.axes.back().values.size());
     too_large = too_large || factor > max_points / points;
     points = too_large ? points : points * factor;
   }
   if (too_large)
-    diagnostics.add(at(*sweep, "/sweep", too_many(max_points)));
+    diagnostics.add(at(node, "/sweep", too_many(max_points)));
+  return sweep;
+}
+
+} // namespace
+
+bool has_ranges(Kind kind) { return kind == Kind::count || kind == Kind::time || kind == Kind::size; }
+
+std::optional<Node> axis_of_designs(const Node* sweep) {
+  if (sweep == nullptr)
+    return std::nullopt;
+  if (sweep->kind != Node::Kind::array) {
+    const Node* axis = sweep->find(preset_path);
+    return axis == nullptr ? std::nullopt : std::optional(*axis);
+  }
+  Node axis = Node::object(sweep->source, sweep->line);
+  for (std::size_t i = 0; i < sweep->items.size(); ++i) {
+    const Node* given = sweep->items[i].is_object() ? sweep->items[i].find(preset_path) : nullptr;
+    if (given == nullptr)
+      continue; // reading the list says what is wrong
+    const std::string place = child_pointer("/sweep/" + std::to_string(i), preset_path);
+    const std::string name = design_name(*given);
+    const Node* same = axis.find(name);
+    if (name.empty() || (same != nullptr && given->is_object()))
+      throw ScenarioError(
+          {at(*given, place,
+              name.empty() ? "found " + found(*given) +
+                                 "; allowed: the name of a preset or of a design of an earlier point, or an "
+                                 "object with one design under its name"
+                           : "the design " + excerpt(name) + " is given again; allowed: its name")});
+    if (same != nullptr)
+      continue;
+    Node design = given->is_object() ? given->items.front() : Node::object(given->source, given->line);
+    if (given->is_string())
+      design.set("preset", *given);
+    axis.set(name, std::move(design));
+  }
+  return axis.keys.empty() ? std::nullopt : std::optional(std::move(axis));
+}
+
+Sweep read_sweep(const Node* sweep, const PointConfig& base, const std::vector<NamedDesign>& designs,
+                 std::size_t max_points, Reading& reading) {
+  if (sweep == nullptr)
+    return {};
+  Sweep result;
+  if (sweep->kind == Node::Kind::array) {
+    result = read_list_of_points(*sweep, base, designs, max_points, reading);
+  } else if (sweep->is_object()) {
+    result = read_axes(*sweep, base, designs, max_points, reading);
+  } else {
+    reading.diagnostics.add(at(*sweep, "/sweep",
+                               "found " + found(*sweep) +
+                                   "; allowed: an object of path: values, or a list of points, each an "
+                                   "object of path: value"));
+  }
   std::map<std::string, int> namesakes;
-  for (const Axis& axis : axes)
+  for (const Axis& axis : result.axes)
     ++namesakes[axis.name];
-  for (Axis& axis : axes) {
+  for (Axis& axis : result.axes) {
     if (namesakes[axis.name] > 1)
       axis.name = axis.path;
   }
-  return axes;
+  return result;
 }
 
-std::vector<ResolvedPoint> expand(const PointConfig& base, const std::vector<Axis>& axes) {
+std::vector<ResolvedPoint> expand(const PointConfig& base, const Sweep& sweep) {
+  const std::vector<Axis>& axes = sweep.axes;
   std::size_t count = 1;
   for (const Axis& axis : axes)
-    count *= axis.values.size();
+    count = sweep.listed ? axis.values.size() : count * axis.values.size();
   std::vector<ResolvedPoint> points;
   points.reserve(count);
   std::vector<const AxisValue*> chosen(axes.size());
@@ -182,8 +316,8 @@ std::vector<ResolvedPoint> expand(const PointConfig& base, const std::vector<Axi
     ResolvedPoint point{nlohmann::ordered_json::object(), base};
     std::size_t rest = count;
     for (std::size_t i = 0; i < axes.size(); ++i) {
-      rest /= axes[i].values.size();
-      chosen[i] = &axes[i].values[number / rest % axes[i].values.size()];
+      rest /= sweep.listed ? 1 : axes[i].values.size();
+      chosen[i] = &axes[i].values[sweep.listed ? number : number / rest % axes[i].values.size()];
       point.parameters[axes[i].name] = chosen[i]->parameter;
       if (axes[i].whole_designs)
         chosen[i]->apply(point.config);
@@ -191,6 +325,38 @@ std::vector<ResolvedPoint> expand(const PointConfig& base, const std::vector<Axi
     for (std::size_t i = 0; i < axes.size(); ++i) {
       if (!axes[i].whole_designs)
         chosen[i]->apply(point.config);
+    }
+    points.push_back(std::move(point));
+  }
+  return points;
+}
+
+nlohmann::ordered_json dump_sweep(const Sweep& sweep) {
+  using nlohmann::ordered_json;
+  if (!sweep.listed) {
+    ordered_json axes = ordered_json::object();
+    for (const Axis& axis : sweep.axes) {
+      ordered_json& values = axes[axis.path];
+      values = axis.whole_designs ? ordered_json::object() : ordered_json::array();
+      for (const AxisValue& value : axis.values) {
+        if (axis.whole_designs)
+          values[value.parameter.get<std::string>()] = value.written;
+        else
+          values.push_back(value.written);
+      }
+    }
+    return axes;
+  }
+  ordered_json points = ordered_json::array();
+  std::set<std::string> written; // designs that an earlier point gives in full
+  for (std::size_t i = 0; i < sweep.axes.front().values.size(); ++i) {
+    ordered_json point = ordered_json::object();
+    for (const Axis& axis : sweep.axes) {
+      const AxisValue& value = axis.values[i];
+      if (axis.whole_designs && written.insert(value.parameter.get<std::string>()).second)
+        point[axis.path][value.parameter.get<std::string>()] = value.written;
+      else
+        point[axis.path] = value.parameter;
     }
     points.push_back(std::move(point));
   }

@@ -10,6 +10,7 @@
 #include <nlohmann/json.hpp>
 
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -29,16 +30,29 @@ struct Axis {
   bool whole_designs = false; ///< written as an object of designs by name; single fields of the design are set after it
   std::vector<AxisValue> values;
   const Node* node = nullptr; ///< where it is written
+  std::string pointer;        ///< likewise
 };
+
+/// All axes, and what their values combine to.
+struct Sweep {
+  std::vector<Axis> axes;
+  bool listed = false; ///< written as a list of points: the n-th has the n-th value of each axis
+};
+
+/// What the sweep (nullptr: none) says about whole designs, as an axis: nothing when it does not vary them. Throws
+/// ScenarioError when a list of points names designs wrongly.
+[[nodiscard]] std::optional<Node> axis_of_designs(const Node* sweep);
 
 /// Reads the sweep (nullptr: none) of fields that `base` has; its axis over designs stands for `designs`. Adds diagnostics
 /// for unknown paths, bad or repeated values and too many points; then the axes are not to be used.
-[[nodiscard]] std::vector<Axis> read_sweep(const Node* sweep, const PointConfig& base,
-                                           const std::vector<NamedDesign>& designs, std::size_t max_points,
-                                           Reading& reading);
+[[nodiscard]] Sweep read_sweep(const Node* sweep, const PointConfig& base, const std::vector<NamedDesign>& designs,
+                               std::size_t max_points, Reading& reading);
 
-/// All combinations, first axis slowest.
-[[nodiscard]] std::vector<ResolvedPoint> expand(const PointConfig& base, const std::vector<Axis>& axes);
+/// All points: of axes every combination, first axis slowest; of a list its points.
+[[nodiscard]] std::vector<ResolvedPoint> expand(const PointConfig& base, const Sweep& sweep);
+
+/// The sweep as it stands in a resolved scenario.
+[[nodiscard]] nlohmann::ordered_json dump_sweep(const Sweep& sweep);
 
 /// Whether a kind can be swept as a range: its values are whole numbers in memory.
 [[nodiscard]] bool has_ranges(Kind kind);

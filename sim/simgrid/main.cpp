@@ -2,6 +2,7 @@
 // none of them loads SimGrid or depends on what it does to its process.
 #include "simgrid/platform.hpp"
 #include "simgrid/s4u_backend.hpp"
+#include "simulation/run_point.hpp"
 
 #include <nlohmann/json.hpp>
 
@@ -11,11 +12,6 @@
 #include <iterator>
 #include <string>
 #include <vector>
-
-#if __has_include("simulation/run_point.hpp")
-#include "simulation/run_point.hpp"
-#define CONTEND_HAS_RUN_POINT 1
-#endif
 
 namespace {
 
@@ -52,18 +48,12 @@ int print_route(const std::string& file, const std::string& from, const std::str
 }
 
 int run(int replication, bool trace_hash) {
-#ifdef CONTEND_HAS_RUN_POINT
   const std::string config(std::istreambuf_iterator<char>(std::cin), {});
   contend::RunPointOptions options;
   options.make_backend = contend::make_s4u_backend;
   options.hash_events = trace_hash;
   std::cout << contend::run_point(config, replication, options) << '\n';
   return 0;
-#else
-  static_cast<void>(replication);
-  static_cast<void>(trace_hash);
-  throw std::runtime_error("this build cannot run simulations");
-#endif
 }
 
 /// A number without sign, spaces or anything after it; -1 when the text is none.

@@ -10,7 +10,7 @@ import pytest
 from scipy import stats
 
 from contend.cli import main
-from contend.compare import bootstrap, compare_samples, pooled_reduction, sample_variance
+from contend.comparison import bootstrap, compare_samples, pooled_reduction, sample_variance
 from contend.errors import InputError
 from contend.plots import comparison_picture_bytes
 
@@ -164,7 +164,7 @@ def test_sweeps_that_differ(core: "FakeCore", scenario: Path, capsys: Capture) -
 
 
 def test_the_picture_is_the_same_every_time() -> None:
-    from contend.compare import Comparison, PointComparison
+    from contend.comparison import Comparison, PointComparison
 
     points = tuple(
         PointComparison(

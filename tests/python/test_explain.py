@@ -9,7 +9,7 @@ import pytest
 
 import contend
 from contend.cli import main
-from contend.explain import changes, explain
+from contend.explanation import changes, explain
 from fakes import REPOSITORY
 
 if TYPE_CHECKING:

@@ -73,6 +73,7 @@ TEST_CASE("every struct member has a descriptor", "[scenario][fields]") {
   CHECK(declared(inner(library, "matching")) == member_count<MatchingDesign>());
   CHECK(declared(inner(library, "protocol")) == member_count<ProtocolDesign>());
   CHECK(declared(inner(library, "one_sided")) == member_count<OneSidedDesign>());
+  CHECK(declared(inner(library, "code")) == member_count<CodeDesign>());
   const Section& workload = root_section("workload");
   CHECK(declared(workload) == member_count<WorkloadParameters>()); // the selector, and each kind
   CHECK(declared(kind(workload, "multirate")) == member_count<MultirateParameters>());

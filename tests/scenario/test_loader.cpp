@@ -101,6 +101,43 @@ TEST_CASE("a range of times is a sweep", "[scenario][sweep]") {
   CHECK(scenario.points[1].config.route.latency == Duration::nanoseconds(750));
 }
 
+TEST_CASE("a sweep may be a list of points", "[scenario][sweep]") {
+  const auto listed = [](const char* points) { return valid("base.json", with_override("sweep", points)); };
+  SECTION("which are those points, in their order") {
+    const ResolvedScenario scenario = listed(
+        R"([{"workload.pairs": 2, "fabric.latency": "1 us"}, {"fabric.latency": "0.5 us", "workload.pairs": 1}])");
+    REQUIRE(scenario.points.size() == 2);
+    CHECK(scenario.points[0].parameters.dump() == R"({"pairs":2,"latency":"1 us"})");
+    CHECK(scenario.points[1].parameters.dump() == R"({"pairs":1,"latency":"500 ns"})");
+    CHECK(scenario.points[1].config.route.latency == Duration::nanoseconds(500));
+    CHECK(scenario.points[1].config.workload.multirate.pairs == 1);
+    CHECK(scenario.origins["/sweep"] == "command line");
+  }
+  SECTION("with whole designs, presets and others, under values of their own") {
+    const ResolvedScenario scenario = listed(
+        R"([{"library.preset": "testlib", "library.instances.count": 3},
+            {"library.preset": {"mine": {"matching": {"lock": "mcs"}}}, "library.instances.count": 4},
+            {"library.preset": "mine", "library.instances.count": 5}])");
+    REQUIRE(scenario.points.size() == 3);
+    CHECK(scenario.points[0].config.library.name == "testlib");
+    CHECK(scenario.points[2].config.library.name == "mine");
+    CHECK(scenario.points[2].config.library.matching.lock == "mcs");
+    CHECK(scenario.points[2].config.library.instances.count == 5);
+  }
+  SECTION("and a value given elsewhere ends what they say about it") {
+    LoadOptions options = load_options();
+    options.overrides = {{"workload.pairs", "1"}};
+    const std::string text = R"({"schema_version": 1, "name": "list", "extends": "base.json", "sweep": )";
+    const auto load = [&](const std::string& points) {
+      return load_scenario_text(text + points + "}", "list", test::data_directory() / "valid", options);
+    };
+    CHECK(load(R"([{"workload.pairs": 2, "workload.window": 1}, {"workload.pairs": 2, "workload.window": 2}])")
+              .points.back()
+              .parameters.dump() == R"({"window":2})");
+    CHECK(load(R"([{"workload.pairs": 2}, {"workload.pairs": 3}])").points.size() == 1);
+  }
+}
+
 TEST_CASE("the extending file wins", "[scenario][layers]") {
   const ResolvedScenario scenario = valid("extends.json");
   const PointConfig& point = scenario.points.front().config;
@@ -170,7 +207,7 @@ TEST_CASE("overtaking lifts the limit of the sequence numbers", "[scenario][chec
 
 TEST_CASE("a resolved scenario loads to the same points without any other file", "[scenario][resolved]") {
   const std::string name = GENERATE("base.json", "full.json", "extends.json", "inline_machine.json", "preset.json",
-                                    "preset_sweep.json", "processes.json");
+                                    "preset_sweep.json", "list_of_points.json", "processes.json");
   CAPTURE(name);
   const ResolvedScenario first = valid(name);
   LoadOptions bare;

@@ -9,7 +9,21 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from typer.exceptions import TyperException
 
-from contend.cli import bench, catalog, compare, doctor, explain, lint, measure, run, schema, test, trace_plot, validate
+from contend.cli import (
+    bench,
+    catalog,
+    compare,
+    doctor,
+    explain,
+    lint,
+    measure,
+    run,
+    schema,
+    sweep,
+    test,
+    trace_plot,
+    validate,
+)
 from contend.errors import EXIT_BAD_INPUT, EXIT_FAILURE, EXIT_INTERRUPTED, ContendError
 
 if TYPE_CHECKING:
@@ -47,7 +61,21 @@ def _options(
     """Simulates multithreaded MPI: message rates, counters, and where the time goes."""
 
 
-for _module in (run, compare, explain, trace_plot, validate, measure, schema, catalog, doctor, test, lint, bench):
+for _module in (
+    run,
+    sweep,
+    compare,
+    explain,
+    trace_plot,
+    validate,
+    measure,
+    schema,
+    catalog,
+    doctor,
+    test,
+    lint,
+    bench,
+):
     _module.register(app)
 
 

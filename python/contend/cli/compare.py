@@ -10,13 +10,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from contend.errors import InterruptedRunError
-
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-    from contend.compare import Comparison, Difference
-    from contend.runner import Outcome
+    from contend.comparison import Comparison, Difference
     from contend.scenario import ResolvedScenario
 
 
@@ -68,11 +65,12 @@ def compare(
 
     Both sides run with the same seeds, replication by replication, so that chance which hits both alike drops out.
     """
-    from contend.compare import Comparison, compare_runs, measured_reduction
+    from contend.cli.terminal import ProgressReport
+    from contend.comparison import compare_scenarios
     from contend.files import make_writable_directory, write_files
     from contend.output import default_directory
     from contend.plots import comparison_picture_bytes
-    from contend.runner import default_jobs
+    from contend.runner import default_jobs, total_weight
     from contend.scenario import parse_override
 
     common = [parse_override(text) for text in set_ or []]
@@ -87,22 +85,22 @@ def compare(
     pairing = [("run.seed", str(run["seed"])), ("run.replications", str(run["replications"]))]
     overrides_b = common + [parse_override(text) for text in set_b or []]
     side_b = _resolve(b, overrides_b + pairing)
-    others = [_resolve(b, [*overrides_b, ("run.seed", str(int(run["seed"]) ^ 1)), pairing[1]])] if check_pairing else []
+    other_seed = ("run.seed", str(int(run["seed"]) ^ 1))
+    independent = _resolve(b, [*overrides_b, other_seed, pairing[1]]) if check_pairing else None
     pair = default_directory(f"{side_a.path.stem}_{side_b.path.stem}").name
     directory = out if out is not None else Path("out") / "compare" / pair
     make_writable_directory(directory)
-    outcomes = _simulate([side_a, side_b, *others], jobs or default_jobs(), quiet=quiet or json_)
-    points, only_a, only_b = compare_runs(outcomes[0].runs, outcomes[1].runs, interval.value)
-    comparison = Comparison(
-        name_a=_label(side_a, side_b, set_a),
-        name_b=_label(side_b, side_a, set_b),
-        seed=int(run["seed"]),
-        interval=interval.value,
-        points=tuple(points),
-        only_a=only_a,
-        only_b=only_b,
-        measured_reduction=measured_reduction(*outcomes) if check_pairing else None,
-    )
+    total = sum(total_weight(side.points) for side in (side_a, side_b, independent) if side is not None)
+    with ProgressReport("compare", total, quiet=quiet or json_) as report:
+        comparison = compare_scenarios(
+            side_a,
+            side_b,
+            names=(_label(side_a, side_b, set_a), _label(side_b, side_a, set_b)),
+            interval=interval.value,
+            jobs=jobs or default_jobs(),
+            progress=report.advance,
+            independent=independent,
+        )
     document = json.dumps(comparison.to_json(), indent=2, ensure_ascii=False, allow_nan=False) + "\n"
     contents = {"compare.json": document.encode()}
     contents.update({f"plot.{kind}": data for kind, data in comparison_picture_bytes(comparison).items()})
@@ -129,21 +127,6 @@ def _label(own: ResolvedScenario, other: ResolvedScenario, changes: list[str] | 
     if own.name != other.name:
         return own.name
     return own.name + (f" with {', '.join(changes)}" if changes else "")
-
-
-def _simulate(sides: list[ResolvedScenario], jobs: int, *, quiet: bool) -> list[Outcome]:
-    from contend.cli.terminal import ProgressReport
-    from contend.runner import make_engine, run_points, total_weight
-
-    engine = make_engine("contend")
-    outcomes = []
-    with ProgressReport("compare", sum(total_weight(side.points) for side in sides), quiet=quiet) as report:
-        for side in sides:
-            outcome = run_points(side.points, engine, jobs=jobs, progress=report.advance)
-            if outcome.interrupted:
-                raise InterruptedRunError("interrupted: nothing was compared")
-            outcomes.append(outcome)
-    return outcomes
 
 
 def _interval(low: float | None, high: float | None, form: str) -> str:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 if TYPE_CHECKING:
-    from contend.explain import Explanation
+    from contend.explanation import Explanation
 
 
 def register(app: typer.Typer) -> None:
@@ -46,9 +46,9 @@ def explain(
     A scenario with a sweep is explained at its last point, unless --set or --pairs chooses one.
     """
     from contend.cli.terminal import ProgressReport, stdout_console
-    from contend.explain import explain as explain_point
-    from contend.explain import total_weight
     from contend.explain_output import render
+    from contend.explanation import explain as explain_point
+    from contend.explanation import total_weight
     from contend.files import make_writable_directory, write_file
     from contend.runner import default_jobs
     from contend.scenario import find_scenario, parse_override, resolve_scenario

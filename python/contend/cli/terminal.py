@@ -94,3 +94,8 @@ class ProgressReport:
             f"contend: {self._title}{self._part}: {share:.0%} done, {elapsed:.0f} s, about {left:.0f} s left",
             file=sys.stderr,
         )
+
+
+def progress_report(title: str, total: float, *, wanted: bool | None) -> ProgressReport:
+    """A report for the functions of the package: as asked for, else on a terminal only."""
+    return ProgressReport(title, total, quiet=not (sys.stderr.isatty() if wanted is None else wanted))

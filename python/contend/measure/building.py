@@ -10,9 +10,9 @@ import subprocess
 from typing import TYPE_CHECKING
 
 from contend.errors import ContendError
-from contend.measure.libraries import Family, cache_directory
+from contend.measure.libraries import Family
 from contend.measure.runner import clean_environment
-from contend.paths import require_repository
+from contend.paths import cache_directory, require_repository
 
 if TYPE_CHECKING:
     from collections.abc import Callable

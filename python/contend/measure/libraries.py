@@ -8,7 +8,6 @@ loaded).
 from __future__ import annotations
 
 import json
-import os
 import platform
 import re
 import shutil
@@ -20,6 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from contend.errors import ContendError, InputError
+from contend.paths import cache_directory
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -104,14 +104,6 @@ LIBRARIES: tuple[Library, ...] = (
 )  # fmt: skip
 SYSTEM_KEYS = ("debian-openmpi", "debian-mpich", "system")
 NO_LIBRARY = Installation("none", Family.none, "", Path("c++"), Path(), "no MPI library")
-
-
-def cache_directory() -> Path:
-    """Where libraries and built programs are kept: $CONTEND_CACHE, else `contend` in the user's cache folder."""
-    if own := os.environ.get("CONTEND_CACHE"):
-        return Path(own).expanduser().resolve()
-    base = os.environ.get("XDG_CACHE_HOME")
-    return (Path(base) if base else Path.home() / ".cache") / "contend"
 
 
 def known_keys() -> list[str]:

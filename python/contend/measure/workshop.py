@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Protocol
 from contend.errors import ContendError
 from contend.measure.benchmarks import program_words, ranks
 from contend.measure.building import build, source_hash
-from contend.measure.libraries import NO_LIBRARY, Family, Installation, cache_directory, obtain
+from contend.measure.libraries import NO_LIBRARY, Family, Installation, obtain
 from contend.measure.runner import Job, Network
 from contend.measure.transports import (
     FABRIC,
@@ -21,6 +21,7 @@ from contend.measure.transports import (
     needs_veth,
     recipe_for,
 )
+from contend.paths import cache_directory
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable

@@ -12,11 +12,14 @@ void PthreadMutex::do_lock(SimThread& self, Category category) {
   if (do_try_lock(self, category)) {
     return;
   }
-  // lll_lock_wait: from here on this thread cannot know whether others sleep, so it always says that somebody does.
-  for (;;) {
-    line_.atomic(self, category); // xchg(word, 2)
-    if (std::exchange(state_, State::locked_with_sleepers) == State::free) {
-      return;
+  // lll_lock_wait: a word that says already that somebody sleeps needs no change before the first sleep. After one, this
+  // thread cannot know whether others sleep, so it always says that somebody does.
+  for (bool said = state_ == State::locked_with_sleepers;; said = false) {
+    if (!said) {
+      line_.atomic(self, category); // xchg(word, 2)
+      if (std::exchange(state_, State::locked_with_sleepers) == State::free) {
+        return;
+      }
     }
     futex_.wait(self, category, [this] { return state_ == State::locked_with_sleepers; });
   }

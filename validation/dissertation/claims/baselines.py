@@ -1,6 +1,6 @@
 """Process and thread baselines of MPI libraries (chapter 3).
 
-Libraries are designs here: Open MPI is ob1-base, MPICH is ch4-global. Intel MPI is not modelled: its sources are
+Libraries are designs here: Open MPI is ob1-openib, MPICH is ch4-global. Intel MPI is not modelled: its sources are
 closed, and all that is known is that it matches globally; its statements miss until a scenario has a preset of that
 name. The prices of all designs' code are those of the one machine profile.
 """
@@ -18,7 +18,7 @@ MANY_TO_ONE = "fig3_many_to_one_process"
 ONE_TO_MANY = "fig3_one_to_many_process"
 OVERHEAD = "fig3_thread_safety_overhead"
 CREDITS = "fig3_openib_credits"
-OPEN_MPI = "ob1-base"
+OPEN_MPI = "ob1-openib"
 MPICH = "ch4-global"
 INTEL = "intel-mpi"
 DOMAINS = "fig3_matching_domains"

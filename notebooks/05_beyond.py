@@ -1,0 +1,164 @@
+# ---
+# jupyter:
+#   jupytext:
+#     formats: ipynb,py:percent
+#     text_representation:
+#       extension: .py
+#       format_name: percent
+#   kernelspec:
+#     display_name: Python 3
+#     language: python
+#     name: python3
+# ---
+
+# %% [markdown]
+# # Beyond the study: what pays on tomorrow's node?
+#
+# The study ends at 20 cores, one vendor's library, and its network. Here the node has 128 cores, and the library may be MPICH-like with
+# virtual communication interfaces (VCIs), match in hardware, or leave communication to a progress thread. All prices are those of
+# the study's machine unless said otherwise: what follows is about designs, not about a product.
+
+# %%
+import polars as pl
+
+import contend
+
+study = contend.load("fig5_2b").with_({"workload.iterations": 1, "workload.window": 32, "run.replications": 3})
+
+# %% [markdown]
+# A scenario is data: take the study's, give it two sockets of 64 cores and enough network contexts. The route is written out in the resolved
+# document, so that no platform file has to agree.
+
+# %%
+document = {key: value for key, value in study.document.items() if key != "sweep"}
+node = contend.load({**document, "name": "128 cores"}).with_(
+    {
+        "machine.topology.cores_per_socket": 64,
+        "machine.nic.max_contexts": 256,
+        "library.instances.count": 128,
+        "library.instances.assignment": "dedicated",
+    }
+)
+threads = [1, 4, 16, 32, 64, 128]
+
+# %% [markdown]
+# ## Libraries of today at 128 threads
+#
+# Whole library designs, as the presets describe them (`contend preset list`), with as many instances as threads where a design has
+# instances at all.
+
+# %%
+libraries = {
+    "Open MPI, serial progress, one instance": {"library.preset": "ob1-base"},
+    "Open MPI, concurrent progress": {"library.preset": "ob1-cri", "library.instances.count": 128},
+    "MPICH, global lock": {"library.preset": "ch4-global"},
+    "MPICH, a VCI for each communicator": {"library.preset": "ch4-vci", "library.instances.count": 128},
+    "MPICH, VCIs by tag": {"library.preset": "ch4-vci-tag", "library.instances.count": 128},
+}
+shared = {name: contend.run(node.with_(design).over({"workload.pairs": threads})) for name, design in libraries.items()}
+contend.plots.rate(shared, title="one communicator for all", study=False)
+
+# %% [markdown]
+# The same with a communicator for each pair: what the application has to do so that the library can help.
+
+# %%
+separate = {
+    name: contend.run(
+        node.with_({**design, "workload.communicator_per_pair": True}).over({"workload.pairs": threads})
+    )
+    for name, design in libraries.items()
+}
+contend.plots.rate(separate, title="a communicator for each pair", study=False)
+
+# %%
+at128 = pl.DataFrame(
+    [
+        {
+            "library": name,
+            "one communicator": shared[name].point(pairs=128).message_rate.mean,
+            "one for each pair": separate[name].point(pairs=128).message_rate.mean,
+        }
+        for name in libraries
+    ]
+).with_columns((pl.col("one for each pair") / pl.col("one communicator")).alias("factor"))
+at128
+
+# %% [markdown]
+# ## Matching in hardware, and a thread for communication
+#
+# For one communicator, where matching is the limit: let the interface match (tag matching in hardware needs messages in order from
+# the transport), or hand all communication to one thread through a queue.
+
+# %%
+one = node.with_({"workload.pairs": 64})
+variants = {
+    "software matching (ob1)": {},
+    "hash bins": {"library.matching.engine": "hash-bins"},
+    "matching in hardware": {
+        "library.matching.engine": "offload",
+        "library.matching.ordering": "transport",
+        "library.protocol.pending_order": "fifo",
+        "library.instances.mapping": "communicator",
+    },
+    "progress thread": {"library.progress.engine": "offload-thread"},
+    "overtaking allowed": {"workload.allow_overtaking": True, "workload.any_tag": True},
+}
+rows = []
+for name, change in variants.items():
+    try:
+        rate = contend.run(one.with_(change)).points[0].message_rate.mean
+        rows.append({"variant": name, "message rate": rate, "remark": ""})
+    except contend.ContendError as error:
+        rows.append({"variant": name, "message rate": None, "remark": str(error).splitlines()[0]})
+pl.DataFrame(rows)
+
+# %% [markdown]
+# ## A faster network
+#
+# Shorter gaps between messages (7 ns to 1 ns, 100 ns to 10 ns for a context), half the latency, twice the bandwidth: which designs notice?
+
+# %%
+faster = {
+    "machine.nic.nic_gap": "1 ns",
+    "machine.nic.context_gap": "10 ns",
+    "fabric.latency": "350 ns",
+    "fabric.bandwidth": "25 GB/s",
+}
+gains = []
+for name, design in libraries.items():
+    for own in (False, True):
+        scenario = node.with_({**design, "workload.communicator_per_pair": own, "workload.pairs": 64})
+        contest = contend.compare(scenario, scenario.with_(faster), replications=3)
+        row = contest.frame().row(0, named=True)
+        gains.append({"library": name, "communicators": "64" if own else "1", "gain": row["ratio"], "verdict": row["b_is"]})
+pl.DataFrame(gains).sort("gain", descending=True)
+
+# %% [markdown]
+# ## What is every price worth, at the best design?
+
+# %%
+best = node.with_({"workload.pairs": 64, "workload.window": 16, "workload.communicator_per_pair": True, "run.replications": 1})
+explanation = contend.explain(best)
+explanation.speedup_frame().filter(pl.col("group")).select("cost", "halved", "removed").head(6)
+
+# %%
+explanation.stage_frame().sort("busy", descending=True).select("name", "messages", "busy").head(3)
+
+# %% [markdown]
+# And the message size: where does the network become the limit?
+
+# %%
+sizes = contend.run(
+    best.with_({"run.replications": 3}).over(
+        {
+            "workload.message_size": ["64 B", "256 B", "1 KiB", "2 KiB", "4 KiB", "8 KiB"],
+            "fabric.bandwidth": ["12.5 GB/s", "25 GB/s", "50 GB/s"],
+        }
+    )
+)
+contend.plots.rate(sizes, x="message_size", title="64 threads, a communicator for each pair", study=False)
+
+# %% [markdown]
+# ## What to take home
+#
+# CONCLUSION

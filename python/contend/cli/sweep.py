@@ -1,0 +1,271 @@
+"""`contend sweep`."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from pathlib import Path  # noqa: TC003 - typer reads it when the program runs
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from contend.errors import EXIT_FAILURE, InputError, InterruptedRunError
+
+if TYPE_CHECKING:
+    from contend.plans import Plan
+    from contend.sweeps import SweepResults
+
+# Above so many points there is no results.json and no picture: Parquet holds them in a tenth of the space.
+_MOST_IN_JSON = 2000
+_MOST_FAILURES_SHOWN = 5
+
+
+def register(app: typer.Typer) -> None:
+    """Adds the command."""
+    app.command()(sweep)
+
+
+def sweep(
+    *,
+    scenario: Annotated[str, typer.Argument(help="A scenario file, or the name of a shipped one.")],
+    grid: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--grid",
+            metavar="PATH=VALUES",
+            help="Values to combine: 1,2,4 or 1..20 or 1..20:2 or a JSON list; repeatable.",
+        ),
+    ] = None,
+    sample: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--sample",
+            metavar="PATH=RANGE",
+            help="A dimension of a Latin hypercube: 1..20, '1 us..20 us', log:1..100, or choices a,b; repeatable.",
+        ),
+    ] = None,
+    samples: Annotated[int | None, typer.Option(min=1, help="Points of the Latin hypercube.")] = None,
+    sample_seed: Annotated[int, typer.Option(min=0, help="Seed of the Latin hypercube.")] = 1,
+    list_: Annotated[
+        Path | None,
+        typer.Option("--list", metavar="FILE", help="Points: a .csv, .json or .parquet with a column for each path."),
+    ] = None,
+    set_: Annotated[
+        list[str] | None,
+        typer.Option("--set", metavar="PATH=VALUE", help="Override a value of all points; repeatable."),
+    ] = None,
+    seed: Annotated[int | None, typer.Option(min=0, help="Seed of all random streams.")] = None,
+    replications: Annotated[int | None, typer.Option(min=1, help="Independent runs of each point.")] = None,
+    iterations: Annotated[int | None, typer.Option(min=1, help="Timed iterations of the workload.")] = None,
+    skip_invalid: Annotated[
+        bool, typer.Option("--skip-invalid", help="Leave out combinations that make no sense.")
+    ] = False,
+    jobs: Annotated[
+        int | None, typer.Option("--jobs", "-j", min=1, metavar="N", help="Simulations at once. [default: all cores]")
+    ] = None,
+    cluster: Annotated[
+        str | None, typer.Option(metavar="ADDRESS", help="Run on a Dask cluster: tcp://HOST:PORT or a scheduler file.")
+    ] = None,
+    array_index: Annotated[
+        int | None, typer.Option(min=0, help="Only this part of the sweep, from 0: for job arrays, see docs/sweeps.md.")
+    ] = None,
+    array_size: Annotated[
+        int | None, typer.Option(min=1, help="Into how many parts. [default: $SLURM_ARRAY_TASK_COUNT]")
+    ] = None,
+    store: Annotated[
+        Path | None,
+        typer.Option(metavar="DIR", help="Where finished simulations are kept. [default: the user's cache]"),
+    ] = None,
+    out: Annotated[
+        Path | None, typer.Option("--out", "-o", metavar="DIR", help="Where results go. [default: out/NAME-sweep]")
+    ] = None,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print no progress and no summary.")] = False,
+    json_: Annotated[bool, typer.Option("--json", help="Print what was done as JSON.")] = False,
+) -> None:
+    """Simulates many points in parallel; what was simulated before is not simulated again.
+
+    Without --grid, --sample or --list the scenario's own sweep. Killed or interrupted at any moment, the same command
+    goes on where it was. Writes results.parquet, samples.parquet and sweep.json, and for up to 2000 points what `run`
+    writes.
+    """
+    from contend.files import make_writable_directory
+    from contend.output import default_directory
+    from contend.scenario import find_scenario, parse_override
+    from contend.scenarios import Scenario
+    from contend.sweeps import sweep as carry_out
+
+    overrides = [parse_override(text) for text in set_ or []]
+    for path, value in (("run.seed", seed), ("run.replications", replications), ("workload.iterations", iterations)):
+        if value is not None:
+            overrides.append((path, str(value)))
+    wanted = Scenario(find_scenario(scenario), tuple(overrides))
+    plan = read_plan(grid or [], sample or [], samples, sample_seed, list_)
+    share = _share(array_index, array_size)
+    directory = out if out is not None else default_directory(f"{wanted.name}-sweep")
+    if share is None:
+        make_writable_directory(directory)
+    interrupted: InterruptedRunError | None = None
+    try:
+        results = carry_out(
+            wanted, plan, jobs=jobs, cluster=cluster, store=store, share=share, skip_invalid=skip_invalid,
+            progress=not (quiet or json_),
+        )  # fmt: skip
+    except InterruptedRunError as error:
+        from contend.sweeps import SweepResults
+
+        if not isinstance(error.results, SweepResults):
+            raise
+        results, interrupted = error.results, error
+    written = _write(results, directory) if share is None and results.points else []
+    if json_:
+        sys.stdout.write(json.dumps(results.manifest() | {"files": [str(path) for path in written]}, indent=2) + "\n")
+    elif not quiet:
+        _print(results, written, share)
+    if interrupted is not None:
+        raise interrupted
+    if results.failures:
+        raise typer.Exit(EXIT_FAILURE)
+
+
+def _share(index: int | None, size: int | None) -> tuple[int, int] | None:
+    if index is None:
+        if size is not None:
+            raise InputError("--array-size goes with --array-index")
+        return None
+    if size is None:
+        given = os.environ.get("SLURM_ARRAY_TASK_COUNT", "")
+        if not given.isdecimal() or int(given) < 1:
+            raise InputError("--array-index needs --array-size: SLURM_ARRAY_TASK_COUNT is not set")
+        size = int(given)
+    if index >= size:
+        raise InputError(f"--array-index {index}: the parts of {size} count from 0 to {size - 1}")
+    return index, size
+
+
+def read_plan(
+    grid: list[str], sample: list[str], samples: int | None, sample_seed: int, list_: Path | None
+) -> Plan | None:
+    """The plan that the options describe; None for the scenario's own sweep.
+
+    Raises:
+        InputError: They do not go together, or cannot be read.
+    """
+    from contend.plans import Grid, LatinHypercube
+
+    if sum(map(bool, (grid, sample, list_))) > 1:
+        raise InputError("--grid, --sample and --list exclude each other")
+    if bool(sample) != (samples is not None):
+        raise InputError("--sample and --samples go together")
+    if grid:
+        return Grid(dict(_axis(text) for text in grid))
+    if sample and samples is not None:
+        return LatinHypercube(dict(_dimension(text) for text in sample), samples, sample_seed)
+    return _read_list(list_) if list_ is not None else None
+
+
+def _split(option: str, text: str) -> tuple[str, str]:
+    path, separator, values = text.partition("=")
+    if not separator or not path.strip() or not values.strip():
+        raise InputError(f"{option} {text!r}: expected dotted.path=values, for example workload.pairs=1,2,4")
+    return path.strip(), values.strip()
+
+
+def _word(text: str) -> Any:  # noqa: ANN401 - any JSON value
+    """A value as on the command line: JSON, or a plain word."""
+    try:
+        return json.loads(text)
+    except json.JSONDecodeError:
+        return text.strip()
+
+
+def _axis(text: str) -> tuple[str, list[Any]]:
+    """`PATH=1,2,4`, `PATH=1..20`, `PATH=1..20:2`, `PATH=[...]`."""
+    path, values = _split("--grid", text)
+    if values.startswith("["):
+        found = _word(values)
+        if not isinstance(found, list):
+            raise InputError(f"--grid {text!r}: not a JSON list")
+        return path, found
+    if ".." in values:
+        ends, _, step = values.partition(":")
+        low, high = (_word(end) for end in ends.split("..", 1))
+        stride = _word(step) if step else 1
+        if not all(isinstance(number, int) for number in (low, high, stride)) or stride < 1 or low > high:
+            raise InputError(f"--grid {text!r}: a range is of whole numbers, such as 1..20 or 1..20:2")
+        return path, list(range(low, high + 1, stride))
+    return path, [_word(value) for value in values.split(",")]
+
+
+def _dimension(text: str) -> tuple[str, Any]:
+    """`PATH=LOW..HIGH`, `PATH=log:LOW..HIGH`, or choices."""
+    from contend.plans import Range
+
+    path, values = _split("--sample", text)
+    logarithmic = values.startswith("log:")
+    values = values.removeprefix("log:")
+    if ".." in values:
+        low, high = (_word(end) for end in values.split("..", 1))
+        return path, Range(low, high, log=logarithmic)
+    return path, [_word(value) for value in values.split(",")]
+
+
+def _read_list(path: Path) -> Plan:
+    """Points from a file."""
+    import polars as pl
+
+    from contend.files import read_text
+    from contend.plans import Samples
+
+    kind = path.suffix.lower()
+    try:
+        if kind == ".json":
+            points = json.loads(read_text(path, "list of points"))
+            if not isinstance(points, list) or not all(isinstance(point, dict) for point in points):
+                raise InputError(f"{path}: expected a list of objects, each path: value")
+            return Samples(points)
+        if kind == ".csv":
+            return Samples(pl.read_csv(path))
+        if kind == ".parquet":
+            return Samples(pl.read_parquet(path))
+    except (json.JSONDecodeError, pl.exceptions.PolarsError) as error:
+        raise InputError(f"{path}: cannot be read as {kind[1:]} ({error})") from error
+    raise InputError(f"{path}: a list of points is a .csv, .json or .parquet file")
+
+
+def _write(results: SweepResults, directory: Path) -> list[Path]:
+    from contend.files import write_files
+    from contend.frames import parquet_bytes
+    from contend.output import result_contents
+
+    manifest = json.dumps(results.manifest(), indent=1, ensure_ascii=False) + "\n"
+    contents = {
+        "results.parquet": results.parquet_bytes(),
+        "samples.parquet": parquet_bytes(results.samples(), {"units": results.units}),
+        "sweep.json": manifest.encode(),
+    }
+    if len(results.points) <= _MOST_IN_JSON:
+        contents = result_contents(results) | contents
+    return write_files(directory, contents)
+
+
+def _print(results: SweepResults, written: list[Path], share: tuple[int, int] | None) -> None:
+    from contend.cli.terminal import stdout_console
+
+    console = stdout_console()
+    lines = [
+        f"{results.name}: {len(results.points)} points; {results.simulated} simulations done, "
+        f"{results.reused} were there already" + (f", {results.damaged} were damaged" if results.damaged else "")
+    ]
+    if share is not None:
+        lines.append(f"part {share[0]} of {share[1]}; the same command without --array-index puts all parts together")
+    lines += [f"note: {note}" for note in results.notes]
+    if results.skipped:
+        lines.append(f"{len(results.skipped)} combinations make no sense, such as {results.skipped[0][0]}")
+    for failure in results.failures[:_MOST_FAILURES_SHOWN]:
+        lines.append(f"failed: {failure.parameters}: {failure.message.splitlines()[0]}")
+    if len(results.failures) > _MOST_FAILURES_SHOWN:
+        lines.append(f"failed: {len(results.failures) - _MOST_FAILURES_SHOWN} more, all in sweep.json")
+    lines += [f"wrote {path}" for path in written]
+    for line in lines:
+        console.print(line, highlight=False, soft_wrap=True, markup=False)

@@ -1,0 +1,164 @@
+"""Data frames: one row an observation, one column a variable, units beside them."""
+
+from __future__ import annotations
+
+import io
+import json
+from typing import TYPE_CHECKING, Any
+
+from contend.errors import ContendError
+from contend.quantities import parse_quantity
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    import pandas as pd
+    import polars as pl
+
+    from contend.jsontypes import JsonObject, Scalar
+    from contend.results import PointResult
+
+_ESTIMATE_UNITS = {"message_rate": "msg/s", "bandwidth": "MiB/s", "perceived_bandwidth": "MiB/s"}
+_SUFFIXES = {"_ns": "ns", "_s": "s"}
+
+
+def frame_of(rows: Iterable[Mapping[str, Any]]) -> pl.DataFrame:
+    """A data frame of rows that may differ in their columns; a column has one type."""
+    import polars as pl
+
+    rows = list(rows)
+    columns = list(dict.fromkeys(name for row in rows for name in row))
+    return pl.DataFrame({name: _column([row.get(name) for row in rows]) for name in columns}, strict=False)
+
+
+def _column(values: list[Any]) -> list[Any]:
+    """Values of one type: numbers as they are if all are, else text."""
+    kinds = {type(value) for value in values if value is not None}
+    if kinds == {int, float}:
+        return [None if value is None else float(value) for value in values]
+    if len(kinds) > 1:
+        return [None if value is None else str(value) for value in values]
+    return values
+
+
+def parameter_units(points: Sequence[Mapping[str, Scalar]]) -> dict[str, str]:
+    """The SI unit of each swept parameter whose values all are quantities of one kind."""
+    units = {}
+    for name in dict.fromkeys(name for point in points for name in point):
+        found = {q.unit if (q := parse_quantity(point.get(name))) else None for point in points}
+        if len(found) == 1 and (unit := found.pop()) is not None:
+            units[name] = unit
+    return units
+
+
+def plain_parameters(points: Sequence[Mapping[str, Scalar]]) -> list[dict[str, Scalar]]:
+    """Parameters with quantities as numbers in SI units."""
+    units = parameter_units(points)
+    if not units:
+        return [dict(point) for point in points]
+    plain = []
+    for point in points:
+        row = dict(point)
+        for name, unit in units.items():
+            quantity = parse_quantity(row[name])
+            assert quantity is not None  # noqa: S101 - parameter_units looked
+            row[name] = round(quantity.value) if unit == "B" else quantity.value
+        plain.append(row)
+    return plain
+
+
+def points_frame(points: Sequence[PointResult]) -> pl.DataFrame:
+    """One row per point: see Results.frame."""
+    parameters = plain_parameters([point.parameters for point in points])
+    return frame_of(_row(plain, point) for plain, point in zip(parameters, points, strict=True))
+
+
+def _row(parameters: dict[str, Scalar], point: PointResult) -> dict[str, Scalar]:
+    row: dict[str, Scalar] = dict(parameters)
+    for name, value in point.estimates.items():
+        row[name] = value.mean
+        row[f"{name}_ci95_low"] = value.low
+        row[f"{name}_ci95_high"] = value.high
+    row["replications"] = point.replications
+    row.update(point.scalars)
+    row.update(point.counters)
+    for role, times in point.time_by_category_ns.items():
+        row.update({f"{role}_{category}_ns": time for category, time in times.items()})
+    row["simulated_s"] = point.simulated_s
+    row["wall_s"] = point.wall_s
+    row["events"] = point.events
+    return row
+
+
+def samples_frame(points: Sequence[PointResult]) -> pl.DataFrame:
+    """One row per replication: see Results.samples."""
+    parameters = plain_parameters([point.parameters for point in points])
+    return frame_of(
+        {**plain, "replication": number, **{name: value.samples[number] for name, value in point.estimates.items()}}
+        for plain, point in zip(parameters, points, strict=True)
+        for number in range(point.replications)
+    )
+
+
+def times_frame(entries: Iterable[tuple[Mapping[str, Scalar], Mapping[str, Mapping[str, float]]]]) -> pl.DataFrame:
+    """One row per role and category: see Results.times."""
+    entries = list(entries)
+    parameters = plain_parameters([parameters for parameters, _ in entries])
+    rows: list[JsonObject] = []
+    for plain, (_, times) in zip(parameters, entries, strict=True):
+        for role, by_category in times.items():
+            total = sum(by_category.values()) or 1.0
+            rows += [
+                {**plain, "role": role, "category": category, "time_ns": float(time), "share": time / total}
+                for category, time in by_category.items()
+            ]
+    return frame_of(rows)
+
+
+def units_of(points: Sequence[PointResult]) -> dict[str, str]:
+    """The unit of every column of points_frame that has one."""
+    units = parameter_units([point.parameters for point in points])
+    for name, unit in _ESTIMATE_UNITS.items():
+        if any(name in point.estimates for point in points):
+            units |= dict.fromkeys((name, f"{name}_ci95_low", f"{name}_ci95_high"), unit)
+    named = dict.fromkeys(
+        name
+        for point in points
+        for name in (*point.scalars, *point.counters, *_time_columns(point), "simulated_s", "wall_s")
+    )
+    for name in named:
+        for suffix, unit in _SUFFIXES.items():
+            if name.endswith(suffix):
+                units[name] = unit
+    return units
+
+
+def _time_columns(point: PointResult) -> list[str]:
+    return [f"{role}_{category}_ns" for role, times in point.time_by_category_ns.items() for category in times]
+
+
+def parquet_bytes(frame: pl.DataFrame, metadata: Mapping[str, object]) -> bytes:
+    """A Parquet file; each entry of the metadata is JSON under "contend.NAME".
+
+    Read it with `polars.read_parquet_metadata`.
+    """
+    buffer = io.BytesIO()
+    frame.write_parquet(
+        buffer, metadata={f"contend.{name}": json.dumps(value, ensure_ascii=False) for name, value in metadata.items()}
+    )
+    return buffer.getvalue()
+
+
+def to_pandas(frame: pl.DataFrame, units: Mapping[str, str]) -> pd.DataFrame:
+    """A Polars frame for pandas, units in `attrs["units"]`.
+
+    Raises:
+        ContendError: pandas is not installed.
+    """
+    try:
+        import pandas as pd
+    except ImportError as error:
+        raise ContendError("pandas is not installed: pip install 'contend[pandas]'") from error
+    converted = pd.DataFrame(frame.to_dict(as_series=False))
+    converted.attrs["units"] = dict(units)
+    return converted

@@ -1,0 +1,120 @@
+"""How scenarios, results, comparisons and explanations look in a notebook."""
+
+from __future__ import annotations
+
+from html import escape
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from contend.comparison import Comparison
+    from contend.explanation import Explanation
+    from contend.results import Results
+    from contend.scenarios import Scenario
+
+_MOST_ROWS = 24
+# What tells designs and workloads apart at a glance; what a scenario does not have is left out.
+_GLANCE = (
+    "machine.name", "fabric.latency", "fabric.bandwidth", "library.name", "library.thread_level",
+    "library.critical_section", "library.instances.count", "library.instances.assignment", "library.instances.mapping",
+    "library.instances.lock", "library.progress.engine", "library.matching.engine", "library.matching.domain",
+    "workload.kind", "workload.pattern", "workload.mode", "workload.pairs", "workload.threads", "workload.operation",
+    "workload.message_size", "workload.window", "workload.iterations", "run.replications", "run.seed",
+)  # fmt: skip
+
+
+def _table(header: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
+    """A small table; numbers to the right."""
+    head = "".join(f"<th style='text-align:left'>{escape(name)}</th>" for name in header)
+    body = []
+    for row in rows:
+        cells = []
+        for value in row:
+            side = "right" if isinstance(value, int | float) else "left"
+            text = f"{value:,.4g}" if isinstance(value, float) else "" if value is None else str(value)
+            cells.append(f"<td style='text-align:{side}'>{escape(text)}</td>")
+        body.append(f"<tr>{''.join(cells)}</tr>")
+    return f"<table><thead><tr>{head}</tr></thead><tbody>{''.join(body)}</tbody></table>"
+
+
+def _shortened(values: Sequence[object]) -> str:
+    words = [str(value) for value in values]
+    if len(words) > 8:  # noqa: PLR2004
+        words = [*words[:3], "...", words[-1], f"({len(values)} values)"]
+    return ", ".join(words)
+
+
+def scenario_html(scenario: Scenario) -> str:
+    """Name, description, sweep, and the values that tell designs apart, with their origin."""
+    axes = scenario.axes
+    rows = [
+        (path, _shortened(axes[path]) if path in axes else scenario[path], scenario.origin(path))
+        for path in dict.fromkeys([*axes, *_GLANCE])
+        if path in scenario or path in axes
+    ]
+    count = len(scenario.points)
+    return (
+        f"<b>{escape(scenario.name)}</b>: {count} point{'s' * (count != 1)}<br>{escape(scenario.description)}"
+        + _table(("value of", "is", "because"), ((path, str(value), origin) for path, value, origin in rows))
+    )
+
+
+def results_html(results: Results) -> str:
+    """Rates with intervals, the first points of many."""
+    from contend.tables import interval_text, rate_text
+
+    names = list(results.points[0].parameters) if results.points else []
+    rows = []
+    for point in results.points[:_MOST_ROWS]:
+        cells: list[object] = [point.parameters.get(name) for name in names]
+        for value in point.estimates.values():
+            cells += [rate_text(value.mean), interval_text(value)]
+        rows.append([*cells, point.replications])
+    measures = []
+    for name in results.points[0].estimates if results.points else ():
+        measures += [f"{name.replace('_', ' ')} ({results.units[name]})", "95 % interval"]
+    left = len(results.points) - len(rows)
+    notes = "".join(f"<br>note: {escape(note)}" for note in results.notes)
+    return (
+        f"<b>{escape(results.name)}</b>: {len(results.points)} points, contend {escape(results.contend_version)}, "
+        f"seed {results.seed}{', interrupted' if results.interrupted else ''}"
+        + _table([*names, *measures, "replications"], rows)
+        + (f"and {left} more points; all are in <code>frame()</code>" if left > 0 else "")
+        + notes
+    )
+
+
+def comparison_html(comparison: Comparison) -> str:
+    """Both rates and their ratio at each point."""
+    frame = comparison.frame().head(_MOST_ROWS)
+    left = len(comparison.points) - frame.height
+    return (
+        f"A = {escape(comparison.name_a)}<br>B = {escape(comparison.name_b)}"
+        + _table(frame.columns, frame.rows())
+        + (f"and {left} more points; all are in <code>frame()</code>" if left > 0 else "")
+    )
+
+
+def explanation_html(explanation: Explanation) -> str:
+    """The largest times, locks and speed-ups."""
+    from contend.tables import interval_text, rate_text
+
+    place = " ".join(f"{name}={value}" for name, value in explanation.parameters.items())
+    times = explanation.times().sort("share", descending=True).head(8)
+    parts = [
+        (
+            f"<b>{escape(explanation.name)}</b> {escape(place)}: {rate_text(explanation.rate.mean)} "
+            f"{escape(interval_text(explanation.rate))}"
+        ),
+        "<br>where the time goes" + _table(times.columns, times.rows()),
+    ]
+    if explanation.locks:
+        locks = explanation.lock_frame().select("name", "acquisitions", "contended", "wait_ns", "held").head(5)
+        parts.append("locks, longest wait first" + _table(locks.columns, locks.rows()))
+    if explanation.speedups:
+        speedups = explanation.speedup_frame().select("cost", "value", "halved", "removed", "what").head(10)
+        parts.append(
+            "virtual speed-ups: rate over rate if a cost were lower" + _table(speedups.columns, speedups.rows())
+        )
+    return "".join(parts)

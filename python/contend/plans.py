@@ -1,0 +1,286 @@
+"""Which points a sweep has: every combination of some values, a sample of a design space, or a list."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, cast, runtime_checkable
+
+from contend.errors import InputError
+from contend.quantities import format_quantity, parse_quantity
+
+if TYPE_CHECKING:
+    import numpy as np
+    import polars as pl
+
+    from contend.scenarios import Scenario
+
+# Values by dotted path: what makes a point of a scenario.
+Row: TypeAlias = dict[str, Any]
+_PRESET = "library.preset"
+# Rows that are handed to the core at a time: its input is bounded.
+_CHUNK = 10_000
+
+
+@runtime_checkable
+class Plan(Protocol):
+    """What can say which points a sweep has."""
+
+    def rows(self) -> list[Row]:
+        """The points, as values by dotted path; the same paths in each."""
+
+
+@dataclass(frozen=True)
+class Grid:
+    """Every combination of some values.
+
+    Attributes:
+        axes: Values by dotted path; the first path varies slowest.
+
+    Examples:
+        >>> Grid({"workload.pairs": [1, 2], "library.instances.count": [1, 4]}).rows()[1]
+        {'workload.pairs': 1, 'library.instances.count': 4}
+    """
+
+    axes: Mapping[str, Iterable[Any]]
+
+    def rows(self) -> list[Row]:
+        """All combinations."""
+        axes = {path: _values(path, values) for path, values in self.axes.items()}
+        return [dict(zip(axes, values, strict=True)) for values in itertools.product(*axes.values())]
+
+
+def _values(path: str, values: Any) -> list[Any]:  # noqa: ANN401
+    if isinstance(values, str | bytes | Mapping) or not isinstance(values, Iterable):
+        raise InputError(f"{path}: a list of values is needed, not {values!r}")
+    found = list(values)
+    if not found:
+        raise InputError(f"{path}: the list of values is empty")
+    return found
+
+
+@dataclass(frozen=True)
+class Range:
+    """Values from `low` to `high`, evenly spread or, with `log`, evenly in their logarithm.
+
+    Both ends are whole numbers (then all values are), numbers, or quantities with a unit ("1 us").
+    """
+
+    low: float | str
+    high: float | str
+    log: bool = False
+
+    def at(self, share: float) -> int | float | str:
+        """The value that lies at a share (0 to 1) of the way.
+
+        Examples:
+            >>> Range(1, 4).at(0.99), Range("1 us", "100 us", log=True).at(0.5), Range(0.0, 2.0).at(0.25)
+            (4, '10000 ns', 0.5)
+        """
+        whole = isinstance(self.low, int) and isinstance(self.high, int)
+        low, unit = self._number(self.low)
+        high, other = self._number(self.high)
+        if unit != other:
+            raise InputError(f"the range from {self.low!r} to {self.high!r} has two kinds of values")
+        if not low <= high or (self.log and low <= 0):
+            raise InputError(f"the range from {self.low!r} to {self.high!r} is empty" + " for logarithms" * self.log)
+        if whole:  # each whole number has the same share, the last one too
+            high += 1
+        value = low * (high / low) ** share if self.log else low + (high - low) * share
+        if whole:
+            return min(math.floor(value), int(self.high))
+        return value if unit is None else format_quantity(value, unit)
+
+    @staticmethod
+    def _number(end: float | str) -> tuple[float, str | None]:
+        if not isinstance(end, str):
+            return float(end), None
+        quantity = parse_quantity(end)
+        if quantity is None:
+            raise InputError(f"{end!r} is no end of a range: a number, or one with a unit, such as '1 us'")
+        return quantity.value, quantity.unit
+
+
+@dataclass(frozen=True)
+class LatinHypercube:
+    """A Latin hypercube sample of a design space: each range is covered evenly, whatever the number of dimensions.
+
+    Attributes:
+        ranges: By dotted path: a Range, a pair (low, high), or a list of choices such as names.
+        samples: How many points.
+        seed: Of the sample, not of the simulations.
+
+    Examples:
+        >>> sample = LatinHypercube({"workload.pairs": (1, 20), "library.matching.lock": ["mcs", "ttas"]}, samples=4)
+        >>> sorted({row["library.matching.lock"] for row in sample.rows()})
+        ['mcs', 'ttas']
+    """
+
+    ranges: Mapping[str, Range | tuple[float | str, float | str] | Sequence[Any]]
+    samples: int
+    seed: int = 1
+
+    def rows(self) -> list[Row]:
+        """The sample.
+
+        Raises:
+            InputError: There is nothing to sample, or a range is empty.
+        """
+        import numpy as np
+        from scipy.stats import qmc
+
+        if self.samples < 1 or not self.ranges:
+            raise InputError("a Latin hypercube needs at least one range and one sample")
+        shares = qmc.LatinHypercube(len(self.ranges), rng=np.random.default_rng(self.seed)).random(self.samples)
+        return [self._row(row) for row in shares]
+
+    def _row(self, shares: np.ndarray[Any, Any]) -> Row:
+        return {
+            path: _pick(path, choice, float(share))
+            for (path, choice), share in zip(self.ranges.items(), shares, strict=True)
+        }
+
+
+def _pick(path: str, choice: Any, share: float) -> Any:  # noqa: ANN401
+    if isinstance(choice, Range):
+        return choice.at(share)
+    if isinstance(choice, tuple) and len(choice) == 2:  # noqa: PLR2004
+        return Range(*choice).at(share)
+    values = _values(path, choice)
+    return values[min(int(share * len(values)), len(values) - 1)]
+
+
+@dataclass(frozen=True)
+class Samples:
+    """Points one by one.
+
+    Attributes:
+        points: Mappings of dotted paths to values, or a data frame (Polars or pandas) with a column for each path.
+    """
+
+    points: Iterable[Mapping[str, Any]] | pl.DataFrame
+
+    def rows(self) -> list[Row]:
+        """The points.
+
+        Raises:
+            InputError: There are none.
+        """
+        points: Any = self.points
+        if hasattr(points, "to_dicts"):
+            points = points.to_dicts()
+        elif hasattr(points, "to_dict"):
+            points = points.to_dict("records")
+        rows = [dict(point) for point in points]
+        if not rows:
+            raise InputError("the list of points is empty")
+        return rows
+
+
+# What sweep() takes: a plan, a mapping (a grid), or points.
+PlanLike: TypeAlias = "Plan | Mapping[str, Iterable[Any]] | Iterable[Mapping[str, Any]] | pl.DataFrame"
+
+
+def as_plan(plan: PlanLike) -> Plan:
+    """A plan as it is, a mapping as a grid, anything else as points."""
+    if isinstance(plan, Mapping):
+        return Grid(plan)
+    if isinstance(plan, Grid | LatinHypercube | Samples):
+        return plan
+    # Data frames have a method rows(), too.
+    if isinstance(plan, Plan) and not hasattr(plan, "columns"):
+        return plan
+    return Samples(cast("Iterable[Mapping[str, Any]]", plan))
+
+
+@dataclass
+class Planned:
+    """A plan upon a scenario: scenarios whose sweeps are lists of points, and what was left out."""
+
+    scenarios: list[Scenario] = field(default_factory=list)
+    skipped: list[tuple[Row, str]] = field(default_factory=list)
+    """Points that make no sense, with the reason."""
+
+
+def lay_upon(scenario: Scenario, plan: Plan, *, skip_invalid: bool = False) -> Planned:
+    """The points of a plan in a scenario. What the scenario sweeps itself, and the plan does not, multiplies them.
+
+    Args:
+        scenario: What the plan changes.
+        plan: Which points.
+        skip_invalid: Leave out points that the scenario format refuses, in place of an error.
+
+    Raises:
+        InputError: A path, value or combination is not usable; or there is nothing left.
+    """
+    rows = plan.rows()
+    base = [{path: value for path, value in row.items() if path not in rows[0]} for row in own_rows(scenario)]
+    # A scenario's own points may have differed in nothing but what the plan sets.
+    distinct = [row for index, row in enumerate(base) if row not in base[:index]]
+    rows = [own | row for own in distinct for row in rows]
+    planned = Planned()
+    for start in range(0, len(rows), _CHUNK):
+        _lay(scenario, rows[start : start + _CHUNK], planned, skip_invalid=skip_invalid)
+    if not planned.scenarios:
+        reason = f"; the first: {planned.skipped[0][1]}" if planned.skipped else ""
+        raise InputError(f"no point of the sweep is usable{reason}")
+    return planned
+
+
+def own_rows(scenario: Scenario) -> list[Row]:
+    """What a scenario sweeps itself, as points; one without values if nothing."""
+    sweep = scenario.document.get("sweep") or {}
+    if isinstance(sweep, list):
+        designs: dict[str, Any] = {}
+        for row in sweep:
+            if isinstance(design := row.get(_PRESET), dict):
+                designs |= design
+        return [row | ({_PRESET: _named(row[_PRESET], designs)} if _PRESET in row else {}) for row in sweep]
+    axes = {
+        path: [{name: design} for name, design in values.items()] if isinstance(values, dict) else values
+        for path, values in sweep.items()
+    }
+    return [dict(zip(axes, values, strict=True)) for values in itertools.product(*axes.values())]
+
+
+def _named(design: Any, known: Mapping[str, Any]) -> Any:  # noqa: ANN401
+    """A design with its name, in full where it is known."""
+    return {design: known[design]} if isinstance(design, str) and design in known else design
+
+
+def _lay(scenario: Scenario, rows: list[Row], planned: Planned, *, skip_invalid: bool) -> None:
+    try:
+        planned.scenarios.append(scenario.with_({"sweep": _with_designs(scenario, rows)}))
+    except InputError as error:
+        if not skip_invalid:
+            raise
+        if len(rows) == 1:
+            planned.skipped.append((rows[0], str(error)))
+            return
+        middle = len(rows) // 2
+        _lay(scenario, rows[:middle], planned, skip_invalid=True)
+        _lay(scenario, rows[middle:], planned, skip_invalid=True)
+
+
+def _with_designs(scenario: Scenario, rows: list[Row]) -> list[Row]:
+    """Presets are whole designs, given in full where they come first."""
+    if not any(_PRESET in row for row in rows):
+        return rows
+    seen: dict[str, Any] = {}
+    result = []
+    for row in rows:
+        design = row.get(_PRESET)
+        if isinstance(design, str):
+            name, section = design, None
+        elif isinstance(design, Mapping) and len(design) == 1:
+            name, section = next(iter(design.items()))
+        else:
+            raise InputError(f"{_PRESET}: the name of a preset, or a library section under its name; not {design!r}")
+        if name not in seen:
+            seen[name] = scenario.design(name) if section is None else section
+            result.append(row | {_PRESET: {name: seen[name]}})
+        else:
+            result.append(row | {_PRESET: name})
+    return result

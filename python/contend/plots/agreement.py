@@ -1,0 +1,119 @@
+"""Measured values against predicted ones."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from matplotlib import rc_context
+from matplotlib.ticker import EngFormatter, NullFormatter
+
+from contend.errors import InputError
+from contend.plots.style import STYLE, Picture, add_heading, single
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from contend.jsontypes import JsonObject
+
+_COLUMNS = ("predicted_low", "predicted_high", "measured_low", "measured_high")
+_MARKERS = "osD^vP*X"
+_LOG_ABOVE = 10.0
+_WITHIN = 0.2
+_FEW_TICKS = 10.0
+
+
+def validation_frame(document: JsonObject) -> pl.DataFrame:
+    """The points of a validation result (docs/validation.md) as measured_against_predicted takes them.
+
+    Args:
+        document: The JSON that `contend validate` writes, with "points".
+
+    Raises:
+        InputError: It is something else.
+    """
+    from contend.frames import frame_of
+
+    try:
+        return frame_of({
+            "group": point["dataset"], **point["parameters"],
+            "measured": point["measured"]["median"],
+            "measured_low": point["measured"]["iqr"][0], "measured_high": point["measured"]["iqr"][1],
+            "predicted": point["predicted"]["mean"],
+            "predicted_low": point["predicted"]["ci95"][0], "predicted_high": point["predicted"]["ci95"][1],
+        } for point in document["points"])  # fmt: skip
+    except (KeyError, TypeError, IndexError) as error:
+        raise InputError(f"this is not the content of a validation result: {error!r}") from error
+
+
+def checked_rows(data: pl.DataFrame | list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Rows with positive "measured" and "predicted"; missing ends of intervals are the values themselves.
+
+    Raises:
+        InputError: A column is missing, or there are no rows.
+    """
+    rows: list[dict[str, Any]] = data if isinstance(data, list) else data.to_dicts()
+    if not rows:
+        raise InputError("there are no points to draw")
+    for row in rows:
+        if not all(isinstance(row.get(name), int | float) and row[name] > 0 for name in ("measured", "predicted")):
+            raise InputError(f"each row needs positive numbers under 'measured' and 'predicted'; one is {row}")
+    filled = []
+    for row in rows:
+        ends = {name: row.get(name) if row.get(name) is not None else row[name.partition("_")[0]] for name in _COLUMNS}
+        filled.append({"group": "", **row, **ends})
+    return filled
+
+
+def measured_against_predicted(
+    data: pl.DataFrame | list[dict[str, Any]], *, unit: str = "msg/s", title: str = ""
+) -> Picture:
+    """Each point's prediction over its measurement; on the diagonal both agree, within the band by 20 %.
+
+    Args:
+        data: Rows with "measured" and "predicted", and if known "measured_low", "measured_high", "predicted_low",
+            "predicted_high" (ends of intervals) and "group" (one colour each).
+        unit: Of both.
+        title: Of the picture.
+
+    Raises:
+        InputError: A column is missing, or a value is not positive.
+    """
+    rows = checked_rows(data)
+    ends = [value for row in rows for value in (row["measured"], row["predicted"])]
+    low, high = min(ends), max(ends)
+    logarithmic = high / low > _LOG_ABOVE
+    margin = 1.5 if logarithmic else 1.1
+    limits = (low / margin, high * margin) if logarithmic else (0.0, high * margin)
+    with rc_context(STYLE):
+        picture, axes = single(5.4, 5.0)
+        if logarithmic:
+            axes.set(xscale="log", yscale="log")
+        axes.plot(limits, limits, color="black", lw=0.8, zorder=1)
+        band = [(1 - _WITHIN) * end for end in limits], [(1 + _WITHIN) * end for end in limits]
+        axes.fill_between(limits, *band, color="black", alpha=0.07, lw=0, label="within 20 %")
+        for index, group in enumerate(dict.fromkeys(row["group"] for row in rows)):
+            own = [row for row in rows if row["group"] == group]
+            measured, predicted = ([row[name] for row in own] for name in ("measured", "predicted"))
+            axes.errorbar(
+                measured, predicted, xerr=_bars(own, "measured"), yerr=_bars(own, "predicted"),
+                fmt=_MARKERS[index % len(_MARKERS)], color=f"C{index % 10}", ms=5, elinewidth=0.8, alpha=0.9,
+                label=str(group) or None, zorder=3,
+            )  # fmt: skip
+        axes.set_xlim(*limits)
+        axes.set_ylim(*limits)
+        axes.set_aspect("equal")
+        for side in (axes.xaxis, axes.yaxis):
+            side.set_major_formatter(EngFormatter(sep=""))
+            if logarithmic and high / low > _FEW_TICKS:
+                side.set_minor_formatter(NullFormatter())
+        axes.set_xlabel(f"measured ({unit})")
+        axes.set_ylabel(f"predicted ({unit})")
+        axes.legend(fontsize="small", loc="upper left")
+        add_heading(picture, title)
+        return picture
+
+
+def _bars(rows: list[dict[str, Any]], name: str) -> list[list[float]]:
+    """How far intervals reach below and above their values."""
+    below = [max(0.0, row[name] - row[f"{name}_low"]) for row in rows]
+    return [below, [max(0.0, row[f"{name}_high"] - row[name]) for row in rows]]

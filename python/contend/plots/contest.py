@@ -1,0 +1,67 @@
+"""Two designs side by side: their rates, and the ratio."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from matplotlib import rc_context
+
+from contend.axes import axis_value, x_axis
+from contend.plots.curves import add_legend, set_scale
+from contend.plots.style import STYLE, Picture, figure_bytes
+
+if TYPE_CHECKING:
+    from contend.comparison import Comparison, PointComparison
+
+
+def _comparison_curves(comparison: Comparison) -> tuple[str | None, dict[str, list[PointComparison]]]:
+    """The x axis, and points by the label of their curve."""
+    points = comparison.points
+    axis = x_axis(points)
+    names = [name for name in points[0].parameters if name != axis]
+    groups: dict[str, list[PointComparison]] = {}
+    for point in points:
+        groups.setdefault(", ".join(f"{name}={point.parameters[name]}" for name in names), []).append(point)
+    for group in groups.values():
+        if axis is not None:
+            group.sort(key=lambda point: axis_value(point, axis))
+    return axis, groups
+
+
+def draw_comparison(comparison: Comparison) -> Picture:
+    """Draws both sides' rates above their ratio.
+
+    Args:
+        comparison: At least one point.
+    """
+    axis, groups = _comparison_curves(comparison)
+    with rc_context(STYLE):
+        figure = Picture(figsize=(10.4, 7.0), layout="constrained")
+        rates, ratios = figure.subplots(2, 1, sharex=True, height_ratios=[3, 2])
+        for index, (label, points) in enumerate(groups.items()):
+            x = list(range(len(points))) if axis is None else [axis_value(point, axis) for point in points]
+            colour = f"C{index % 10}"
+            for side, line, marker in (("A", "-", "o"), ("B", "--", "s")):
+                values = [point.rate.a if side == "A" else point.rate.b for point in points]
+                name = f"{side}, {label}" if label else side
+                rates.plot(x, [v.mean for v in values], line, marker=marker, color=colour, markersize=4, label=name)
+            centre = [point.rate.ratio.value or 0.0 for point in points]
+            low = [point.rate.ratio.low or value for point, value in zip(points, centre, strict=True)]
+            high = [point.rate.ratio.high or value for point, value in zip(points, centre, strict=True)]
+            ratios.plot(x, centre, "-", marker="o", color=colour, markersize=4)
+            ratios.fill_between(x, low, high, color=colour, alpha=0.2, lw=0)
+        ratios.axhline(1.0, color="black", lw=0.8)
+        set_scale(rates, [side.mean for point in comparison.points for side in (point.rate.a, point.rate.b)])
+        rates.set_ylabel("message rate (msg/s)")
+        rates.set_title(f"A = {comparison.name_a}\nB = {comparison.name_b}", fontsize="medium", loc="left")
+        add_legend(rates)
+        ratios.set_ylabel("B / A, 95 % interval")
+        ratios.set_xlabel("" if axis is None else axis.replace("_", " "))
+        if axis is None:
+            ratios.set_xticks([0], ["the point"])
+        return figure
+
+
+def comparison_picture_bytes(comparison: Comparison) -> dict[str, bytes]:
+    """The picture of a comparison in both formats: {"png": ..., "svg": ...}."""
+    return figure_bytes(draw_comparison(comparison))

@@ -1,0 +1,245 @@
+"""Curves of rates over an axis of a sweep, with their confidence bands."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from typing import TYPE_CHECKING, Any
+
+from matplotlib import rc_context
+
+from contend.axes import Curve, axis_value, curves, x_axis
+from contend.errors import InputError
+from contend.plots.style import STYLE, Picture, add_heading, single
+from contend.results import Results
+from contend.study import study_points
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from matplotlib.axes import Axes
+
+    from contend.results import PointResult
+    from contend.study import StudyPoint
+
+# About how many characters of a legend fit side by side, for a picture 10.4 inches wide.
+_LEGEND_WIDTH = 150
+_FULL_WIDTH = 10.4
+_MAX_TICKS = 10
+_STUDY_MARKER = "\N{BLACK STAR}"
+_MARKERS = "osD^vP*X"
+_LINES = ("-", "--", ":", "-.")
+# A rate axis is logarithmic when its largest value is more than so many times the smallest.
+_LOG_ABOVE = 50.0
+_MOST_ABOVE = 1.6
+
+
+def measure_of(results: Results) -> tuple[str, str]:
+    """What a run measures: the name, and the label of its axis."""
+    points = results.points
+    if points[0].message_rate is not None:
+        operation = results.scenario.get("workload", {}).get("operation")  # of one-sided workloads
+        return "message_rate", "message rate (msg/s)" if operation is None else f"{operation} rate (operations/s)"
+    if "perceived_bandwidth" in points[0].estimates:
+        return "perceived_bandwidth", "perceived bandwidth (MiB/s)"
+    return "time_per_operation_s", "time per operation (s)"
+
+
+def value_of(point: PointResult, measure: str) -> tuple[float, float, float]:
+    """A measure of a point: its mean and both ends of its interval, which are the mean where there is none."""
+    estimate = point.estimates.get(measure)
+    if estimate is None:
+        value = float(point.scalars.get(measure, point.counters.get(measure, 0.0)))
+        return value, value, value
+    low = estimate.mean if estimate.low is None else estimate.low
+    high = estimate.mean if estimate.high is None else estimate.high
+    return estimate.mean, low, high
+
+
+def point_labels(points: tuple[PointResult, ...]) -> list[str]:
+    """Parameters and values, one a line."""
+    return ["\n".join(f"{k}={v}" for k, v in point.parameters.items()) or "the point" for point in points]
+
+
+def line_styles(all_curves: list[Curve]) -> list[dict[str, Any]]:
+    """A colour for each value of the first parameter that tells curves apart, line and marker for the others."""
+    names = list(all_curves[0].parameters)
+    colours = list(dict.fromkeys(str(curve.parameters.get(names[0])) if names else "" for curve in all_curves))
+    rests = list(dict.fromkeys(str([curve.parameters.get(name) for name in names[1:]]) for curve in all_curves))
+    styles = []
+    for curve in all_curves:
+        colour = colours.index(str(curve.parameters.get(names[0])) if names else "")
+        rest = rests.index(str([curve.parameters.get(name) for name in names[1:]]))
+        marker = _MARKERS[(rest if len(rests) > 1 else colour) % len(_MARKERS)]
+        styles.append({"color": f"C{colour % 10}", "linestyle": _LINES[rest % len(_LINES)], "marker": marker})
+    return styles
+
+
+def draw_curves(axes: Axes, all_curves: list[Curve], axis: str, measure: str) -> None:
+    """Lines with markers and bands."""
+    labels: dict[float, str] = {}
+    for curve, style in zip(all_curves, line_styles(all_curves), strict=True):
+        x = [axis_value(point, axis) for point in curve.points]
+        values = [value_of(point, measure) for point in curve.points]
+        (line,) = axes.plot(x, [v[0] for v in values], markersize=4, label=curve.label, **style)
+        labels |= {value: _tick_text(point.parameters[axis]) for value, point in zip(x, curve.points, strict=True)}
+        low, high = [max(0.0, v[1]) for v in values], [v[2] for v in values]
+        axes.fill_between(x, low, high, color=line.get_color(), alpha=0.2, lw=0)
+    axes.set_xlabel(axis.replace("_", " "))
+    set_x_axis(axes, sorted(labels), labels)
+
+
+def _tick_text(value: object) -> str:
+    return f"{value:g}" if isinstance(value, int | float) else str(value)
+
+
+def set_x_axis(axes: Axes, values: list[float], labels: Mapping[float, str] | None = None) -> None:
+    """Ticks at values of the sweep, the last one included; the values themselves unless there are labels."""
+    texts = labels or {value: f"{value:g}" for value in values}
+    if _is_geometric(values):
+        axes.set_xscale("log", base=2)
+        axes.set_xticks(values, [texts[value] for value in values])
+        axes.minorticks_off()
+    else:
+        ticks = values[:: -math.ceil(len(values) / _MAX_TICKS)]
+        axes.set_xticks(ticks, [texts[tick] for tick in ticks])
+
+
+def _is_geometric(ticks: list[float]) -> bool:
+    """Whether values double (or more) from one to the next, as window sizes do."""
+    return len(ticks) > 2 and ticks[0] > 0 and all(b / a >= 2 for a, b in itertools.pairwise(ticks))  # noqa: PLR2004
+
+
+def draw_study(
+    axes: Axes, measured: list[StudyPoint], all_curves: list[Curve], axis: str, counter: str | None = None
+) -> None:
+    """Published measurements: a star, or a line between two where one number stands for a range."""
+    for item in measured:
+        value = item.message_rate if counter is None else item.per_message.get(counter)
+        if value is None or axis not in item.parameters:
+            continue
+        for curve, style in zip(all_curves, line_styles(all_curves), strict=True):
+            at = [axis_value(point, axis) for point in curve.points if item.is_of(point.parameters)]
+            if at:
+                star = {"marker": "*", "markersize": 12, "markerfacecolor": style["color"], "markeredgecolor": "black"}
+                ends = sorted({at[0], at[-1]})
+                axes.plot(ends, [value] * len(ends), color="black", lw=1, ls=(0, (6, 4)), zorder=5, **star)
+                break
+
+
+def study_label(measured: list[StudyPoint]) -> str:
+    """What the stars mean."""
+    if not measured:
+        return ""
+    targets = sum(item.calibrated for item in measured)
+    how = {0: "", len(measured): ", a target of calibration"}.get(targets, ", some of it targets of calibration")
+    return f"{_STUDY_MARKER} reported by the study{how}"
+
+
+def set_scale(axes: Axes, values: list[float]) -> None:
+    """From zero where that shows everything, else logarithmic."""
+    from matplotlib.ticker import EngFormatter, NullFormatter
+
+    positive = [value for value in values if value > 0]
+    if len(positive) == len(values) and max(positive) / min(positive) > _LOG_ABOVE:
+        axes.set_yscale("log")
+        axes.yaxis.set_minor_formatter(NullFormatter())
+    else:
+        from_zero(axes)
+        # A band of few replications may be wider than everything else; the curves are what the picture is about.
+        axes.set_ylim(top=min(axes.get_ylim()[1], _MOST_ABOVE * max(positive, default=1.0)))
+    axes.yaxis.set_major_formatter(EngFormatter())
+
+
+def from_zero(axes: Axes) -> None:
+    """A linear axis that begins at zero."""
+    axes.set_ylim(0, 1.08 * axes.dataLim.y1 or 1.0)
+
+
+def add_legend(axes: Axes) -> None:
+    """Below the axes: it hides nothing, and the curves have the whole width."""
+    figure = axes.get_figure(root=True)
+    share = 1.0 if figure is None else min(1.0, figure.get_figwidth() / _FULL_WIDTH)
+    handles, labels = axes.get_legend_handles_labels()
+    if len(handles) > 1:
+        columns = max(1, min(4, int(share * _LEGEND_WIDTH) // (max(map(len, labels)) + 5)))
+        if len(handles) > columns:  # rows of equal length keep what belongs together in one column
+            columns = min(columns, math.ceil(len(handles) / math.ceil(len(handles) / columns)))
+        axes.legend(fontsize="small", loc="upper center", bbox_to_anchor=(0.5, 0.0), borderaxespad=4.4, ncols=columns)
+
+
+def draw_bars(axes: Axes, points: tuple[PointResult, ...], measure: str) -> None:
+    """A bar for each point, with its interval."""
+    values = [value_of(point, measure) for point in points]
+    errors = [[v[0] - v[1] for v in values], [v[2] - v[0] for v in values]]
+    axes.bar(range(len(points)), [v[0] for v in values], yerr=errors, capsize=3, color="#4e79a7", width=0.6)
+    axes.set_xticks(range(len(points)), point_labels(points))
+
+
+def rate(
+    results: Results | Mapping[str, Results],
+    *,
+    x: str | None = None,
+    measure: str | None = None,
+    title: str | None = None,
+    study: bool = True,
+) -> Picture:
+    """Message rate (or another measure) over threads or another swept number, a curve for each design, with 95 % bands.
+
+    Args:
+        results: A run or sweep; or several by the name of their curve.
+        x: The parameter on the horizontal axis; the first swept number if not given. Quantities ("1 KiB") count.
+        measure: "message_rate" (msg/s), "bandwidth" (MiB/s), or the name of a counter; what the run is about if not
+            given.
+        title: Of the picture; the scenario's name if not given, "" for none.
+        study: Whether to mark what the study behind a shipped scenario reports.
+
+    Raises:
+        InputError: Nothing is swept, or the parameter or measure is not there.
+    """
+    shown = list(results.items()) if not isinstance(results, Results) else [("", results)]
+    if not shown or not all(entry.points for _, entry in shown):
+        raise InputError("there are no results to draw")
+    first = shown[0][1]
+    axis = x or x_axis(first.points)
+    if axis is None or any(axis not in point.parameters for _, entry in shown for point in entry.points):
+        swept = ", ".join(first.points[0].parameters) or "nothing"
+        raise InputError(f"{axis or 'no number'} is swept to draw a rate over; swept: {swept}")
+    name, label = measure_of(first)
+    if measure is not None and measure != name:
+        name, label = measure, measure_label(first, measure)
+    all_curves = [
+        Curve(", ".join(filter(None, (prefix, curve.label))), curve.points, {"": prefix, **curve.parameters})
+        if prefix
+        else curve
+        for prefix, entry in shown
+        for curve in curves(entry.points, axis)
+    ]
+    with rc_context(STYLE):
+        picture, axes = single(height=4.0 + 0.16 * len(all_curves) / 2)
+        draw_curves(axes, all_curves, axis, name)
+        measured = study_points(first.name) if study and name == "message_rate" and len(shown) == 1 else []
+        measured = [item for item in measured if any(item.is_of(point.parameters) for point in first.points)]
+        draw_study(axes, measured, all_curves, axis)
+        add_legend(axes)
+        set_scale(axes, [value_of(point, name)[0] for curve in all_curves for point in curve.points])
+        axes.set_ylabel(label)
+        if measured:
+            axes.set_title(study_label(measured), fontsize="small", loc="left")
+        add_heading(picture, first.name if title is None else title)
+        return picture
+
+
+def measure_label(results: Results, measure: str) -> str:
+    """The label of an axis for a measure or counter.
+
+    Raises:
+        InputError: The points do not have it.
+    """
+    point = results.points[0]
+    known = [*point.estimates, *point.scalars, *point.counters]
+    if measure not in known:
+        raise InputError(f"there is no measure {measure!r}; there are: {', '.join(known)}")
+    unit = results.units.get(measure)
+    words = measure.removesuffix("_ns").removesuffix("_s").replace("_", " ")
+    return f"{words} ({unit})" if unit else words

@@ -1,0 +1,102 @@
+"""The picture of a run: message rate over the first swept number, and where the time went."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+from matplotlib import rc_context
+
+from contend.axes import axis_value, curves, x_axis
+from contend.plots.budget import budget_points, draw_budgets, roles_of
+from contend.plots.curves import (
+    add_legend,
+    draw_bars,
+    draw_curves,
+    draw_study,
+    from_zero,
+    line_styles,
+    measure_of,
+    set_scale,
+    set_x_axis,
+    study_label,
+    value_of,
+)
+from contend.plots.style import STYLE, Picture, figure_bytes
+from contend.study import study_points
+
+if TYPE_CHECKING:
+    from matplotlib.figure import SubFigure
+
+    from contend.axes import Curve
+    from contend.results import Results
+    from contend.study import StudyPoint
+
+
+def _draw_counters(
+    figure: SubFigure, measured: list[StudyPoint], names: list[str], all_curves: list[Curve], axis: str
+) -> None:
+    """Counters over messages received, with what the study reports, one panel each."""
+    panels = figure.subplots(1, len(names), squeeze=False)[0]
+    for panel, name in zip(panels, names, strict=True):
+        for curve, style in zip(all_curves, line_styles(all_curves), strict=True):
+            x = [axis_value(point, axis) for point in curve.points]
+            values = [point.counters[name] / point.counters["messages_received"] for point in curve.points]
+            panel.plot(x, values, markersize=4, **style)
+            set_x_axis(panel, x)
+        draw_study(panel, measured, all_curves, axis, name)
+        from_zero(panel)
+        panel.set_xlabel(axis.replace("_", " "))
+        words = name.removesuffix("_ns").replace("_", " ")
+        panel.set_ylabel(f"{words} (ns per message)" if name.endswith("_ns") else f"{words} (of all messages)")
+
+
+def draw(results: Results) -> Picture:
+    """Draws the picture of a run.
+
+    Args:
+        results: A run with at least one point.
+    """
+    points = results.points
+    axis = x_axis(points)
+    all_curves = curves(points, axis)
+    measure, measure_label = measure_of(results)
+    roles = roles_of(points)
+    measured = [item for item in study_points(results.name) if any(item.is_of(point.parameters) for point in points)]
+    known = {name for item in measured for name in item.per_message}
+    counters = [name for name in points[0].counters if name in known] if axis is not None else []
+    bars = len(budget_points(all_curves, axis)[0])
+    heights = {
+        "rate": 4.2 + 0.15 * math.ceil(len(all_curves) / 3),
+        "counters": 2.6 if counters else 0.0,
+        "budgets": 1.5 + 0.18 * max(4, bars) if roles else 0.0,
+    }
+    heights = {name: height for name, height in heights.items() if height > 0}
+    with rc_context(STYLE):
+        figure = Picture(figsize=(10.4, sum(heights.values())), layout="constrained")
+        parts = figure.subfigures(len(heights), 1, height_ratios=list(heights.values()), squeeze=False)[:, 0]
+        part = dict(zip(heights, parts, strict=True))
+        rate = part["rate"].subplots()
+        if axis is None:
+            draw_bars(rate, points, measure)
+        else:
+            draw_curves(rate, all_curves, axis, measure)
+            if measure == "message_rate":
+                draw_study(rate, measured, all_curves, axis)
+            add_legend(rate)
+        set_scale(rate, [value_of(point, measure)[0] for point in points])
+        rate.set_ylabel(measure_label)
+        rate.set_title(f"{results.name}\n", fontsize="large", fontweight="bold")
+        rate.set_title(study_label(measured) if axis is not None else "", fontsize="small", loc="left")
+        if any(point.replications > 1 for point in points):
+            rate.set_title("mean, 95 % confidence interval", fontsize="small", loc="right")
+        if counters and axis is not None:
+            _draw_counters(part["counters"], measured, counters, all_curves, axis)
+        if roles:
+            draw_budgets(part["budgets"], all_curves, axis, roles)
+        return figure
+
+
+def picture_bytes(results: Results) -> dict[str, bytes]:
+    """The picture in both formats: {"png": ..., "svg": ...}; the same results give the same bytes."""
+    return figure_bytes(draw(results))

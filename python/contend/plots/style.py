@@ -1,0 +1,115 @@
+"""What all pictures have in common: colours, fonts, how they become files and show in notebooks."""
+
+from __future__ import annotations
+
+import io
+import textwrap
+from typing import TYPE_CHECKING, Any
+
+from matplotlib import rc_context
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.figure import Figure
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from matplotlib.axes import Axes
+
+# Fixed colours: a category looks the same in every picture.
+CATEGORY_COLOURS = {
+    "software": "#4e79a7",
+    "lock_wait": "#e15759",
+    "line_transfer": "#ff9d9a",
+    "matching": "#f28e2b",
+    "out_of_sequence": "#ffbe7d",
+    "nic_post": "#59a14f",
+    "completion": "#8cd17d",
+    "poll_idle": "#d4d4d4",
+    "blocked": "#bab0ac",
+    "barrier": "#79706e",
+    "copy": "#b07aa1",
+    "compute": "#9c755f",
+}
+OTHER_COLOURS = ("#edc948", "#b6992d", "#499894", "#86bcb6", "#d37295", "#9d7660")
+# Ten colours that people with colour vision deficiencies tell apart (Petroff, arXiv:2107.02270).
+SERIES_COLOURS = (
+    "#3f90da", "#ffa90e", "#bd1f01", "#94a4a2", "#832db6", "#a96b59", "#e76300", "#b9ac70", "#717581", "#92dadd",
+)  # fmt: skip
+STYLE: Any = {
+    # The same bytes for the same results: no random identifiers.
+    "svg.hashsalt": "contend",
+    "font.size": 9.0,
+    "axes.prop_cycle": f"cycler('color', {[colour[1:] for colour in SERIES_COLOURS]})",
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.grid": True,
+    "axes.axisbelow": True,
+    "grid.alpha": 0.3,
+    "figure.dpi": 110,
+    "legend.frameon": False,
+}
+_FILE_DPI = 150
+_NOTEBOOK_DPI = 96
+_HEADING_CHARACTERS_PER_INCH = 9.5
+
+
+class Picture(Figure):
+    """A Matplotlib figure that shows itself in a notebook and writes itself in the style it was drawn in."""
+
+    def _repr_png_(self) -> bytes:
+        return figure_bytes(self, ("png",), dpi=_NOTEBOOK_DPI)["png"]
+
+    def save(self, path: str | Path) -> Path:
+        """Writes the picture.
+
+        Args:
+            path: A .png, .svg or .pdf file.
+
+        Raises:
+            ContendError: It cannot be written.
+            InputError: It is another kind of file.
+        """
+        from pathlib import Path as File
+
+        from contend.errors import InputError
+        from contend.files import write_file
+
+        file = File(path)
+        kind = file.suffix.lower().removeprefix(".")
+        if kind not in _METADATA:
+            raise InputError(f"{file}: a picture is a {', '.join(f'.{name}' for name in _METADATA)} file")
+        write_file(file, figure_bytes(self, (kind,))[kind])
+        return file
+
+
+_METADATA: dict[str, dict[str, Any]] = {
+    "png": {"Software": None},
+    "svg": {"Date": None, "Creator": None},
+    "pdf": {"CreationDate": None, "Creator": None, "Producer": None},
+}
+
+
+def figure_bytes(figure: Figure, kinds: Sequence[str] = ("png", "svg"), *, dpi: int = _FILE_DPI) -> dict[str, bytes]:
+    """A figure in some formats ("png", "svg", "pdf"), by format; the same figure gives the same bytes."""
+    pictures = {}
+    with rc_context(STYLE):
+        FigureCanvasAgg(figure)
+        for kind in kinds:
+            buffer = io.BytesIO()
+            figure.savefig(buffer, format=kind, dpi=dpi, metadata=_METADATA[kind])
+            pictures[kind] = buffer.getvalue()
+    return pictures
+
+
+def add_heading(picture: Picture, text: str) -> None:
+    """A title above everything, broken into lines that fit; none if the text is empty."""
+    if text:
+        width = max(12, int(_HEADING_CHARACTERS_PER_INCH * picture.get_figwidth()))
+        picture.suptitle(textwrap.fill(text, width), x=0.01, ha="left", fontsize="large", fontweight="bold")
+
+
+def single(width: float = 6.4, height: float = 4.2) -> tuple[Picture, Axes]:
+    """A picture with one pair of axes; draw in it inside rc_context(STYLE). Sizes in inches."""
+    picture = Picture(figsize=(width, height), layout="constrained")
+    return picture, picture.subplots()

@@ -1,0 +1,386 @@
+"""A scenario as a value: load it, look into it, change it, run it."""
+
+from __future__ import annotations
+
+import difflib
+import json
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from contend.errors import ContendError, InputError
+from contend.scenario import Point, ResolvedScenario, find_scenario, resolve_scenario
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    import polars as pl
+
+    from contend.comparison import Comparison
+    from contend.explanation import Explanation
+    from contend.jsontypes import JsonObject, Scalar
+    from contend.plans import PlanLike
+    from contend.results import Results
+    from contend.sweeps import SweepResults
+
+# What stands for a scenario in the functions of the package.
+ScenarioLike: TypeAlias = "Scenario | str | Path | Mapping[str, Any]"
+
+_PROPOSALS = 3
+_PRESET = "library.preset"
+
+
+def json_text(value: object) -> str:
+    """A value as an override: JSON, with numbers of NumPy and Polars as plain ones.
+
+    Raises:
+        InputError: It has no JSON form.
+    """
+    try:
+        return json.dumps(value, allow_nan=False, default=_plain)
+    except (TypeError, ValueError) as error:
+        raise InputError(f"{value!r} cannot stand in a scenario: {error}") from error
+
+
+def _plain(value: object) -> object:
+    item = getattr(value, "item", None)
+    if callable(item):
+        return item()
+    if isinstance(value, range):
+        return list(value)
+    raise TypeError(f"a {type(value).__name__} has no JSON form")
+
+
+def leaves(value: object, path: str = "") -> Iterator[tuple[str, object]]:
+    """All values of a JSON object by dotted path."""
+    if isinstance(value, dict):
+        for key, entry in value.items():
+            yield from leaves(entry, f"{path}.{key}" if path else str(key))
+    else:
+        yield path, value
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class Scenario:
+    """A machine, a network, a library design and a workload, with every default filled in.
+
+    Scenarios do not change: `with_` returns a new one. Two are equal when they simulate the same points.
+
+    Examples:
+        >>> scenario = load("fig5_2a_base")
+        >>> scenario["workload.window"]
+        128
+        >>> small = scenario.with_({"workload.pairs": 4, "machine.futex.wake_latency": "2 us"})
+        >>> small["workload.pairs"], len(small.points)
+        (4, 1)
+        >>> scenario.with_({"workload.pears": 4})
+        Traceback (most recent call last):
+        ...
+        contend.errors.InputError: ... /workload: unknown key "pears"; did you mean 'pairs'? ...
+    """
+
+    path: Path
+    """The file, or the name that stands for one in messages."""
+    overrides: tuple[tuple[str, str], ...] = ()
+    """What was changed: dotted path and JSON text, in order."""
+    text: str | None = field(default=None)
+    """The scenario itself when it did not come from a file."""
+
+    @cached_property
+    def resolved(self) -> ResolvedScenario:
+        """Every value with its origin, and all points.
+
+        Raises:
+            InputError: The file or a change is not usable.
+        """
+        return resolve_scenario(self.path, self.overrides, self.text)
+
+    # Looking into it.
+
+    @property
+    def name(self) -> str:
+        """Its name, which is the file's if it has none."""
+        return self.resolved.name
+
+    @property
+    def description(self) -> str:
+        """What its author says of it."""
+        return str(self.resolved.document.get("description", ""))
+
+    @property
+    def document(self) -> JsonObject:
+        """All of it as a JSON object, which is a scenario file itself."""
+        return self.resolved.document
+
+    @property
+    def points(self) -> tuple[Point, ...]:
+        """What will be simulated, in order; one point if nothing is swept."""
+        return self.resolved.points
+
+    @property
+    def seed(self) -> int:
+        """The seed of all random streams."""
+        return int(self.points[0].config["run"]["seed"])
+
+    @property
+    def replications(self) -> int:
+        """Independent runs of each point."""
+        return self.points[0].replications
+
+    @property
+    def axes(self) -> dict[str, list[Any]]:
+        """What is swept: the values by dotted path, designs by their names. Empty if nothing is."""
+        sweep = self.document.get("sweep") or {}
+        if isinstance(sweep, list):
+            return {path: _unique([_value_name(sample[path]) for sample in sweep]) for path in sweep[0]}
+        return {path: list(values) for path, values in sweep.items()}
+
+    def origin(self, path: str) -> str:
+        """Where a value comes from, such as "profile alembert (literature: ...)" or "command line" for a change.
+
+        Args:
+            path: Dotted path of the value.
+
+        Raises:
+            InputError: There is no such value.
+        """
+        self[path]
+        pointer = "/" + path.replace(".", "/")
+        while pointer and pointer not in self.resolved.origins:
+            pointer = pointer.rpartition("/")[0]
+        return self.resolved.origins.get(pointer, "")
+
+    def __getitem__(self, path: str) -> Any:  # noqa: ANN401 - any JSON value
+        """A value by dotted path, in the first point of a sweep.
+
+        Raises:
+            InputError: There is no such value; the message names the nearest.
+        """
+        config = self.points[0].config
+        value: Any = config
+        for key in path.split("."):
+            if not isinstance(value, dict) or key not in value:
+                raise InputError(f"{self.name} has no value {path!r}{_proposals(path, config)}")
+            value = value[key]
+        return value
+
+    def __contains__(self, path: object) -> bool:
+        """Whether there is a value at a dotted path."""
+        try:
+            self[str(path)]
+        except InputError:
+            return False
+        return True
+
+    def frame(self) -> pl.DataFrame:
+        """Every value with where it comes from: columns path, value (as JSON), origin."""
+        import polars as pl
+
+        rows = [
+            (path, json.dumps(value, ensure_ascii=False), self.origin(path))
+            for path, value in leaves(self.points[0].config)
+        ]
+        return pl.DataFrame(rows, schema={"path": pl.String, "value": pl.String, "origin": pl.String}, orient="row")
+
+    # Changing it.
+
+    def with_(self, changes: Mapping[str, object] | None = None, /, **keywords: object) -> Scenario:
+        """The scenario with other values; checked at once.
+
+        A value given for what is swept ends that sweep.
+
+        Args:
+            changes: Values by dotted path: numbers, words, times and sizes with their unit ("2 us"), whole sections as
+                mappings. `library.preset` takes the name of a preset, which replaces the whole library design (other
+                changes of the same call come upon it, earlier ones of the library are gone); `sweep.PATH` takes a list
+                of values.
+            **keywords: The same, with two underscores for each dot: `workload__pairs=4`.
+
+        Raises:
+            InputError: A path, a value or the combination is not usable; the message says what is, and names the
+                nearest where a name is wrong.
+        """
+        wanted = dict(changes or {}) | {name.replace("__", "."): value for name, value in keywords.items()}
+        kept = self.overrides
+        if (preset := wanted.pop(_PRESET, None)) is not None:
+            wanted = {"library": self.design(preset)} | wanted
+            kept = _without_library(kept)
+        elif _names_designs(wanted.get("sweep")):
+            kept = _without_library(kept)  # they would win over the designs
+        added = tuple((path, json_text(value)) for path, value in wanted.items())
+        changed = Scenario(self.path, (*kept, *added), self.text)
+        _ = changed.resolved
+        return changed
+
+    def over(self, axes: Mapping[str, object]) -> Scenario:
+        """The scenario with a sweep: every combination of these values, and of what it sweeps itself.
+
+        Args:
+            axes: A list (or range) of values by dotted path, or {"from": ..., "to": ..., "step": ...}; an axis takes
+                the place of the one that the scenario has over the same path. `library.preset` takes a list of presets,
+                each a whole library design, or library sections by name, each upon that of the scenario's file.
+
+        Raises:
+            InputError: As with_.
+
+        Examples:
+            >>> designs = load("fig5_2a").with_({"workload.pairs": 20, "library.instances.assignment": "dedicated"})
+            >>> [point.label() for point in designs.over({"library.instances.count": [1, 20]}).points]
+            ['instances=1', 'instances=20']
+        """
+        wanted = {path: _plain_axis(values) for path, values in axes.items()}
+        if isinstance(presets := wanted.get(_PRESET), list):
+            wanted[_PRESET] = {str(preset): self.design(preset) for preset in presets}
+        return self.with_({"sweep": wanted})
+
+    def design(self, preset: object) -> JsonObject:
+        """The library section that a preset stands for, complete.
+
+        Raises:
+            InputError: There is no such preset, or it does not go with the rest of the scenario.
+        """
+        document = {key: value for key, value in self.document.items() if key != "sweep"}
+        document["library"] = {"preset": preset}
+        folder = self.path.resolve().parent
+        library: JsonObject = resolve_scenario(folder / self.path.name, (), json_text(document)).document["library"]
+        return library
+
+    def at(self, **parameters: Scalar) -> Scenario:
+        """One point of the sweep by itself.
+
+        Args:
+            **parameters: Values of swept parameters, by the names that points have them under; they may leave out what
+                one point alone has.
+
+        Raises:
+            InputError: No point, or several, have these values.
+
+        Examples:
+            >>> load("fig5_2a").at(pairs=20, instances=10, assignment="dedicated")["workload.pairs"]
+            20
+        """
+        matching = [index for index, point in enumerate(self.points) if parameters.items() <= point.parameters.items()]
+        if len(matching) != 1:
+            names = ", ".join(self.points[0].parameters) or "nothing"
+            raise InputError(f"{len(matching)} points have {parameters or 'no parameters'}; swept: {names}")
+        sweep = self.document.get("sweep")
+        if not sweep:
+            return self
+        if isinstance(sweep, list):
+            return self.with_({"sweep": [sweep[matching[0]]]})
+        values = self.points[matching[0]].parameters.values()
+        return self.with_({"sweep": {
+            path: {value: axis[value]} if isinstance(axis, dict) else [value]
+            for (path, axis), value in zip(sweep.items(), values, strict=True)
+        }})  # fmt: skip
+
+    # What one does with it.
+
+    def run(self, **options: Any) -> Results:  # noqa: ANN401
+        """Simulates all points: contend.run(self, ...)."""
+        from contend import api
+
+        return api.run(self, **options)
+
+    def sweep(self, plan: PlanLike | None = None, **options: Any) -> SweepResults:  # noqa: ANN401
+        """Simulates many points, each once in its life: contend.sweep(self, plan, ...)."""
+        from contend.sweeps import sweep
+
+        return sweep(self, plan, **options)
+
+    def compare(self, other: ScenarioLike, **options: Any) -> Comparison:  # noqa: ANN401
+        """Compares with another design: contend.compare(self, other, ...)."""
+        from contend import api
+
+        return api.compare(self, other, **options)
+
+    def explain(self, **options: Any) -> Explanation:  # noqa: ANN401
+        """Says where the time of one point goes: contend.explain(self, ...)."""
+        from contend import api
+
+        return api.explain(self, **options)
+
+    # What Python asks of a value.
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Scenario) and self.document == other.document
+
+    def __hash__(self) -> int:
+        return hash(json.dumps(self.document, sort_keys=True))
+
+    def __repr__(self) -> str:
+        try:
+            changed = "".join(f", {path}={text}" for path, text in self.overrides)
+            return f"<Scenario {self.name}: {len(self.points)} points{changed}>"
+        except ContendError as error:
+            return f"<Scenario {self.path}: {error}>"
+
+    def _repr_html_(self) -> str:
+        from contend.notebook_html import scenario_html
+
+        return scenario_html(self)
+
+
+def _without_library(overrides: tuple[tuple[str, str], ...]) -> tuple[tuple[str, str], ...]:
+    """Changes but for those of the library design."""
+    return tuple((path, text) for path, text in overrides if path.partition(".")[0] != "library")
+
+
+def _names_designs(sweep: object) -> bool:
+    """Whether a sweep, by axes or by points, is over whole library designs."""
+    if isinstance(sweep, list):
+        return any(_names_designs(point) for point in sweep)
+    return isinstance(sweep, dict) and _PRESET in sweep
+
+
+def _unique(values: list[Any]) -> list[Any]:
+    return list(dict.fromkeys(values))
+
+
+def _value_name(value: object) -> object:
+    """What a value of a sweep is called: a design in full by its name."""
+    return next(iter(value)) if isinstance(value, dict) else value
+
+
+def _plain_axis(values: object) -> object:
+    if isinstance(values, dict | str) or not hasattr(values, "__iter__"):
+        return values
+    return list(values)
+
+
+def _proposals(path: str, config: JsonObject) -> str:
+    known = [name for name, _ in leaves(config)]
+    last = path.rpartition(".")[2]
+    near = difflib.get_close_matches(path, known, n=1) or [name for name in known if name.endswith("." + last)]
+    if not near:
+        ends = {name.rpartition(".")[2]: name for name in known}
+        near = [ends[name] for name in difflib.get_close_matches(last, ends, n=_PROPOSALS)]
+    return f"; did you mean {' or '.join(map(repr, near[:_PROPOSALS]))}?" if near else ""
+
+
+def load(source: str | Path | Mapping[str, Any] | Scenario) -> Scenario:
+    """Loads a scenario.
+
+    Args:
+        source: A file, the name of a shipped scenario (with or without folder and ".json"), or the scenario itself as a
+            mapping.
+
+    Raises:
+        InputError: There is none of that name (the message names the nearest), or it is not usable.
+
+    Examples:
+        >>> load("fig5_2a_base").axes
+        {'workload.pairs': [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20]}
+    """
+    if isinstance(source, Scenario):
+        return source
+    if isinstance(source, str | Path):
+        scenario = Scenario(find_scenario(str(source)))
+    else:
+        document = dict(source)
+        document.setdefault("schema_version", 1)
+        document.setdefault("name", "unnamed")
+        scenario = Scenario(Path(f"{document['name']}"), text=json_text(document))
+    _ = scenario.resolved
+    return scenario

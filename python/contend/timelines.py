@@ -1,0 +1,124 @@
+"""A short stretch of a run in all detail: what each thread does, who holds each lock and who waits for it."""
+
+from __future__ import annotations
+
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from contend.errors import InputError
+from contend.trace_plot import Stretch, load, stretch
+from contend.tracing import write_trace
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from contend.jsontypes import JsonObject
+    from contend.plots.style import Picture
+    from contend.scenario import Point
+
+_LOCKS = "locks"
+
+
+@dataclass(frozen=True)
+class LockSpan:
+    """A thread holds a lock, or waits for it (`waits`); times in us."""
+
+    lock: str
+    thread: str
+    begin: float
+    end: float
+    waits: bool
+
+
+@dataclass(frozen=True)
+class Timeline:
+    """What happened between two moments of simulated time."""
+
+    shown: Stretch
+
+    @property
+    def begin_us(self) -> float:
+        """Where it begins, in us of simulated time."""
+        return self.shown.begin
+
+    @property
+    def end_us(self) -> float:
+        """Where it ends, in us of simulated time."""
+        return self.shown.end
+
+    def lock_spans(self) -> list[LockSpan]:
+        """Who holds and who waits for each lock, in order of time."""
+        spans = []
+        for track in self.shown.tracks:
+            for part in track.slices:
+                begin, end = max(part.begin, self.begin_us), min(part.end, self.end_us)
+                if track.process_name == _LOCKS:
+                    spans.append(LockSpan(track.name, part.name, begin, end, waits=False))
+                elif part.name == "lock_wait" and "lock" in part.arguments:
+                    spans.append(LockSpan(part.arguments["lock"], track.name, begin, end, waits=True))
+        return sorted(spans, key=lambda span: (span.begin, span.end))
+
+    def frame(self) -> pl.DataFrame:
+        """One row per span: track, kind ("lock" or the process), what, begin_us, end_us, level (depth of calls)."""
+        import polars as pl
+
+        columns = ("track", "kind", "what", "begin_us", "end_us", "level")
+        types = (pl.String, pl.String, pl.String, pl.Float64, pl.Float64, pl.Int64)
+        rows = []
+        for track in self.shown.tracks:
+            kind = "lock" if track.process_name == _LOCKS else track.process_name
+            rows += [(track.name, kind, part.name, part.begin, part.end, part.level) for part in track.slices]
+        schema = dict(zip(columns, types, strict=True))
+        return pl.DataFrame(rows, schema=schema, orient="row").sort("begin_us", "level")
+
+    def draw(self) -> Picture:
+        """Everything: threads, locks, interfaces, messages and queue lengths."""
+        from contend.trace_plot import draw
+
+        return draw(self.shown)
+
+    def __repr__(self) -> str:
+        spans = sum(len(track.slices) for track in self.shown.tracks)
+        return f"<Timeline of {self.shown.title}: {self.begin_us:.1f} to {self.end_us:.1f} us, {spans} spans>"
+
+
+def _default_begin(document: JsonObject, length_us: float) -> float:
+    """The stretch of the timed part in which threads wait most for locks."""
+    events = document["traceEvents"]
+    timed = max((event["ts"] for event in events if event["ph"] == "i"), default=0.0)
+    waits: dict[int, float] = {}
+    for event in events:
+        if event["ph"] == "X" and event["name"] == "lock_wait" and event["ts"] >= timed:
+            number = int((event["ts"] - timed) / length_us)
+            waits[number] = waits.get(number, 0.0) + min(event["dur"], length_us)
+    return float(timed + length_us * max(waits, key=lambda number: (waits[number], -number))) if waits else float(timed)
+
+
+def from_document(document: JsonObject, begin_us: float | None, length_us: float) -> Timeline:
+    """A stretch of a trace.
+
+    Raises:
+        InputError: Nothing happens in it.
+    """
+    if length_us <= 0:
+        raise InputError(f"a stretch of {length_us:g} us is empty")
+    begin = _default_begin(document, length_us) if begin_us is None else begin_us
+    shown = stretch(document, begin, begin + length_us)
+    if not any(track.slices for track in shown.tracks):
+        raise InputError(f"nothing happens from {begin:g} us to {begin + length_us:g} us")
+    return Timeline(shown)
+
+
+def from_file(path: Path, begin_us: float | None, length_us: float) -> Timeline:
+    """A stretch of a trace file; see from_document."""
+    return from_document(load(path), begin_us, length_us)
+
+
+def from_scenario(point: Point, begin_us: float | None, length_us: float, limit_mb: float) -> Timeline:
+    """Runs one replication of a point and shows a stretch of it; see from_document."""
+    with tempfile.TemporaryDirectory(prefix="contend-") as folder:
+        path = Path(folder) / "trace.json"
+        write_trace(point, path, limit_mb=limit_mb)
+        return from_file(path, begin_us, length_us)

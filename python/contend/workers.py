@@ -1,0 +1,82 @@
+"""Work on a few threads, handed out one piece at a time, with Ctrl-C seen at once."""
+
+from __future__ import annotations
+
+import queue
+import threading
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Generic, TypeVar
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+# How long the main thread may sleep before it sees Ctrl-C.
+_WAKE_UP_S = 0.2
+
+Item = TypeVar("Item")
+Result = TypeVar("Result")
+
+
+@dataclass(frozen=True)
+class Done(Generic[Item, Result]):
+    """What became of one piece of work: a result, or the error that ended it."""
+
+    item: Item
+    result: Result | None
+    error: BaseException | None = None
+
+
+class Crew(Generic[Item, Result]):
+    """Threads that call `work` for each item.
+
+    Iterate to get what is done, in order of completion. Whoever stops iterating early calls `stop`.
+    """
+
+    def __init__(self, work: Callable[[Item], Result], items: Sequence[Item], jobs: int) -> None:
+        self._work = work
+        self._items = iter(items)
+        self._left = len(items)
+        self._next = threading.Lock()
+        self._stopping = threading.Event()
+        self._done: queue.SimpleQueue[Done[Item, Result]] = queue.SimpleQueue()
+        count = min(jobs, len(items))
+        self._threads = [threading.Thread(target=self._run, name=f"simulation-{i}", daemon=True) for i in range(count)]
+        for thread in self._threads:
+            thread.start()
+
+    def __iter__(self) -> Iterator[Done[Item, Result]]:
+        while self._left:
+            try:
+                done = self._done.get(timeout=_WAKE_UP_S)
+            except queue.Empty:
+                continue
+            self._left -= 1
+            yield done
+
+    def stop(self, interrupt: Callable[[], None]) -> list[Done[Item, Result]]:
+        """Starts nothing more, waits for what is under way, and returns what had ended unseen.
+
+        Args:
+            interrupt: Makes what is under way end soon.
+        """
+        self._stopping.set()
+        interrupt()
+        for thread in self._threads:
+            thread.join()
+        seen = []
+        while not self._done.empty():
+            seen.append(self._done.get())
+        return seen
+
+    def _run(self) -> None:
+        while not self._stopping.is_set():
+            with self._next:
+                try:
+                    item = next(self._items)
+                except StopIteration:
+                    return
+            try:
+                done: Done[Item, Result] = Done(item, self._work(item))
+            except BaseException as error:  # noqa: BLE001 - told to whoever iterates
+                done = Done(item, None, error)
+            self._done.put(done)

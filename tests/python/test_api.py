@@ -1,0 +1,279 @@
+"""What `import contend` offers: scenarios as values, runs, comparisons, explanations, their frames and their looks."""
+
+import doctest
+import importlib
+import json
+import pickle
+import signal
+import threading
+import time
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+import contend
+from contend.quantities import parse_quantity
+from contend.scenarios import Scenario
+
+pytestmark = pytest.mark.core
+
+BASE = "fig5_2a_base"
+QUICK = {"workload.pairs": 2, "workload.iterations": 1, "workload.window": 16, "run.replications": 2}
+
+
+@pytest.fixture(scope="module")
+def small() -> Scenario:
+    return contend.load(BASE).with_(QUICK)
+
+
+def test_every_public_name_is_there() -> None:
+    for name in contend.__all__:
+        assert getattr(contend, name) is not None
+    assert set(contend.__all__) <= set(dir(contend))
+    with pytest.raises(AttributeError, match="no attribute 'swep'"):
+        _ = contend.swep  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize(
+    "name", ["quantities", "scenarios", "api", "plans", "sweeps", "frames", "timelines", "plots", "notebook_html"]
+)
+def test_examples_in_docstrings(name: str) -> None:
+    module = importlib.import_module(f"contend.{name}")
+    found = doctest.testmod(module, optionflags=doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE)
+    assert found.failed == 0
+
+
+class TestScenario:
+    def test_a_change_makes_another_one(self, small: Scenario) -> None:
+        changed = small.with_({"machine.futex.wake_latency": "2 us"}, workload__pairs=4)
+        assert changed["workload.pairs"] == 4
+        assert changed["machine.futex.wake_latency"] == "2 us"
+        assert small["workload.pairs"] == 2
+        assert changed != small
+        assert changed.with_({"workload.pairs": 2}) != small
+        assert small.with_({"workload.pairs": 2}) == small
+        assert len({small, small.with_({"workload.pairs": 2})}) == 1
+
+    @pytest.mark.parametrize(
+        ("change", "message"),
+        [
+            ({"workload.pears": 2}, "did you mean 'pairs'"),
+            ({"wokload.pairs": 2}, "did you mean 'workload'"),
+            ({"workload.pairs": 0}, "a whole number from 1"),
+            ({"workload.pairs": "4"}, 'found "4"'),
+            ({"workload.pairs": 4.5}, "found 4.5"),
+            ({"workload.pairs": 100}, "hardware threads"),
+            ({"machine.futex.wake_latency": "2"}, "unit"),
+            ({"machine.futex.wake_latency": float("nan")}, "cannot stand in a scenario"),
+            ({"library.matching.lock": "pthread-mutx"}, "did you mean 'pthread-mutex'"),
+            ({"library.preset": "ob1-bse"}, "ob1-base"),
+            ({"workload.pairs": object()}, "cannot stand in a scenario"),
+        ],
+    )
+    def test_a_change_is_checked_at_once(self, small: Scenario, change: dict[str, object], message: str) -> None:
+        with pytest.raises(contend.InputError, match=message):
+            small.with_(change)
+
+    def test_a_preset_replaces_the_whole_design(self, small: Scenario) -> None:
+        # The file gives its own values, which would win over the preset as a layer.
+        changed = small.with_({"library.preset": "ob1-cri", "library.instances.count": 3})
+        assert changed["library.name"] == "ob1-cri"
+        assert changed["library.progress.engine"] == "concurrent"
+        assert changed["library.instances.count"] == 3
+
+    def test_looking_up(self, small: Scenario) -> None:
+        assert "workload.pairs" in small
+        assert "workload.pears" not in small
+        with pytest.raises(contend.InputError, match=r"did you mean 'workload\.pairs'"):
+            _ = small["workload.pears"]
+        with pytest.raises(contend.InputError, match=r"workload\.window"):
+            _ = small["window"]
+        assert small.origin("workload.pairs") == "command line"
+        assert small.origin("machine.futex.wake_latency").startswith("profile alembert")
+
+    def test_every_value_with_its_origin(self, small: Scenario) -> None:
+        frame = small.frame()
+        assert frame.columns == ["path", "value", "origin"]
+        assert frame.filter(pl.col("path") == "workload.pairs").row(0) == ("workload.pairs", "2", "command line")
+
+    def test_sweeps(self) -> None:
+        scenario = contend.load("fig5_2a")
+        assert list(scenario.axes) == ["workload.pairs", "library.instances.count", "library.instances.assignment"]
+        one = scenario.at(pairs=20, instances=10, assignment="dedicated")
+        assert [point.parameters for point in one.points] == [{"pairs": 20, "instances": 10, "assignment": "dedicated"}]
+        with pytest.raises(contend.InputError, match="6 points have"):
+            scenario.at(pairs=20)
+        designs = contend.load(BASE).with_({"workload.pairs": 4}).over({"library.preset": ["ob1-base", "ob1-cri"]})
+        assert [point.config["library"]["name"] for point in designs.points] == ["ob1-base", "ob1-cri"]
+        assert designs.at(preset="ob1-cri")["library.name"] == "ob1-cri"
+        assert len(designs.over({"workload.pairs": range(1, 4)}).points) == 6
+        # Earlier changes of the library do not win over the designs.
+        for changed in ({"library.preset": "ch4-global"}, {"library.instances.count": 7}):
+            again = contend.load(BASE).with_({"workload.pairs": 4}).with_(changed)
+            assert again.over({"library.preset": ["ob1-base", "ob1-cri"]}) == designs
+
+    def test_a_document_by_itself(self, small: Scenario) -> None:
+        again = contend.load(small.document)
+        assert again == small
+        assert contend.run(again).points[0].counters == contend.run(small).points[0].counters
+        with pytest.raises(contend.InputError, match="did you mean 'machine'"):
+            contend.load({**small.document, "machin": {}})
+
+    def test_goes_to_other_processes(self, small: Scenario) -> None:
+        assert pickle.loads(pickle.dumps(small)) == small
+
+    def test_shows_itself(self, small: Scenario) -> None:
+        assert repr(contend.load(BASE)) == "<Scenario fig5_2a_base: 20 points>"
+        assert "workload.pairs=2" in repr(small)
+        html = small._repr_html_()
+        assert "alembert" in html
+        assert "library.matching.engine" in html
+        assert "&lt;" in small.with_({"name": "<b>"})._repr_html_()
+
+
+class TestRun:
+    def test_frames(self, small: Scenario) -> None:
+        results = contend.run(small.with_({"sweep.workload.message_size": ["0 B", "1 KiB"]}))
+        frame = results.frame()
+        assert frame["message_size"].to_list() == [0, 1024]
+        assert results.units["message_size"] == "B"
+        assert results.units["message_rate"] == "msg/s"
+        assert results.samples().height == 4
+        assert results.samples().group_by("message_size", maintain_order=True).mean()["message_rate"].to_list() == (
+            pytest.approx(frame["message_rate"].to_list())
+        )
+        times = results.times()
+        assert times.columns == ["message_size", "role", "category", "time_ns", "share"]
+        totals = times.group_by("message_size", "role").agg(pl.col("share").sum())
+        assert totals["share"].to_list() == pytest.approx([1.0] * 4)
+
+    def test_units_travel_with_parquet(self, small: Scenario, tmp_path: Path) -> None:
+        results = contend.run(small)
+        (tmp_path / "a.parquet").write_bytes(results.parquet_bytes())
+        metadata = pl.read_parquet_metadata(tmp_path / "a.parquet")
+        assert json.loads(metadata["contend.units"]) == results.units
+        assert json.loads(metadata["contend.provenance"])["contend_version"] == contend.__version__
+
+    def test_pandas(self, small: Scenario) -> None:
+        pytest.importorskip("pandas")
+        results = contend.run(small)
+        frame = results.to_pandas()
+        assert list(frame.columns) == results.frame().columns
+        assert frame.attrs["units"] == results.units
+
+    def test_points_by_their_parameters(self, small: Scenario) -> None:
+        results = contend.run(small.over({"workload.pairs": [1, 2]}), replications=1)
+        assert results.point(pairs=2).parameters == {"pairs": 2}
+        assert len(results.select(pairs=1).points) == 1
+        with pytest.raises(contend.InputError, match="2 points have no parameters"):
+            results.point()
+        with pytest.raises(contend.InputError, match="no point has"):
+            results.select(pairs=3)
+
+    def test_shows_itself(self, small: Scenario) -> None:
+        results = contend.run(small.over({"workload.pairs": list(range(1, 21))}), replications=1)
+        assert repr(results) == "<Results of fig5_2a_base: 20 points>"
+        assert results._repr_html_().count("<tr>") == 21
+
+    def test_other_threads_go_on_meanwhile(self) -> None:
+        """The interpreter's lock is released: a thread counts while one simulation runs."""
+        long = contend.load(BASE).with_({"workload.pairs": 20, "workload.iterations": 20, "run.replications": 1})
+        ticks: list[float] = []
+        ended = threading.Event()
+
+        def tick() -> None:
+            while not ended.wait(0.002):
+                ticks.append(time.monotonic())
+
+        thread = threading.Thread(target=tick)
+        thread.start()
+        begin = time.monotonic()
+        contend.run(long, jobs=1)
+        took = time.monotonic() - begin
+        ended.set()
+        thread.join()
+        assert len(ticks) > 0.1 * took / 0.002
+
+    def test_ctrl_c_stops_within_a_second_and_keeps_what_finished(self) -> None:
+        quick = contend.load(BASE).over({"workload.pairs": list(range(1, 21))}).with_({"workload.iterations": 400})
+        before = signal.signal(signal.SIGINT, signal.default_int_handler)
+        pressed: list[float] = []
+
+        def press() -> None:
+            time.sleep(1.0)
+            pressed.append(time.monotonic())
+            signal.raise_signal(signal.SIGINT)
+
+        try:
+            threading.Thread(target=press).start()
+            with pytest.raises(contend.InterruptedRunError, match=r"sys\.last_value\.results") as caught:
+                contend.run(quick, jobs=2)
+        finally:
+            signal.signal(signal.SIGINT, before)
+        assert time.monotonic() - pressed[0] < 1.0
+        results = caught.value.results
+        assert results is not None
+        assert results.interrupted
+        assert 1 <= len(results.points) < 20
+        # And the next run is not stopped by the last one's request.
+        assert contend.run(quick.at(pairs=1), {"workload.iterations": 1}).points
+
+
+def test_compare(small: Scenario) -> None:
+    contest = contend.compare(small, small.with_({"workload.pairs": 4}), replications=3)
+    row = contest.frame().row(0, named=True)
+    assert row["ratio"] == pytest.approx(row["b"] / row["a"], rel=0.02)
+    assert row["difference"] == pytest.approx(row["b"] - row["a"])
+    assert contest.name_b == "fig5_2a_base with workload.pairs=4"
+    assert contest.frame("messages_sent")["ratio"].to_list() == pytest.approx([2.0])
+    assert "B = fig5_2a_base with" in contest._repr_html_()
+    assert contest.points[0].rate.a.samples == contend.run(small, replications=3).points[0].estimates[
+        "message_rate"
+    ].samples  # fmt: skip
+
+
+def test_explain(small: Scenario) -> None:
+    explanation = contend.explain(small)
+    assert explanation.times()["share"].sum() == pytest.approx(2.0)
+    locks = explanation.lock_frame()
+    assert locks["wait_ns"].to_list() == sorted(locks["wait_ns"].to_list(), reverse=True)
+    assert set(explanation.wait_frame().columns) == {"lock", "waiter", "holder", "time_ns"}
+    assert explanation.queue_frame().height > 0
+    assert explanation.stage_frame()["busy"].max() < 1.0
+    speedups = explanation.speedup_frame()
+    assert speedups["removed"].drop_nulls()[0] >= 1.0
+    assert "virtual speed-ups" in explanation._repr_html_()
+    assert explanation.draw()._repr_png_().startswith(b"\x89PNG")
+
+
+def test_timeline(small: Scenario, tmp_path: Path) -> None:
+    shown = contend.timeline(small, length_us=30)
+    assert shown.end_us - shown.begin_us == pytest.approx(30)
+    frame = shown.frame()
+    assert frame["begin_us"].max() < shown.end_us
+    held: dict[str, float] = {}
+    for span in shown.lock_spans():
+        if not span.waits:
+            assert span.begin >= held.get(span.lock, 0.0) - 1e-9  # one holder at a time
+            held[span.lock] = span.end
+    assert held
+    from contend.tracing import write_trace
+
+    write_trace(small.points[0], tmp_path / "t.json")
+    again = contend.timeline(trace=tmp_path / "t.json", begin_us=shown.begin_us, length_us=30)
+    assert again.frame().equals(frame)
+    for arguments in ({}, {"scenario": small, "trace": "t.json"}):
+        with pytest.raises(contend.InputError, match="either a scenario or a trace"):
+            contend.timeline(**arguments)
+    with pytest.raises(contend.InputError, match="nothing happens"):
+        contend.timeline(small, begin_us=1e9)
+
+
+def test_quantities() -> None:
+    for text, value in (("1 us", 1e-6), ("1.5 KiB", 1536.0), ("100 Gbit/s", 12.5e9), ("85ns", 85e-9)):
+        quantity = parse_quantity(text)
+        assert quantity is not None
+        assert quantity.value == value
+    for text in ("1", "us", "1 furlong", "1 us s", 5, None):
+        assert parse_quantity(text) is None

@@ -1,0 +1,55 @@
+"""The notebooks: texts and outputs in step, small, on the public functions only, with a conclusion."""
+
+import ast
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import contend
+from fakes import REPOSITORY
+
+jupytext = pytest.importorskip("jupytext")
+TEXTS = sorted((REPOSITORY / "notebooks").glob("[0-9]*.py"))
+PUBLIC_MODULES = {"contend", "json", "pathlib", "polars"}
+
+
+def cells(path: Path) -> list[tuple[str, str]]:
+    notebook: Any = jupytext.read(path)
+    return [(cell.cell_type, cell.source) for cell in notebook.cells]
+
+
+def test_there_are_five() -> None:
+    assert len(TEXTS) == 5
+
+
+@pytest.mark.parametrize("text", TEXTS, ids=lambda path: path.stem)
+class TestNotebook:
+    def test_outputs_belong_to_the_text(self, text: Path) -> None:
+        assert cells(text) == cells(text.with_suffix(".ipynb")), "run notebooks/execute.py"
+
+    def test_outputs_are_there_and_small(self, text: Path) -> None:
+        path = text.with_suffix(".ipynb")
+        notebook: Any = jupytext.read(path)
+        code = [cell for cell in notebook.cells if cell.cell_type == "code"]
+        assert any(cell.outputs for cell in code)
+        for cell in code:
+            assert all(
+                output.output_type not in ("error", "stream") or "stderr" not in str(output) for output in cell.outputs
+            )
+        assert path.stat().st_size < 600_000
+
+    def test_uses_public_functions_only(self, text: Path) -> None:
+        for node in ast.walk(ast.parse(text.read_text())):
+            if isinstance(node, ast.Import):
+                assert {alias.name for alias in node.names} <= PUBLIC_MODULES
+            elif isinstance(node, ast.ImportFrom):
+                assert node.module in PUBLIC_MODULES
+            elif isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == "contend":
+                assert node.attr in contend.__all__
+
+    def test_ends_with_a_conclusion(self, text: Path) -> None:
+        kind, source = cells(text)[-1]
+        assert kind == "markdown"
+        assert source.startswith("## What to take home")
+        assert len(source) > 300

@@ -1,0 +1,158 @@
+"""Pictures: each call draws what the data say, and refuses what makes no sense."""
+
+import math
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import contend
+from contend import plots
+from contend.plots.agreement import validation_frame
+from contend.plots.heat import cells, ordered
+
+pytestmark = pytest.mark.core
+
+SMALL = {"workload.iterations": 1, "workload.window": 16, "run.replications": 2}
+
+
+@pytest.fixture(scope="module")
+def results() -> contend.Results:
+    base = contend.load("fig5_2a_base").with_(SMALL)
+    return contend.run(base.over({"workload.pairs": [1, 2, 4], "library.instances.count": [1, 2]}))
+
+
+@pytest.fixture(scope="module")
+def timeline() -> Any:
+    return contend.timeline(contend.load("fig5_2a_base").with_({**SMALL, "workload.pairs": 4}), length_us=50)
+
+
+AGREEMENT = [
+    {"group": name, "measured": 1e5 * i, "predicted": factor * 1e5 * i, "predicted_low": 0.9e5 * i}
+    for name, factor in (("a", 1.1), ("b", 0.7))
+    for i in range(1, 5)
+]
+
+
+def test_a_rate_has_a_line_and_a_band_for_each_design(results: contend.Results) -> None:
+    axes = plots.rate(results).axes[0]
+    lines = [line for line in axes.lines if len(line.get_xdata()) == 3]
+    assert len(lines) == len(axes.collections) == 2
+    means = [results.point(pairs=pairs, instances=1).estimates["message_rate"].mean for pairs in (1, 2, 4)]
+    assert list(lines[0].get_ydata()) == means
+    assert axes.get_ylabel() == "message rate (msg/s)"
+
+
+def test_rates_of_several_runs_and_other_measures(results: contend.Results) -> None:
+    axes = plots.rate({"one": results.select(instances=1), "two": results.select(instances=2)}).axes[0]
+    assert [text.get_text() for text in axes.get_legend().get_texts()] == ["one", "two"]
+    counter = plots.rate(results, measure="match_time_ns").axes[0]
+    assert counter.get_ylabel() == "match time (ns)"
+    by_instances = plots.rate(results, x="instances").axes[0]
+    assert by_instances.get_xlabel() == "instances"
+    for arguments, message in (({"x": "windows"}, "windows is swept"), ({"measure": "rates"}, "no measure 'rates'")):
+        with pytest.raises(contend.InputError, match=message):
+            plots.rate(results, **arguments)
+    with pytest.raises(contend.InputError, match="no number is swept"):
+        plots.rate(results.select(pairs=1, instances=1))
+
+
+def test_quantities_on_the_axis() -> None:
+    base = contend.load("fig5_2a_base").with_({**SMALL, "workload.pairs": 1})
+    sizes = contend.run(base.over({"workload.message_size": ["64 B", "1 KiB", "4 KiB"]}))
+    axes = plots.rate(sizes, x="message_size").axes[0]
+    assert list(axes.lines[0].get_xdata()) == [64, 1024, 4096]
+    assert [label.get_text() for label in axes.get_xticklabels()] == ["64 B", "1 KiB", "4 KiB"]
+
+
+def test_a_budget_adds_up(results: contend.Results) -> None:
+    picture = plots.time_budget(results.select(instances=1))
+    for axes in picture.axes:
+        ends: dict[float, float] = {}
+        for bar in axes.patches:
+            ends[bar.get_y()] = max(ends.get(bar.get_y(), 0.0), bar.get_x() + bar.get_width())
+        assert len(ends) == 3
+        assert all(end == pytest.approx(100, abs=0.5) for end in ends.values())
+    assert len(plots.time_budget(results, role="sender").axes) == 1
+    with pytest.raises(contend.InputError, match="no threads with the role"):
+        plots.time_budget(results, role="listener")
+
+
+def test_a_heat_map_has_the_numbers(results: contend.Results) -> None:
+    picture = plots.heat_map(results, x="pairs", y="instances")
+    image = picture.axes[0].images[0].get_array()
+    assert image is not None
+    assert image.shape == (2, 3)
+    assert image[1, 2] == results.point(pairs=4, instances=2).estimates["message_rate"].mean
+    assert len(picture.axes[0].texts) == 6
+    with pytest.raises(contend.InputError, match="several points"):
+        plots.heat_map(results, x="pairs", y="pairs")
+    with pytest.raises(contend.InputError, match="window is not swept"):
+        plots.heat_map(results, x="pairs", y="window")
+    _, _, table = cells(results.select(pairs=1), "pairs", "instances", "message_rate")
+    assert not any(math.isnan(value) for line in table for value in line)
+
+
+def test_values_in_order() -> None:
+    assert ordered([16, 2, 2]) == [2, 16]
+    assert ordered(["4 KiB", "64 B", "1 KiB"]) == ["64 B", "1 KiB", "4 KiB"]
+    assert ordered(["ob1", "list"]) == ["ob1", "list"]
+
+
+def test_measured_against_predicted() -> None:
+    axes = plots.measured_against_predicted(AGREEMENT).axes[0]
+    assert axes.get_xlim() == axes.get_ylim()
+    assert [text.get_text() for text in axes.get_legend().get_texts()] == ["within 20 %", "a", "b"]
+    with pytest.raises(contend.InputError, match="positive numbers"):
+        plots.measured_against_predicted([{"measured": 0.0, "predicted": 1.0}])
+    document = {
+        "points": [
+            {
+                "dataset": "here", "parameters": {"pairs": 1}, "measured": {"median": 2.0, "iqr": [1.0, 3.0]},
+                "predicted": {"mean": 2.5, "ci95": [2.0, 3.0]},
+            }
+        ]
+    }  # fmt: skip
+    frame = validation_frame(document)
+    assert frame.row(0, named=True)["predicted_high"] == 3.0
+    assert plots.measured_against_predicted(frame).axes
+    with pytest.raises(contend.InputError, match="not the content of a validation result"):
+        validation_frame({"points": [{}]})
+
+
+def test_a_lock_has_one_holder_at_a_time(timeline: Any) -> None:
+    picture = plots.lock_timeline(timeline, most=3)
+    assert 1 <= len(picture.axes[0].get_yticks()) <= 3
+    assert picture.axes[0].get_xlim() == (timeline.begin_us, timeline.end_us)
+    assert timeline.draw()._repr_png_().startswith(b"\x89PNG")
+
+
+def test_pictures_become_files(results: contend.Results, tmp_path: Path) -> None:
+    assert plots.rate(results)._repr_png_().startswith(b"\x89PNG")
+    for kind, head in (("png", b"\x89PNG"), ("svg", b"<?xml"), ("pdf", b"%PDF")):
+        path = plots.rate(results).save(tmp_path / f"rate.{kind}")
+        first = path.read_bytes()
+        assert first.startswith(head)
+        assert plots.rate(results).save(path).read_bytes() == first
+    with pytest.raises(contend.InputError, match=r"is a \.png, \.svg, \.pdf file"):
+        plots.rate(results).save(tmp_path / "rate.jpg")
+
+
+def test_interactive_namesakes(results: contend.Results, timeline: Any) -> None:
+    """Every chart compiles from Vega-Lite to a picture."""
+    pytest.importorskip("altair")
+    converter = pytest.importorskip("vl_convert")
+    charts = [
+        plots.interactive.rate(results),
+        plots.interactive.time_budget(results),
+        plots.interactive.heat_map(results, x="pairs", y="instances"),
+        plots.interactive.measured_against_predicted(AGREEMENT),
+        plots.interactive.lock_timeline(timeline),
+    ]
+    for chart in charts:
+        picture = converter.vegalite_to_svg(chart.to_json())
+        assert picture.startswith("<svg")
+        assert "NaN" not in picture
+    for name in ("rate", "time_budget", "heat_map", "measured_against_predicted", "lock_timeline"):
+        assert callable(getattr(plots, name))
+        assert callable(getattr(plots.interactive, name))

@@ -1,0 +1,434 @@
+"""Sweeps: plans, the store of results, resuming, failures, clusters, the command."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+
+import contend
+from contend import store as stores
+from contend.cli import main
+from contend.errors import ContendError
+from contend.frames import points_frame
+from contend.store import ResultStore, point_key, run_key
+from contend.sweeps import SweepResults
+
+pytestmark = pytest.mark.core
+
+BASE = "fig5_2a_base"
+SMALL = {"workload.pairs": 2, "workload.iterations": 1, "workload.window": 16, "run.replications": 2}
+GRID = {"workload.pairs": [1, 2, 4], "library.instances.count": [1, 2]}
+
+
+@pytest.fixture
+def small(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> contend.Scenario:
+    monkeypatch.setenv("CONTEND_CACHE", str(tmp_path / "cache"))
+    return contend.load(BASE).with_(SMALL)
+
+
+def same(one: contend.Results, other: contend.Results) -> bool:
+    """Equal but for the time that it took."""
+    frames = [points_frame(results.points).drop("wall_s", "events") for results in (one, other)]
+    return frames[0].equals(frames[1])
+
+
+class TestPlans:
+    def test_a_grid_is_what_a_run_of_it_gives(self, small: contend.Scenario) -> None:
+        swept = contend.sweep(small, GRID)
+        assert [point.parameters for point in swept.points] == [
+            {"pairs": pairs, "instances": count} for pairs in (1, 2, 4) for count in (1, 2)
+        ]
+        assert same(swept, contend.run(small.over(GRID)))
+
+    def test_samples_by_themselves(self, small: contend.Scenario) -> None:
+        points = [
+            {"workload.pairs": 1, "library.preset": "ob1-cri"},
+            {"workload.pairs": 2, "library.preset": "ob1-base"},
+            {"workload.pairs": 4, "library.preset": "ob1-cri"},
+        ]
+        for plan in (points, pl.DataFrame(points), contend.Samples(points)):
+            swept = contend.sweep(small, plan)
+            assert [point.parameters["preset"] for point in swept.points] == ["ob1-cri", "ob1-base", "ob1-cri"]
+        alone = contend.run(small.with_({"workload.pairs": 4, "library.preset": "ob1-cri"}))
+        assert swept.points[2].counters == alone.points[0].counters
+        assert swept.points[2].message_rate == alone.points[0].message_rate
+
+    def test_a_latin_hypercube_covers_every_range(self, small: contend.Scenario) -> None:
+        plan = contend.LatinHypercube(
+            {
+                "machine.futex.wake_latency": contend.Range("1 us", "100 us", log=True),
+                "workload.pairs": (1, 4),
+                "library.matching.lock": ["mcs", "ttas"],
+                "machine.cache.proximity_bias": (0.0, 1.0),
+            },
+            samples=8,
+        )
+        rows = plan.rows()
+        assert rows == plan.rows()
+        assert sorted(row["workload.pairs"] for row in rows) == [1, 1, 2, 2, 3, 3, 4, 4]
+        assert sum(row["library.matching.lock"] == "mcs" for row in rows) == 4
+        assert sorted(int(8 * row["machine.cache.proximity_bias"]) for row in rows) == list(range(8))
+        frame = contend.sweep(small, plan, replications=1).frame()
+        assert frame.height == 8
+        assert sum(value < 1e-5 for value in frame["wake_latency"]) == 4
+        assert contend.LatinHypercube(plan.ranges, 8, seed=2).rows() != rows
+
+    def test_what_the_scenario_sweeps_multiplies(self, small: contend.Scenario) -> None:
+        swept = contend.sweep(small.over({"workload.pairs": [1, 2]}), [{"workload.window": 8}, {"workload.window": 16}])
+        assert [tuple(point.parameters.values()) for point in swept.points] == [(1, 8), (1, 16), (2, 8), (2, 16)]
+        assert len(contend.sweep(small.over({"workload.pairs": [1, 2]}), {"workload.pairs": [4]}).points) == 1
+        assert len(contend.sweep(small.over({"workload.pairs": [1, 2]})).points) == 2
+
+    def test_combinations_that_make_no_sense(self, small: contend.Scenario) -> None:
+        grid = {"library.matching.engine": ["ob1", "offload"], "workload.pairs": [1, 2]}
+        with pytest.raises(contend.InputError, match="offload"):
+            contend.sweep(small, grid)
+        swept = contend.sweep(small, grid, skip_invalid=True)
+        assert len(swept.points) == 2
+        assert [row["library.matching.engine"] for row, _ in swept.skipped] == ["offload"] * 2
+        with pytest.raises(contend.InputError, match="no point of the sweep is usable"):
+            contend.sweep(small, {"library.matching.engine": ["offload"]}, skip_invalid=True)
+
+    @pytest.mark.parametrize(
+        ("plan", "message"),
+        [
+            ({"workload.pears": [1]}, r"did you mean 'workload\.pairs'"),
+            ({"workload.pairs": []}, "is empty"),
+            ({"workload.pairs": 3}, "a list of values is needed"),
+            ([], "list of points is empty"),
+            ([{"workload.pairs": 1}, {"workload.window": 2}], "other values than the first"),
+            ([{"library.preset": 7}], "the name of a preset"),
+            (contend.LatinHypercube({"workload.pairs": (3, 1)}, 2), "is empty"),
+            (contend.LatinHypercube({"workload.pairs": (1, "2 us")}, 2), "two kinds"),
+            (contend.LatinHypercube({"workload.pairs": ("one", "2 us")}, 2), "no end of a range"),
+            (contend.LatinHypercube({}, 2), "at least one range"),
+            (contend.LatinHypercube({"workload.pairs": contend.Range(0, 9, log=True)}, 2), "for logarithms"),
+        ],
+    )
+    def test_mistakes(self, small: contend.Scenario, plan: Any, message: str) -> None:
+        with pytest.raises(contend.InputError, match=message):
+            contend.sweep(small, plan)
+
+
+class TestStore:
+    def test_nothing_is_simulated_twice(self, small: contend.Scenario) -> None:
+        first = contend.sweep(small, GRID)
+        again = contend.sweep(small, GRID)
+        assert (first.simulated, first.reused) == (12, 0)
+        assert (again.simulated, again.reused) == (0, 12)
+        assert first.points == again.points
+        # More replications and other points add to what is there; a name does not matter, a seed does.
+        assert contend.sweep(small, GRID, replications=3).simulated == 6
+        assert contend.sweep(small.with_({"name": "other"}), {"workload.pairs": [2, 3]}).simulated == 2
+        assert contend.sweep(small.with_({"run.seed": 2}), GRID).simulated == 12
+
+    def test_equal_points_are_simulated_once(self, small: contend.Scenario) -> None:
+        swept = contend.sweep(small, [{"workload.pairs": 1}, {"workload.pairs": 1}])
+        assert swept.simulated == 2
+        assert swept.points[0] == swept.points[1]
+
+    def test_another_core_is_another_result(self, small: contend.Scenario, monkeypatch: pytest.MonkeyPatch) -> None:
+        key = point_key(small.points[0])
+        monkeypatch.setattr(stores, "fingerprint", lambda: "0.0.0-other")
+        assert point_key(small.points[0]) != key
+
+    @pytest.mark.parametrize("damage", [b"", b"contend-result-1 ", b"junk", None])
+    def test_damaged_results_are_simulated_again(
+        self, small: contend.Scenario, tmp_path: Path, damage: bytes | None
+    ) -> None:
+        folder = tmp_path / "store"
+        first = contend.sweep(small, GRID, store=folder)
+        files = sorted(path for path in folder.rglob("*") if path.is_file())
+        assert len(files) == 12
+        for path in files[:3]:
+            content = path.read_bytes()
+            path.write_bytes(content[:-20] if damage is None else damage)
+        again = contend.sweep(small, GRID, store=folder)
+        assert (again.simulated, again.reused, again.damaged) == (3, 9, 3)
+        assert same(first, again)
+        assert contend.sweep(small, GRID, store=folder).damaged == 0
+
+    def test_a_changed_byte_is_noticed(self, small: contend.Scenario, tmp_path: Path) -> None:
+        kept = ResultStore(tmp_path)
+        key = run_key(point_key(small.points[0]), 0)
+        kept.put(key, '{"message_rate": 1.0}', 0.5)
+        found = kept.get(key)
+        assert found is not None
+        assert found.result == {"message_rate": 1.0}
+        path = next(path for path in tmp_path.rglob("*") if path.is_file())
+        path.write_bytes(path.read_bytes().replace(b"1.0", b"2.0"))
+        assert kept.get(key) is None
+        assert kept.damaged == 1
+
+    @pytest.mark.skipif(os.geteuid() == 0, reason="root may write anywhere")
+    def test_no_permission(self, small: contend.Scenario, tmp_path: Path) -> None:
+        (tmp_path / "locked").mkdir(mode=0o500)
+        with pytest.raises(ContendError, match="permission denied"):
+            contend.sweep(small, GRID, store=tmp_path / "locked" / "store")
+
+    def test_a_full_disk(self, small: contend.Scenario, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        calls = 0
+        write = Path.write_bytes
+
+        def full(path: Path, data: bytes) -> int:
+            nonlocal calls
+            calls += 1
+            if calls > 5:
+                write(path, data[:10])
+                raise OSError(28, "No space left on device")
+            return write(path, data)
+
+        monkeypatch.setattr(Path, "write_bytes", full)
+        with pytest.raises(ContendError, match="no space left on the device; what was kept before counts"):
+            contend.sweep(small, GRID, store=tmp_path / "store", jobs=1)
+        monkeypatch.undo()
+        assert not list((tmp_path / "store").rglob("*.tmp"))
+        again = contend.sweep(small, GRID, store=tmp_path / "store")
+        assert (again.simulated, again.reused, again.damaged) == (7, 5, 0)
+
+
+def test_a_failing_point_does_not_stop_the_others(small: contend.Scenario, monkeypatch: pytest.MonkeyPatch) -> None:
+    from contend.errors import SimulationFailedError
+    from contend.runner import CoreEngine
+
+    run = CoreEngine.run_point
+
+    def fail(self: CoreEngine, config: str, replication: int, *, trace_hash: bool) -> str:
+        if json.loads(config)["workload"]["pairs"] == 2:
+            raise SimulationFailedError("deadlock: nobody moves")
+        return run(self, config, replication, trace_hash=trace_hash)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(CoreEngine, "run_point", fail)
+        swept = contend.sweep(small, GRID)
+    assert len(swept.points) == 4
+    assert [failure.parameters["pairs"] for failure in swept.failures] == [2, 2]
+    assert "deadlock" in swept.failure_frame()["message"][0]
+    assert contend.sweep(small, GRID).simulated == 4
+
+
+def test_parts_of_a_sweep(small: contend.Scenario) -> None:
+    parts = [contend.sweep(small, GRID, share=(index, 4)) for index in range(4)]
+    assert [part.simulated for part in parts] == [4, 4, 2, 2]
+    whole = contend.sweep(small, GRID)
+    assert (whole.simulated, whole.reused) == (0, 12)
+    with pytest.raises(contend.InputError, match="below the count"):
+        contend.sweep(small, GRID, share=(4, 4))
+
+
+def command(*words: str, environment: dict[str, str] | None = None) -> subprocess.Popen[str]:
+    package = Path(contend.__file__).parents[1]
+    paths = os.pathsep.join([str(package), *(p for p in sys.path if p and Path(p, "contend").is_dir())])
+    return subprocess.Popen(
+        [sys.executable, "-m", "contend", "sweep", *words],
+        env={**os.environ, "PYTHONPATH": paths, **(environment or {})},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+
+
+LONG = [
+    BASE, "--grid", "workload.pairs=1..4", "--grid", "workload.window=16..40", "--set", "workload.iterations=60",
+    "--replications", "2", "--json",
+]  # fmt: skip
+LONG_RUNS = 4 * 25 * 2
+
+
+def test_killed_in_the_middle(tmp_path: Path) -> None:
+    """kill -9, the same command again: nothing that was finished is simulated again, and the results are the same."""
+    interrupted, whole = tmp_path / "interrupted", tmp_path / "whole"
+    arguments = [*LONG, "--store", str(interrupted), "--out", str(tmp_path / "out"), "-j", "2"]
+    process = command(*arguments)
+    try:
+        deadline = time.monotonic() + 60
+        while sum(len(files) for _, _, files in os.walk(interrupted)) < LONG_RUNS // 5:
+            assert process.poll() is None, process.communicate()
+            assert time.monotonic() < deadline
+            time.sleep(0.005)
+    finally:
+        os.killpg(process.pid, signal.SIGKILL)
+    process.communicate()
+    kept = sum(path.is_file() and not path.name.startswith(".") for path in interrupted.rglob("*"))
+    assert LONG_RUNS // 5 - 2 <= kept < LONG_RUNS
+    assert not (tmp_path / "out" / "results.parquet").exists()
+
+    again = command(*arguments)
+    output, messages = again.communicate(timeout=120)
+    assert again.returncode == 0, messages
+    manifest = json.loads(output)
+    assert (manifest["reused"], manifest["simulated"], manifest["damaged"]) == (kept, LONG_RUNS - kept, 0)
+
+    other = command(*LONG, "--store", str(whole), "--out", str(tmp_path / "other"), "-j", "1")
+    output, messages = other.communicate(timeout=120)
+    assert json.loads(output)["simulated"] == LONG_RUNS, messages
+    frames = [
+        pl.read_parquet(tmp_path / name / "results.parquet").drop("wall_s", "events") for name in ("out", "other")
+    ]
+    assert frames[0].equals(frames[1])
+    assert frames[0].height == 100
+    samples = [pl.read_parquet(tmp_path / name / "samples.parquet") for name in ("out", "other")]
+    assert samples[0].equals(samples[1])
+
+
+def test_interrupted_by_ctrl_c(tmp_path: Path) -> None:
+    """Ctrl-C: what had finished is written and kept, the exit code says so, and the same command goes on."""
+    arguments = [*LONG, "--set", "workload.iterations=400", "--store", str(tmp_path / "store"), "--out", str(tmp_path)]
+    process = command(*arguments)
+    deadline = time.monotonic() + 60
+    while sum(len(files) for _, _, files in os.walk(tmp_path / "store")) < 10:
+        assert process.poll() is None, process.communicate()
+        assert time.monotonic() < deadline
+        time.sleep(0.005)
+    pressed = time.monotonic()
+    process.send_signal(signal.SIGINT)
+    output, messages = process.communicate(timeout=20)
+    assert process.returncode == 130, messages
+    assert "the same sweep goes on from there" in messages
+    manifest = json.loads(output)
+    assert manifest["interrupted"] is True
+    assert 10 <= manifest["simulated"] < LONG_RUNS
+    assert pl.read_parquet(tmp_path / "results.parquet").height == manifest["points"] > 0
+    # Writing tables and pictures is part of it; the simulations themselves stop at once.
+    assert time.monotonic() - pressed < 6
+
+
+class TestCommand:
+    def run(self, *words: str) -> int:
+        return main(["sweep", BASE, *(f"--set={path}={value}" for path, value in SMALL.items()), *words])
+
+    def test_writes_and_says_what_it_did(
+        self, small: contend.Scenario, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        del small
+        grid = ["--grid", "workload.pairs=1..3:2", "--grid", "library.preset=ob1-base,ob1-cri", "--out", str(tmp_path)]
+        assert self.run(*grid) == 0
+        assert "4 points; 8 simulations done, 0 were there already" in capsys.readouterr().out
+        names = {path.name for path in tmp_path.iterdir() if path.is_file()}
+        assert names >= {"results.parquet", "samples.parquet", "sweep.json", "results.json", "results.csv", "plot.svg"}
+        frame = pl.read_parquet(tmp_path / "results.parquet")
+        assert frame["pairs"].to_list() == [1, 1, 3, 3]
+        assert json.loads(pl.read_parquet_metadata(tmp_path / "results.parquet")["contend.units"])["message_rate"]
+        assert contend.load_results(tmp_path).frame().equals(frame)
+        # sweep.json holds a scenario that gives the same points.
+        document = json.loads((tmp_path / "sweep.json").read_text())["scenario"]
+        assert [point.parameters for point in contend.load(document).points] == [
+            point.parameters for point in contend.load_results(tmp_path).points
+        ]
+
+    def test_samples_and_lists(self, small: contend.Scenario, tmp_path: Path) -> None:
+        del small
+        cube = ["--sample", "workload.pairs=1..4", "--sample", "machine.futex.wake_latency=log:1 us..50 us"]
+        assert self.run(*cube, "--sample", "library.matching.lock=mcs,ttas", "--samples=6", "--out", str(tmp_path)) == 0
+        frame = pl.read_parquet(tmp_path / "results.parquet")
+        assert frame.height == 6
+        points = frame.select(pl.col("pairs").alias("workload.pairs"))
+        points.write_csv(tmp_path / "points.csv")
+        points.write_parquet(tmp_path / "points.parquet")
+        (tmp_path / "points.json").write_text(json.dumps(points.to_dicts()))
+        for kind in ("csv", "parquet", "json"):
+            out = tmp_path / kind
+            assert self.run("--list", str(tmp_path / f"points.{kind}"), "--out", str(out)) == 0
+            assert pl.read_parquet(out / "results.parquet")["pairs"].to_list() == frame["pairs"].to_list()
+
+    def test_job_array(
+        self, small: contend.Scenario, tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
+        capsys: pytest.CaptureFixture[str],
+    ) -> None:  # fmt: skip
+        """The indices one after another, as SLURM would run them, then all put together."""
+        del small
+        grid = ["--grid", "workload.pairs=1..4", "--store", str(tmp_path / "shared"), "--out", str(tmp_path / "out")]
+        monkeypatch.setenv("SLURM_ARRAY_TASK_COUNT", "3")
+        for index in range(3):
+            assert self.run(*grid, "--array-index", str(index), "--json") == 0
+            assert json.loads(capsys.readouterr().out)["simulated"] == (4, 2, 2)[index]
+        assert not (tmp_path / "out").exists()
+        assert self.run(*grid, "--json") == 0
+        assert json.loads(capsys.readouterr().out)["simulated"] == 0
+        assert pl.read_parquet(tmp_path / "out" / "results.parquet").height == 4
+        assert self.run(*grid, "--array-index", "3") == 2
+
+    @pytest.mark.parametrize(
+        ("words", "message"),
+        [
+            (["--grid", "workload.pairs"], "expected dotted.path=values"),
+            (["--grid", "workload.pairs=a..b"], "whole numbers"),
+            (["--grid", "workload.pairs=[1,"], "not a JSON list"),
+            (["--grid", "workload.pairs=1", "--list", "x.csv"], "exclude each other"),
+            (["--sample", "workload.pairs=1..2"], "go together"),
+            (["--list", "x.txt"], "is a .csv, .json or .parquet file"),
+            (["--list", "x.json"], "no such folder"),
+            (["--array-size", "2"], "goes with --array-index"),
+            (["--array-index", "2"], "SLURM_ARRAY_TASK_COUNT is not set"),
+            (["--cluster", "tcp://127.0.0.1:9"], "no Dask scheduler answers"),
+        ],
+    )
+    def test_mistakes(  # noqa: PLR0917
+        self, small: contend.Scenario, tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
+        capsys: pytest.CaptureFixture[str], words: list[str], message: str,
+    ) -> None:  # fmt: skip
+        del small
+        monkeypatch.chdir(tmp_path)
+        monkeypatch.setattr("contend.clusters._CONNECT_S", 0.5)
+        assert self.run(*words) in (1, 2)
+        assert message in capsys.readouterr().err
+
+
+class TestCluster:
+    """A real Dask cluster of processes on this machine."""
+
+    @pytest.mark.slow
+    def test_workers_killed_on_the_way(self, small: contend.Scenario, tmp_path: Path) -> None:
+        distributed = pytest.importorskip("distributed")
+        plan = {"workload.pairs": [1, 2, 3, 4], "workload.window": list(range(16, 41))}
+        scenario = small.with_({"workload.iterations": 120, "run.replications": 2})
+        with distributed.LocalCluster(
+            n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None, silence_logs=50,
+        ) as cluster:  # fmt: skip
+            killed = kill_workers_soon(cluster, tmp_path / "store", every=40, times=2)
+            swept = contend.sweep(scenario, plan, cluster=cluster.scheduler_address, store=tmp_path / "store")
+            assert killed.wait() == 2
+        assert isinstance(swept, SweepResults)
+        assert swept.simulated == 200
+        assert not swept.failures
+        here = contend.sweep(scenario, plan, store=tmp_path / "other")
+        assert here.simulated == 200
+        assert same(swept, here)
+        # What a cluster found is there for this machine, too.
+        assert contend.sweep(scenario, plan, store=tmp_path / "store").simulated == 0
+
+
+def kill_workers_soon(cluster: Any, folder: Path, *, every: int, times: int) -> Any:
+    """Kills one worker each time that so many more results are there; `wait()` says how many were killed."""
+    import threading
+
+    killed: list[int] = []
+
+    def work() -> None:
+        deadline = time.monotonic() + 60
+        for number in range(1, times + 1):
+            while sum(len(files) for _, _, files in os.walk(folder)) < number * every and time.monotonic() < deadline:
+                time.sleep(0.01)
+            workers = [worker for worker in cluster.workers.values() if worker.process is not None and worker.pid]
+            victim = workers[number % len(workers)].pid
+            os.kill(victim, signal.SIGKILL)
+            killed.append(victim)
+
+    thread = threading.Thread(target=work, daemon=True)
+    thread.start()
+
+    class Killed:
+        @staticmethod
+        def wait() -> int:
+            thread.join(60)
+            return len(set(killed))
+
+    return Killed()
