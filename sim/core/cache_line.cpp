@@ -5,13 +5,16 @@
 namespace contend {
 
 CacheLine::CacheLine(Engine& engine, const Host& host, std::string_view name)
-    : host_(host), engine_(engine), arbitration_(engine.stream(name)), name_(name) {}
+    : host_(host), home_order_(host.cache().home_order), engine_(engine), arbitration_(engine.stream(name)),
+      name_(name) {}
 
 std::string CacheLine::describe() const { return "cache line '" + name_ + "'"; }
 
 Duration CacheLine::transfer_time(int core, Mode mode) const {
+  const Duration arrival = host_.cache().atomic_arrival;
+  const Duration done = mode == Mode::atomic && arrival != Duration{} ? arrival : price(mode);
   if (owner_ < 0) {
-    return host_.cache().l3_hit; // nobody has touched it yet
+    return host_.cache().l3_hit + done; // nobody has touched it yet
   }
   Duration time = owner_ == core ? Duration{} : host_.transfer(owner_, core);
   if (mode != Mode::load && !exclusive_) {
@@ -19,23 +22,26 @@ Duration CacheLine::transfer_time(int core, Mode mode) const {
     CoreSet others = copies_;
     others.reset(static_cast<std::size_t>(core));
     if (others.any()) {
-      const bool remote = (others & ~host_.cores_of_socket(host_.socket(core))).any();
-      time = std::max(time, remote ? host_.cache().transfer_remote : host_.cache().transfer_socket);
+      time = std::max(time, host_.invalidation(core, others));
     }
   }
-  return time;
+  return time + done;
 }
 
 void CacheLine::access(SimThread& self, Mode mode, Category category) {
+  if (still_has(self.core(), self.now())) {
+    self.spend(price(mode), category);
+    return;
+  }
   if (hits(self.core(), mode)) {
     const TimePoint start = self.now();
     const std::uint64_t losses = losses_;
     self.spend(price(mode), category);
-    if (hits(self.core(), mode)) {
-      return;
-    }
-    // Somebody took the line. After this access began, that is no matter; two losses do not fit into its price.
-    if (losses_ == losses + 1 && last_loss_ >= start) {
+    // Somebody may have taken the line. After this access began, that is no matter; two losses do not fit into its price.
+    if (hits(self.core(), mode) || (losses_ == losses + 1 && last_loss_ >= start)) {
+      if (mode != Mode::load && !watchers_.empty()) [[unlikely]] {
+        wake_watchers(); // those on this very core
+      }
       return;
     }
     // Owed time passed first, and somebody took the line away in it: this access comes after that.
@@ -48,23 +54,34 @@ void CacheLine::access(SimThread& self, Mode mode, Category category) {
 void CacheLine::transfer(SimThread& self, Mode mode, Category category) {
   const int core = self.core();
   self.count_line_transfer();
-  if (moving_) {
+  if (must_wait(mode)) {
     waiting_.push_back({&self, mode});
     self.wait(*this, category, Waiting::stalled);
   } else {
-    const Duration time = transfer_time(core, mode) + price(mode);
-    depart(mode);
+    const Duration time = transfer_time(core, mode);
+    depart(mode, time);
     self.stall(time, category);
   }
   finish_transfer(core, mode);
 }
 
 /// A transfer starts: some core has what it had no more.
-void CacheLine::depart(Mode mode) {
+void CacheLine::depart(Mode mode, Duration time) {
+  if (exclusive_) {
+    leaves_at_ = engine_.now() + time.scaled(host_.cache().snoop_share);
+  }
   moving_ = mode != Mode::load;
   if (moving_ || exclusive_) {
     last_loss_ = engine_.now();
     ++losses_;
+  }
+  if (moving_) {
+    wake_watchers();
+  } else if (home_order_) {
+    ++reads_;
+    if (owner_ >= 0) {
+      exclusive_ = false;
+    }
   }
 }
 
@@ -74,6 +91,9 @@ void CacheLine::finish_transfer(int core, Mode mode) {
     copies_.set(static_cast<std::size_t>(core));
     exclusive_ = owner_ < 0;
     owner_ = owner_ < 0 ? core : owner_;
+    if (home_order_ && --reads_ == 0) {
+      serve();
+    }
     return;
   }
   if (exclusive_) {
@@ -86,14 +106,48 @@ void CacheLine::finish_transfer(int core, Mode mode) {
   copies_.set(static_cast<std::size_t>(core));
   ++transfers_;
   moving_ = false;
+  serve();
+}
+
+void CacheLine::serve() {
   while (!waiting_.empty() && !moving_) {
     const std::size_t next = draw_next();
     const Request request = waiting_[next];
+    if (home_order_ && reads_ > 0 && request.mode != Mode::load) {
+      return; // its turn comes when those that read have the line
+    }
     waiting_.erase(waiting_.begin() + static_cast<std::ptrdiff_t>(next));
-    depart(request.mode);
-    request.thread->resume_at(engine_.now() + transfer_time(request.thread->core(), request.mode) +
-                              price(request.mode));
+    // Before the departure, which changes who has the line.
+    const Duration time = transfer_time(request.thread->core(), request.mode);
+    depart(request.mode, time);
+    request.thread->resume_at(engine_.now() + time);
   }
+}
+
+bool CacheLine::watch(SimThread& self, Duration turn) {
+  self.settle();
+  if (still_has(self.core(), engine_.now())) {
+    wake({&self, engine_.now(), std::max(turn, Duration::picoseconds(1))}, leaves_at_);
+    return true;
+  }
+  if (!hits(self.core(), Mode::load)) {
+    return false;
+  }
+  watchers_.push_back({&self, engine_.now(), std::max(turn, Duration::picoseconds(1))});
+  return true;
+}
+
+/// A look that falls on the very moment of the loss still sees the old value.
+void CacheLine::wake(const Watcher& watcher, TimePoint loss) {
+  const std::int64_t turns = (loss - watcher.looked) / watcher.turn + 1;
+  watcher.thread->resume_at(watcher.looked + watcher.turn * turns);
+}
+
+void CacheLine::wake_watchers() {
+  for (const Watcher& watcher : watchers_) {
+    wake(watcher, engine_.now());
+  }
+  watchers_.clear();
 }
 
 std::size_t CacheLine::draw_next() {

@@ -12,7 +12,9 @@ namespace contend {
 
 /// A line under a MESI-like protocol, seen from the cores of one host. An access that hits costs the hit price. Exclusive
 /// transfers are served one at a time; the next core is drawn among those that wait, and near ones win more often.
-/// Copies for reading are handed out in parallel unless an exclusive transfer is under way.
+/// Copies for reading are handed out in parallel unless an exclusive transfer is under way. With
+/// CacheParameters::home_order reads take their turn as well: they take exclusiveness away when they begin, and exclusive
+/// transfers wait for them.
 /// The effect of a store or atomic falls at the end of the call: test the guarded value after it.
 class CacheLine final : public Waitable {
 public:
@@ -32,6 +34,25 @@ public:
   }
   /// Atomic read-modify-write.
   void atomic(SimThread& self, Category category) { access(self, Mode::atomic, category); }
+  /// Atomic operation that changes the line only if `matches()`. Returns whether it did: the caller makes the change.
+  template <typename Matches>
+  [[nodiscard]] bool compare(SimThread& self, Category category, Matches matches) {
+    if (host_.cache().load_linked) {
+      load(self, category);
+      if (!matches()) {
+        return false;
+      }
+    }
+    atomic(self, category);
+    return matches();
+  }
+
+  /// For a thread that has just looked at the line in vain and looks again every `turn`: the line will resume it once, at
+  /// the first such look after the copy of its core is lost or changed. The thread must wait() next. False: the copy is
+  /// lost already, so look again at once.
+  [[nodiscard]] bool watch(SimThread& self, Duration turn);
+  /// Whether requests are served in the order of CacheParameters::home_order.
+  [[nodiscard]] bool home_order() const { return home_order_; }
 
   /// Core that last had the line for itself, or -1.
   [[nodiscard]] int owner() const { return owner_; }
@@ -45,11 +66,22 @@ private:
     SimThread* thread;
     Mode mode;
   };
+  struct Watcher {
+    SimThread* thread;
+    TimePoint looked;
+    Duration turn;
+  };
 
   void access(SimThread& self, Mode mode, Category category);
   void transfer(SimThread& self, Mode mode, Category category);
-  void depart(Mode mode);
+  void depart(Mode mode, Duration time);
   void finish_transfer(int core, Mode mode);
+  void serve();
+  static void wake(const Watcher& watcher, TimePoint loss);
+  void wake_watchers();
+  [[nodiscard]] bool must_wait(Mode mode) const {
+    return moving_ || (home_order_ && (!waiting_.empty() || (mode != Mode::load && reads_ > 0)));
+  }
   [[nodiscard]] bool hits(int core, Mode mode) const {
     return !moving_ &&
            (mode == Mode::load ? copies_.test(static_cast<std::size_t>(core)) : exclusive_ && owner_ == core);
@@ -57,18 +89,25 @@ private:
   [[nodiscard]] Duration price(Mode mode) const {
     return mode == Mode::atomic ? host_.cache().atomic_hit : host_.cache().hit;
   }
+  /// The core has the line alone, and what takes it away has not reached it yet.
+  [[nodiscard]] bool still_has(int core, TimePoint when) const { return owner_ == core && when < leaves_at_; }
+  /// From the request until the access is done.
   [[nodiscard]] Duration transfer_time(int core, Mode mode) const;
   [[nodiscard]] std::size_t draw_next();
 
   // What a hit looks at comes first.
   const Host& host_;
   int owner_ = -1;
-  bool exclusive_ = false;   ///< only the owner has a copy
-  bool moving_ = false;      ///< an exclusive transfer is under way
+  bool exclusive_ = false; ///< only the owner has a copy
+  bool moving_ = false;    ///< an exclusive transfer is under way
+  bool home_order_;
+  int reads_ = 0;            ///< transfers for reading under way; counted in home order only
+  TimePoint leaves_at_;      ///< until then the owner has what the last departure takes away
   TimePoint last_loss_;      ///< when a core last lost the line or had to share it
   std::uint64_t losses_ = 0; ///< how often that happened
   std::uint64_t transfers_ = 0;
   std::vector<Request> waiting_;
+  std::vector<Watcher> watchers_;
   Engine& engine_;
   CoreSet copies_; ///< who can read it without a transfer
   RandomStream arbitration_;

@@ -36,14 +36,16 @@ public:
     const FutexParameters& prices = host_.futex();
     const Duration call =
         (sleepers_.empty() ? prices.empty_wake_call : prices.wake_call) + jitter_.exponential(prices.call_jitter);
-    const TimePoint returns = engine_.now() + call;
+    Duration spent = call;
     int woken = 0;
     while (woken < count && !sleepers_.empty()) {
-      sleepers_.front()->wake_at(returns, prices.wake_latency + jitter_.exponential(prices.wake_jitter), self);
+      spent += woken > 0 ? prices.wake_further : Duration{};
+      sleepers_.front()->wake_at(engine_.now() + spent, prices.wake_latency + jitter_.exponential(prices.wake_jitter),
+                                 self);
       sleepers_.pop_front();
       ++woken;
     }
-    self.owe(call, category);
+    self.owe(spent, category);
     return woken;
   }
 

@@ -28,6 +28,11 @@ public:
       physical_core_.push_back(core / topology.threads_per_core);
       socket_.push_back(core / (topology.cores_per_socket * topology.threads_per_core));
       sockets_[static_cast<std::size_t>(socket(core))].set(static_cast<std::size_t>(core));
+      if (topology.cores_per_cluster > 0) {
+        cluster_.push_back(core / (topology.cores_per_cluster * topology.threads_per_core));
+        clusters_.resize(static_cast<std::size_t>(cluster_.back()) + 1);
+        clusters_.back().set(static_cast<std::size_t>(core));
+      }
     }
   }
 
@@ -46,7 +51,22 @@ public:
     if (physical_core_[static_cast<std::size_t>(from)] == physical_core_[static_cast<std::size_t>(to)]) {
       return cache_.transfer_smt;
     }
+    if (!cluster_.empty() && cluster_[static_cast<std::size_t>(from)] == cluster_[static_cast<std::size_t>(to)]) {
+      return cache_.transfer_cluster;
+    }
     return socket(from) == socket(to) ? cache_.transfer_socket : cache_.transfer_remote;
+  }
+
+  /// Time until the copies of `others` (not empty, without `core`) are invalidated for `core`: the farthest answer counts.
+  [[nodiscard]] Duration invalidation(int core, const CoreSet& others) const {
+    if ((others & ~cores_of_socket(socket(core))).any()) {
+      return cache_.transfer_remote;
+    }
+    if (!cluster_.empty() &&
+        (others & ~clusters_[static_cast<std::size_t>(cluster_[static_cast<std::size_t>(core)])]).none()) {
+      return cache_.transfer_cluster;
+    }
+    return cache_.transfer_socket;
   }
 
 private:
@@ -56,6 +76,8 @@ private:
   std::vector<CoreSet> sockets_;
   std::vector<int> physical_core_; ///< by hardware thread
   std::vector<int> socket_;        ///< by hardware thread
+  std::vector<CoreSet> clusters_;  ///< empty: no such level
+  std::vector<int> cluster_;       ///< by hardware thread
 };
 
 } // namespace contend

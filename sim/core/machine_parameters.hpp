@@ -12,6 +12,8 @@ struct TopologyParameters {
   int sockets = 2;
   int cores_per_socket = 10;
   int threads_per_core = 1;
+  /// Cores that share a cache below the socket's (a cluster of Arm cores, an AMD core complex); 0: no such level.
+  int cores_per_cluster = 0;
 
   [[nodiscard]] int hardware_threads() const { return sockets * cores_per_socket * threads_per_core; }
 };
@@ -27,6 +29,20 @@ struct CacheParameters {
   Duration l3_hit{};           ///< dependent load that hits the shared cache
   std::int64_t l2_bytes = 0;   ///< L2 capacity of one core
   double proximity_bias = 0.0; ///< 0: waiting cores win a line with equal chance; 1: in proportion to 1 / transfer time
+
+  // What not every profile says; the neutral value leaves the effect out.
+  Duration transfer_cluster{}; ///< between cores of one cluster, where there are clusters
+  Duration atomic_arrival{};   ///< read-modify-write of a line that has just arrived; zero: as atomic_hit
+  /// The home of a line serves its requests one after another, reads included: a core that is read from has lost its
+  /// exclusive copy when the read begins, and a store waits for reads under way. Spinning threads ask for the line again
+  /// as soon as it is taken from them, at the end of the turn of their loop that they are in.
+  bool home_order = false;
+  /// Part of a transfer that passes before the core that has the line alone loses it: the request and the snoop are still
+  /// on their way, and accesses of that core that begin until then hit.
+  double snoop_share = 0.0;
+  /// Atomic operations are pairs of load-exclusive and store-exclusive (Arm before LSE, POWER): a comparison that fails
+  /// has only read the line. False: locked instructions, which take the line whatever they find.
+  bool load_linked = false;
 };
 
 /// Cost of sleeping and waking through the kernel (futex).
@@ -37,6 +53,10 @@ struct FutexParameters {
   Duration call_jitter{};     ///< mean of the exponential delay on top of each call (kernel locks, cache misses)
   Duration wake_latency{};    ///< from the end of the wake call until the sleeper runs again in user space, at best
   Duration wake_jitter{};     ///< mean of the exponential delay on top of wake_latency (idle states, interrupts)
+
+  // What not every profile says.
+  Duration wake_further{}; ///< paid by the waking thread for each further sleeper that one call wakes
+  Duration yield_call{};   ///< sched_yield with nothing else to run on the core
 };
 
 /// How the operating system shares cores among threads, and what that costs. Only where cores are shared, see Scheduler.

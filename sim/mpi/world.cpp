@@ -48,16 +48,18 @@ void World::add_processes(const std::vector<int>& host_of_rank) {
 }
 
 SimThread& World::spawn(int rank, std::string name, SimThread::Body body) {
+  const auto number = static_cast<std::size_t>(host_of_rank_[static_cast<std::size_t>(rank)]);
+  const int core = schedulers_[number] ? 0 : threads_on_host_[number]++;
+  return spawn_on(rank, core, std::move(name), std::move(body));
+}
+
+SimThread& World::spawn_on(int rank, int core, std::string name, SimThread::Body body) {
   const int number = host_of_rank_[static_cast<std::size_t>(rank)];
-  SimThread* thread = nullptr;
-  if (schedulers_[static_cast<std::size_t>(number)]) {
-    thread = &spawn_shared(rank, std::move(name), std::move(body), false);
-  } else {
-    const int core = threads_on_host_[static_cast<std::size_t>(number)]++;
-    thread = &engine_.spawn(std::move(name), number, core, std::move(body));
-  }
-  thread->set_process(rank);
-  return *thread;
+  SimThread& thread = schedulers_[static_cast<std::size_t>(number)]
+                          ? spawn_shared(rank, std::move(name), std::move(body), false)
+                          : engine_.spawn(std::move(name), number, core, std::move(body));
+  thread.set_process(rank);
+  return thread;
 }
 
 void World::spawn_beside(SimThread& self, int rank, std::string name, SimThread::Body body) {

@@ -39,6 +39,8 @@ public:
   /// Adds a thread of the library that has little to do. It runs beside `self`, a thread of that rank: on its core, or,
   /// where threads share cores, as one like others.
   void spawn_beside(SimThread& self, int rank, std::string name, SimThread::Body body);
+  /// The same, on this core where threads have a core each; one that has other threads must not be named.
+  SimThread& spawn_on(int rank, int core, std::string name, SimThread::Body body);
   /// A communicator of all ranks.
   int create_communicator(bool allow_overtaking);
   /// A window of all ranks of a communicator.
@@ -50,6 +52,7 @@ public:
   }
 
   [[nodiscard]] Engine& engine() const { return engine_; }
+  [[nodiscard]] const ProcessSettings& settings() const { return settings_; }
   [[nodiscard]] Process& process(int rank) { return *processes_[static_cast<std::size_t>(rank)]; }
   [[nodiscard]] const Process& process(int rank) const { return *processes_[static_cast<std::size_t>(rank)]; }
   [[nodiscard]] int size() const { return static_cast<int>(processes_.size()); }
@@ -58,6 +61,8 @@ public:
   [[nodiscard]] const std::vector<std::string>& notes() const { return notes_; }
   [[nodiscard]] int hosts() const { return static_cast<int>(hosts_.size()); }
   [[nodiscard]] const Host& host(int number) const { return *hosts_[static_cast<std::size_t>(number)]; }
+  /// Hardware threads of a host that may be used, the first ones.
+  [[nodiscard]] int usable_cores(int number) const;
 
   /// The scheduler of a host; nullptr: its threads have a core each.
   [[nodiscard]] const Scheduler* scheduler(int number) const {
@@ -67,7 +72,6 @@ public:
 private:
   void share_contexts();
   void start_progress_threads();
-  [[nodiscard]] int usable_cores(int number) const;
   SimThread& spawn_shared(int rank, std::string name, SimThread::Body body, bool daemon);
 
   Engine& engine_;

@@ -731,6 +731,73 @@ Problem neighbours_longer_than_time(const PointConfig& point) {
                           (static_cast<double>(workload.iterations) + workload.warmup_iterations));
 }
 
+Problem clusters_do_not_divide(const PointConfig& point) {
+  const TopologyParameters& topology = point.machine.topology;
+  const int cluster = topology.cores_per_cluster;
+  if (cluster == 0 || topology.cores_per_socket % cluster == 0)
+    return {};
+  return "a socket of " + number(topology.cores_per_socket) + " cores has no whole number of clusters of " +
+         number(cluster);
+}
+
+Problem clusters_without_price(const PointConfig& point) {
+  if (point.machine.topology.cores_per_cluster == 0 || point.machine.cache.transfer_cluster > Duration{})
+    return {};
+  return "cores share clusters of " + number(point.machine.topology.cores_per_cluster) +
+         ", so a transfer between cores of a cluster must have a price";
+}
+
+Problem more_contenders_than_cores(const PointConfig& point) {
+  const int threads = point.workload.lock_use.threads;
+  if (point.placement.shares_cores() || threads <= usable_cores(point))
+    return {};
+  return number(threads) + " threads need as many hardware threads on their host, which has " +
+         number(usable_cores(point)) + how_to_share;
+}
+
+Problem atomics_without_lines(const PointConfig& point) {
+  const LockUseParameters& workload = point.workload.lock_use;
+  if (workload.operation == "lock" || workload.operation == "try-lock" || workload.lines > 0)
+    return {};
+  return "the operation \"" + workload.operation + "\" needs at least one line to work on";
+}
+
+Problem section_without_lock(const PointConfig& point) {
+  const LockUseParameters& workload = point.workload.lock_use;
+  if (workload.operation == "lock" || workload.operation == "try-lock" || workload.section == Duration{})
+    return {};
+  return "the operation \"" + workload.operation + "\" has no critical section; give workload.delay";
+}
+
+Problem retry_without_attempts(const PointConfig& point) {
+  const LockUseParameters& workload = point.workload.lock_use;
+  if (workload.operation == "try-lock" || workload.retry == Duration{})
+    return {};
+  return "only the operation \"try-lock\" makes attempts, not \"" + workload.operation + "\"";
+}
+
+/// Locks and their lines are simulated objects.
+Problem too_many_lines(const PointConfig& point) {
+  constexpr std::int64_t most = 4'000'000;
+  const LockUseParameters& workload = point.workload.lock_use;
+  const std::int64_t lines = std::int64_t{workload.locks} * (std::int64_t{workload.lines} + 1);
+  if (lines <= most)
+    return {};
+  return number(workload.locks) + " locks with " + number(workload.lines) + " lines each need " + number(lines) +
+         " simulated cache lines; at most " + number(most) + " are supported";
+}
+
+Problem contention_longer_than_time(const PointConfig& point) {
+  const LockUseParameters& workload = point.workload.lock_use;
+  const double operation = (workload.section + workload.delay + workload.retry).in_seconds() +
+                           workload.lines * 4 * point.machine.cache.transfer_remote.in_seconds();
+  const double operations = static_cast<double>(workload.threads) *
+                            (static_cast<double>(workload.acquisitions) + workload.warmup_acquisitions);
+  if (operation * operations <= 1e6)
+    return {};
+  return "the operations take more than the 1000000 seconds that can be simulated";
+}
+
 struct Check {
   const char* path = nullptr; ///< the field that the user most likely has to change
   Problem (*find)(const PointConfig&) = nullptr;
@@ -803,6 +870,14 @@ constexpr std::array checks{Check{"machine.topology.cores_per_socket", too_many_
                             Check{"workload.interface", handlers_on_a_progress_thread, "neighbour"},
                             Check{"library.transport.kind", handlers_without_interface, "neighbour"},
                             Check{"workload.iterations", neighbours_longer_than_time, "neighbour"},
+                            Check{"machine.topology.cores_per_cluster", clusters_do_not_divide},
+                            Check{"machine.cache.transfer_cluster", clusters_without_price},
+                            Check{"workload.threads", more_contenders_than_cores, "lock"},
+                            Check{"workload.lines", atomics_without_lines, "lock"},
+                            Check{"workload.section", section_without_lock, "lock"},
+                            Check{"workload.retry", retry_without_attempts, "lock"},
+                            Check{"workload.locks", too_many_lines, "lock"},
+                            Check{"workload.acquisitions", contention_longer_than_time, "lock"},
                             Check{"machine.locks.backoff_minimum", backoff_reversed},
                             Check{"machine.coroutines.light_switch", no_prices_for_processes},
                             Check{"placement.threads", placed_besides_layout},

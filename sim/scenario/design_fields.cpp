@@ -214,6 +214,7 @@ Section fabric_fields() {
   auto s = declare<P>("fabric", "The route between the two hosts: from a platform, or its two values.",
                       Presence::required, [](auto& point) -> auto& { return point.route; });
   s.stand_ins({"platform", "from", "to"});
+  s.of_network();
   s.field("latency", &P::latency, positive_time, "first byte in to first byte out");
   s.field("bandwidth", &P::bytes_per_second, any_rate, "bandwidth of the narrowest link");
   s.presence(Presence::defaulted);

@@ -68,6 +68,24 @@ std::vector<NamedDesign> insert_presets(Node& top, const LoadOptions& options) {
   return designs;
 }
 
+/// Only a workload without network may leave out what the network and the library need.
+void check_network(const Node& top, const PointConfig& point, Diagnostics& diagnostics) {
+  const Section* workload = kind_of(root_section("workload"), point);
+  if (workload != nullptr && workload->without_network)
+    return;
+  const auto check = [&](const Section& section, const Node& parent, const std::string& pointer) {
+    if (section.of_network && parent.find(section.name) == nullptr)
+      diagnostics.add(
+          at(parent, child_pointer(pointer, section.name), "is missing; allowed: an object (" + section.doc + ")"));
+  };
+  for (const Section& section : scenario_fields().sections)
+    check(section, top, "");
+  if (const Node* machine = top.find("machine"); machine != nullptr && machine->is_object()) {
+    for (const Section& section : root_section("machine").sections)
+      check(section, *machine, "/machine");
+  }
+}
+
 ResolvedScenario resolve(Node top, const LoadOptions& options) {
   Diagnostics diagnostics;
   if (Node* machine = top.find("machine"); machine != nullptr && machine->is_object())
@@ -84,6 +102,7 @@ ResolvedScenario resolve(Node top, const LoadOptions& options) {
   Reading reading{options.names, diagnostics, Strictness::scenario, &resolved.origins};
   PointConfig base;
   read_section(scenario_fields(), &top, top, "", {"schema_version", "description", "extends", "sweep"}, reading, base);
+  check_network(top, base, diagnostics);
   const std::string description = read_description(top, diagnostics);
   if (!designs.empty())
     diagnostics.throw_if_any(); // what is wrong in the common part of the library would be wrong in each design

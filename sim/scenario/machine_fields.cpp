@@ -15,6 +15,9 @@ Section topology_fields() {
   s.field("sockets", &P::sockets, CountRule{1, 64}, "processor sockets of one host");
   s.field("cores_per_socket", &P::cores_per_socket, CountRule{1, 1024}, "cores of one socket");
   s.field("threads_per_core", &P::threads_per_core, CountRule{1, 16}, "hardware threads of one core that are used");
+  s.presence(Presence::defaulted);
+  s.field("cores_per_cluster", &P::cores_per_cluster, CountRule{0, 1024},
+          "cores that share a cache below the socket's (Arm cluster, AMD core complex); 0: no such level");
   return s.finish();
 }
 
@@ -32,6 +35,18 @@ Section cache_fields() {
   s.field("l2_size", &P::l2_bytes, footprint, "L2 capacity of one core");
   s.field("proximity_bias", &P::proximity_bias, RealRule{0.0, 1.0},
           "0: waiting cores win a line with equal chance; 1: in proportion to 1 / transfer time");
+  s.presence(Presence::known);
+  s.field("transfer_cluster", &P::transfer_cluster, any_time, "line transfer between cores of one cluster");
+  s.field("atomic_arrival", &P::atomic_arrival, any_time,
+          "read-modify-write of a line that has just arrived; 0 ns: as atomic_hit");
+  s.field(
+      "home_order", &P::home_order, FlagRule{},
+      "requests for a line, reads included, are served one after another, and spinning threads ask again as soon as "
+      "they lose their copy");
+  s.field("snoop_share", &P::snoop_share, RealRule{0.0, 0.9},
+          "part of a transfer that passes before the core that has the line alone loses it");
+  s.field("load_linked", &P::load_linked, FlagRule{},
+          "atomics are pairs of load-exclusive and store-exclusive: a comparison that fails has only read the line");
   return s.finish();
 }
 
@@ -45,6 +60,10 @@ Section futex_fields() {
   s.field("call_jitter", &P::call_jitter, any_time, "mean of the exponential delay on top of each call");
   s.field("wake_latency", &P::wake_latency, any_time, "from the end of the wake call until the sleeper runs, at best");
   s.field("wake_jitter", &P::wake_jitter, any_time, "mean of the exponential delay on top of wake_latency");
+  s.presence(Presence::known);
+  s.field("wake_further", &P::wake_further, any_time, "paid for each further sleeper that one call wakes");
+  s.field("yield_call", &P::yield_call, any_time,
+          "a lock's sched_yield with nothing else to run on the core; 0 ns: as long as locks.pause");
   return s.finish();
 }
 
@@ -82,6 +101,12 @@ Section lock_fields() {
   s.field("pause", &P::pause, positive_time, "one turn of a spin loop");
   s.field("backoff_minimum", &P::backoff_minimum, any_time, "first back-off of a TTAS lock; 0 ns: no back-off");
   s.field("backoff_maximum", &P::backoff_maximum, any_time, "back-off doubles up to this value");
+  s.presence(Presence::known);
+  s.field("adaptive_spins", &P::adaptive_spins, CountRule{0, 1'000'000},
+          "most attempts of an adaptive mutex before it sleeps");
+  s.field("nap_after", &P::nap_after, CountRule{0, 1'000'000},
+          "turns of a TAS or TTAS lock after which a thread sleeps between its looks; 0: never");
+  s.field("nap", &P::nap, any_time, "length of such a sleep");
   return s.finish();
 }
 
@@ -89,6 +114,7 @@ Section nic_fields() {
   using P = NicParameters;
   auto s = declare<P>("nic", "The network interface with its contexts.", Presence::measured,
                       [](auto& point) -> auto& { return point.machine.nic; });
+  s.of_network();
   s.field("post", &P::post, any_time, "CPU: build one work request");
   s.field("doorbell", &P::doorbell, any_time, "CPU: ring the doorbell");
   s.field("wqe_fetch", &P::wqe_fetch, any_time, "interface: from doorbell to the first byte on the wire");
@@ -119,6 +145,7 @@ Section rdma_fields() {
   using P = RdmaParameters;
   auto s = declare<P>("rdma", "One-sided operations of the interface.", Presence::measured,
                       [](auto& point) -> auto& { return point.machine.rdma; });
+  s.of_network();
   s.field("store_limit", &P::store_limit_bytes, message_bytes,
           "largest operation that the processor stores into the interface; larger ones are descriptors");
   s.field("store_post", &P::store_post, any_time, "CPU: store an operation without its payload, doorbell included");
@@ -189,6 +216,7 @@ Section matching_fields() {
   using P = MatchingParameters;
   auto s = declare<P>("matching", "Prices of the steps of matching.", Presence::measured,
                       [](auto& point) -> auto& { return point.machine.matching; });
+  s.of_network();
   s.field("attempt", &P::attempt, any_time, "fixed part of one search");
   s.field("element", &P::element, any_time, "visiting one queue element that is in this core's cache");
   s.field("element_size", &P::element_bytes, footprint, "cache footprint of one queue element");
@@ -213,6 +241,7 @@ Section software_fields() {
   using P = SoftwareParameters;
   auto s = declare<P>("software", "CPU cost of the library's own code, without locks, queues and the interface.",
                       Presence::measured, [](auto& point) -> auto& { return point.machine.software; });
+  s.of_network();
   s.field("send_call", &P::send_call, any_time, "send: argument checks, request or inline path, header");
   s.field("send_request", &P::send_request, any_time, "extra when the message cannot go inline");
   s.field("receive_call", &P::receive_call, any_time, "receive: argument checks, request set-up");
@@ -233,6 +262,7 @@ Section waiting_fields() {
   using P = WaitingParameters;
   auto s = declare<P>("waiting", "CPU cost of waiting and testing, without cache lines and system calls.",
                       Presence::measured, [](auto& point) -> auto& { return point.machine.waiting; });
+  s.of_network();
   s.field("check", &P::check, any_time, "looking at one request that is in this core's cache: complete or not");
   s.field("request_size", &P::request_bytes, footprint, "cache footprint of one request");
   s.field("detach", &P::detach, any_time, "taking one request from a sync object again");
@@ -247,6 +277,7 @@ Section datatype_fields() {
   using P = DatatypeParameters;
   auto s = declare<P>("datatype", "Packing and copying large amounts of data.", Presence::measured,
                       [](auto& point) -> auto& { return point.machine.datatype; });
+  s.of_network();
   s.field("block", &P::block, any_time, "packing one block of a vector datatype, besides its bytes");
   s.field("l3_size", &P::l3_bytes, footprint, "shared cache of one socket");
   s.field("memory_bandwidth", &P::memory_bytes_per_second, any_rate,

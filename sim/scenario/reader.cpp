@@ -169,6 +169,13 @@ void read_section(const Section& section, const Node* node, const Node& parent, 
     reading.diagnostics.add(at(*node, pointer, "found " + found(*node) + "; allowed: an object"));
     return;
   }
+  if (node == nullptr && section.of_network && reading.strictness != Strictness::complete) {
+    // Whether that may be is the workload's to say (see the loader). Zero is no price that a scenario may name.
+    for (const Field& field : section.fields)
+      if (field.required)
+        field.set(point, field.minimum);
+    return;
+  }
   if (node == nullptr && (section.required() || reading.strictness == Strictness::complete)) {
     reading.diagnostics.add(at(parent, pointer, "is missing; allowed: an object (" + section.doc + ")"));
     return;

@@ -125,7 +125,7 @@ ordered_json required_keys(const Section& section) {
       keys.push_back(field.name);
   }
   for (const Section& inner : section.sections) {
-    if (inner.required())
+    if (inner.required() && !inner.of_network)
       keys.push_back(inner.name);
   }
   return keys;
@@ -197,6 +197,30 @@ ordered_json completeness(const Section& section) {
     if (inner.required())
       schema["properties"][inner.name] = completeness(inner);
   }
+  return schema;
+}
+
+/// Names of the sections that only a workload without network can do without.
+ordered_json network_keys(const Section& section) {
+  ordered_json keys = ordered_json::array();
+  for (const Section& inner : section.sections) {
+    if (inner.of_network)
+      keys.push_back(inner.name);
+  }
+  return keys;
+}
+
+/// The workload of a scenario is of a kind without network.
+ordered_json without_network() {
+  ordered_json kinds = ordered_json::array();
+  for (const Section& kind : root_section("workload").kinds) {
+    if (kind.without_network)
+      kinds.push_back(kind.name);
+  }
+  ordered_json workload = {{"required", ordered_json::array({"kind"})}};
+  workload["properties"]["kind"] = {{"enum", std::move(kinds)}};
+  ordered_json schema = {{"required", ordered_json::array({"workload"})}};
+  schema["properties"]["workload"] = std::move(workload);
   return schema;
 }
 
@@ -295,6 +319,11 @@ ordered_json scenario_schema(const KnownNames& names) {
   ordered_json complete = {{"required", required_keys(root)}};
   complete["properties"]["machine"] = {{"if", {{"not", {{"required", ordered_json::array({"profile"})}}}}},
                                        {"then", completeness(root_section("machine"))}};
+  complete["if"] = {{"not", without_network()}};
+  complete["then"] = {{"required", network_keys(root)}};
+  complete["then"]["properties"]["machine"] = {
+      {"anyOf",
+       {{{"required", ordered_json::array({"profile"})}}, {{"required", network_keys(root_section("machine"))}}}}};
   schema["then"] = std::move(complete);
   schema["$defs"] = definitions(Form::scenario);
   for (const Section& section : root.sections) {

@@ -57,7 +57,7 @@ enum class Presence {
   defaulted, ///< a value may be left out
   required,  ///< every value must be given
   measured,  ///< every value must be given, in a profile with source and uncertainty
-  known,     ///< as measured, but may be left out where it is not known
+  known,     ///< as measured, but may be left out where it is not known, or where the default is neutral
 };
 
 /// Collects the fields of one struct. Locate finds the struct in a PointConfig, const or not.
@@ -117,6 +117,10 @@ public:
   void optional() { section_.optional = true; }
   /// Keys that the loader replaces by fields of this section before reading it.
   void stand_ins(std::vector<std::string> keys) { section_.stand_ins = std::move(keys); }
+  /// Says that the section is about the network or the library: a machine without them may leave it out.
+  void of_network() { section_.of_network = true; }
+  /// Says that this kind of workload uses neither network nor library.
+  void without_network() { section_.without_network = true; }
   [[nodiscard]] Section finish() { return std::move(section_); }
 
 private:

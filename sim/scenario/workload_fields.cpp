@@ -229,6 +229,37 @@ Section nas_fields() {
   return s.finish();
 }
 
+Section lock_use_fields() {
+  using P = LockUseParameters;
+  auto s = declare<P>("lock", "Threads of one process that contend for locks or atomic variables, without MPI.",
+                      Presence::defaulted, [](auto& point) -> auto& { return point.workload.lock_use; });
+  s.without_network();
+  s.field("operation", &P::operation,
+          ChoiceRule{{"lock", "try-lock", "fetch-and-add", "compare-and-swap", "swap", "store"}},
+          "lock and unlock, by waiting or by attempts; or an atomic operation or a plain store on each line");
+  s.field("lock", &P::lock, RegistryRule{&KnownNames::locks}, "kind of lock; operations lock and try-lock");
+  s.field("threads", &P::threads, CountRule{1, 4096}, "threads of the process");
+  s.field("locks", &P::locks, CountRule{1, 1 << 20}, "number of locks, or of sets of lines");
+  s.field("choice", &P::choice, ChoiceRule{{"grouped", "random"}},
+          "grouped: thread t always uses lock t mod locks; random: a random one each time");
+  s.field("placement", &P::placement, ChoiceRule{{"cores-first", "compact", "spread", "random"}},
+          "where threads have a core each. cores-first: a thread per core, then the other hardware threads; compact: "
+          "by hardware thread; spread: sockets "
+          "in turn; random: drawn once per run");
+  s.field("section", &P::section, any_time, "work of a thread that has the lock");
+  s.field("lines", &P::lines, CountRule{0, 4096},
+          "cache lines of each lock: the holder reads and writes all of them at once; atomic operations work on one "
+          "after another");
+  s.field("delay", &P::delay, any_time, "work between two operations");
+  s.field("retry", &P::retry, any_time, "operation try-lock: time between two attempts");
+  s.field("acquisitions", &P::acquisitions, CountRule{1, 10'000'000}, "timed operations per thread");
+  s.field("warmup_acquisitions", &P::warmup_acquisitions, CountRule{0, 10'000'000},
+          "operations per thread before the timed ones");
+  s.field("stop", &P::stop, ChoiceRule{{"together", "each"}},
+          "together: the run ends when the sum over all threads is reached; each: every thread makes as many");
+  return s.finish();
+}
+
 } // namespace
 
 Section workload_fields() {
@@ -237,6 +268,7 @@ Section workload_fields() {
                       Presence::defaulted, [](auto& point) -> auto& { return point.workload; });
   s.selector("kind", &P::kind, RegistryRule{&KnownNames::workloads}, "which workload");
   s.kind(multirate_fields());
+  s.kind(lock_use_fields());
   s.kind(rma_mt_fields());
   s.kind(waiting_workload_fields());
   s.kind(ping_pong_fields());

@@ -111,6 +111,18 @@ Json to_json(const Explanation& explanation) {
           {"interface_stages", std::move(stages)}};
 }
 
+Json to_json(const LockUseStatistics& use) {
+  return {{"acquisitions_per_thread_mean", use.acquisitions_mean},
+          {"acquisitions_per_thread_sd", use.acquisitions_sd},
+          {"acquisitions_per_thread_least", use.acquisitions_least},
+          {"acquisitions_per_thread_most", use.acquisitions_most},
+          {"wait_mean_ns", use.wait_mean_ns},
+          {"wait_sd_ns", use.wait_sd_ns},
+          {"wait_max_ns", use.wait_max_ns},
+          {"hand_overs", use.hand_overs},
+          {"refused", use.refused}};
+}
+
 Json to_json(const ChromeTrace::Summary& trace) {
   return {{"bytes", trace.bytes},
           {"events", trace.events},
@@ -156,6 +168,9 @@ std::string run_point(std::string_view config_json, int replication, const RunPo
   }
   for (const auto& [name, value] : result.workload.measures) {
     json[name] = value;
+  }
+  if (result.workload.locks) {
+    json["lock_use"] = to_json(*result.workload.locks);
   }
   if (!result.notes.empty()) {
     json["notes"] = result.notes;

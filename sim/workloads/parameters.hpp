@@ -109,6 +109,30 @@ struct NeighbourParameters {
   int warmup_iterations = 10;
 };
 
+/// Threads of one process on one host that contend for locks or atomic variables, without MPI.
+struct LockUseParameters {
+  /// lock: with lock() and unlock(); try-lock: with attempts; fetch-and-add, compare-and-swap, swap: an atomic operation on
+  /// each of the lines, compare-and-swap until it succeeds; store: a plain load and store
+  std::string operation = "lock";
+  std::string lock = "pthread-mutex"; ///< key in the lock registry
+  int threads = 1;
+  int locks = 1; ///< locks, or sets of lines of an atomic operation
+  /// Which one a thread uses. grouped: thread t always number t mod `locks`; random: a random one each time
+  std::string choice = "grouped";
+  /// Cores that the threads have if each has its own. cores-first: one thread per core, then its other hardware threads; compact: hardware thread
+  /// by hardware thread; spread: sockets in turn; random: any, drawn once per run
+  std::string placement = "cores-first";
+  Duration section; ///< work of the holder
+  int lines = 0;    ///< cache lines that go with a lock: the holder changes all at once; atomics work on each in turn
+  Duration delay;   ///< work between two operations
+  Duration retry;   ///< between attempts of a try-lock
+  int acquisitions = 1000; ///< timed ones per thread; together they are threads x acquisitions
+  int warmup_acquisitions = 100;
+  /// each: every thread makes as many, and the run lasts until the last one is done; together: until the sum is reached,
+  /// whoever contributes to it
+  std::string stop = "together";
+};
+
 /// The workload of a point: `kind` says which of the structs applies.
 struct WorkloadParameters {
   std::string kind = "multirate"; ///< key in the registry of workloads, or of programs
@@ -127,6 +151,7 @@ struct WorkloadParameters {
   PipelineParameters pipeline;
   ReceiversParameters receivers;
   NasParameters nas;
+  LockUseParameters lock_use;
 };
 
 } // namespace contend

@@ -1,3 +1,4 @@
+#include "workloads/lock_use.hpp"
 #include "workloads/multirate_all_to_all.hpp"
 #include "workloads/multirate_pairwise.hpp"
 #include "workloads/neighbour.hpp"
@@ -11,6 +12,10 @@ namespace contend {
 
 Registry<WorkloadFactory>& workload_registry() {
   static Registry<WorkloadFactory> registry{
+      {"lock",
+       [](const WorkloadParameters& parameters) -> std::unique_ptr<Workload> {
+         return std::make_unique<LockUse>(parameters.lock_use);
+       }},
       {"multirate",
        [](const WorkloadParameters& parameters) -> std::unique_ptr<Workload> {
          if (parameters.multirate.pattern == "pairwise") {

@@ -10,6 +10,7 @@
 #include <array>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -18,6 +19,19 @@ namespace contend {
 
 /// Who a thread is in the workload's pattern; results are summed up by role.
 enum class Role { sender, receiver };
+
+/// How a workload on locks was served, in its timed part.
+struct LockUseStatistics {
+  double acquisitions_mean = 0.0; ///< per thread
+  double acquisitions_sd = 0.0;   ///< over threads
+  std::int64_t acquisitions_least = 0;
+  std::int64_t acquisitions_most = 0;
+  double wait_mean_ns = 0.0; ///< from the call of lock() or the first attempt until the lock is there
+  double wait_sd_ns = 0.0;
+  double wait_max_ns = 0.0;
+  std::int64_t hand_overs = 0; ///< acquisitions whose lock another thread had before
+  std::int64_t refused = 0;    ///< attempts, or compare-and-swaps, that failed
+};
 
 /// What the timed part of a run came to.
 struct WorkloadResult {
@@ -28,6 +42,7 @@ struct WorkloadResult {
   std::array<int, 2> threads{};            ///< by role
   /// What only some workloads measure, under its name in results: SI units, bandwidths in MiB/s.
   std::vector<std::pair<std::string, double>> measures;
+  std::optional<LockUseStatistics> locks; ///< of a workload that is about locks
 };
 
 class Workload {

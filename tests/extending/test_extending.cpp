@@ -30,7 +30,7 @@ std::string slurp(const std::filesystem::path& file) {
 /// Once, before the first simulation.
 void register_parts() {
   static const bool once = [] {
-    lock_registry().add("tas", make_lock<example::TasLock>);
+    lock_registry().add("test-and-set", make_lock<example::TasLock>);
     matcher_registry().add("by-tag", make_matcher<example::ByTagMatcher>);
     progress_registry().add("back-off", make_progress<example::BackOffProgress>);
     return true;
@@ -51,7 +51,7 @@ PointConfig example_point() {
 TEST_CASE("a scenario chooses parts that were added by one line each", "[extending]") {
   const PointConfig point = example_point();
   REQUIRE(point.library.matching.engine == "by-tag");
-  REQUIRE(point.library.matching.lock == "tas");
+  REQUIRE(point.library.matching.lock == "test-and-set");
   REQUIRE(point.library.progress.engine == "back-off");
   const PointResult result = simulate(point, {});
   CHECK(result.receiver.received == std::int64_t{4} * 32 * 4);
@@ -67,10 +67,10 @@ TEST_CASE("a scenario chooses parts that were added by one line each", "[extendi
 TEST_CASE("an unknown part is refused before it is registered", "[extending]") {
   LoadOptions options;
   options.names = known_names();
-  std::erase(options.names.locks, "tas");
+  std::erase(options.names.locks, "test-and-set");
   options.profile_directories = {repository / "calibration" / "profiles"};
   CHECK_THROWS_WITH(load_scenario(repository / "examples" / "extending" / "scenario.json", options),
-                    Catch::Contains("\"tas\""));
+                    Catch::Contains("\"test-and-set\""));
 }
 
 TEST_CASE("the example's lock excludes", "[extending]") {
@@ -78,7 +78,7 @@ TEST_CASE("the example's lock excludes", "[extending]") {
   Engine engine(1);
   const PointConfig point = example_point();
   const Host host(point.machine.topology, point.machine.cache, point.machine.futex);
-  const auto lock = lock_registry().at("tas")(engine, host, point.machine.locks, "lock");
+  const auto lock = lock_registry().at("test-and-set")(engine, host, point.machine.locks, "lock");
   int inside = 0;
   int violations = 0;
   for (int i = 0; i < 6; ++i) {
@@ -143,7 +143,7 @@ TEST_CASE("docs/extending.md shows the files as they are", "[extending]") {
     CHECK(page.find("\n" + slurp(repository / "examples" / "extending" / file) + "```") != std::string::npos);
   }
   const std::string here = slurp(repository / "tests" / "extending" / "test_extending.cpp");
-  for (const char* line : {"lock_registry().add(\"tas\", make_lock<example::TasLock>);",
+  for (const char* line : {"lock_registry().add(\"test-and-set\", make_lock<example::TasLock>);",
                            "matcher_registry().add(\"by-tag\", make_matcher<example::ByTagMatcher>);",
                            "progress_registry().add(\"back-off\", make_progress<example::BackOffProgress>);"}) {
     CAPTURE(line);

@@ -105,8 +105,8 @@ TEST_CASE("with a core for each thread a shared host is as fast as one without a
   for (const std::string& kind : lock_registry().names()) {
     CAPTURE(kind);
     constexpr int threads = 4;
-    const auto run = [&](bool shared) {
-      Engine engine(3);
+    const auto run = [&](bool shared, std::uint64_t seed) {
+      Engine engine(seed);
       const Host host = test::small_host();
       Scheduler scheduler(engine, host, 0, fair("cfs"), threads);
       const auto lock = lock_registry().at(kind)(engine, host, test::small_locks(), "lock");
@@ -129,8 +129,14 @@ TEST_CASE("with a core for each thread a shared host is as fast as one without a
       engine.abandon();
       return engine.now().since_start();
     };
-    // Equal dates may be served in another order, which changes who is next for a lock.
-    CHECK(run(true).in_seconds() == Approx(run(false).in_seconds()).epsilon(0.03));
+    // Equal dates may be served in another order, which changes who is next for a lock: one run may differ by 5 %.
+    double shared = 0;
+    double alone = 0;
+    for (std::uint64_t seed = 1; seed <= 8; ++seed) {
+      shared += run(true, seed).in_seconds();
+      alone += run(false, seed).in_seconds();
+    }
+    CHECK(shared == Approx(alone).epsilon(0.02));
   }
 }
 

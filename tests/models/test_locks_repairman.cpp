@@ -64,8 +64,11 @@ Measured run(const std::string& kind, int threads, int total, std::uint64_t seed
 
 } // namespace
 
-TEST_CASE("every lock is a repairman when nothing costs time", "[locks][queueing][statistical]") {
+TEST_CASE("every lock but test-and-set is a repairman when nothing costs time", "[locks][queueing][statistical]") {
   for (const std::string& kind : lock_registry().names()) {
+    if (kind == "tas") {
+      continue; // where attempts cost nothing they follow each other without end
+    }
     for (const int threads : {1, 2, 5, 12}) {
       std::vector<double> throughputs;
       std::vector<double> waits;

@@ -70,7 +70,7 @@ void require_equal(const PointConfig& point, int replication = 0, bool categorie
 } // namespace
 
 TEST_CASE("idle polls: one instance, several numbers of pairs and locks", "[mpi][idle poll]") {
-  for (const std::string& lock : lock_registry().names()) {
+  for (const std::string& lock : test::patient_locks()) {
     for (const int pairs : {1, 2, 4, 8}) {
       PointConfig point = test::small_point();
       point.library.instances.lock = lock;
@@ -83,7 +83,7 @@ TEST_CASE("idle polls: one instance, several numbers of pairs and locks", "[mpi]
 }
 
 TEST_CASE("idle polls: several instances", "[mpi][idle poll]") {
-  for (const std::string& lock : lock_registry().names()) {
+  for (const std::string& lock : test::patient_locks()) {
     for (const char* const assignment : {"round-robin", "dedicated"}) {
       for (const int count : {2, 4}) {
         PointConfig point = test::small_point();

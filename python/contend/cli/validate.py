@@ -128,6 +128,75 @@ def claims(
         raise ContendError(f"{len(misses)} of {len(judged)} claims miss: {', '.join(misses)}")
 
 
+@validate_app.command("locks")
+def locks(
+    *,
+    only: Annotated[
+        str | None, typer.Option("--only", metavar="TEXT", help="Only published sets whose name has this.")
+    ] = None,
+    fit: Annotated[
+        bool, typer.Option("--fit", help="First fit the machines' prices to the points with the fewest threads.")
+    ] = False,
+    evaluations: Annotated[int, typer.Option(min=10, help="Most evaluations of a fit.")] = 900,
+    strict: Annotated[bool, typer.Option("--strict", help="End with status 1 if a set misses its targets.")] = False,
+    jobs: Annotated[
+        int | None, typer.Option("--jobs", "-j", min=1, metavar="N", help="Runs at once. [default: all cores]")
+    ] = None,
+    out: Annotated[
+        Path | None, typer.Option("--out", "-o", metavar="DIR", help="Where the files go. [default: validation/locks]")
+    ] = None,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print no tables.")] = False,
+) -> None:
+    """Compares simulated lock costs with published measurements, set by set.
+
+    Writes results.json and results.md; with --only, only where --out says. --fit writes the fitted prices into the
+    machine profiles and the producers' own work into study.json.
+    """
+    from contend.files import make_writable_directory, write_file, write_files
+    from contend.lockfit import fit as fit_set
+    from contend.lockfit import write_to_profile
+    from contend.lockstudy import as_markdown, load_sets, predict
+    from contend.paths import require_repository
+    from contend.runner import default_jobs, make_engine
+
+    root = require_repository("validate")
+    folder = root / "validation" / "locks"
+    engine = make_engine("contend")
+    count = jobs or default_jobs()
+    if fit:
+        study = json.loads((folder / "study.json").read_text(encoding="utf-8"))
+        for lock_set in load_sets(root, only):
+            if not lock_set.entry["fit"] and not lock_set.entry.get("fit_workload"):
+                continue
+            profile = root / "calibration" / "profiles" / f"{lock_set.entry['profile']}.json"
+            found = fit_set(lock_set, profile, engine, jobs=count, evaluations=evaluations)
+            write_to_profile(profile, found.values)
+            own = {path: text for path, text in found.values.items() if path.startswith("workload.")}
+            for entry in study["sets"]:
+                if entry["set"] == lock_set.name and own:
+                    entry["overrides"] = own
+            if not quiet:
+                print(f"{lock_set.name}: {found.points} points, cost {found.cost_before:.4f} -> {found.cost_after:.4f}")
+                print("".join(f"    {path} = {text}\n" for path, text in found.values.items()), end="")
+        write_file(folder / "study.json", (json.dumps(study, indent=1, ensure_ascii=False) + "\n").encode())
+    results = [predict(lock_set, engine, count) for lock_set in load_sets(root, only)]
+    table = as_markdown(results)
+    target = out if out is not None else (folder if only is None else None)
+    if target is not None:
+        make_writable_directory(target)
+        paths = write_files(
+            target,
+            {"results.json": _json_bytes([result.to_json() for result in results]), "results.md": table.encode()},
+        )
+        if not quiet:
+            print("\n".join(f"wrote {path}" for path in paths))
+    if not quiet:
+        print(table if only is not None else table.split("\n## ")[0])
+    misses = [result.set.name for result in results if result.holds() is False]
+    if strict and misses:
+        raise ContendError(f"{len(misses)} sets miss their targets: {', '.join(misses)}")
+
+
 def _system_folder(validation: Path, system: str) -> Path:
     known = sorted(path.parent.name for path in validation.glob("*/claims"))
     if system not in known:

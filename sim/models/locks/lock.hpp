@@ -52,6 +52,9 @@ public:
   /// At most one visitor at a time; nullptr: none.
   void set_visitor(LockVisitor* visitor) { visitor_ = visitor; }
   [[nodiscard]] bool visited() const { return visitor_ != nullptr; }
+  /// Whether skipped polls leave the lock as a visitor thinks they do: calls that take several steps, or lines that change
+  /// from call to call, say no.
+  [[nodiscard]] virtual bool can_be_visited() const { return true; }
   /// What the lock guards has changed, or somebody is about to use the lock: a visitor comes back to life.
   void disturb_visitor() {
     if (visitor_ != nullptr) [[unlikely]] {

@@ -14,29 +14,9 @@ McsLock::Node& McsLock::node_of(SimThread& self) {
     nodes_.resize(id + 1);
   }
   if (!nodes_[id]) {
-    nodes_[id] = std::make_unique<Node>(engine(), host_, name() + "/node/" + self.name());
-    nodes_[id]->thread = &self;
+    nodes_[id] = std::make_unique<Node>(engine(), host_, parameters_.pause, name() + "/node/" + self.name());
   }
   return *nodes_[id];
-}
-
-void McsLock::spin_until(SimThread& self, Node& node, Category category, bool (*done)(const Node&)) {
-  for (;;) {
-    node.line.load(self, category);
-    if (done(node)) {
-      return;
-    }
-    node.spinning = true;
-    self.wait(*this, category);
-    self.spend(parameters_.pause, category);
-  }
-}
-
-/// The node was written: its owner reads it again, once however many writes it has missed.
-void McsLock::notify(Node& node) {
-  if (std::exchange(node.spinning, false)) {
-    node.thread->resume();
-  }
 }
 
 void McsLock::do_lock(SimThread& self, Category category) {
@@ -50,8 +30,8 @@ void McsLock::do_lock(SimThread& self, Category category) {
   }
   predecessor->line.store(self, category);
   predecessor->next = &mine;
-  notify(*predecessor);
-  spin_until(self, mine, category, [](const Node& node) { return !node.locked; });
+  predecessor->spinner.notify();
+  mine.spinner.wait(self, category, *this, [&mine] { return !mine.locked; });
 }
 
 bool McsLock::do_try_lock(SimThread& self, Category category) {
@@ -73,13 +53,13 @@ void McsLock::do_unlock(SimThread& self, Category category) {
       released();
       return;
     }
-    spin_until(self, mine, category, [](const Node& node) { return node.next != nullptr; });
+    mine.spinner.wait(self, category, *this, [&mine] { return mine.next != nullptr; });
   }
   Node& successor = *mine.next;
   successor.line.store(self, category);
   successor.locked = false;
   released();
-  notify(successor);
+  successor.spinner.notify();
 }
 
 void McsLock::do_grant(SimThread& self) {

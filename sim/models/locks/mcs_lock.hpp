@@ -2,6 +2,7 @@
 #pragma once
 
 #include "models/locks/lock.hpp"
+#include "models/locks/spinners.hpp"
 
 #include <memory>
 #include <vector>
@@ -15,12 +16,12 @@ public:
 private:
   /// A thread's place in the queue of this lock.
   struct Node {
-    Node(Engine& engine, const Host& host, std::string_view name) : line(engine, host, name) {}
+    Node(Engine& engine, const Host& host, Duration pause, std::string_view name)
+        : line(engine, host, name), spinner(line, pause) {}
     CacheLine line;
+    Spinners spinner; ///< the node's own thread, or nobody
     Node* next = nullptr;
-    SimThread* thread = nullptr;
     bool locked = false;
-    bool spinning = false;
   };
 
   void do_lock(SimThread& self, Category category) override;
@@ -28,8 +29,6 @@ private:
   void do_unlock(SimThread& self, Category category) override;
   void do_grant(SimThread& self) override;
   Node& node_of(SimThread& self);
-  static void notify(Node& node);
-  void spin_until(SimThread& self, Node& node, Category category, bool (*done)(const Node&));
 
   const Host& host_;
   LockParameters parameters_;

@@ -9,6 +9,11 @@ struct LockParameters {
   Duration pause{};           ///< one turn of a spin loop (PAUSE instruction and test)
   Duration backoff_minimum{}; ///< first back-off of a TTAS lock after a lost race; zero: no back-off
   Duration backoff_maximum{}; ///< back-off doubles up to this value
+
+  // What not every profile says.
+  int adaptive_spins = 100; ///< most attempts of an adaptive mutex before it sleeps (glibc: MAX_ADAPTIVE_COUNT)
+  int nap_after = 0;        ///< turns of a spinning thread after which it sleeps for `nap` between turns; 0: never
+  Duration nap{};           ///< length of such a sleep (folly's Sleeper: 4000 turns, 500 us)
 };
 
 } // namespace contend

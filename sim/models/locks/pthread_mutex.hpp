@@ -1,27 +1,25 @@
-// The default pthread mutex of glibc: a three-state futex lock without spinning (Drepper, "Futexes are tricky", mutex 2;
-// glibc lowlevellock).
+// The default pthread mutex of glibc: a three-state futex lock without spinning.
 #pragma once
 
-#include "core/futex.hpp"
+#include "models/locks/futex_word.hpp"
 #include "models/locks/lock.hpp"
 
 namespace contend {
 
 class PthreadMutex final : public Lock {
 public:
-  PthreadMutex(Engine& engine, const Host& host, const LockParameters& parameters, std::string_view name);
+  PthreadMutex(Engine& engine, const Host& host, const LockParameters& /*parameters*/, std::string_view name)
+      : Lock(engine, name), word_(engine, host, name) {}
 
 private:
-  enum class State { free, locked, locked_with_sleepers };
+  void do_lock(SimThread& self, Category category) override { word_.lock(self, category); }
+  bool do_try_lock(SimThread& self, Category category) override { return word_.try_lock(self, category); }
+  void do_unlock(SimThread& self, Category category) override {
+    word_.unlock(self, category, [this] { released(); });
+  }
+  void do_grant(SimThread& /*self*/) override { word_.grant(); }
 
-  void do_lock(SimThread& self, Category category) override;
-  bool do_try_lock(SimThread& self, Category category) override;
-  void do_unlock(SimThread& self, Category category) override;
-  void do_grant(SimThread& self) override;
-
-  State state_ = State::free;
-  CacheLine line_;
-  Futex futex_;
+  FutexWord word_;
 };
 
 } // namespace contend

@@ -1,5 +1,13 @@
+#include "models/locks/adaptive_mutex.hpp"
+#include "models/locks/blocking_ticket_lock.hpp"
+#include "models/locks/clh_lock.hpp"
 #include "models/locks/mcs_lock.hpp"
+#include "models/locks/mutex3.hpp"
+#include "models/locks/priority_lock.hpp"
 #include "models/locks/pthread_mutex.hpp"
+#include "models/locks/queued_mutex.hpp"
+#include "models/locks/queued_spinlock.hpp"
+#include "models/locks/tas_lock.hpp"
 #include "models/locks/ticket_lock.hpp"
 #include "models/locks/ttas_lock.hpp"
 
@@ -7,10 +15,20 @@ namespace contend {
 
 Registry<LockFactory>& lock_registry() {
   static Registry<LockFactory> registry{
+      {"adaptive", make_lock<AdaptiveMutex>},
+      {"clh", make_lock<ClhLock>},
       {"mcs", make_lock<McsLock>},
+      {"mutex3", make_lock<Mutex3>},
+      {"priority", make_lock<PriorityLock>},
       {"pthread-mutex", make_lock<PthreadMutex>},
+      {"queued-mutex", make_lock<QueuedMutex>},
+      {"queued-spinlock", make_lock<QueuedSpinlock>},
+      {"tas", make_lock<TasLock>},
       {"ticket", make_lock<TicketLock>},
+      {"ticket-blocking", make_lock<BlockingTicketLock>},
+      {"ticket-yield", make_lock<TicketYieldLock>},
       {"ttas", make_lock<TtasLock>},
+      {"ttas-yield", make_lock<TtasYieldLock>},
   };
   return registry;
 }

@@ -2,27 +2,71 @@
 #pragma once
 
 #include "models/locks/lock.hpp"
+#include "models/locks/spinners.hpp"
 
-#include <vector>
+#include <cstdint>
+#include <string_view>
 
 namespace contend {
 
-class TicketLock final : public Lock {
+/// The two counters of a ticket lock, which need not be given back by the thread that took them.
+class Tickets {
 public:
-  TicketLock(Engine& engine, const Host& host, const LockParameters& parameters, std::string_view name);
+  /// `turn`: what a spinning thread does between two looks takes this long.
+  Tickets(Engine& engine, const Host& host, std::string_view name, Duration turn,
+          Spinners::Loop loop = Spinners::Loop::pauses);
+
+  void take(SimThread& self, Category category, const Waitable& reason);
+  [[nodiscard]] bool try_take(SimThread& self, Category category);
+  /// `lock.released()` falls where the next one can see it.
+  template <typename Released>
+  void give(SimThread& self, Category category, Released released) {
+    serving_line_.store(self, category);
+    ++now_serving_;
+    released();
+    spinners_.notify(); // every spinner loses its copy and reads the line again
+  }
+  void give(SimThread& self, Category category) {
+    give(self, category, [] {});
+  }
+  /// Taken without any time passing.
+  void grant() { ++next_ticket_; }
+  /// Whether others queue behind the holder, who asks.
+  [[nodiscard]] bool others_wait(SimThread& self, Category category);
 
 private:
-  void do_lock(SimThread& self, Category category) override;
-  bool do_try_lock(SimThread& self, Category category) override;
-  void do_unlock(SimThread& self, Category category) override;
-  void do_grant(SimThread& self) override;
-
-  LockParameters parameters_;
   std::uint64_t next_ticket_ = 0;
   std::uint64_t now_serving_ = 0;
   CacheLine ticket_line_;
   CacheLine serving_line_;
-  std::vector<SimThread*> spinning_;
+  Spinners spinners_;
+};
+
+class TicketLock : public Lock {
+public:
+  TicketLock(Engine& engine, const Host& host, const LockParameters& parameters, std::string_view name)
+      : TicketLock(engine, host, name, parameters.pause, Spinners::Loop::pauses) {}
+
+protected:
+  TicketLock(Engine& engine, const Host& host, std::string_view name, Duration turn, Spinners::Loop loop)
+      : Lock(engine, name), tickets_(engine, host, name, turn, loop) {}
+
+private:
+  void do_lock(SimThread& self, Category category) override { tickets_.take(self, category, *this); }
+  bool do_try_lock(SimThread& self, Category category) override { return tickets_.try_take(self, category); }
+  void do_unlock(SimThread& self, Category category) override {
+    tickets_.give(self, category, [this] { released(); });
+  }
+  void do_grant(SimThread& /*self*/) override { tickets_.grant(); }
+
+  Tickets tickets_;
+};
+
+/// Gives up its time slice after every look: sched_yield in place of PAUSE.
+class TicketYieldLock final : public TicketLock {
+public:
+  TicketYieldLock(Engine& engine, const Host& host, const LockParameters& parameters, std::string_view name)
+      : TicketLock(engine, host, name, yield_turn(host, parameters), Spinners::Loop::yields) {}
 };
 
 } // namespace contend

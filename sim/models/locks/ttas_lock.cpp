@@ -6,12 +6,14 @@
 
 namespace contend {
 
-TtasLock::TtasLock(Engine& engine, const Host& host, const LockParameters& parameters, std::string_view name)
-    : Lock(engine, name), parameters_(parameters), line_(engine, host, name),
+TtasLock::TtasLock(Engine& engine, const Host& host, const LockParameters& parameters, std::string_view name,
+                   Duration turn, Spinners::Loop loop)
+    : Lock(engine, name), parameters_(parameters), line_(engine, host, name), spinners_(line_, turn, loop),
       backoff_(engine.stream(std::string(name) + "/backoff")) {}
 
 void TtasLock::do_lock(SimThread& self, Category category) {
   Duration limit = parameters_.backoff_minimum;
+  const Nap nap(self, parameters_);
   for (;;) {
     line_.load(self, category); // test
     if (!held_) {
@@ -26,9 +28,8 @@ void TtasLock::do_lock(SimThread& self, Category category) {
       }
       continue;
     }
-    spinning_.push_back(&self);
-    self.wait(*this, category);
-    self.spend(parameters_.pause, category); // the turn of the loop in which the change is seen
+    spinners_.rest(self, category, *this);
+    nap.between_looks(self, category, *this);
   }
 }
 
@@ -40,9 +41,7 @@ bool TtasLock::do_try_lock(SimThread& self, Category category) {
 void TtasLock::do_unlock(SimThread& self, Category category) {
   line_.store(self, category);
   held_ = false;
-  for (SimThread* thread : std::exchange(spinning_, {})) {
-    thread->resume();
-  }
+  spinners_.notify();
 }
 
 void TtasLock::do_grant(SimThread& /*self*/) { held_ = true; }

@@ -2,14 +2,19 @@
 #pragma once
 
 #include "models/locks/lock.hpp"
-
-#include <vector>
+#include "models/locks/spinners.hpp"
 
 namespace contend {
 
-class TtasLock final : public Lock {
+class TtasLock : public Lock {
 public:
-  TtasLock(Engine& engine, const Host& host, const LockParameters& parameters, std::string_view name);
+  TtasLock(Engine& engine, const Host& host, const LockParameters& parameters, std::string_view name)
+      : TtasLock(engine, host, parameters, name, parameters.pause, Spinners::Loop::pauses) {}
+
+protected:
+  /// `turn`: what a spinning thread does between two looks takes this long.
+  TtasLock(Engine& engine, const Host& host, const LockParameters& parameters, std::string_view name, Duration turn,
+           Spinners::Loop loop);
 
 private:
   void do_lock(SimThread& self, Category category) override;
@@ -20,8 +25,15 @@ private:
   LockParameters parameters_;
   bool held_ = false;
   CacheLine line_;
-  std::vector<SimThread*> spinning_; ///< spin on their own copy of the line until it is invalidated
+  Spinners spinners_; ///< spin on their own copy of the line until it is invalidated
   RandomStream backoff_;
+};
+
+/// Gives up its time slice after every look: sched_yield in place of PAUSE.
+class TtasYieldLock final : public TtasLock {
+public:
+  TtasYieldLock(Engine& engine, const Host& host, const LockParameters& parameters, std::string_view name)
+      : TtasLock(engine, host, parameters, name, yield_turn(host, parameters), Spinners::Loop::yields) {}
 };
 
 } // namespace contend

@@ -7,7 +7,7 @@ namespace contend {
 
 IdlePoll::Resumption IdlePoll::rest(SimThread& self, const PollTurn& turn, bool quiet, std::int64_t limit) {
   const bool locks_quiet = std::all_of(turn.visits.begin(), turn.visits.end(), [](const PollTurn::Visit& visit) {
-    return visit.lock == nullptr || (visit.lock->quiet() && !visit.lock->visited());
+    return visit.lock == nullptr || (visit.lock->quiet() && !visit.lock->visited() && visit.lock->can_be_visited());
   });
   // A turn that had to fetch a line would find it at hand the next time, however often turns have looked alike so far.
   const bool all_at_hand = std::exchange(line_transfers_, self.line_transfers()) == self.line_transfers();

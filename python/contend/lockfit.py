@@ -1,0 +1,213 @@
+"""Fits the prices of a machine to the points of a published set with the fewest threads (contend.lockstudy).
+
+Only the prices that the study names are moved, inside the ranges of the profile: cache lines and futexes. Nothing else
+of the set is looked at.
+"""
+
+from __future__ import annotations
+
+import copy
+import json
+import math
+import statistics
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from contend.files import read_text, write_file
+from contend.lockstudy import MEASURES
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from pathlib import Path
+
+    from contend.jsontypes import JsonObject
+    from contend.lockstudy import LockSet
+    from contend.runner import Engine
+    from contend.scenario import Point
+
+_PICOSECONDS = {"ps": 1.0, "ns": 1e3, "us": 1e6, "ms": 1e9, "s": 1e12}
+# An error beyond a factor of about three counts as if it grew no faster than linearly.
+_SOFT_LIMIT = 1.0
+_SHARE = "cache.snoop_share"
+_SHARES = (0.05, 0.1, 0.2, 0.35, 0.5)
+_STARTS = 3
+
+
+def number_of(value: str | float) -> float:
+    """What a profile writes, as a number: times in picoseconds."""
+    return picoseconds(value) if isinstance(value, str) else float(value)
+
+
+def picoseconds(text: str) -> float:
+    """A time as profiles write it."""
+    number, unit = text.split()
+    return float(number) * _PICOSECONDS[unit]
+
+
+def time_text(value_ps: float) -> str:
+    """With three digits, in the largest unit that keeps it above one."""
+    for unit in ("ms", "us", "ns"):
+        if value_ps >= _PICOSECONDS[unit]:
+            return f"{float(f'{value_ps / _PICOSECONDS[unit]:.3g}'):g} {unit}"
+    return f"{round(value_ps)} ps"
+
+
+@dataclass(frozen=True)
+class Fit:
+    """What came out of a fit: values by dotted path below `machine` or `workload`, and the cost before and after."""
+
+    values: dict[str, str | float]
+    cost_before: float
+    cost_after: float
+    points: int
+
+
+@dataclass(frozen=True)
+class _Target:
+    point: Point
+    measured: float
+
+
+def _place(config: JsonObject, path: str, text: str | float) -> None:
+    """`path` is below the machine, unless it begins with `workload.`."""
+    keys = path.split(".")
+    section = config["workload"] if keys[0] == "workload" else config["machine"][keys[0]]
+    section[keys[1]] = text
+
+
+class _Problem:
+    def __init__(self, lock_set: LockSet, profile: JsonObject, engine: Engine, jobs: int) -> None:
+        self._set = lock_set
+        self._engine = engine
+        self._pool = ThreadPoolExecutor(max_workers=jobs, thread_name_prefix="fit")
+        self.targets = [
+            _Target(lock_set.point_of(kind, threads), value)
+            for kind in lock_set.entry["kinds"]
+            for threads, (value, _) in sorted(lock_set.measured(kind).items())
+            if threads in lock_set.fit_threads
+        ]
+        self.paths: list[str] = [
+            *lock_set.entry["fit"],
+            *(f"workload.{n}" for n in lock_set.entry.get("fit_workload", [])),
+        ]
+        self._pure: set[str] = set()
+        self.start: list[float] = []
+        self.bounds: list[tuple[float, float]] = []
+        for path in self.paths:
+            section, name = path.split(".")
+            if section == "workload":
+                value = picoseconds(self.targets[0].point.config["workload"][name])
+                low, high = 1e3, 5e5
+            else:
+                entry = profile[section][name]
+                if not isinstance(entry["value"], str):
+                    self._pure.add(path)
+                value = number_of(entry["value"])
+                low, high = (number_of(end) for end in entry["range"])
+            self.start.append(math.log(value))
+            self.bounds.append((math.log(low), math.log(high)))
+
+    def starts(self) -> list[list[float]]:
+        """The profile's values, with several shares of a transfer that pass before a line is lost."""
+        starts = [self.start]
+        if _SHARE in self.paths:
+            index = self.paths.index(_SHARE)
+            starts += [[*self.start[:index], math.log(share), *self.start[index + 1 :]] for share in _SHARES]
+        return starts
+
+    def values(self, logarithms: Sequence[float]) -> dict[str, float]:
+        """Clipped to the ranges, with those that follow from others."""
+        values = {
+            path: math.exp(min(max(x, low), high))
+            for path, x, (low, high) in zip(self.paths, logarithms, self.bounds, strict=True)
+        }
+        for path, (source, factor) in self._set.entry["tied"].items():
+            if source in values:
+                values[path] = values[source] * factor
+        return values
+
+    def cost(self, logarithms: Sequence[float]) -> float:
+        """Mean of the squared logarithms of predicted over measured, softened."""
+        values = {
+            path: value if path in self._pure else f"{round(value)} ps"
+            for path, value in self.values(logarithms).items()
+        }
+        outside = sum(max(0.0, low - x, x - high) for x, (low, high) in zip(logarithms, self.bounds, strict=True))
+        return sum(self._pool.map(lambda target: self._one(target, values), self.targets)) / len(self.targets) + outside
+
+    def written(self, logarithms: Sequence[float]) -> dict[str, str | float]:
+        """The values as a profile has them."""
+        return {
+            path: float(f"{value:.3g}") if path in self._pure else time_text(value)
+            for path, value in self.values(logarithms).items()
+        }
+
+    def _one(self, target: _Target, values: Mapping[str, str | float]) -> float:
+        config = copy.deepcopy(target.point.config)
+        for path, text in values.items():
+            _place(config, path, text)
+        text = json.dumps(config)
+        measure = MEASURES[self._set.entry["value"]]
+        # As the prediction: the mean of all replications. One alone would have the simplex follow its noise.
+        predicted = statistics.fmean(
+            measure(json.loads(self._engine.run_point(text, replication, trace_hash=False)), target.point)
+            for replication in range(target.point.replications)
+        )
+        error = math.log(predicted / target.measured)
+        return 2 * _SOFT_LIMIT**2 * (math.sqrt(1 + (error / _SOFT_LIMIT) ** 2) - 1)
+
+    def close(self) -> None:
+        self._pool.shutdown()
+
+
+def fit(lock_set: LockSet, profile_file: Path, engine: Engine, *, jobs: int, evaluations: int) -> Fit:
+    """Moves the prices that the study names for this set; Nelder and Mead's simplex, started again where it ended."""
+    from scipy.optimize import minimize
+
+    profile = json.loads(read_text(profile_file, "profile"))
+    problem = _Problem(lock_set, profile, engine, jobs)
+    try:
+        before = problem.cost(problem.start)
+        # What fits into the time until a line is lost changes in steps, which no simplex crosses: several starts.
+        starts = sorted(problem.starts(), key=problem.cost)[:_STARTS]
+        best, after = list(problem.start), before
+        for start in starts:
+            point, value = list(start), problem.cost(start)
+            for spread in (0.5, 0.25, 0.12):
+                corners = [[x + (spread if i == j else 0.0) for i, x in enumerate(point)] for j in range(len(point))]
+                found = minimize(
+                    problem.cost,
+                    point,
+                    method="Nelder-Mead",
+                    options={
+                        "initial_simplex": [point, *corners],
+                        "maxfev": evaluations // (3 * len(starts)),
+                        "xatol": 0.01,
+                        "fatol": 1e-5,
+                        "adaptive": True,
+                    },
+                )
+                if found.fun < value:
+                    point, value = [float(x) for x in found.x], float(found.fun)
+            if value < after:
+                best, after = point, value
+        values = problem.written(best)
+    finally:
+        problem.close()
+    return Fit(values, before, after, len(problem.targets))
+
+
+def write_to_profile(profile_file: Path, values: Mapping[str, str | float]) -> None:
+    """Replaces the values in a profile, and nothing else of it."""
+    profile = json.loads(read_text(profile_file, "profile"))
+    for path, text in values.items():
+        section, name = path.split(".")
+        if section == "workload":
+            continue
+        entry = profile[section][name]
+        entry["value"] = text
+        low, high = entry["range"]
+        if not number_of(low) <= number_of(text) <= number_of(high):
+            entry["range"] = [min(low, text, key=number_of), max(high, text, key=number_of)]
+    write_file(profile_file, (json.dumps(profile, indent=2, ensure_ascii=False) + "\n").encode())

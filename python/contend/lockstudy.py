@@ -1,0 +1,376 @@
+"""The lock study: predictions of acquisition costs against published measurements, set by set.
+
+validation/locks/study.json says which scenario mirrors which row of which published set, published.json holds the sets.
+The machine profiles are fitted to the points with the fewest threads (contend.lockfit); all others are predictions.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import statistics
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from contend.errors import InputError
+from contend.files import read_text
+from contend.runner import run_points
+from contend.scenario import Point, resolve_scenario
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+    from pathlib import Path
+
+    from contend.jsontypes import JsonObject
+    from contend.runner import Engine, PointRuns
+
+# What the study asks for on sets of grade A.
+MEDIAN_ERROR_LIMIT = 0.20
+TAU_LIMIT = 0.8
+# With fewer kinds a rank correlation says next to nothing.
+LEAST_KINDS_TO_RANK = 3
+
+
+def _elapsed_ns(result: JsonObject) -> float:
+    return float(result["elapsed_s"]) * 1e9
+
+
+def _operations(point: Point) -> int:
+    workload = point.config["workload"]
+    return int(workload["threads"]) * int(workload["acquisitions"])
+
+
+# From a run to the number that a set reports.
+MEASURES: dict[str, Callable[[JsonObject, Point], float]] = {
+    "thread_ns": lambda result, point: _elapsed_ns(result) * point.config["workload"]["threads"] / _operations(point),
+    "interval_ns": lambda result, point: _elapsed_ns(result) / _operations(point),
+    "million_per_s": lambda result, _: float(result["message_rate"]) / 1e6,
+    # A message is a push and a pop, each with an acquisition.
+    "million_messages_per_s": lambda result, _: float(result["message_rate"]) / 2e6,
+    "acquisitions_4s": lambda result, _: (
+        float(result["lock_use"]["acquisitions_per_thread_mean"]) / float(result["elapsed_s"]) * 4
+    ),
+}
+_RATES = ("million_per_s", "million_messages_per_s", "acquisitions_4s")
+
+
+@dataclass(frozen=True)
+class Row:
+    """One measured number and what is predicted for it."""
+
+    kind: str
+    threads: int
+    measured: float
+    predicted: float
+    fitted: bool
+    spread_measured: float | None = None
+    spread_predicted: float | None = None
+
+    @property
+    def error(self) -> float:
+        """Relative to the measurement; positive: predicted too high."""
+        return self.predicted / self.measured - 1
+
+    def to_json(self) -> JsonObject:
+        """As it is written to results.json."""
+        row: JsonObject = {
+            "kind": self.kind,
+            "threads": self.threads,
+            "measured": self.measured,
+            "predicted": _rounded(self.predicted),
+            "error": _rounded(self.error),
+            "fitted": self.fitted,
+        }
+        if self.spread_measured is not None and self.spread_predicted is not None:
+            row["spread_measured"] = _rounded(self.spread_measured)
+            row["spread_predicted"] = _rounded(self.spread_predicted)
+        return row
+
+
+@dataclass(frozen=True)
+class LockSet:
+    """A published set with the scenarios that mirror it."""
+
+    entry: JsonObject
+    published: JsonObject
+    scenarios: Path
+
+    @property
+    def name(self) -> str:
+        """Identifier of the published set."""
+        return str(self.entry["set"])
+
+    @property
+    def grade(self) -> str:
+        """A: fully specified; B: score ratios between points."""
+        return str(self.entry["grade"])
+
+    @property
+    def fit_threads(self) -> tuple[int, ...]:
+        """Numbers of threads whose points the machine may be fitted to."""
+        return tuple(self.entry["fit_threads"])
+
+    @property
+    def is_rate(self) -> bool:
+        """Whether more is better."""
+        return self.entry["value"] in _RATES
+
+    def measured(self, kind: str) -> dict[int, tuple[float, float | None]]:
+        """Values that can be simulated, and their relative spread where the set has one, by number of threads."""
+        key = self.entry.get("published_value", "value")
+        placement = self.entry.get("placement")
+        values: dict[int, tuple[float, float | None]] = {}
+        for point in self.published["points"]:
+            threads = int(point.get("threads", 0))
+            if (
+                point.get("config", "") != kind
+                or not 0 < threads < self.entry["oversubscribed_from"]
+                or (placement is not None and point.get("placement") != placement)
+            ):
+                continue
+            spread = point["err"] / point["value"] if self.entry.get("spread") else None
+            values[threads] = (float(point[key]), spread)
+        return values
+
+    def waiting(self) -> int:
+        """Measured points that need more threads than the machine has hardware threads."""
+        limit = self.entry["oversubscribed_from"]
+        return sum(int(point.get("threads", 0)) >= limit for point in self.published["points"])
+
+    def point_of(self, kind: str, threads: int) -> Point:
+        """The scenario point that mirrors a measured one.
+
+        Raises:
+            InputError: The scenario has no such point.
+        """
+        mirror = self.entry["kinds"][kind]
+        wanted = dict(mirror["parameters"])
+        renamed = self.entry.get("parameter_of_threads")
+        if renamed is None:
+            wanted["threads"] = threads
+        else:
+            wanted[renamed["name"]] = renamed["values"][str(threads)]
+        return self.point_at(mirror["scenario"], wanted)
+
+    def point_at(self, scenario: str, parameters: Mapping[str, object]) -> Point:
+        """The point of a scenario with these values of its parameters; those that are not swept do not matter.
+
+        Raises:
+            InputError: The scenario has no such point.
+        """
+        for point in self._points(scenario):
+            if all(point.parameters.get(name, value) == value for name, value in parameters.items()):
+                return point
+        raise InputError(f"{self.name}: scenario {scenario} has no point {dict(parameters)}")
+
+    def _points(self, scenario: str) -> tuple[Point, ...]:
+        overrides = tuple((key, str(value)) for key, value in self.entry.get("overrides", {}).items())
+        key = (str(self.scenarios / f"{scenario}.json"), overrides)
+        if key not in _resolved:
+            _resolved[key] = resolve_scenario(self.scenarios / f"{scenario}.json", overrides).points
+        return _resolved[key]
+
+
+_resolved: dict[tuple[str, tuple[tuple[str, str], ...]], tuple[Point, ...]] = {}
+
+
+def load_sets(root: Path, only: str | None = None) -> list[LockSet]:
+    """The sets of validation/locks, or those whose name contains `only`.
+
+    Raises:
+        InputError: A file is not usable, or no set is called so.
+    """
+    folder = root / "validation" / "locks"
+    study = json.loads(read_text(folder / "study.json", "study"))
+    published = {entry["id"]: entry for entry in json.loads(read_text(folder / "published.json", "published sets"))}
+    _resolved.clear()
+    sets = [
+        LockSet(entry, published[entry["set"]], root / study["scenarios"])
+        for entry in study["sets"]
+        if only is None or only in entry["set"]
+    ]
+    if not sets:
+        raise InputError(f"no published set of locks has {only!r} in its name")
+    return sets
+
+
+@dataclass
+class SetResult:
+    """What was predicted for a set."""
+
+    set: LockSet
+    rows: list[Row] = field(default_factory=list)
+
+    def errors(self) -> list[float]:
+        """Absolute relative errors of the points that were not fitted; of ratios, where the grade is B."""
+        predicted = [row for row in self.rows if not row.fitted]
+        if self.set.grade == "A":
+            return [abs(row.error) for row in predicted]
+        base = {row.kind: row for row in reversed(self.rows) if row.fitted}
+        return [abs((row.error + 1) / (base[row.kind].error + 1) - 1) for row in predicted if row.kind in base]
+
+    def median_error(self) -> float | None:
+        """None: nothing is predicted."""
+        errors = self.errors()
+        return statistics.median(errors) if errors else None
+
+    def taus(self) -> dict[int, float]:
+        """Kendall's tau of the ranking of kinds, by number of threads, of points that were not fitted."""
+        result: dict[int, float] = {}
+        for threads in sorted({row.threads for row in self.rows if not row.fitted}):
+            rows = [row for row in self.rows if row.threads == threads]
+            if len(rows) >= LEAST_KINDS_TO_RANK:
+                result[threads] = kendall_tau([row.measured for row in rows], [row.predicted for row in rows])
+        return result
+
+    def holds(self) -> bool | None:
+        """Whether the targets are met; None where the study sets none."""
+        median = self.median_error()
+        if self.set.grade != "A" or median is None:
+            return None
+        return median <= MEDIAN_ERROR_LIMIT and all(tau >= TAU_LIMIT for tau in self.taus().values())
+
+    def to_json(self) -> JsonObject:
+        """As it is written to results.json."""
+        median = self.median_error()
+        return {
+            "set": self.set.name,
+            "grade": self.set.grade,
+            "profile": self.set.entry["profile"],
+            "measure": self.set.entry["measure"],
+            "median_error": None if median is None else _rounded(median),
+            "kendall_tau": {str(threads): _rounded(tau) for threads, tau in self.taus().items()},
+            "holds": self.holds(),
+            "points_waiting_for_oversubscription": self.set.waiting(),
+            "not_simulated": self.set.entry["not_simulated"],
+            "rows": [row.to_json() for row in self.rows],
+        }
+
+
+def kendall_tau(first: Sequence[float], second: Sequence[float]) -> float:
+    """Kendall's tau-b of two rankings; 1 where neither can be wrong."""
+    concordant = discordant = first_ties = second_ties = 0
+    for i in range(len(first)):
+        for j in range(i):
+            a, b = first[i] - first[j], second[i] - second[j]
+            if a == 0 or b == 0:
+                first_ties += a == 0
+                second_ties += b == 0
+            elif (a > 0) == (b > 0):
+                concordant += 1
+            else:
+                discordant += 1
+    pairs = len(first) * (len(first) - 1) // 2
+    scale = math.sqrt((pairs - first_ties) * (pairs - second_ties))
+    return (concordant - discordant) / scale if scale else 1.0
+
+
+def predict(
+    lock_set: LockSet, engine: Engine, jobs: int, *, progress: Callable[[float], None] | None = None
+) -> SetResult:
+    """Simulates every measured point of a set that can be simulated."""
+    wanted: list[tuple[str, int, float, float | None, Point]] = []
+    for kind in lock_set.entry["kinds"]:
+        for threads, (value, spread) in sorted(lock_set.measured(kind).items()):
+            wanted.append((kind, threads, value, spread, lock_set.point_of(kind, threads)))
+    wanted += _clusters(lock_set)
+    outcome = run_points([entry[-1] for entry in wanted], engine, jobs=jobs, progress=progress)
+    result = SetResult(lock_set)
+    for (kind, threads, value, spread, _), runs in zip(wanted, outcome.runs, strict=True):
+        result.rows.append(
+            Row(
+                kind=kind,
+                threads=threads,
+                measured=value,
+                predicted=_mean_measure(lock_set.entry["value"], runs),
+                fitted=threads in lock_set.fit_threads or "clusters" in lock_set.entry,
+                spread_measured=spread,
+                spread_predicted=None if spread is None else _mean_spread(runs),
+            )
+        )
+    return result
+
+
+def _clusters(lock_set: LockSet) -> list[tuple[str, int, float, float | None, Point]]:
+    """The distances of one machine of a set of latencies."""
+    entries: Mapping[str, JsonObject] = lock_set.entry.get("clusters", {})
+    rows: list[tuple[str, int, float, float | None, Point]] = []
+    for point in lock_set.published["points"]:
+        if entries and point.get("config") == lock_set.entry["config"] and str(point["cluster"]) in entries:
+            mirror = entries[str(point["cluster"])]
+            label = f"{lock_set.entry['config']}, distance {point['cluster']}"
+            rows.append(
+                (label, 2, float(point["value"]), None, lock_set.point_at(mirror["scenario"], mirror["parameters"]))
+            )
+    return rows
+
+
+def _mean_measure(name: str, runs: PointRuns) -> float:
+    return statistics.fmean(MEASURES[name](result, runs.point) for result in runs.results)
+
+
+def _mean_spread(runs: PointRuns) -> float:
+    use = [result["lock_use"] for result in runs.results]
+    return statistics.fmean(u["acquisitions_per_thread_sd"] / u["acquisitions_per_thread_mean"] for u in use)
+
+
+def _rounded(value: float) -> float:
+    return float(f"{value:.4g}")
+
+
+def as_markdown(results: Sequence[SetResult]) -> str:
+    """The report: a summary, then every set with its points."""
+    lines = [
+        "# Locks: predicted and measured",
+        "",
+        "Written by `./contend validate locks`. Points with the numbers of threads in the third column were fitted and",
+        "do not count; the error is the median of |predicted / measured - 1| over all others (grade B: of ratios to",
+        "the fitted point). Tau is Kendall's, of the ranking of lock kinds, least over numbers of threads.",
+        "",
+        "| set | grade | fitted | points predicted | median error | least tau | target |",
+        "|---|---|---|---|---|---|---|",
+    ]
+    for result in results:
+        median = result.median_error()
+        taus = result.taus()
+        verdict = {True: "met", False: "missed", None: "none"}[result.holds()]
+        fitted = ", ".join(map(str, result.set.fit_threads)) or "-"
+        error = "-" if median is None else f"{median:.0%}"
+        tau = f"{min(taus.values()):.2f}" if taus else "-"
+        cells = (result.set.name, result.set.grade, fitted, len(result.errors()), error, tau, verdict)
+        lines.append(f"| {' | '.join(map(str, cells))} |")
+    for result in results:
+        lines += ["", *_set_section(result)]
+    return "\n".join(lines) + "\n"
+
+
+def _set_section(result: SetResult) -> list[str]:
+    entry = result.set.entry
+    lines = [
+        f"## {result.set.name}",
+        "",
+        f"{entry['measure']}; profile `{entry['profile']}`; measured / predicted.",
+    ]
+    if note := entry.get("fit_note"):
+        lines += ["", f"{note[0].upper()}{note[1:]}."]
+    threads = sorted({row.threads for row in result.rows})
+    if threads:
+        lines += ["", f"| kind | {' | '.join(map(str, threads))} |", "|---" * (len(threads) + 1) + "|"]
+    rows = {(row.kind, row.threads): row for row in result.rows}
+    for kind in dict.fromkeys(row.kind for row in result.rows):
+        cells = []
+        for count in threads:
+            row = rows.get((kind, count))
+            text = "" if row is None else f"{row.measured:.3g} / {row.predicted:.3g}"
+            if row is not None and row.spread_measured is not None and row.spread_predicted is not None:
+                text += f" (spread {row.spread_measured:.2f} / {row.spread_predicted:.2f})"
+            cells.append(text)
+        lines.append(f"| {kind or 'all'} | {' | '.join(cells)} |")
+    if taus := result.taus():
+        lines += ["", "Tau by threads: " + ", ".join(f"{count}: {tau:.2f}" for count, tau in taus.items()) + "."]
+    if waiting := result.set.waiting():
+        lines += ["", f"{waiting} points have more threads than the machine has hardware threads."]
+    for kind, reason in entry["not_simulated"].items():
+        lines += [""] if kind == next(iter(entry["not_simulated"])) else []
+        lines.append(f"- not simulated: {kind}: {reason}")
+    return lines

@@ -1,0 +1,23 @@
+#include "models/locks/adaptive_mutex.hpp"
+
+#include <algorithm>
+
+namespace contend {
+
+void AdaptiveMutex::do_lock(SimThread& self, Category category) {
+  if (word_.try_lock(self, category)) {
+    return;
+  }
+  const int most = std::min(parameters_.adaptive_spins, spins_ * 2 + 10);
+  int attempts = 0;
+  do {
+    if (attempts++ >= most) {
+      word_.lock_slowly(self, category);
+      break;
+    }
+    self.spend(parameters_.pause, category);
+  } while (!word_.try_lock(self, category));
+  spins_ += (attempts - spins_) / 8;
+}
+
+} // namespace contend

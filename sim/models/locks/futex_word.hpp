@@ -1,0 +1,49 @@
+// The word of a three-state futex lock, as glibc's lowlevellock uses it (Drepper, "Futexes are tricky", mutex 2).
+#pragma once
+
+#include "core/cache_line.hpp"
+#include "core/futex.hpp"
+
+#include <string_view>
+#include <utility>
+
+namespace contend {
+
+/// The algorithm alone: nobody checks who calls it.
+class FutexWord {
+public:
+  FutexWord(Engine& engine, const Host& host, std::string_view name)
+      : line_(engine, host, name), futex_(engine, host, name) {}
+
+  void lock(SimThread& self, Category category) {
+    if (!try_lock(self, category)) {
+      lock_slowly(self, category);
+    }
+  }
+  [[nodiscard]] bool try_lock(SimThread& self, Category category);
+  /// What lock() does when the first attempt has failed.
+  void lock_slowly(SimThread& self, Category category);
+  /// Calls `released()` at the moment from which another thread can have the lock.
+  template <typename Released>
+  void unlock(SimThread& self, Category category, Released released) {
+    line_.atomic(self, category); // xchg(word, 0)
+    released();
+    if (std::exchange(state_, State::free) == State::locked_with_sleepers) {
+      futex_.wake(self, 1, category);
+    }
+  }
+  void unlock(SimThread& self, Category category) {
+    unlock(self, category, [] {});
+  }
+  /// Taken without any time passing.
+  void grant() { state_ = State::locked; }
+
+private:
+  enum class State { free, locked, locked_with_sleepers };
+
+  State state_ = State::free;
+  CacheLine line_;
+  Futex futex_;
+};
+
+} // namespace contend

@@ -1,0 +1,104 @@
+// Threads that look at a cache line again and again until they see what they wait for.
+#pragma once
+
+#include "core/cache_line.hpp"
+#include "models/locks/parameters.hpp"
+
+#include <utility>
+#include <vector>
+
+namespace contend {
+
+/// The spinning threads of one line. Nobody who spins on its own copy is simulated turn by turn: it sleeps until the line
+/// is taken from it.
+///
+/// Where the line has no home order (CacheParameters::home_order), spinners come back when notify() is called and a whole
+/// turn has passed. With it, or if the loop is one in which the phase matters, every loss of the copy brings them back, in
+/// the middle of the transfer that took it, at the end of the turn that they are in: each of them reads the line again,
+/// whether it has anything to see or not.
+class Spinners {
+public:
+  enum class Loop {
+    pauses,  ///< waits for a moment between two looks
+    in_step, ///< the same, and the phase of its turns matters
+    yields,  ///< calls sched_yield() between two looks, of which the phase matters as well
+  };
+
+  /// `turn`: one turn of the loop besides the look itself.
+  Spinners(CacheLine& line, Duration turn, Loop loop = Loop::pauses)
+      : line_(line), turn_(turn), watches_(loop != Loop::pauses || line.home_order()), yields_(loop == Loop::yields) {}
+
+  /// Reads the line until `done()`; the first look comes at once. `reason` is what a deadlock report shows.
+  template <typename Done>
+  void wait(SimThread& self, Category category, const Waitable& reason, Done done) {
+    for (;;) {
+      line_.load(self, category);
+      if (done()) {
+        return;
+      }
+      rest(self, category, reason);
+    }
+  }
+
+  /// Between two looks.
+  void rest(SimThread& self, Category category, const Waitable& reason) {
+    if (yields_ && self.shares_core()) {
+      self.spend(turn_, category);
+      self.yield();
+    } else if (!watches_) {
+      threads_.push_back(&self);
+      self.wait(reason, category);
+      self.spend(turn_, category);
+    } else if (line_.watch(self, turn_)) {
+      self.wait(reason, category);
+    } else {
+      self.spend(turn_, category);
+    }
+  }
+
+  /// What they wait for may have come: whoever writes the line says so afterwards.
+  void notify() {
+    for (SimThread* thread : std::exchange(threads_, {})) {
+      thread->resume();
+    }
+  }
+
+private:
+  CacheLine& line_;
+  Duration turn_;
+  bool watches_;
+  bool yields_;
+  std::vector<SimThread*> threads_;
+};
+
+/// One turn of a loop around sched_yield(); where a profile does not say what that costs, as long as one with PAUSE.
+[[nodiscard]] inline Duration yield_turn(const Host& host, const LockParameters& parameters) {
+  return host.futex().yield_call > Duration{} ? host.futex().yield_call : parameters.pause;
+}
+
+/// A thread that has spun for long sleeps between looks (folly's detail::Sleeper). One for each call of lock().
+class Nap {
+public:
+  Nap(const SimThread& self, const LockParameters& parameters)
+      : limit_(self.now() + parameters.pause * parameters.nap_after),
+        nap_(parameters.nap_after > 0 ? parameters.nap : Duration{}) {}
+
+  void between_looks(SimThread& self, Category category, const Waitable& reason) const {
+    if (nap_ == Duration{} || self.now() < limit_) [[likely]] {
+      return;
+    }
+    if (self.shares_core()) {
+      self.settle();
+      self.wake_at(self.now() + nap_, {}, self);
+      self.wait(reason, category, Waiting::asleep);
+    } else {
+      self.spend(nap_, category);
+    }
+  }
+
+private:
+  TimePoint limit_;
+  Duration nap_;
+};
+
+} // namespace contend

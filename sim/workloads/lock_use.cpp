@@ -1,0 +1,287 @@
+#include "workloads/lock_use.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <functional>
+#include <numeric>
+#include <string_view>
+#include <utility>
+
+namespace contend {
+
+namespace {
+
+/// The hardware threads that may be used, in the order in which a placement takes them.
+std::vector<int> placed(const TopologyParameters& topology, int usable, std::string_view placement,
+                        RandomStream& random) {
+  std::vector<int> order(static_cast<std::size_t>(usable));
+  std::iota(order.begin(), order.end(), 0);
+  const int siblings = topology.threads_per_core;
+  if (placement == "cores-first") {
+    std::stable_sort(order.begin(), order.end(), [&](int a, int b) { return a % siblings < b % siblings; });
+  } else if (placement == "spread") {
+    const int per_socket = topology.cores_per_socket * siblings;
+    const auto rank = [&](int core) {
+      const int within = core % per_socket;
+      return std::array{within % siblings, within / siblings, core / per_socket};
+    };
+    std::stable_sort(order.begin(), order.end(), [&](int a, int b) { return rank(a) < rank(b); });
+  } else if (placement == "random") {
+    for (std::size_t left = order.size(); left > 1; --left) {
+      std::swap(order[left - 1], order[random.below(left)]);
+    }
+  }
+  return order;
+}
+
+} // namespace
+
+std::uint64_t LockUse::planned_operations() const {
+  return static_cast<std::uint64_t>(parameters_.threads) *
+         (static_cast<std::uint64_t>(parameters_.acquisitions) +
+          static_cast<std::uint64_t>(parameters_.warmup_acquisitions));
+}
+
+std::int64_t LockUse::warm_up() const { return std::int64_t{parameters_.threads} * parameters_.warmup_acquisitions; }
+
+std::int64_t LockUse::goal() const { return warm_up() + std::int64_t{parameters_.threads} * parameters_.acquisitions; }
+
+void LockUse::start(World& world) {
+  constexpr std::array names{std::pair{"lock", Operation::lock},
+                             std::pair{"try-lock", Operation::try_lock},
+                             std::pair{"fetch-and-add", Operation::fetch_and_add},
+                             std::pair{"compare-and-swap", Operation::compare_and_swap},
+                             std::pair{"swap", Operation::swap},
+                             std::pair{"store", Operation::store}};
+  operation_ = std::find_if(names.begin(), names.end(), [&](const auto& entry) {
+                 return parameters_.operation == entry.first;
+               })->second;
+  jitter_ = world.settings().noise;
+  hit_ = world.host(0).cache().hit;
+  Engine& engine = world.engine();
+  const Host& host = world.host(0);
+  shared_.resize(static_cast<std::size_t>(parameters_.locks));
+  for (std::size_t number = 0; number < shared_.size(); ++number) {
+    Shared& shared = shared_[number];
+    const std::string name = "lock " + std::to_string(number);
+    if (locks()) {
+      shared.lock = lock_registry().at(parameters_.lock)(engine, host, world.settings().locks, name);
+    }
+    const int lines = one_for_all() ? std::min(parameters_.lines, 1) : parameters_.lines;
+    for (int line = 0; line < lines; ++line) {
+      shared.lines.push_back(std::make_unique<CacheLine>(engine, host, name + "/line " + std::to_string(line)));
+    }
+    shared.values.resize(static_cast<std::size_t>(parameters_.lines));
+  }
+  RandomStream placement = engine.stream("placement");
+  const std::vector<int> cores = placed(host.topology(), world.usable_cores(0), parameters_.placement, placement);
+  accounts_.resize(static_cast<std::size_t>(parameters_.threads));
+  for (int number = 0; number < parameters_.threads; ++number) {
+    Account& account = accounts_[static_cast<std::size_t>(number)];
+    account.thread =
+        &world.spawn_on(0, cores[static_cast<std::size_t>(number) % cores.size()], "thread " + std::to_string(number),
+                        [this, &account, number](SimThread& self) { run(self, account, number); });
+  }
+}
+
+bool LockUse::done(const Account& account) const {
+  return parameters_.stop == "each" ? account.all >= parameters_.warmup_acquisitions + parameters_.acquisitions
+                                    : all_ >= goal();
+}
+
+bool LockUse::counts(const Account& account) const {
+  return parameters_.stop == "each" ? account.all >= parameters_.warmup_acquisitions : timed_;
+}
+
+/// With a common goal all threads begin their timed part together; else each by itself.
+void LockUse::begin_if_warm(SimThread& self, Account& account) {
+  const auto begin = [](Account& begun, TimePoint now) {
+    begun.thread->reset_times();
+    begun.start = now;
+  };
+  if (parameters_.stop == "each") {
+    if (account.all == parameters_.warmup_acquisitions) {
+      begin(account, self.now());
+    }
+  } else if (!timed_ && all_ >= warm_up()) {
+    timed_ = true;
+    for (Account& other : accounts_) {
+      begin(other, self.now());
+    }
+  }
+}
+
+void LockUse::run(SimThread& self, Account& account, int number) {
+  RandomStream random = self.engine().stream(self.name());
+  const auto work = [&](Duration span) {
+    if (span > Duration{} || jitter_ > Duration{}) {
+      self.spend(span + random.exponential(jitter_), Category::software);
+    }
+  };
+  // Threads that start in step would stay so in a machine without noise.
+  self.spend(random.exponential(parameters_.delay + parameters_.section + Duration::picoseconds(100'000)),
+             Category::software);
+  const bool any = parameters_.choice == "random" && parameters_.locks > 1;
+  std::size_t which = static_cast<std::size_t>(number) % shared_.size();
+  for (;;) {
+    begin_if_warm(self, account);
+    if (done(account)) {
+      break;
+    }
+    if (any) {
+      which = random.below(shared_.size());
+    }
+    Shared& shared = shared_[which];
+    operate(self, shared, account);
+    account.hand_overs += shared.last != number && counts(account) ? 1 : 0;
+    shared.last = number;
+    if (locks()) {
+      work(parameters_.section);
+      work_on_lines(self, shared, account);
+      shared.lock->unlock(self);
+    }
+    account.acquisitions += counts(account) ? 1 : 0;
+    ++account.all;
+    ++all_;
+    account.end = self.now();
+    if (all_ == goal()) {
+      end_ = self.now();
+    }
+    work(parameters_.delay);
+  }
+}
+
+/// What comes before the critical section, or the whole operation where there is none.
+void LockUse::operate(SimThread& self, Shared& shared, Account& account) {
+  const TimePoint asked = self.now();
+  if (locks()) {
+    acquire(self, *shared.lock, account);
+  } else {
+    work_on_lines(self, shared, account);
+  }
+  ++shared.operations;
+  if (!counts(account)) {
+    return;
+  }
+  const Duration waited = self.now() - asked;
+  account.wait_max = std::max(account.wait_max, waited);
+  account.wait_sum_ns += waited.in_nanoseconds();
+  account.wait_squares += waited.in_nanoseconds() * waited.in_nanoseconds();
+}
+
+void LockUse::acquire(SimThread& self, Lock& lock, Account& account) const {
+  if (operation_ == Operation::lock) {
+    lock.lock(self);
+    return;
+  }
+  while (!lock.try_lock(self)) {
+    account.refused += counts(account) ? 1 : 0;
+    self.spend(parameters_.retry, Category::lock_wait);
+  }
+}
+
+/// A holder's accesses to its lines depend on nothing of each other, and the lines always move together: they are fetched at
+/// the same time, so that the first stands for all. Atomic operations wait for each other.
+void LockUse::work_on_lines(SimThread& self, Shared& shared, Account& account) const {
+  if (one_for_all()) {
+    change_lines(self, shared);
+    return;
+  }
+  for (std::size_t i = 0; i < shared.lines.size(); ++i) {
+    CacheLine& line = *shared.lines[i];
+    if (operation_ == Operation::compare_and_swap) {
+      const std::int64_t failures = compare_and_swap(self, line, shared.values[i]);
+      account.refused += counts(account) ? failures : 0;
+    } else {
+      line.atomic(self, Category::line_transfer);
+      ++shared.values[i];
+    }
+  }
+}
+
+void LockUse::change_lines(SimThread& self, Shared& shared) const {
+  if (shared.lines.empty()) {
+    return;
+  }
+  CacheLine& line = *shared.lines.front();
+  const auto others = static_cast<std::int64_t>(shared.values.size()) - 1;
+  line.load(self, Category::line_transfer);
+  const std::uint64_t seen = shared.values.front();
+  line.store(self, Category::line_transfer);
+  self.owe(hit_ * (2 * others), Category::line_transfer);
+  std::fill(shared.values.begin(), shared.values.end(), seen + 1); // one that gets lost if two threads are here
+}
+
+std::int64_t LockUse::compare_and_swap(SimThread& self, CacheLine& line, std::uint64_t& value) {
+  std::int64_t failures = 0;
+  line.load(self, Category::line_transfer);
+  std::uint64_t expected = value;
+  for (;;) {
+    if (line.compare(self, Category::line_transfer, [&] { return value == expected; })) {
+      ++value;
+      return failures;
+    }
+    expected = value;
+    ++failures;
+  }
+}
+
+/// What a lock guards, and what atomic operations change, has counted them all.
+void LockUse::check_values() const {
+  if (operation_ == Operation::store) {
+    return; // without a lock, increments may be lost
+  }
+  for (const Shared& shared : shared_) {
+    for (const std::uint64_t value : shared.values) {
+      if (static_cast<std::int64_t>(value) != shared.operations) {
+        throw InvariantViolation("a line counted " + std::to_string(value) + " of " +
+                                 std::to_string(shared.operations) + " operations");
+      }
+    }
+  }
+}
+
+WorkloadResult LockUse::result(const World& /*world*/) const {
+  check_values();
+  WorkloadResult result;
+  LockUseStatistics use;
+  use.acquisitions_least = accounts_.front().acquisitions;
+  TimePoint first = TimePoint::never();
+  TimePoint last;
+  double wait_sum = 0;
+  double wait_squares = 0;
+  double squares = 0;
+  for (const Account& account : accounts_) {
+    const auto acquisitions = static_cast<double>(account.acquisitions);
+    use.acquisitions_mean += acquisitions;
+    squares += acquisitions * acquisitions;
+    use.acquisitions_least = std::min(use.acquisitions_least, account.acquisitions);
+    use.acquisitions_most = std::max(use.acquisitions_most, account.acquisitions);
+    wait_sum += account.wait_sum_ns;
+    wait_squares += account.wait_squares;
+    use.wait_max_ns = std::max(use.wait_max_ns, account.wait_max.in_nanoseconds());
+    use.hand_overs += account.hand_overs;
+    use.refused += account.refused;
+    first = std::min(first, account.start);
+    last = std::max(last, account.end);
+    SimThread::Times& times = result.times[static_cast<std::size_t>(Role::sender)];
+    std::transform(times.begin(), times.end(), account.thread->times().begin(), times.begin(), std::plus<>());
+  }
+  const auto threads = static_cast<double>(accounts_.size());
+  const auto deviation = [](double sum, double sum_of_squares, double count) {
+    return count > 1 ? std::sqrt(std::max(0.0, (sum_of_squares - sum * sum / count) / (count - 1))) : 0.0;
+  };
+  const double waits = std::max(use.acquisitions_mean, 1.0);
+  use.acquisitions_sd = deviation(use.acquisitions_mean, squares, threads);
+  result.operations = std::int64_t{parameters_.threads} * parameters_.acquisitions;
+  use.acquisitions_mean /= threads;
+  use.wait_mean_ns = wait_sum / waits;
+  use.wait_sd_ns = deviation(wait_sum, wait_squares, waits);
+  result.elapsed = (parameters_.stop == "each" ? last : end_) - first;
+  result.threads[static_cast<std::size_t>(Role::sender)] = parameters_.threads;
+  result.locks = use;
+  return result;
+}
+
+} // namespace contend

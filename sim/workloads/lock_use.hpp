@@ -1,0 +1,79 @@
+// Threads of one process that contend for locks or atomic variables: what an acquisition costs by number of threads.
+#pragma once
+
+#include "models/locks/lock.hpp"
+#include "workloads/workload.hpp"
+
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace contend {
+
+class LockUse final : public Workload {
+public:
+  explicit LockUse(LockUseParameters parameters) : parameters_(std::move(parameters)) {}
+
+  /// One process, which never calls the library.
+  [[nodiscard]] std::vector<int> host_of_rank() const override { return {0}; }
+  [[nodiscard]] Role role_of_rank(int /*rank*/) const override { return Role::sender; }
+  [[nodiscard]] std::uint64_t planned_operations() const override;
+  void start(World& world) override;
+  [[nodiscard]] WorkloadResult result(const World& world) const override;
+
+private:
+  /// A lock with what it guards, or the lines that atomic operations work on.
+  struct Shared {
+    std::unique_ptr<Lock> lock; ///< nullptr for atomic operations
+    std::vector<std::unique_ptr<CacheLine>> lines;
+    std::vector<std::uint64_t> values; ///< of the lines
+    std::int64_t operations = 0;       ///< those that changed the values
+    int last = -1;                     ///< thread that had it last
+  };
+  /// A thread's own account of the timed part.
+  struct Account {
+    SimThread* thread = nullptr;
+    std::int64_t all = 0; ///< operations, warm-up included
+    std::int64_t acquisitions = 0;
+    std::int64_t hand_overs = 0;
+    std::int64_t refused = 0;
+    Duration wait_max;
+    double wait_sum_ns = 0.0;
+    double wait_squares = 0.0; ///< in ns^2
+    TimePoint start;
+    TimePoint end;
+  };
+  enum class Operation { lock, try_lock, fetch_and_add, compare_and_swap, swap, store };
+
+  void run(SimThread& self, Account& account, int number);
+  void operate(SimThread& self, Shared& shared, Account& account);
+  void acquire(SimThread& self, Lock& lock, Account& account) const;
+  void work_on_lines(SimThread& self, Shared& shared, Account& account) const;
+  void change_lines(SimThread& self, Shared& shared) const;
+  /// Increments the value; returns how many attempts failed.
+  static std::int64_t compare_and_swap(SimThread& self, CacheLine& line, std::uint64_t& value);
+  void begin_if_warm(SimThread& self, Account& account);
+  [[nodiscard]] bool done(const Account& account) const;
+  /// Whether the thread's current operation belongs to the timed part.
+  [[nodiscard]] bool counts(const Account& account) const;
+  void check_values() const;
+
+  [[nodiscard]] bool locks() const { return operation_ == Operation::lock || operation_ == Operation::try_lock; }
+  /// One line stands for all of a lock.
+  [[nodiscard]] bool one_for_all() const { return locks() || operation_ == Operation::store; }
+  [[nodiscard]] std::int64_t warm_up() const;
+  [[nodiscard]] std::int64_t goal() const;
+
+  LockUseParameters parameters_;
+  Operation operation_ = Operation::lock;
+  Duration jitter_;
+  Duration hit_;
+  std::vector<Shared> shared_;
+  std::vector<Account> accounts_;
+  std::int64_t all_ = 0; ///< operations of all threads, warm-up included
+  TimePoint end_;        ///< when the goal was reached
+  bool timed_ = false;   ///< the timed part has begun
+};
+
+} // namespace contend

@@ -1,0 +1,174 @@
+// A line whose home serves its requests in order, clusters of cores, and threads that watch a line.
+#include "core/cache_line.hpp"
+#include "support/machine.hpp"
+
+#include <catch2/catch.hpp>
+
+#include <string>
+#include <vector>
+
+using namespace contend;
+
+namespace {
+
+const CacheParameters cache = test::small_cache();
+
+CacheParameters home_ordered() {
+  CacheParameters prices = cache;
+  prices.home_order = true;
+  return prices;
+}
+
+Host flat_host(const CacheParameters& prices) { return {TopologyParameters{1, 16, 1}, prices, test::small_futex()}; }
+
+} // namespace
+
+TEST_CASE("an owner that is read from has to ask for the line again, after the read", "[cache line][home]") {
+  const auto time_of_store = [](const CacheParameters& prices) {
+    Engine engine(1);
+    const Host host = flat_host(prices);
+    CacheLine line(engine, host, "line");
+    Duration stored;
+    engine.spawn("owner", 0, 0, [&](SimThread& self) {
+      line.store(self, Category::software);
+      self.spend(TimePoint::at(1_us + 10_ns) - self.now(), Category::software);
+      const TimePoint start = self.now();
+      line.store(self, Category::software); // the read is under way
+      stored = self.now() - start;
+    });
+    engine.spawn("reader", 0, 1, [&](SimThread& self) {
+      self.spend(1_us, Category::software);
+      line.load(self, Category::software);
+      CHECK(test::clock(self) == 1_us + cache.transfer_socket + cache.hit);
+    });
+    engine.run();
+    return stored;
+  };
+  CHECK(time_of_store(cache) == cache.hit); // the store is over before the reader has its copy
+  const Duration rest_of_read = cache.transfer_socket + cache.hit - 10_ns;
+  CHECK(time_of_store(home_ordered()) == rest_of_read + cache.transfer_socket + cache.hit);
+}
+
+TEST_CASE("in home order reads that wait together are served together", "[cache line][home]") {
+  Engine engine(1);
+  const Host host = flat_host(home_ordered());
+  CacheLine line(engine, host, "line");
+  std::vector<TimePoint> done;
+  engine.spawn("writer", 0, 0, [&](SimThread& self) { line.store(self, Category::software); });
+  engine.spawn("second writer", 0, 1, [&](SimThread& self) {
+    self.spend(1_us, Category::software);
+    line.store(self, Category::software);
+  });
+  for (int i = 2; i < 6; ++i) {
+    engine.spawn("reader " + std::to_string(i), 0, i, [&](SimThread& self) {
+      self.spend(1_us + 1_ns, Category::software);
+      line.load(self, Category::software);
+      done.push_back(self.now());
+    });
+  }
+  engine.run();
+  REQUIRE(done.size() == 4);
+  for (const TimePoint time : done) {
+    CHECK(time == TimePoint::at(1_us + 2 * (cache.transfer_socket + cache.hit)));
+  }
+}
+
+TEST_CASE("a price of an atomic operation on a line that has just arrived", "[cache line][home]") {
+  CacheParameters prices = cache;
+  prices.atomic_arrival = 2'003_ps;
+  Engine engine(1);
+  const Host host = flat_host(prices);
+  CacheLine line(engine, host, "line");
+  engine.spawn("first", 0, 0, [&](SimThread& self) { line.store(self, Category::software); });
+  engine.spawn("second", 0, 1, [&](SimThread& self) {
+    self.spend(1_us, Category::software);
+    line.atomic(self, Category::software);
+    CHECK(test::clock(self) == 1_us + cache.transfer_socket + prices.atomic_arrival);
+    line.atomic(self, Category::software); // it is here now
+    CHECK(test::clock(self) == 1_us + cache.transfer_socket + prices.atomic_arrival + cache.atomic_hit);
+  });
+  engine.run();
+}
+
+TEST_CASE("who watches a line looks again at the end of the turn in which it lost its copy", "[cache line][watch]") {
+  constexpr Duration turn = 100_ns;
+  for (const bool home_order : {false, true}) {
+    for (const Duration write : {1'000_ns, 1'031_ns, 1'099_ns}) {
+      CAPTURE(home_order, write);
+      CacheParameters prices = cache;
+      prices.home_order = home_order;
+      Engine engine(1);
+      const Host host = flat_host(prices);
+      CacheLine line(engine, host, "line");
+      engine.spawn("watcher", 0, 0, [&](SimThread& self) {
+        line.load(self, Category::software);
+        const TimePoint looked = self.now();
+        REQUIRE(line.watch(self, turn));
+        self.wait(line, Category::software);
+        const Duration rested = self.now() - looked;
+        CHECK(rested % turn == 0_ps);
+        CHECK(self.now() > TimePoint::at(write));
+        CHECK(self.now() <= TimePoint::at(write) + turn);
+      });
+      engine.spawn("writer", 0, 1, [&](SimThread& self) {
+        self.spend(write, Category::software);
+        line.store(self, Category::software);
+      });
+      engine.run();
+    }
+  }
+}
+
+TEST_CASE("a line that is being taken cannot be watched", "[cache line][watch]") {
+  Engine engine(1);
+  const Host host = flat_host(cache);
+  CacheLine line(engine, host, "line");
+  engine.spawn("reader", 0, 0, [&](SimThread& self) {
+    line.load(self, Category::software);
+    self.spend(TimePoint::at(1_us + 1_ns) - self.now(), Category::software);
+    CHECK_FALSE(line.watch(self, 10_ns));
+    line.load(self, Category::software);
+    CHECK(line.watch(self, 10_ns));
+    self.wait(line, Category::software);
+  });
+  engine.spawn("writer", 0, 1, [&](SimThread& self) {
+    self.spend(1_us, Category::software);
+    line.store(self, Category::software);
+    self.spend(1_us, Category::software);
+    line.store(self, Category::software);
+  });
+  engine.run();
+}
+
+TEST_CASE("a write by another thread of the same core wakes who watches", "[cache line][watch]") {
+  Engine engine(1);
+  const Host host = flat_host(cache);
+  CacheLine line(engine, host, "line");
+  bool woken = false;
+  engine.spawn("watcher", 0, 3, [&](SimThread& self) {
+    line.store(self, Category::software);
+    REQUIRE(line.watch(self, 10_ns));
+    self.wait(line, Category::software);
+    woken = true;
+  });
+  engine.spawn("writer", 0, 3, [&](SimThread& self) {
+    self.spend(1_us, Category::software);
+    line.store(self, Category::software);
+  });
+  engine.run();
+  CHECK(woken);
+}
+
+TEST_CASE("clusters are nearer than the rest of the socket", "[cache line][cluster]") {
+  CacheParameters prices = cache;
+  prices.transfer_cluster = 31'013_ps;
+  const Host host{TopologyParameters{2, 8, 1, 4}, prices, test::small_futex()};
+  CHECK(host.transfer(0, 3) == prices.transfer_cluster);
+  CHECK(host.transfer(0, 4) == prices.transfer_socket);
+  CHECK(host.transfer(0, 8) == prices.transfer_remote);
+  CHECK(host.transfer(13, 14) == prices.transfer_cluster);
+  CHECK(host.invalidation(0, CoreSet().set(1)) == prices.transfer_cluster);
+  CHECK(host.invalidation(0, CoreSet().set(1).set(5)) == prices.transfer_socket);
+  CHECK(host.invalidation(0, CoreSet().set(1).set(15)) == prices.transfer_remote);
+  CHECK(host.invalidation(9, CoreSet().set(8)) == prices.transfer_cluster);
+}

@@ -1,0 +1,191 @@
+"""The lock study: errors, rankings, fits, and that its files fit together."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from contend.errors import InputError
+from contend.lockfit import fit, picoseconds, time_text, write_to_profile
+from contend.lockstudy import LockSet, Row, SetResult, as_markdown, kendall_tau, load_sets
+from contend.scenario import Point
+from fakes import REPOSITORY
+
+STUDY = json.loads((REPOSITORY / "validation/locks/study.json").read_text())
+PUBLISHED = {entry["id"]: entry for entry in json.loads((REPOSITORY / "validation/locks/published.json").read_text())}
+
+
+def lock_set(**changes: Any) -> LockSet:
+    entry = {
+        "set": "L00",
+        "grade": "A",
+        "profile": "box",
+        "measure": "ns",
+        "value": "interval_ns",
+        "fit": ["cache.transfer_socket", "futex.wake_call"],
+        "tied": {"futex.wake_further": ["futex.wake_call", 1.0]},
+        "fit_threads": [1, 2],
+        "oversubscribed_from": 5,
+        "kinds": {"a": {"scenario": "s", "parameters": {}}, "b": {"scenario": "s", "parameters": {}}},
+        "not_simulated": {},
+    }
+    points = [{"config": k, "threads": n, "value": 10.0 * n} for k in ("a", "b") for n in (1, 2, 3, 4, 8)]
+    return LockSet({**entry, **changes}, {"points": points}, Path())
+
+
+def rows(errors: dict[tuple[str, int], float]) -> list[Row]:
+    return [Row(kind, n, 10.0 * n, 10.0 * n * (1 + e), n <= 2) for (kind, n), e in errors.items()]
+
+
+def test_kendall_tau() -> None:
+    assert kendall_tau([1, 2, 3, 4], [10, 20, 30, 40]) == 1
+    assert kendall_tau([1, 2, 3, 4], [4, 3, 2, 1]) == -1
+    assert kendall_tau([1, 2, 3], [1, 3, 2]) == pytest.approx(1 / 3)
+    from scipy.stats import kendalltau
+
+    first, second = [1.0, 2.0, 2.0, 5.0, 4.0], [2.0, 1.0, 3.0, 5.0, 5.0]
+    assert kendall_tau(first, second) == pytest.approx(float(kendalltau(first, second).statistic))
+
+
+def test_fitted_points_do_not_count() -> None:
+    result = SetResult(lock_set(), rows({("a", 1): 9.0, ("a", 2): 9.0, ("a", 3): 0.1, ("a", 4): -0.3}))
+    assert sorted(result.errors()) == pytest.approx([0.1, 0.3])
+    assert result.median_error() == pytest.approx(0.2)
+
+
+def test_grade_b_counts_ratios_to_the_fitted_point() -> None:
+    errors = {("a", 1): 1.0, ("a", 2): 3.0, ("a", 3): 1.0, ("a", 4): 0.0}
+    assert SetResult(lock_set(grade="B"), rows(errors)).errors() == pytest.approx([0.0, 0.5])
+
+
+def test_a_set_holds_only_within_both_limits() -> None:
+    near = {(kind, n): 0.1 for kind in "abc" for n in (1, 2, 3, 4)}
+    assert SetResult(lock_set(), _distinct(near)).holds() is True
+    far = dict.fromkeys(near, 0.5)
+    assert SetResult(lock_set(), _distinct(far)).holds() is False
+    turned = [Row(row.kind, row.threads, row.measured, 100 - row.measured, row.fitted) for row in _distinct(near)]
+    assert SetResult(lock_set(), turned).holds() is False
+    assert SetResult(lock_set(grade="B"), _distinct(near)).holds() is None
+    assert SetResult(lock_set(), []).holds() is None
+
+
+def _distinct(errors: dict[tuple[str, int], float]) -> list[Row]:
+    """Kinds that differ, so that they can be ranked."""
+    return [Row(k, n, 5.0 * n + ord(k), (5.0 * n + ord(k)) * (1 + e), n <= 2) for (k, n), e in errors.items()]
+
+
+def test_report_has_every_row() -> None:
+    text = as_markdown([SetResult(lock_set(not_simulated={"z": "why"}), rows({("a", 1): 0.0, ("b", 3): 0.25}))])
+    assert "| L00 | A | 1, 2 | 1 | 25% | - | missed |" in text
+    assert "| a | 10 / 10 |  |" in text
+    assert "| b |  | 30 / 37.5 |" in text
+    assert "2 points have more threads" in text
+    assert "- not simulated: z: why" in text
+
+
+@pytest.mark.parametrize("text", ["3 ms", "1.5 us", "20 ns", "123 ps", "999 us"])
+def test_times_survive(text: str) -> None:
+    assert time_text(picoseconds(text)) == text
+
+
+def test_measured_values_are_those_that_can_be_simulated() -> None:
+    assert list(lock_set().measured("a")) == [1, 2, 3, 4]
+    assert lock_set().waiting() == 2
+    assert lock_set().measured("c") == {}
+
+
+class AnalyticEngine:
+    """Interval = transfer times threads plus wake call."""
+
+    name = "analytic"
+
+    def run_point(self, config: str, replication: int, *, trace_hash: bool) -> str:
+        point = json.loads(config)
+        machine = point["machine"]
+        assert machine["futex"]["wake_further"] == machine["futex"]["wake_call"]
+        threads = point["workload"]["threads"]
+        interval = threads * picoseconds(machine["cache"]["transfer_socket"]) + picoseconds(
+            machine["futex"]["wake_call"]
+        )
+        return json.dumps({"elapsed_s": interval * 1e-12 * threads * point["workload"]["acquisitions"]})
+
+    def stop(self) -> None: ...
+
+    def reset(self) -> None: ...
+
+
+def test_a_fit_recovers_what_made_the_numbers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    measured = {"points": [{"config": "a", "threads": n, "value": 40.0 * n + 700} for n in (1, 2, 4)]}
+    chosen = LockSet({**lock_set().entry, "kinds": {"a": {"scenario": "s", "parameters": {}}}}, measured, Path())
+
+    def point_of(self: LockSet, kind: str, threads: int) -> Point:
+        machine = {"cache": {}, "futex": {}}
+        workload = {"threads": threads, "acquisitions": 10}
+        return Point({}, {"machine": machine, "workload": workload, "run": {"replications": 2}})
+
+    monkeypatch.setattr(LockSet, "point_of", point_of)
+    entry = {"source": "s", "uncertainty": "u", "basis": "calibrated", "range": ["1 ns", "10 us"]}
+    profile = {
+        "name": "box",
+        "cache": {"transfer_socket": {"value": "20 ns", **entry}},
+        "futex": {"wake_call": {"value": "1 us", **entry}, "wake_further": {"value": "1 us", **entry}},
+    }
+    file = tmp_path / "box.json"
+    file.write_text(json.dumps(profile))
+    found = fit(chosen, file, AnalyticEngine(), jobs=1, evaluations=600)
+    assert found.points == 2
+    assert found.cost_after < found.cost_before / 100
+    assert picoseconds(found.values["cache.transfer_socket"]) == pytest.approx(40e3, rel=0.05)
+    assert picoseconds(found.values["futex.wake_call"]) == pytest.approx(700e3, rel=0.02)
+    write_to_profile(file, found.values)
+    written = json.loads(file.read_text())
+    assert written["futex"]["wake_further"]["value"] == found.values["futex.wake_call"]
+    profile["cache"]["transfer_socket"]["value"] = found.values["cache.transfer_socket"]  # type: ignore[index]
+    for name in ("wake_call", "wake_further"):
+        profile["futex"][name]["value"] = found.values["futex.wake_call"]  # type: ignore[index]
+    assert written == profile
+
+
+def test_no_set_of_that_name() -> None:
+    with pytest.raises(InputError, match="L99"):
+        load_sets(REPOSITORY, "L99")
+
+
+@pytest.mark.parametrize("entry", STUDY["sets"], ids=lambda entry: entry["set"])
+def test_every_published_row_is_accounted_for(entry: dict[str, Any]) -> None:
+    published = PUBLISHED[entry["set"]]
+    configs = {point.get("config", "") for point in published["points"]}
+    known = set(entry["kinds"]) | set(entry["not_simulated"])
+    if "clusters" not in entry:
+        assert configs == known
+    assert entry["grade"] == published["grade"]
+    assert not set(entry["kinds"]) & set(entry["not_simulated"])
+
+
+@pytest.mark.parametrize("entry", STUDY["sets"], ids=lambda entry: entry["set"])
+def test_only_prices_of_cache_lines_and_futexes_are_fitted(entry: dict[str, Any]) -> None:
+    profile = json.loads((REPOSITORY / f"calibration/profiles/{entry['profile']}.json").read_text())
+    assert set(entry["fit_threads"]) <= {1, 2}
+    for path in entry["fit"]:
+        section, name = path.split(".")
+        assert section in {"cache", "futex"}
+        assert profile[section][name]["basis"] == "calibrated"
+    for path in entry["tied"]:
+        assert path.split(".")[0] in {"cache", "futex"}
+
+
+@pytest.mark.core
+@pytest.mark.parametrize("entry", STUDY["sets"], ids=lambda entry: entry["set"])
+def test_every_row_that_can_be_simulated_has_its_point(entry: dict[str, Any]) -> None:
+    (chosen,) = load_sets(REPOSITORY, entry["set"])
+    for kind in chosen.entry["kinds"]:
+        measured = chosen.measured(kind)
+        assert measured
+        for threads in measured:
+            workload = chosen.point_of(kind, threads).config["workload"]
+            assert workload["kind"] == "lock"
+            if "parameter_of_threads" not in entry:
+                assert workload["threads"] == threads

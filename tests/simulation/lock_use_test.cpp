@@ -1,0 +1,181 @@
+// The workload on locks: it counts right, costs what the lock costs, and places threads where it should.
+#include "designs.hpp"
+#include "models/locks/lock.hpp"
+
+#include <catch2/catch.hpp>
+
+#include <string>
+#include <vector>
+
+using namespace contend;
+
+namespace {
+
+PointConfig point_of(const std::string& operation, int threads) {
+  PointConfig config = test::small_point();
+  config.machine.noise = 0_ns;
+  config.workload.kind = "lock";
+  LockUseParameters& workload = config.workload.lock_use;
+  workload.operation = operation;
+  workload.threads = threads;
+  workload.lines = 1;
+  workload.acquisitions = 200;
+  workload.warmup_acquisitions = 20;
+  return config;
+}
+
+Duration per_operation(const PointConfig& config) {
+  const PointResult result = simulate(config, {});
+  return Duration::picoseconds(result.workload.elapsed.count() / result.workload.operations);
+}
+
+} // namespace
+
+TEST_CASE("one thread pays hits", "[lock use]") {
+  const CacheParameters cache = test::small_point().machine.cache;
+  CHECK(per_operation(point_of("fetch-and-add", 1)) == cache.atomic_hit);
+  CHECK(per_operation(point_of("swap", 1)) == cache.atomic_hit);
+  CHECK(per_operation(point_of("compare-and-swap", 1)) == cache.hit + cache.atomic_hit);
+  CHECK(per_operation(point_of("store", 1)) == 2 * cache.hit);
+  PointConfig config = point_of("lock", 1);
+  config.workload.lock_use.section = 100_ns;
+  config.workload.lock_use.delay = 250_ns;
+  // The last operation's delay is not part of the run.
+  const Duration period = 2 * cache.atomic_hit + 2 * cache.hit + 100_ns + 250_ns;
+  const PointResult result = simulate(config, {});
+  CHECK(result.workload.elapsed == 200 * period - 250_ns);
+}
+
+TEST_CASE("two threads that swap one line pay a transfer for each", "[lock use][oracle]") {
+  PointConfig config = point_of("swap", 2);
+  config.machine.topology = {2, 4, 2};
+  const CacheParameters cache = config.machine.cache;
+  const std::vector<std::pair<std::string, Duration>> distances{
+      {"compact", cache.transfer_smt}, {"cores-first", cache.transfer_socket}, {"spread", cache.transfer_remote}};
+  for (const auto& [placement, distance] : distances) {
+    CAPTURE(placement);
+    config.workload.lock_use.placement = placement;
+    CHECK(per_operation(config) == distance + cache.atomic_hit);
+  }
+}
+
+TEST_CASE("every kind of lock guards its lines, under every placement and end", "[lock use][property]") {
+  for (const std::string& kind : lock_registry().names()) {
+    for (const char* operation : {"lock", "try-lock"}) {
+      for (const char* stop : {"together", "each"}) {
+        CAPTURE(kind, operation, stop);
+        PointConfig config = point_of(operation, 6);
+        LockUseParameters& workload = config.workload.lock_use;
+        workload.lock = kind;
+        workload.stop = stop;
+        workload.locks = 2;
+        workload.lines = 2;
+        workload.choice = stop == std::string("each") ? "random" : "grouped";
+        workload.placement = stop == std::string("each") ? "random" : "spread";
+        workload.section = 20_ns;
+        workload.delay = 300_ns;
+        workload.retry = operation == std::string("try-lock") ? 50_ns : 0_ns;
+        workload.acquisitions = 100;
+        config.machine.noise = 5_ns;
+        config.machine.futex.yield_call = 200_ns;
+        const PointResult result = simulate(config, {}); // throws if a line lost an increment
+        REQUIRE(result.workload.locks);
+        const LockUseStatistics& use = *result.workload.locks;
+        CHECK(result.workload.operations == 600);
+        CHECK(use.acquisitions_mean >= 100.0);
+        CHECK(use.acquisitions_mean < 102.0); // those who are inside when the end comes finish
+        CHECK(use.acquisitions_least <= use.acquisitions_most);
+        CHECK(use.wait_mean_ns > 0.0);
+        CHECK(use.wait_max_ns >= use.wait_mean_ns);
+        CHECK((use.refused > 0) == (operation == std::string("try-lock")));
+        if (stop == std::string("each")) {
+          CHECK(use.acquisitions_sd == 0.0);
+        }
+      }
+    }
+  }
+}
+
+TEST_CASE("threads that have a lock each do not meet", "[lock use]") {
+  PointConfig config = point_of("lock", 8);
+  config.workload.lock_use.lock = "ttas";
+  config.workload.lock_use.locks = 8;
+  const PointResult alone = simulate(config, {});
+  config.workload.lock_use.locks = 1;
+  const PointResult shared = simulate(config, {});
+  CHECK(alone.workload.locks->hand_overs == 0);
+  CHECK(shared.workload.locks->hand_overs > 0);
+  CHECK(alone.workload.elapsed * 10 < shared.workload.elapsed);
+}
+
+TEST_CASE("compare-and-swap fails where fetch-and-add does not", "[lock use]") {
+  const PointResult add = simulate(point_of("fetch-and-add", 4), {});
+  const PointResult swap = simulate(point_of("compare-and-swap", 4), {});
+  CHECK(add.workload.locks->refused == 0);
+  CHECK(swap.workload.locks->refused > 0);
+  CHECK(swap.workload.elapsed > 2 * add.workload.elapsed);
+}
+
+TEST_CASE("a run on locks depends on seed and replication only", "[lock use]") {
+  PointConfig config = point_of("lock", 5);
+  config.machine.noise = 3_ns;
+  SimulationOptions options;
+  options.hash_steps = true;
+  const auto hash = [&](int replication) {
+    options.replication = replication;
+    return simulate(config, options).step_hash;
+  };
+  CHECK(hash(0) == hash(0));
+  CHECK(hash(0) != hash(1));
+}
+
+namespace {
+
+/// 7 threads on 3 cores of a machine with a fair scheduler.
+PointConfig oversubscribed(const std::string& kind, const std::string& threads) {
+  PointConfig config = point_of("lock", 7);
+  config.placement.threads = threads;
+  config.placement.cores = 3;
+  config.machine.noise = 5_ns;
+  config.machine.futex.yield_call = 400_ns;
+  SchedulerParameters& scheduler = config.machine.scheduler;
+  scheduler.policy = "cfs";
+  scheduler.latency = 600_us;
+  scheduler.slice = 75_us;
+  scheduler.context_switch = 1_us;
+  scheduler.balance_period = 1_ms;
+  config.workload.lock_use.lock = kind;
+  config.workload.lock_use.section = 200_ns;
+  config.workload.lock_use.delay = 1_us;
+  return config;
+}
+
+} // namespace
+
+TEST_CASE("every kind of lock guards its lines where threads share cores", "[lock use][scheduler][property]") {
+  for (const std::string& kind : lock_registry().names()) {
+    for (const char* threads : {"pinned", "floating"}) {
+      CAPTURE(kind, threads);
+      const PointResult result = simulate(oversubscribed(kind, threads), {}); // throws if a line lost an increment
+      CHECK(result.workload.operations == 7 * 200);
+      REQUIRE(result.scheduling);
+      CHECK((result.scheduling->yields > 0) == (kind.find("yield") != std::string::npos));
+    }
+  }
+}
+
+TEST_CASE("a fair spin lock needs its waiters to yield where threads share cores", "[lock use][scheduler]") {
+  const Duration spins = per_operation(oversubscribed("ticket", "pinned"));
+  const Duration yields = per_operation(oversubscribed("ticket-yield", "pinned"));
+  CHECK(spins > 5 * yields);
+}
+
+TEST_CASE("a lock whose spinners take naps frees their cores meanwhile", "[lock use][scheduler]") {
+  PointConfig config = oversubscribed("ttas", "pinned");
+  const PointResult spins = simulate(config, {});
+  config.machine.locks.nap_after = 20;
+  config.machine.locks.nap = 50_us;
+  const PointResult naps = simulate(config, {});
+  CHECK(spins.scheduling->wakeups == 0);
+  CHECK(naps.scheduling->wakeups > 0);
+}
