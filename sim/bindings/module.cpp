@@ -67,7 +67,9 @@ std::string names() {
                                 {"workloads", known.workloads},
                                 {"transports", known.transports},
                                 {"notifications", known.notifications},
-                                {"idling", known.idling}}
+                                {"idling", known.idling},
+                                {"schedulers", known.schedulers},
+                                {"process_queues", known.process_queues}}
       .dump();
 }
 

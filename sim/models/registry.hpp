@@ -35,6 +35,7 @@ public:
     return entry->second;
   }
 
+  [[nodiscard]] bool contains(std::string_view name) const { return entries_.find(name) != entries_.end(); }
   [[nodiscard]] std::vector<std::string> names() const {
     std::vector<std::string> result;
     for (const auto& [name, factory] : entries_) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "core/time.hpp"
+#include "models/coroutines/parameters.hpp"
 #include "models/nic/parameters.hpp"
 #include "models/progress/parameters.hpp"
 #include "models/waiting/parameters.hpp"
@@ -140,6 +141,7 @@ struct LibraryDesign {
   OneSidedDesign one_sided;
   CodeDesign code;
   PartitionedDesign partitioned;
+  CoroutineDesign coroutines;
 };
 
 /// What the code of a design costs on a machine whose prices are `reference`.

@@ -1,5 +1,6 @@
 #include "scenario/checks.hpp"
 
+#include "scenario/program_checks.hpp"
 #include "scenario/units.hpp"
 
 #include <algorithm>
@@ -878,6 +879,13 @@ constexpr std::array checks{Check{"machine.topology.cores_per_socket", too_many_
                             Check{"workload.locks", too_many_lines, "lock"},
                             Check{"workload.acquisitions", contention_longer_than_time, "lock"},
                             Check{"machine.locks.backoff_minimum", backoff_reversed},
+                            Check{"machine.coroutines.light_switch", no_prices_for_processes},
+                            Check{"placement.threads", placed_besides_layout},
+                            Check{"workload.processes_per_os_process", too_many_processes},
+                            Check{"workload.nodes", too_many_os_processes},
+                            Check{"workload.processes_per_os_process", wrong_number_of_processes},
+                            Check{"workload.matrix_size", indivisible_matrix, "matrix-product"},
+                            Check{"workload.iterations", program_longer_than_time},
                             Check{"library.matching.ordering", transport_cannot_order},
                             Check{"library.matching.engine", offload_with_sequence_numbers}};
 

@@ -2,9 +2,12 @@
 #pragma once
 
 #include "core/machine_parameters.hpp"
+#include "models/coroutines/parameters.hpp"
 #include "models/fabric/parameters.hpp"
 #include "models/locks/parameters.hpp"
 #include "models/matching/parameters.hpp"
+#include "models/memory/compute_parameters.hpp"
+#include "models/memory/parameters.hpp"
 #include "models/nic/parameters.hpp"
 #include "models/nic/rdma_parameters.hpp"
 #include "models/nic/shared_memory_parameters.hpp"
@@ -34,6 +37,10 @@ struct MachineConfig {
   SoftwareParameters software;
   WaitingParameters waiting;
   DatatypeParameters datatype;
+  MemoryParameters memory;
+  ComputeParameters compute;
+  CoroutineParameters coroutines;
+  ChannelParameters channels;
   Duration noise{}; ///< mean of the exponential jitter added to each library call (timer ticks, cache noise)
 };
 

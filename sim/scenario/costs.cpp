@@ -37,7 +37,8 @@ std::vector<Cost> costs_of(const PointConfig& point) {
   for_each_field(scenario_fields(), [&](const Field& field) {
     if (is_cost(field) && (point.placement.shares_cores() || !of_scheduler(field))) {
       const Value value = field.get(point);
-      const bool free = value == (field.kind == Kind::rate ? field.maximum : field.minimum);
+      // A rate of 0 is one that the machine's profile does not give: nothing uses it.
+      const bool free = value == (field.kind == Kind::rate ? field.maximum : field.minimum) || value == Value(0.0);
       costs.push_back({field.path, field.doc, encode(field, value).get<std::string>(), free});
     }
   });

@@ -178,6 +178,35 @@ Section partitioned_design_fields() {
   return s.finish();
 }
 
+Section coroutine_design_fields() {
+  using P = CoroutineDesign;
+  auto s = declare<P>("coroutines", "MPI processes that share a process of the operating system as coroutines.",
+                      Presence::defaulted, [](auto& point) -> auto& { return point.library.coroutines; });
+  s.field("scheduler", &P::scheduler, RegistryRule{&KnownNames::schedulers}, "who runs next");
+  s.field("backend", &P::backend, ChoiceRule{{"light", "portable", "os"}},
+          "what switches: a light-weight or a portable coroutine library, or the operating system");
+  s.field("queues", &P::queues, RegistryRule{&KnownNames::process_queues}, "queues of receives and of messages");
+  s.field("colocated", &P::colocated, ChoiceRule{{"one-copy", "buffered", "channel"}},
+          "messages inside an OS process: from user's buffer to user's buffer, through a message of the runtime's, or "
+          "through the queues in shared memory");
+  s.field("copies", &P::copies, CountRule{1, 16}, "colocated buffered: how often the payload is copied");
+  s.field("wake", &P::wake, ChoiceRule{{"head", "tail"}}, "where a process that was blocked joins the run queue");
+  s.field("barrier", &P::barrier, ChoiceRule{{"hierarchical", "dissemination", "tree"}},
+          "MPI_Barrier: by where processes are, or by messages alone");
+  s.field("maps", &P::maps, ChoiceRule{{"shared", "per-process"}}, "who keeps the group map of a communicator");
+  s.field("context_ids", &P::context_ids, ChoiceRule{{"leader", "bitmap"}},
+          "how a communicator gets its number: from its leader, or by an agreement of all");
+  s.field("fastbox", &P::fastbox_bytes, SizeRule{0, 65536},
+          "largest packet that fits a mailbox of its own for each sender; 0 B: none");
+  s.field("cell", &P::cell_bytes, SizeRule{64, std::int64_t{1} << 30}, "an element of the queues; also of a stream");
+  s.field("cells_under_way", &P::cells_under_way, CountRule{1, 65536},
+          "pieces of one message that are copied in and not yet out");
+  s.field("envelope", &P::envelope_bytes, SizeRule{0, 4096}, "what identifies a message");
+  s.field("stack", &P::stack_bytes, SizeRule{0, std::int64_t{1} << 30}, "stack of a process, for accounts of memory");
+  s.field("descriptor", &P::descriptor_bytes, SizeRule{0, std::int64_t{1} << 30}, "descriptor of a process, likewise");
+  return s.finish();
+}
+
 } // namespace
 
 Section fabric_fields() {
@@ -216,6 +245,7 @@ Section library_fields() {
   s.section(one_sided_fields());
   s.section(code_fields());
   s.section(partitioned_design_fields());
+  s.section(coroutine_design_fields());
   s.stand_ins({"preset"});
   return s.finish();
 }

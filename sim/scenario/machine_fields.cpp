@@ -285,6 +285,73 @@ Section datatype_fields() {
   return s.finish();
 }
 
+constexpr RateRule rate_or_none{0.0, 1e15};
+constexpr SizeRule size_or_none{0, std::int64_t{1} << 40};
+
+Section memory_fields() {
+  using P = MemoryParameters;
+  auto s = declare<P>("memory", "What copying costs, and computing on data, by where the data is.", Presence::known,
+                      [](auto& point) -> auto& { return point.machine.memory; });
+  s.field("l1_size", &P::l1_bytes, size_or_none, "first-level data cache of one core");
+  s.field("ways", &P::ways, CountRule{0, 1024}, "associativity of L1 and L2; 0: any line fits anywhere");
+  s.field("l3_size", &P::l3_bytes, size_or_none, "last-level cache of one socket, shared by its busy cores");
+  s.field("latency", &P::latency, any_time, "dependent load that misses all caches");
+  s.field("copy_start", &P::copy_start, any_time, "a copy besides its bytes");
+  s.field("copy_bandwidth", &P::copy_bytes_per_second, rate_or_none, "copying what fits into L2");
+  s.field("copy_bandwidth_l3", &P::copy_l3_bytes_per_second, rate_or_none,
+          "copying what fits into the last-level cache only");
+  s.field("copy_bandwidth_far", &P::copy_far_bytes_per_second, rate_or_none, "copying from memory to memory");
+  s.field("socket_bandwidth", &P::socket_bytes_per_second, rate_or_none,
+          "what the memory of one socket delivers to its cores together");
+  s.field("exposed", &P::exposed, RealRule{0.0, 1.0}, "share of a cache miss that computation waits for");
+  s.field("tlb_size", &P::tlb_bytes, size_or_none, "memory that the second-level translation buffer covers");
+  s.field("tlb_miss", &P::tlb_miss, any_time, "walking the page table");
+  return s.finish();
+}
+
+Section compute_fields() {
+  using P = ComputeParameters;
+  auto s = declare<P>("compute", "What computing costs while data is in L1.", Presence::known,
+                      [](auto& point) -> auto& { return point.machine.compute; });
+  s.field("multiply_add", &P::multiply_add, any_time, "one step of a loop that adds products up");
+  s.field("loop_exit", &P::loop_exit, any_time, "leaving an inner loop");
+  s.field("kernel_rate", &P::kernel_flops, RealRule{1e3, 1e15},
+          "a tuned matrix product of large blocks, floating-point operations per second");
+  s.field("kernel_element", &P::kernel_element, any_time, "the same, for each element of a block");
+  s.field("kernel_call", &P::kernel_call, any_time, "the same, each call");
+  return s.finish();
+}
+
+Section coroutine_fields() {
+  using P = CoroutineParameters;
+  auto s = declare<P>("coroutines", "Prices of MPI processes that are coroutines.", Presence::known,
+                      [](auto& point) -> auto& { return point.machine.coroutines; });
+  s.field("light_switch", &P::light_switch, any_time,
+          "from one coroutine through the scheduler to the next, light-weight library; 0 ns: not known");
+  s.field("portable_switch", &P::portable_switch, any_time, "the same with a portable library");
+  s.field("os_switch", &P::os_switch, any_time, "from one process of the operating system to another");
+  s.field("check", &P::check, any_time, "a process that was switched to looks whether it can go on");
+  s.field("stack_lines", &P::stack_lines, CountRule{0, 10'000}, "cache lines of its own that each turn touches");
+  s.field("library_lines", &P::library_lines, CountRule{0, 10'000},
+          "cache lines of the library that a message touches");
+  s.field("buffer", &P::buffer, any_time, "taking or freeing a message buffer on the heap");
+  return s.finish();
+}
+
+Section channel_fields() {
+  using P = ChannelParameters;
+  auto s = declare<P>("channels", "Prices of queues in shared memory, and of stream sockets, between OS processes.",
+                      Presence::known, [](auto& point) -> auto& { return point.machine.channels; });
+  s.field("enqueue", &P::enqueue, any_time, "filling in and linking a cell, besides its cache lines");
+  s.field("dequeue", &P::dequeue, any_time, "unlinking a cell and giving it back");
+  s.field("meet", &P::meet, any_time, "a leader's part in the barrier of a node, each time it does something there");
+  s.field("poll", &P::poll, any_time, "looking at empty queues");
+  s.field("socket_send", &P::socket_send, any_time, "CPU: handing a message to a socket, besides its bytes");
+  s.field("socket_receive", &P::socket_receive, any_time, "CPU: taking a message from a socket, besides its bytes");
+  s.field("socket_poll", &P::socket_poll, any_time, "asking the sockets, at each look at the queues");
+  return s.finish();
+}
+
 } // namespace
 
 Section machine_fields() {
@@ -308,6 +375,10 @@ Section machine_fields() {
   s.section(software_fields());
   s.section(waiting_fields());
   s.section(datatype_fields());
+  s.section(memory_fields());
+  s.section(compute_fields());
+  s.section(coroutine_fields());
+  s.section(channel_fields());
   return s.finish();
 }
 

@@ -12,11 +12,13 @@ struct KnownNames {
   std::vector<std::string> matching;
   std::vector<std::string> progress;
   std::vector<std::string> assignments;
-  std::vector<std::string> workloads;
+  std::vector<std::string> workloads; ///< of threads and of processes that are coroutines
   std::vector<std::string> transports;
   std::vector<std::string> notifications;
   std::vector<std::string> idling;
   std::vector<std::string> partitioned;
+  std::vector<std::string> schedulers;
+  std::vector<std::string> process_queues;
 };
 
 } // namespace contend

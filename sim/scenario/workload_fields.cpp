@@ -51,7 +51,7 @@ Section rma_mt_fields() {
   return s.finish();
 }
 
-Section waiting_fields() {
+Section waiting_workload_fields() {
   using P = WaitingWorkloadParameters;
   auto s = declare<P>("waiting", "What a call over many requests costs of which some are complete.",
                       Presence::defaulted, [](auto& point) -> auto& { return point.workload.waiting; });
@@ -131,6 +131,104 @@ Section neighbour_fields() {
   return s.finish();
 }
 
+/// A program of processes that are coroutines, with what all of them have.
+template <class P, class Locate>
+SectionBuilder<P, Locate> declare_program(const char* name, const char* doc, Locate locate) {
+  auto s = declare<P>(name, doc, Presence::defaulted, locate);
+  s.field("processes_per_os_process", &P::processes_per_os_process, CountRule{1, 10'000'000},
+          "MPI processes that share an OS process; 1: no coroutines");
+  s.field("os_processes_per_node", &P::os_processes_per_node, CountRule{1, 16384}, "OS processes on each node");
+  s.field("nodes", &P::nodes, CountRule{1, 16384}, "nodes, each with the machine's cores");
+  s.field("iterations", &P::iterations, CountRule{1, 10'000'000}, "timed iterations");
+  s.field("warmup_iterations", &P::warmup_iterations, CountRule{0, 10'000'000}, "iterations before the timed ones");
+  return s;
+}
+
+Section ping_fields() {
+  using P = PingParameters;
+  auto s = declare_program<P>("ping", "Ping-pong between the two halves of a job of processes.",
+                              [](auto& point) -> auto& { return point.workload.ping; });
+  s.field("message_size", &P::message_size_bytes, message_bytes, "payload of one message");
+  s.field(
+      "transfer", &P::transfer, ChoiceRule{{"copy", "zero-copy", "zero-copy-send", "zero-copy-receive"}},
+      "how the payload passes inside an OS process: copied, or the buffer is handed over by both sides, or only one "
+      "side asks for that");
+  return s.finish();
+}
+
+Section ring_fields() {
+  using P = RingParameters;
+  auto s = declare_program<P>("ring", "A token goes once round all processes.",
+                              [](auto& point) -> auto& { return point.workload.ring; });
+  s.field("direction", &P::direction, ChoiceRule{{"forward", "backward"}}, "to the next higher, or next lower, rank");
+  s.field("message_size", &P::message_size_bytes, message_bytes, "payload of the token");
+  return s.finish();
+}
+
+Section collective_fields() {
+  using P = CollectiveParameters;
+  auto s = declare_program<P>("collective", "A collective operation of all processes.",
+                              [](auto& point) -> auto& { return point.workload.collective; });
+  s.field("operation", &P::operation, ChoiceRule{{"barrier", "broadcast", "reduce", "all-reduce", "pi"}},
+          "which; pi: a broadcast, a part of a sum, a reduction");
+  s.field("message_size", &P::message_size_bytes, message_bytes, "payload of one process's part");
+  s.field("work", &P::work, any_time, "pi: computation of each process");
+  return s.finish();
+}
+
+Section exchange_fields() {
+  using P = ExchangeParameters;
+  auto s = declare_program<P>("exchange", "The processes of two halves of a job compute and exchange a fixed volume.",
+                              [](auto& point) -> auto& { return point.workload.exchange; });
+  s.field("volume", &P::volume_bytes, message_bytes, "all messages of one direction together");
+  s.field("work", &P::work, any_time, "computation of one half of the job, its processes together");
+  return s.finish();
+}
+
+Section matrix_product_fields() {
+  using P = MatrixProductParameters;
+  auto s =
+      declare_program<P>("matrix-product", "Cannon's product of two square matrices on a square grid of processes.",
+                         [](auto& point) -> auto& { return point.workload.matrix_product; });
+  s.field("matrix_size", &P::matrix_size, CountRule{1, 1'000'000}, "rows of a matrix");
+  s.field("multiply", &P::multiply, ChoiceRule{{"loops", "library"}},
+          "blocks are multiplied by three nested loops, or by a tuned library");
+  return s.finish();
+}
+
+Section pipeline_fields() {
+  using P = PipelineParameters;
+  auto s = declare_program<P>("pipeline", "A sieve of primes: each process passes on what its prime does not divide.",
+                              [](auto& point) -> auto& { return point.workload.pipeline; });
+  s.field("mapping", &P::mapping, ChoiceRule{{"sequential", "shuffled"}},
+          "places to ranks: neighbours share an OS process, or are dealt to the OS processes in turn");
+  s.field("numbers", &P::numbers, CountRule{1, 1'000'000}, "length of the stream");
+  s.field("work", &P::work, any_time, "dividing one number");
+  return s.finish();
+}
+
+Section receivers_fields() {
+  using P = ReceiversParameters;
+  auto s = declare_program<P>("receivers", "Many messages are waited for by as many processes, or by one.",
+                              [](auto& point) -> auto& { return point.workload.receivers; });
+  s.field("receivers", &P::receivers, ChoiceRule{{"processes", "waitany"}},
+          "each message has a receiving process, or one process waits for any of them");
+  s.field("message_size", &P::message_size_bytes, message_bytes, "payload of one message");
+  s.field("work", &P::work, any_time, "computation of the last process of each OS process");
+  return s.finish();
+}
+
+Section nas_fields() {
+  using P = NasParameters;
+  auto s = declare_program<P>("nas", "Skeletons of NAS parallel benchmarks.",
+                              [](auto& point) -> auto& { return point.workload.nas; });
+  s.field("benchmark", &P::benchmark, ChoiceRule{{"BT", "CG", "LU", "MG"}}, "which");
+  s.field("problem_class", &P::problem_class, ChoiceRule{{"B", "C", "D"}}, "size of the problem");
+  s.field("flops", &P::flops, RealRule{1e3, 1e15},
+          "floating-point operations per second of the benchmark's code on one core, data in L1");
+  return s.finish();
+}
+
 Section lock_use_fields() {
   using P = LockUseParameters;
   auto s = declare<P>("lock", "Threads of one process that contend for locks or atomic variables, without MPI.",
@@ -172,11 +270,19 @@ Section workload_fields() {
   s.kind(multirate_fields());
   s.kind(lock_use_fields());
   s.kind(rma_mt_fields());
-  s.kind(waiting_fields());
+  s.kind(waiting_workload_fields());
   s.kind(ping_pong_fields());
   s.kind(pack_fields());
   s.kind(partitioned_fields());
   s.kind(neighbour_fields());
+  s.kind(ping_fields());
+  s.kind(ring_fields());
+  s.kind(collective_fields());
+  s.kind(exchange_fields());
+  s.kind(matrix_product_fields());
+  s.kind(pipeline_fields());
+  s.kind(receivers_fields());
+  s.kind(nas_fields());
   return s.finish();
 }
 

@@ -54,6 +54,9 @@ Json counters_of(const PointResult& result) {
         {"migrations", scheduling.migrations},
     });
   }
+  for (const auto& [name, count] : result.more_counters) {
+    counters[name] = count;
+  }
   return counters;
 }
 

@@ -1,8 +1,11 @@
 #include "simulation/simulation.hpp"
 
 #include "core/step_hash.hpp"
+#include "mpi/coroutines/memory_account.hpp"
+#include "workloads/programs/program.hpp"
 
 #include <algorithm>
+#include <functional>
 #include <optional>
 #include <stdexcept>
 
@@ -62,12 +65,11 @@ public:
     }
   }
 
-  void finish(const Workload& workload, PointResult& result) {
+  /// `role_of_rank` names the role of a process's threads.
+  void finish(const std::function<std::string(int)>& role_of_rank, PointResult& result) {
     if (account_) {
       result.explanation = explain(*account_, engine_, [&](const SimThread& thread) -> std::string {
-        return thread.process() < 0                                      ? "other"
-               : workload.role_of_rank(thread.process()) == Role::sender ? "sender"
-                                                                         : "receiver";
+        return thread.process() < 0 ? "other" : role_of_rank(thread.process());
       });
     }
     if (trace_) {
@@ -97,19 +99,23 @@ std::unique_ptr<Workload> make_workload(const PointConfig& config) {
   return workload_registry().at(config.workload.kind)(config.workload);
 }
 
-} // namespace
+std::unique_ptr<Program> make_program(const PointConfig& config) {
+  return program_registry().at(config.workload.kind)(config.workload, config.machine.compute);
+}
 
-std::uint64_t planned_operations(const PointConfig& config) { return make_workload(config)->planned_operations(); }
+bool runs_programs(const PointConfig& config) { return program_registry().contains(config.workload.kind); }
 
-PointResult simulate(const PointConfig& config, const SimulationOptions& options) {
-  Engine engine(seed_of(config.run.seed, options.replication), options.make_backend ? options.make_backend() : nullptr);
-  StepHash hash;
-  if (options.hash_steps) {
-    engine.set_observer(&hash);
+void run(Engine& engine, Watch& watch) {
+  try {
+    engine.run();
+  } catch (...) {
+    watch.give_up();
+    throw;
   }
-  engine.set_stop_flag(options.stop);
-  engine.set_step_limit(options.step_limit);
+}
 
+/// MPI processes whose threads share the library.
+PointResult simulate_threads(Engine& engine, const PointConfig& config, const SimulationOptions& options) {
   const MachineConfig& machine = config.machine;
   // Idle polls cannot be skipped where somebody else may want the core.
   const bool shared = config.placement.shares_cores();
@@ -132,21 +138,14 @@ PointResult simulate(const PointConfig& config, const SimulationOptions& options
                             [](const auto& thread) { return !thread->shares_core(); })) {
     throw std::logic_error("a workload must start its threads with World::spawn");
   }
-  try {
-    engine.run();
-  } catch (...) {
-    watch.give_up();
-    throw;
-  }
+  run(engine, watch);
 
   PointResult result;
-  watch.finish(*workload, result);
+  watch.finish([&](int rank) { return workload->role_of_rank(rank) == Role::sender ? "sender" : "receiver"; }, result);
   result.workload = workload->result(world);
   for (int rank = 0; rank < world.size(); ++rank) {
     add(workload->role_of_rank(rank) == Role::sender ? result.sender : result.receiver, world.process(rank).counters());
   }
-  result.simulated = engine.now().since_start();
-  result.steps = engine.steps();
   result.notes = world.notes();
   if (shared) {
     Scheduler::Counters& all = result.scheduling.emplace();
@@ -159,6 +158,80 @@ PointResult simulate(const PointConfig& config, const SimulationOptions& options
       all.migrations += counters.migrations;
     }
   }
+  return result;
+}
+
+/// MPI processes that are coroutines of OS processes.
+PointResult simulate_processes(Engine& engine, const PointConfig& config, const SimulationOptions& options) {
+  const MachineConfig& machine = config.machine;
+  const std::unique_ptr<Program> program = make_program(config);
+  const ProcessLayout layout = program->layout();
+  CoWorld world(engine,
+                {config.library, machine.topology, machine.cache, machine.futex, machine.matching, machine.software,
+                 machine.memory, machine.coroutines, machine.channels, config.route, config.run.coalesce_idle_polls},
+                layout);
+  Watch watch(engine, config, options);
+  const AbandonOnExit abandon(engine);
+  world.start([&](CoProcess& self) { return program->run(self); });
+  run(engine, watch);
+
+  PointResult result;
+  watch.finish([](int /*os_process*/) { return "sender"; }, result);
+  program->check();
+  result.workload.operations = program->operations();
+  result.workload.bytes = program->bytes();
+  result.workload.elapsed = program->elapsed();
+  for (const auto& thread : engine.threads()) {
+    SimThread::Times& times = result.workload.times[static_cast<std::size_t>(Role::sender)];
+    std::transform(times.begin(), times.end(), thread->times().begin(), times.begin(), std::plus<>());
+  }
+  result.workload.threads[static_cast<std::size_t>(Role::sender)] = layout.os_processes();
+
+  const CoCounters counters = world.counters();
+  result.sender.sent = counters.colocated + counters.sent;
+  result.receiver.received = counters.received;
+  result.receiver.unexpected = counters.unexpected;
+  const MemoryAccount memory = process_memory(layout, config.library.coroutines);
+  const MemoryAccount maps = world_map_memory(layout, config.library.coroutines.maps == "shared");
+  result.more_counters = {{"processes", layout.processes()},
+                          {"messages_colocated", counters.colocated},
+                          {"messages_between_os_processes", counters.sent},
+                          {"messages_announced", counters.announced},
+                          {"fastbox_packets", counters.fastboxes},
+                          {"coroutine_switches", counters.switches},
+                          {"progress_turns", counters.progress_turns},
+                          {"os_switches", world.os_switches()},
+                          {"posted_visited", counters.posted_visited},
+                          {"unexpected_visited", counters.unexpected_visited},
+                          {"memory_per_process_bytes", memory.per_process},
+                          {"memory_per_os_process_bytes", memory.per_os_process},
+                          {"memory_total_bytes", memory.total},
+                          {"world_map_per_process_bytes", maps.per_process},
+                          {"world_map_per_os_process_bytes", maps.per_os_process},
+                          {"world_map_per_node_bytes", maps.per_node},
+                          {"world_map_total_bytes", maps.total}};
+  return result;
+}
+
+} // namespace
+
+std::uint64_t planned_operations(const PointConfig& config) {
+  return runs_programs(config) ? make_program(config)->planned_operations()
+                               : make_workload(config)->planned_operations();
+}
+
+PointResult simulate(const PointConfig& config, const SimulationOptions& options) {
+  Engine engine(seed_of(config.run.seed, options.replication), options.make_backend ? options.make_backend() : nullptr);
+  StepHash hash;
+  if (options.hash_steps) {
+    engine.set_observer(&hash);
+  }
+  engine.set_stop_flag(options.stop);
+  engine.set_step_limit(options.step_limit);
+  PointResult result =
+      runs_programs(config) ? simulate_processes(engine, config, options) : simulate_threads(engine, config, options);
+  result.simulated = engine.now().since_start();
+  result.steps = engine.steps();
   result.step_hash = options.hash_steps ? hash.value() : 0;
   return result;
 }

@@ -13,6 +13,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace contend {
@@ -22,6 +23,8 @@ struct PointResult {
   WorkloadResult workload;
   SpcCounters sender;   ///< summed over sending processes
   SpcCounters receiver; ///< summed over receiving processes
+  /// Further counters, by name.
+  std::vector<std::pair<std::string, std::int64_t>> more_counters;
   Duration simulated{};
   std::uint64_t steps = 0;
   std::vector<std::string> notes;                ///< see World::notes

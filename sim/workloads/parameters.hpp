@@ -2,6 +2,7 @@
 #pragma once
 
 #include "core/time.hpp"
+#include "workloads/programs/parameters.hpp"
 
 #include <cstdint>
 #include <string>
@@ -134,7 +135,7 @@ struct LockUseParameters {
 
 /// The workload of a point: `kind` says which of the structs applies.
 struct WorkloadParameters {
-  std::string kind = "multirate"; ///< key in the workload registry
+  std::string kind = "multirate"; ///< key in the registry of workloads, or of programs
   MultirateParameters multirate;
   RmaMtParameters rma_mt;
   WaitingWorkloadParameters waiting;
@@ -142,6 +143,14 @@ struct WorkloadParameters {
   PackParameters pack;
   PartitionedParameters partitioned;
   NeighbourParameters neighbour;
+  PingParameters ping;
+  RingParameters ring;
+  CollectiveParameters collective;
+  ExchangeParameters exchange;
+  MatrixProductParameters matrix_product;
+  PipelineParameters pipeline;
+  ReceiversParameters receivers;
+  NasParameters nas;
   LockUseParameters lock_use;
 };
 

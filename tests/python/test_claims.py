@@ -237,7 +237,7 @@ def test_the_shipped_claims_are_complete(study: str) -> None:
         assert item.source
         assert len(item.statement) > 20
         assert item.expected.unit
-    assert sum(not item.calibrated for item in claims) >= (25 if study == "dissertation" else 0.8 * len(claims))
+    assert sum(not item.calibrated for item in claims) >= (25 if study == "dissertation" else 0.7 * len(claims))
 
 
 @pytest.mark.parametrize("study", STUDIES)

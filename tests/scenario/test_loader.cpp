@@ -207,7 +207,7 @@ TEST_CASE("overtaking lifts the limit of the sequence numbers", "[scenario][chec
 
 TEST_CASE("a resolved scenario loads to the same points without any other file", "[scenario][resolved]") {
   const std::string name = GENERATE("base.json", "full.json", "extends.json", "inline_machine.json", "preset.json",
-                                    "preset_sweep.json", "list_of_points.json");
+                                    "preset_sweep.json", "list_of_points.json", "processes.json");
   CAPTURE(name);
   const ResolvedScenario first = valid(name);
   LoadOptions bare;

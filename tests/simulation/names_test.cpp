@@ -18,4 +18,6 @@ TEST_CASE("schemas/names.json lists the registered names") {
   CHECK(file.notifications == registered.notifications);
   CHECK(file.idling == registered.idling);
   CHECK(file.partitioned == registered.partitioned);
+  CHECK(file.schedulers == registered.schedulers);
+  CHECK(file.process_queues == registered.process_queues);
 }

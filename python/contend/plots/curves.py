@@ -38,11 +38,11 @@ _MOST_ABOVE = 1.6
 def measure_of(results: Results) -> tuple[str, str]:
     """What a run measures: the name, and the label of its axis."""
     points = results.points
+    if "perceived_bandwidth" in points[0].estimates:
+        return "perceived_bandwidth", "perceived bandwidth (MiB/s)"
     if points[0].message_rate is not None:
         operation = results.scenario.get("workload", {}).get("operation")  # of one-sided workloads
         return "message_rate", "message rate (msg/s)" if operation is None else f"{operation} rate (operations/s)"
-    if "perceived_bandwidth" in points[0].estimates:
-        return "perceived_bandwidth", "perceived bandwidth (MiB/s)"
     return "time_per_operation_s", "time per operation (s)"
 
 

@@ -1,0 +1,65 @@
+// A core that several OS processes use in turns.
+#pragma once
+
+#include "core/engine.hpp"
+
+#include <deque>
+#include <string>
+
+namespace contend {
+
+/// Time sharing at the points where an OS process has nothing to do: it leaves the core to the next one that has, which
+/// costs the switch of the operating system. Nobody is preempted, and who polls in vain takes no time from others: the
+/// least that oversubscription costs.
+class CoreShare final : public Waitable {
+public:
+  CoreShare(Duration os_switch, std::string name) : switch_(os_switch), name_(std::move(name)) {}
+
+  /// Adds a user; before the first turn.
+  void join() { ++users_; }
+
+  /// Takes the core.
+  void acquire(SimThread& self) {
+    if (users_ < 2) {
+      return;
+    }
+    self.settle();
+    if (holder_ != nullptr) {
+      waiting_.push_back(&self);
+      self.wait(*this, Category::blocked);
+    }
+    holder_ = &self;
+    if (last_ != &self) {
+      last_ = &self;
+      ++switches_;
+      self.spend(switch_, Category::software);
+    }
+  }
+  /// Leaves it.
+  void release(SimThread& self) {
+    if (users_ < 2) {
+      return;
+    }
+    self.settle();
+    holder_ = nullptr;
+    if (!waiting_.empty()) {
+      holder_ = waiting_.front();
+      waiting_.pop_front();
+      holder_->resume();
+    }
+  }
+
+  [[nodiscard]] std::int64_t switches() const { return switches_; }
+  [[nodiscard]] std::string describe() const override { return name_; }
+
+private:
+  Duration switch_;
+  std::string name_;
+  int users_ = 0;
+  SimThread* holder_ = nullptr;
+  SimThread* last_ = nullptr;
+  std::deque<SimThread*> waiting_;
+  std::int64_t switches_ = 0;
+};
+
+} // namespace contend

@@ -1,0 +1,190 @@
+// Programs of processes that are coroutines, run as scenarios run them.
+#include "simulation/simulation.hpp"
+#include "support/job.hpp"
+#include "workloads/programs/matrix_product.hpp"
+#include "workloads/programs/nas.hpp"
+#include "workloads/programs/program.hpp"
+
+#include <catch2/catch.hpp>
+
+#include <functional>
+#include <string>
+
+using namespace contend;
+
+namespace {
+
+PointConfig program_point(const std::string& kind) {
+  PointConfig point = test::small_point();
+  const CoSettings prices = test::job_settings();
+  point.machine.topology = prices.topology;
+  point.machine.matching = prices.matching;
+  point.machine.software = prices.software;
+  point.machine.memory = prices.memory;
+  point.machine.coroutines = prices.coroutines;
+  point.machine.channels = prices.channels;
+  point.machine.compute = {2_ns, 6_ns, 8e9, 10_ns, 500_ns};
+  point.route = prices.route;
+  point.library = prices.library;
+  point.workload.kind = kind;
+  return point;
+}
+
+template <class Parameters>
+void place(Parameters& parameters, ProcessLayout layout, int iterations = 2) {
+  parameters.processes_per_os_process = layout.processes_per_os_process;
+  parameters.os_processes_per_node = layout.os_processes_per_node;
+  parameters.nodes = layout.nodes;
+  parameters.iterations = iterations;
+  parameters.warmup_iterations = 1;
+}
+
+/// Places every kind of program.
+void place_all(WorkloadParameters& all, ProcessLayout layout) {
+  place(all.ping, layout);
+  place(all.ring, layout);
+  place(all.collective, layout);
+  place(all.exchange, layout);
+  place(all.matrix_product, layout);
+  place(all.pipeline, layout);
+  place(all.receivers, layout);
+  place(all.nas, layout, 1);
+}
+
+std::int64_t counter(const PointResult& result, const std::string& name) {
+  for (const auto& [known, value] : result.more_counters) {
+    if (known == name) {
+      return value;
+    }
+  }
+  throw std::out_of_range(name);
+}
+
+} // namespace
+
+TEST_CASE("every program ends, takes time, and does so again in the same way", "[coroutines][programs]") {
+  for (const std::string& kind : program_registry().names()) {
+    for (const ProcessLayout layout : {ProcessLayout{16, 1, 1}, {4, 2, 2}, {4, 1, 4}}) {
+      for (const char* scheduler : {"round-robin", "block"}) {
+        CAPTURE(kind, layout.processes_per_os_process, layout.os_processes_per_node, layout.nodes, scheduler);
+        PointConfig point = program_point(kind);
+        point.library.coroutines.scheduler = scheduler;
+        place_all(point.workload, layout);
+        point.workload.matrix_product.matrix_size = 64;
+        point.workload.nas.problem_class = "B";
+        point.workload.pipeline.numbers = 200;
+        SimulationOptions options;
+        options.hash_steps = true;
+        const PointResult result = simulate(point, options);
+        CHECK(result.workload.elapsed > 0_ps);
+        CHECK(result.workload.operations > 0);
+        CHECK(result.receiver.received == result.sender.sent);
+        CHECK(counter(result, "processes") == 16);
+        const PointResult again = simulate(point, options);
+        CHECK(again.step_hash == result.step_hash);
+        CHECK(again.workload.elapsed == result.workload.elapsed);
+      }
+    }
+  }
+}
+
+TEST_CASE("all collective operations and ways to receive run as programs", "[coroutines][programs]") {
+  for (const char* operation : {"barrier", "broadcast", "reduce", "all-reduce", "pi"}) {
+    PointConfig point = program_point("collective");
+    point.workload.collective.operation = operation;
+    place_all(point.workload, {6, 2, 1});
+    CHECK(simulate(point, {}).workload.operations == 2);
+  }
+  for (const char* receivers : {"processes", "waitany"}) {
+    PointConfig point = program_point("receivers");
+    point.workload.receivers.receivers = receivers;
+    place_all(point.workload, {10, 2, 1});
+    const PointResult result = simulate(point, {});
+    CHECK(result.workload.operations == 2 * 2 * 8);
+    CHECK(result.receiver.received == 3 * 2 * 8);
+  }
+}
+
+TEST_CASE("a sieve keeps the primes, wherever its places are", "[coroutines][programs]") {
+  for (const char* mapping : {"sequential", "shuffled"}) {
+    PointConfig point = program_point("pipeline");
+    point.workload.pipeline.mapping = mapping;
+    point.workload.pipeline.numbers = 100; // 26 primes up to 101
+    point.workload.pipeline.work = 100_ns;
+    place(point.workload.pipeline, {8, 2, 2});
+    CHECK_NOTHROW(simulate(point, {}));
+  }
+}
+
+TEST_CASE("a pipeline whose places are dealt out uses all OS processes", "[coroutines][programs]") {
+  const auto elapsed = [](const char* mapping) {
+    PointConfig point = program_point("pipeline");
+    point.workload.pipeline.mapping = mapping;
+    point.workload.pipeline.numbers = 2000;
+    point.workload.pipeline.work = 10_us;
+    place(point.workload.pipeline, {32, 4, 1}, 1);
+    return simulate(point, {}).workload.elapsed.in_seconds();
+  };
+  // Divisions of the busiest OS process, counted by hand: 9613 of 33996, or 12444 when neighbours share one.
+  CHECK(elapsed("shuffled") / elapsed("sequential") == Approx(9613.0 / 12444.0).epsilon(0.05));
+}
+
+TEST_CASE("a product of blocks is cheapest where the blocks fit the caches", "[coroutines][programs]") {
+  const PointConfig point = program_point("matrix-product");
+  MatrixProductParameters parameters;
+  place(parameters, {1, 1, 1});
+  const MatrixProduct program(parameters, point.machine.compute);
+  CacheParameters cache = point.machine.cache;
+  const WorkingSet memory(cache, point.machine.memory, 4);
+  const auto per_step = [&](int block) {
+    return static_cast<double>(program.multiply(memory, block, 1).count()) / block / block / block;
+  };
+  CHECK(per_step(32) < per_step(4)); // leaving loops
+  CHECK(per_step(64) < per_step(512));
+  CHECK(per_step(512) < per_step(2048));
+  CHECK(per_step(32) > 2000.0); // 2 ns a step at least
+  CHECK(per_step(2048) < 2000.0 + 65'000.0);
+}
+
+TEST_CASE("a large volume in small messages needs no invitations", "[coroutines][programs]") {
+  const auto run = [](int processes) {
+    PointConfig point = program_point("exchange");
+    point.workload.exchange.volume_bytes = 1 << 20;
+    place(point.workload.exchange, {processes, 1, 2}, 5);
+    return simulate(point, {});
+  };
+  const PointResult large = run(1);
+  const PointResult small = run(32);
+  CHECK(counter(large, "messages_announced") == 12);
+  CHECK(counter(small, "messages_announced") == 0);
+  CHECK(small.workload.bytes == large.workload.bytes);
+}
+
+TEST_CASE("problems of the NAS benchmarks have the published sizes", "[coroutines][programs]") {
+  // Total operation counts that the benchmarks print, in billions.
+  const auto total = [](const char* benchmark, const char* problem_class) {
+    const NasProblem problem = nas_problem(benchmark, problem_class);
+    return problem.flops * problem.steps / 1e9;
+  };
+  CHECK(total("CG", "B") == Approx(54.9).epsilon(0.01));
+  CHECK(total("CG", "C") == Approx(143.3).epsilon(0.01));
+  CHECK(total("BT", "C") == Approx(2866).epsilon(0.01));
+  CHECK(total("LU", "C") == Approx(2039).epsilon(0.01));
+  CHECK(total("MG", "C") == Approx(155.7).epsilon(0.01));
+  CHECK_THROWS_AS(nas_problem("FT", "C"), std::out_of_range);
+  CHECK(nas_accepts("BT", 36));
+  CHECK_FALSE(nas_accepts("BT", 32));
+  CHECK(nas_accepts("LU", 32));
+  CHECK_FALSE(nas_accepts("MG", 36));
+}
+
+TEST_CASE("time is shared out among what the processes of an OS process do", "[coroutines][programs]") {
+  PointConfig point = program_point("exchange");
+  point.workload.exchange.work = 300_us;
+  place(point.workload.exchange, {4, 1, 2}, 5);
+  const PointResult result = simulate(point, {});
+  const SimThread::Times& times = result.workload.times[0];
+  CHECK(times[static_cast<std::size_t>(Category::compute)] == 2 * 6 * 300_us); // warm-up included
+  CHECK(times[static_cast<std::size_t>(Category::copy)] > 0_ps);
+  CHECK(times[static_cast<std::size_t>(Category::poll_idle)] > 0_ps);
+}
