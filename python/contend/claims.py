@@ -238,7 +238,7 @@ def as_markdown(judged: Sequence[Judged], title: str) -> str:
             predicted = number_text(item.predicted)
         else:
             predicted = f"{number_text(item.predicted)} ({' to '.join(map(number_text, item.ci95))})"
-        remarks = [item.claim.remark, item.problem or ""]
+        remarks = [item.claim.remark, (item.problem or "").partition("\n")[0]]
         if item.claim.calibrated:
             remarks.append("target of calibration")
         if item.predicted is not None and item.ci95 is not None and not item.is_clear:

@@ -150,11 +150,13 @@ _PYTEST_NOTHING_FOUND = 5
 _CELL_TIMEOUT_S = 120
 
 
-def _run_pytest(keyword: str | None, root: Path, report_name: str = "pytest", *words: str) -> Counts:
+def _run_pytest(keyword: str | None, root: Path, jobs: int, report_name: str = "pytest", *words: str) -> Counts:
     report = root / "build" / f"{report_name}.xml"
     report.parent.mkdir(exist_ok=True)
     report.unlink(missing_ok=True)
     command: list[str | Path] = [sys.executable, "-P", "-m", "pytest", f"--junitxml={report}", *words]
+    if jobs > 1:
+        command += ["--numprocesses", str(jobs), "--dist", "loadfile"]  # the tests of a file share what is dear to make
     if keyword:
         command += ["-k", keyword]
     status = call(command, root)
@@ -164,11 +166,11 @@ def _run_pytest(keyword: str | None, root: Path, report_name: str = "pytest", *w
     return counts if status == 0 or counts.failed else counts + Counts(failed=1)
 
 
-def _run_notebooks(keyword: str | None, root: Path) -> Counts:
+def _run_notebooks(keyword: str | None, root: Path, jobs: int) -> Counts:
     """Runs every notebook from its beginning; an error in a cell is a failure."""
     # Warnings of the notebook machinery are not ours.
     words = ("--nbmake", f"--nbmake-timeout={_CELL_TIMEOUT_S}", "-W", "default", "notebooks")
-    return _run_pytest(keyword, root, "notebooks", *words)
+    return _run_pytest(keyword, root, jobs, "notebooks", *words)
 
 
 def run_tests(*, preset: str, cpp: bool, python: bool, keyword: str | None, jobs: int | None) -> int:
@@ -195,9 +197,9 @@ def run_tests(*, preset: str, cpp: bool, python: bool, keyword: str | None, jobs
         total += _run_ctest(preset, keyword, jobs or default_jobs(), root)
     if python:
         print("== Python tests")
-        total += _run_pytest(keyword, root)
+        total += _run_pytest(keyword, root, jobs or default_jobs())
         print("== notebooks")
-        total += _run_notebooks(keyword, root)
+        total += _run_notebooks(keyword, root, jobs or default_jobs())
     if not total.passed and not total.failed:
         raise ContendError("no test was run" + (f": none matches {keyword!r}" if keyword else ""))
     print(f"contend: {total}")

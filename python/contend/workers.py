@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import queue
 import threading
+from collections import deque
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Generic, TypeVar
 
@@ -29,7 +30,8 @@ class Done(Generic[Item, Result]):
 class Crew(Generic[Item, Result]):
     """Threads that call `work` for each item.
 
-    Iterate to get what is done, in order of completion. Whoever stops iterating early calls `stop`.
+    Iterate, once, to start them and to get what is done, in order of completion. Whoever stops iterating early calls
+    `stop`; what was in the hands of the iteration at that moment is returned there again.
     """
 
     def __init__(self, work: Callable[[Item], Result], items: Sequence[Item], jobs: int) -> None:
@@ -38,23 +40,25 @@ class Crew(Generic[Item, Result]):
         self._left = len(items)
         self._next = threading.Lock()
         self._stopping = threading.Event()
-        self._done: queue.SimpleQueue[Done[Item, Result]] = queue.SimpleQueue()
+        self._finished: deque[Done[Item, Result]] = deque()
+        self._news: queue.SimpleQueue[None] = queue.SimpleQueue()  # one for each that finished
         count = min(jobs, len(items))
         self._threads = [threading.Thread(target=self._run, name=f"simulation-{i}", daemon=True) for i in range(count)]
-        for thread in self._threads:
-            thread.start()
 
     def __iter__(self) -> Iterator[Done[Item, Result]]:
+        for thread in self._threads:
+            thread.start()
         while self._left:
             try:
-                done = self._done.get(timeout=_WAKE_UP_S)
+                self._news.get(timeout=_WAKE_UP_S)
             except queue.Empty:
                 continue
+            yield self._finished[0]
+            self._finished.popleft()  # only now: Ctrl-C may come at any moment before
             self._left -= 1
-            yield done
 
     def stop(self, interrupt: Callable[[], None]) -> list[Done[Item, Result]]:
-        """Starts nothing more, waits for what is under way, and returns what had ended unseen.
+        """Starts nothing more, waits for what is under way, and returns what ended without being seen for sure.
 
         Args:
             interrupt: Makes what is under way end soon.
@@ -62,11 +66,9 @@ class Crew(Generic[Item, Result]):
         self._stopping.set()
         interrupt()
         for thread in self._threads:
-            thread.join()
-        seen = []
-        while not self._done.empty():
-            seen.append(self._done.get())
-        return seen
+            if thread.ident is not None:
+                thread.join()
+        return list(self._finished)
 
     def _run(self) -> None:
         while not self._stopping.is_set():
@@ -79,4 +81,5 @@ class Crew(Generic[Item, Result]):
                 done: Done[Item, Result] = Done(item, self._work(item))
             except BaseException as error:  # noqa: BLE001 - told to whoever iterates
                 done = Done(item, None, error)
-            self._done.put(done)
+            self._finished.append(done)
+            self._news.put(None)

@@ -63,6 +63,7 @@ std::string names() {
                                 {"matching", known.matching},
                                 {"progress", known.progress},
                                 {"assignments", known.assignments},
+                                {"partitioned", known.partitioned},
                                 {"workloads", known.workloads},
                                 {"transports", known.transports},
                                 {"notifications", known.notifications},

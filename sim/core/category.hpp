@@ -20,6 +20,7 @@ enum class Category : std::size_t {
   blocked,         ///< asleep until another thread makes progress
   barrier,         ///< waiting for the other threads of the process
   copy,            ///< copying payload
+  compute,         ///< the application's own work
   run_queue,       ///< ready to run, while others have the core
   context_switch,  ///< getting onto a shared core, refilling its caches, interrupts of the timer
   count
@@ -30,8 +31,8 @@ inline constexpr std::size_t category_count = static_cast<std::size_t>(Category:
 /// Name as it appears in results.
 [[nodiscard]] constexpr std::string_view name_of(Category category) {
   constexpr std::array<std::string_view, category_count> names{
-      "software",  "lock_wait", "line_transfer", "matching", "out_of_sequence", "nic_post",      "completion",
-      "poll_idle", "blocked",   "barrier",       "copy",     "run_queue",       "context_switch"};
+      "software",  "lock_wait", "line_transfer", "matching", "out_of_sequence", "nic_post",  "completion",
+      "poll_idle", "blocked",   "barrier",       "copy",     "compute",         "run_queue", "context_switch"};
   return names[static_cast<std::size_t>(category)];
 }
 

@@ -35,7 +35,8 @@ struct Communicator {
   /// mpi_assert_allow_overtaking, and in a library that relies on the transport's order.
   bool sequenced = true;
   MatchingDomain* domain = nullptr;
-  std::vector<PeerState> peers; ///< by rank
+  std::vector<PeerState> peers;          ///< by rank
+  std::unique_ptr<CacheLine> references; ///< where the reference count lives
 };
 
 } // namespace contend

@@ -22,14 +22,26 @@ void Process::attach(SimThread& self, SyncObject& sync, Request& request) const 
   }
   self.owe(settings_.software.wait_request, Category::software); // by compare-and-swap
   request.sync = &sync;
-  if (mapped_ && std::find(sync.targets.begin(), sync.targets.end(), request.instance) == sync.targets.end()) {
-    sync.targets.push_back(request.instance);
+  add_targets(sync, request);
+}
+
+/// Where to look for what completes the request, if that depends on the request.
+void Process::add_targets(SyncObject& sync, const Request& request) const {
+  const bool anywhere = request.instance == every_instance;
+  for (int target = anywhere ? 0 : request.instance; mapped_ && target < targets(); ++target) {
+    if (std::find(sync.targets.begin(), sync.targets.end(), target) == sync.targets.end()) {
+      sync.targets.push_back(target);
+    }
+    if (!anywhere) {
+      return;
+    }
   }
 }
 
 /// The application has learnt that the request is complete.
 void Process::release(SimThread& self, Request* request) {
   self.owe(settings_.software.wait_request, Category::software);
+  count_reference(self, request->communicator);
   if (request->persistent != Request::Persistent::no) {
     request->active = false;
     request->sync = nullptr;
@@ -130,9 +142,8 @@ SyncObject& Process::sync_for_test(SimThread& self, std::span<Request* const> re
   SyncObject& sync = sync_of(self);
   sync.targets.clear();
   for (const Request* request : requests) {
-    if (mapped_ && counts(request) &&
-        std::find(sync.targets.begin(), sync.targets.end(), request->instance) == sync.targets.end()) {
-      sync.targets.push_back(request->instance);
+    if (counts(request)) {
+      add_targets(sync, *request);
     }
   }
   return sync;

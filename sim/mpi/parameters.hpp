@@ -39,7 +39,7 @@ struct InstancesDesign {
   int count = 1;
   std::string assignment = "round-robin"; ///< key in the assignment registry
   std::string lock = "pthread-mutex";     ///< key in the lock registry
-  std::string mapping = "thread";         ///< who decides on the instance of an operation: thread, communicator, tag
+  std::string mapping = "thread"; ///< who decides on the instance of an operation: thread, communicator, tag, peer
 };
 
 struct MatchingDesign {
@@ -110,6 +110,14 @@ struct CodeDesign {
   double progress = 1.0; ///< on progress_call
 };
 
+/// MPI 4 partitioned communication.
+struct PartitionedDesign {
+  std::string engine = "persistent"; ///< key in the partitioned registry
+  /// Engine aggregating: ready partitions leave together once they come to so much, or the first of them has waited so long.
+  std::int64_t aggregate_bytes = 1 << 20;
+  Duration aggregate_age = Duration::microseconds(10);
+};
+
 /// One MPI library, as a composition.
 struct LibraryDesign {
   std::string name = "unnamed";
@@ -118,6 +126,9 @@ struct LibraryDesign {
   /// fine: locks around what they protect; global: one lock, of the instances' kind, around every call, released between
   /// two turns of progress (MPICH's MPIR_THREAD_GRANULARITY_GLOBAL). Nothing inside it is locked again.
   std::string critical_section = "fine";
+  /// Every operation holds a reference on its communicator from its start to its wait: a counter that all threads change
+  /// (MPICH's MPIR_Comm_add_ref, MPIR_Comm_release).
+  bool reference_counts = false;
   InstancesDesign instances;
   ProgressDesign progress;
   WaitingDesign waiting;
@@ -128,6 +139,7 @@ struct LibraryDesign {
   TransportDesign transport;
   OneSidedDesign one_sided;
   CodeDesign code;
+  PartitionedDesign partitioned;
 };
 
 /// What the code of a design costs on a machine whose prices are `reference`.

@@ -12,7 +12,11 @@ Request* Process::new_persistent(SimThread& self, Request::Persistent kind, int 
   }
   enter_call(self);
   software(self, settings_.software.receive_call);
-  Request* const request = new_request(self, mapped_ ? mapped_instance(communicator, tag) : -1);
+  count_reference(self, communicator);
+  const bool sends = kind == Request::Persistent::send;
+  Request* const request = new_request(self, !mapped_ ? -1
+                                             : sends  ? mapped_instance(communicator, tag, peer)
+                                                      : receiving_instance(communicator, tag, peer));
   request->owner = self.id();
   request->complete = true;
   request->active = false;
@@ -60,6 +64,7 @@ void Process::start(SimThread& self, Request& request) {
   if (sends) {
     start_send(self, request.communicator, request.peer, request.wanted_tag, request.buffer_bytes, &request);
   } else {
+    count_reference(self, request.communicator);
     start_receive(self, request, request.communicator, request.peer, request.wanted_tag, request.buffer_bytes);
   }
   leave_call(self);
@@ -70,6 +75,7 @@ void Process::request_free(SimThread& self, Request* request) {
     throw std::logic_error(name() + " frees a request that is not persistent, or under way");
   }
   enter_call(self);
+  count_reference(self, request->communicator);
   free_request(self, request);
   leave_call(self);
 }

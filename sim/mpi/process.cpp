@@ -12,6 +12,7 @@ Process::Process(Engine& engine, const Host& host, Transport& transport, const P
     : engine_(engine), host_(host), transport_(transport), settings_(settings), rank_(rank), peers_(peers),
       single_(settings.library.thread_level == "single"), mapped_(settings.library.instances.mapping != "thread"),
       mapped_by_tag_(settings.library.instances.mapping == "tag"),
+      mapped_by_peer_(settings.library.instances.mapping == "peer"),
       guarded_by_instance_(settings.library.matching.guard == "instance"),
       domain_kind_(settings.library.matching.domain == "global"     ? DomainKind::global
                    : settings.library.matching.domain == "instance" ? DomainKind::instance
@@ -20,6 +21,7 @@ Process::Process(Engine& engine, const Host& host, Transport& transport, const P
       steps_line_(engine, host, name() + "/rendezvous steps"), free_list_(engine, host, name() + "/request free list"),
       noise_(engine.stream(name() + "/noise")), delayed_label_(name() + "/delayed sends", rank),
       out_of_sequence_label_(name() + "/out of sequence", rank) {
+  active_received_.resize(static_cast<std::size_t>(peers));
   if (settings_.library.progress.yield_when_idle) {
     settings_.coalesce_idle_polls = false; // there is more to a turn than its period
   }
@@ -112,20 +114,29 @@ void Process::update_shared(SimThread& self, CacheLine& line, Category category)
 
 /// MPICH ch4: context id, or context id plus tag, modulo the number of VCIs (MPIDI_map_contextid_to_vci,
 /// MPIDI_map_contextid_tag_to_vci).
-int Process::mapped_instance(int communicator, int tag) const {
+/// By peer: (source rank + destination rank) modulo the number of instances, the same number on both sides; two processes
+/// always use one instance, and the processes that send to one spread over its instances (multichannel MPICH2).
+int Process::mapped_instance(int communicator, int tag, int peer) const {
   const int count = targets();
+  if (mapped_by_peer_) {
+    return (rank_ + peer) % count;
+  }
   return ((communicator + (mapped_by_tag_ ? tag : 0)) % count + count) % count;
 }
 
-int Process::instance_for(SimThread& self, int communicator, int tag) {
-  return mapped_ ? mapped_instance(communicator, tag) : assignment_->pick(self);
+int Process::receiving_instance(int communicator, int tag, int source) const {
+  return mapped_by_peer_ && source == any_source ? every_instance : mapped_instance(communicator, tag, source);
+}
+
+int Process::instance_for(SimThread& self, int communicator, int tag, int peer) {
+  return mapped_ ? mapped_instance(communicator, tag, peer) : assignment_->pick(self);
 }
 
 /// The queues that messages of this communicator and tag use; made when the first message or communicator needs them.
 MatchingDomain& Process::domain_of(int communicator, int tag) {
   const std::size_t number = domain_kind_ == DomainKind::communicator ? static_cast<std::size_t>(communicator)
                              : domain_kind_ == DomainKind::instance
-                                 ? static_cast<std::size_t>(mapped_instance(communicator, tag))
+                                 ? static_cast<std::size_t>(mapped_instance(communicator, tag, rank_))
                                  : 0;
   if (domains_.size() <= number) {
     domains_.resize(number + 1);
@@ -147,13 +158,54 @@ std::unique_ptr<MatchingDomain> Process::make_domain(std::size_t number) const {
   } else {
     domain->lock = make_inner_lock(design.lock, label + "/matching");
   }
-  domain->matcher = matcher_registry().at(design.engine)(
-      {host_, settings_.matching, {design.bins, design.vector_width, design.offload_capacity}, peers_});
+  MatcherSetup setup{host_, settings_.matching, {design.bins, design.vector_width, design.offload_capacity}, peers_};
+  if (guarded_by_instance_ && mapped_by_peer_ && targets() > 1) { // several instances feed the queues at the same time
+    setup.engine = &engine_;
+    setup.make_lock = [this, &design](std::string_view what) {
+      return make_inner_lock(design.lock, std::string(what));
+    };
+    setup.name = label;
+  }
+  domain->matcher = matcher_registry().at(design.engine)(setup);
   domain->state = std::make_unique<CacheLine>(engine_, host_, label + "/queues");
   domain->posted.name = label + "/posted";
   domain->unexpected.name = label + "/unexpected";
   domain->posted.owner = domain->unexpected.owner = rank_;
   return domain;
+}
+
+void Process::lock_queues(SimThread& self, MatchingDomain& domain) {
+  if (!domain.matcher->locks_itself()) {
+    domain.lock->lock(self);
+    domain.state->store_protected(self, Category::line_transfer);
+  }
+}
+
+void Process::unlock_queues(SimThread& self, MatchingDomain& domain) {
+  if (!domain.matcher->locks_itself()) {
+    domain.lock->unlock(self);
+  }
+}
+
+/// The locks of instances that guard queues: one, or all in a fixed order.
+void Process::lock_guards(SimThread& self, int instance) {
+  if (guarded_by_instance_) {
+    for (std::size_t i = 0; i < instances_.size(); ++i) {
+      if (instance == every_instance || static_cast<std::size_t>(instance) == i) {
+        instances_[i].lock->lock(self);
+      }
+    }
+  }
+}
+
+void Process::unlock_guards(SimThread& self, int instance) {
+  if (guarded_by_instance_) {
+    for (std::size_t i = instances_.size(); i-- > 0;) {
+      if (instance == every_instance || static_cast<std::size_t>(instance) == i) {
+        instances_[i].lock->unlock(self);
+      }
+    }
+  }
 }
 
 int Process::create_communicator(bool allow_overtaking) {
@@ -164,6 +216,7 @@ int Process::create_communicator(bool allow_overtaking) {
   communicator.sequenced = !allow_overtaking && !settings_.library.matching.ordered_by_transport();
   communicator.domain = &domain_of(id, 0);
   communicator.peers.resize(static_cast<std::size_t>(peers_));
+  communicator.references = std::make_unique<CacheLine>(engine_, host_, label + "/references");
   for (std::size_t peer = 0; peer < communicator.peers.size(); ++peer) {
     communicator.peers[peer].send_line =
         std::make_unique<CacheLine>(engine_, host_, label + "/sequence to " + std::to_string(peer));
@@ -197,6 +250,7 @@ void Process::connect(Process& peer) {
 Request* Process::submit(SimThread& self, Command command) {
   Request* const request = new_request(self, -1);
   request->owner = self.id();
+  request->communicator = command.communicator;
   command.request = request;
   commands_->push(self, command, Category::line_transfer, [this] { end_rests(); });
   return request;
@@ -286,6 +340,75 @@ void Process::waitall(SimThread& self, std::span<Request* const> requests) {
     }
   }
   leave_call(self);
+}
+
+/// A request that is made or freed takes or drops a reference on its communicator.
+void Process::count_reference(SimThread& self, int communicator) {
+  if (settings_.library.reference_counts) {
+    update_shared(self, *communicators_[static_cast<std::size_t>(communicator)].references, Category::line_transfer);
+  }
+}
+
+bool Process::get_status(SimThread& self, Request* request) {
+  const TraceScope scope(self, rank_, "MPI_Request_get_status");
+  software(self, settings_.software.wait_call);
+  self.settle();
+  if (request != nullptr && !request->complete) {
+    progress_->test(self, sync_for_test(self, {&request, 1}), *this);
+    self.settle();
+    stop(self);
+  }
+  return request == nullptr || request->complete;
+}
+
+void Process::poll_until(SimThread& self, const std::function<bool()>& done) {
+  const TraceScope scope(self, rank_, "MPI_Test");
+  if (++polling_requests_ == 2) {
+    end_rests(); // the thread that was alone has company
+  }
+  software(self, settings_.software.wait_call);
+  bool idle = false;
+  for (self.settle(); !done(); self.settle()) {
+    const bool alone = polling_requests_ == 1;
+    if (idle && alone && rest(self, no_limit).look_again()) {
+      idle = false;
+      continue;
+    }
+    idle = progress(self, alone ? Noise::never : Noise::always) == 0;
+  }
+  stop(self);
+  --polling_requests_;
+}
+
+void Process::send_active(SimThread& self, int destination, std::int64_t bytes) {
+  const TraceScope scope(self, rank_, "send active message");
+  Instance& instance = instances_[static_cast<std::size_t>(instance_for(self, 0, 0, destination))];
+  Connection& connection = connection_to(instance, destination);
+  const Envelope envelope{0, rank_, 0, 0, bytes, Header::active};
+  enter_call(self);
+  instance.lock->lock(self);
+  while (!connection.post(self, envelope, settings_.library.protocol.header_bytes + bytes)) {
+    instance.interface->poll(self, *this);
+  }
+  instance.lock->unlock(self);
+  leave_call(self);
+}
+
+void Process::wait_active(SimThread& self, int source, std::int64_t messages) {
+  const TraceScope scope(self, rank_, "wait for active messages");
+  const auto from = static_cast<std::size_t>(source);
+  Instance& instance = instances_[static_cast<std::size_t>(instance_for(self, 0, 0, source))];
+  for (self.settle(); active_received_[from] < messages; self.settle()) {
+    if (global_lock_) {
+      global_lock_->lock(self, Category::poll_idle);
+    }
+    instance.lock->lock(self, Category::poll_idle);
+    instance.interface->poll(self, *this);
+    instance.lock->unlock(self, Category::poll_idle);
+    if (global_lock_) {
+      global_lock_->unlock(self, Category::poll_idle);
+    }
+  }
 }
 
 void Process::barrier(SimThread& self, int communicator, int first_rank, int ranks) {

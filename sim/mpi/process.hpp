@@ -25,6 +25,7 @@
 #include "mpi/window.hpp"
 
 #include <deque>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -56,6 +57,8 @@ public:
 
   [[nodiscard]] int rank() const { return rank_; }
   [[nodiscard]] const Host& host() const { return host_; }
+  [[nodiscard]] Engine& engine() const { return engine_; }
+  [[nodiscard]] const ProcessSettings& settings() const { return settings_; }
   [[nodiscard]] const SpcCounters& counters() const { return counters_; }
   /// Instances that exist: those asked for, or as many as the interface has contexts.
   [[nodiscard]] int instances() const { return static_cast<int>(instances_.size()); }
@@ -132,6 +135,11 @@ public:
   void pack(SimThread& self, std::int64_t bytes, std::int64_t block_bytes);
   /// Tasks of the library that other threads than their makers have done.
   [[nodiscard]] std::uint64_t stolen_tasks() const { return tasks_ ? tasks_->stolen() : 0; }
+  /// MPI_Request_get_status: whether the request is complete, after a turn of progress if it was not. It is not freed.
+  bool get_status(SimThread& self, Request* request);
+  /// A loop of such calls until done() holds, which looks at requests of this process. Turns that find nothing may pass at
+  /// once while no other thread loops so.
+  void poll_until(SimThread& self, const std::function<bool()>& done);
   /// MPI_Send, MPI_Recv.
   void send(SimThread& self, int communicator, int destination, int tag, std::int64_t bytes) {
     wait(self, isend(self, communicator, destination, tag, bytes));
@@ -139,6 +147,11 @@ public:
   void recv(SimThread& self, int communicator, int source, int tag, std::int64_t bytes) {
     wait(self, irecv(self, communicator, source, tag, bytes));
   }
+  /// A message that a handler at the destination takes: no matching, no request, no order (DCMF_Send with a short message).
+  void send_active(SimThread& self, int destination, std::int64_t bytes);
+  /// Advances the instance that messages of `source` come to until `messages` of them have been handled in all.
+  void wait_active(SimThread& self, int source, std::int64_t messages);
+
   /// MPI_Barrier (dissemination). One thread per process calls it.
   void barrier(SimThread& self, int communicator) { barrier(self, communicator, 0, peers_); }
   /// MPI_Barrier on a communicator of `ranks` processes from `first_rank` on.
@@ -178,8 +191,11 @@ private:
   void enter_call(SimThread& self);
   void leave_call(SimThread& self);
   void update_shared(SimThread& self, CacheLine& line, Category category);
-  [[nodiscard]] int mapped_instance(int communicator, int tag) const;
-  int instance_for(SimThread& self, int communicator, int tag);
+  /// The instance that messages of this communicator and tag between this process and `peer` use.
+  [[nodiscard]] int mapped_instance(int communicator, int tag, int peer) const;
+  /// The same for a receive; every_instance when its message may come to any of them.
+  [[nodiscard]] int receiving_instance(int communicator, int tag, int source) const;
+  int instance_for(SimThread& self, int communicator, int tag, int peer);
   [[nodiscard]] static Lock& send_lock_of(Instance& instance, int destination) {
     return instance.connection_locks.empty() ? *instance.lock
                                              : *instance.connection_locks[static_cast<std::size_t>(destination)];
@@ -235,15 +251,21 @@ private:
     return domain_kind_ == DomainKind::instance ? domain_of(communicator.id, tag) : *communicator.domain;
   }
   [[nodiscard]] std::unique_ptr<MatchingDomain> make_domain(std::size_t number) const;
+  static void lock_queues(SimThread& self, MatchingDomain& domain);
+  static void unlock_queues(SimThread& self, MatchingDomain& domain);
+  void lock_guards(SimThread& self, int instance);
+  void unlock_guards(SimThread& self, int instance);
   HardwareMatcher::Time arrived(Envelope& envelope);
 
   // Requests.
   Request* new_request(SimThread& self, int instance);
   CacheLine& free_list_of(int instance);
+  void count_reference(SimThread& self, int communicator);
   void free_request(SimThread& self, Request* request);
   SyncObject& sync_of(SimThread& self);
   void release(SimThread& self, Request* request);
   void attach(SimThread& self, SyncObject& sync, Request& request) const;
+  void add_targets(SyncObject& sync, const Request& request) const;
 
   // Waiting for some of several requests, and testing.
   [[nodiscard]] static bool counts(const Request* request) { return request != nullptr && request->active; }
@@ -309,9 +331,11 @@ private:
   int rank_;
   int peers_;
   enum class DomainKind { communicator, instance, global };
+  static constexpr int every_instance = -1;
   bool single_;              ///< MPI_THREAD_SINGLE
   bool mapped_;              ///< communicator or tag decide on the instance, not the thread
   bool mapped_by_tag_;       ///< communicator and tag
+  bool mapped_by_peer_;      ///< the two ranks
   bool guarded_by_instance_; ///< queues have no lock of their own
   DomainKind domain_kind_;
   SpcCounters counters_;
@@ -321,6 +345,8 @@ private:
   std::unique_ptr<Assignment> assignment_;
   std::unique_ptr<Assignment> polling_assignment_; ///< none: assignment_ gives each thread its own
   Assignment* own_instance_ = nullptr;             ///< the one that a thread polls first
+  int polling_requests_ = 0;                       ///< threads in poll_until
+  std::vector<std::int64_t> active_received_;      ///< by source: messages that handlers have taken
   unsigned next_target_ = 0;
   CacheLine next_target_line_;
   DelayedSends delayed_;

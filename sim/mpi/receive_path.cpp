@@ -16,7 +16,8 @@ Request* Process::irecv(SimThread& self, int communicator, int source, int tag, 
   }
   enter_call(self);
   software(self, settings_.software.receive_call);
-  Request* const request = new_request(self, mapped_ ? mapped_instance(communicator, tag) : -1);
+  count_reference(self, communicator);
+  Request* const request = new_request(self, mapped_ ? receiving_instance(communicator, tag, source) : -1);
   request->owner = self.id();
   start_receive(self, *request, communicator, source, tag, bytes);
   leave_call(self);
@@ -27,6 +28,7 @@ void Process::start_receive(SimThread& self, Request& request, int communicator,
                             std::int64_t bytes) {
   if (commands_) {
     software(self, settings_.software.receive_call);
+    count_reference(self, communicator);
   }
   request.communicator = communicator;
   request.source = source;
@@ -35,21 +37,14 @@ void Process::start_receive(SimThread& self, Request& request, int communicator,
   counters_.posted += tag >= 0 || tag == any_tag ? 1 : 0;
 
   MatchingDomain& domain = domain_of(communicators_[static_cast<std::size_t>(communicator)], tag);
-  Lock* const vci = guarded_by_instance_
-                        ? instances_[static_cast<std::size_t>(mapped_instance(communicator, tag))].lock.get()
-                        : nullptr;
-  if (vci != nullptr) {
-    vci->lock(self);
-  }
-  domain.lock->lock(self);
-  domain.state->store_protected(self, Category::line_transfer);
+  const int guard = receiving_instance(communicator, tag, source);
+  lock_guards(self, guard);
+  lock_queues(self, domain);
   const std::optional<Envelope> message = domain.matcher->post(self, request);
   show_matching(domain);
   counters_.unexpected_in_queue -= message && message->tag >= 0 ? 1 : 0;
-  domain.lock->unlock(self);
-  if (vci != nullptr) {
-    vci->unlock(self);
-  }
+  unlock_queues(self, domain);
+  unlock_guards(self, guard);
   if (message) {
     show_match(self, *message);
     counters_.received += message->tag >= 0 ? 1 : 0;
@@ -88,6 +83,11 @@ void Process::receive(SimThread& self, const Envelope& envelope) {
 void Process::receive_now(SimThread& self, const Envelope& envelope) {
   const TraceScope scope(self, rank_, "deliver");
   self.owe(settings_.software.deliver, Category::software);
+  if (envelope.header == Header::active) {
+    self.settle();
+    ++active_received_[static_cast<std::size_t>(envelope.source)];
+    return;
+  }
   if (envelope.header != Header::eager && envelope.header != Header::rendezvous) {
     continue_rendezvous(self, envelope);
     return;
@@ -100,12 +100,11 @@ void Process::receive_now(SimThread& self, const Envelope& envelope) {
   PeerState& peer = communicator.peers[static_cast<std::size_t>(envelope.source)];
   MatchingDomain& domain = domain_of(communicator, envelope.tag);
 
-  domain.lock->lock(self);
-  domain.state->store_protected(self, Category::line_transfer);
+  lock_queues(self, domain);
   if (communicator.sequenced) {
     if (envelope.sequence != peer.expected) {
       keep_for_later(self, peer, envelope);
-      domain.lock->unlock(self);
+      unlock_queues(self, domain);
       return;
     }
     ++peer.expected;
@@ -114,11 +113,10 @@ void Process::receive_now(SimThread& self, const Envelope& envelope) {
 
   // The message may have been what others were waiting for.
   while (!peer.out_of_sequence.empty()) {
-    domain.lock->lock(self);
-    domain.state->store_protected(self, Category::line_transfer);
+    lock_queues(self, domain);
     const std::optional<Envelope> next = peer.out_of_sequence.take(peer.expected);
     if (!next) {
-      domain.lock->unlock(self);
+      unlock_queues(self, domain);
       break;
     }
     ++peer.expected;
@@ -142,7 +140,7 @@ void Process::match(SimThread& self, Communicator& communicator, const Envelope&
       counters_.unexpected_in_queue_max = std::max(counters_.unexpected_in_queue_max, ++counters_.unexpected_in_queue);
     }
   }
-  domain.lock->unlock(self);
+  unlock_queues(self, domain);
   if (receive != nullptr) {
     take_message(self, static_cast<Request&>(*receive), envelope);
   }
@@ -189,6 +187,9 @@ void Process::complete(SimThread& self, Request& request) {
   request.complete = true;
   request.completed_on = self.core();
   if (sync == nullptr) {
+    if (polling_requests_ > 0) {
+      end_rests(); // a thread may be looking at it
+    }
     return;
   }
   if (UserSync* const user = request.user_sync; user != nullptr) {

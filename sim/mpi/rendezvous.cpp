@@ -130,7 +130,11 @@ Process::Instance& Process::instance_for_reply(SimThread& self, const Rendezvous
 
 /// The instance of the request where requests have one: the other side looks there.
 Process::Instance& Process::instance_of(SimThread& self, const Rendezvous& rendezvous) {
-  const Request& request = rendezvous.sender == rank_ ? *rendezvous.send : *rendezvous.receive;
+  const bool sends = rendezvous.sender == rank_;
+  const Request& request = sends ? *rendezvous.send : *rendezvous.receive;
+  if (mapped_by_peer_) { // the request of a receive from anybody has none
+    return instances_[static_cast<std::size_t>(mapped_instance(0, 0, sends ? rendezvous.receiver : rendezvous.sender))];
+  }
   return instances_[static_cast<std::size_t>(mapped_ ? request.instance : assignment_->pick(self))];
 }
 

@@ -28,6 +28,7 @@ Request* Process::isend(SimThread& self, int communicator, int destination, int 
 Request* Process::start_send(SimThread& self, int communicator, int destination, int tag, std::int64_t bytes,
                              Request* handle) {
   software(self, settings_.software.send_call);
+  count_reference(self, communicator);
   Communicator& comm = communicators_[static_cast<std::size_t>(communicator)];
   Envelope envelope{communicator, rank_, tag, 0, bytes};
   counters_.sent += tag >= 0 ? 1 : 0;
@@ -48,7 +49,7 @@ Request* Process::start_send(SimThread& self, int communicator, int destination,
   if (!eager) {
     request = announce(self, envelope, destination, handle);
   }
-  const int instance = instance_for(self, communicator, tag);
+  const int instance = instance_for(self, communicator, tag, destination);
   Instance& chosen = instances_[static_cast<std::size_t>(instance)];
   Lock& lock = send_lock_of(chosen, destination);
   lock.lock(self);
@@ -65,12 +66,15 @@ Request* Process::start_send(SimThread& self, int communicator, int destination,
   if (sent && inlined) {
     if (handle != nullptr) {
       complete(self, *handle);
+    } else {
+      count_reference(self, communicator);
     }
     return handle; // none: complete on return, without a request object
   }
   self.owe(settings_.software.send_request, Category::software);
   if (handle == nullptr) {
     request = new_request(self, mapped_ ? instance : -1);
+    request->communicator = communicator;
   }
   if (sent) { // the payload is in a bounce buffer
     if (handle != nullptr) {
@@ -87,16 +91,14 @@ Request* Process::start_send(SimThread& self, int communicator, int destination,
 /// A message to the own rank goes to the receiving side at once, without the interface and whatever its size (as btl/self
 /// does).
 Request* Process::deliver_to_self(SimThread& self, const Envelope& envelope, Request* handle) {
-  if (guarded_by_instance_) {
-    Lock& lock = *instances_[static_cast<std::size_t>(mapped_instance(envelope.communicator, envelope.tag))].lock;
-    lock.lock(self);
-    receive(self, envelope);
-    lock.unlock(self);
-  } else {
-    receive(self, envelope);
-  }
+  const int guard = guarded_by_instance_ ? mapped_instance(envelope.communicator, envelope.tag, rank_) : every_instance;
+  lock_guards(self, guard);
+  receive(self, envelope);
+  unlock_guards(self, guard);
   if (handle != nullptr) {
     complete(self, *handle);
+  } else {
+    count_reference(self, envelope.communicator);
   }
   return handle;
 }
@@ -105,9 +107,10 @@ Request* Process::deliver_to_self(SimThread& self, const Envelope& envelope, Req
 Request* Process::announce(SimThread& self, Envelope& envelope, int destination, Request* handle) {
   Request* request = handle;
   if (handle == nullptr) {
-    request = new_request(self, mapped_ ? mapped_instance(envelope.communicator, envelope.tag) : -1);
+    request = new_request(self, mapped_ ? mapped_instance(envelope.communicator, envelope.tag, destination) : -1);
     request->owner = self.id();
   }
+  request->communicator = envelope.communicator;
   request->bytes = envelope.bytes;
   self.owe(settings_.software.send_request, Category::software);
   envelope.header = Header::rendezvous;

@@ -50,13 +50,15 @@ std::int64_t Window::outstanding(int target) const { return posted_[static_cast<
 
 // Operations.
 
-void Window::put(SimThread& self, int target, std::int64_t bytes) {
+void Window::put(SimThread& self, int target, std::int64_t bytes, RemoteMemory* memory, std::int64_t offset) {
   const TraceScope scope(self, process_.rank(), "MPI_Put");
   ++process_.counters_.puts;
   RdmaRequest request;
   request.kind = RdmaRequest::Kind::put;
   request.bytes = bytes;
   request.target = target;
+  request.memory = memory;
+  request.offset = offset;
   start(self, request);
 }
 
@@ -110,12 +112,12 @@ void Window::read_modify_write(SimThread& self, int target, std::int64_t bytes) 
   fetch_add(self, target, &Words::accumulate, -taken);
 }
 
-int Window::pick(SimThread& self) {
+int Window::pick(SimThread& self, int target) {
   const auto id = static_cast<std::size_t>(self.id());
   if (last_instance_.size() <= id) {
     last_instance_.resize(id + 1, 0);
   }
-  return last_instance_[id] = process_.instance_for(self, communicator_, 0);
+  return last_instance_[id] = process_.instance_for(self, communicator_, 0, target);
 }
 
 /// Posts the operation; what is local is done at once.
@@ -123,6 +125,10 @@ void Window::start(SimThread& self, const RdmaRequest& request) {
   process_.software(self, process_.settings_.software.one_sided_call);
   if (request.target == process_.rank()) {
     self.owe(process_.copy_time(request.bytes), Category::copy);
+    if (request.memory != nullptr) {
+      self.settle();
+      request.memory->written(request);
+    }
     return;
   }
   RdmaRequest counted = request;
@@ -132,7 +138,7 @@ void Window::start(SimThread& self, const RdmaRequest& request) {
     counter_lines_[static_cast<std::size_t>(request.target)]->atomic(self, Category::line_transfer);
   }
   ++posted_[static_cast<std::size_t>(request.target)];
-  post(self, pick(self), counted);
+  post(self, pick(self, request.target), counted);
 }
 
 /// Like btl/uct: when the queue is full the instance is polled until there is room, and it is polled once in any case,

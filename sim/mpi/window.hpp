@@ -30,7 +30,9 @@ public:
   Window& operator=(const Window&) = delete;
 
   /// MPI_Put, MPI_Get. They return when the operation is posted.
-  void put(SimThread& self, int target, std::int64_t bytes);
+  void put(SimThread& self, int target, std::int64_t bytes) { put(self, target, bytes, nullptr, 0); }
+  /// The same for memory that a thread of the target looks at: `memory` is told when the payload is there.
+  void put(SimThread& self, int target, std::int64_t bytes, RemoteMemory* memory, std::int64_t offset);
   void get(SimThread& self, int target, std::int64_t bytes);
   /// MPI_Accumulate, MPI_Fetch_and_op. By an atomic of the interface if the design wants that and the interface has one of
   /// this size: then as a put or a get. Else the target is locked, read, changed and written, and the call blocks.
@@ -77,7 +79,7 @@ private:
   void start(SimThread& self, const RdmaRequest& request);
   void start_and_wait(SimThread& self, RdmaRequest request);
   void post(SimThread& self, int instance, const RdmaRequest& request);
-  int pick(SimThread& self);
+  int pick(SimThread& self, int target);
   void read_modify_write(SimThread& self, int target, std::int64_t bytes);
   [[nodiscard]] bool by_hardware(std::int64_t bytes) const;
 

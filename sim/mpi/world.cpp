@@ -11,10 +11,13 @@ int World::add_host(const TopologyParameters& topology, const CacheParameters& c
                     const TcpParameters& tcp, const SharedMemoryParameters& shared_memory) {
   const int number = hosts();
   hosts_.push_back(std::make_unique<Host>(topology, cache, futex));
+  if (route.sharing == "flows" && !flows_) {
+    flows_ = std::make_unique<FlowNetwork>(engine_);
+  }
   const FlowControlDesign& flow_control = settings_.library.flow_control;
   const CreditParameters credits = flow_control.kind == "credits" ? flow_control.credits : CreditParameters{};
   transports_.push_back(transport_registry().at(settings_.library.transport.kind)(
-      {engine_, *hosts_.back(), nic, credits, tcp, shared_memory, route, number}));
+      {engine_, *hosts_.back(), nic, credits, tcp, shared_memory, route, number, flows_.get()}));
   schedulers_.push_back(placement_.shares_cores() ? std::make_unique<Scheduler>(engine_, *hosts_.back(), number,
                                                                                 scheduler, usable_cores(number))
                                                   : nullptr);
@@ -57,6 +60,12 @@ SimThread& World::spawn_on(int rank, int core, std::string name, SimThread::Body
                           : engine_.spawn(std::move(name), number, core, std::move(body));
   thread.set_process(rank);
   return thread;
+}
+
+void World::spawn_beside(SimThread& self, int rank, std::string name, SimThread::Body body) {
+  SimThread& thread = self.shares_core() ? spawn_shared(rank, std::move(name), std::move(body), false)
+                                         : engine_.spawn(std::move(name), self.host(), self.core(), std::move(body));
+  thread.set_process(rank);
 }
 
 SimThread& World::spawn_shared(int rank, std::string name, SimThread::Body body, bool daemon) {
@@ -150,6 +159,12 @@ int World::create_window(int communicator) {
     side->attach(sides);
   }
   return windows_++;
+}
+
+int World::create_partitioned(const PartitionedShape& shape) {
+  const PartitionedDesign& design = settings_.library.partitioned;
+  partitioned_.push_back(partitioned_registry().at(design.engine)({*this, shape, design}));
+  return static_cast<int>(partitioned_.size()) - 1;
 }
 
 } // namespace contend

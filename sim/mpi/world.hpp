@@ -4,7 +4,9 @@
 #include "core/engine.hpp"
 #include "core/host.hpp"
 #include "core/scheduler.hpp"
+#include "models/fabric/flow_network.hpp"
 #include "models/nic/transport.hpp"
+#include "mpi/partitioned.hpp"
 #include "mpi/placement.hpp"
 #include "mpi/process.hpp"
 
@@ -34,12 +36,20 @@ public:
   /// Adds a thread of the application to a rank. The placement says where it runs: those of a host that have a core each
   /// take core 0, 1, ... in the order of these calls.
   SimThread& spawn(int rank, std::string name, SimThread::Body body);
+  /// Adds a thread of the library that has little to do. It runs beside `self`, a thread of that rank: on its core, or,
+  /// where threads share cores, as one like others.
+  void spawn_beside(SimThread& self, int rank, std::string name, SimThread::Body body);
   /// The same, on this core where threads have a core each; one that has other threads must not be named.
   SimThread& spawn_on(int rank, int core, std::string name, SimThread::Body body);
   /// A communicator of all ranks.
   int create_communicator(bool allow_overtaking);
   /// A window of all ranks of a communicator.
   int create_window(int communicator);
+  /// A partitioned operation between two ranks, by the library's design. Returns its number.
+  int create_partitioned(const PartitionedShape& shape);
+  [[nodiscard]] PartitionedOperation& partitioned(int number) {
+    return *partitioned_[static_cast<std::size_t>(number)];
+  }
 
   [[nodiscard]] Engine& engine() const { return engine_; }
   [[nodiscard]] const ProcessSettings& settings() const { return settings_; }
@@ -71,8 +81,10 @@ private:
   std::vector<std::unique_ptr<Scheduler>> schedulers_; ///< by host
   std::vector<int> threads_on_host_;                   ///< of the application, or all where they share cores
   std::vector<int> host_of_rank_;
+  std::unique_ptr<FlowNetwork> flows_;                 ///< if wires are shared so
   std::vector<std::unique_ptr<Transport>> transports_; ///< by host
   std::vector<std::unique_ptr<Process>> processes_;
+  std::vector<std::unique_ptr<PartitionedOperation>> partitioned_;
   std::vector<std::string> notes_;
   int windows_ = 0;
 };

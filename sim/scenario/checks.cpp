@@ -225,6 +225,17 @@ Problem offload_in_global_section(const PointConfig& point) {
 /// Who holds an instance's lock must have all messages of the queues that the lock guards.
 Problem queues_of_many_instances(const PointConfig& point) {
   const LibraryDesign& library = point.library;
+  if (library.instances.mapping == "peer") {
+    if (library.matching.domain == "instance")
+      return "a receive from any source belongs to no instance when the ranks decide on it: library.matching.domain "
+             "must be "
+             "\"communicator\" or \"global\"";
+    if (library.matching.guard == "instance" && library.instances.count > 1 && library.matching.engine != "per-source")
+      return "the locks of " + number(library.instances.count) +
+             " instances can guard queues together only if every source has queues of its own: library.matching.engine "
+             "must be \"per-source\"";
+    return {};
+  }
   const bool mapped = library.instances.mapping != "thread";
   if (library.matching.domain == "instance" && !mapped)
     return "an instance can have queues of its own only if its messages always come to it: library.instances.mapping "
@@ -423,6 +434,13 @@ Problem one_sided_without_interface(const PointConfig& point) {
          "\"interface\"";
 }
 
+Problem flows_without_interface(const PointConfig& point) {
+  if (point.route.sharing == "bursts" || point.library.transport.kind == "interface")
+    return {};
+  return "only the transfers of a network interface share wires as flows; for the transport \"" +
+         point.library.transport.kind + "\" they go in bursts";
+}
+
 /// Only an interface and shared memory reach the memory of another process.
 Problem rendezvous_through_sockets(const PointConfig& point) {
   if (point.library.transport.kind != "tcp" || point.library.protocol.rendezvous == "send")
@@ -551,6 +569,167 @@ Problem too_many_pieces(const PointConfig& point) {
          number(most) + " are supported";
 }
 
+Problem buffer_in_pieces(const PointConfig& point) {
+  const PartitionedParameters& workload = point.workload.partitioned;
+  for (const int partitions : {workload.partitions, workload.receive_partitions})
+    if (workload.buffer_size_bytes % partitions != 0)
+      return format_size(workload.buffer_size_bytes) + " cannot be divided into " + number(partitions) +
+             " equal partitions";
+  return {};
+}
+
+Problem receive_partitions_of_messages(const PointConfig& point) {
+  const PartitionedParameters& workload = point.workload.partitioned;
+  if (workload.method == "partitioned" || workload.receive_partitions == 1)
+    return {};
+  return "receive partitions are for the method \"partitioned\"; " + workload.method + " receives messages";
+}
+
+Problem more_partitions_than_cores(const PointConfig& point) {
+  const int partitions = point.workload.partitioned.partitions;
+  const bool with_receiver = point.placement.hosts == 1;
+  if (point.placement.shares_cores() || partitions + (with_receiver ? 1 : 0) <= usable_cores(point))
+    return {};
+  return number(partitions) + " partitions have a thread each" + (with_receiver ? ", and the receiver one," : "") +
+         " and need as many hardware threads on their host, which has " + number(usable_cores(point)) + how_to_share;
+}
+
+Problem partitions_at_level_single(const PointConfig& point) {
+  const PartitionedParameters& workload = point.workload.partitioned;
+  if (point.library.thread_level != "single" || workload.method == "single-send")
+    return {};
+  return "with thread level \"single\" only the first thread may call the library: workload.method must be "
+         "\"single-send\"";
+}
+
+bool partitions_are_put(const PointConfig& point) {
+  return point.workload.partitioned.method == "partitioned" && point.library.partitioned.engine != "persistent";
+}
+
+Problem partitions_in_global_section(const PointConfig& point) {
+  return partitions_are_put(point) ? one_sided_in_global_section(point) : Problem();
+}
+
+Problem partitions_without_interface(const PointConfig& point) {
+  return partitions_are_put(point) ? one_sided_without_interface(point) : Problem();
+}
+
+Problem partitions_by_progress_thread(const PointConfig& point) {
+  if (point.library.progress.engine != offload_engine)
+    return {};
+  return "threads look for partitions themselves; a progress thread for partitioned communication is not supported";
+}
+
+Problem partitions_mapped_by_tag(const PointConfig& point) {
+  const LibraryDesign& library = point.library;
+  if (library.instances.mapping != "tag" || library.instances.count == 1 || library.matching.ordered_by_transport() ||
+      library.matching.domain != "instance")
+    return {};
+  return "sequence numbers count the messages of a communicator, which tags send to several queues: "
+         "library.matching.ordering must be \"transport\"";
+}
+
+Problem partitions_longer_than_time(const PointConfig& point) {
+  const PartitionedParameters& workload = point.workload.partitioned;
+  const MachineConfig& machine = point.machine;
+  const auto bytes = static_cast<double>(workload.buffer_size_bytes);
+  const double packets = bytes / static_cast<double>(machine.nic.mtu_bytes) + workload.partitions;
+  const double iteration =
+      workload.compute_time.in_seconds() * (1 + workload.noise_pct / 100) +
+      (bytes + packets * static_cast<double>(machine.nic.packet_bytes)) / point.route.bytes_per_second +
+      packets * machine.nic.nic_gap.in_seconds() +
+      2 * (bytes / 4096 + workload.partitions) * machine.nic.registration_page.in_seconds() +
+      bytes / machine.rdma.store_bytes_per_second + 2 * bytes / machine.software.copy_bytes_per_second +
+      workload.partitions * point.library.partitioned.aggregate_age.in_seconds();
+  return longer_than_time(iteration * (static_cast<double>(workload.iterations) + workload.warmup_iterations));
+}
+
+std::int64_t neighbours(const PointConfig& point) {
+  const NeighbourParameters& workload = point.workload.neighbour;
+  return std::int64_t{workload.root_processes} * workload.threads;
+}
+
+Problem more_neighbours_than_cores(const PointConfig& point) {
+  const NeighbourParameters& workload = point.workload.neighbour;
+  const bool helper = point.library.progress.engine == offload_engine;
+  const bool one_host = point.placement.hosts == 1;
+  const std::int64_t threads = neighbours(point) * (one_host ? 2 : 1);
+  const std::int64_t processes = workload.root_processes + (one_host ? neighbours(point) : 0);
+  const std::int64_t needed = threads + (helper ? processes : 0);
+  if (point.placement.shares_cores())
+    return {};
+  if (needed > usable_cores(point))
+    return number(workload.root_processes) + " root processes with " + number(workload.threads) + " threads each" +
+           (one_host ? ", their neighbours" : "") + (helper ? ", and a progress thread," : "") + " need " +
+           number(needed) + " hardware threads on their host, which has " + number(usable_cores(point)) + how_to_share;
+  if (helper && usable_cores(point) < 2)
+    return "a progress thread needs a hardware thread of its own on each host";
+  return {};
+}
+
+Problem more_roots_than_contexts(const PointConfig& point) {
+  const std::int64_t processes =
+      point.workload.neighbour.root_processes + (point.placement.hosts == 1 ? neighbours(point) : 0);
+  if (processes <= point.machine.nic.max_contexts)
+    return {};
+  return number(processes) + " processes on one host need a context of the network interface each, which has " +
+         number(point.machine.nic.max_contexts);
+}
+
+Problem neighbours_at_level_single(const PointConfig& point) {
+  const int threads = point.workload.neighbour.threads;
+  if (point.library.thread_level != "single")
+    return {};
+  if (point.library.progress.engine == offload_engine)
+    return "a progress thread needs MPI_THREAD_MULTIPLE: library.thread_level must be \"multiple\"";
+  if (threads == 1)
+    return {};
+  return number(threads) + " threads per process need MPI_THREAD_MULTIPLE; with thread level \"single\" a process has "
+                           "one thread";
+}
+
+Problem too_many_neighbours(const PointConfig& point) {
+  constexpr std::int64_t most = 4'000'000;
+  const std::int64_t processes = point.workload.neighbour.root_processes + neighbours(point);
+  if (processes * processes * point.library.instances.count <= most)
+    return {};
+  return number(processes) + " processes with " + number(point.library.instances.count) +
+         " instances each keep more about each other than fits into memory";
+}
+
+Problem any_source_of_one_thread(const PointConfig& point) {
+  const NeighbourParameters& workload = point.workload.neighbour;
+  if (!workload.any_source || (workload.interface == "mpi" && workload.threads == 1))
+    return {};
+  return workload.interface == "mpi"
+             ? "with " + number(workload.threads) +
+                   " threads a receive from any source could take another thread's message: use one thread"
+             : "active messages are not received from a source: workload.interface must be \"mpi\"";
+}
+
+Problem handlers_without_interface(const PointConfig& point) {
+  if (point.workload.neighbour.interface == "mpi" || point.library.transport.kind == "interface")
+    return {};
+  return "active messages are what a network interface offers below MPI: library.transport.kind must be \"interface\"";
+}
+
+Problem handlers_on_a_progress_thread(const PointConfig& point) {
+  if (point.workload.neighbour.interface == "mpi" || point.library.progress.engine != offload_engine)
+    return {};
+  return "threads advance active messages themselves; a progress thread is not supported";
+}
+
+Problem neighbours_longer_than_time(const PointConfig& point) {
+  const NeighbourParameters& workload = point.workload.neighbour;
+  const NicParameters& nic = point.machine.nic;
+  const auto bytes = static_cast<double>(workload.message_size_bytes + point.library.protocol.header_bytes);
+  const double packets = bytes / static_cast<double>(nic.mtu_bytes) + 2;
+  const double message = (bytes + packets * static_cast<double>(nic.packet_bytes)) / point.route.bytes_per_second +
+                         packets * nic.nic_gap.in_seconds() + 2 * bytes / point.machine.software.copy_bytes_per_second;
+  return longer_than_time(2 * message * static_cast<double>(neighbours(point)) * workload.window *
+                          (static_cast<double>(workload.iterations) + workload.warmup_iterations));
+}
+
 Problem clusters_do_not_divide(const PointConfig& point) {
   const TopologyParameters& topology = point.machine.topology;
   const int cluster = topology.cores_per_cluster;
@@ -656,6 +835,9 @@ constexpr std::array checks{Check{"machine.topology.cores_per_socket", too_many_
                             Check{"library.transport.kind", machine_without_transport},
                             Check{"library.transport.kind", one_sided_without_interface, "rma-mt"},
                             Check{"library.protocol.rendezvous", rendezvous_through_sockets, "multirate"},
+                            Check{"library.protocol.rendezvous", rendezvous_through_sockets, "partitioned"},
+                            Check{"library.protocol.rendezvous", rendezvous_through_sockets, "neighbour"},
+                            Check{"fabric.sharing", flows_without_interface},
                             Check{"library.waiting.notification", flags_without_polling},
                             Check{"library.waiting.idle", nobody_idles},
                             Check{"library.waiting.idle", tasks_at_level_single},
@@ -670,6 +852,23 @@ constexpr std::array checks{Check{"machine.topology.cores_per_socket", too_many_
                             Check{"library.progress.engine", helpers_with_progress_thread, "pack"},
                             Check{"library.tasks.pack_piece", too_many_pieces, "pack"},
                             Check{"workload.message_size", packing_longer_than_time, "pack"},
+                            Check{"workload.buffer_size", buffer_in_pieces, "partitioned"},
+                            Check{"workload.receive_partitions", receive_partitions_of_messages, "partitioned"},
+                            Check{"workload.partitions", more_partitions_than_cores, "partitioned"},
+                            Check{"library.thread_level", partitions_at_level_single, "partitioned"},
+                            Check{"library.critical_section", partitions_in_global_section, "partitioned"},
+                            Check{"library.transport.kind", partitions_without_interface, "partitioned"},
+                            Check{"library.progress.engine", partitions_by_progress_thread, "partitioned"},
+                            Check{"library.matching.ordering", partitions_mapped_by_tag, "partitioned"},
+                            Check{"workload.buffer_size", partitions_longer_than_time, "partitioned"},
+                            Check{"workload.threads", more_neighbours_than_cores, "neighbour"},
+                            Check{"workload.root_processes", more_roots_than_contexts, "neighbour"},
+                            Check{"library.thread_level", neighbours_at_level_single, "neighbour"},
+                            Check{"workload.threads", too_many_neighbours, "neighbour"},
+                            Check{"workload.any_source", any_source_of_one_thread, "neighbour"},
+                            Check{"workload.interface", handlers_on_a_progress_thread, "neighbour"},
+                            Check{"library.transport.kind", handlers_without_interface, "neighbour"},
+                            Check{"workload.iterations", neighbours_longer_than_time, "neighbour"},
                             Check{"machine.topology.cores_per_cluster", clusters_do_not_divide},
                             Check{"machine.cache.transfer_cluster", clusters_without_price},
                             Check{"workload.threads", more_contenders_than_cores, "lock"},

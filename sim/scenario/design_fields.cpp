@@ -15,8 +15,10 @@ Section instances_fields() {
   s.field("count", &P::count, CountRule{1, 65536}, "instances per process");
   s.field("assignment", &P::assignment, RegistryRule{&KnownNames::assignments}, "how a thread picks an instance");
   s.field("lock", &P::lock, lock_kind, "lock of each instance");
-  s.field("mapping", &P::mapping, ChoiceRule{{"thread", "communicator", "tag"}},
-          "what decides on the instance: the thread (see assignment), the communicator, or communicator and tag");
+  s.field("mapping", &P::mapping, ChoiceRule{{"thread", "communicator", "tag", "peer"}},
+          "what decides on the instance: the thread (see assignment), the communicator, communicator and tag, or the "
+          "sum of "
+          "the two ranks");
   return s.finish();
 }
 
@@ -31,7 +33,7 @@ Section progress_fields() {
   s.field("yield_when_idle", &P::yield_when_idle, FlagRule{},
           "a thread whose turn finds nothing calls sched_yield(); matters only where threads share cores");
   s.field("global_every", &P::global_every, CountRule{1, 1'000'000},
-          "engine per-target: every n-th turn polls all instances");
+          "engines per-target and every-nth: every n-th turn polls all instances");
   s.field("queue_slots", &P::queue_slots, CountRule{2, 65536},
           "engine offload-thread: commands that its queue can hold");
   return s.finish();
@@ -162,6 +164,20 @@ Section code_fields() {
   return s.finish();
 }
 
+Section partitioned_design_fields() {
+  using P = PartitionedDesign;
+  auto s = declare<P>("partitioned", "Partitioned communication (MPI 4).", Presence::defaulted,
+                      [](auto& point) -> auto& { return point.library.partitioned; });
+  s.field("engine", &P::engine, RegistryRule{&KnownNames::partitioned},
+          "how partitions travel: a message each (persistent), a put each with completion flags (rma), or several "
+          "together (aggregating)");
+  s.field("aggregate_size", &P::aggregate_bytes, SizeRule{1, message_bytes.maximum},
+          "engine aggregating: ready partitions leave together once they come to so much");
+  s.field("aggregate_age", &P::aggregate_age, any_time,
+          "engine aggregating: they leave in any case when the first of them has waited so long");
+  return s.finish();
+}
+
 } // namespace
 
 Section fabric_fields() {
@@ -172,6 +188,9 @@ Section fabric_fields() {
   s.of_network();
   s.field("latency", &P::latency, positive_time, "first byte in to first byte out");
   s.field("bandwidth", &P::bytes_per_second, any_rate, "bandwidth of the narrowest link");
+  s.presence(Presence::defaulted);
+  s.field("sharing", &P::sharing, ChoiceRule{{"bursts", "flows"}},
+          "how large transfers share a wire: bursts of packets in turns, or max-min fair flows");
   return s.finish();
 }
 
@@ -184,6 +203,8 @@ Section library_fields() {
           "MPI_THREAD_MULTIPLE, or MPI_THREAD_SINGLE: no locks and no atomics");
   s.field("critical_section", &P::critical_section, ChoiceRule{{"fine", "global"}},
           "locks around what they protect, or one (of the instances' kind) around every call");
+  s.field("reference_counts", &P::reference_counts, FlagRule{},
+          "every operation holds a reference on its communicator: a counter that all threads change");
   s.section(instances_fields());
   s.section(progress_fields());
   s.section(waiting_design_fields());
@@ -194,6 +215,7 @@ Section library_fields() {
   s.section(transport_fields());
   s.section(one_sided_fields());
   s.section(code_fields());
+  s.section(partitioned_design_fields());
   s.stand_ins({"preset"});
   return s.finish();
 }

@@ -15,6 +15,7 @@ KnownNames read_known_names(const std::filesystem::path& file) {
                              std::pair{"matching", &KnownNames::matching},
                              std::pair{"progress", &KnownNames::progress},
                              std::pair{"assignments", &KnownNames::assignments},
+                             std::pair{"partitioned", &KnownNames::partitioned},
                              std::pair{"workloads", &KnownNames::workloads},
                              std::pair{"transports", &KnownNames::transports},
                              std::pair{"notifications", &KnownNames::notifications},

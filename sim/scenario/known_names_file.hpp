@@ -7,7 +7,8 @@
 
 namespace contend {
 
-/// Reads {"locks": [...], "matching": [...], "progress": [...], "assignments": [...], "workloads": [...]}.
+/// Reads {"locks": [...], "matching": [...], "progress": [...], "assignments": [...], "workloads": [...],
+/// "partitioned": [...]}.
 /// Throws ScenarioError when a list is missing or anything else is there.
 [[nodiscard]] KnownNames read_known_names(const std::filesystem::path& file);
 

@@ -135,6 +135,9 @@ Section nic_fields() {
   s.field("registration", &P::registration, any_time, "CPU: make a buffer known to the interface, besides its pages");
   s.field("registration_page", &P::registration_page, any_time, "CPU: each page of 4 KiB of the buffer");
   s.field("registration_hit", &P::registration_hit, any_time, "CPU: find a buffer that is registered already");
+  s.presence(Presence::defaulted);
+  s.field("injection_fifos", &P::injection_fifos, CountRule{1, 65536},
+          "send queues of one context, over which its connections are spread");
   return s.finish();
 }
 

@@ -16,6 +16,7 @@ struct KnownNames {
   std::vector<std::string> transports;
   std::vector<std::string> notifications;
   std::vector<std::string> idling;
+  std::vector<std::string> partitioned;
 };
 
 } // namespace contend

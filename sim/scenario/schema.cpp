@@ -232,6 +232,10 @@ ordered_json fabric_schema(const KnownNames& names) {
       {"type", "string"}, {"minLength", 1}, {"description", "path of a SimGrid platform, relative to this file"}};
   by_platform["properties"]["from"] = {{"type", "string"}, {"minLength", 1}, {"description", "sending host"}};
   by_platform["properties"]["to"] = {{"type", "string"}, {"minLength", 1}, {"description", "receiving host"}};
+  for (const Field& field : root_section("fabric").fields) {
+    if (!field.required)
+      by_platform["properties"][field.name] = by_values["properties"][field.name];
+  }
   by_platform["required"] = {"platform", "from", "to"};
   return {{"description", root_section("fabric").doc}, {"oneOf", {by_values, by_platform}}};
 }

@@ -94,6 +94,43 @@ Section pack_fields() {
   return s.finish();
 }
 
+Section partitioned_fields() {
+  using P = PartitionedParameters;
+  auto s =
+      declare<P>("partitioned", "Partitioned communication: threads fill a buffer piece by piece, one of them late.",
+                 Presence::defaulted, [](auto& point) -> auto& { return point.workload.partitioned; });
+  s.field("method", &P::method, ChoiceRule{{"partitioned", "single-send", "multi-send"}},
+          "how the buffer travels: partition by partition (library.partitioned), in one message, or in one per thread");
+  s.field("partitions", &P::partitions, CountRule{1, 4096}, "of the send side, one thread each");
+  s.field("receive_partitions", &P::receive_partitions, CountRule{1, 4096}, "of the receive side; method partitioned");
+  s.field("buffer_size", &P::buffer_size_bytes, SizeRule{1, message_bytes.maximum}, "all partitions together");
+  s.field("compute_time", &P::compute_time, any_time, "every thread computes for so long");
+  s.field("noise_pct", &P::noise_pct, RealRule{0.0, 1e4}, "one thread computes longer by so much");
+  s.field("receiver_polls", &P::receiver_polls, FlagRule{},
+          "the receiver looks for the first partition before it waits for all, instead of waiting at once");
+  s.field("iterations", &P::iterations, CountRule{1, 10'000'000}, "timed iterations");
+  s.field("warmup_iterations", &P::warmup_iterations, CountRule{0, 10'000'000}, "iterations before the timed ones");
+  return s.finish();
+}
+
+Section neighbour_fields() {
+  using P = NeighbourParameters;
+  auto s = declare<P>("neighbour",
+                      "Neighbour message rate: each thread of a host exchanges messages with a host of its own.",
+                      Presence::defaulted, [](auto& point) -> auto& { return point.workload.neighbour; });
+  s.field("root_processes", &P::root_processes, CountRule{1, 512}, "processes on the root's host");
+  s.field("threads", &P::threads, CountRule{1, 512}, "of each root process, one per core; as many peers");
+  s.field("interface", &P::interface, ChoiceRule{{"mpi", "active-messages"}},
+          "receives, sends and a wait for all; or the transport alone, without matching or requests");
+  s.field("any_source", &P::any_source, FlagRule{},
+          "interface mpi, one root thread per process: its receives accept any source");
+  s.field("message_size", &P::message_size_bytes, SizeRule{0, 65536}, "payload of one message");
+  s.field("window", &P::window, CountRule{1, 32767}, "receives, and sends, of each thread in an iteration");
+  s.field("iterations", &P::iterations, CountRule{1, 10'000'000}, "timed iterations");
+  s.field("warmup_iterations", &P::warmup_iterations, CountRule{0, 10'000'000}, "iterations before the timed ones");
+  return s.finish();
+}
+
 Section lock_use_fields() {
   using P = LockUseParameters;
   auto s = declare<P>("lock", "Threads of one process that contend for locks or atomic variables, without MPI.",
@@ -138,6 +175,8 @@ Section workload_fields() {
   s.kind(waiting_fields());
   s.kind(ping_pong_fields());
   s.kind(pack_fields());
+  s.kind(partitioned_fields());
+  s.kind(neighbour_fields());
   return s.finish();
 }
 

@@ -1,5 +1,6 @@
 // The program that holds SimGrid: contend's other parts ask it for platforms and for runs on the second engine, so that
 // none of them loads SimGrid or depends on what it does to its process.
+#include "simgrid/flow_model.hpp"
 #include "simgrid/platform.hpp"
 #include "simgrid/s4u_backend.hpp"
 #include "simulation/run_point.hpp"
@@ -24,6 +25,8 @@ const char* const help = R"(usage: contend-simgrid VERB
   run [--replication K] [--trace-hash]
                           simulate the resolved point on standard input on SimGrid's S4U engine; prints JSON,
                           with the hash of the sequence of events if asked for
+  flows                   when do the flows on standard input end, by SimGrid's flow model; prints JSON. Input:
+                          {"capacities_Bps": [N...], "flows": [{"start_s": N, "route": [LINK...], "bytes": N}...]}
   --version               print the version
   --help                  print this text
 )";
@@ -65,6 +68,25 @@ int replication_number(const std::string& text) {
   return std::stoi(text);
 }
 
+int print_flow_ends() {
+  const nlohmann::json input = nlohmann::json::parse(std::cin);
+  contend::FlowProblem problem;
+  problem.capacities = input.at("capacities_Bps").get<std::vector<double>>();
+  for (const nlohmann::json& entry : input.at("flows")) {
+    contend::FlowProblem::Flow& flow = problem.flows.emplace_back();
+    flow.start = contend::Duration::seconds(entry.at("start_s").get<double>());
+    flow.route = entry.at("route").get<std::vector<std::size_t>>();
+    flow.bytes = entry.at("bytes").get<std::int64_t>();
+    flow.limit = entry.value("limit_Bps", flow.limit);
+  }
+  nlohmann::json ends = nlohmann::json::array();
+  for (const contend::Duration end : contend::simgrid_flow_ends(problem)) {
+    ends.push_back(end.in_seconds());
+  }
+  std::cout << nlohmann::json{{"ends_s", ends}}.dump() << '\n';
+  return 0;
+}
+
 int usage_error() {
   std::cerr << "error: cannot make sense of the arguments; try --help\n";
   return exit_usage;
@@ -96,6 +118,9 @@ int dispatch(const std::vector<std::string>& words) {
   }
   if (words.size() == 4 && words[0] == "platform") {
     return print_route(words[1], words[2], words[3]);
+  }
+  if (words.size() == 1 && words[0] == "flows") {
+    return print_flow_ends();
   }
   if (!words.empty() && words[0] == "run") {
     return run_with({words.begin() + 1, words.end()});

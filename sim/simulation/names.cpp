@@ -7,6 +7,7 @@
 #include "models/waiting/idling.hpp"
 #include "models/waiting/notification.hpp"
 #include "mpi/assignment.hpp"
+#include "mpi/partitioned.hpp"
 #include "workloads/workload.hpp"
 
 namespace contend {
@@ -14,7 +15,7 @@ namespace contend {
 KnownNames known_names() {
   return {lock_registry().names(),         matcher_registry().names(),  progress_registry().names(),
           assignment_registry().names(),   workload_registry().names(), transport_registry().names(),
-          notification_registry().names(), idling_registry().names()};
+          notification_registry().names(), idling_registry().names(),   partitioned_registry().names()};
 }
 
 } // namespace contend

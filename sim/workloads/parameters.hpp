@@ -77,6 +77,37 @@ struct PackParameters {
   int warmup_iterations = 2;
 };
 
+/// Threads fill a buffer piece by piece, one of them late; how soon is it at the other side? (The benchmark of Dosanjh et
+/// al., Parallel Computing 108, 2021.)
+struct PartitionedParameters {
+  /// partitioned: by the library's partitioned communication, each thread hands its partition over when it has computed;
+  /// single-send: one message when all threads have; multi-send: each thread sends its part as a message
+  std::string method = "partitioned";
+  int partitions = 4;                       ///< of the send side, one thread each
+  int receive_partitions = 1;               ///< method partitioned
+  std::int64_t buffer_size_bytes = 1 << 20; ///< all partitions together
+  Duration compute_time = Duration::microseconds(1000);
+  double noise_pct = 4; ///< the late thread computes longer by so much; which one it is goes round
+  /// The receiver looks for the first partition before it waits for all, instead of waiting at once.
+  bool receiver_polls = false;
+  int iterations = 10;
+  int warmup_iterations = 2;
+};
+
+/// Neighbour message rate, a multithreaded SQMR: each thread of the root's processes exchanges messages with a process of its
+/// own on another host (EuroMPI 2010, multichannel MPICH2).
+struct NeighbourParameters {
+  int root_processes = 1; ///< processes on the root's host
+  int threads = 1;        ///< of each root process, one per core; as many peers
+  /// mpi: receives, sends, wait for all; active-messages: the transport alone, without matching or requests
+  std::string interface = "mpi";
+  bool any_source = false; ///< receives of the root's threads accept any source; interface mpi, one thread per process
+  std::int64_t message_size_bytes = 0;
+  int window = 12; ///< receives, and sends, of each thread and peer in an iteration
+  int iterations = 100;
+  int warmup_iterations = 10;
+};
+
 /// Threads of one process on one host that contend for locks or atomic variables, without MPI.
 struct LockUseParameters {
   /// lock: with lock() and unlock(); try-lock: with attempts; fetch-and-add, compare-and-swap, swap: an atomic operation on
@@ -109,6 +140,8 @@ struct WorkloadParameters {
   WaitingWorkloadParameters waiting;
   PingPongParameters ping_pong;
   PackParameters pack;
+  PartitionedParameters partitioned;
+  NeighbourParameters neighbour;
   LockUseParameters lock_use;
 };
 

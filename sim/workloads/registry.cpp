@@ -1,7 +1,9 @@
 #include "workloads/lock_use.hpp"
 #include "workloads/multirate_all_to_all.hpp"
 #include "workloads/multirate_pairwise.hpp"
+#include "workloads/neighbour.hpp"
 #include "workloads/pack.hpp"
+#include "workloads/partitioned.hpp"
 #include "workloads/ping_pong.hpp"
 #include "workloads/rma_mt.hpp"
 #include "workloads/wait_calls.hpp"
@@ -32,6 +34,14 @@ Registry<WorkloadFactory>& workload_registry() {
       {"waiting",
        [](const WorkloadParameters& parameters) -> std::unique_ptr<Workload> {
          return std::make_unique<WaitCalls>(parameters.waiting);
+       }},
+      {"neighbour",
+       [](const WorkloadParameters& parameters) -> std::unique_ptr<Workload> {
+         return std::make_unique<Neighbour>(parameters.neighbour);
+       }},
+      {"partitioned",
+       [](const WorkloadParameters& parameters) -> std::unique_ptr<Workload> {
+         return std::make_unique<Partitioned>(parameters.partitioned);
        }},
       {"rma-mt",
        [](const WorkloadParameters& parameters) -> std::unique_ptr<Workload> {

@@ -1,6 +1,7 @@
 // What the walks of each matching engine visit and cost, on hand-made cases. (ob1 has a file of its own.)
 #include "models/matching/hash_bins_matcher.hpp"
 #include "models/matching/offload_matcher.hpp"
+#include "models/matching/per_source_matcher.hpp"
 #include "support/machine.hpp"
 #include "support/matching_case.hpp"
 
@@ -427,5 +428,55 @@ TEST_CASE("offload: ANY_SOURCE stays in software and keeps others there", "[matc
     CHECK(matcher.offloaded() == 1);
     offload.receive(self, 3, any_tag); // software is not empty
     CHECK(matcher.offloaded() == 1);
+  });
+}
+
+TEST_CASE("per source: a message visits the receives of its own source only", "[matching][per-source]") {
+  MatchingCase sources("per-source");
+  sources.run([&](SimThread& self) {
+    for (int source = 0; source < 4; ++source) {
+      for (int tag = 0; tag < 3; ++tag) {
+        sources.receive(self, source, tag);
+        CHECK(sources.cost == prices.attempt + prices.enqueue);
+      }
+    }
+    CHECK(sources.message(self, 2, 2) != nullptr);
+    CHECK(sources.visited == 3);
+    CHECK(sources.cost == prices.attempt + 3 * prices.element);
+    CHECK(sources.message(self, 2, 9) == nullptr);
+    CHECK(sources.visited == 2);
+    CHECK(sources.cost == prices.attempt + 2 * prices.element + prices.fragment_allocate + prices.enqueue);
+    sources.receive(self, any_source, 9);
+    CHECK(sources.taken);
+    CHECK(sources.cost == prices.attempt + prices.element + prices.fragment_release);
+  });
+}
+
+TEST_CASE("per source: what is younger than a wildcard is parked behind it and moves on with it",
+          "[matching][per-source]") {
+  MatchingCase sources("per-source");
+  const auto& matcher = dynamic_cast<PerSourceMatcher&>(sources.matcher());
+  sources.run([&](SimThread& self) {
+    PostedReceive& older = sources.receive(self, 1, 7);
+    CHECK(matcher.wildcards() == 0);
+    PostedReceive& wildcard = sources.receive(self, any_source, 7);
+    PostedReceive& parked = sources.receive(self, 1, 7);
+    CHECK(sources.cost == prices.attempt + prices.enqueue + prices.element); // it looked at the wildcard
+    PostedReceive& other_tag = sources.receive(self, 1, 8);                  // no message fits both
+    CHECK(matcher.wildcards() == 2);
+    PostedReceive& any_tag_behind = sources.receive(self, 1, any_tag);
+    PostedReceive& behind_that = sources.receive(self, 1, 9); // fits no wildcard, but the receive before it does
+    CHECK(matcher.wildcards() == 4);
+    CHECK(sources.matcher().posted() == 6);
+
+    CHECK(sources.message(self, 1, 8) == &other_tag);
+    CHECK(sources.message(self, 1, 9) == &any_tag_behind); // older than behind_that
+    CHECK(sources.message(self, 1, 7) == &older);
+    CHECK(sources.message(self, 2, 7) == &wildcard);
+    CHECK(matcher.wildcards() == 0); // all have moved
+    CHECK(sources.message(self, 1, 9) == &behind_that);
+    CHECK(sources.message(self, 1, 7) == &parked);
+    CHECK(sources.matcher().posted() == 0);
+    CHECK(sources.matcher().unexpected() == 0);
   });
 }

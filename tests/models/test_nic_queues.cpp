@@ -4,6 +4,7 @@
 #include <catch2/catch.hpp>
 
 #include <map>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -252,5 +253,31 @@ TEST_CASE("each context keeps its order, whatever sizes and limits do", "[nic][p
         REQUIRE(inbox.messages[static_cast<std::size_t>(k)].tag == k);
       }
     }
+  }
+}
+
+TEST_CASE("connections of one context have FIFOs of their own as long as there are any", "[nic]") {
+  for (const auto& [fifos, gaps] : std::map<int, int>{{1, 3}, {2, 1}, {4, 0}, {32, 0}}) {
+    CAPTURE(fifos);
+    NicParameters parameters = plain;
+    parameters.context_gap = 10_us; // of one FIFO
+    parameters.injection_fifos = fifos;
+    test::Wire wire(parameters);
+    wire.connect();
+    NicContext& context = wire.interfaces[0]->create_context(wire.outbound, "shared");
+    std::vector<std::unique_ptr<Endpoint>> shared;
+    for (int peer = 0; peer < 4; ++peer) {
+      shared.push_back(std::make_unique<Endpoint>(context, *wire.remotes[0]));
+    }
+    wire.engine.spawn("sender", 0, 0, [&](SimThread& self) {
+      for (const auto& endpoint : shared) {
+        REQUIRE(endpoint->post(self, test::message(0), 0));
+      }
+    });
+    wire.engine.run();
+    REQUIRE(wire.inbound.times.size() == 4);
+    const Duration spread = wire.inbound.times.back().time - wire.inbound.times.front().time;
+    CHECK(spread >= gaps * parameters.context_gap);
+    CHECK(spread < gaps * parameters.context_gap + 1_us);
   }
 }

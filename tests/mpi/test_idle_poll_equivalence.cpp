@@ -70,10 +70,7 @@ void require_equal(const PointConfig& point, int replication = 0, bool categorie
 } // namespace
 
 TEST_CASE("idle polls: one instance, several numbers of pairs and locks", "[mpi][idle poll]") {
-  for (const std::string& lock : lock_registry().names()) {
-    if (lock == "ttas-yield") {
-      continue; // without any noise its waiters look in step with a poller that always has it, and starve
-    }
+  for (const std::string& lock : test::patient_locks()) {
     for (const int pairs : {1, 2, 4, 8}) {
       PointConfig point = test::small_point();
       point.library.instances.lock = lock;
@@ -86,7 +83,7 @@ TEST_CASE("idle polls: one instance, several numbers of pairs and locks", "[mpi]
 }
 
 TEST_CASE("idle polls: several instances", "[mpi][idle poll]") {
-  for (const std::string& lock : lock_registry().names()) {
+  for (const std::string& lock : test::patient_locks()) {
     for (const char* const assignment : {"round-robin", "dedicated"}) {
       for (const int count : {2, 4}) {
         PointConfig point = test::small_point();
@@ -144,7 +141,7 @@ TEST_CASE("idle polls: sends delayed on several instances", "[mpi][idle poll][de
 }
 
 TEST_CASE("idle polls: other engines and critical sections", "[mpi][idle poll]") {
-  for (const char* const engine : {"concurrent", "per-target", "offload-thread"}) {
+  for (const char* const engine : {"concurrent", "per-target", "every-nth", "offload-thread"}) {
     for (const int pairs : {1, 2, 5}) {
       for (const int instances : {1, 3}) {
         for (const int depth : {3, 256}) {

@@ -34,7 +34,7 @@ PointConfig design(const std::string& engine, const std::string& domain) {
 
 template <typename Check>
 void for_each_design(const Check& check) {
-  for (const char* engine : {"ob1", "list", "hash-bins", "vector", "offload"}) {
+  for (const char* engine : {"ob1", "list", "hash-bins", "vector", "offload", "per-source"}) {
     for (const char* domain : {"communicator", "global"}) {
       CAPTURE(engine, domain);
       check(design(engine, domain));
@@ -122,7 +122,7 @@ TEST_CASE("wildcards work in every design", "[mpi][matching]") {
 }
 
 TEST_CASE("a transport keeps the order of each thread, full send queues or not", "[mpi][matching][order]") {
-  for (const char* engine : {"ob1", "list", "hash-bins", "vector", "offload"}) {
+  for (const char* engine : {"ob1", "list", "hash-bins", "vector", "offload", "per-source"}) {
     for (const int instances : {1, 3}) {
       for (const int depth : {1, 3, 200}) {
         CAPTURE(engine, instances, depth);

@@ -1,4 +1,5 @@
 // The library where threads share cores: nothing is lost, nobody starves, and time is accounted for.
+#include "mpi/partitioned.hpp"
 #include "simulation/simulation.hpp"
 #include "support/observe.hpp"
 #include "support/random_point.hpp"
@@ -111,6 +112,34 @@ TEST_CASE("every workload runs on shared cores", "[mpi][scheduler]") {
     const PointResult result = simulate(point, {});
     CHECK(result.workload.operations > 0);
     REQUIRE(result.scheduling);
+  }
+}
+
+TEST_CASE("partitions and neighbours share cores, on one host or several", "[mpi][scheduler]") {
+  PointConfig point = shared_point();
+  point.placement.hosts = GENERATE(1, 2);
+  point.placement.threads = GENERATE("pinned", "pinned-by-process", "floating");
+  CAPTURE(point.placement.hosts, point.placement.threads);
+  point.workload.kind = "partitioned";
+  point.workload.partitioned.iterations = 2;
+  point.workload.partitioned.compute_time = 200_us;
+  for (const std::string& engine : partitioned_registry().names()) {
+    for (const bool polls : {false, true}) {
+      CAPTURE(engine, polls);
+      point.library.partitioned.engine = engine;
+      point.workload.partitioned.receiver_polls = polls;
+      const PointResult result = simulate(point, {});
+      CHECK(result.workload.operations == 4 * 2);
+      CHECK(spent(result, Category::run_queue) > Duration{});
+    }
+  }
+  point.workload.kind = "neighbour";
+  point.workload.neighbour.threads = 3;
+  point.workload.neighbour.iterations = 4;
+  for (const char* interface : {"mpi", "active-messages"}) {
+    CAPTURE(interface);
+    point.workload.neighbour.interface = interface;
+    CHECK(simulate(point, {}).workload.operations == 3 * 12 * 4);
   }
 }
 

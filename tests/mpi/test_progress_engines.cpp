@@ -176,6 +176,22 @@ TEST_CASE("progress by target polls all of them every n-th turn only", "[mpi][pr
   CHECK(number % 8 == 0); // the work was found by a turn of all targets
 }
 
+TEST_CASE("progress of one's own targets tries the others at every n-th turn", "[mpi][progress]") {
+  ProgressDesign design = design_of("every-nth");
+  design.global_every = 8;
+  const Bench bench(design, 1, 4, 2); // what it waits for comes to a target that is not its own
+  int number = 0;
+  for (const RecordingSource::Turn& turn : bench.source.turns) {
+    CHECK(turn.polls == (++number % 8 == 0 ? std::vector<int>{0, 1, 2, 3} : std::vector<int>{0}));
+  }
+  CHECK(number % 8 == 0); // the work was found by a turn of all targets
+
+  const Bench many(design, 4, 4, 1);
+  for (const RecordingSource::Turn& turn : many.source.turns) {
+    CHECK(turn.polls.front() == turn.thread % 4);
+  }
+}
+
 TEST_CASE("the limit on threads in progress holds and is used", "[mpi][progress]") {
   for (const std::string engine : {"ownership", "concurrent"}) {
     for (const int limit : {1, 2, 3, 5}) {

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
 from typing import TYPE_CHECKING
 
@@ -13,6 +14,9 @@ from fakes import FakeCore
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+# The test runner's workers say that their terminal has 80 columns; they have none.
+os.environ.pop("COLUMNS", None)
 
 
 @pytest.fixture

@@ -82,6 +82,7 @@ TEST_CASE("every struct member has a descriptor", "[scenario][fields]") {
   CHECK(declared(inner(library, "transport")) == member_count<TransportDesign>());
   CHECK(declared(inner(machine, "tcp")) == member_count<TcpParameters>());
   CHECK(declared(inner(machine, "shared_memory")) == member_count<SharedMemoryParameters>());
+  CHECK(declared(inner(library, "partitioned")) == member_count<PartitionedDesign>());
   const Section& workload = root_section("workload");
   CHECK(declared(workload) == member_count<WorkloadParameters>()); // the selector, and each kind
   CHECK(declared(kind(workload, "multirate")) == member_count<MultirateParameters>());
@@ -90,6 +91,8 @@ TEST_CASE("every struct member has a descriptor", "[scenario][fields]") {
   CHECK(declared(kind(workload, "waiting")) == member_count<WaitingWorkloadParameters>());
   CHECK(declared(kind(workload, "ping-pong")) == member_count<PingPongParameters>());
   CHECK(declared(kind(workload, "pack")) == member_count<PackParameters>());
+  CHECK(declared(kind(workload, "neighbour")) == member_count<NeighbourParameters>());
+  CHECK(declared(kind(workload, "partitioned")) == member_count<PartitionedParameters>());
   CHECK(declared(root_section("run")) == member_count<RunConfig>());
   CHECK(declared(scenario_fields()) == member_count<PointConfig>());
 }

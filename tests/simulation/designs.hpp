@@ -310,4 +310,107 @@ inline std::vector<Design> small_designs() {
   return designs;
 }
 
+/// Designs of other workloads, and of large transfers as flows.
+inline std::vector<Design> more_designs() {
+  std::vector<Design> designs;
+  const auto add = [&](std::string name, auto change) {
+    designs.push_back({std::move(name), small_point()});
+    change(designs.back().config);
+  };
+  add("100 kB by get, flows", [](PointConfig& point) {
+    point.workload.multirate.message_size_bytes = 100'000;
+    point.workload.multirate.window = 8;
+    point.route.sharing = "flows";
+  });
+  add("gets of 64 KiB, flows", [](PointConfig& point) {
+    point.workload.kind = "rma-mt";
+    point.workload.rma_mt.threads = 4;
+    point.workload.rma_mt.operations = 60;
+    point.workload.rma_mt.iterations = 2;
+    point.library.instances.count = 4;
+    point.library.instances.assignment = "dedicated";
+    point.workload.rma_mt.operation = "get";
+    point.workload.rma_mt.message_size_bytes = 64 * 1024;
+    point.route.sharing = "flows";
+  });
+  const auto add_partitioned = [&](std::string name, auto change) {
+    add(std::move(name), [&](PointConfig& point) {
+      point.workload.kind = "partitioned";
+      point.workload.partitioned.partitions = 6;
+      point.workload.partitioned.buffer_size_bytes = 6 * 65536;
+      point.workload.partitioned.compute_time = 100_us;
+      point.workload.partitioned.noise_pct = 10;
+      point.workload.partitioned.iterations = 3;
+      point.workload.partitioned.warmup_iterations = 1;
+      point.library.instances.count = 3;
+      point.library.instances.assignment = "dedicated";
+      change(point);
+    });
+  };
+  for (const char* engine : {"persistent", "rma", "aggregating"}) {
+    for (const char* sharing : {"bursts", "flows"}) {
+      add_partitioned(std::string("partitioned, ") + engine + ", " + sharing, [&](PointConfig& point) {
+        point.library.partitioned.engine = engine;
+        point.library.partitioned.aggregate_bytes = 3 * 65536;
+        point.route.sharing = sharing;
+      });
+    }
+    add_partitioned(std::string("partitioned, ") + engine + ", receiver polls, uneven", [&](PointConfig& point) {
+      point.library.partitioned.engine = engine;
+      point.workload.partitioned.receive_partitions = 4;
+      point.workload.partitioned.receiver_polls = true;
+    });
+  }
+  for (const char* method : {"single-send", "multi-send"}) {
+    add_partitioned(method, [&](PointConfig& point) { point.workload.partitioned.method = method; });
+  }
+  const auto add_neighbour = [&](std::string name, auto change) {
+    add(std::move(name), [&](PointConfig& point) {
+      point.workload.kind = "neighbour";
+      point.workload.neighbour.threads = 4;
+      point.workload.neighbour.iterations = 10;
+      point.workload.neighbour.warmup_iterations = 1;
+      point.library.instances.count = 4;
+      point.library.instances.mapping = "peer";
+      point.library.matching.engine = "per-source";
+      point.library.matching.domain = "global";
+      point.library.matching.guard = "instance";
+      point.library.matching.ordering = "transport";
+      point.library.protocol.pending_order = "fifo";
+      point.library.progress.engine = "every-nth";
+      point.library.progress.global_every = 8;
+      change(point);
+    });
+  };
+  add_neighbour("neighbours, channels", [](PointConfig&) {});
+  add_neighbour("neighbours, two root processes, few FIFOs", [](PointConfig& point) {
+    point.workload.neighbour.root_processes = 2;
+    point.workload.neighbour.threads = 2;
+    point.library.instances.count = 2;
+    point.machine.nic.injection_fifos = 2;
+  });
+  add_neighbour("neighbours, from any source", [](PointConfig& point) {
+    point.workload.neighbour.threads = 1;
+    point.workload.neighbour.any_source = true;
+  });
+  add_neighbour("neighbours, active messages",
+                [](PointConfig& point) { point.workload.neighbour.interface = "active-messages"; });
+  add_neighbour("neighbours, one global critical section", [](PointConfig& point) {
+    point.library.critical_section = "global";
+    point.library.instances.count = 1;
+    point.library.instances.mapping = "thread";
+    point.library.matching.engine = "list";
+    point.library.matching.guard = "lock";
+    point.library.progress.engine = "per-target";
+  });
+  return designs;
+}
+
+inline std::vector<Design> all_designs() {
+  std::vector<Design> designs = small_designs();
+  const std::vector<Design> more = more_designs();
+  designs.insert(designs.end(), more.begin(), more.end());
+  return designs;
+}
+
 } // namespace contend::test

@@ -17,4 +17,5 @@ TEST_CASE("schemas/names.json lists the registered names") {
   CHECK(file.transports == registered.transports);
   CHECK(file.notifications == registered.notifications);
   CHECK(file.idling == registered.idling);
+  CHECK(file.partitioned == registered.partitioned);
 }

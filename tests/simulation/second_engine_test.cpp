@@ -7,7 +7,7 @@
 using namespace contend;
 
 TEST_CASE("SimGrid's engine and ours agree on every design") {
-  for (const test::Design& design : test::small_designs()) {
+  for (const test::Design& design : test::all_designs()) {
     for (const std::uint64_t seed : {1ULL, 42ULL, 20260101ULL}) {
       CAPTURE(design.name, seed);
       PointConfig config = design.config;

@@ -17,6 +17,7 @@ enum class Header : std::uint8_t {
   acknowledge, ///< to the sender: matched, the payload may come: ACK, PUT (RTR)
   fragment,    ///< a piece of payload: FRAG
   finish,      ///< to the side that cannot see the end of a transfer: FIN (ATS, ATP)
+  active,      ///< nothing to match: a handler takes it
 };
 
 struct Rendezvous;

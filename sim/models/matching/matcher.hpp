@@ -3,14 +3,18 @@
 
 #include "core/engine.hpp"
 #include "core/host.hpp"
+#include "models/locks/lock.hpp"
 #include "models/matching/envelope.hpp"
 #include "models/matching/parameters.hpp"
 #include "models/matching/queue_walk.hpp"
 #include "models/registry.hpp"
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
+#include <string>
+#include <string_view>
 
 namespace contend {
 
@@ -54,6 +58,9 @@ public:
   virtual PostedReceive* arrive(SimThread& self, const Envelope& envelope) = 0;
   /// A receive is posted: takes the first unexpected message that fits, or links the receive in.
   virtual std::optional<Envelope> post(SimThread& self, PostedReceive& receive) = 0;
+  /// The caller need not hold the domain's lock, but sees to it that nobody else handles messages and receives of the same
+  /// source at the same time, and that a receive from any source has the domain for itself.
+  [[nodiscard]] virtual bool locks_itself() const { return false; }
   /// The part of the engine that is in the interface; nullptr: software does everything.
   [[nodiscard]] virtual HardwareMatcher* hardware() { return nullptr; }
 
@@ -69,6 +76,11 @@ struct MatcherSetup {
   MatchingParameters prices;
   MatchingSizes sizes;
   int peers = 0; ///< ranks that messages come from: 0 to peers - 1
+
+  // For engines that can lock themselves, when they have to (Matcher::locks_itself); else not given.
+  Engine* engine = nullptr;
+  std::function<std::unique_ptr<Lock>(std::string_view name)> make_lock = {};
+  std::string name = {};
 };
 
 using MatcherFactory = std::unique_ptr<Matcher> (*)(const MatcherSetup&);

@@ -1,5 +1,7 @@
 #include "models/matching/receive_list.hpp"
 
+#include "models/matching/bit_words.hpp"
+
 #include <algorithm>
 #include <bit>
 
@@ -8,21 +10,16 @@ namespace contend {
 namespace {
 
 /// Gaps at the front and inside are closed when there are many.
-constexpr std::size_t gaps_worth_closing = 256;
-
-/// Elements per word of the bit sets.
-constexpr std::size_t word = 64;
-
-constexpr std::uint64_t bit(std::size_t index) { return std::uint64_t{1} << (index % word); }
+constexpr std::size_t receive_gaps_worth_closing = 256;
 
 } // namespace
 
 void ReceiveList::append(PostedReceive& receive, int core) {
-  if (receives_.size() > 2 * size() + gaps_worth_closing) {
+  if (receives_.size() > 2 * size() + receive_gaps_worth_closing) {
     close_gaps();
   }
   const std::size_t index = receives_.size();
-  if (index % word == 0) {
+  if (index % word_bits == 0) {
     linked_.push_back(0);
     cached_.push_back(0);
   }
@@ -30,9 +27,9 @@ void ReceiveList::append(PostedReceive& receive, int core) {
   receives_.push_back(&receive);
   present_.push_back(CachePresence::bit(core));
   owners_.push_back(static_cast<std::int16_t>(core));
-  linked_[index / word] |= bit(index);
+  linked_[index / word_bits] |= bit_of(index);
   if (viewer_ >= 0 && (present_.back() & CachePresence::bit(viewer_)) != 0) {
-    cached_[index / word] |= bit(index);
+    cached_[index / word_bits] |= bit_of(index);
   }
   ++alive_;
 }
@@ -58,15 +55,16 @@ std::size_t ReceiveList::find_in_copy(const Envelope& envelope, std::int64_t& vi
   const std::size_t index = search(envelope);
   const std::size_t end = index == none ? receives_.size() : index + 1;
   visited = 0;
-  for (std::size_t w = front_ / word; w * word < end; ++w) {
+  for (std::size_t w = front_ / word_bits; w * word_bits < end; ++w) {
     visited += std::popcount(linked_before(w, end));
   }
   return index;
 }
 
-/// The linked elements of a word that lie before `end`; the word begins before it.
+/// The linked elements of a word_bits that lie before `end`; the word_bits begins before it.
 std::uint64_t ReceiveList::linked_before(std::size_t w, std::size_t end) const {
-  return end - w * word < word ? linked_[w] & (bit(end) - 1) : linked_[w]; // nothing is linked before the front
+  return end - w * word_bits < word_bits ? linked_[w] & (bit_of(end) - 1)
+                                         : linked_[w]; // nothing is linked before the front
 }
 
 /// Makes cached_ say what is in the cache of `core`.
@@ -75,7 +73,7 @@ void ReceiveList::look_as(int core) {
   std::fill(cached_.begin(), cached_.end(), 0);
   for (std::size_t i = front_; i < receives_.size(); ++i) {
     if ((present_[i] & CachePresence::bit(core)) != 0) {
-      cached_[i / word] |= bit(i);
+      cached_[i / word_bits] |= bit_of(i);
     }
   }
 }
@@ -86,11 +84,11 @@ void ReceiveList::visit_range(std::size_t end, QueueWalk& walk) {
     look_as(walk.core());
   }
   std::int64_t elements = 0;
-  for (std::size_t w = front_ / word; w * word < end; ++w) {
+  for (std::size_t w = front_ / word_bits; w * word_bits < end; ++w) {
     const std::uint64_t visited = linked_before(w, end);
     elements += std::popcount(visited);
     for (std::uint64_t missing = visited & ~cached_[w]; missing != 0; missing &= missing - 1) {
-      const std::size_t index = w * word + static_cast<std::size_t>(std::countr_zero(missing));
+      const std::size_t index = w * word_bits + static_cast<std::size_t>(std::countr_zero(missing));
       present_[index] |= CachePresence::bit(viewer_);
       walk.fetch_from(owners_[index]);
     }
@@ -120,7 +118,7 @@ PostedReceive* ReceiveList::take(std::size_t index) {
   PostedReceive* const taken = receives_[index];
   receives_[index] = nullptr;
   signatures_[index] = gap_signature;
-  linked_[index / word] &= ~bit(index);
+  linked_[index / word_bits] &= ~bit_of(index);
   --alive_;
   if (alive_ == 0) {
     front_ = receives_.size();
@@ -146,9 +144,9 @@ void ReceiveList::close_gaps() {
   present_.resize(kept);
   owners_.resize(kept);
   front_ = 0;
-  linked_.assign((kept + word - 1) / word, ~std::uint64_t{0});
-  if (kept % word != 0) {
-    linked_.back() = bit(kept) - 1;
+  linked_.assign((kept + word_bits - 1) / word_bits, ~std::uint64_t{0});
+  if (kept % word_bits != 0) {
+    linked_.back() = bit_of(kept) - 1;
   }
   cached_.assign(linked_.size(), 0);
   viewer_ = -1;

@@ -1,5 +1,7 @@
 #include "models/matching/unexpected_list.hpp"
 
+#include "models/matching/bit_words.hpp"
+
 #include <algorithm>
 #include <bit>
 
@@ -7,29 +9,23 @@ namespace contend {
 
 namespace {
 
-/// Elements per word of the bit set.
-constexpr std::size_t slots_per_word = 64;
 constexpr std::size_t message_gaps_worth_closing = 64;
-
-constexpr std::uint64_t slot_bit(std::size_t index) { return std::uint64_t{1} << (index % slots_per_word); }
 
 } // namespace
 
-bool UnexpectedList::linked(std::size_t index) const {
-  return (linked_[index / slots_per_word] & slot_bit(index)) != 0;
-}
+bool UnexpectedList::linked(std::size_t index) const { return (linked_[index / word_bits] & bit_of(index)) != 0; }
 
 void UnexpectedList::append(const Envelope& envelope) {
   if (messages_.size() > 2 * alive_ + message_gaps_worth_closing) {
     close_gaps();
   }
   const std::size_t index = messages_.size();
-  if (index % slots_per_word == 0) {
+  if (index % word_bits == 0) {
     linked_.push_back(0);
   }
   signatures_.push_back(signature(envelope.communicator, envelope.tag));
   messages_.push_back(envelope);
-  linked_[index / slots_per_word] |= slot_bit(index);
+  linked_[index / word_bits] |= bit_of(index);
   ++alive_;
 }
 
@@ -49,9 +45,8 @@ std::size_t UnexpectedList::find(const PostedReceive& receive, QueueWalk& walk) 
   }
   std::int64_t visited = 0;
   const std::size_t walked = std::min(index + 1, end);
-  for (std::size_t w = front_ / slots_per_word; w * slots_per_word < walked; ++w) {
-    const std::uint64_t before_end =
-        walked - w * slots_per_word < slots_per_word ? slot_bit(walked) - 1 : ~std::uint64_t{0};
+  for (std::size_t w = front_ / word_bits; w * word_bits < walked; ++w) {
+    const std::uint64_t before_end = walked - w * word_bits < word_bits ? bit_of(walked) - 1 : ~std::uint64_t{0};
     visited += std::popcount(linked_[w] & before_end); // nothing is linked before the front
   }
   walk.visit(visited);
@@ -60,7 +55,7 @@ std::size_t UnexpectedList::find(const PostedReceive& receive, QueueWalk& walk) 
 
 Envelope UnexpectedList::take(std::size_t index) {
   signatures_[index] = gap_signature;
-  linked_[index / slots_per_word] &= ~slot_bit(index);
+  linked_[index / word_bits] &= ~bit_of(index);
   --alive_;
   while (front_ < messages_.size() && !linked(front_)) {
     ++front_;
@@ -79,9 +74,9 @@ void UnexpectedList::close_gaps() {
   }
   signatures_.resize(kept);
   messages_.resize(kept);
-  linked_.assign((kept + slots_per_word - 1) / slots_per_word, ~std::uint64_t{0});
-  if (kept % slots_per_word != 0) {
-    linked_.back() = slot_bit(kept) - 1;
+  linked_.assign((kept + word_bits - 1) / word_bits, ~std::uint64_t{0});
+  if (kept % word_bits != 0) {
+    linked_.back() = bit_of(kept) - 1;
   }
   front_ = 0;
 }

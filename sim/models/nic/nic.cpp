@@ -3,6 +3,8 @@
 #include "models/nic/rdma.hpp"
 
 #include <algorithm>
+#include <array>
+#include <limits>
 #include <string>
 #include <utility>
 
@@ -37,6 +39,20 @@ BulkTransfer& Nic::take_bulk() {
   return bulk;
 }
 
+void Nic::share_wires(FlowNetwork& flows) {
+  flows_ = &flows;
+  out_ = flows.add_link(route_.bytes_per_second);
+  in_ = flows.add_link(route_.bytes_per_second);
+}
+
+void Nic::start_flow(FlowListener& listener, const Nic& to, std::int64_t bytes, std::int64_t packets) {
+  const std::array<FlowNetwork::Link, 2> route{out_, to.in_};
+  const Duration least = packets * parameters_.nic_gap;
+  const double limit =
+      least > Duration{} ? static_cast<double>(bytes) / least.in_seconds() : std::numeric_limits<double>::infinity();
+  flows_->start(listener, route, bytes, limit);
+}
+
 std::int64_t Nic::packets_for(std::int64_t bytes) const {
   return std::max<std::int64_t>(1, (bytes + parameters_.mtu_bytes - 1) / parameters_.mtu_bytes);
 }
@@ -65,7 +81,7 @@ TimePoint Nic::take(Duration occupancy) {
 }
 
 Endpoint::Endpoint(NicContext& local, NicContext& remote, const CreditParameters& credits)
-    : local_(local), remote_(remote), credit_parameters_(credits),
+    : local_(local), remote_(remote), fifo_(local.take_fifo()), credit_parameters_(credits),
       credits_(credits.buffers > 0 ? credits.buffers : local.nic().parameters().flow_control_window),
       posted_buffers_(credits.buffers) {}
 
@@ -126,7 +142,7 @@ bool Endpoint::post(SimThread& self, const Envelope& envelope, std::int64_t wire
   const std::int64_t packets =
       nic.packets_for(wire_bytes - parameters.packet_bytes); // the first one's header is counted
   const Passage passage = local_.send(nic.engine_.now() + parameters.wqe_fetch,
-                                      wire_bytes + (packets - 1) * parameters.packet_bytes, packets);
+                                      wire_bytes + (packets - 1) * parameters.packet_bytes, packets, fifo_);
 
   Packet& packet = nic.take_packet();
   packet.stage_ = Packet::Stage::wire;
@@ -175,7 +191,11 @@ bool Endpoint::post_bulk(SimThread& self, Bulk kind, const Envelope& envelope, s
   bulk.control_seen_ = kind == Bulk::send ? std::exchange(control_to_return_, 0) : 0;
   if (kind != Bulk::read) {
     bulk.source_ = &nic;
-    bulk.fire(); // work request and payload are fetched while the wire is busy with others
+    if (nic.flows_ != nullptr) {
+      nic.engine_.schedule(bulk, nic.engine_.now() + parameters.wqe_fetch);
+    } else {
+      bulk.fire(); // work request and payload are fetched while the wire is busy with others
+    }
     return true;
   }
   // The request travels to the peer's interface, which answers without its processor.
@@ -183,7 +203,8 @@ bool Endpoint::post_bulk(SimThread& self, Bulk kind, const Envelope& envelope, s
   const TimePoint departure = nic.depart_besides("read request", nic.engine_.now() + parameters.wqe_fetch,
                                                  std::max(parameters.nic_gap, on_wire), on_wire);
   bulk.source_ = &remote_.nic_;
-  nic.engine_.schedule(bulk, departure + on_wire + nic.route_.latency);
+  const Duration fetch = nic.flows_ != nullptr ? remote_.nic_.parameters_.wqe_fetch : Duration{};
+  nic.engine_.schedule(bulk, departure + on_wire + nic.route_.latency + fetch);
   return true;
 }
 
@@ -191,6 +212,12 @@ bool Endpoint::post_bulk(SimThread& self, Bulk kind, const Envelope& envelope, s
 void BulkTransfer::fire() {
   Nic& nic = *source_;
   const NicParameters& parameters = nic.parameters_;
+  if (nic.flows_ != nullptr) {
+    const Nic& to = kind_ == Bulk::read ? poster_->local_.nic_ : poster_->remote_.nic_;
+    nic.start_flow(*this, to, std::max<std::int64_t>(1, unsent_ + packets_left_ * parameters.packet_bytes),
+                   packets_left_);
+    return;
+  }
   const std::int64_t packets = std::min(burst_packets_, packets_left_);
   const std::int64_t payload = std::min(unsent_, packets * parameters.mtu_bytes);
   packets_left_ -= packets;
@@ -199,18 +226,32 @@ void BulkTransfer::fire() {
   const Duration occupancy = std::max(packets * parameters.nic_gap, on_wire);
   const TimePoint departure = nic.depart_besides("burst", nic.engine_.now() + parameters.wqe_fetch, occupancy, on_wire);
 
-  Packet& burst = poster_->local_.nic_.take_packet();
-  burst.stage_ = Packet::Stage::wire;
-  burst.destination_ = kind_ == Bulk::read ? &poster_->local_ : &poster_->remote_;
-  burst.sender_ = poster_;
-  burst.burst_of_ = this;
-  burst.credit_message_ = false;
+  Packet& burst = packet();
   burst.last_burst_ = packets_left_ == 0;
   burst.occupancy_ = occupancy;
   nic.engine_.schedule(burst, departure + on_wire + nic.route_.latency);
   if (packets_left_ > 0) {
     nic.engine_.schedule(*this, departure + occupancy - parameters.wqe_fetch);
   }
+}
+
+/// One that stands for a part of this transfer.
+Packet& BulkTransfer::packet() {
+  Packet& burst = poster_->local_.nic_.take_packet();
+  burst.stage_ = Packet::Stage::wire;
+  burst.destination_ = kind_ == Bulk::read ? &poster_->local_ : &poster_->remote_;
+  burst.sender_ = poster_;
+  burst.burst_of_ = this;
+  burst.credit_message_ = false;
+  return burst;
+}
+
+/// The last byte is on the wire; the receiving one has been shared as well.
+void BulkTransfer::flow_finished() {
+  Packet& end = packet();
+  end.last_burst_ = true;
+  end.occupancy_ = Duration{};
+  source_->engine_.schedule(end, source_->engine_.now() + source_->route_.latency);
 }
 
 /// Called on the receiving side: a control message lets the sender go on.
@@ -352,7 +393,8 @@ void Packet::arrive() {
 
 NicContext::NicContext(Nic& nic, ActivityListener& listener, std::string_view name, int process)
     : nic_(nic), listener_(listener), send_state_(nic.engine(), nic.host(), std::string(name) + "/send"),
-      receive_state_(nic.engine(), nic.host(), std::string(name) + "/receive"), label_(std::string(name), process),
+      receive_state_(nic.engine(), nic.host(), std::string(name) + "/receive"),
+      next_departures_(static_cast<std::size_t>(nic.parameters().injection_fifos)), label_(std::string(name), process),
       queue_label_(std::string(name) + "/completions", process) {}
 
 void NicContext::report(const Completion& completion) {
@@ -371,15 +413,15 @@ void NicContext::show_queue() const {
 }
 
 /// The interface serves its contexts, each at its own pace, one message at a time.
-Passage NicContext::send(TimePoint ready, std::int64_t bytes, std::int64_t packets) {
+Passage NicContext::send(TimePoint ready, std::int64_t bytes, std::int64_t packets, std::size_t fifo) {
   Passage passage;
   passage.on_wire = nic_.serialization(bytes);
   passage.interface_busy = std::max(packets * nic_.parameters_.nic_gap, passage.on_wire);
   passage.context_busy = std::max(nic_.parameters_.context_gap, passage.on_wire);
   passage.ready = ready;
   passage.served = nic_.depart(ready, passage.interface_busy); // the pace of the interface, then of the context
-  passage.departure = std::max(passage.served, next_departure_);
-  next_departure_ = passage.departure + passage.context_busy;
+  passage.departure = std::max(passage.served, next_departures_[fifo]);
+  next_departures_[fifo] = passage.departure + passage.context_busy;
   passage.arrival = passage.departure + passage.on_wire + nic_.route_.latency;
   return passage;
 }

@@ -4,6 +4,7 @@
 #include "core/cache_line.hpp"
 #include "core/engine.hpp"
 #include "core/host.hpp"
+#include "models/fabric/flow_network.hpp"
 #include "models/fabric/parameters.hpp"
 #include "models/matching/envelope.hpp"
 #include "models/matching/matcher.hpp"
@@ -15,6 +16,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace contend {
@@ -22,16 +24,22 @@ namespace contend {
 class Endpoint;
 class Nic;
 class NicContext;
+class Packet;
 class RdmaEndpoint;
+class RdmaTransfer;
 
 /// A large transfer that the interfaces carry out by themselves. The sending interface gives its wire to its transfers
-/// and its small messages in turns, a burst of packets each, so that all get equal shares.
-class BulkTransfer final : public Event {
+/// and its small messages in turns, a burst of packets each, so that all get equal shares. Where wires are shared by flows
+/// (Nic::share_wires) a transfer is one of these.
+class BulkTransfer final : public Event, private FlowListener {
 public:
   explicit BulkTransfer(Engine& engine) : Event(engine) {}
   void fire() override;
 
 private:
+  void flow_finished() override;
+  Packet& packet();
+
   friend class Endpoint;
   friend class Packet;
 
@@ -118,6 +126,7 @@ private:
 
   NicContext& local_;
   NicContext& remote_;
+  std::size_t fifo_; ///< of the context
   CreditParameters credit_parameters_;
   Endpoint* reverse_ = nullptr; ///< the peer's end
   int credits_;                 ///< messages that may be sent before the next grant, or the next credit
@@ -181,8 +190,10 @@ private:
     RdmaEndpoint* rdma = nullptr; ///< whose operations they were
   };
 
-  /// A work request that is `ready` takes its turn at the interface and at this context.
-  Passage send(TimePoint ready, std::int64_t bytes, std::int64_t packets);
+  /// A work request that is `ready` takes its turn at the interface and in one of this context's FIFOs.
+  Passage send(TimePoint ready, std::int64_t bytes, std::int64_t packets, std::size_t fifo);
+  /// The FIFO of the next connection.
+  std::size_t take_fifo() { return connections_++ % next_departures_.size(); }
   MessageNumber trace_post(const SimThread& self, TimePoint called, std::int64_t bytes, const Passage& passage) const;
   void report(const Completion& completion);
   void show_queue() const;
@@ -191,7 +202,10 @@ private:
   ActivityListener& listener_;
   CacheLine send_state_;
   CacheLine receive_state_;
-  TimePoint next_departure_;
+  std::vector<TimePoint> next_departures_; ///< by injection FIFO
+  std::size_t connections_ = 0;
+  std::deque<RdmaTransfer*> offloads_; ///< flows only: descriptors that are not done, in order
+  TimePoint next_offload_;             ///< flows only: when the next descriptor may begin
   std::deque<Completion> completions_;
   SimThread* sleeper_ = nullptr; ///< in poll_until_report
   TraceLabel label_;
@@ -201,10 +215,15 @@ private:
 /// One interface of a host.
 class Nic final : public Transport {
 public:
-  Nic(Engine& engine, const Host& host, const NicParameters& parameters, const RouteParameters& route, int number = 0)
-      : engine_(engine), host_(host), parameters_(parameters), route_(route),
+  Nic(Engine& engine, const Host& host, const NicParameters& parameters, RouteParameters route, int number = 0)
+      : engine_(engine), host_(host), parameters_(parameters), route_(std::move(route)),
         send_label_("host " + std::to_string(number) + "/send", number),
         receive_label_("host " + std::to_string(number) + "/receive", number) {}
+
+  /// Large transfers of this interface share its wires, one for each direction, as flows. Call it before the first one;
+  /// either all interfaces that are connected do so, or none. Small messages go on using their own queues: they take
+  /// nothing from a flow.
+  void share_wires(FlowNetwork& flows);
 
   /// `process` is the number of the process that uses it, for traces.
   NicContext& create_context(ActivityListener& listener, std::string_view name, int process = -1) override;
@@ -242,6 +261,8 @@ private:
   TimePoint depart_besides(std::string_view what, TimePoint ready, Duration occupancy, Duration on_wire);
   /// What arrives now is taken from the wire: one message at a time, no faster than the wire brings them. Returns when.
   TimePoint take(Duration occupancy);
+  /// Lets `bytes` flow to the other interface, in so many packets.
+  void start_flow(FlowListener& listener, const Nic& to, std::int64_t bytes, std::int64_t packets);
 
   Engine& engine_;
   const Host& host_;
@@ -252,8 +273,11 @@ private:
   TraceLabel receive_label_;
   TimePoint next_departure_;
   TimePoint last_reception_;
-  TimePoint matching_until_; ///< when the tag-matching unit has done all that has arrived
-  TimePoint next_atomic_;    ///< one-sided operations: the next atomic on this host's memory
+  TimePoint matching_until_;     ///< when the tag-matching unit has done all that has arrived
+  TimePoint next_atomic_;        ///< one-sided operations: the next atomic on this host's memory
+  FlowNetwork* flows_ = nullptr; ///< none: bursts
+  FlowNetwork::Link out_ = 0;
+  FlowNetwork::Link in_ = 0;
   std::uint64_t messages_sent_ = 0;
   std::uint64_t messages_received_ = 0;
   std::vector<std::unique_ptr<NicContext>> contexts_;

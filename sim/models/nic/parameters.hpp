@@ -25,6 +25,8 @@ struct NicParameters {
   Duration registration{};       ///< CPU: make a buffer known to the interface, besides its pages
   Duration registration_page{};  ///< CPU: each page of 4 KiB of it
   Duration registration_hit{};   ///< CPU: find a buffer that is registered already
+  int injection_fifos =
+      1; ///< send queues of one context: its connections are spread over them, and context_gap is each one's
 };
 
 /// Receive buffers that a process posts for one connection, and how it tells its peer that they are free again

@@ -18,10 +18,12 @@ bool is_atomic(const RdmaRequest& request) {
 } // namespace
 
 /// An operation on its way to the target and back.
-class RdmaTransfer final : public Event {
+class RdmaTransfer final : public Event, private FlowListener {
 public:
   explicit RdmaTransfer(RdmaEndpoint& endpoint) : Event(endpoint.local_.nic_.engine()), endpoint_(endpoint) {}
   void fire() override;
+  /// A large put whose wires are shared as flows: the context works on one descriptor at a time.
+  void queue(RdmaEndpoint::Operation& operation, TimePoint ready);
   void start(RdmaEndpoint::Operation& operation, const Passage& passage) {
     operation_ = &operation;
     occupancy_ = passage.interface_busy;
@@ -29,7 +31,7 @@ public:
   }
 
 private:
-  enum class Stage { request, accepted, atomic, response, response_accepted, acknowledgement };
+  enum class Stage { descriptor, request, accepted, atomic, read, response, response_accepted, acknowledgement };
 
   void go_on(Stage stage, TimePoint date) {
     stage_ = stage;
@@ -39,18 +41,64 @@ private:
   void serve(TimePoint now);
   void respond(TimePoint ready, std::int64_t bytes);
   void execute();
+  void begin_descriptor();
+  void flow_finished() override;
 
   RdmaEndpoint& endpoint_;
   RdmaEndpoint::Operation* operation_ = nullptr;
   Stage stage_ = Stage::request;
   Duration occupancy_{}; ///< of the wire, by the request or the response
+  TimePoint ready_;      ///< the interface has the descriptor
 };
+
+void RdmaTransfer::queue(RdmaEndpoint::Operation& operation, TimePoint ready) {
+  operation_ = &operation;
+  occupancy_ = Duration{};
+  ready_ = ready;
+  std::deque<RdmaTransfer*>& waiting = endpoint_.local_.offloads_;
+  waiting.push_back(this);
+  if (waiting.size() == 1) {
+    begin_descriptor();
+  }
+}
+
+void RdmaTransfer::begin_descriptor() {
+  const NicContext& context = endpoint_.local_;
+  go_on(Stage::descriptor, std::max({context.nic_.engine().now(), ready_, context.next_offload_}));
+}
+
+/// The last byte has passed the wires of both interfaces.
+void RdmaTransfer::flow_finished() {
+  NicContext& context = endpoint_.local_;
+  const TimePoint now = context.nic_.engine().now();
+  if (stage_ == Stage::read) {
+    go_on(Stage::response, now + endpoint_.remote_.nic_.route_.latency);
+    return;
+  }
+  go_on(Stage::request, now + context.nic_.route_.latency);
+  context.next_offload_ = now + endpoint_.parameters_.offload_gap;
+  context.offloads_.pop_front();
+  if (!context.offloads_.empty()) {
+    context.offloads_.front()->begin_descriptor();
+  }
+}
 
 void RdmaTransfer::fire() {
   Nic& origin = endpoint_.local_.nic_;
   Nic& target = endpoint_.remote_.nic_;
   const TimePoint now = origin.engine().now();
   switch (stage_) {
+  case Stage::descriptor: {
+    const std::int64_t bytes = operation_->request.bytes;
+    origin.start_flow(*this, target, endpoint_.wire_bytes(bytes), origin.packets_for(bytes));
+    return;
+  }
+  case Stage::read: {
+    const std::int64_t bytes = operation_->request.bytes;
+    occupancy_ = Duration{};
+    target.start_flow(*this, origin, endpoint_.wire_bytes(bytes), target.packets_for(bytes));
+    return;
+  }
   case Stage::request:
     if (const TimePoint taken = take(target); taken > now) {
       go_on(Stage::accepted, taken);
@@ -82,7 +130,7 @@ void RdmaTransfer::fire() {
 /// An interface takes the request, or the response. Returns when it is done with that.
 TimePoint RdmaTransfer::take(Nic& nic) {
   const TimePoint taken = nic.take(occupancy_);
-  if (TraceSink* const trace = nic.engine_.trace(); trace != nullptr) [[unlikely]] {
+  if (TraceSink* const trace = nic.engine_.trace(); trace != nullptr && occupancy_ > Duration{}) [[unlikely]] {
     const TimePoint begin = taken - occupancy_;
     if (stage_ == Stage::request) {
       trace->message_arrived(operation_->number, nic.receive_label_, begin, occupancy_);
@@ -101,9 +149,14 @@ void RdmaTransfer::serve(TimePoint now) {
     const TimePoint start = std::max(now, target.next_atomic_);
     target.next_atomic_ = start + endpoint_.parameters_.atomic_gap;
     go_on(Stage::atomic, start);
+  } else if (is_read(request) && target.flows_ != nullptr && endpoint_.offloaded(request)) {
+    go_on(Stage::read, now + endpoint_.parameters_.read_response);
   } else if (is_read(request)) {
     respond(now + endpoint_.parameters_.read_response, request.bytes);
   } else {
+    if (request.memory != nullptr) {
+      request.memory->written(request);
+    }
     go_on(Stage::acknowledgement, now + target.route_.latency);
   }
 }
@@ -132,7 +185,7 @@ void RdmaTransfer::execute() {
 }
 
 RdmaEndpoint::RdmaEndpoint(NicContext& local, NicContext& remote, const RdmaParameters& parameters)
-    : local_(local), remote_(remote), parameters_(parameters) {}
+    : local_(local), remote_(remote), fifo_(local.take_fifo()), parameters_(parameters) {}
 
 RdmaEndpoint::~RdmaEndpoint() = default;
 
@@ -227,10 +280,14 @@ void RdmaEndpoint::launch(const SimThread& self, TimePoint called) {
     payload = atomic_operands_bytes;
   }
   const TimePoint ready = nic.engine().now() + (offload ? parameters_.offload_start : parameters_.store_start);
-  const Passage passage = local_.send(ready, wire_bytes(payload), nic.packets_for(payload));
+  if (offload && nic.flows_ != nullptr && request.kind == RdmaRequest::Kind::put) {
+    take_transfer().queue(operation, ready);
+    return;
+  }
+  const Passage passage = local_.send(ready, wire_bytes(payload), nic.packets_for(payload), fifo_);
   if (offload) {
-    local_.next_departure_ =
-        std::max(local_.next_departure_, passage.departure + passage.on_wire + parameters_.offload_gap);
+    TimePoint& next = local_.next_departures_[fifo_];
+    next = std::max(next, passage.departure + passage.on_wire + parameters_.offload_gap);
   }
   operation.number = local_.trace_post(self, called, wire_bytes(payload), passage);
   take_transfer().start(operation, passage);

@@ -22,6 +22,13 @@ public:
   virtual void completed(SimThread& self, const RdmaRequest& request) = 0;
 };
 
+/// Told in an event that a put's payload is in the target's memory: what a thread there would see when it looks.
+class RemoteMemory {
+public:
+  virtual ~RemoteMemory() = default;
+  virtual void written(const RdmaRequest& request) = 0;
+};
+
 /// One operation. Hardware atomics act on a word of the target's memory and bring its old value back.
 struct RdmaRequest {
   enum class Kind { put, get, fetch_add, compare_swap };
@@ -36,6 +43,8 @@ struct RdmaRequest {
   std::int64_t expected = 0;        ///< compare_swap: the value that is replaced
   std::int64_t* result = nullptr;   ///< atomics: where the old value goes when the completion is polled
   std::int64_t old_value = 0;
+  RemoteMemory* memory = nullptr; ///< puts: told at the target; nullptr: memory that nobody looks at
+  std::int64_t offset = 0;        ///< where in that memory the put begins, for `memory`
 };
 
 class RdmaTransfer;
@@ -91,6 +100,7 @@ private:
 
   NicContext& local_;
   NicContext& remote_;
+  const std::size_t fifo_; ///< of the context
   const RdmaParameters parameters_;
   int outstanding_ = 0;
   int buffers_in_use_ = 0;

@@ -9,6 +9,9 @@ namespace {
 std::unique_ptr<Transport> make_interface(const TransportParts& parts) {
   auto nic = std::make_unique<Nic>(parts.engine, parts.host, parts.nic, parts.route, parts.number);
   nic->set_credits(parts.credits);
+  if (parts.flows != nullptr) {
+    nic->share_wires(*parts.flows);
+  }
   return nic;
 }
 

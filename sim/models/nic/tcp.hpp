@@ -8,6 +8,7 @@
 #include <deque>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace contend {
@@ -89,8 +90,8 @@ private:
 /// The kernel's TCP of one host.
 class TcpTransport final : public Transport {
 public:
-  TcpTransport(Engine& engine, const Host& host, const TcpParameters& parameters, const RouteParameters& route)
-      : engine_(engine), host_(host), parameters_(parameters), route_(route) {}
+  TcpTransport(Engine& engine, const Host& host, const TcpParameters& parameters, RouteParameters route)
+      : engine_(engine), host_(host), parameters_(parameters), route_(std::move(route)) {}
 
   TcpContext& create_context(ActivityListener& listener, std::string_view name, int process) override;
   std::unique_ptr<Connection> connect(TransportContext& local, TransportContext& remote) override;

@@ -28,6 +28,7 @@ public:
   virtual void transferred(SimThread& /*self*/, const Envelope& /*envelope*/) {}
 };
 
+class FlowNetwork;
 class TransportContext;
 
 /// Told that a context has something to report, or room again, so that a sleeping poller can look.
@@ -100,7 +101,8 @@ struct TransportParts {
   const TcpParameters& tcp;
   const SharedMemoryParameters& shared_memory;
   const RouteParameters& route;
-  int number = 0; ///< of the host
+  int number = 0;               ///< of the host
+  FlowNetwork* flows = nullptr; ///< that the wires of all hosts belong to; none: large transfers go in bursts
 };
 
 using TransportFactory = std::unique_ptr<Transport> (*)(const TransportParts&);

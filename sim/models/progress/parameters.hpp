@@ -11,7 +11,7 @@ struct ProgressDesign {
   /// A thread whose turn found nothing lets others have its core (mpi_yield_when_idle of Open MPI).
   bool yield_when_idle = false;
   int queue_slots = 1024; ///< commands that can wait for a progress thread
-  int global_every = 256; ///< an engine that polls its own targets polls all of them at every n-th turn
+  int global_every = 256; ///< engines that poll their own targets poll all of them at every n-th turn
 };
 
 } // namespace contend

@@ -1,4 +1,5 @@
 #include "models/progress/concurrent.hpp"
+#include "models/progress/every_nth.hpp"
 #include "models/progress/offload.hpp"
 #include "models/progress/ownership.hpp"
 #include "models/progress/per_target.hpp"
@@ -10,6 +11,7 @@ namespace contend {
 Registry<ProgressFactory>& progress_registry() {
   static Registry<ProgressFactory> registry{
       {"concurrent", make_progress<ConcurrentProgress>},
+      {"every-nth", make_progress<EveryNthProgress>},
       {"offload-thread", make_progress<OffloadProgress>},
       {"ownership", make_progress<OwnershipProgress>},
       {"per-target", make_progress<PerTargetProgress>},

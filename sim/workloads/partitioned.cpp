@@ -1,0 +1,184 @@
+#include "workloads/partitioned.hpp"
+
+#include <algorithm>
+#include <functional>
+#include <string>
+
+namespace contend {
+
+std::uint64_t Partitioned::planned_operations() const {
+  return static_cast<std::uint64_t>(parameters_.partitions) * static_cast<std::uint64_t>(all_iterations());
+}
+
+void Partitioned::start(World& world) {
+  communicator_ = world.create_communicator(false);
+  if (partitioned()) {
+    operation_ =
+        &world.partitioned(world.create_partitioned({communicator_, sending, receiving, 0, parameters_.partitions,
+                                                     parameters_.receive_partitions, parameters_.buffer_size_bytes}));
+  }
+  sends_.resize(static_cast<std::size_t>(parameters_.partitions));
+  Process& process = world.process(sending);
+  fork_ =
+      std::make_unique<SpinBarrier>(world.engine(), process.host(), parameters_.partitions, process.name() + "/fork");
+  join_ =
+      std::make_unique<ThreadBarrier>(world.engine(), process.host(), parameters_.partitions, process.name() + "/join");
+  for (int thread = 0; thread < parameters_.partitions; ++thread) {
+    threads_.push_back(&world.spawn(sending, "sender " + std::to_string(thread),
+                                    [this, &process, thread](SimThread& self) { run_sender(self, process, thread); }));
+  }
+  Process& other = world.process(receiving);
+  receiver_ = &world.spawn(receiving, "receiver", [this, &other](SimThread& self) { run_receiver(self, other); });
+}
+
+void Partitioned::compute(SimThread& self, int thread, int iteration) const {
+  const bool late = thread == iteration % parameters_.partitions;
+  self.spend(parameters_.compute_time.scaled(late ? 1 + parameters_.noise_pct / 100 : 1), Category::compute);
+}
+
+void Partitioned::run_sender(SimThread& self, Process& process, int thread) {
+  const bool leads = thread == 0;
+  if (leads && partitioned()) {
+    operation_->sender().init(self);
+  }
+  for (int iteration = 0; iteration < all_iterations(); ++iteration) {
+    if (leads) {
+      process.barrier(self, communicator_); // the receiver has started
+      if (partitioned()) {
+        operation_->sender().start(self);
+      }
+    }
+    fork_->wait(self);
+    if (iteration == parameters_.warmup_iterations) {
+      self.reset_times();
+      timed_start_ = std::max(timed_start_, self.now());
+    }
+    compute(self, thread, iteration);
+    computed_ = self.now(); // the last one's stays
+    hand_over(self, process, thread);
+    join_->wait(self);
+    if (leads) {
+      finish_send(self, process);
+      self.settle();
+      perceived_ += timed(iteration) ? self.now() - computed_ : Duration{};
+      timed_end_ = std::max(timed_end_, self.now());
+    }
+  }
+  if (leads && partitioned()) {
+    operation_->sender().free(self);
+  }
+}
+
+void Partitioned::hand_over(SimThread& self, Process& process, int thread) {
+  if (partitioned()) {
+    operation_->sender().ready(self, thread);
+  } else if (parameters_.method == "multi-send") {
+    sends_[static_cast<std::size_t>(thread)] = process.isend(self, communicator_, receiving, thread, partition_bytes());
+  }
+}
+
+void Partitioned::finish_send(SimThread& self, Process& process) {
+  if (partitioned()) {
+    operation_->sender().wait(self);
+  } else if (parameters_.method == "multi-send") {
+    process.waitall(self, sends_);
+    std::fill(sends_.begin(), sends_.end(), nullptr);
+  } else {
+    process.send(self, communicator_, receiving, 0, parameters_.buffer_size_bytes);
+  }
+}
+
+void Partitioned::run_receiver(SimThread& self, Process& process) {
+  if (partitioned()) {
+    operation_->receiver().init(self);
+  }
+  for (int iteration = 0; iteration < all_iterations(); ++iteration) {
+    post_receives(self, process);
+    process.barrier(self, communicator_);
+    if (iteration == parameters_.warmup_iterations) {
+      self.reset_times();
+    }
+    finish_receive(self, process, iteration);
+    ++received_;
+  }
+  if (partitioned()) {
+    operation_->receiver().free(self);
+  }
+}
+
+void Partitioned::post_receives(SimThread& self, Process& process) {
+  if (partitioned()) {
+    operation_->receiver().start(self);
+    return;
+  }
+  const int messages = parameters_.method == "multi-send" ? parameters_.partitions : 1;
+  for (int message = 0; message < messages; ++message) {
+    receives_.push_back(process.irecv(self, communicator_, sending, message, parameters_.buffer_size_bytes / messages));
+  }
+}
+
+void Partitioned::finish_receive(SimThread& self, Process& process, int iteration) {
+  TimePoint first;
+  if (parameters_.receiver_polls) {
+    if (partitioned()) {
+      operation_->receiver().poll_until_any(self);
+    } else {
+      process.poll_until(self, [this] {
+        return std::any_of(receives_.begin(), receives_.end(),
+                           [](const Request* request) { return request->complete; });
+      });
+    }
+    self.settle();
+    first = self.now();
+  }
+  if (partitioned()) {
+    operation_->receiver().wait(self);
+  } else {
+    process.waitall(self, receives_);
+    receives_.clear();
+  }
+  self.settle();
+  if (timed(iteration)) {
+    communication_ += self.now() - computed_;
+    extra_compute_ += parameters_.receiver_polls ? self.now() - first : Duration{};
+    timed_end_ = std::max(timed_end_, self.now());
+  }
+}
+
+WorkloadResult Partitioned::result(const World& world) const {
+  if (received_ != all_iterations()) {
+    throw InvariantViolation("the receiver has " + std::to_string(received_) + " of " +
+                             std::to_string(all_iterations()) + " buffers");
+  }
+  const SpcCounters& counters = world.process(sending).counters();
+  const std::int64_t all = std::int64_t{parameters_.partitions} * all_iterations();
+  if (parameters_.method == "multi-send" && counters.sent != all) {
+    throw InvariantViolation(std::to_string(counters.sent) + " of " + std::to_string(all) + " messages were sent");
+  }
+  const std::int64_t iterations = parameters_.iterations;
+  WorkloadResult result;
+  result.operations = parameters_.partitions * iterations;
+  result.bytes = parameters_.buffer_size_bytes * iterations;
+  result.elapsed = timed_end_ - timed_start_;
+  const auto add = [&](Role role, const SimThread& thread) {
+    SimThread::Times& times = result.times[static_cast<std::size_t>(role)];
+    std::transform(times.begin(), times.end(), thread.times().begin(), times.begin(), std::plus<>());
+    ++result.threads[static_cast<std::size_t>(role)];
+  };
+  for (const SimThread* thread : threads_) {
+    add(Role::sender, *thread);
+  }
+  add(Role::receiver, *receiver_);
+  constexpr double mebibyte = 1024.0 * 1024.0;
+  const auto mean_seconds = [&](Duration sum) { return sum.in_seconds() / static_cast<double>(iterations); };
+  result.measures = {
+      {"perceived_bandwidth", static_cast<double>(parameters_.buffer_size_bytes) / mebibyte / mean_seconds(perceived_)},
+      {"communication_time_s", mean_seconds(communication_)},
+  };
+  if (parameters_.receiver_polls) {
+    result.measures.emplace_back("extra_compute_time_s", mean_seconds(extra_compute_));
+  }
+  return result;
+}
+
+} // namespace contend

@@ -1,0 +1,68 @@
+// Threads of one process compute, each fills its part of a buffer, and the buffer goes to a process on another host.
+#pragma once
+
+#include "mpi/partitioned.hpp"
+#include "workloads/spin_barrier.hpp"
+#include "workloads/thread_barrier.hpp"
+#include "workloads/workload.hpp"
+
+#include <memory>
+#include <utility>
+#include <vector>
+
+namespace contend {
+
+/// An iteration: both processes meet; the sending threads compute, one of them longer than the others; each hands its
+/// partition over; they join; the first one waits for the end. The receiver waits for all, or looks for the first partition
+/// and then waits.
+///
+/// Measures: perceived_bandwidth (MiB/s): the buffer over the time from the end of the last thread's computation to the end
+/// of the sender's wait; communication_time_s: from there (the last Pready) to the end of the receiver's wait;
+/// extra_compute_time_s, if the receiver looks: from the first partition to the end of its wait. Times are means over
+/// iterations.
+class Partitioned final : public Workload {
+public:
+  explicit Partitioned(PartitionedParameters parameters) : parameters_(std::move(parameters)) {}
+
+  [[nodiscard]] std::vector<int> host_of_rank() const override { return {sending, receiving}; }
+  [[nodiscard]] Role role_of_rank(int rank) const override { return rank == sending ? Role::sender : Role::receiver; }
+  [[nodiscard]] std::uint64_t planned_operations() const override;
+  void start(World& world) override;
+  [[nodiscard]] WorkloadResult result(const World& world) const override;
+
+private:
+  static constexpr int sending = 0;   ///< rank, and host
+  static constexpr int receiving = 1; ///< rank, and host
+
+  void run_sender(SimThread& self, Process& process, int thread);
+  void run_receiver(SimThread& self, Process& process);
+  void compute(SimThread& self, int thread, int iteration) const;
+  void hand_over(SimThread& self, Process& process, int thread);
+  void finish_send(SimThread& self, Process& process);
+  void post_receives(SimThread& self, Process& process);
+  void finish_receive(SimThread& self, Process& process, int iteration);
+
+  [[nodiscard]] bool partitioned() const { return parameters_.method == "partitioned"; }
+  [[nodiscard]] bool timed(int iteration) const { return iteration >= parameters_.warmup_iterations; }
+  [[nodiscard]] int all_iterations() const { return parameters_.warmup_iterations + parameters_.iterations; }
+  [[nodiscard]] std::int64_t partition_bytes() const { return parameters_.buffer_size_bytes / parameters_.partitions; }
+
+  PartitionedParameters parameters_;
+  int communicator_ = 0;
+  PartitionedOperation* operation_ = nullptr;
+  std::unique_ptr<SpinBarrier> fork_;   ///< of the sending threads: they are at it already
+  std::unique_ptr<ThreadBarrier> join_; ///< of the sending threads: they wait long, and sleep
+  std::vector<Request*> sends_;         ///< baselines: by thread
+  std::vector<Request*> receives_;      ///< baselines
+  std::vector<SimThread*> threads_;     ///< sending ones
+  SimThread* receiver_ = nullptr;
+  TimePoint computed_; ///< when the last thread of this iteration had computed
+  Duration perceived_{};
+  Duration communication_{};
+  Duration extra_compute_{};
+  std::int64_t received_ = 0; ///< buffers
+  TimePoint timed_start_;
+  TimePoint timed_end_;
+};
+
+} // namespace contend
