@@ -27,12 +27,6 @@ public:
   /// `turn`: one turn of the loop besides the look itself.
   Spinners(CacheLine& line, Duration turn, Loop loop = Loop::pauses)
       : line_(line), turn_(turn), watches_(loop != Loop::pauses || line.home_order()), yields_(loop == Loop::yields) {}
-  /// Turns of a loop that yields differ, as system calls do, by an exponential delay with this mean: threads that look in
-  /// exact step can keep one of them from a lock for ever.
-  void jitter(Duration mean, RandomStream draws) {
-    jitter_ = mean;
-    draws_ = draws;
-  }
 
   /// Reads the line until `done()`; the first look comes at once. `reason` is what a deadlock report shows.
   template <typename Done>
@@ -48,18 +42,17 @@ public:
 
   /// Between two looks.
   void rest(SimThread& self, Category category, const Waitable& reason) {
-    const Duration turn = yields_ ? turn_ + draws_.exponential(jitter_) : turn_;
     if (yields_ && self.shares_core()) {
-      self.spend(turn, category);
+      self.spend(turn_, category);
       self.yield();
     } else if (!watches_) {
       threads_.push_back(&self);
       self.wait(reason, category);
-      self.spend(turn, category);
-    } else if (line_.watch(self, turn)) {
+      self.spend(turn_, category);
+    } else if (line_.watch(self, turn_)) {
       self.wait(reason, category);
     } else {
-      self.spend(turn, category);
+      self.spend(turn_, category);
     }
   }
 
@@ -75,8 +68,6 @@ private:
   Duration turn_;
   bool watches_;
   bool yields_;
-  Duration jitter_;
-  RandomStream draws_;
   std::vector<SimThread*> threads_;
 };
 

@@ -6,9 +6,7 @@ namespace contend {
 
 Tickets::Tickets(Engine& engine, const Host& host, std::string_view name, Duration turn, Spinners::Loop loop)
     : ticket_line_(engine, host, name), serving_line_(engine, host, std::string(name) + "/now_serving"),
-      spinners_(serving_line_, turn, loop) {
-  spinners_.jitter(host.futex().call_jitter, engine.stream(std::string(name) + "/yield"));
-}
+      spinners_(serving_line_, turn, loop) {}
 
 void Tickets::take(SimThread& self, Category category, const Waitable& reason) {
   ticket_line_.atomic(self, category);

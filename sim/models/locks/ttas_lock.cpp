@@ -9,9 +9,7 @@ namespace contend {
 TtasLock::TtasLock(Engine& engine, const Host& host, const LockParameters& parameters, std::string_view name,
                    Duration turn, Spinners::Loop loop)
     : Lock(engine, name), parameters_(parameters), line_(engine, host, name), spinners_(line_, turn, loop),
-      backoff_(engine.stream(std::string(name) + "/backoff")) {
-  spinners_.jitter(host.futex().call_jitter, engine.stream(std::string(name) + "/yield"));
-}
+      backoff_(engine.stream(std::string(name) + "/backoff")) {}
 
 void TtasLock::do_lock(SimThread& self, Category category) {
   Duration limit = parameters_.backoff_minimum;
