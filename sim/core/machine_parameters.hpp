@@ -47,8 +47,11 @@ struct SchedulerParameters {
   Duration slice{};   ///< cfs: the shortest slice; eevdf: every slice. Zero: nothing is known of the scheduler
   Duration
       wakeup_granularity{};  ///< cfs: a thread that wakes up takes the core from one that has had so much more of it
+  Duration short_sleep{};    ///< eevdf: who slept no longer takes the core on waking up, others wait for the slice's end; zero:
+                             ///< a slice protects its thread from all of them, and nothing does afterwards
   Duration tick{};           ///< slices end at timer interrupts, one in so much time; zero: exactly
   Duration tick_cost{};      ///< what a timer interrupt takes from the thread that runs
+  Duration wake_call{};      ///< paid instead of futex.wake_call when the sleeper's core needs no interrupt from another one
   Duration context_switch{}; ///< from one thread to another of the same process
   Duration process_switch{}; ///< on top when the other one belongs to another process
   Duration switch_jitter{};  ///< mean of the exponential delay on top of each switch (kernel locks, cache misses)

@@ -301,6 +301,19 @@ void Scheduler::wake(SimThread& thread, const SimThread& waker, TimePoint runnab
   task.alarm.at(runnable);
 }
 
+/// A core that idles, or must leave its thread, has to be told by an interrupt, which is the dear part; another one sees its
+/// queue in time.
+Duration Scheduler::wake_call(const SimThread& thread, const SimThread& waker, Duration interrupting) {
+  Task& task = task_of(thread);
+  task.waker_core = waker.host() == number_ ? waker.core() : -1;
+  const Core& core = core_for(task);
+  if (core.number == task.waker_core) {
+    return parameters_.wake_call;
+  }
+  task.slept = now() - task.ran_until;
+  return core.current == nullptr || core.queue->would_preempt(task) ? interrupting : parameters_.wake_call;
+}
+
 void Scheduler::yield(SimThread& self) {
   if (giving_up()) {
     return;
@@ -562,6 +575,7 @@ void Scheduler::woken(Task& task) {
   charge(task.thread, task.since, now() - task.since, task.category);
   task.activity = Task::Activity::acting;
   task.since = now();
+  task.slept = now() - task.ran_until;
   Core& core = core_for(task);
   if (core.current == nullptr) {
     enqueue(core, task, FairQueue::Arrival::woken);
@@ -577,8 +591,9 @@ void Scheduler::woken(Task& task) {
   }
 }
 
-/// Where a thread that wakes up goes: an idle core if there is one, its last one first, then near ones; else its last one, or
-/// that of the thread that woke it when fewer wait there (select_task_rq_fair()).
+/// Where a thread that wakes up goes: an idle core if there is one, its last one first, then near ones; else its last one
+/// (select_task_rq_fair()). Linux may choose the waker's core instead, by averages of load over some 30 ms, which are about
+/// equal for cores that are crowded; the lengths of queues at this moment, which sort threads by process, are not what it sees.
 Scheduler::Core& Scheduler::core_for(const Task& task) {
   Core& last = *task.core;
   if (last.current == nullptr) {
@@ -592,15 +607,7 @@ Scheduler::Core& Scheduler::core_for(const Task& task) {
       nearest = core.get();
     }
   }
-  if (nearest != nullptr) {
-    return *nearest;
-  }
-  const auto waker = static_cast<std::size_t>(task.waker_core);
-  if (task.waker_core >= 0 && waker < cores_.size() && task.allowed.test(waker) &&
-      cores_[waker]->queue->length() < last.queue->length()) {
-    return *cores_[waker];
-  }
-  return last;
+  return nearest != nullptr ? *nearest : last;
 }
 
 Scheduler::Core& Scheduler::shortest_queue(const CoreSet& allowed) {
