@@ -56,16 +56,17 @@ struct Scheduler::Task : FairEntity {
   Core* ran_on = nullptr; ///< where its caches are warm
   State state = State::runnable;
   Activity activity = Activity::acting;
-  Category category{};  ///< of the activity, or of its sleep
-  TimePoint since;      ///< its time is charged up to here; lies ahead while it gets onto a core
-  Duration left;        ///< computing
-  Duration stolen;      ///< timer interrupts during what cannot be interrupted
-  TimePoint ran_until;  ///< when it had a core last
-  bool resumed = false; ///< what it waits, or is about to wait for, has come
-  Duration latency;     ///< of the idle core on which it wakes up
-  int waker_core = -1;  ///< -1: not known
-  TaskEvent step;       ///< the end of computing, or of getting onto a core
-  TaskEvent alarm;      ///< resume_at() and wake()
+  Category category{};   ///< of the activity, or of its sleep
+  TimePoint since;       ///< its time is charged up to here; lies ahead while it gets onto a core
+  Duration left;         ///< computing
+  Duration stolen;       ///< timer interrupts during what cannot be interrupted
+  TimePoint ran_until;   ///< when it had a core last
+  bool resumed = false;  ///< what it waits, or is about to wait for, has come
+  Duration latency;      ///< of the idle core on which it wakes up
+  int waker_core = -1;   ///< -1: not known
+  bool to_waker = false; ///< it goes there if no core idles
+  TaskEvent step;        ///< the end of computing, or of getting onto a core
+  TaskEvent alarm;       ///< resume_at() and wake()
 };
 
 /// The interrupt at which a slice may end.
@@ -129,7 +130,8 @@ private:
 
 Scheduler::Scheduler(Engine& engine, const Host& host, int number, const SchedulerParameters& parameters, int cores)
     : CorePolicy(engine), host_(host), number_(number), parameters_(parameters),
-      jitter_(engine.stream("host " + std::to_string(number) + "/scheduler")) {
+      jitter_(engine.stream("host " + std::to_string(number) + "/scheduler")),
+      placement_(engine.stream("host " + std::to_string(number) + "/scheduler/placement")) {
   if (cores < 1 || cores > host.topology().hardware_threads()) {
     throw std::invalid_argument("a scheduler shares between 1 and " +
                                 std::to_string(host.topology().hardware_threads()) + " cores, not " +
@@ -297,6 +299,7 @@ void Scheduler::wake(SimThread& thread, const SimThread& waker, TimePoint runnab
   }
   Task& task = task_of(thread);
   task.waker_core = waker.host() == number_ ? waker.core() : -1;
+  task.to_waker = parameters_.waker_affinity > 0.0 && placement_.uniform() < parameters_.waker_affinity;
   task.latency = latency;
   task.alarm.at(runnable);
 }
@@ -306,6 +309,7 @@ void Scheduler::wake(SimThread& thread, const SimThread& waker, TimePoint runnab
 Duration Scheduler::wake_call(const SimThread& thread, const SimThread& waker, Duration interrupting) {
   Task& task = task_of(thread);
   task.waker_core = waker.host() == number_ ? waker.core() : -1;
+  task.to_waker = false;
   const Core& core = core_for(task);
   if (core.number == task.waker_core) {
     return parameters_.wake_call;
@@ -591,9 +595,10 @@ void Scheduler::woken(Task& task) {
   }
 }
 
-/// Where a thread that wakes up goes: an idle core if there is one, its last one first, then near ones; else its last one
-/// (select_task_rq_fair()). Linux may choose the waker's core instead, by averages of load over some 30 ms, which are about
-/// equal for cores that are crowded; the lengths of queues at this moment, which sort threads by process, are not what it sees.
+/// Where a thread that wakes up goes: an idle core if there is one, its last one first, then near ones; else its last one, or
+/// sometimes the waker's (select_task_rq_fair()). Linux compares averages of load over some 30 ms for that, which are about
+/// equal for cores that are crowded; lengths of queues at this moment, which would sort threads by process, are not what it
+/// sees. Hence a coin (wake()).
 Scheduler::Core& Scheduler::core_for(const Task& task) {
   Core& last = *task.core;
   if (last.current == nullptr) {
@@ -607,7 +612,12 @@ Scheduler::Core& Scheduler::core_for(const Task& task) {
       nearest = core.get();
     }
   }
-  return nearest != nullptr ? *nearest : last;
+  if (nearest != nullptr) {
+    return *nearest;
+  }
+  const auto waker = static_cast<std::size_t>(task.waker_core);
+  const bool may = task.waker_core >= 0 && waker < cores_.size() && task.allowed.test(waker);
+  return may && task.to_waker ? *cores_[waker] : last;
 }
 
 Scheduler::Core& Scheduler::shortest_queue(const CoreSet& allowed) {

@@ -108,6 +108,7 @@ private:
   std::vector<std::unique_ptr<Task>> tasks_; ///< by thread id
   std::unique_ptr<Balancing> balancing_;
   RandomStream jitter_;
+  RandomStream placement_;
   Counters counters_;
 };
 

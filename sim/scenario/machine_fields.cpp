@@ -73,6 +73,9 @@ Section scheduler_fields() {
   s.field("switch_jitter", &P::switch_jitter, any_time, "mean of the exponential delay on top of each switch");
   s.field("cache_refill", &P::cache_refill, any_time,
           "refilling a thread's caches after others used its core, at most as long as they used it");
+  s.field(
+      "waker_affinity", &P::waker_affinity, RealRule{0.0, 1.0},
+      "share of wake-ups that go to the waker's core although it is busy; others go back to the thread's last core");
   s.field("cache_hot", &P::cache_hot, any_time,
           "a thread that ran so short ago stays on its core when another one falls idle");
   s.field("balance_period", &P::balance_period, any_time,
