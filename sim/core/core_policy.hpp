@@ -42,6 +42,8 @@ public:
   virtual void resume_at(SimThread& thread, TimePoint time) = 0;
   /// `waker` ends the sleep of `thread`, which can run from `runnable` on; where a core idles, after another `latency`.
   virtual void wake(SimThread& thread, const SimThread& waker, TimePoint runnable, Duration latency) = 0;
+  /// What it costs `waker` to wake `thread`, where that is `interrupting` if another core has to be interrupted.
+  [[nodiscard]] virtual Duration wake_call(const SimThread& thread, const SimThread& waker, Duration interrupting) = 0;
   /// Others that wait for the core may have it first.
   virtual void yield(SimThread& self) = 0;
   /// `self` has ended.

@@ -141,6 +141,10 @@ public:
   /// As resume_at(runnable + latency), for a thread that sleeps: where it has to queue for a shared core it does so from
   /// `runnable` on, and `latency` is only paid by a core that idles.
   void wake_at(TimePoint runnable, Duration latency, const SimThread& waker);
+  /// What it costs `waker` to wake this sleeping thread, where that is `interrupting` if another core has to be interrupted.
+  [[nodiscard]] Duration wake_call(const SimThread& waker, Duration interrupting) const {
+    return policy_ == nullptr ? interrupting : policy_->wake_call(*this, waker, interrupting);
+  }
 
   /// Cache lines that this thread had to fetch from elsewhere so far.
   [[nodiscard]] std::uint64_t line_transfers() const { return line_transfers_; }

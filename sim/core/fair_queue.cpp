@@ -43,9 +43,11 @@ public:
 
   Duration slice_left() const override { return std::max(Duration{}, ideal_slice() - current_->ran); }
 
-  bool preempts(const FairEntity& woken) override { // wakeup_preempt_entity()
+  bool preempts(FairEntity& woken) override { // wakeup_preempt_entity()
     return current_->vruntime - woken.vruntime > virtual_time(parameters_.wakeup_granularity, woken.weight);
   }
+
+  bool would_preempt(const FairEntity& /*sleeper*/) const override { return false; }
 
   void yielded() override { skip_ = current_; }
 
@@ -95,10 +97,13 @@ public:
   using FairQueue::FairQueue;
 
   FairEntity* best() override {
-    if (current_ != nullptr && protected_now() && !yielding_) {
+    if (current_ != nullptr && protected_now() && !yielding_ && favoured_ == nullptr) {
       return current_;
     }
     yielding_ = false;
+    if (FairEntity* const favoured = std::exchange(favoured_, nullptr); favoured != nullptr) {
+      return favoured;
+    }
     const std::int64_t mean = average();
     FairEntity* first = nullptr;
     for_each([&](FairEntity& entity) {
@@ -117,7 +122,18 @@ public:
         (Wide{left} * current_->weight + FairEntity::normal_weight - 1) / FairEntity::normal_weight));
   }
 
-  bool preempts(const FairEntity& woken) override { return best() == &woken; }
+  bool preempts(FairEntity& woken) override {
+    if (parameters_.short_sleep == Duration{}) {
+      return best() == &woken;
+    }
+    if (woken.slept > parameters_.short_sleep || woken.vruntime > average()) {
+      return false;
+    }
+    favoured_ = &woken;
+    return true;
+  }
+
+  bool would_preempt(const FairEntity& sleeper) const override { return sleeper.slept <= parameters_.short_sleep; }
 
   void yielded() override { // yield_task_fair() of Linux 6.18: the rest of the slice is given up
     if (current_->vruntime <= average()) {
@@ -160,6 +176,11 @@ private:
     const std::int64_t mean = average();
     const std::int64_t weight = total_weight();
     // The average moves when the entity joins: it is put as far away as makes its lag right afterwards.
+    if (arrival == Arrival::woken && parameters_.short_sleep > Duration{}) {
+      // It stayed in the queue, not to run, until others had had as much (delayed dequeue).
+      const std::int64_t others = entity.slept.count() / (1 + static_cast<std::int64_t>(length()));
+      entity.lag = std::min<std::int64_t>(entity.lag + others, std::max<std::int64_t>(entity.lag, 0));
+    }
     const std::int64_t lag = arrival == Arrival::started || weight == 0
                                  ? 0
                                  : static_cast<std::int64_t>(Wide{entity.lag} * (weight + entity.weight) / weight);
@@ -168,6 +189,7 @@ private:
     entity.deadline = entity.vruntime + (arrival == Arrival::started ? ahead / 2 : ahead);
   }
   void departs(FairEntity& entity) override { // update_entity_lag()
+    favoured_ = favoured_ == &entity ? nullptr : favoured_;
     const std::int64_t limit = virtual_time(std::max(parameters_.slice * 2, parameters_.tick), entity.weight);
     last_average_ = average();
     entity.lag = std::clamp(last_average_ - entity.vruntime, -limit, limit);
@@ -183,6 +205,7 @@ private:
   std::int64_t protected_until_ = 0; ///< virtual runtime at which the running one has had its slice
   std::int64_t last_average_ = 0;
   bool yielding_ = false;
+  FairEntity* favoured_ = nullptr; ///< has woken up, and goes next
 };
 
 } // namespace

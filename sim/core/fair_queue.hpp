@@ -30,6 +30,7 @@ struct FairEntity {
   std::int64_t deadline = 0;       ///< eevdf
   std::int64_t lag = 0;            ///< eevdf: what it was owed when it left a queue
   Duration ran{};                  ///< since it was given the core last
+  Duration slept{};                ///< before it woke up last
   const FairQueue* home = nullptr; ///< the queue that `vruntime` is compared in
 };
 
@@ -63,7 +64,9 @@ public:
   /// What is left of the running one's slice, should nothing change.
   [[nodiscard]] virtual Duration slice_left() const = 0;
   /// `woken`, which waits here, should have the core at once. Requires: somebody runs.
-  [[nodiscard]] virtual bool preempts(const FairEntity& woken) = 0;
+  [[nodiscard]] virtual bool preempts(FairEntity& woken) = 0;
+  /// Whether a thread that sleeps would probably take the core if it woke up now, for what telling the core costs.
+  [[nodiscard]] virtual bool would_preempt(const FairEntity& sleeper) const = 0;
   /// The running one asks for others to go first; call best() next.
   virtual void yielded() = 0;
 

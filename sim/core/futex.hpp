@@ -35,7 +35,8 @@ public:
     self.settle();
     const FutexParameters& prices = host_.futex();
     const Duration call =
-        (sleepers_.empty() ? prices.empty_wake_call : prices.wake_call) + jitter_.exponential(prices.call_jitter);
+        (sleepers_.empty() ? prices.empty_wake_call : sleepers_.front()->wake_call(self, prices.wake_call)) +
+        jitter_.exponential(prices.call_jitter);
     Duration spent = call;
     int woken = 0;
     while (woken < count && !sleepers_.empty()) {

@@ -66,15 +66,20 @@ struct SchedulerParameters {
   Duration latency{}; ///< cfs: within this time every thread of a core has a turn, while slices are not too short
   Duration slice{};   ///< cfs: the shortest slice; eevdf: every slice. Zero: nothing is known of the scheduler
   Duration
-      wakeup_granularity{};  ///< cfs: a thread that wakes up takes the core from one that has had so much more of it
-  Duration tick{};           ///< slices end at timer interrupts, one in so much time; zero: exactly
-  Duration tick_cost{};      ///< what a timer interrupt takes from the thread that runs
-  Duration context_switch{}; ///< from one thread to another of the same process
-  Duration process_switch{}; ///< on top when the other one belongs to another process
-  Duration switch_jitter{};  ///< mean of the exponential delay on top of each switch (kernel locks, cache misses)
-  Duration cache_refill{};   ///< a thread's caches after others have used its core, at most as long as they used it
-  Duration cache_hot{};      ///< a thread that ran so short ago stays on its core when another one falls idle
-  Duration balance_period{}; ///< how often the lengths of run queues are compared
+      wakeup_granularity{}; ///< cfs: a thread that wakes up takes the core from one that has had so much more of it
+  Duration
+      short_sleep{}; ///< eevdf: who slept no longer takes the core on waking up, others wait for the slice's end; zero:
+                     ///< a slice protects its thread from all of them, and nothing does afterwards
+  Duration tick{};   ///< slices end at timer interrupts, one in so much time; zero: exactly
+  Duration tick_cost{}; ///< what a timer interrupt takes from the thread that runs
+  Duration wake_call{}; ///< paid instead of futex.wake_call when the sleeper's core needs no interrupt from another one
+  Duration context_switch{};   ///< from one thread to another of the same process
+  Duration process_switch{};   ///< on top when the other one belongs to another process
+  Duration switch_jitter{};    ///< mean of the exponential delay on top of each switch (kernel locks, cache misses)
+  Duration cache_refill{};     ///< a thread's caches after others have used its core, at most as long as they used it
+  double waker_affinity = 0.0; ///< share of wake-ups that go to the waker's core although it is busy
+  Duration cache_hot{};        ///< a thread that ran so short ago stays on its core when another one falls idle
+  Duration balance_period{};   ///< how often the lengths of run queues are compared
 };
 
 } // namespace contend

@@ -56,16 +56,17 @@ struct Scheduler::Task : FairEntity {
   Core* ran_on = nullptr; ///< where its caches are warm
   State state = State::runnable;
   Activity activity = Activity::acting;
-  Category category{};  ///< of the activity, or of its sleep
-  TimePoint since;      ///< its time is charged up to here; lies ahead while it gets onto a core
-  Duration left;        ///< computing
-  Duration stolen;      ///< timer interrupts during what cannot be interrupted
-  TimePoint ran_until;  ///< when it had a core last
-  bool resumed = false; ///< what it waits, or is about to wait for, has come
-  Duration latency;     ///< of the idle core on which it wakes up
-  int waker_core = -1;  ///< -1: not known
-  TaskEvent step;       ///< the end of computing, or of getting onto a core
-  TaskEvent alarm;      ///< resume_at() and wake()
+  Category category{};   ///< of the activity, or of its sleep
+  TimePoint since;       ///< its time is charged up to here; lies ahead while it gets onto a core
+  Duration left;         ///< computing
+  Duration stolen;       ///< timer interrupts during what cannot be interrupted
+  TimePoint ran_until;   ///< when it had a core last
+  bool resumed = false;  ///< what it waits, or is about to wait for, has come
+  Duration latency;      ///< of the idle core on which it wakes up
+  int waker_core = -1;   ///< -1: not known
+  bool to_waker = false; ///< it goes there if no core idles
+  TaskEvent step;        ///< the end of computing, or of getting onto a core
+  TaskEvent alarm;       ///< resume_at() and wake()
 };
 
 /// The interrupt at which a slice may end.
@@ -129,7 +130,8 @@ private:
 
 Scheduler::Scheduler(Engine& engine, const Host& host, int number, const SchedulerParameters& parameters, int cores)
     : CorePolicy(engine), host_(host), number_(number), parameters_(parameters),
-      jitter_(engine.stream("host " + std::to_string(number) + "/scheduler")) {
+      jitter_(engine.stream("host " + std::to_string(number) + "/scheduler")),
+      placement_(engine.stream("host " + std::to_string(number) + "/scheduler/placement")) {
   if (cores < 1 || cores > host.topology().hardware_threads()) {
     throw std::invalid_argument("a scheduler shares between 1 and " +
                                 std::to_string(host.topology().hardware_threads()) + " cores, not " +
@@ -297,8 +299,23 @@ void Scheduler::wake(SimThread& thread, const SimThread& waker, TimePoint runnab
   }
   Task& task = task_of(thread);
   task.waker_core = waker.host() == number_ ? waker.core() : -1;
+  task.to_waker = parameters_.waker_affinity > 0.0 && placement_.uniform() < parameters_.waker_affinity;
   task.latency = latency;
   task.alarm.at(runnable);
+}
+
+/// A core that idles, or must leave its thread, has to be told by an interrupt, which is the dear part; another one sees its
+/// queue in time.
+Duration Scheduler::wake_call(const SimThread& thread, const SimThread& waker, Duration interrupting) {
+  Task& task = task_of(thread);
+  task.waker_core = waker.host() == number_ ? waker.core() : -1;
+  task.to_waker = false;
+  const Core& core = core_for(task);
+  if (core.number == task.waker_core) {
+    return parameters_.wake_call;
+  }
+  task.slept = now() - task.ran_until;
+  return core.current == nullptr || core.queue->would_preempt(task) ? interrupting : parameters_.wake_call;
 }
 
 void Scheduler::yield(SimThread& self) {
@@ -562,6 +579,7 @@ void Scheduler::woken(Task& task) {
   charge(task.thread, task.since, now() - task.since, task.category);
   task.activity = Task::Activity::acting;
   task.since = now();
+  task.slept = now() - task.ran_until;
   Core& core = core_for(task);
   if (core.current == nullptr) {
     enqueue(core, task, FairQueue::Arrival::woken);
@@ -578,7 +596,9 @@ void Scheduler::woken(Task& task) {
 }
 
 /// Where a thread that wakes up goes: an idle core if there is one, its last one first, then near ones; else its last one, or
-/// that of the thread that woke it when fewer wait there (select_task_rq_fair()).
+/// sometimes the waker's (select_task_rq_fair()). Linux compares averages of load over some 30 ms for that, which are about
+/// equal for cores that are crowded; lengths of queues at this moment, which would sort threads by process, are not what it
+/// sees. Hence a coin (wake()).
 Scheduler::Core& Scheduler::core_for(const Task& task) {
   Core& last = *task.core;
   if (last.current == nullptr) {
@@ -596,11 +616,8 @@ Scheduler::Core& Scheduler::core_for(const Task& task) {
     return *nearest;
   }
   const auto waker = static_cast<std::size_t>(task.waker_core);
-  if (task.waker_core >= 0 && waker < cores_.size() && task.allowed.test(waker) &&
-      cores_[waker]->queue->length() < last.queue->length()) {
-    return *cores_[waker];
-  }
-  return last;
+  const bool may = task.waker_core >= 0 && waker < cores_.size() && task.allowed.test(waker);
+  return may && task.to_waker ? *cores_[waker] : last;
 }
 
 Scheduler::Core& Scheduler::shortest_queue(const CoreSet& allowed) {

@@ -58,6 +58,7 @@ public:
   void resume(SimThread& thread) override;
   void resume_at(SimThread& thread, TimePoint time) override;
   void wake(SimThread& thread, const SimThread& waker, TimePoint runnable, Duration latency) override;
+  [[nodiscard]] Duration wake_call(const SimThread& thread, const SimThread& waker, Duration interrupting) override;
   void yield(SimThread& self) override;
   void ended(SimThread& self) override;
   [[nodiscard]] bool has_work() const override;
@@ -107,6 +108,7 @@ private:
   std::vector<std::unique_ptr<Task>> tasks_; ///< by thread id
   std::unique_ptr<Balancing> balancing_;
   RandomStream jitter_;
+  RandomStream placement_;
   Counters counters_;
 };
 

@@ -183,11 +183,8 @@ int Process::next_target(SimThread& self) {
 
 /// sched_yield(). Where the thread has its core to itself, the system call is all there is to it.
 void Process::yield(SimThread& self) const {
-  if (self.shares_core()) {
-    self.yield();
-  } else {
-    self.owe(settings_.waiting.yield, Category::poll_idle);
-  }
+  self.owe(settings_.waiting.yield, Category::poll_idle);
+  self.yield();
 }
 
 ProgressSource::Rest Process::rest(SimThread& self, std::int64_t limit) {

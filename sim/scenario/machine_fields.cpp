@@ -79,14 +79,22 @@ Section scheduler_fields() {
   s.field("slice", &P::slice, any_time, "cfs: the shortest slice; eevdf: every slice; 0 ns: not known");
   s.field("wakeup_granularity", &P::wakeup_granularity, any_time,
           "cfs: a thread that wakes up takes the core from one that has had so much more of it");
+  s.field("short_sleep", &P::short_sleep, any_time,
+          "eevdf: who slept no longer takes the core on waking up, others wait for the end of the slice; 0 ns: a slice "
+          "protects its thread from all of them, and nothing does afterwards");
   s.field("tick", &P::tick, any_time,
           "slices end at interrupts of the timer, one in so much time; 0 ns: exactly, and there is no such interrupt");
   s.field("tick_cost", &P::tick_cost, any_time, "what an interrupt of the timer takes from the thread that runs");
+  s.field("wake_call", &P::wake_call, any_time,
+          "paid instead of futex.wake_call when the sleeper's core needs no interrupt from another one");
   s.field("context_switch", &P::context_switch, any_time, "from one thread to another of the same process");
   s.field("process_switch", &P::process_switch, any_time, "on top when the other one belongs to another process");
   s.field("switch_jitter", &P::switch_jitter, any_time, "mean of the exponential delay on top of each switch");
   s.field("cache_refill", &P::cache_refill, any_time,
           "refilling a thread's caches after others used its core, at most as long as they used it");
+  s.field(
+      "waker_affinity", &P::waker_affinity, RealRule{0.0, 1.0},
+      "share of wake-ups that go to the waker's core although it is busy; others go back to the thread's last core");
   s.field("cache_hot", &P::cache_hot, any_time,
           "a thread that ran so short ago stays on its core when another one falls idle");
   s.field("balance_period", &P::balance_period, any_time,

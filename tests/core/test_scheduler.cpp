@@ -216,6 +216,52 @@ TEST_CASE("eevdf lets a thread that wakes up wait for the end of the slice", "[s
   CHECK(ran <= TimePoint::at(37_ms)); // one slice, or the turn of both
 }
 
+TEST_CASE("eevdf: with a limit for short sleeps, who slept longer waits for the end of the slice", "[scheduler]") {
+  SchedulerParameters parameters = test::free_scheduler("eevdf");
+  parameters.short_sleep = 1_ms;
+  const bool is_short = GENERATE(true, false);
+  SharedHost shared(1, parameters);
+  Reason reason("the alarm");
+  TimePoint ran;
+  SimThread& sleeper = shared.spawn("sleeper", [&](SimThread& self) {
+    self.wait(reason, Category::blocked, Waiting::asleep);
+    ran = self.now();
+  });
+  shared.spawn("hog", [](SimThread& self) { compute(self, 60_ms); });
+  const Duration sleep = is_short ? Duration{500_us} : Duration{1'100_us};
+  CallEvent alarm(shared.engine, [&] { sleeper.resume(); });
+  shared.engine.schedule(alarm, TimePoint::at(sleep));
+  shared.engine.run();
+  if (is_short) {
+    CHECK(ran == TimePoint::at(sleep));
+  } else {
+    CHECK(ran > TimePoint::at(sleep));
+    CHECK(ran <= TimePoint::at(sleep + parameters.slice));
+  }
+}
+
+TEST_CASE("waker affinity decides where a thread goes that finds no idle core", "[scheduler]") {
+  SchedulerParameters parameters = test::free_scheduler("cfs");
+  parameters.balance_period = Duration{};
+  parameters.waker_affinity = GENERATE(0.0, 1.0);
+  SharedHost shared(2, parameters);
+  Futex word(shared.engine, shared.host, "word");
+  int woken_on = -1;
+  SimThread& sleeper = shared.spawn("sleeper", [&](SimThread& self) {
+    word.wait(self, Category::blocked, [] { return true; });
+    woken_on = self.core();
+  });
+  shared.spawn_on(1, "waker", [&](SimThread& self) {
+    compute(self, 10_ms);
+    word.wake(self, 1, Category::software);
+    compute(self, 200_ms);
+  });
+  shared.spawn_on(0, "hog", [](SimThread& self) { compute(self, 200_ms); });
+  shared.engine.run();
+  CHECK(sleeper.finished());
+  CHECK(woken_on == (parameters.waker_affinity > 0.5 ? 1 : 0));
+}
+
 TEST_CASE("an idle core lets a thread that wakes up start after the latency", "[scheduler]") {
   FutexParameters futex;
   futex.wait_call = 1_us;
@@ -223,6 +269,7 @@ TEST_CASE("an idle core lets a thread that wakes up start after the latency", "[
   futex.wake_latency = 30_us;
   SchedulerParameters parameters = test::free_scheduler("cfs");
   parameters.context_switch = 5_us;
+  parameters.wake_call = 1_us;
   parameters.wakeup_granularity = Duration{};
   const bool own_core = GENERATE(true, false);
   SharedHost shared(2, parameters, 1, futex);
@@ -242,7 +289,7 @@ TEST_CASE("an idle core lets a thread that wakes up start after the latency", "[
     CHECK(ran == TimePoint::at(132_us)); // the call, then the latency
   } else {
     // The sleeper slept at 1 us, the waker came on the core with a switch; no idle core had to wake up.
-    CHECK(ran == TimePoint::at(1_us + 5_us + 102_us + 5_us));
+    CHECK(ran == TimePoint::at(1_us + 5_us + 101_us + 5_us));
   }
 }
 

@@ -15,6 +15,7 @@ from contend.errors import InputError
 from contend.report import page as report_page
 from contend.report import source
 from contend.report.timeline import Window, choose_window
+from fakes import REPOSITORY
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -397,3 +398,17 @@ def test_explanations_of_explain_are_read(core: FakeCore, scenario: Path) -> Non
     explanation = source.read_explanation(Path("here"))
     assert explanation is not None
     assert explanation.locks[0].waits[0].waiter == "receiver"
+
+
+def test_a_validation_becomes_a_section(results: Path, tmp_path: Path, capsys: Capture) -> None:
+    shipped = REPOSITORY / "validation" / "published" / "threads.json"
+    assert main(["report", str(results), "--no-simulate", "--validation", str(shipped), "--quiet"]) == 0
+    page = (results / "report.html").read_text(encoding="utf-8")
+    assert '<section class="validation" id="validation-1"><h2>Validation: threads</h2>' in page
+    assert 'href="#validation-1"' in page
+    assert "ucx-one-lock" in page
+    for number, text in enumerate(("nonsense", "[]", '{"points": 3}', '{"points": []}')):
+        bad = tmp_path / f"bad{number}.json"
+        bad.write_text(text, encoding="utf-8")
+        assert main(["report", str(results), "--no-simulate", "--validation", str(bad), "--quiet"]) == 2
+        assert str(bad) in capsys.readouterr().err

@@ -26,7 +26,10 @@ Make: TypeAlias = Callable[["Run", list[Path], list[Path], Path, Path], None]
 
 
 class Calibrate(BaseModel):
-    """How the profile of a run is made first: see `contend calibrate`."""
+    """How the profile of a run is made first: see `contend calibrate`.
+
+    `messages` is the length of its simulations, that of the run's if not given; `budget` is in minutes.
+    """
 
     model_config = ConfigDict(extra="forbid")
     base: str
@@ -34,6 +37,9 @@ class Calibrate(BaseModel):
     window: int | None = None
     exclude: list[str] = Field(default_factory=list)
     starts: int = Field(default=3, ge=1, le=20)
+    posterior: bool = True
+    messages: int | None = Field(default=None, ge=100)
+    budget: float = Field(default=10.0, gt=0)
 
 
 class Run(BaseModel):

@@ -125,14 +125,14 @@ def sections(result: JsonObject) -> list[str]:
     return parts
 
 
-def html_section(result: JsonObject, title: str) -> str:
+def html_section(result: JsonObject, title: str, anchor: str = "validation") -> str:
     """The section of `contend report`: self-contained, with the pictures inside."""
     from contend.accuracy.pictures import pictures
 
     svg = {name: data.decode() for name, data in pictures(result).items() if name.endswith(".svg")}
     drawn = "".join(f"<figure>{text[text.index('<svg') :]}</figure>" for text in svg.values())
     return (
-        f'<section class="validation"><h2>{html.escape(title)}</h2>'
+        f'<section class="validation" id="{html.escape(anchor)}"><h2>{html.escape(title)}</h2>'
         f"{_html_table(SUMMARY_HEAD, summary_rows(result))}{drawn}"
         f"{_html_table(GROUP_HEAD, group_rows(result))}"
         f"<details><summary>held-out points</summary>{_html_table(POINT_HEAD, point_rows(result))}</details></section>"

@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import combinations
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 import numpy as np
 
 from contend.accuracy.baselines import baseline, serial_lock, usl
+from contend.accuracy.document import point_rows, sections
+from contend.errors import InputError
+from contend.files import read_text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from pathlib import Path
 
     from contend.accuracy.predict import Predicted
     from contend.calibrate.problem import Unpredicted
@@ -209,6 +214,30 @@ def result_json(
         ],
         "stand_ins": sorted({point.stand_in for point in points if point.stand_in}),
     }  # fmt: skip
+
+
+def read_result(path: Path) -> JsonObject:
+    """Reads what `contend validate --json` wrote.
+
+    Raises:
+        InputError: It is something else.
+    """
+    try:
+        document = json.loads(read_text(path, "validation result"))
+    except ValueError as error:
+        raise InputError(f"{path}: not JSON: {error}") from error
+    try:
+        _check(document)
+        sections(document)
+        point_rows(document)
+    except (KeyError, TypeError, ValueError, AttributeError, IndexError) as error:
+        raise InputError(f"{path} is no result of 'contend validate --json': {error!r}") from error
+    return cast("JsonObject", document)
+
+
+def _check(document: Any) -> None:  # noqa: ANN401 - any JSON value
+    if not isinstance(document, dict) or not isinstance(document["points"], list):
+        raise TypeError("no list of points")
 
 
 def _point_json(point: Predicted) -> JsonObject:

@@ -188,7 +188,6 @@ def scenario_layers(
         _apply_option(mapping, document, name, value)
     if iterations is not None and "iterations" in workload:
         workload["iterations"] = min(int(workload["iterations"]), iterations)
-        workload["warmup_iterations"] = min(int(workload.get("warmup_iterations", 1)), 1)
     if isinstance(size := workload.get("message_size"), int):
         workload["message_size"] = f"{size} B"
     document["workload"] = workload

@@ -177,8 +177,8 @@ def comparison(
         threads = None if how.threads is None else ",".join(map(str, how.threads))
         calibrate(
             datasets=datasets, base=how.base, out=out, mapping=mapping, threads=threads, window=how.window,
-            exclude=how.exclude, starts=how.starts, messages=chosen_run.messages, seed=chosen_run.seed, jobs=jobs,
-            work=work, quiet=quiet,
+            exclude=how.exclude, starts=how.starts, messages=how.messages or chosen_run.messages,
+            seed=chosen_run.seed, jobs=jobs, work=work, quiet=quiet, posterior=how.posterior, budget=how.budget,
         )  # fmt: skip
 
     results, written = regenerate(root, chosen, run, make_profile)

@@ -11,6 +11,7 @@ from contend.cli.completion import scenario_names
 from contend.errors import InputError
 
 if TYPE_CHECKING:
+    from contend.jsontypes import JsonObject
     from contend.report.content import Content, Watch, Wishes
 
 
@@ -56,6 +57,10 @@ def report(
         float | None, typer.Option("--from", metavar="US", min=0.0, help="Begin of the time line, simulated us.")
     ] = None,
     end: Annotated[float | None, typer.Option("--to", metavar="US", help="Its end.")] = None,
+    validation: Annotated[
+        list[Path] | None,
+        typer.Option(metavar="FILE", help="A result of `contend validate --json`, as a section; repeatable."),
+    ] = None,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print no progress.")] = False,
 ) -> None:
     """Writes one HTML page that holds everything about a run, for a browser without a network, a phone, or paper.
@@ -74,6 +79,7 @@ def report(
 
     if end is not None and end <= (begin or 0.0):
         raise InputError(f"--to {end:g} is not after --from {begin or 0:g}")
+    validations = [_validation(file) for file in validation or []]  # before minutes are spent
     overrides = [parse_override(text) for text in set_ or []]
     for path, value in (("run.seed", seed), ("run.replications", replications), ("workload.iterations", iterations)):
         if value is not None:
@@ -100,12 +106,18 @@ def report(
     target = out if out is not None else default
     if not target.parent.is_dir():
         raise InputError(f"--out {target}: there is no folder {target.parent}")
-    page = render_page(content)
+    page = render_page(content, validations)
     write_file(target, page)
     if not quiet:
         for remark in content.remarks:
             typer.echo(f"note: {remark}")
         typer.echo(f"wrote {target} ({len(page) / 1e6:.1f} MB)")
+
+
+def _validation(file: Path) -> tuple[str, JsonObject]:
+    from contend.accuracy.scores import read_result
+
+    return f"Validation: {file.stem}", read_result(file)
 
 
 def _place(text: str) -> tuple[str, str]:

@@ -22,6 +22,7 @@ from contend.tables import SPC, count_text, interval_text
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from contend.jsontypes import JsonObject
     from contend.report.content import Content
     from contend.report.measures import Measure
     from contend.report.source import ExplanationFile
@@ -74,11 +75,12 @@ class Setting:
     origin: str
 
 
-def render_page(content: Content) -> bytes:
+def render_page(content: Content, validations: Sequence[tuple[str, JsonObject]] = ()) -> bytes:
     """The page.
 
     Args:
         content: Results with at least one point, and what else there is.
+        validations: Titles and results of `contend validate`, a section each.
     """
     charts = make_charts(content.results, content.explanation, content.stretch)
     environment = jinja2.Environment(
@@ -104,12 +106,19 @@ def render_page(content: Content) -> bytes:
         smallest_wait=_SMALLEST_WAIT,
         settings=_settings(content),
         provenance=_provenance(content),
+        validations=[Markup(one) for one in _validation_sections(validations)],  # noqa: S704 - escaped there
         data=Markup(_safe_json({"charts": charts.specifications, "data": charts.data})),  # noqa: S704 - escaped there
         style=Markup((_FOLDER / "page.css").read_text(encoding="utf-8")),  # noqa: S704 - a file of this package
         script=Markup((_FOLDER / "page.js").read_text(encoding="utf-8")),  # noqa: S704 - a file of this package
         library=Markup(chart_library()),  # noqa: S704 - generated from the package vl-convert
     )
     return page.encode()
+
+
+def _validation_sections(validations: Sequence[tuple[str, JsonObject]]) -> list[str]:
+    from contend.accuracy.document import html_section
+
+    return [html_section(result, title, f"validation-{place}") for place, (title, result) in enumerate(validations, 1)]
 
 
 @cache
