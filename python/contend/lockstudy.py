@@ -1,6 +1,6 @@
 """The lock study: predictions of acquisition costs against published measurements, set by set.
 
-validation/locks/study.json says which scenario mirrors which row of which published set, published.json holds the sets.
+validation/locks/sets.json says which scenario mirrors which row of which published set, published.json holds the sets.
 The machine profiles are fitted to the points with the fewest threads (contend.lockfit); all others are predictions.
 """
 
@@ -193,7 +193,7 @@ def load_sets(root: Path, only: str | None = None) -> list[LockSet]:
         InputError: A file is not usable, or no set is called so.
     """
     folder = root / "validation" / "locks"
-    study = json.loads(read_text(folder / "study.json", "study"))
+    study = json.loads(read_text(folder / "sets.json", "study"))
     published = {entry["id"]: entry for entry in json.loads(read_text(folder / "published.json", "published sets"))}
     _resolved.clear()
     sets = [

@@ -67,7 +67,7 @@ private:
     Mode mode;
   };
   struct Watcher {
-    SimThread* thread;
+    SimThread* thread = nullptr;
     TimePoint looked;
     Duration turn;
   };

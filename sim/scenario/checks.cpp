@@ -773,7 +773,7 @@ Problem retry_without_attempts(const PointConfig& point) {
   const LockUseParameters& workload = point.workload.lock_use;
   if (workload.operation == "try-lock" || workload.retry == Duration{})
     return {};
-  return "only the operation \"try-lock\" makes attempts, not \"" + workload.operation + "\"";
+  return R"(only the operation "try-lock" makes attempts, not ")" + workload.operation + "\"";
 }
 
 /// Locks and their lines are simulated objects.

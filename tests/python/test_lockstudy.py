@@ -14,7 +14,7 @@ from contend.lockstudy import LockSet, Row, SetResult, as_markdown, kendall_tau,
 from contend.scenario import Point
 from fakes import REPOSITORY
 
-STUDY = json.loads((REPOSITORY / "validation/locks/study.json").read_text())
+STUDY = json.loads((REPOSITORY / "validation/locks/sets.json").read_text())
 PUBLISHED = {entry["id"]: entry for entry in json.loads((REPOSITORY / "validation/locks/published.json").read_text())}
 
 

@@ -154,7 +154,7 @@ def locks(
     """Compares simulated lock costs with published measurements, set by set.
 
     Writes results.json and results.md; with --only, only where --out says. --fit writes the fitted prices into the
-    machine profiles and the producers' own work into study.json.
+    machine profiles and the producers' own work into sets.json.
     """
     from contend.files import make_writable_directory, write_file, write_files
     from contend.lockfit import fit as fit_set
@@ -168,7 +168,7 @@ def locks(
     engine = make_engine("contend")
     count = jobs or default_jobs()
     if fit:
-        study = json.loads((folder / "study.json").read_text(encoding="utf-8"))
+        study = json.loads((folder / "sets.json").read_text(encoding="utf-8"))
         for lock_set in load_sets(root, only):
             if not lock_set.entry["fit"] and not lock_set.entry.get("fit_workload"):
                 continue
@@ -182,7 +182,7 @@ def locks(
             if not quiet:
                 print(f"{lock_set.name}: {found.points} points, cost {found.cost_before:.4f} -> {found.cost_after:.4f}")
                 print("".join(f"    {path} = {text}\n" for path, text in found.values.items()), end="")
-        write_file(folder / "study.json", (json.dumps(study, indent=1, ensure_ascii=False) + "\n").encode())
+        write_file(folder / "sets.json", (json.dumps(study, indent=1, ensure_ascii=False) + "\n").encode())
     results = [predict(lock_set, engine, count) for lock_set in load_sets(root, only)]
     table = as_markdown(results)
     target = out if out is not None else (folder if only is None else None)
