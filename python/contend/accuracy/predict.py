@@ -2,8 +2,8 @@
 
 The prediction itself is what the profile's values give. The interval comes from draws of the parameters, each simulated
 with random numbers of its own, and from the discrepancy that the calibration found: it is one for the measured median,
-so the measurement's own error is in it too. A profile that was not calibrated gives draws from the ranges of its
-values.
+so the measurement's own error is in it too. A profile without posterior gives draws from the ranges of its values, and
+its fit's residuals tell the discrepancy.
 """
 
 from __future__ import annotations
@@ -40,6 +40,7 @@ _NOISE_DRAWS = 64
 _RANGE_DRAWS = 24
 _REPLICATIONS = (100, 101)
 _NO_PRICES = "topology"
+_MEDIAN_TO_DEVIATION = 1.4826  # of a normal distribution's absolute deviations
 
 
 @dataclass(frozen=True)
@@ -254,7 +255,7 @@ def _configs(
 ) -> tuple[list[JsonObject], list[float]]:
     """Configurations with drawn parameters, and the discrepancy of each draw."""
     if stored is None:
-        return _from_ranges(profile, target, min(draws, _RANGE_DRAWS), seed), []
+        return _from_ranges(profile, target, min(draws, _RANGE_DRAWS), seed), _residual_spread(profile, target)
     scopes = {MACHINE, *scope_keys(target.dataset)}
     configs = []
     for values in stored.values[:draws]:
@@ -265,6 +266,15 @@ def _configs(
                 set_path(config, path, value)
         configs.append(config)
     return configs, list(stored.discrepancy[:draws])
+
+
+def _residual_spread(profile: JsonObject, target: Target) -> list[float]:
+    """What a fit without posterior says of the model's discrepancy: the spread of its residuals, by their median."""
+    scopes = set(scope_keys(target.dataset))
+    for part in (profile.get("calibration") or {}).get("fits", ()):
+        if scopes & {one["scope"] for one in part["parameters"]}:
+            return [_MEDIAN_TO_DEVIATION * math.log1p(part["error_pct"]["median"] / 100)]
+    return []
 
 
 def _from_ranges(profile: JsonObject, target: Target, draws: int, seed: int) -> list[JsonObject]:
