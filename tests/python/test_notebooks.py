@@ -19,8 +19,8 @@ def cells(path: Path) -> list[tuple[str, str]]:
     return [(cell.cell_type, cell.source) for cell in notebook.cells]
 
 
-def test_there_are_five() -> None:
-    assert len(TEXTS) == 5
+def test_there_are_six() -> None:
+    assert len(TEXTS) == 6
 
 
 @pytest.mark.parametrize("text", TEXTS, ids=lambda path: path.stem)
