@@ -177,12 +177,12 @@ million.frame().select("processes", (1e3 / pl.col("message_rate")).alias("barrie
 # - **Then look for words that all threads write.** With the locks gone, the communicator's reference count alone takes a sixth of perfect
 #   scaling. Counters in shared objects are what to ask a library for next.
 # - **Threads that fill one buffer: use partitions if one of them is late by about the time that the buffer takes on the wire.** Then the
-#   perceived bandwidth doubles; for much larger buffers every design has the bandwidth of the wire, for much smaller ones all that counts
+#   perceived bandwidth is up to twice that of the wire; for much larger buffers every design has the bandwidth of the wire, for much smaller ones all that counts
 #   is how long the threads take to meet. Partitions that the library starts only when somebody waits gain nothing at all.
 # - **Let ready partitions leave together, with a notification in place of a flush**: half as much again at the peak, which comes at twice the
 #   buffer, and never worse from a megabyte on.
-# - **More tasks than cores: coroutines, not processes of the operating system.** A message between coroutines costs as much as one between
-#   two cores, a message between processes that share a core more than ten times that. Choose their number for the caches (128 in each
+# - **More tasks than cores: coroutines, not processes of the operating system.** A message between coroutines costs half as much again as
+#   one between two cores that share memory, and a fifteenth of one between processes that share a core. Choose their number for the caches (128 in each
 #   OS process here, 2.4 times as fast as 2), not for the number of cores.
 # - **Mind who waits.** With round robin everybody who waits is switched to: a token that runs against the order of the queue pays a round for each
 #   hop. Communicate in rank order, or let the scheduler block.
