@@ -8,12 +8,12 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <map>
 #include <set>
 #include <string>
+#include <unistd.h>
 #include <utility>
 #include <vector>
 
@@ -22,8 +22,9 @@ using nlohmann::json;
 
 namespace {
 
+/// Tests run side by side, each in a process of its own.
 struct File {
-  File() : path(std::filesystem::temp_directory_path() / ("contend_trace_" + std::to_string(std::rand()) + ".json")) {}
+  File() : path(std::filesystem::temp_directory_path() / ("contend_trace_" + std::to_string(getpid()) + ".json")) {}
   ~File() { std::filesystem::remove(path); }
   File(const File&) = delete;
   File& operator=(const File&) = delete;

@@ -200,7 +200,7 @@ def test_options_and_cases_change_layers(tmp_path: Path) -> None:
     layers = scenario_layers(used, found, found.points[0], iterations=7)
     assert layers["library"] == {"preset": "ob1-base", "instances": {"count": 8, "assignment": "dedicated"}}
     assert layers["workload"] == {
-        "kind": "multirate", "message_size": "0 B", "iterations": 7, "warmup_iterations": 1, "pairs": 4,
+        "kind": "multirate", "message_size": "0 B", "iterations": 7, "pairs": 4,
     }  # fmt: skip
     with pytest.raises(InputError, match="does not say what the library's option 'spc' means"):
         scenario_layers(used, found, found.points[1])
