@@ -15,14 +15,15 @@
 # # Calibrate your machine
 #
 # A prediction is worth what its machine profile is worth. A profile has some tens of physical parameters: prices of cache-line transfers,
-# futex calls, steps of the network interface. Each should come from a measurement that isolates it. This notebook shows how far one gets
-# with what is there today:
+# futex calls, steps of the network interface. Each should come from a measurement that isolates it. This notebook shows the
+# thinking behind it:
 #
 # 1. which parameters matter for a question, so that one knows what to measure;
 # 2. how well measured rates pin a parameter down, tried where the truth is known;
 # 3. how predictions compare with what was measured.
 #
-# There is no command that fits a whole profile to measurements yet. `contend measure` collects them (`docs/measuring.md`).
+# `contend measure` collects measurements (`docs/measuring.md`), `contend calibrate` fits a whole profile to them (`docs/calibration.md`), and
+# `contend validate` judges it on what was kept aside. Here the steps are shown one by one.
 
 # %%
 import json
@@ -193,5 +194,5 @@ with pl.Config(float_precision=0, tbl_rows=12, tbl_cols=12):
 # - **Fit to some numbers of pairs, check at others**, as in the last picture. A fit that is only right where it was fitted is of no use.
 # - **Do not count targets of calibration as predictions.** Of the study's numbers above, those are marked.
 #
-# What is missing here is a fit of a whole profile with intervals; until then, change single values with `with_` or write a profile of your
-# own (`contend schema profile`), and say for each value where it comes from.
+# Then let `contend calibrate DATASETS --base PROFILE -o mine.json` fit a whole profile, with intervals and with the points kept aside written
+# into it, and look at `contend validate mine.json DATASETS` before you use it.

@@ -1,5 +1,6 @@
 """Direct identification, split and mapping: the parts of a calibration that need no simulation."""
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ from contend.catalogs import PROFILES
 from contend.datasets import Dataset, read_dataset, read_datasets
 from contend.errors import InputError
 from contend.jsontypes import JsonObject
+from fakes import REPOSITORY
 
 
 def machine_points() -> list[dict[str, Any]]:
@@ -118,12 +120,15 @@ def test_several_machines_identify_nothing(tmp_path: Path) -> None:
     assert "several machines" in skipped[0].reason
 
 
-def test_every_rule_names_a_parameter_or_one_to_come() -> None:
-    sections = set(base()) | {"scheduler", "tcp", "shared_memory"}  # a profile may leave these out
+def test_every_rule_names_a_parameter_that_exists() -> None:
+    schema = json.loads((REPOSITORY / "schemas/profile.schema.json").read_text())
     for rule in RULES:
         first, *rest = rule.path.split(".")
-        assert rest
-        assert first == "fabric" or rest[0] in sections
+        if first == "machine":
+            section, name = rest
+            assert name in schema["properties"][section]["properties"], rule.path
+        else:
+            assert (first, *rest) in {("fabric", "latency"), ("fabric", "bandwidth")}, rule.path
 
 
 def curves(tmp_path: Path) -> list[Dataset]:

@@ -70,7 +70,7 @@ def _misses(claims: Sequence[JsonObject]) -> str:
 
 def _value(claim: JsonObject) -> str:
     value = claim.get("predicted")
-    return f"{value:.4g}" if isinstance(value, int | float) else str(claim.get("problem") or "-")
+    return f"{value:.4g}" if isinstance(value, int | float) else str(claim.get("problem") or "-").partition("\n")[0]
 
 
 def _comparison(one: Comparison) -> list[str]:

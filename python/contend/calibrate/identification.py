@@ -100,7 +100,7 @@ RULES: tuple[Rule, ...] = (
     Rule("machine.scheduler.context_switch", "machine", _machine("yield", threads=2),
          "sched_yield from one thread to the next on a core, without the call",
          minus=(_machine("yield", threads=1),)),
-    Rule("machine.scheduler.yield_call", "machine", _machine("yield", threads=1),
+    Rule("machine.waiting.yield", "machine", _machine("yield", threads=1),
          "sched_yield alone on the core"),
     Rule("machine.software.copy_bandwidth", "machine", _machine("memcpy", message_size=4096, memory="cold"),
          "copy of 4 KiB that no cache of the core holds", rate="message_size"),

@@ -182,7 +182,7 @@ def write_synthetic(  # noqa: PLR0917 - all of one stage
 
 
 def _dataset(study: Study, name: str, extra: dict[str, object]) -> JsonObject:
-    placeholder = {"samples": [1.0], "unit": "msg/s"}
+    to_be_simulated = {"samples": [1.0], "unit": "msg/s"}  # the rates of a trial take its place
     return {
         "dataset": f"synthetic_{name}",
         "machine": {"id": "synthetic", "cpu": "the simulator"},
@@ -195,7 +195,7 @@ def _dataset(study: Study, name: str, extra: dict[str, object]) -> JsonObject:
             "message_size": "0 B",
             **extra,
         },
-        "points": [{"parameters": {"pairs": pairs}, "message_rate": placeholder} for pairs in study.pairs],
+        "points": [{"parameters": {"pairs": pairs}, "message_rate": to_be_simulated} for pairs in study.pairs],
     }
 
 
