@@ -8,35 +8,21 @@
 //       for each k in targets: lock(k); made = poll(k); unlock; if made: break
 //       yield
 //
-// The lock is taken, not tried. Yielding is free here: every thread has its core to itself.
+// The lock is taken, not tried. Whether an idle turn ends in a yield is the design's choice (yield_when_idle).
 #pragma once
 
-#include "models/progress/progress_engine.hpp"
-
-#include <cstdint>
-#include <vector>
+#include "models/progress/periodic.hpp"
 
 namespace contend {
 
-class PerTargetProgress final : public ProgressEngine {
+class PerTargetProgress final : public PeriodicProgress {
 public:
-  explicit PerTargetProgress(const ProgressParts& parts)
-      : source_(parts.source), global_every_(parts.design.global_every) {}
+  explicit PerTargetProgress(const ProgressParts& parts) : PeriodicProgress(parts) {}
 
-  void wait(SimThread& self, SyncObject& sync) override;
-  int test(SimThread& self, SyncObject& sync, ProgressSource& /*source*/) override {
-    return progress(self, sync, ++turns_of(self) % global_every_ == 0);
-  }
-  void completed(SimThread& /*self*/, SyncObject& sync) override { source_.end_rest_of(sync); }
+  int test(SimThread& self, SyncObject& sync, ProgressSource& /*source*/) override { return turn(self, sync); }
 
 private:
-  int progress(SimThread& self, SyncObject& sync, bool everything);
-  std::int64_t& turns_of(const SimThread& self);
-
-  ProgressSource& source_;
-  std::int64_t global_every_;
-  int polling_ = 0;                 ///< threads that wait
-  std::vector<std::int64_t> turns_; ///< by thread id
+  int poll_targets(SimThread& self, SyncObject& sync, bool further) override;
 };
 
 } // namespace contend
