@@ -67,6 +67,13 @@ Problem pairs_without_pairwise(const PointConfig& point) {
   return "the " + workload.pattern + " pattern counts workload.senders and workload.receivers, not pairs";
 }
 
+Problem handshake_without_pairs(const PointConfig& point) {
+  const MultirateParameters& workload = point.workload.multirate;
+  if (workload.pattern == "pairwise" || workload.handshake == "pair")
+    return {};
+  return "only the pairwise pattern has handshakes of pairs; the others speak for all on a communicator of their own";
+}
+
 Problem many_where_one_is_said(const PointConfig& point) {
   const MultirateParameters& workload = point.workload.multirate;
   if (workload.pattern == "one-to-many" && workload.senders != 1)
@@ -812,6 +819,7 @@ constexpr std::array checks{Check{"machine.topology.cores_per_socket", too_many_
                             Check{"workload.pattern", wrong_count_for_pairwise, "multirate"},
                             Check{"workload.pattern", many_where_one_is_said, "multirate"},
                             Check{"workload.pairs", pairs_without_pairwise, "multirate"},
+                            Check{"workload.handshake", handshake_without_pairs, "multirate"},
                             Check{"workload.pairs", oversubscribed, "multirate"},
                             Check{"library.protocol.eager_limit", inline_above_eager},
                             Check{"machine.nic.max_contexts", too_few_contexts, "multirate"},

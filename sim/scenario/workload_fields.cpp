@@ -26,6 +26,10 @@ Section multirate_fields() {
           "pattern pairwise: all entities meet in every iteration, or only before the timed part; threads that share a "
           "communicator should meet, or pairs take each other's messages until all wait");
   s.field("communicator_per_pair", &P::communicator_per_pair, FlagRule{}, "each pair has a communicator of its own");
+  s.field(
+      "handshake", &P::handshake, ChoiceRule{{"pair", "world"}},
+      "pattern pairwise: where ready words and acknowledgements travel, on the pair's communicator or on one that all "
+      "pairs share (as in the published benchmark), where threads of a process take each other's");
   s.field("allow_overtaking", &P::allow_overtaking, FlagRule{}, "messages need not match in the order sent");
   s.field("any_tag", &P::any_tag, FlagRule{}, "receives accept any tag");
   return s.finish();

@@ -36,6 +36,7 @@ void MultiratePairwise::begin_iteration(SimThread& self, const Entity& entity, i
 void MultiratePairwise::run_sender(SimThread& self, const Entity& entity, int communicator) {
   Process& process = *entity.process;
   const int peer = rank_of(Role::receiver, entity.number);
+  const int words = handshake_communicator(communicator);
   const int ready_tag = parameters().window;
   const int acknowledgement = parameters().window + 1;
   std::vector<Request*> requests(static_cast<std::size_t>(parameters().window));
@@ -44,13 +45,13 @@ void MultiratePairwise::run_sender(SimThread& self, const Entity& entity, int co
     if (parameters().barrier_every_iteration) {
       meet(self, entity);
     }
-    process.recv(self, communicator, peer, ready_tag, 1);
+    process.recv(self, words, peer, ready_tag, 1);
     for (int k = 0; k < parameters().window; ++k) {
       requests[static_cast<std::size_t>(k)] =
           process.isend(self, communicator, peer, k, parameters().message_size_bytes);
     }
     process.waitall(self, requests);
-    process.recv(self, communicator, peer, acknowledgement, 1);
+    process.recv(self, words, peer, acknowledgement, 1);
   }
   note_progress(self, iterations());
 }
@@ -58,6 +59,7 @@ void MultiratePairwise::run_sender(SimThread& self, const Entity& entity, int co
 void MultiratePairwise::run_receiver(SimThread& self, const Entity& entity, int communicator) {
   Process& process = *entity.process;
   const int peer = rank_of(Role::sender, entity.number);
+  const int words = handshake_communicator(communicator);
   const int ready_tag = parameters().window;
   const int acknowledgement = parameters().window + 1;
   std::vector<Request*> requests(static_cast<std::size_t>(parameters().window));
@@ -70,9 +72,9 @@ void MultiratePairwise::run_receiver(SimThread& self, const Entity& entity, int 
     if (parameters().barrier_every_iteration) {
       meet(self, entity);
     }
-    process.send(self, communicator, peer, ready_tag, 1);
+    process.send(self, words, peer, ready_tag, 1);
     process.waitall(self, requests);
-    process.send(self, communicator, peer, acknowledgement, 1);
+    process.send(self, words, peer, acknowledgement, 1);
   }
   note_progress(self, iterations());
 }

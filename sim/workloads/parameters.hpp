@@ -27,6 +27,9 @@ struct MultirateParameters {
   /// its multirate.c. The other patterns always meet.
   bool barrier_every_iteration = true;
   bool communicator_per_pair = false;
+  /// Pairwise: where a pair's ready word and its acknowledgement travel. pair: where its data does; world: on a communicator
+  /// that all pairs share, as in the benchmark, where threads of a process take each other's words.
+  std::string handshake = "pair";
   bool allow_overtaking = false;
   bool any_tag = false;
 };

@@ -12,25 +12,27 @@ void Pairwise::iterate_sender(Entity& entity, std::int64_t iteration) {
   const MPI_Comm communicator = communicators().channel(entity.number);
   const int peer = workload().rank_of(Role::receiver, entity.number);
   const int window = static_cast<int>(workload().window);
+  const MPI_Comm words = workload().handshake == "world" ? communicators().world() : communicator;
   const int ready = window;
   const int acknowledgement = window + 1;
   if (workload().barrier_every_iteration) {
     meet_all(entity);
   }
-  receive_word(communicator, peer, ready);
+  receive_word(words, peer, ready);
   const auto number = static_cast<std::uint32_t>(entity.number);
   for (int k = 0; k < window; ++k) {
     send(entity, communicator, peer, k,
          {number, number, static_cast<std::uint32_t>(iteration), static_cast<std::uint32_t>(k)});
   }
   complete(entity);
-  receive_word(communicator, peer, acknowledgement);
+  receive_word(words, peer, acknowledgement);
 }
 
 void Pairwise::iterate_receiver(Entity& entity, std::int64_t iteration) {
   const MPI_Comm communicator = communicators().channel(entity.number);
   const int peer = workload().rank_of(Role::sender, entity.number);
   const int window = static_cast<int>(workload().window);
+  const MPI_Comm words = workload().handshake == "world" ? communicators().world() : communicator;
   const int ready = window;
   const int acknowledgement = window + 1;
   const bool own_messages =
@@ -49,9 +51,9 @@ void Pairwise::iterate_receiver(Entity& entity, std::int64_t iteration) {
   if (workload().barrier_every_iteration) {
     meet_all(entity);
   }
-  send_word(communicator, peer, ready);
+  send_word(words, peer, ready);
   complete(entity);
-  send_word(communicator, peer, acknowledgement);
+  send_word(words, peer, acknowledgement);
 }
 
 } // namespace contend::native

@@ -24,6 +24,8 @@ void Workload::declare(Options& options) {
   options.integer("warmup-iterations", warmup_iterations, 0, 10'000'000, "iterations before the timed ones");
   options.flag("barrier-every-iteration", barrier_every_iteration, "all entities meet in every iteration; pairwise");
   options.flag("communicator-per-pair", communicator_per_pair, "each pair has a communicator of its own");
+  options.choice("handshake", handshake, {"pair", "world"},
+                 "ready words and acknowledgements travel on the pair's communicator, or on one of all; pairwise");
   options.flag("allow-overtaking", allow_overtaking, "info key mpi_assert_allow_overtaking");
   options.flag("any-tag", any_tag, "receives accept any tag");
 }
@@ -38,6 +40,9 @@ void Workload::check() const {
   }
   if (!pairwise() && !barrier_every_iteration) {
     refuse("only pattern pairwise can do without a barrier in every iteration");
+  }
+  if (!pairwise() && handshake != "pair") {
+    refuse("only pattern pairwise has handshakes of pairs");
   }
   if (pattern == "one-to-many" && senders != 1) {
     refuse("pattern one-to-many has one sender, not " + std::to_string(senders));
@@ -74,6 +79,9 @@ Json Workload::describe() const {
       .set("warmup_iterations", warmup_iterations);
   if (pairwise()) {
     result.set("barrier_every_iteration", barrier_every_iteration);
+  }
+  if (pairwise()) {
+    result.set("handshake", handshake);
   }
   result.set("communicator_per_pair", communicator_per_pair)
       .set("allow_overtaking", allow_overtaking)

@@ -23,6 +23,7 @@ struct Workload {
   std::int64_t warmup_iterations = 10;
   bool barrier_every_iteration = true;
   bool communicator_per_pair = false;
+  std::string handshake = "pair"; ///< pairwise: where ready words and acknowledgements travel: pair, world
   bool allow_overtaking = false;
   bool any_tag = false;
 
