@@ -32,7 +32,6 @@ def layouts(processes: int) -> dict[str, tuple[int, int, int]]:
 
 def child(layout: tuple[int, int, int], operation: str) -> None:
     """Runs one point and prints what it took."""
-    from contend.core import core
     from contend.scenario import find_scenario, resolve_scenario
 
     overrides = [("sweep.workload.operation", json.dumps([operation]))]
@@ -41,7 +40,7 @@ def child(layout: tuple[int, int, int], operation: str) -> None:
     point = resolve_scenario(find_scenario("scale_colocated"), overrides).points[0]
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     begin = time.monotonic()
-    result = json.loads(core().run_point(point.config_json, 0))
+    result = json.loads(point.compiled.run(0))
     took = time.monotonic() - begin
     after = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     print(json.dumps({"s": took, "bytes": (after - before) * 1024, "simulated_s": result["elapsed_s"]}))

@@ -1,9 +1,10 @@
+# ruff: noqa: INP001 - a program, not a package
 """What the sweep machinery costs: 10,000 short scenarios, with it and without.
 
 Without it, the same configurations are simulated on as many threads, and the answers thrown away. Then the sweep, with
-laying out the points, the store and the tables. Then again, with everything in the store. With --kill the command line
-runs in a process of its own, is killed with SIGKILL in the middle, runs again, and its results are compared with those of
-the uninterrupted sweep.
+laying out the points, the store and the tables. Then again, with everything in the store. With --kill the command
+line runs in a process of its own, is killed with SIGKILL in the middle, runs again, and its results are compared with
+those of the uninterrupted sweep.
 
     .venv/bin/python benchmarks/sweep.py --json sweep.json --kill
 """
@@ -20,13 +21,18 @@ import sys
 import tempfile
 import time
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
 import contend
 from contend.runner import CoreEngine, default_jobs
 from contend.workers import Crew
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from contend.scenario import Point
 
 GRID = {
     "workload.pairs": list(range(1, 21)),
@@ -47,10 +53,10 @@ def measured(what: Any) -> tuple[Any, dict[str, float]]:  # noqa: ANN401
     return result, {"wall_s": time.monotonic() - begin, "cpu_s": cpu}
 
 
-def simulate_only(configs: list[str], jobs: int) -> None:
+def simulate_only(points: Sequence[Point], jobs: int) -> None:
     """The simulations and nothing else."""
     engine = CoreEngine()
-    for done in Crew(lambda config: engine.run_point(config, 0, trace_hash=False), configs, jobs):
+    for done in Crew(lambda point: engine.run_point(point, 0, trace_hash=False), points, jobs):
         if done.error is not None:
             raise done.error
 
@@ -99,11 +105,11 @@ def main() -> None:
     scenario = contend.load("fig5_2a_base").with_(OVERRIDES)
     gridded = scenario.over(GRID)
     rows = [dict(zip(GRID, point.parameters.values(), strict=True)) for point in gridded.points[:count]]
-    configs = [point.config_json for point in gridded.points[:count]]
+    points = gridded.points[:count]
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        simulate_only(configs[:100], jobs)  # the first runs are slower
-        _, bare = measured(lambda: simulate_only(configs, jobs))
+        simulate_only(points[:100], jobs)  # the first runs are slower
+        _, bare = measured(lambda: simulate_only(points, jobs))
         results, full = measured(
             lambda: contend.sweep(scenario, rows, store=folder / "store", jobs=jobs, progress=False)
         )

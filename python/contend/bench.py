@@ -178,13 +178,12 @@ def _simulate_scenario() -> JsonObject:
     points = [p for p in resolved.points if _SCENARIO_PAIRS in p.parameters.values()]
     if len(points) != 1:
         raise ContendError(f"the scenario {_SCENARIO} has no single point with {_SCENARIO_PAIRS} pairs")
-    config = points[0].config_json
     engine = CoreEngine()
     messages = simulated_s = 0.0
     events = runs = 0
     started = time.perf_counter()
     while (wall_s := time.perf_counter() - started) < _SCENARIO_RUN_S or runs == 0:
-        result = json.loads(engine.run_point(config, runs, trace_hash=False))
+        result = json.loads(engine.run_point(points[0], runs, trace_hash=False))
         messages += result["counters"]["messages_received"]
         simulated_s += result["simulated_s"]
         events += result["events"]

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from contend.core import fingerprint
 from contend.errors import ContendError, InputError
 from contend.runner import CoreEngine
+from contend.scenario import Point
 from contend.sweep_tasks import Failed, Finished, Task, simulate
 
 if TYPE_CHECKING:
@@ -44,7 +45,10 @@ def run_batch(wanted: str, batch: Sequence[tuple[str, int]]) -> list[Answer]:
     engine = CoreEngine()
     answers: list[Answer] = []
     for config, replication in batch:
-        outcome = simulate(engine, config, replication)
+        try:
+            outcome = simulate(engine, Point.of(config), replication)
+        except InputError as error:
+            outcome = Failed(str(error))
         if isinstance(outcome, Failed):
             answers.append((None, 0.0, outcome.message))
         else:
@@ -94,7 +98,7 @@ class Cluster:
         version = fingerprint()
 
         def submit(batch: Batch, attempt: int) -> None:
-            work = [(task.config, task.replication) for task in batch]
+            work = [(task.point.config_json, task.replication) for task in batch]
             future = self._client.submit(run_batch, version, work, pure=False, retries=0)
             waiting[future.key] = (future, batch, attempt)
             future.add_done_callback(done.put)

@@ -2,11 +2,43 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Protocol, TypeAlias
 
 # (platform file, from host, to host) -> (latency in s, bandwidth in byte/s, cores of the first host, of the second)
 RouteResolver: TypeAlias = Callable[[str, str, str], tuple[float, float, int, int]]
+
+
+class CorePoint(Protocol):
+    """A point as the compiled core has it: checked, and ready to run on any thread."""
+
+    @property
+    def replications(self) -> int:
+        """How many independent runs were asked for."""
+
+    @property
+    def operations(self) -> int:
+        """Messages or operations of one replication, warm-up included."""
+
+    def config(self) -> str:
+        """JSON: the configuration, every value written out."""
+
+    def identity(self) -> bytes:
+        """Everything that results depend on, to be hashed: not the name, nor the number of replications."""
+
+    def run(
+        self,
+        replication: int,
+        trace_hash: bool = False,  # noqa: FBT001, FBT002
+        explain: bool = False,  # noqa: FBT001, FBT002
+        trace_file: str = "",
+        trace_limit_bytes: int = 100_000_000,
+    ) -> str:
+        """JSON: the result of one replication. Other threads of the interpreter go on meanwhile.
+
+        Raises:
+            OSError: The trace cannot be written.
+        """
 
 
 class Core(Protocol):
@@ -34,23 +66,11 @@ class Core(Protocol):
         preset_dirs: list[str],
         route_resolver: RouteResolver,
         text: str | None = None,
-    ) -> str:
-        """JSON: {"document", "origins", "points"} of a scenario file, or of the text of one."""
+    ) -> tuple[str, Sequence[CorePoint]]:
+        """A scenario file, or the text of one: JSON {"document", "origins", "parameters" of each point}, the points."""
 
-    def run_point(  # noqa: PLR0917 - as the compiled function has it
-        self,
-        config_json: str,
-        replication: int,
-        trace_hash: bool = False,  # noqa: FBT001, FBT002
-        explain: bool = False,  # noqa: FBT001, FBT002
-        trace_file: str = "",
-        trace_limit_bytes: int = 100_000_000,
-    ) -> str:
-        """JSON: the result of one replication of one point.
-
-        Raises:
-            OSError: The trace cannot be written.
-        """
+    def point(self, config_json: str) -> CorePoint:
+        """The point that has a configuration."""
 
     def costs(self, config_json: str) -> str:
         """JSON: the prices in a point, [{"path", "doc", "value", "free"}]; "free" ones cannot be lowered."""

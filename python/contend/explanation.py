@@ -224,17 +224,17 @@ class Explanation:
 class _Explaining(CoreEngine):
     """Runs every point with its account of who waits for whom."""
 
-    def run_point(self, config: str, replication: int, *, trace_hash: bool) -> str:
+    def run_point(self, point: Point, replication: int, *, trace_hash: bool) -> str:
         del trace_hash
-        return self.explain_point(config, replication)
+        return self.explain_point(point, replication)
 
 
 class _Tolerant(CoreEngine):
     """A simulation that fails gives a result that says so: a change may make a design impossible."""
 
-    def run_point(self, config: str, replication: int, *, trace_hash: bool) -> str:
+    def run_point(self, point: Point, replication: int, *, trace_hash: bool) -> str:
         try:
-            return super().run_point(config, replication, trace_hash=trace_hash)
+            return super().run_point(point, replication, trace_hash=trace_hash)
         except (SimulationFailedError, InputError) as error:
             return json.dumps({"failed": str(error).splitlines()[0]})
 

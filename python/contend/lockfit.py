@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 
 from contend.files import read_text, write_file
 from contend.lockstudy import MEASURES
+from contend.scenario import Point
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -24,7 +25,6 @@ if TYPE_CHECKING:
     from contend.jsontypes import JsonObject
     from contend.lockstudy import LockSet
     from contend.runner import Engine
-    from contend.scenario import Point
 
 _PICOSECONDS = {"ps": 1.0, "ns": 1e3, "us": 1e6, "ms": 1e9, "s": 1e12}
 # An error beyond a factor of about three counts as if it grew no faster than linearly.
@@ -147,11 +147,11 @@ class _Problem:
         config = copy.deepcopy(target.point.config)
         for path, text in values.items():
             _place(config, path, text)
-        text = json.dumps(config)
+        point = Point(target.point.parameters, config)
         measure = MEASURES[self._set.entry["value"]]
         # As the prediction: the mean of all replications. One alone would have the simplex follow its noise.
         predicted = statistics.fmean(
-            measure(json.loads(self._engine.run_point(text, replication, trace_hash=False)), target.point)
+            measure(json.loads(self._engine.run_point(point, replication, trace_hash=False)), target.point)
             for replication in range(target.point.replications)
         )
         error = math.log(predicted / target.measured)

@@ -262,6 +262,8 @@ class Results:
 
 
 def _mean_by_key(objects: Sequence[dict[str, Any]]) -> dict[str, int | float]:
+    if len(objects) == 1:
+        return dict(objects[0])
     names = dict.fromkeys(name for entry in objects for name in entry)
     return {name: mean_number([entry.get(name, 0) for entry in objects]) for name in names}
 

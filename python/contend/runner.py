@@ -28,7 +28,7 @@ class Engine(Protocol):
     def name(self) -> str:
         """Its name on the command line."""
 
-    def run_point(self, config: str, replication: int, *, trace_hash: bool) -> str:
+    def run_point(self, point: Point, replication: int, *, trace_hash: bool) -> str:
         """Runs one replication; the result is JSON."""
 
     def stop(self) -> None:
@@ -46,26 +46,24 @@ class CoreEngine:
     def __init__(self) -> None:
         self._core: Core = core()
 
-    def run_point(self, config: str, replication: int, *, trace_hash: bool) -> str:
+    def run_point(self, point: Point, replication: int, *, trace_hash: bool) -> str:
         """Runs one replication of one point.
 
         Raises:
             SimulationFailedError: The simulation ended with an error, or was stopped.
             InputError: The configuration is not usable.
         """
-        return self._run(config, replication, trace_hash=trace_hash)
+        return self._run(point, replication, trace_hash=trace_hash)
 
-    def explain_point(self, config: str, replication: int) -> str:
+    def explain_point(self, point: Point, replication: int) -> str:
         """Like run_point; the result says under "explain" who waits for whom."""
-        return self._run(config, replication, explain=True)
+        return self._run(point, replication, explain=True)
 
-    def _run(self, config: str, replication: int, *, trace_hash: bool = False, explain: bool = False) -> str:
+    def _run(self, point: Point, replication: int, *, trace_hash: bool = False, explain: bool = False) -> str:
         try:
-            return self._core.run_point(config, replication, trace_hash, explain)
+            return point.compiled.run(replication, trace_hash, explain)
         except self._core.SimulationError as error:
             raise SimulationFailedError(str(error)) from error
-        except self._core.ScenarioError as error:
-            raise InputError(str(error)) from error
 
     def stop(self) -> None:
         """Makes running replications end soon, with an error."""
@@ -112,13 +110,7 @@ def default_jobs() -> int:
 
 def weight(point: Point) -> float:
     """Rough relative cost of a replication, for the estimate of the time left: messages or operations of a point."""
-    workload = point.config.get("workload", {})
-    product = 1.0
-    for name in ("pairs", "senders", "receivers", "window", "threads", "operations", "iterations"):
-        value = workload.get(name, 1)
-        if isinstance(value, int | float) and value > 0:
-            product *= value
-    return product
+    return float(max(1, point.compiled.operations))
 
 
 def total_weight(points: Sequence[Point]) -> float:
@@ -203,7 +195,7 @@ class _Batch:
     def _one(self, key: _Key) -> _Finished:
         index, replication = key
         begin = time.monotonic()
-        answer = self._engine.run_point(self._points[index].config_json, replication, trace_hash=self._trace_hash)
+        answer = self._engine.run_point(self._points[index], replication, trace_hash=self._trace_hash)
         result: JsonObject = json.loads(answer)
         return result, time.monotonic() - begin
 

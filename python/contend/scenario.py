@@ -17,29 +17,85 @@ from contend.simgrid import PlatformRoutes
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from contend.coretypes import CorePoint
     from contend.jsontypes import JsonObject, Scalar
 
 
-@dataclass(frozen=True)
 class Point:
-    """One point of a sweep: the values of the swept parameters and everything that the engine needs."""
+    """One point of a sweep: the values of the swept parameters and everything that the engine needs.
 
-    parameters: dict[str, Scalar]
-    config: JsonObject
+    It is given by its configuration or by the core's form of it. The other is made when somebody asks for it. Sweeps
+    never do: writing a configuration out and reading it back costs more than anything else that they do for a point.
+    """
+
+    def __init__(
+        self, parameters: dict[str, Scalar], config: JsonObject | None = None, *, compiled: CorePoint | None = None
+    ) -> None:
+        """A point, by its configuration or its compiled form."""
+        self.parameters = parameters
+        if config is not None:
+            self.config = config
+        if compiled is not None:
+            self.compiled = compiled
+
+    @staticmethod
+    def of(config_json: str) -> Point:
+        """The point that has a configuration, without swept parameters.
+
+        Raises:
+            InputError: The configuration is not usable.
+        """
+        return Point({}, compiled=_compile(config_json))
 
     @functools.cached_property
+    def config(self) -> JsonObject:
+        """Every value of the point."""
+        config: JsonObject = json.loads(self.compiled.config())
+        return config
+
+    @functools.cached_property
+    def compiled(self) -> CorePoint:
+        """The point as the core runs it.
+
+        Raises:
+            InputError: The configuration is not usable.
+        """
+        return _compile(self.config_json)
+
+    @property
     def config_json(self) -> str:
-        """The configuration as the core reads it."""
+        """The configuration as text."""
         return json.dumps(self.config)
 
     @property
     def replications(self) -> int:
         """How many independent runs were asked for."""
-        return int(self.config["run"]["replications"])
+        if "config" in self.__dict__:
+            return int(self.config["run"]["replications"])
+        return self.compiled.replications
 
     def label(self) -> str:
         """Short text such as "pairs=20 instances=1"."""
         return " ".join(f"{name}={value}" for name, value in self.parameters.items()) or "the only point"
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Point) and (self.parameters, self.config) == (other.parameters, other.config)
+
+    __hash__ = None  # type: ignore[assignment]  # its parts can be changed
+
+    def __repr__(self) -> str:
+        return f"<Point {self.label()}>"
+
+    def __reduce__(self) -> tuple[type[Point], tuple[dict[str, Scalar], JsonObject]]:
+        return Point, (self.parameters, self.config)
+
+
+def _compile(config_json: str) -> CorePoint:
+    module = core()
+    try:
+        return module.point(config_json)
+    except module.ScenarioError as error:
+        raise InputError(str(error)) from error
 
 
 @dataclass(frozen=True)
@@ -146,7 +202,7 @@ def resolve_scenario(
     presets = [str(directory) for directory in preset_directories(folder)]
     try:
         words = [] if text is None else [text]
-        answer = module.resolve(str(path), list(overrides), profiles, presets, routes, *words)
+        answer, compiled = module.resolve(str(path), list(overrides), profiles, presets, routes, *words)
     except module.ScenarioError as error:
         raise routes.failure or InputError(str(error)) from error
     except Exception:
@@ -155,7 +211,9 @@ def resolve_scenario(
             raise routes.failure from None
         raise
     resolved: JsonObject = json.loads(answer)
-    points = tuple(Point(point["parameters"], point["config"]) for point in resolved["points"])
+    points = tuple(
+        Point(parameters, compiled=point) for parameters, point in zip(resolved["parameters"], compiled, strict=True)
+    )
     if not points:
         raise InputError(f"{path}: the sweep has no points")
     return ResolvedScenario(path, resolved["document"], resolved["origins"], points)

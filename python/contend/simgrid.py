@@ -14,6 +14,7 @@ from contend.paths import executable, scenarios_directory
 
 if TYPE_CHECKING:
     from contend.jsontypes import JsonObject
+    from contend.scenario import Point
 
 PROGRAM = "contend-simgrid"
 _PLATFORM_TIMEOUT_S = 120
@@ -96,7 +97,7 @@ class SimgridEngine:
         self._lock = threading.Lock()
         self._stopped = False
 
-    def run_point(self, config: str, replication: int, *, trace_hash: bool) -> str:
+    def run_point(self, point: Point, replication: int, *, trace_hash: bool) -> str:
         """Runs one replication of one point; the answer is JSON like the core's.
 
         Raises:
@@ -118,7 +119,7 @@ class SimgridEngine:
             )
             self._running.add(process)
         try:
-            output, messages = process.communicate(config)
+            output, messages = process.communicate(point.config_json)
         finally:
             with self._lock:
                 self._running.discard(process)

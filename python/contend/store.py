@@ -13,6 +13,7 @@ import json
 import os
 import threading
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from contend.core import fingerprint
@@ -21,8 +22,6 @@ from contend.files import describe, make_writable_directory
 from contend.paths import cache_directory
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from contend.jsontypes import JsonObject
     from contend.scenario import Point
 
@@ -45,10 +44,7 @@ def default_store() -> Path:
 
 def point_key(point: Point) -> str:
     """What all replications of a point depend on. The scenario's name and the number of replications do not count."""
-    config = {key: value for key, value in point.config.items() if key != "name"}
-    config["run"] = {key: value for key, value in config["run"].items() if key != "replications"}
-    text = json.dumps(config, sort_keys=True, separators=(",", ":"))
-    return hashlib.sha256(f"{fingerprint()}\0{text}".encode()).hexdigest()
+    return hashlib.sha256(fingerprint().encode() + b"\0" + point.compiled.identity()).hexdigest()
 
 
 def run_key(point_key_: str, replication: int) -> str:
@@ -69,10 +65,11 @@ class ResultStore:
         self.folder = folder
         self.damaged = 0
         """How many files were found damaged."""
+        self._root = str(folder)
         self._made: set[str] = set()
 
-    def _path(self, key: str) -> Path:
-        return self.folder / key[:2] / key[2:]
+    def _path(self, key: str) -> str:
+        return f"{self._root}/{key[:2]}/{key[2:]}"
 
     def get(self, key: str) -> StoredRun | None:
         """The result under a key; None if there is none, or none that is whole.
@@ -82,7 +79,8 @@ class ResultStore:
         """
         path = self._path(key)
         try:
-            content = path.read_bytes()
+            with open(path, "rb", buffering=0) as file:  # noqa: PTH123 - Path objects cost as much as the file
+                content = file.read()
         except FileNotFoundError:
             return None
         except OSError as error:
@@ -109,16 +107,17 @@ class ResultStore:
         body = b'{"wall_s":%s,"result":%s}' % (repr(wall_s).encode(), answer.encode())
         path = self._path(key)
         # Not synchronised to the disk: that would cost more than a short simulation, and a checksum finds what is lost.
-        staged = path.with_name(f".{path.name}.{os.getpid()}.{threading.get_ident()}.tmp")
+        staged = f"{self._root}/{key[:2]}/.{key[2:]}.{os.getpid()}.{threading.get_ident()}.tmp"
         try:
             if key[:2] not in self._made:
-                path.parent.mkdir(exist_ok=True)
+                (self.folder / key[:2]).mkdir(exist_ok=True)
                 self._made.add(key[:2])
             try:
-                staged.write_bytes(_head(body) + body)
-                staged.replace(path)
+                with open(staged, "wb") as file:  # noqa: PTH123
+                    file.write(_head(body) + body)
+                os.replace(staged, path)  # noqa: PTH105
             except BaseException:
-                staged.unlink(missing_ok=True)
+                Path(staged).unlink(missing_ok=True)
                 raise
         except OSError as error:
             raise ContendError(

@@ -6,10 +6,11 @@ import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from contend.errors import InputError, SimulationFailedError
+from contend.errors import SimulationFailedError
 
 if TYPE_CHECKING:
     from contend.runner import Engine
+    from contend.scenario import Point
 
 
 @dataclass(frozen=True)
@@ -20,7 +21,7 @@ class Task:
     """
 
     key: str
-    config: str
+    point: Point
     replication: int
     weight: float
 
@@ -40,11 +41,11 @@ class Failed:
     message: str
 
 
-def simulate(engine: Engine, config: str, replication: int) -> Finished | Failed:
+def simulate(engine: Engine, point: Point, replication: int) -> Finished | Failed:
     """Runs one replication."""
     begin = time.perf_counter()
     try:
-        answer = engine.run_point(config, replication, trace_hash=False)
-    except (SimulationFailedError, InputError) as error:
+        answer = engine.run_point(point, replication, trace_hash=False)
+    except SimulationFailedError as error:
         return Failed(str(error))
     return Finished(answer, time.perf_counter() - begin)

@@ -155,7 +155,7 @@ class Sweep:
                     self._waiting[key].append((entry, number))
                 else:
                     self._waiting[key] = [(entry, number)]
-                    tasks.append(Task(key, entry.point.config_json, number, weight(entry.point)))
+                    tasks.append(Task(key, entry.point, number, weight(entry.point)))
             if entry.is_complete:
                 entry.close()
         return tasks
@@ -218,7 +218,7 @@ def run_here(sweep: Sweep, jobs: int, advance: Callable[[float], None]) -> None:
     engine.reset()
 
     def work(task: Task) -> None:
-        outcome = simulate(engine, task.config, task.replication)
+        outcome = simulate(engine, task.point, task.replication)
         if not (isinstance(outcome, Failed) and stopping.is_set()):
             sweep.take(task, outcome)
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from contend.core import core
-from contend.errors import InputError, SimulationFailedError
+from contend.errors import SimulationFailedError
 from contend.files import staged_file
 
 if TYPE_CHECKING:
@@ -52,15 +52,11 @@ def write_trace(point: Point, path: Path, *, limit_mb: float = DEFAULT_LIMIT_MB,
     answer = ""
     with staged_file(path) as staged:
         try:
-            answer = module.run_point(
-                point.config_json, replication, trace_file=str(staged), trace_limit_bytes=round(limit_mb * 1e6)
-            )
+            answer = point.compiled.run(replication, trace_file=str(staged), trace_limit_bytes=round(limit_mb * 1e6))
         except module.SimulationError as error:
             if staged.stat().st_size == 0:
                 raise SimulationFailedError(str(error)) from error
             failure = error
-        except module.ScenarioError as error:
-            raise InputError(str(error)) from error
     if failure is not None:
         raise SimulationFailedError(f"{failure}\n(the trace until there is in {path})") from failure
     result: JsonObject = json.loads(answer)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import queue
 import threading
 from collections import deque
 from dataclasses import dataclass
@@ -11,8 +10,8 @@ from typing import TYPE_CHECKING, Generic, TypeVar
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-# How long the main thread may sleep before it sees Ctrl-C.
-_WAKE_UP_S = 0.2
+# How often the main thread looks what is done.
+_LOOK_S = 0.05
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -38,10 +37,11 @@ class Crew(Generic[Item, Result]):
         self._work = work
         self._items = iter(items)
         self._left = len(items)
-        self._next = threading.Lock()
+        self._lock = threading.Lock()
         self._stopping = threading.Event()
         self._finished: deque[Done[Item, Result]] = deque()
-        self._news: queue.SimpleQueue[None] = queue.SimpleQueue()  # one for each that finished
+        self._unfinished = len(items)
+        self._look = threading.Event()  # all is done, or something failed
         count = min(jobs, len(items))
         self._threads = [threading.Thread(target=self._run, name=f"simulation-{i}", daemon=True) for i in range(count)]
 
@@ -49,13 +49,13 @@ class Crew(Generic[Item, Result]):
         for thread in self._threads:
             thread.start()
         while self._left:
-            try:
-                self._news.get(timeout=_WAKE_UP_S)
-            except queue.Empty:
-                continue
-            yield self._finished[0]
-            self._finished.popleft()  # only now: Ctrl-C may come at any moment before
-            self._left -= 1
+            # Not woken for each item: short ones come by the hundreds in a second, and want this thread's core.
+            self._look.wait(_LOOK_S)
+            self._look.clear()
+            while self._finished:
+                yield self._finished[0]
+                self._finished.popleft()  # only now: Ctrl-C may come at any moment before
+                self._left -= 1
 
     def stop(self, interrupt: Callable[[], None]) -> list[Done[Item, Result]]:
         """Starts nothing more, waits for what is under way, and returns what ended without being seen for sure.
@@ -72,7 +72,7 @@ class Crew(Generic[Item, Result]):
 
     def _run(self) -> None:
         while not self._stopping.is_set():
-            with self._next:
+            with self._lock:
                 try:
                     item = next(self._items)
                 except StopIteration:
@@ -82,4 +82,7 @@ class Crew(Generic[Item, Result]):
             except BaseException as error:  # noqa: BLE001 - told to whoever iterates
                 done = Done(item, None, error)
             self._finished.append(done)
-            self._news.put(None)
+            with self._lock:
+                self._unfinished -= 1
+                if done.error is not None or self._unfinished == 0:
+                    self._look.set()

@@ -1,9 +1,10 @@
-// The Python module contend._core: JSON in, JSON out. The interpreter lock is released while a simulation runs.
+// The Python module contend._core: JSON in, JSON out, and the points of a scenario as objects that can be run. The interpreter lock is released while a simulation runs.
 #include "scenario/costs.hpp"
 #include "scenario/loader.hpp"
 #include "scenario/schema.hpp"
 #include "simulation/names.hpp"
 #include "simulation/run_point.hpp"
+#include "simulation/simulation.hpp"
 
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/filesystem.h>
@@ -16,8 +17,13 @@
 
 #include <atomic>
 #include <cerrno>
+#include <cstdint>
+#include <memory>
 #include <optional>
+#include <string>
 #include <system_error>
+#include <utility>
+#include <vector>
 
 namespace nb = nanobind;
 
@@ -31,10 +37,35 @@ std::atomic<bool> stop_requested{false};
 using PythonResolver =
     std::function<std::tuple<double, double, int, int>(const std::string&, const std::string&, const std::string&)>;
 
+/// A point that is ready to run. The configuration never changes, so that any number of threads may run it.
+class PythonPoint {
+public:
+  explicit PythonPoint(PointConfig config) : config_(std::make_shared<const PointConfig>(std::move(config))) {}
+
+  [[nodiscard]] std::string config() const { return to_json(*config_).dump(); }
+  [[nodiscard]] nb::bytes identity() const {
+    const std::string text = identity_of(*config_);
+    return nb::bytes(text.data(), text.size());
+  }
+  [[nodiscard]] std::int64_t replications() const { return config_->run.replications; }
+  [[nodiscard]] std::uint64_t operations() const { return planned_operations(*config_); }
+  [[nodiscard]] std::string run(int replication, bool trace_hash, bool explain, const std::string& trace_file,
+                                std::uint64_t trace_limit_bytes) const;
+
+private:
+  std::shared_ptr<const PointConfig> config_;
+};
+
+PythonPoint point_of(const std::string& config_json) {
+  return PythonPoint(point_from_json(nlohmann::ordered_json::parse(config_json), known_names()));
+}
+
 /// A scenario file, or the text of one: then `path` stands for it in messages, and relative paths start at its folder.
-std::string resolve(const std::string& path, const std::vector<std::pair<std::string, std::string>>& overrides,
-                    const std::vector<std::string>& profile_dirs, const std::vector<std::string>& preset_dirs,
-                    const PythonResolver& route_resolver, const std::optional<std::string>& text) {
+/// Returns JSON {"document", "origins", "parameters": those of each point}, and the points.
+std::pair<std::string, std::vector<PythonPoint>>
+resolve(const std::string& path, const std::vector<std::pair<std::string, std::string>>& overrides,
+        const std::vector<std::string>& profile_dirs, const std::vector<std::string>& preset_dirs,
+        const PythonResolver& route_resolver, const std::optional<std::string>& text) {
   LoadOptions options;
   options.names = known_names();
   options.profile_directories.assign(profile_dirs.begin(), profile_dirs.end());
@@ -45,16 +76,20 @@ std::string resolve(const std::string& path, const std::vector<std::pair<std::st
     return RouteFacts{{Duration::seconds(latency), bandwidth}, from_cores, to_cores};
   };
   const std::filesystem::path file(path);
-  const ResolvedScenario scenario =
-      text ? load_scenario_text(*text, file.filename().string(), file.parent_path(), options)
-           : load_scenario(file, options);
-  nlohmann::ordered_json points = nlohmann::ordered_json::array();
-  for (const ResolvedPoint& point : scenario.points) {
-    points.push_back({{"parameters", point.parameters}, {"config", to_json(point.config)}});
+  ResolvedScenario scenario = text ? load_scenario_text(*text, file.filename().string(), file.parent_path(), options)
+                                   : load_scenario(file, options);
+  nlohmann::ordered_json parameters = nlohmann::ordered_json::array();
+  std::vector<PythonPoint> points;
+  points.reserve(scenario.points.size());
+  for (ResolvedPoint& point : scenario.points) {
+    parameters.push_back(std::move(point.parameters));
+    points.emplace_back(std::move(point.config));
   }
-  return nlohmann::ordered_json{
-      {"document", scenario.document}, {"origins", scenario.origins}, {"points", std::move(points)}}
-      .dump();
+  nlohmann::ordered_json answer = nlohmann::ordered_json::object();
+  answer["document"] = std::move(scenario.document);
+  answer["origins"] = std::move(scenario.origins);
+  answer["parameters"] = std::move(parameters);
+  return {answer.dump(), std::move(points)};
 }
 
 std::string names() {
@@ -113,8 +148,8 @@ class SimulationError : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-std::string run(const std::string& config_json, int replication, bool trace_hash, bool explain,
-                const std::string& trace_file, std::uint64_t trace_limit_bytes) {
+std::string PythonPoint::run(int replication, bool trace_hash, bool explain, const std::string& trace_file,
+                             std::uint64_t trace_limit_bytes) const {
   RunPointOptions options;
   options.hash_events = trace_hash;
   options.explain = explain;
@@ -122,9 +157,7 @@ std::string run(const std::string& config_json, int replication, bool trace_hash
   options.trace_limit_bytes = trace_limit_bytes;
   options.stop = &stop_requested;
   try {
-    return run_point(config_json, replication, options);
-  } catch (const ScenarioError&) {
-    throw;
+    return run_point(*config_, replication, options);
   } catch (const std::system_error& error) { // the trace file
     const nb::gil_scoped_acquire interpreter;
     errno = error.code().value();
@@ -145,13 +178,20 @@ NB_MODULE(_core, module) {
   const nb::exception<ScenarioError> scenario_error(module, "ScenarioError", PyExc_ValueError);
   const nb::exception<SimulationError> simulation_error(module, "SimulationError", PyExc_RuntimeError);
 
+  nb::class_<PythonPoint>(module, "Point", "A point of a sweep, ready to run.")
+      .def("config", &PythonPoint::config, "Its configuration, as JSON.")
+      .def("identity", &PythonPoint::identity, "Everything that its results depend on, to be hashed.")
+      .def_prop_ro("replications", &PythonPoint::replications)
+      .def_prop_ro("operations", &PythonPoint::operations, "Messages or operations of one replication.")
+      .def("run", &PythonPoint::run, nb::arg("replication"), nb::arg("trace_hash") = false, nb::arg("explain") = false,
+           nb::arg("trace_file") = "", nb::arg("trace_limit_bytes") = 100'000'000,
+           nb::call_guard<nb::gil_scoped_release>());
+  module.def("point", &point_of, nb::arg("config_json"), "The point that has a configuration.");
+
   module.def("version", [] { return std::string(CONTEND_VERSION); });
   module.def("known_names", &names, "Registered models by kind, as JSON.");
   module.def("resolve", &resolve, nb::arg("path"), nb::arg("overrides"), nb::arg("profile_dirs"),
              nb::arg("preset_dirs"), nb::arg("route_resolver"), nb::arg("text") = nb::none());
-  module.def("run_point", &run, nb::arg("config_json"), nb::arg("replication"), nb::arg("trace_hash") = false,
-             nb::arg("explain") = false, nb::arg("trace_file") = "", nb::arg("trace_limit_bytes") = 100'000'000,
-             nb::call_guard<nb::gil_scoped_release>());
   module.def("costs", &costs, nb::arg("config_json"), "Prices in a point's configuration, as JSON.");
   module.def("scale_costs", &scale_costs, nb::arg("config_json"), nb::arg("paths"), nb::arg("factor"));
   module.def("schema", &schema, nb::arg("kind"));

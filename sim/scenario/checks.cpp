@@ -921,21 +921,27 @@ std::string point_suffix(const ResolvedPoint& point) {
 
 void check_points(const std::vector<ResolvedPoint>& points, const std::optional<PlatformFacts>& platform,
                   const Locate& locate, Diagnostics& diagnostics) {
-  const auto report_first = [&](const char* path, const auto& find) {
-    for (const ResolvedPoint& point : points) {
-      if (const Problem problem = find(point.config); !problem.empty()) {
-        diagnostics.add(locate(path, problem + point_suffix(point)));
-        return;
-      }
-    }
+  // Point by point, because the configurations of a large sweep fit into no cache; reported check by check.
+  std::array<Problem, std::size(checks) + 1> first;
+  const auto note_first = [&](std::size_t number, const ResolvedPoint& point, const auto& find) {
+    if (!first[number].empty())
+      return;
+    if (Problem problem = find(point.config); !problem.empty())
+      first[number] = std::move(problem) + point_suffix(point);
   };
-  for (const Check& check : checks)
-    report_first(check.path, [&](const PointConfig& point) {
-      return check.workload == nullptr || point.workload.kind == check.workload ? check.find(point) : Problem();
-    });
-  if (platform)
-    report_first("machine.topology.cores_per_socket",
-                 [&](const PointConfig& point) { return other_core_count(point, *platform); });
+  for (const ResolvedPoint& point : points) {
+    for (std::size_t i = 0; i < std::size(checks); ++i) {
+      if (checks[i].workload == nullptr || point.config.workload.kind == checks[i].workload)
+        note_first(i, point, checks[i].find);
+    }
+    if (platform)
+      note_first(std::size(checks), point,
+                 [&](const PointConfig& config) { return other_core_count(config, *platform); });
+  }
+  for (std::size_t i = 0; i < first.size(); ++i) {
+    if (!first[i].empty())
+      diagnostics.add(locate(i < std::size(checks) ? checks[i].path : "machine.topology.cores_per_socket", first[i]));
+  }
 }
 
 } // namespace contend::scenario

@@ -68,6 +68,10 @@ struct ResolvedScenario {
 /// One point as JSON in canonical form, for another process.
 [[nodiscard]] nlohmann::ordered_json to_json(const PointConfig& point);
 
+/// Everything that the results of a point depend on, as text to be hashed: two points have the same text when they have the
+/// same values, but for their names and numbers of replications.
+[[nodiscard]] std::string identity_of(const PointConfig& point);
+
 /// The reverse of to_json. Strict: every value must be there. Throws ScenarioError.
 [[nodiscard]] PointConfig point_from_json(const nlohmann::ordered_json& json, const KnownNames& names);
 

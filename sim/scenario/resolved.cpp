@@ -5,7 +5,12 @@
 #include "scenario/reader.hpp"
 #include "scenario/value_codec.hpp"
 
+#include <array>
+#include <charconv>
 #include <memory>
+#include <string>
+#include <type_traits>
+#include <variant>
 
 namespace contend {
 
@@ -33,7 +38,50 @@ ordered_json dump_scenario(const PointConfig& base, const std::string& descripti
   return document;
 }
 
+namespace {
+
+void append_value(std::string& text, const Value& value) {
+  std::visit(
+      [&](const auto& plain) {
+        using Plain = std::decay_t<decltype(plain)>;
+        if constexpr (std::is_same_v<Plain, std::string>) {
+          text += plain; // one line: control characters are refused
+        } else if constexpr (std::is_same_v<Plain, bool>) {
+          text += plain ? "true" : "false";
+        } else {
+          std::array<char, 32> digits{};
+          text.append(digits.data(), std::to_chars(digits.data(), digits.data() + digits.size(), plain).ptr);
+        }
+      },
+      value);
+}
+
+/// A line for each value: "machine.cache.hit=1200".
+void append_lines(std::string& text, const Section& section, const PointConfig& point) {
+  for (const Field& field : section.fields) {
+    if (field.path == "name" || field.path == "run.replications")
+      continue;
+    text += field.path;
+    text += '=';
+    append_value(text, field.get(point));
+    text += '\n';
+  }
+  if (const Section* kind = kind_of(section, point))
+    append_lines(text, *kind, point);
+  for (const Section& inner : section.sections)
+    append_lines(text, inner, point);
+}
+
+} // namespace
+
 } // namespace scenario
+
+std::string identity_of(const PointConfig& point) {
+  std::string text;
+  text.reserve(10'000);
+  scenario::append_lines(text, scenario::scenario_fields(), point);
+  return text;
+}
 
 nlohmann::ordered_json to_json(const PointConfig& point) {
   return scenario::dump_section(scenario::scenario_fields(), point);

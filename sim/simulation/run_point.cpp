@@ -133,8 +133,7 @@ Json to_json(const ChromeTrace::Summary& trace) {
 
 } // namespace
 
-std::string run_point(std::string_view config_json, int replication, const RunPointOptions& wanted) {
-  const PointConfig config = point_from_json(Json::parse(config_json), known_names());
+std::string run_point(const PointConfig& config, int replication, const RunPointOptions& wanted) {
   SimulationOptions options;
   options.replication = replication;
   options.make_backend = wanted.make_backend;
@@ -187,6 +186,10 @@ std::string run_point(std::string_view config_json, int replication, const RunPo
     json["event_hash"] = digits.data();
   }
   return json.dump();
+}
+
+std::string run_point(std::string_view config_json, int replication, const RunPointOptions& wanted) {
+  return run_point(point_from_json(Json::parse(config_json), known_names()), replication, wanted);
 }
 
 } // namespace contend

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "core/backend.hpp"
+#include "scenario/config.hpp"
 
 #include <atomic>
 #include <cstdint>
@@ -22,9 +23,12 @@ struct RunPointOptions {
   const std::atomic<bool>* stop = nullptr;
 };
 
-/// Runs one replication of a point (contend::to_json of a PointConfig). The result has message_rate (1/s), elapsed_s and
-/// simulated_s, events, counters, time_by_category_ns by role, and what the options ask for. Throws ScenarioError for a bad
-/// point, and what simulate() throws.
+/// Runs one replication of a point. The result has message_rate (1/s), elapsed_s and
+/// simulated_s, events, counters, time_by_category_ns by role, and what the options ask for. Throws what
+/// simulate() throws.
+[[nodiscard]] std::string run_point(const PointConfig& config, int replication, const RunPointOptions& wanted = {});
+
+/// The same for contend::to_json of a point. Throws ScenarioError for a bad one.
 [[nodiscard]] std::string run_point(std::string_view config_json, int replication, const RunPointOptions& wanted = {});
 
 } // namespace contend

@@ -41,6 +41,31 @@ EXPLAIN: dict[str, Any] = {
 }
 
 
+class FakePoint:
+    """A point of the FakeCore."""
+
+    def __init__(self, core: FakeCore, config_json: str) -> None:
+        self._core = core
+        self._config_json = config_json
+
+    @property
+    def replications(self) -> int:
+        return int(json.loads(self._config_json)["run"]["replications"])
+
+    @property
+    def operations(self) -> int:
+        return int(json.loads(self._config_json)["workload"]["pairs"])
+
+    def config(self) -> str:
+        return self._config_json
+
+    def identity(self) -> bytes:
+        return self._config_json.encode()
+
+    def run(self, *arguments: Any, **options: Any) -> str:
+        return self._core.run_point(self._config_json, *arguments, **options)
+
+
 class FakeCore(SimpleNamespace):
     """Behaves as contend._core does, with a "simulation" that is a formula."""
 
@@ -75,7 +100,7 @@ class FakeCore(SimpleNamespace):
         profile_dirs: list[str],
         preset_dirs: list[str],
         route_resolver: Callable[[str, str, str], tuple[float, float, int, int]],
-    ) -> str:
+    ) -> tuple[str, list[FakePoint]]:
         document: dict[str, Any] = json.loads(Path(path).read_text())
         origins = {f"/{key}": "file" for key in document}
         document.setdefault("run", {"seed": 1, "replications": 3})
@@ -91,15 +116,20 @@ class FakeCore(SimpleNamespace):
                 route_resolver("missing.xml", "a", "b")
             except Exception as error:
                 raise self.ScenarioError(f"callback failed: {error}") from error
+        parameters = [{"pairs": pairs, "lock": lock} for lock in ("mutex", "mcs") for pairs in self.pairs]
         points = [
             {
-                "parameters": {"pairs": pairs, "lock": lock},
-                "config": {"run": document["run"], "workload": {**document["workload"], "pairs": pairs}, "lock": lock},
+                "run": document["run"],
+                "workload": {**document["workload"], "pairs": entry["pairs"]},
+                "lock": entry["lock"],
             }
-            for lock in ("mutex", "mcs")
-            for pairs in self.pairs
+            for entry in parameters
         ]
-        return json.dumps({"document": document, "origins": origins, "points": points})
+        answer = {"document": document, "origins": origins, "parameters": parameters}
+        return json.dumps(answer), [FakePoint(self, json.dumps(config)) for config in points]
+
+    def point(self, config_json: str) -> FakePoint:
+        return FakePoint(self, config_json)
 
     def costs(self, config_json: str) -> str:
         del config_json

@@ -1,5 +1,6 @@
 """Comparing two designs with paired replications."""
 
+import itertools
 import json
 import math
 import random
@@ -15,7 +16,7 @@ from contend.errors import InputError
 from contend.plots import comparison_picture_bytes
 
 if TYPE_CHECKING:
-    from fakes import FakeCore
+    from fakes import FakeCore, FakePoint
 
 Capture = pytest.CaptureFixture[str]
 
@@ -140,17 +141,20 @@ def test_both_sides_use_the_seed_and_replications_of_a(core: "FakeCore", scenari
 def test_sweeps_that_differ(core: "FakeCore", scenario: Path, capsys: Capture) -> None:
     original = core.resolve
 
-    def resolve(path: str, *rest: object) -> str:
-        answer = json.loads(original(path, *rest))  # type: ignore[arg-type]
+    def resolve(path: str, *rest: object) -> "tuple[str, list[FakePoint]]":
+        text, points = original(path, *rest)  # type: ignore[arg-type]
+        answer = json.loads(text)
         if "wider" in path:
-            answer["points"] = [p for p in answer["points"] if p["parameters"]["pairs"] > 1]
+            kept = [p["pairs"] > 1 for p in answer["parameters"]]
+            answer["parameters"] = list(itertools.compress(answer["parameters"], kept))
+            points = list(itertools.compress(points, kept))
         if "other" in path:
-            for point in answer["points"]:
-                point["parameters"]["window"] = 1
+            for parameters in answer["parameters"]:
+                parameters["window"] = 1
         if "apart" in path:
-            for point in answer["points"]:
-                point["parameters"]["pairs"] += 100
-        return json.dumps(answer)
+            for parameters in answer["parameters"]:
+                parameters["pairs"] += 100
+        return json.dumps(answer), points
 
     core.resolve = resolve  # type: ignore[method-assign]
     for name in ("wider", "other", "apart"):

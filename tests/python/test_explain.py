@@ -10,6 +10,7 @@ import pytest
 import contend
 from contend.cli import main
 from contend.explanation import changes, explain
+from contend.scenario import Point
 from fakes import REPOSITORY
 
 if TYPE_CHECKING:
@@ -117,10 +118,10 @@ class TestTheRealCore:
 
         original = runner.CoreEngine.run_point
 
-        def fragile(self: runner.CoreEngine, config: str, replication: int, *, trace_hash: bool) -> str:
-            if json.loads(config)["machine"]["nic"]["doorbell"] == "0 ns":
+        def fragile(self: runner.CoreEngine, point: Point, replication: int, *, trace_hash: bool) -> str:
+            if point.config["machine"]["nic"]["doorbell"] == "0 ns":
                 raise SimulationFailedError("deadlock at 5 ps:\n  thread a waits")
-            return original(self, config, replication, trace_hash=trace_hash)
+            return original(self, point, replication, trace_hash=trace_hash)
 
         monkeypatch.setattr(runner.CoreEngine, "run_point", fragile)
         resolved = contend.resolve(BASE, {**SMALL, "workload.pairs": 1})

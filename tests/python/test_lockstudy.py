@@ -125,15 +125,14 @@ class AnalyticEngine:
 
     name = "analytic"
 
-    def run_point(self, config: str, replication: int, *, trace_hash: bool) -> str:
-        point = json.loads(config)
-        machine = point["machine"]
+    def run_point(self, point: Point, replication: int, *, trace_hash: bool) -> str:
+        machine = point.config["machine"]
         assert machine["futex"]["wake_further"] == machine["futex"]["wake_call"]
-        threads = point["workload"]["threads"]
+        threads = point.config["workload"]["threads"]
         interval = threads * picoseconds(machine["cache"]["transfer_socket"]) + picoseconds(
             machine["futex"]["wake_call"]
         )
-        return json.dumps({"elapsed_s": interval * 1e-12 * threads * point["workload"]["acquisitions"]})
+        return json.dumps({"elapsed_s": interval * 1e-12 * threads * point.config["workload"]["acquisitions"]})
 
     def stop(self) -> None: ...
 

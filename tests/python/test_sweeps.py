@@ -17,6 +17,7 @@ from contend import store as stores
 from contend.cli import main
 from contend.errors import ContendError
 from contend.frames import points_frame
+from contend.scenario import Point
 from contend.store import ResultStore, point_key, run_key
 from contend.sweeps import SweepResults
 
@@ -175,17 +176,17 @@ class TestStore:
 
     def test_a_full_disk(self, small: contend.Scenario, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         calls = 0
-        write = Path.write_bytes
+        replace = os.replace
 
-        def full(path: Path, data: bytes) -> int:
+        def full(staged: str, path: str) -> None:
             nonlocal calls
             calls += 1
             if calls > 5:
-                write(path, data[:10])
+                os.truncate(staged, 10)
                 raise OSError(28, "No space left on device")
-            return write(path, data)
+            replace(staged, path)
 
-        monkeypatch.setattr(Path, "write_bytes", full)
+        monkeypatch.setattr(os, "replace", full)
         with pytest.raises(ContendError, match="no space left on the device; what was kept before counts"):
             contend.sweep(small, GRID, store=tmp_path / "store", jobs=1)
         monkeypatch.undo()
@@ -200,10 +201,10 @@ def test_a_failing_point_does_not_stop_the_others(small: contend.Scenario, monke
 
     run = CoreEngine.run_point
 
-    def fail(self: CoreEngine, config: str, replication: int, *, trace_hash: bool) -> str:
-        if json.loads(config)["workload"]["pairs"] == 2:
+    def fail(self: CoreEngine, point: Point, replication: int, *, trace_hash: bool) -> str:
+        if point.config["workload"]["pairs"] == 2:
             raise SimulationFailedError("deadlock: nobody moves")
-        return run(self, config, replication, trace_hash=trace_hash)
+        return run(self, point, replication, trace_hash=trace_hash)
 
     with monkeypatch.context() as patch:
         patch.setattr(CoreEngine, "run_point", fail)

@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Protocol
 from contend.core import core
 from contend.errors import InputError, InterruptedRunError, SimulationFailedError
 from contend.paths import version
+from contend.scenario import Point
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -132,7 +133,7 @@ class Evaluator:
 
     def _one(self, task: Task) -> float:
         try:
-            answer = json.loads(self._engine.run_point(task.config, task.replication, trace_hash=False))
+            answer = json.loads(self._engine.run_point(Point.of(task.config), task.replication, trace_hash=False))
         except (SimulationFailedError, InputError):
             return math.nan
         value = answer.get(task.metric)

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 _PIPED_WIDTH = 200
 _LINE_EVERY_S = 5.0
+_BAR_EVERY_S = 0.1
 
 
 def stdout_console() -> Console:
@@ -41,7 +42,7 @@ class ProgressReport:
         self._quiet = quiet
         self._done = 0.0
         self._started = time.monotonic()
-        self._last_line = self._started
+        self._last_line = self._started  # the last update of the bar, too
         self._bar: Progress | None = None
         self._task: TaskID | None = None
         self._part = ""
@@ -86,10 +87,12 @@ class ProgressReport:
     def advance(self, amount: float) -> None:
         """Says that more is done."""
         self._done += amount
-        if self._bar is not None and self._task is not None:
-            self._bar.advance(self._task, amount)
-            return
         now = time.monotonic()
+        if self._bar is not None and self._task is not None:
+            if now - self._last_line >= _BAR_EVERY_S or self._done >= self._total:
+                self._last_line = now
+                self._bar.update(self._task, completed=self._done)
+            return
         if self._quiet or now - self._last_line < _LINE_EVERY_S:
             return
         self._last_line = now
