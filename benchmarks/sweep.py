@@ -27,6 +27,7 @@ import polars as pl
 
 import contend
 from contend.runner import CoreEngine, default_jobs
+from contend.store import count_stored
 from contend.workers import Crew
 
 if TYPE_CHECKING:
@@ -61,11 +62,6 @@ def simulate_only(points: Sequence[Point], jobs: int) -> None:
             raise done.error
 
 
-def files(folder: Path) -> int:
-    """How many results a store has."""
-    return sum(not name.startswith(".") for _, _, names in os.walk(folder) for name in names)
-
-
 def killed(
     scenario: contend.Scenario, folder: Path, count: int, jobs: int, reference: contend.Results
 ) -> dict[str, Any]:
@@ -78,11 +74,11 @@ def killed(
         *(f"--set={path}={value}" for path, value in OVERRIDES.items()),
     ]  # fmt: skip
     process = subprocess.Popen(words, start_new_session=True, stdout=subprocess.DEVNULL)
-    while files(folder / "killed") < count // 2 and process.poll() is None:
+    while count_stored(folder / "killed") < count // 2 and process.poll() is None:
         time.sleep(0.05)
     os.killpg(process.pid, signal.SIGKILL)
     process.wait()
-    kept = files(folder / "killed")
+    kept = count_stored(folder / "killed")
     manifest = json.loads(subprocess.run(words, check=True, capture_output=True, text=True).stdout)
     again = pl.read_parquet(folder / "out" / "results.parquet").drop(VOLATILE)
     return {

@@ -1,9 +1,14 @@
 """Results by what they depend on: a simulation that was done is never done again.
 
-A result lies in a file of its own whose name is a hash of everything that it depends on: the configuration of the point
-with its seed, the number of the replication, the version and the compiled core. Files appear complete or not at all, so
-that any number of sweeps, processes and machines may share a folder, and being killed at any moment does no harm. A
-file that is damaged (a disk that failed, a machine that lost power) is noticed by its checksum and computed again.
+The key of a result is a hash of everything that it depends on: the configuration of the point with its seed, the number
+of the replication, the version and the compiled core. A store is a folder with a folder for each version and core. In
+there, every process that adds results has two files of its own, which only ever grow: NAME.results has a line for each
+result, its checksum and the result as JSON; NAME.index says for each key where its line begins, and gets its entry
+after the line was written. So any number of sweeps, processes and machines may share a store, and being killed at any
+moment does no harm: what the index does not name is not there. A line that is damaged (a disk that failed, a machine
+that lost power) is noticed by its checksum, and computed again.
+
+A file for each result would be simpler, but on most file systems making one costs as much as writing dozens of lines.
 """
 
 from __future__ import annotations
@@ -11,9 +16,10 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import struct
 import threading
+import uuid
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from contend.core import fingerprint
@@ -22,11 +28,15 @@ from contend.files import describe, make_writable_directory
 from contend.paths import cache_directory
 
 if TYPE_CHECKING:
+    from collections.abc import Collection
+    from pathlib import Path
+
     from contend.jsontypes import JsonObject
     from contend.scenario import Point
 
-_MAGIC = b"contend-result-1 "
 _DIGEST_BYTES = 64
+# Key, first byte of the line, bytes of the line without its end.
+_ENTRY = struct.Struct("<32sQQ")
 
 
 @dataclass(frozen=True)
@@ -35,6 +45,12 @@ class StoredRun:
 
     result: JsonObject
     wall_s: float
+
+    @staticmethod
+    def from_json(text: bytes) -> StoredRun:
+        """The reverse of what `ResultStore.put` writes."""
+        entry: JsonObject = json.loads(text)
+        return StoredRun(entry["result"], entry["wall_s"])
 
 
 def default_store() -> Path:
@@ -52,6 +68,11 @@ def run_key(point_key_: str, replication: int) -> str:
     return hashlib.sha256(f"{point_key_} {replication}".encode()).hexdigest()
 
 
+def count_stored(folder: Path) -> int:
+    """How many results a store has, of all versions."""
+    return sum(path.stat().st_size // _ENTRY.size for path in folder.rglob("*.index"))
+
+
 class ResultStore:
     """A folder of results by key."""
 
@@ -61,70 +82,125 @@ class ResultStore:
         Raises:
             ContendError: It cannot be written to.
         """
-        make_writable_directory(folder)
         self.folder = folder
         self.damaged = 0
-        """How many files were found damaged."""
-        self._root = str(folder)
-        self._made: set[str] = set()
+        """How many results were found damaged."""
+        self._part = folder / fingerprint()
+        make_writable_directory(self._part)
+        self._lock = threading.Lock()
+        self._pack: _Pack | None = None
 
-    def _path(self, key: str) -> str:
-        return f"{self._root}/{key[:2]}/{key[2:]}"
-
-    def get(self, key: str) -> StoredRun | None:
-        """The result under a key; None if there is none, or none that is whole.
+    def find(self, keys: Collection[str]) -> dict[str, bytes]:
+        """Those of some results that are there, as JSON for StoredRun.
 
         Raises:
-            ContendError: The file is there but cannot be read.
+            ContendError: A file is there but cannot be read.
         """
-        path = self._path(key)
-        try:
-            with open(path, "rb", buffering=0) as file:  # noqa: PTH123 - Path objects cost as much as the file
-                content = file.read()
-        except FileNotFoundError:
-            return None
-        except OSError as error:
-            raise ContendError(f"cannot read the stored result {path}: {describe(error)}") from error
-        start = len(_MAGIC) + _DIGEST_BYTES + 1
-        body = content[start:]
-        if content[:start] != _head(body):
-            self.damaged += 1
-            return None
-        entry: JsonObject = json.loads(body)
-        return StoredRun(entry["result"], entry["wall_s"])
+        wanted = {bytes.fromhex(key): key for key in keys}
+        found: dict[str, bytes] = {}
+        broken: set[str] = set()
+        for index in sorted(self._part.glob("*.index")):
+            try:
+                _read(index, wanted, found, broken)
+            except OSError as error:
+                raise ContendError(f"cannot read the stored results in {index}: {describe(error)}") from error
+        self.damaged += len(broken - found.keys())
+        return found
 
     def put(self, key: str, answer: str, wall_s: float) -> None:
         """Keeps a result.
 
         Args:
             key: Its key.
-            answer: The engine's answer, JSON.
+            answer: The engine's answer, JSON on one line.
             wall_s: How long that took, in s.
 
         Raises:
             ContendError: It cannot be written, for example because the disk is full.
         """
         body = b'{"wall_s":%s,"result":%s}' % (repr(wall_s).encode(), answer.encode())
-        path = self._path(key)
-        # Not synchronised to the disk: that would cost more than a short simulation, and a checksum finds what is lost.
-        staged = f"{self._root}/{key[:2]}/.{key[2:]}.{os.getpid()}.{threading.get_ident()}.tmp"
+        line = hashlib.sha256(body).hexdigest().encode() + b" " + body
         try:
-            if key[:2] not in self._made:
-                (self.folder / key[:2]).mkdir(exist_ok=True)
-                self._made.add(key[:2])
-            try:
-                with open(staged, "wb") as file:  # noqa: PTH123
-                    file.write(_head(body) + body)
-                os.replace(staged, path)  # noqa: PTH105
-            except BaseException:
-                Path(staged).unlink(missing_ok=True)
-                raise
+            with self._lock:
+                if self._pack is None:
+                    self._pack = _Pack(self._part)
+                self._pack.append(bytes.fromhex(key), line)
         except OSError as error:
             raise ContendError(
                 f"cannot keep a result in {self.folder}: {describe(error)}; what was kept before counts, so that the "
                 "same sweep goes on there once this is mended"
             ) from error
 
+    def close(self) -> None:
+        """Closes the files. The store can be used again."""
+        with self._lock:
+            if self._pack is not None:
+                self._pack.close()
+                self._pack = None
 
-def _head(body: bytes) -> bytes:
-    return _MAGIC + hashlib.sha256(body).hexdigest().encode() + b"\n"
+
+class _Pack:
+    """The two files of one process. Not synchronised to the disk: a checksum finds what a loss of power took."""
+
+    def __init__(self, folder: Path) -> None:
+        name = uuid.uuid4().hex
+        flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_APPEND
+        self._results = os.open(folder / f"{name}.results", flags, 0o666)
+        try:
+            self._index = os.open(folder / f"{name}.index", flags, 0o666)
+        except OSError:
+            os.close(self._results)
+            raise
+        self._end = 0
+        self._failed: OSError | None = None
+
+    def append(self, key: bytes, line: bytes) -> None:
+        # A line that was written in part may stand at the end, but nothing may follow it.
+        if self._failed is not None:
+            raise self._failed
+        try:
+            _write(self._results, line + b"\n")
+            _write(self._index, _ENTRY.pack(key, self._end, len(line)))
+        except OSError as error:
+            self._failed = error
+            raise
+        self._end += len(line) + 1
+
+    def close(self) -> None:
+        os.close(self._results)
+        os.close(self._index)
+
+
+def _write(file: int, data: bytes) -> None:
+    while data:
+        data = data[os.write(file, data) :]
+
+
+def _read(index: Path, wanted: dict[bytes, str], found: dict[str, bytes], broken: set[str]) -> None:
+    """Takes what is wanted, and not yet found, from one pair of files."""
+    entries = index.read_bytes()
+    whole = len(entries) - len(entries) % _ENTRY.size  # the last entry may be on its way
+    places = [
+        (wanted[key], begin, size)
+        for key, begin, size in _ENTRY.iter_unpack(memoryview(entries)[:whole])
+        if key in wanted and wanted[key] not in found
+    ]
+    if not places:
+        return
+    try:
+        file = index.with_suffix(".results").open("rb")
+    except FileNotFoundError:
+        broken.update(key for key, _, _ in places)
+        return
+    with file:
+        length = os.fstat(file.fileno()).st_size
+        for key, begin, size in places:
+            line = b""
+            if begin + size <= length:
+                file.seek(begin)
+                line = file.read(size)
+            body = line[_DIGEST_BYTES + 1 :]
+            if body and line[:_DIGEST_BYTES] == hashlib.sha256(body).hexdigest().encode():
+                found[key] = body
+            else:
+                broken.add(key)

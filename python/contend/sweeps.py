@@ -145,11 +145,12 @@ class Sweep:
     def _look_up(self) -> list[Task]:
         """Takes what the store has; returns what is to be done, each thing once."""
         tasks = []
-        for entry in self.entries:
-            for number in range(entry.point.replications):
-                key = run_key(entry.key, number)
-                if (stored := self.store.get(key)) is not None:
-                    entry.runs[number] = stored
+        keys = [[run_key(entry.key, number) for number in range(entry.point.replications)] for entry in self.entries]
+        stored = self.store.find({key for of_entry in keys for key in of_entry})
+        for entry, of_entry in zip(self.entries, keys, strict=True):
+            for number, key in enumerate(of_entry):
+                if (text := stored.get(key)) is not None:
+                    entry.runs[number] = StoredRun.from_json(text)
                     self.reused += 1
                 elif key in self._waiting:
                     self._waiting[key].append((entry, number))
@@ -327,4 +328,6 @@ def sweep(
             f"{kept.folder}: the same sweep goes on from there",
             results=results,
         ) from None
+    finally:
+        kept.close()
     return course.results()

@@ -5,7 +5,9 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +20,7 @@ from contend.cli import main
 from contend.errors import ContendError
 from contend.frames import points_frame
 from contend.scenario import Point
-from contend.store import ResultStore, point_key, run_key
+from contend.store import ResultStore, StoredRun, count_stored, point_key, run_key
 from contend.sweeps import SweepResults
 
 pytestmark = pytest.mark.core
@@ -38,6 +40,17 @@ def same(one: contend.Results, other: contend.Results) -> bool:
     """Equal but for the time that it took."""
     frames = [points_frame(results.points).drop("wall_s", "events") for results in (one, other)]
     return frames[0].equals(frames[1])
+
+
+def files_of(folder: Path) -> tuple[Path, Path]:
+    """The results and the index of a store that one process wrote."""
+    (index,) = folder.rglob("*.index")
+    return index.with_suffix(".results"), index
+
+
+def truncate(path: Path, size: int) -> None:
+    """Cuts a file to a size, or so many bytes off it."""
+    os.truncate(path, size if size >= 0 else path.stat().st_size + size)
 
 
 class TestPlans:
@@ -140,33 +153,74 @@ class TestStore:
         monkeypatch.setattr(stores, "fingerprint", lambda: "0.0.0-other")
         assert point_key(small.points[0]) != key
 
-    @pytest.mark.parametrize("damage", [b"", b"contend-result-1 ", b"junk", None])
+    @pytest.mark.parametrize(
+        ("damage", "lost"),
+        [
+            (lambda results, index: truncate(results, -20), 1),
+            (lambda results, index: truncate(results, 0), 12),
+            (lambda results, index: results.unlink(), 12),
+            (lambda results, index: results.write_bytes(results.read_bytes().replace(b'"result"', b'"Result"', 3)), 3),
+            (lambda results, index: results.write_bytes(results.read_bytes().replace(b"\n", b"?", 4)), 0),
+        ],
+    )
     def test_damaged_results_are_simulated_again(
-        self, small: contend.Scenario, tmp_path: Path, damage: bytes | None
+        self, small: contend.Scenario, tmp_path: Path, damage: Callable[[Path, Path], Any], lost: int
     ) -> None:
         folder = tmp_path / "store"
         first = contend.sweep(small, GRID, store=folder)
-        files = sorted(path for path in folder.rglob("*") if path.is_file())
-        assert len(files) == 12
-        for path in files[:3]:
-            content = path.read_bytes()
-            path.write_bytes(content[:-20] if damage is None else damage)
+        results, index = files_of(folder)
+        damage(results, index)
         again = contend.sweep(small, GRID, store=folder)
-        assert (again.simulated, again.reused, again.damaged) == (3, 9, 3)
+        assert (again.simulated, again.reused, again.damaged) == (lost, 12 - lost, lost)
         assert same(first, again)
-        assert contend.sweep(small, GRID, store=folder).damaged == 0
+        mended = contend.sweep(small, GRID, store=folder)
+        assert (mended.simulated, mended.damaged) == (0, 0)
+
+    @pytest.mark.parametrize(("left", "there"), [(0, 0), (47, 0), (48, 1), (48 * 5 + 7, 5)])
+    def test_only_what_the_index_names_is_there(
+        self, small: contend.Scenario, tmp_path: Path, left: int, there: int
+    ) -> None:
+        """Killed between a line and its entry, or in the middle of either."""
+        folder = tmp_path / "store"
+        contend.sweep(small, GRID, store=folder)
+        truncate(files_of(folder)[1], left)
+        assert count_stored(folder) == there
+        again = contend.sweep(small, GRID, store=folder)
+        assert (again.simulated, again.reused, again.damaged) == (12 - there, there, 0)
 
     def test_a_changed_byte_is_noticed(self, small: contend.Scenario, tmp_path: Path) -> None:
         kept = ResultStore(tmp_path)
         key = run_key(point_key(small.points[0]), 0)
         kept.put(key, '{"message_rate": 1.0}', 0.5)
-        found = kept.get(key)
-        assert found is not None
-        assert found.result == {"message_rate": 1.0}
-        path = next(path for path in tmp_path.rglob("*") if path.is_file())
-        path.write_bytes(path.read_bytes().replace(b"1.0", b"2.0"))
-        assert kept.get(key) is None
+        assert StoredRun.from_json(kept.find([key])[key]) == StoredRun({"message_rate": 1.0}, 0.5)
+        assert kept.find([run_key(key, 1)]) == {}
+        results = files_of(tmp_path)[0]
+        results.write_bytes(results.read_bytes().replace(b"1.0", b"2.0"))
+        assert kept.find([key]) == {}
         assert kept.damaged == 1
+        # Written again, by another process: the good one counts.
+        other = ResultStore(tmp_path)
+        other.put(key, '{"message_rate": 1.0}', 0.5)
+        assert key in other.find([key])
+        assert other.damaged == 0
+
+    def test_several_at_once_share_a_folder(self, small: contend.Scenario, tmp_path: Path) -> None:
+        stores = [ResultStore(tmp_path) for _ in range(3)]
+        keys = [run_key(point_key(small.points[0]), number) for number in range(30)]
+
+        def fill(number: int) -> None:
+            for key in keys[number * 8 : number * 8 + 14]:  # some by two of them
+                stores[number].put(key, json.dumps({"key": key}), 0.5)
+
+        threads = [threading.Thread(target=fill, args=(number,)) for number in range(3)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        found = ResultStore(tmp_path).find(keys)
+        assert {key: StoredRun.from_json(text).result for key, text in found.items()} == {
+            key: {"key": key} for key in keys
+        }
 
     @pytest.mark.skipif(os.geteuid() == 0, reason="root may write anywhere")
     def test_no_permission(self, small: contend.Scenario, tmp_path: Path) -> None:
@@ -176,21 +230,21 @@ class TestStore:
 
     def test_a_full_disk(self, small: contend.Scenario, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         calls = 0
-        replace = os.replace
+        write = os.write
 
-        def full(staged: str, path: str) -> None:
+        def full(file: int, data: bytes) -> int:
             nonlocal calls
             calls += 1
-            if calls > 5:
-                os.truncate(staged, 10)
+            if calls > 10:  # two for each result
+                write(file, data[:10])
                 raise OSError(28, "No space left on device")
-            replace(staged, path)
+            return write(file, data)
 
-        monkeypatch.setattr(os, "replace", full)
+        monkeypatch.setattr(os, "write", full)
         with pytest.raises(ContendError, match="no space left on the device; what was kept before counts"):
             contend.sweep(small, GRID, store=tmp_path / "store", jobs=1)
         monkeypatch.undo()
-        assert not list((tmp_path / "store").rglob("*.tmp"))
+        assert count_stored(tmp_path / "store") == 5
         again = contend.sweep(small, GRID, store=tmp_path / "store")
         assert (again.simulated, again.reused, again.damaged) == (7, 5, 0)
 
@@ -251,15 +305,15 @@ def test_killed_in_the_middle(tmp_path: Path) -> None:
     process = command(*arguments)
     try:
         deadline = time.monotonic() + 60
-        while sum(len(files) for _, _, files in os.walk(interrupted)) < LONG_RUNS // 5:
+        while count_stored(interrupted) < LONG_RUNS // 5:
             assert process.poll() is None, process.communicate()
             assert time.monotonic() < deadline
             time.sleep(0.005)
     finally:
         os.killpg(process.pid, signal.SIGKILL)
     process.communicate()
-    kept = sum(path.is_file() and not path.name.startswith(".") for path in interrupted.rglob("*"))
-    assert LONG_RUNS // 5 - 2 <= kept < LONG_RUNS
+    kept = count_stored(interrupted)
+    assert LONG_RUNS // 5 <= kept < LONG_RUNS
     assert not (tmp_path / "out" / "results.parquet").exists()
 
     again = command(*arguments)
@@ -285,7 +339,7 @@ def test_interrupted_by_ctrl_c(tmp_path: Path) -> None:
     arguments = [*LONG, "--set", "workload.iterations=400", "--store", str(tmp_path / "store"), "--out", str(tmp_path)]
     process = command(*arguments)
     deadline = time.monotonic() + 60
-    while sum(len(files) for _, _, files in os.walk(tmp_path / "store")) < 10:
+    while count_stored(tmp_path / "store") < 10:
         assert process.poll() is None, process.communicate()
         assert time.monotonic() < deadline
         time.sleep(0.005)
@@ -409,14 +463,12 @@ class TestCluster:
 
 def kill_workers_soon(cluster: Any, folder: Path, *, every: int, times: int) -> Any:
     """Kills one worker each time that so many more results are there; `wait()` says how many were killed."""
-    import threading
-
     killed: list[int] = []
 
     def work() -> None:
         deadline = time.monotonic() + 60
         for number in range(1, times + 1):
-            while sum(len(files) for _, _, files in os.walk(folder)) < number * every and time.monotonic() < deadline:
+            while count_stored(folder) < number * every and time.monotonic() < deadline:
                 time.sleep(0.01)
             workers = [worker for worker in cluster.workers.values() if worker.process is not None and worker.pid]
             victim = workers[number % len(workers)].pid
