@@ -2,6 +2,9 @@
 
 #include <catch2/catch.hpp>
 
+#include <algorithm>
+#include <cstddef>
+#include <map>
 #include <string>
 
 using namespace contend;
@@ -235,6 +238,32 @@ TEST_CASE("a point survives the way to another process", "[scenario][resolved]")
   surplus["machine"]["profile"] = "testbox";
   CHECK_THROWS_AS(point_from_json(surplus, names), ScenarioError);
   CHECK_THROWS_AS(point_from_json(nlohmann::ordered_json::array(), names), ScenarioError);
+}
+
+TEST_CASE("the identity of a point has every value but its name and the number of replications",
+          "[scenario][resolved]") {
+  const std::string name = GENERATE("base.json", "full.json", "preset_sweep.json", "processes.json", "waiting.json");
+  CAPTURE(name);
+  std::map<std::string, std::string> point_with_identity;
+  for (const ResolvedPoint& point : valid(name).points) {
+    PointConfig config = point.config;
+    const std::string identity = identity_of(config);
+    std::size_t values = 0;
+    const auto count = [&](const auto& self, const nlohmann::ordered_json& json) -> void {
+      for (const auto& inner : json)
+        inner.is_object() ? self(self, inner) : static_cast<void>(++values);
+    };
+    count(count, to_json(config));
+    CHECK(static_cast<std::size_t>(std::count(identity.begin(), identity.end(), '\n')) == values - 2);
+
+    config.name = "other";
+    config.run.replications += 1;
+    CHECK(identity_of(config) == identity);
+    config.run.seed += 1;
+    CHECK(identity_of(config) != identity);
+    const auto [place, is_new] = point_with_identity.emplace(identity, to_json(point.config).dump());
+    CHECK((is_new || place->second == to_json(point.config).dump()));
+  }
 }
 
 TEST_CASE("waiting, its workloads, and tasks", "[scenario][loader]") {
