@@ -51,6 +51,16 @@ class Catalog:
                 found.setdefault(path.stem, path)
         return found
 
+    @staticmethod
+    def summary(path: Path) -> str:
+        """What a file stands for, in a line: processors and network, or the first sentence about it."""
+        try:
+            document = json.loads(path.read_text(encoding="utf-8"))
+            hardware = [str(document[key]) for key in ("cpu", "network") if document.get(key)]
+            return "; ".join(hardware) or str(document.get("description", "")).partition(". ")[0]
+        except (OSError, ValueError, AttributeError):
+            return ""
+
     def load(self, name: str) -> tuple[Path, JsonObject]:
         """Reads a file.
 

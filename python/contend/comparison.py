@@ -8,12 +8,13 @@ Differences are then taken per replication, and chance that hits both sides alik
 from __future__ import annotations
 
 import math
+from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
 from contend.errors import InputError, InterruptedRunError
 from contend.runner import make_engine, run_points
-from contend.statistics import Estimate, estimate
+from contend.statistics import Estimate, counted, estimate
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -103,7 +104,7 @@ class PointComparison:
         return {"higher": "faster", "lower": "slower"}.get(self.rate.verdict, self.rate.verdict)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Comparison:
     """Two designs over the points that both have."""
 
@@ -148,6 +149,11 @@ class Comparison:
                 for point in self.points
             ],
         }
+
+    def __repr__(self) -> str:
+        verdicts = Counter(point.verdict for point in self.points)
+        said = ", ".join(f"{count} {verdict}" for verdict, count in verdicts.items())
+        return f"<Comparison of {self.name_a} with {self.name_b}: {counted(len(self.points), 'point')}; {said}>"
 
     def frame(self, measure: str = RATE) -> pl.DataFrame:
         """One row per point: parameters, both means, B - A and B / A with 95 % intervals, and the verdict.

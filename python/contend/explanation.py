@@ -108,7 +108,7 @@ class Speedup:
         return entry
 
 
-@dataclass
+@dataclass(repr=False)
 class Explanation:
     """Everything about one point; sums over the timed part, means over replications."""
 
@@ -163,6 +163,11 @@ class Explanation:
                 cells += ["", "", ""] if ratio is None else [ratio.mean, ratio.low, ratio.high]
             writer.writerow([entry.name, entry.value, *cells, " ".join(entry.bounded), " ".join(entry.paths)])
         return text.getvalue().encode()
+
+    def __repr__(self) -> str:
+        at = f" at {label}" if (label := " ".join(f"{name}={value}" for name, value in self.parameters.items())) else ""
+        longest = f"; longest waits at {self.locks[0]['name']}" if self.locks else ""
+        return f"<Explanation of {self.name}{at}: {self.measure} {self.rate.mean:.4g}{longest}>"
 
     def draw(self) -> Picture:
         """Where the time goes, and what would help."""

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 from contend.errors import InputError
 from contend.paths import version
-from contend.statistics import Estimate, estimate, mean_number
+from contend.statistics import Estimate, counted, estimate, mean_number
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -245,7 +245,7 @@ class Results:
 
     def __repr__(self) -> str:
         state = ", interrupted" if self.interrupted else ""
-        return f"<{type(self).__name__} of {self.name}: {len(self.points)} points{state}>"
+        return f"<{type(self).__name__} of {self.name}: {counted(len(self.points), 'point')}{state}>"
 
     def csv_bytes(self) -> bytes:
         """results.csv."""

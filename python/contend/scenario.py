@@ -21,6 +21,9 @@ if TYPE_CHECKING:
     from contend.jsontypes import JsonObject, Scalar
 
 
+_EXAMPLE = "dissertation/fig5_2a_base"
+
+
 class Point:
     """One point of a sweep: the values of the swept parameters and everything that the engine needs.
 
@@ -152,10 +155,11 @@ def find_scenario(name: str) -> Path:
     if matches:
         raise InputError(f"the name {name!r} stands for several scenarios: {', '.join(map(str, matches))}")
     known = {candidate: key for key, p in shipped.items() for candidate in (key, key.removesuffix(".json"), p.stem)}
-    near = difflib.get_close_matches(wanted, known, n=1)
-    listed = ", ".join(key.removesuffix(".json") for key in shipped)
-    hint = f"; did you mean {known[near[0]]!r}?" if near else f"; shipped are: {listed or 'none'}"
-    raise InputError(f"no scenario file {name!r}{hint}")
+    known |= {str(p): str(p) for p in path.parent.glob("*.json")}
+    near = difflib.get_close_matches(name, known, n=1) or difflib.get_close_matches(wanted, known, n=1)
+    if near:
+        raise InputError(f"no scenario file {name!r}; did you mean {known[near[0]]!r}?")
+    raise InputError(f"no scenario file {name!r}; the shipped ones, such as {_EXAMPLE}, are in {shipped_folder}")
 
 
 def scenarios_in(folder: Path) -> list[Path]:

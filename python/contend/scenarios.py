@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from contend.errors import ContendError, InputError
 from contend.scenario import Point, ResolvedScenario, find_scenario, resolve_scenario
+from contend.statistics import counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -312,7 +313,7 @@ class Scenario:
     def __repr__(self) -> str:
         try:
             changed = "".join(f", {path}={text}" for path, text in self.overrides)
-            return f"<Scenario {self.name}: {len(self.points)} points{changed}>"
+            return f"<Scenario {self.name}: {counted(len(self.points), 'point')}{changed}>"
         except ContendError as error:
             return f"<Scenario {self.path}: {error}>"
 

@@ -144,6 +144,11 @@ def _spc_table(results: Results) -> Table:
     return table
 
 
+def render_points(results: Results) -> RenderableType:
+    """A row for each point: its parameters, what was measured, and what it took."""
+    return _main_table(results) if results.points else Text("no replication finished")
+
+
 def render(results: Results) -> RenderableType:
     """Everything that `contend run` shows after a run."""
     if not results.points:

@@ -97,8 +97,14 @@ std::string nearest_name(std::string_view name, const std::vector<std::string>& 
 }
 
 std::string hint(std::string_view name, const std::vector<std::string>& candidates) {
+  constexpr std::size_t shortest_begin = 3;
   const std::string nearest = nearest_name(name, candidates);
-  return nearest.empty() ? std::string() : "; did you mean '" + nearest + "'?";
+  std::string meant = nearest.empty() ? std::string() : "'" + nearest + "'";
+  if (nearest.empty() && name.size() >= shortest_begin) { // a name that was not written out
+    for (const std::string& candidate : candidates)
+      meant += candidate.starts_with(name) ? (meant.empty() ? "'" : " or '") + candidate + "'" : "";
+  }
+  return meant.empty() ? meant : "; did you mean " + meant + "?";
 }
 
 std::string listed(const std::vector<std::string>& names) {

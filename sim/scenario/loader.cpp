@@ -80,10 +80,22 @@ void check_network(const Node& top, const PointConfig& point, Diagnostics& diagn
   };
   for (const Section& section : scenario_fields().sections)
     check(section, top, "");
-  if (const Node* machine = top.find("machine"); machine != nullptr && machine->is_object()) {
-    for (const Section& section : root_section("machine").sections)
-      check(section, *machine, "/machine");
+  const Node* machine = top.find("machine");
+  if (machine == nullptr || !machine->is_object())
+    return;
+  const std::vector<Section>& sections = root_section("machine").sections;
+  const bool has_any = std::any_of(sections.begin(), sections.end(), [&](const Section& section) {
+    return section.of_network && machine->find(section.name) != nullptr;
+  });
+  if (!has_any) {
+    diagnostics.add(at(*machine, "/machine",
+                       "has no network (nic, software, ...): it is a machine for workloads without, such as lock; "
+                       "this workload is " +
+                           excerpt(point.workload.kind)));
+    return;
   }
+  for (const Section& section : sections)
+    check(section, *machine, "/machine");
 }
 
 ResolvedScenario resolve(Node top, const LoadOptions& options) {

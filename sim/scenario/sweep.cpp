@@ -122,10 +122,26 @@ const Field* swept_field(const std::map<std::string, const Field*, std::less<>>&
                          const Node& node, const std::string& pointer, Diagnostics& diagnostics) {
   const auto known = fields.find(path);
   if (known == fields.end()) {
+    std::vector<std::string> inner;
+    for (const auto& [other, field] : fields) {
+      if (other.starts_with(path + ".") && !field->selector)
+        inner.push_back(other);
+    }
+    if (!inner.empty()) {
+      diagnostics.add(at(node, pointer, excerpt(path) + " is a section; allowed: one of its values, " + listed(inner)));
+      return nullptr;
+    }
     std::vector<std::string> paths{preset_path};
     for (const auto& [other, field] : fields)
       paths.push_back(other);
-    const std::string near = hint(path, paths);
+    std::string near = hint(path, paths);
+    std::string named; // results have it under this name
+    for (const auto& [other, field] : fields) {
+      if (!field->selector && (field->name == path || field->short_name == path))
+        named += (named.empty() ? "'" : " or '") + other + "'";
+    }
+    if (!named.empty())
+      near = "; did you mean " + named + "?";
     diagnostics.add(
         at(node, pointer,
            "unknown path " + excerpt(path) + (of_another_kind(path) ? " for the kind of this scenario" : "") +
@@ -146,7 +162,7 @@ std::string design_name(const Node& node) {
   return node.is_object() && node.items.size() == 1 ? node.keys.front() : std::string();
 }
 
-/// One path of a list of points as an axis with a value for each point.
+/// One path of a list of points as an axis with a value for each point. A value that is wrong is reported once.
 Axis listed_axis(const std::string& path, const Node& list, const Field* field, const std::vector<NamedDesign>& designs,
                  Reading& reading) {
   if (path == preset_path) {
@@ -160,10 +176,17 @@ Axis listed_axis(const std::string& path, const Node& list, const Field* field, 
     return axis;
   }
   Axis axis{path, field->short_name, false, {}, &list, "/sweep"};
+  std::set<std::string> wrong;
   for (std::size_t i = 0; i < list.items.size(); ++i) {
     const std::string place = child_pointer("/sweep/" + std::to_string(i), path);
-    if (const auto value = decode(*field, *list.items[i].find(path), place, reading.names, reading.diagnostics))
+    const Node& given = *list.items[i].find(path);
+    Diagnostics unheeded;
+    const bool again = wrong.contains(found(given));
+    Diagnostics& diagnostics = again ? unheeded : reading.diagnostics;
+    if (const auto value = decode(*field, given, place, reading.names, diagnostics))
       axis.values.push_back(value_of(*field, *value));
+    else
+      wrong.insert(found(given));
   }
   return axis;
 }

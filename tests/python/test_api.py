@@ -4,6 +4,7 @@ import doctest
 import importlib
 import json
 import pickle
+import re
 import signal
 import threading
 import time
@@ -228,6 +229,7 @@ def test_compare(small: Scenario) -> None:
     assert contest.name_b == "fig5_2a_base with workload.pairs=4"
     assert contest.frame("messages_sent")["ratio"].to_list() == pytest.approx([2.0])
     assert "B = fig5_2a_base with" in contest._repr_html_()
+    assert re.fullmatch(r"<Comparison of fig5_2a_base with [^:]*: \d+ points?; .*>", repr(contest))
     assert contest.points[0].rate.a.samples == contend.run(small, replications=3).points[0].estimates[
         "message_rate"
     ].samples  # fmt: skip
@@ -244,6 +246,7 @@ def test_explain(small: Scenario) -> None:
     speedups = explanation.speedup_frame()
     assert speedups["removed"].drop_nulls()[0] >= 1.0
     assert "virtual speed-ups" in explanation._repr_html_()
+    assert re.fullmatch(r"<Explanation of [^:]*: message_rate [\d.e+]+; longest waits at .*>", repr(explanation))
     assert explanation.draw()._repr_png_().startswith(b"\x89PNG")
 
 

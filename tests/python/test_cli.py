@@ -80,7 +80,7 @@ def test_check_determinism(core: "FakeCore", scenario: Path, capsys: Capture) ->
         (["run", "small.json", "-j", "0"], "must be greater than or equal to 1"),
         (["run", "small.json", "--set", "nonsense"], "expected dotted.path=value"),
         (["run", "small.json", "--set", "wokload.pairs=1"], "did you mean 'workload'"),
-        (["run", "smal.json"], "no scenario file 'smal.json'"),
+        (["run", "smal.json"], "no scenario file 'smal.json'; did you mean 'small.json'?"),
         (["run", ".", "--print-resolved"], "is a folder"),
         (["run"], "Missing argument"),
         (["run", "small.json", "--engine", "gem5"], "'--engine': 'gem5' is not one of 'contend', 'simgrid'"),
@@ -156,14 +156,19 @@ def test_profile_show(tmp_path: Path, capsys: Capture, monkeypatch: pytest.Monke
     assert main(["profile", "show", "machine"]) == 0
     assert "nic.gap" in capsys.readouterr().out
     assert main(["profile", "list"]) == 0
-    assert "machine\t" in capsys.readouterr().out
+    assert f"machine\t{tmp_path / 'machine.json'}\t" in capsys.readouterr().out
     assert main(["profile", "show", "machin"]) == 2
     assert "did you mean 'machine'" in capsys.readouterr().err
 
 
 def test_preset_show(tmp_path: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch) -> None:
     count = {"value": 20, "source": "S", "uncertainty": "exact", "basis": "literature"}
-    preset = {"name": "mine", "models": "a library", "library": {"instances": {"count": count}}}
+    preset = {
+        "name": "mine",
+        "description": "Mine. Not yours.",
+        "models": "a library",
+        "library": {"instances": {"count": count}},
+    }
     (tmp_path / "mine.json").write_text(json.dumps(preset))
     monkeypatch.setenv("CONTEND_PRESETS", str(tmp_path))
     assert main(["preset", "show", "mine"]) == 0
@@ -171,7 +176,7 @@ def test_preset_show(tmp_path: Path, capsys: Capture, monkeypatch: pytest.Monkey
     assert "library.instances.count" in shown
     assert "a library" in shown
     assert main(["preset", "list"]) == 0
-    assert f"mine\t{tmp_path / 'mine.json'}" in capsys.readouterr().out
+    assert f"mine\t{tmp_path / 'mine.json'}\tMine\n" in capsys.readouterr().out
     assert main(["preset", "show", "min"]) == 2
     assert "no library preset 'min'; did you mean 'mine'" in capsys.readouterr().err
 

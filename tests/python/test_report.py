@@ -207,6 +207,17 @@ def test_what_the_folder_has_is_not_simulated(core: FakeCore, results: Path, sce
     assert page_of(results / "report.html").data["charts"]["timeline"]
 
 
+def test_speedups_that_take_too_long_are_left_out(
+    results: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("contend.report.content._SPEEDUPS_S", -1.0)
+    assert main(["report", str(results)]) == 0
+    assert "note: What each cost is worth is left out" in capsys.readouterr().out
+    for wish in ("--speedups", "--no-speedups"):
+        assert main(["report", str(results), wish]) == 0
+        assert "left out" not in capsys.readouterr().out
+
+
 def test_no_simulate_shows_what_there_is(core: FakeCore, results: Path) -> None:
     before = core.calls
     assert main(["report", str(results), "--no-simulate", "--quiet"]) == 0

@@ -366,7 +366,10 @@ class TestCommand:
         del small
         grid = ["--grid", "workload.pairs=1..3:2", "--grid", "library.preset=ob1-base,ob1-cri", "--out", str(tmp_path)]
         assert self.run(*grid) == 0
-        assert "4 points; 8 simulations done, 0 were there already" in capsys.readouterr().out
+        shown = capsys.readouterr().out
+        assert "4 points; 8 simulations done, 0 were there already" in shown
+        assert "messages/s" in shown
+        assert sum("ob1-cri" in line for line in shown.splitlines()) == 2  # a row for each point
         names = {path.name for path in tmp_path.iterdir() if path.is_file()}
         assert names >= {"results.parquet", "samples.parquet", "sweep.json", "results.json", "results.csv", "plot.svg"}
         frame = pl.read_parquet(tmp_path / "results.parquet")
@@ -421,6 +424,7 @@ class TestCommand:
             (["--sample", "workload.pairs=1..2"], "go together"),
             (["--list", "x.txt"], "is a .csv, .json or .parquet file"),
             (["--list", "x.json"], "no such folder"),
+            (["--list", "x.csv"], "cannot read the list of points x.csv: no such file"),
             (["--array-size", "2"], "goes with --array-index"),
             (["--array-index", "2"], "SLURM_ARRAY_TASK_COUNT is not set"),
             (["--cluster", "tcp://127.0.0.1:9"], "no Dask scheduler answers"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path  # noqa: TC003 - typer reads it when the program runs
 from typing import TYPE_CHECKING, Annotated
 
@@ -134,8 +135,22 @@ def show_preset(
 
 
 def _list(catalog: Catalog) -> None:
-    for name, path in catalog.available().items():
-        typer.echo(f"{name}\t{path}")
+    entries = [(name, path, catalog.summary(path)) for name, path in catalog.available().items()]
+    if not sys.stdout.isatty():
+        for name, path, summary in entries:
+            typer.echo(f"{name}\t{path}\t{summary}")
+        return
+    from rich.text import Text
+
+    from contend.cli.terminal import stdout_console
+    from contend.tables import titled_table
+
+    table = titled_table(f"{catalog.what}s")
+    table.add_column("name", no_wrap=True)
+    table.add_column("what it is", overflow="fold")
+    for name, _, summary in entries:
+        table.add_row(name, Text(summary))
+    stdout_console().print(table)
 
 
 def _show(catalog: Catalog, name: str, *, as_json: bool) -> None:

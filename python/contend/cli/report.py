@@ -48,8 +48,13 @@ def report(
         int | None, typer.Option("--jobs", "-j", min=1, metavar="N", help="Runs at once. [default: all cores]")
     ] = None,
     speedups: Annotated[
-        bool, typer.Option("--speedups/--no-speedups", help="Simulate the point again with every cost lowered.")
-    ] = True,
+        bool | None,
+        typer.Option(
+            "--speedups/--no-speedups",
+            help="Simulate the point again with every cost lowered. [default: if that takes minutes, not hours]",
+            show_default=False,
+        ),
+    ] = None,
     simulate: Annotated[
         bool, typer.Option("--simulate/--no-simulate", help="Explain a folder's point by simulating it again.")
     ] = True,

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 # Above so many points there is no results.json and no picture: Parquet holds them in a tenth of the space.
 _MOST_IN_JSON = 2000
 _MOST_FAILURES_SHOWN = 5
+_MOST_ROWS_SHOWN = 50
 
 
 def register(app: typer.Typer) -> None:
@@ -218,6 +219,8 @@ def _read_list(path: Path) -> Plan:
     from contend.plans import Samples
 
     kind = path.suffix.lower()
+    if kind in {".csv", ".parquet"} and not path.is_file():
+        raise InputError(f"cannot read the list of points {path}: " + ("a folder" if path.is_dir() else "no such file"))
     try:
         if kind == ".json":
             points = json.loads(read_text(path, "list of points"))
@@ -251,8 +254,11 @@ def _write(results: SweepResults, directory: Path) -> list[Path]:
 
 def _print(results: SweepResults, written: list[Path], share: tuple[int, int] | None) -> None:
     from contend.cli.terminal import stdout_console
+    from contend.tables import render_points
 
     console = stdout_console()
+    if 0 < len(results.points) <= _MOST_ROWS_SHOWN and share is None:
+        console.print(render_points(results))
     lines = [
         f"{results.name}: {len(results.points)} points; {results.simulated} simulations done, "
         f"{results.reused} were there already" + (f", {results.damaged} were damaged" if results.damaged else "")

@@ -56,7 +56,10 @@ def budget_points(all_curves: list[Curve], axis: str | None) -> tuple[tuple[Poin
         points = all_curves[0].points
         return points, [str(point.parameters[axis]) for point in points], axis.replace("_", " ")
     points = tuple(curve.points[-1] for curve in all_curves)
-    return points, [curve.label for curve in all_curves], f"at the largest {axis.replace('_', ' ')}"
+    name = axis.replace("_", " ")
+    ends = {str(point.parameters[axis]) for point in points}
+    where = f"at {name}={ends.pop()}" if len(ends) == 1 else f"at the last {name}"
+    return points, [curve.label for curve in all_curves], where
 
 
 def draw_budgets(figure: Figure | SubFigure, all_curves: list[Curve], axis: str | None, roles: list[str]) -> None:

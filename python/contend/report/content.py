@@ -28,6 +28,8 @@ if TYPE_CHECKING:
     from contend.scenario import Point, ResolvedScenario
     from contend.trace_plot import Stretch
 
+# Processor time that virtual speed-ups may take where nobody asked for them: large points can take hours.
+_SPEEDUPS_S = 300.0
 # A trace that takes a second or two to read back; some 7000 messages.
 _TRACE_MB = 40.0
 
@@ -48,12 +50,13 @@ class Wishes:
     """What a report should have.
 
     `at` chooses the point that is explained and drawn over time, by parameters of the sweep; the last one that fits.
-    `simulate` allows simulating; without it only what a folder holds is shown. `window` is in simulated us.
+    `simulate` allows simulating; without it only what a folder holds is shown. `speedups` asks for the effect of every
+    cost; None: where it takes minutes. `window` is in simulated us.
     """
 
     at: Sequence[tuple[str, str]] = ()
     simulate: bool = True
-    speedups: bool = True
+    speedups: bool | None = None
     window: Window = field(default_factory=Window)
     jobs: int = 1
 
@@ -184,11 +187,21 @@ def _simulate(
         from contend.explanation import explain as explain_point
         from contend.explanation import total_weight
 
-        total = total_weight(point, speedups=wishes.speedups)
+        speedups = wishes.speedups
+        if speedups is None:
+            takes_s = _speedups_take(point, chosen)
+            speedups = takes_s <= _SPEEDUPS_S
+            if not speedups:
+                made.remarks.append(
+                    "What each cost is worth is left out: simulating this point again with every cost lowered would "
+                    f"take about {takes_s / 60:.0f} minutes of processor time. --speedups does it, --at chooses "
+                    "another point."
+                )
+        total = total_weight(point, speedups=speedups)
         try:
             with watch(f"explaining {resolved.name}", total) as progress:
                 explanation = explain_point(
-                    resolved, point, jobs=wishes.jobs, speedups=wishes.speedups, progress=progress.advance
+                    resolved, point, jobs=wishes.jobs, speedups=speedups, progress=progress.advance
                 )
         except InputError as error:
             made.remarks.append(f"Nothing is explained: {error}.")
@@ -198,6 +211,13 @@ def _simulate(
     if trace:
         made.stretch = _trace(point, wishes.window)
     return made
+
+
+def _speedups_take(point: Point, chosen: PointResult) -> float:
+    """About how long simulating the point with every cost lowered takes, in s of one core."""
+    from contend.explanation import changes
+
+    return chosen.wall_s * point.replications * sum(len(variants) for _, variants in changes(point))
 
 
 def _disagreement(chosen: PointResult, explanation: ExplanationFile) -> list[str]:
