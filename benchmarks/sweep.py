@@ -1,10 +1,11 @@
 # ruff: noqa: INP001 - a program, not a package
 """What the sweep machinery costs: 10,000 short scenarios, with it and without.
 
-Without it, the same configurations are simulated on as many threads, and the answers thrown away. Then the sweep, with
-laying out the points, the store and the tables. Then again, with everything in the store. With --kill the command
-line runs in a process of its own, is killed with SIGKILL in the middle, runs again, and its results are compared with
-those of the uninterrupted sweep.
+Without it, the same configurations are simulated on as many threads, and the answers thrown away; with it, points are
+laid out, and results kept and made into tables. The two take turns with parts of the points, so that a machine whose
+speed changes is the same to both; --rounds 1 is one sweep of all. Then again, with everything in the store. With --kill
+the command line runs in a process of its own, is killed with SIGKILL in the middle, runs again, and its results are
+compared with those of the uninterrupted sweep.
 
     .venv/bin/python benchmarks/sweep.py --json sweep.json --kill
 """
@@ -12,6 +13,7 @@ those of the uninterrupted sweep.
 from __future__ import annotations
 
 import argparse
+import functools
 import json
 import os
 import resource
@@ -94,6 +96,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--points", type=int, default=10_000)
     parser.add_argument("--jobs", type=int, default=default_jobs())
+    parser.add_argument("--rounds", type=int, default=10)
     parser.add_argument("--json", type=Path)
     parser.add_argument("--kill", action="store_true")
     arguments = parser.parse_args()
@@ -104,26 +107,31 @@ def main() -> None:
     points = gridded.points[:count]
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
+
+        def sweep(rows: list[dict[str, Any]]) -> contend.Results:
+            results = contend.sweep(scenario, rows, store=folder / "store", jobs=jobs, progress=False)
+            results.parquet_bytes()
+            return results
+
         simulate_only(points[:100], jobs)  # the first runs are slower
-        _, bare = measured(lambda: simulate_only(points, jobs))
-        results, full = measured(
-            lambda: contend.sweep(scenario, rows, store=folder / "store", jobs=jobs, progress=False)
-        )
-        _, tables = measured(results.parquet_bytes)
-        again, cached = measured(
-            lambda: contend.sweep(scenario, rows, store=folder / "store", jobs=jobs, progress=False)
-        )
-        if (results.simulated, again.simulated) != (count, 0):
-            raise SystemExit(f"simulated {results.simulated}, then {again.simulated}")
+        bare, full = {"wall_s": 0.0, "cpu_s": 0.0}, {"wall_s": 0.0, "cpu_s": 0.0}
+        for part in range(arguments.rounds):
+            _, took = measured(functools.partial(simulate_only, points[part :: arguments.rounds], jobs))
+            bare = {name: bare[name] + took[name] for name in bare}
+            _, took = measured(functools.partial(sweep, rows[part :: arguments.rounds]))
+            full = {name: full[name] + took[name] for name in full}
+        results, cached = measured(lambda: sweep(rows))
+        if (results.simulated, results.reused) != (0, count):
+            raise SystemExit(f"simulated {results.simulated} again")
         report: dict[str, Any] = {
             "points": count,
             "jobs": jobs,
+            "rounds": arguments.rounds,
             "simulations_only": bare,
             "sweep": full,
-            "parquet": tables,
             "sweep_from_store": cached,
-            "overhead": (full["wall_s"] + tables["wall_s"]) / bare["wall_s"] - 1,
-            "overhead_cpu": (full["cpu_s"] + tables["cpu_s"]) / bare["cpu_s"] - 1,
+            "overhead": full["wall_s"] / bare["wall_s"] - 1,
+            "overhead_cpu": full["cpu_s"] / bare["cpu_s"] - 1,
         }
         if arguments.kill:
             report["kill"] = killed(scenario, folder, count, jobs, results)
