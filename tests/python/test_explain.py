@@ -149,7 +149,7 @@ def test_the_explained_point_is_named(core: "FakeCore", scenario: Path, capsys: 
         (["explain", "smal.json"], "no scenario file"),
         (["explain", "small.json", "--pairs", "0"], "--pairs"),
         (["explain", "small.json", "--set", "nonsense"], "expected dotted.path=value"),
-        (["explain", "zzz"], "shipped are: bluegene/"),
+        (["explain", "zzz"], "the shipped ones, such as dissertation/fig5_2a_base"),
     ],
 )
 def test_bad_input_is_one_message_and_2(
