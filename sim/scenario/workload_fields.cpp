@@ -110,6 +110,9 @@ Section partitioned_fields() {
   s.field("buffer_size", &P::buffer_size_bytes, SizeRule{1, message_bytes.maximum}, "all partitions together");
   s.field("compute_time", &P::compute_time, any_time, "every thread computes for so long");
   s.field("noise_pct", &P::noise_pct, RealRule{0.0, 1e4}, "one thread computes longer by so much");
+  s.field(
+      "compute_jitter", &P::compute_jitter, any_time,
+      "every thread computes longer by so much on average, exponentially distributed: what the operating system takes");
   s.field("receiver_polls", &P::receiver_polls, FlagRule{},
           "the receiver looks for the first partition before it waits for all, instead of waiting at once");
   s.field("iterations", &P::iterations, CountRule{1, 10'000'000}, "timed iterations");
