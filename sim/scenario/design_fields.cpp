@@ -214,6 +214,8 @@ Section coroutine_design_fields() {
   s.field("cell", &P::cell_bytes, SizeRule{64, std::int64_t{1} << 30}, "an element of the queues; also of a stream");
   s.field("cells_under_way", &P::cells_under_way, CountRule{1, 65536},
           "pieces of one message that are copied in and not yet out");
+  s.field("stream_cells_under_way", &P::stream_cells_under_way, CountRule{0, 65536},
+          "the same in a stream: what the socket buffers of both sides hold; 0: all of it");
   s.field("envelope", &P::envelope_bytes, SizeRule{0, 4096}, "what identifies a message");
   s.field("stack", &P::stack_bytes, SizeRule{0, std::int64_t{1} << 30}, "stack of a process, for accounts of memory");
   s.field("descriptor", &P::descriptor_bytes, SizeRule{0, std::int64_t{1} << 30}, "descriptor of a process, likewise");
