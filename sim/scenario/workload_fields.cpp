@@ -225,6 +225,16 @@ Section receivers_fields() {
   return s.finish();
 }
 
+Section flocking_fields() {
+  using P = FlockingParameters;
+  auto s = declare_program<P>("flocking", "Birds that ask what they can see, over a torus of cells.",
+                              [](auto& point) -> auto& { return point.workload.flocking; });
+  s.field("grid", &P::grid, CountRule{1, 1000}, "cells in a row; each has two processes, all others are birds");
+  s.field("bird_size", &P::bird_bytes, message_bytes, "what is said of one bird");
+  s.field("work", &P::work, any_time, "computation of a bird, in each step");
+  return s.finish();
+}
+
 Section nas_fields() {
   using P = NasParameters;
   auto s = declare_program<P>("nas", "Skeletons of NAS parallel benchmarks.",
@@ -289,6 +299,7 @@ Section workload_fields() {
   s.kind(matrix_product_fields());
   s.kind(pipeline_fields());
   s.kind(receivers_fields());
+  s.kind(flocking_fields());
   s.kind(nas_fields());
   return s.finish();
 }

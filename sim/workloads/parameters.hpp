@@ -154,6 +154,7 @@ struct WorkloadParameters {
   MatrixProductParameters matrix_product;
   PipelineParameters pipeline;
   ReceiversParameters receivers;
+  FlockingParameters flocking;
   NasParameters nas;
   LockUseParameters lock_use;
 };
