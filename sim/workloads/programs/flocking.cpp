@@ -75,6 +75,7 @@ CoTask Flocking::be_view(CoProcess& self, int cell, int step) {
   const std::vector<int> birds = birds_of(self, cell, step);
   const std::vector<int> around = neighbourhood(cell);
   std::vector<CoRequest*> requests;
+  requests.reserve(std::max(birds.size(), 2 * around.size()));
   for (const int bird : birds) {
     requests.push_back(self.irecv(bird, ask_view, parameters_.bird_bytes));
   }

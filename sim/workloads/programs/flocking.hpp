@@ -26,7 +26,7 @@ protected:
 
 private:
   [[nodiscard]] int cells() const { return parameters_.grid * parameters_.grid; }
-  [[nodiscard]] int location(int cell) const { return cell; }
+  [[nodiscard]] static int location(int cell) { return cell; }
   [[nodiscard]] int view(int cell) const { return cells() + cell; }
   /// Where a bird is at the beginning of a step.
   [[nodiscard]] int cell_of(int bird, int step) const;
