@@ -68,7 +68,7 @@ struct ProtocolDesign {
   std::int64_t header_bytes = 40; ///< bytes on the wire in front of the payload
   /// Delayed sends. reversing, fifo: every turn of progress tries them all, and puts what fails in front of the list
   /// (ob1 over btl/uct) or leaves it in place; at-connection: they wait, first in first out, until their connection has
-  /// room (btl/openib).
+  /// room (btl/openib); behind-others: so do all that are sent meanwhile (btl/ugni).
   std::string pending_order = "reversing";
   /// How the payload of a message above the eager limit travels, once it is matched. get: the receiver reads it and tells
   /// the sender when it has all (ob1's RGET; UCX's default); put: the sender writes it, and tells the receiver; send: the
@@ -79,11 +79,27 @@ struct ProtocolDesign {
   bool registration_cache = true;   ///< a buffer that was used before needs no new registration (mpi_leave_pinned)
 };
 
+/// Room for short messages in the receiver's memory, of one connection.
+struct MailboxParameters {
+  int slots = 32;            ///< messages that the receiver has not read (btl_ugni_smsg_max_credits)
+  int returned_at_once = 16; ///< so many slots are free again: the sender's number of credits is written
+};
+
 struct FlowControlDesign {
   /// grants: as many messages as the interface's flow_control_window, then the peer restores all of it (UCX); credits: one
-  /// for each receive buffer that the peer has posted (btl/openib).
+  /// for each receive buffer that the peer has posted (btl/openib); mailbox: one for each slot of the connection's mailbox,
+  /// which the peer's interface writes back (btl/ugni).
   std::string kind = "grants";
   CreditParameters credits{256, 192, 128, 4}; ///< btl/openib's defaults for 256 buffers: P,size,256,192,128
+  MailboxParameters mailbox;
+
+  /// What an endpoint is to keep to; none with grants.
+  [[nodiscard]] CreditParameters receive_buffers() const {
+    if (kind == "mailbox") {
+      return {mailbox.slots, 0, mailbox.returned_at_once, 0, true};
+    }
+    return kind == "credits" ? credits : CreditParameters{};
+  }
 };
 
 struct TransportDesign {

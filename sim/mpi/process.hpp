@@ -209,6 +209,7 @@ private:
   Request* start_send(SimThread& self, int communicator, int destination, int tag, std::int64_t bytes, Request* handle);
   Request* announce(SimThread& self, Envelope& envelope, int destination, Request* handle);
   Request* deliver_to_self(SimThread& self, const Envelope& envelope, Request* handle);
+  [[nodiscard]] bool behind_others(int instance, int destination) const;
   void send_or_delay(SimThread& self, int instance, int destination, const Envelope& envelope, Request* request);
   bool try_send(SimThread& self, const DelayedSend& send, Attempt* attempt);
   int retry_delayed_sends(SimThread& self);
@@ -338,6 +339,7 @@ private:
   bool mapped_by_peer_;      ///< the two ranks
   bool guarded_by_instance_; ///< queues have no lock of their own
   DomainKind domain_kind_;
+  bool wait_at_connection_; ///< delayed sends
   SpcCounters counters_;
 
   std::unique_ptr<Lock> global_lock_; ///< around every call, if the design has it

@@ -53,8 +53,8 @@ Request* Process::start_send(SimThread& self, int communicator, int destination,
   Instance& chosen = instances_[static_cast<std::size_t>(instance)];
   Lock& lock = send_lock_of(chosen, destination);
   lock.lock(self);
-  const bool in_turn = !settings_.library.matching.ordered_by_transport() || delayed_.empty();
-  const bool sent = in_turn && connection_to(chosen, destination).post(self, envelope, wire_bytes(envelope));
+  const bool sent = !behind_others(instance, destination) &&
+                    connection_to(chosen, destination).post(self, envelope, wire_bytes(envelope));
   lock.unlock(self);
   if (!eager) {
     if (!sent) {
@@ -126,18 +126,25 @@ std::int64_t Process::wire_bytes(const Envelope& envelope) const {
   return settings_.library.protocol.header_bytes + (envelope.header == Header::eager ? envelope.bytes : 0);
 }
 
+/// Whether a message must not pass those that have no room.
+bool Process::behind_others(int instance, int destination) const {
+  if (!at_connection_.empty() && settings_.library.protocol.pending_order == "behind-others") {
+    return at_connection_.contains({instance, destination});
+  }
+  return !delayed_.empty() && settings_.library.matching.ordered_by_transport();
+}
+
 /// The slow path, with a request: one more attempt, then the list of delayed sends.
 void Process::send_or_delay(SimThread& self, int instance, int destination, const Envelope& envelope,
                             Request* request) {
   const DelayedSend send{instance, destination, envelope, request};
-  const bool behind_others = settings_.library.matching.ordered_by_transport() && !delayed_.empty();
-  const bool must_wait = behind_others || settings_.library.protocol.pending_order == "at-connection";
+  const bool must_wait = wait_at_connection_ || behind_others(instance, destination);
   if (!must_wait && try_send(self, send, nullptr)) {
     return;
   }
   ++counters_.delayed_sends;
   delayed_lock_->lock(self);
-  if (settings_.library.protocol.pending_order == "at-connection") {
+  if (wait_at_connection_) {
     at_connection_[{instance, destination}].push_back(send);
   } else {
     delayed_.push_back(send);

@@ -15,7 +15,7 @@ int World::add_host(const TopologyParameters& topology, const CacheParameters& c
     flows_ = std::make_unique<FlowNetwork>(engine_);
   }
   const FlowControlDesign& flow_control = settings_.library.flow_control;
-  const CreditParameters credits = flow_control.kind == "credits" ? flow_control.credits : CreditParameters{};
+  const CreditParameters credits = flow_control.receive_buffers();
   transports_.push_back(transport_registry().at(settings_.library.transport.kind)(
       {engine_, *hosts_.back(), nic, credits, tcp, shared_memory, route, number, flows_.get()}));
   schedulers_.push_back(placement_.shares_cores() ? std::make_unique<Scheduler>(engine_, *hosts_.back(), number,

@@ -380,6 +380,14 @@ Problem credits_never_return(const PointConfig& point) {
   return {};
 }
 
+Problem slots_never_return(const PointConfig& point) {
+  const MailboxParameters& mailbox = point.library.flow_control.mailbox;
+  if (point.library.flow_control.kind != "mailbox" || mailbox.returned_at_once <= mailbox.slots)
+    return {};
+  return "a mailbox has " + number(mailbox.slots) + " slots, of which " + number(mailbox.returned_at_once) +
+         " are never free again: the sender may wait for ever";
+}
+
 Problem more_origins_than_cores(const PointConfig& point) {
   const int threads = point.workload.rma_mt.threads + (point.placement.hosts == 1 ? 1 : 0); // the target's
   if (point.placement.shares_cores() || threads <= usable_cores(point))
@@ -643,7 +651,7 @@ Problem partitions_longer_than_time(const PointConfig& point) {
   const auto bytes = static_cast<double>(workload.buffer_size_bytes);
   const double packets = bytes / static_cast<double>(machine.nic.mtu_bytes) + workload.partitions;
   const double iteration =
-      workload.compute_time.in_seconds() * (1 + workload.noise_pct / 100) +
+      workload.compute_time.in_seconds() * (1 + workload.noise_pct / 100) + workload.compute_jitter.in_seconds() +
       (bytes + packets * static_cast<double>(machine.nic.packet_bytes)) / point.route.bytes_per_second +
       packets * machine.nic.nic_gap.in_seconds() +
       2 * (bytes / 4096 + workload.partitions) * machine.nic.registration_page.in_seconds() +
@@ -830,6 +838,7 @@ constexpr std::array checks{Check{"machine.topology.cores_per_socket", too_many_
                             Check{"library.matching.guard", queues_of_many_instances},
                             Check{"library.instances.mapping", tags_decide, "multirate"},
                             Check{"library.flow_control.credits", credits_never_return},
+                            Check{"library.flow_control.mailbox", slots_never_return},
                             Check{"workload.window", sequence_numbers_wrap, "multirate"},
                             Check{"workload.window", too_many_outstanding, "multirate"},
                             Check{"workload.message_size", payload_longer_than_time, "multirate"},

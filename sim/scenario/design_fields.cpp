@@ -86,9 +86,9 @@ Section protocol_fields() {
   s.field("eager_limit", &P::eager_limit_bytes, message_bytes, "largest payload sent without asking the receiver");
   s.field("header", &P::header_bytes, SizeRule{0, 65536}, "bytes on the wire in front of the payload");
   s.field(
-      "pending_order", &P::pending_order, ChoiceRule{{"reversing", "fifo", "at-connection"}},
+      "pending_order", &P::pending_order, ChoiceRule{{"reversing", "fifo", "at-connection", "behind-others"}},
       "delayed sends: a failed retry goes in front of the list, or stays in place; or they wait at their connection "
-      "until it has room");
+      "until it has room, and new ones may pass them or wait behind them");
   s.field(
       "rendezvous", &P::rendezvous, ChoiceRule{{"get", "put", "send"}},
       "how payload above the eager limit travels: the receiver reads it, the sender writes it, or the sender copies it "
@@ -116,15 +116,28 @@ Section credit_fields() {
   return s.finish();
 }
 
+Section mailbox_fields() {
+  using P = MailboxParameters;
+  auto s = declare<P>("mailbox", "Room for messages of one connection at the receiver, with kind mailbox.",
+                      Presence::defaulted, [](auto& point) -> auto& { return point.library.flow_control.mailbox; });
+  s.field("slots", &P::slots, CountRule{1, 1 << 20}, "messages that the receiver has not read");
+  s.field("returned_at_once", &P::returned_at_once, CountRule{1, 1 << 20},
+          "so many slots are free again: the receiver's interface tells the sender's");
+  return s.finish();
+}
+
 Section flow_control_fields() {
   using P = FlowControlDesign;
   auto s = declare<P>("flow_control", "What keeps a sender from overrunning its peer.", Presence::defaulted,
                       [](auto& point) -> auto& { return point.library.flow_control; });
   s.field(
-      "kind", &P::kind, ChoiceRule{{"grants", "credits"}},
+      "kind", &P::kind, ChoiceRule{{"grants", "credits", "mailbox"}},
       "grants: the machine's nic.flow_control_window messages, then the peer restores all of it; credits: one for each "
-      "receive buffer that the peer has posted");
+      "receive buffer that the peer has posted; mailbox: one for each slot of the connection's mailbox, given back "
+      "without "
+      "the sender's help");
   s.section(credit_fields());
+  s.section(mailbox_fields());
   return s.finish();
 }
 
@@ -201,6 +214,8 @@ Section coroutine_design_fields() {
   s.field("cell", &P::cell_bytes, SizeRule{64, std::int64_t{1} << 30}, "an element of the queues; also of a stream");
   s.field("cells_under_way", &P::cells_under_way, CountRule{1, 65536},
           "pieces of one message that are copied in and not yet out");
+  s.field("stream_cells_under_way", &P::stream_cells_under_way, CountRule{0, 65536},
+          "the same in a stream: what the socket buffers of both sides hold; 0: all of it");
   s.field("envelope", &P::envelope_bytes, SizeRule{0, 4096}, "what identifies a message");
   s.field("stack", &P::stack_bytes, SizeRule{0, std::int64_t{1} << 30}, "stack of a process, for accounts of memory");
   s.field("descriptor", &P::descriptor_bytes, SizeRule{0, std::int64_t{1} << 30}, "descriptor of a process, likewise");

@@ -12,7 +12,7 @@ namespace {
 /// What the point's program has in common with others; nullptr: its workload is none.
 const ProgramParameters* program_of(const PointConfig& point) {
   const WorkloadParameters& all = point.workload;
-  const std::array<std::pair<const char*, const ProgramParameters*>, 8> programs{
+  const std::array<std::pair<const char*, const ProgramParameters*>, 9> programs{
       {{"ping", &all.ping},
        {"ring", &all.ring},
        {"collective", &all.collective},
@@ -20,6 +20,7 @@ const ProgramParameters* program_of(const PointConfig& point) {
        {"matrix-product", &all.matrix_product},
        {"pipeline", &all.pipeline},
        {"receivers", &all.receivers},
+       {"flocking", &all.flocking},
        {"nas", &all.nas}}};
   for (const auto& [kind, common] : programs) {
     if (all.kind == kind)
@@ -98,6 +99,9 @@ std::string wrong_number_of_processes(const PointConfig& point) {
   if (kind == "receivers" && program->processes_per_os_process < 3)
     return "an OS process needs one process that sends, one that computes and one or more that receive, but has " +
            std::to_string(program->processes_per_os_process);
+  if (kind == "flocking" && processes <= 2 * std::int64_t{point.workload.flocking.grid} * point.workload.flocking.grid)
+    return "two processes for each of " + std::to_string(point.workload.flocking.grid) + " x " +
+           std::to_string(point.workload.flocking.grid) + " cells leave no bird among " + layout_of(*program);
   if (kind == "matrix-product" && !square)
     return "the processes form a square grid, but there are " + layout_of(*program);
   if (kind == "nas" && point.workload.nas.benchmark == "BT" && !square)
@@ -159,6 +163,10 @@ std::string program_longer_than_time(const PointConfig& point) {
   } else if (kind == "receivers") {
     bytes = static_cast<double>(all.receivers.message_size_bytes);
     work = all.receivers.work.in_seconds();
+  } else if (kind == "flocking") {
+    messages *= 20;
+    bytes = static_cast<double>(all.flocking.bird_bytes) * 9.0 * processes;
+    work = all.flocking.work.in_seconds() * own;
   } else {
     bytes = 1e6;
     work = 1e13 / all.nas.flops;

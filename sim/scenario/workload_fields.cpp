@@ -110,6 +110,9 @@ Section partitioned_fields() {
   s.field("buffer_size", &P::buffer_size_bytes, SizeRule{1, message_bytes.maximum}, "all partitions together");
   s.field("compute_time", &P::compute_time, any_time, "every thread computes for so long");
   s.field("noise_pct", &P::noise_pct, RealRule{0.0, 1e4}, "one thread computes longer by so much");
+  s.field(
+      "compute_jitter", &P::compute_jitter, any_time,
+      "every thread computes longer by so much on average, exponentially distributed: what the operating system takes");
   s.field("receiver_polls", &P::receiver_polls, FlagRule{},
           "the receiver looks for the first partition before it waits for all, instead of waiting at once");
   s.field("iterations", &P::iterations, CountRule{1, 10'000'000}, "timed iterations");
@@ -222,6 +225,16 @@ Section receivers_fields() {
   return s.finish();
 }
 
+Section flocking_fields() {
+  using P = FlockingParameters;
+  auto s = declare_program<P>("flocking", "Birds that ask what they can see, over a torus of cells.",
+                              [](auto& point) -> auto& { return point.workload.flocking; });
+  s.field("grid", &P::grid, CountRule{1, 1000}, "cells in a row; each has two processes, all others are birds");
+  s.field("bird_size", &P::bird_bytes, message_bytes, "what is said of one bird");
+  s.field("work", &P::work, any_time, "computation of a bird, in each step");
+  return s.finish();
+}
+
 Section nas_fields() {
   using P = NasParameters;
   auto s = declare_program<P>("nas", "Skeletons of NAS parallel benchmarks.",
@@ -286,6 +299,7 @@ Section workload_fields() {
   s.kind(matrix_product_fields());
   s.kind(pipeline_fields());
   s.kind(receivers_fields());
+  s.kind(flocking_fields());
   s.kind(nas_fields());
   return s.finish();
 }

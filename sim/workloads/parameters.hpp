@@ -91,7 +91,8 @@ struct PartitionedParameters {
   int receive_partitions = 1;               ///< method partitioned
   std::int64_t buffer_size_bytes = 1 << 20; ///< all partitions together
   Duration compute_time = Duration::microseconds(1000);
-  double noise_pct = 4; ///< the late thread computes longer by so much; which one it is goes round
+  double noise_pct = 4;      ///< the late thread computes longer by so much; which one it is goes round
+  Duration compute_jitter{}; ///< every thread computes longer by so much on average, exponentially distributed
   /// The receiver looks for the first partition before it waits for all, instead of waiting at once.
   bool receiver_polls = false;
   int iterations = 10;
@@ -153,6 +154,7 @@ struct WorkloadParameters {
   MatrixProductParameters matrix_product;
   PipelineParameters pipeline;
   ReceiversParameters receivers;
+  FlockingParameters flocking;
   NasParameters nas;
   LockUseParameters lock_use;
 };

@@ -31,13 +31,18 @@ void Partitioned::start(World& world) {
   receiver_ = &world.spawn(receiving, "receiver", [this, &other](SimThread& self) { run_receiver(self, other); });
 }
 
-void Partitioned::compute(SimThread& self, int thread, int iteration) const {
+void Partitioned::compute(SimThread& self, RandomStream& jitter, int thread, int iteration) const {
   const bool late = thread == iteration % parameters_.partitions;
-  self.spend(parameters_.compute_time.scaled(late ? 1 + parameters_.noise_pct / 100 : 1), Category::compute);
+  Duration time = parameters_.compute_time.scaled(late ? 1 + parameters_.noise_pct / 100 : 1);
+  if (parameters_.compute_jitter > Duration{}) {
+    time += jitter.exponential(parameters_.compute_jitter);
+  }
+  self.spend(time, Category::compute);
 }
 
 void Partitioned::run_sender(SimThread& self, Process& process, int thread) {
   const bool leads = thread == 0;
+  RandomStream jitter = self.engine().stream("jitter of sender " + std::to_string(thread));
   if (leads && partitioned()) {
     operation_->sender().init(self);
   }
@@ -53,7 +58,7 @@ void Partitioned::run_sender(SimThread& self, Process& process, int thread) {
       self.reset_times();
       timed_start_ = std::max(timed_start_, self.now());
     }
-    compute(self, thread, iteration);
+    compute(self, jitter, thread, iteration);
     computed_ = self.now(); // the last one's stays
     hand_over(self, process, thread);
     join_->wait(self);

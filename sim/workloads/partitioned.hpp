@@ -1,6 +1,7 @@
 // Threads of one process compute, each fills its part of a buffer, and the buffer goes to a process on another host.
 #pragma once
 
+#include "core/random.hpp"
 #include "mpi/partitioned.hpp"
 #include "workloads/spin_barrier.hpp"
 #include "workloads/thread_barrier.hpp"
@@ -36,7 +37,7 @@ private:
 
   void run_sender(SimThread& self, Process& process, int thread);
   void run_receiver(SimThread& self, Process& process);
-  void compute(SimThread& self, int thread, int iteration) const;
+  void compute(SimThread& self, RandomStream& jitter, int thread, int iteration) const;
   void hand_over(SimThread& self, Process& process, int thread);
   void finish_send(SimThread& self, Process& process);
   void post_receives(SimThread& self, Process& process);

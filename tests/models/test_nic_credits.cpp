@@ -151,3 +151,78 @@ TEST_CASE("both sides out of credits go on, whatever the numbers", "[nic][credit
     REQUIRE(right_box.messages.size() == static_cast<std::size_t>(left_count));
   }
 }
+
+TEST_CASE("a mailbox takes as many messages as it has slots, and tells of free ones without the sender's help",
+          "[nic][credits]") {
+  const CreditParameters mailbox{4, 0, 2, 0, true};
+  NicParameters parameters = test::plain_nic();
+  parameters.poll_batch = 1;
+  BothEnds connection(mailbox, parameters);
+  test::Inbox box;
+  connection.engine.spawn("left", 0, 0, [&](SimThread& self) {
+    for (int k = 0; k < 4; ++k) {
+      REQUIRE(connection.left.post(self, test::message(k), 40));
+    }
+    REQUIRE_FALSE(connection.left.has_room());
+    REQUIRE_FALSE(connection.left.post(self, test::message(4), 40));
+    self.spend(100_us, Category::software); // the receiver has read one: that is not told yet
+    REQUIRE(box.messages.size() == 1);
+    CHECK(connection.left.credits() == 0);
+    self.spend(100_us, Category::software); // and two more, of which the first makes a pair; nothing was polled here
+    REQUIRE(box.messages.size() == 3);
+    CHECK(connection.left.credits() == 2);
+    CHECK(connection.left.post(self, test::message(4), 40));
+    CHECK(connection.left.credits() == 1);
+  });
+  connection.engine.spawn("right", 0, 2, [&](SimThread& self) {
+    for (const int more : {1, 2, 2}) {
+      self.spend(80_us, Category::software);
+      for (int k = 0; k < more; ++k) {
+        connection.right_context.poll(self, box);
+      }
+    }
+  });
+  connection.engine.run();
+  CHECK(box.messages.size() == 5);
+  CHECK(connection.left.credits() == 3); // four messages were told of, one is left over
+}
+
+TEST_CASE("slots of mailboxes are neither lost nor found", "[nic][credits]") {
+  RandomStream random(11, "mailboxes");
+  for (int round = 0; round < 60; ++round) {
+    const int slots = 1 + static_cast<int>(random.below(20));
+    const int together = 1 + static_cast<int>(random.below(static_cast<std::uint64_t>(slots)));
+    const CreditParameters mailbox{slots, 0, together, 0, true};
+    NicParameters parameters = test::plain_nic();
+    parameters.poll_batch = 1 + static_cast<int>(random.below(8));
+    const int left_count = static_cast<int>(random.below(200));
+    const int right_count = static_cast<int>(random.below(200));
+    CAPTURE(round, slots, together, left_count, right_count);
+    BothEnds connection(mailbox, parameters);
+    connection.engine.set_step_limit(5'000'000);
+    const auto exchange = [](SimThread& self, Endpoint& end, NicContext& context, int count, int expected,
+                             test::Inbox& inbox, Duration pause) {
+      int sent = 0;
+      while (sent < count || inbox.messages.size() < static_cast<std::size_t>(expected)) {
+        sent += sent < count && end.post(self, test::message(sent), 40) ? 1 : 0;
+        REQUIRE(end.credits() >= 0);
+        context.poll(self, inbox);
+        self.spend(pause, Category::software);
+      }
+    };
+    test::Inbox left_box;
+    test::Inbox right_box;
+    const Duration pause = 1_ns * static_cast<std::int64_t>(1 + random.below(2'000));
+    connection.engine.spawn("left", 0, 0, [&](SimThread& self) {
+      exchange(self, connection.left, connection.left_context, left_count, right_count, left_box, 100_ns);
+    });
+    connection.engine.spawn("right", 0, 2, [&](SimThread& self) {
+      exchange(self, connection.right, connection.right_context, right_count, left_count, right_box, pause);
+    });
+    connection.engine.run();
+    REQUIRE(left_box.messages.size() == static_cast<std::size_t>(right_count));
+    REQUIRE(right_box.messages.size() == static_cast<std::size_t>(left_count));
+    REQUIRE(connection.left.credits() == slots - left_count % together);
+    REQUIRE(connection.right.credits() == slots - right_count % together);
+  }
+}

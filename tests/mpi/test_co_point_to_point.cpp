@@ -150,6 +150,43 @@ TEST_CASE("copying in and copying out of a large message overlap", "[coroutines]
   CHECK(in_turns > 127 * copy);
 }
 
+TEST_CASE("what does not fit into the sockets waits for the sender to look again", "[coroutines][messages]") {
+  constexpr std::int64_t bytes = 16 * 65'536;
+  const auto delivered = [&](int under_way, Duration busy) {
+    CoSettings settings = job_settings();
+    settings.library.coroutines.stream_cells_under_way = under_way;
+    TimePoint done;
+    Job job({2, 1, 2}, settings, [&](CoProcess& self) -> CoTask {
+      if (self.rank() == 2) {
+        return [](CoProcess& s, TimePoint& end) -> CoTask {
+          co_await s.recv(0, 0, bytes);
+          end = s.now();
+        }(self, done);
+      }
+      if (self.rank() == 0) {
+        return [](CoProcess& s) -> CoTask { co_await s.send(2, 0, bytes); }(self);
+      }
+      return [](CoProcess& s, Duration time) -> CoTask { // rank 1 shares rank 0's processor; rank 3 has nothing to do
+        for (int k = 0; s.rank() == 1 && k < 20; ++k) {
+          s.compute(time);
+          co_await s.yield();
+        }
+      }(self, busy);
+    });
+    return done.since_start();
+  };
+  const Duration wire = Duration::seconds(bytes / 1.25e9);
+  const Duration all_at_once = delivered(0, 1_ms);
+  CHECK(all_at_once < 3_ms + wire); // announced before rank 1's first ms, invited after, all gone then
+  for (const int under_way : {1, 4, 8}) {
+    CAPTURE(under_way);
+    const Duration some_at_a_time = delivered(under_way, 1_ms);
+    CHECK(some_at_a_time > (16 / under_way - 1) * 1_ms); // each lot waits for the end of a computation
+    CHECK(some_at_a_time < (16 / under_way + 2) * 1_ms + wire);
+  }
+  CHECK(delivered(4, 0_ns) < delivered(0, 0_ns) + 4 * 40_us); // who looks all the time loses round trips only
+}
+
 TEST_CASE("any coroutine invites on behalf of the one that has posted the receive", "[coroutines][messages]") {
   // Rank 0 sends a large message to rank 2, which has posted the receive and waits for something else from rank 3, which
   // waits for a small message: rank 3's waiting makes the progress.

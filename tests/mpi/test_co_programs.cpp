@@ -8,6 +8,7 @@
 #include <catch2/catch.hpp>
 
 #include <functional>
+#include <map>
 #include <string>
 
 using namespace contend;
@@ -48,6 +49,7 @@ void place_all(WorkloadParameters& all, ProcessLayout layout) {
   place(all.matrix_product, layout);
   place(all.pipeline, layout);
   place(all.receivers, layout);
+  place(all.flocking, layout);
   place(all.nas, layout, 1);
 }
 
@@ -73,6 +75,7 @@ TEST_CASE("every program ends, takes time, and does so again in the same way", "
         point.workload.matrix_product.matrix_size = 64;
         point.workload.nas.problem_class = "B";
         point.workload.pipeline.numbers = 200;
+        point.workload.flocking.grid = 2;
         SimulationOptions options;
         options.hash_steps = true;
         const PointResult result = simulate(point, options);
@@ -158,6 +161,28 @@ TEST_CASE("a large volume in small messages needs no invitations", "[coroutines]
   CHECK(counter(large, "messages_announced") == 12);
   CHECK(counter(small, "messages_announced") == 0);
   CHECK(small.workload.bytes == large.workload.bytes);
+}
+
+TEST_CASE("birds ask and are answered: messages of a step", "[coroutines][programs]") {
+  for (const auto& [grid, around] : std::map<int, int>{{1, 1}, {2, 4}, {3, 9}, {4, 9}}) {
+    CAPTURE(grid);
+    PointConfig point = program_point("flocking");
+    place_all(point.workload, {10, 4, 1}); // on one node barriers need no messages
+    point.workload.flocking.grid = grid;
+    point.workload.flocking.iterations = 3;
+    point.workload.flocking.warmup_iterations = 0;
+    const PointResult result = simulate(point, {});
+    const int cells = grid * grid;
+    const int birds = 40 - 2 * cells;
+    // Each bird asks, is answered and tells; each view asks all locations around and is answered.
+    CHECK(result.sender.sent == 3 * (3 * birds + 2 * cells * around));
+    CHECK(result.workload.operations == 3);
+    const Duration alone = result.workload.elapsed;
+    point.workload.flocking.work = 1_ms;
+    const Duration busy = simulate(point, {}).workload.elapsed - alone;
+    CHECK(busy > 2900_us * ((birds + 3) / 4)); // at least one OS process has so many birds
+    CHECK(busy < 3100_us * 10);
+  }
 }
 
 TEST_CASE("problems of the NAS benchmarks have the published sizes", "[coroutines][programs]") {

@@ -154,7 +154,7 @@ TEST_CASE("messages match in the order sent, whatever their size", "[mpi][rendez
 TEST_CASE("both sides send large messages at once through a queue of one", "[mpi][rendezvous]") {
   for (const std::string protocol : {"get", "put", "send"}) {
     for (const std::string& engine : progress_registry().names()) {
-      for (const std::string pending : {"fifo", "at-connection"}) {
+      for (const std::string pending : {"fifo", "at-connection", "behind-others"}) {
         CAPTURE(protocol, engine, pending);
         PointConfig point = with_protocol(protocol);
         point.machine.nic.send_queue_depth = 1;

@@ -102,6 +102,36 @@ TEST_CASE("a receiver that looks has the early partitions to work on") {
   }
 }
 
+TEST_CASE("what finds the mailbox full waits for the sender's progress") {
+  PointConfig point = sixteen_threads("partitioned", "persistent");
+  point.library.instances.count = 1;
+  point.workload.partitioned.buffer_size_bytes = 2 << 20; // would fit into the delay
+  const double free = perceived(point);
+  point.library.protocol.pending_order = "behind-others";
+  point.library.flow_control.kind = "mailbox";
+  point.library.flow_control.mailbox = {32, 1};
+  CHECK(perceived(point) == Approx(free).epsilon(0.1)); // room for all of them
+  point.library.flow_control.mailbox = {4, 4};
+  const double held = perceived(point);
+  CHECK(held < 0.7 * free);
+  // Not even all in one piece after the delay: four at most have gone.
+  CHECK(static_cast<double>(2 << 20) / held > 0.5 * static_cast<double>(2 << 20) / 10e9);
+}
+
+TEST_CASE("threads that come one by one do not find the mailbox full") {
+  PointConfig point = sixteen_threads("partitioned", "persistent");
+  point.library.instances.count = 1;
+  point.library.protocol.pending_order = "behind-others";
+  point.library.flow_control.kind = "mailbox";
+  point.library.flow_control.mailbox = {4, 1};
+  point.workload.partitioned.buffer_size_bytes = 2 << 20;
+  const auto delayed = [&] { return simulate(point, {}).sender.delayed_sends; };
+  const auto together = delayed();
+  CHECK(together > 0);
+  point.workload.partitioned.compute_jitter = 1_ms;
+  CHECK(delayed() < together / 4);
+}
+
 TEST_CASE("the time of an iteration is the threads' time") {
   const PointConfig point = sixteen_threads("partitioned", "rma");
   const PointResult result = simulate(point, {});

@@ -47,8 +47,9 @@ struct CoroutineDesign {
   std::int64_t fastbox_bytes = 64;      ///< largest message, header included, that fits a fastbox; 0: no fastboxes
   std::int64_t cell_bytes = 65536;      ///< a queue element; larger messages travel in pieces of this size
   int cells_under_way = 2;              ///< pieces of one message that are copied in and not yet out
-  std::int64_t envelope_bytes = 16;     ///< what identifies a message, on the wire in front of everything else
-  std::int64_t stack_bytes = 131072;    ///< for accounts of memory
+  int stream_cells_under_way = 0;    ///< the same in a stream: what the socket buffers of both sides hold; 0: all of it
+  std::int64_t envelope_bytes = 16;  ///< what identifies a message, on the wire in front of everything else
+  std::int64_t stack_bytes = 131072; ///< for accounts of memory
   std::int64_t descriptor_bytes = 1328; ///< likewise
 };
 

@@ -91,7 +91,8 @@ void Endpoint::pair(Endpoint& one, Endpoint& other) {
 }
 
 int Endpoint::send_queue_depth() const {
-  return uses_credits() ? credit_parameters_.buffers : local_.nic_.parameters_.send_queue_depth;
+  return uses_credits() && !credit_parameters_.written ? credit_parameters_.buffers
+                                                       : local_.nic_.parameters_.send_queue_depth;
 }
 
 bool Endpoint::has_room() const {
@@ -110,6 +111,8 @@ bool Endpoint::take_credit() {
   const int window = local_.nic_.parameters_.flow_control_window;
   return window > 0 && --credits_ == window / 4;
 }
+
+int Endpoint::credits_to_take_along() { return credit_parameters_.written ? 0 : std::exchange(to_return_, 0); }
 
 /// Schedules what the poster will find in its completion queue.
 void Endpoint::report_after(TimePoint time, int completions, const Envelope* transfer) {
@@ -154,7 +157,7 @@ bool Endpoint::post(SimThread& self, const Envelope& envelope, std::int64_t wire
   packet.envelope_.number = local_.trace_post(self, called, wire_bytes, passage);
   packet.wants_grant_ = take_credit();
   packet.credit_message_ = false;
-  packet.credits_ = std::exchange(to_return_, 0);
+  packet.credits_ = credits_to_take_along();
   packet.control_seen_ = std::exchange(control_to_return_, 0);
   nic.engine_.schedule(packet, passage.arrival);
 
@@ -187,7 +190,7 @@ bool Endpoint::post_bulk(SimThread& self, Bulk kind, const Envelope& envelope, s
   bulk.burst_packets_ = (bulk.packets_left_ + most_bursts - 1) / most_bursts;
   bulk.completions_ = std::exchange(unreported_, 0) + 1; // the earlier ones are over as well by then
   bulk.wants_grant_ = kind == Bulk::send && take_credit();
-  bulk.credits_ = kind == Bulk::send ? std::exchange(to_return_, 0) : 0;
+  bulk.credits_ = kind == Bulk::send ? credits_to_take_along() : 0;
   bulk.control_seen_ = kind == Bulk::send ? std::exchange(control_to_return_, 0) : 0;
   if (kind != Bulk::read) {
     bulk.source_ = &nic;
@@ -291,6 +294,23 @@ void Endpoint::consumed(SimThread& self, bool credit_message, int credits, int c
   }
 }
 
+/// A message of ours has left its slot of the mailbox: when enough have, the peer's number of credits is written.
+void Endpoint::free_slot(SimThread& self) {
+  if (++to_return_ < credit_parameters_.window) {
+    return;
+  }
+  Nic& nic = local_.nic_;
+  const NicParameters& parameters = nic.parameters_;
+  self.spend(parameters.post + parameters.doorbell, Category::nic_post);
+  Packet& packet = nic.take_packet();
+  packet.stage_ = Packet::Stage::credit_write;
+  packet.destination_ = &remote_;
+  packet.sender_ = this;
+  packet.burst_of_ = nullptr;
+  packet.credits_ = std::exchange(to_return_, 0);
+  nic.engine_.schedule(packet, nic.engine_.now() + parameters.wqe_fetch + nic.route_.latency);
+}
+
 /// A message for credits alone; it has a work request and a receive buffer of its own.
 void Endpoint::send_credits(SimThread& self) {
   Nic& nic = local_.nic_;
@@ -322,6 +342,14 @@ void Packet::fire() {
         {transfer_over_ ? Kind::transferred : Kind::sent, sender_, completions_, false, 0, 0, envelope_, nullptr});
   } else if (stage_ == Stage::grant) {
     destination_->report({Kind::granted, sender_, 0, false, 0, 0, {}, nullptr});
+  } else if (stage_ == Stage::credit_write) {
+    Endpoint& credited = *sender_->reverse_;
+    credited.credits_ += credits_;
+    if (credited.credits_ > credited.credit_parameters_.buffers) {
+      throw InvariantViolation("a connection has " + std::to_string(credited.credits_) + " credits for a mailbox of " +
+                               std::to_string(credited.credit_parameters_.buffers) + " slots");
+    }
+    destination_->listener_.activity(*destination_); // who rests may have something to send
   } else {
     Nic& receiver = destination_->nic_;
     if (stage_ == Stage::wire) {
@@ -498,8 +526,13 @@ int NicContext::drain(SimThread& self, CompletionHandler& handler) {
     case Completion::Kind::credited:
       if (completion.endpoint->uses_credits()) {
         self.settle();
-        completion.endpoint->reverse_->consumed(self, completion.kind == Completion::Kind::credited, completion.credits,
-                                                completion.control_seen);
+        Endpoint& end = *completion.endpoint->reverse_;
+        if (end.credit_parameters_.written) {
+          end.free_slot(self);
+        } else {
+          end.consumed(self, completion.kind == Completion::Kind::credited, completion.credits,
+                       completion.control_seen);
+        }
       }
       break;
     }

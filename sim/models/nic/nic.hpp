@@ -66,7 +66,7 @@ private:
   friend class BulkTransfer;
   friend class Nic;
   friend class Endpoint;
-  enum class Stage { wire, receive_queue, matched, send_completion, grant };
+  enum class Stage { wire, receive_queue, matched, send_completion, grant, credit_write };
 
   void show_reception(TimePoint taken) const;
   void arrive();
@@ -118,6 +118,9 @@ private:
   void grant(SimThread& self);
   void consumed(SimThread& self, bool credit_message, int credits, int control_seen);
   void send_credits(SimThread& self);
+  void free_slot(SimThread& self);
+  /// Credits that a message takes along.
+  int credits_to_take_along();
   [[nodiscard]] bool uses_credits() const { return credit_parameters_.buffers > 0; }
   /// btl/openib makes the send queue as long as the peer's receive queue.
   [[nodiscard]] int send_queue_depth() const;

@@ -32,12 +32,17 @@ struct NicParameters {
 /// Receive buffers that a process posts for one connection, and how it tells its peer that they are free again
 /// (per-peer receive queues of Open MPI's btl/openib, "P,size,buffers,low_watermark,window,reserve"). The defaults of its
 /// sources: low_watermark 3/4 of the buffers, window twice the rest, reserve 2 * buffers / window.
+///
+/// Or the slots of a mailbox in the receiver's memory (SMSG messages of Cray's GNI): `written`.
 struct CreditParameters {
   int buffers = 0;       ///< messages that may be under way without a credit coming back; 0: no such scheme. The send
                          ///< queue is as long
   int low_watermark = 0; ///< so few posted buffers: all used ones are posted again
   int window = 0;  ///< so many credits to give back: a credit message goes out if no other message takes them along
   int reserve = 0; ///< buffers on top for credit messages; at most reserve - 1 of these are under way
+  /// The receiver's interface writes `window` credits at a time into the sender's memory: the sender need not poll for
+  /// them. There are no credit messages, and the send queue is the interface's own.
+  bool written = false;
 };
 
 } // namespace contend

@@ -28,6 +28,9 @@ public:
     return target.in_free_;
   }
 
+  /// When the other side knows of something that is known here `now`: an acknowledgement takes no room on the link.
+  [[nodiscard]] TimePoint acknowledge(TimePoint now) const { return now + route_.latency; }
+
   [[nodiscard]] std::int64_t sent_bytes() const { return sent_bytes_; }
 
 private:

@@ -491,6 +491,10 @@ bool OsProcess::progress() {
 
 void OsProcess::handle(CoPacket& packet) {
   const CoSettings& settings = world_.settings();
+  if (packet.kind == CoPacket::Kind::room) {
+    piece_is_out(*packet.large);
+    return; // the sockets have been asked already
+  }
   if (packet.from->node() != node_) {
     software(settings.channels.socket_receive);
   } else if (packet.box != nullptr) {
@@ -532,11 +536,16 @@ void OsProcess::handle(CoPacket& packet) {
     thread_->owe(memory_.copy(packet.bytes), Category::copy);
     if (packet.from->node() == node_) { // the cell is free again
       thread_->settle();
-      if (--packet.large->under_way == 0 && packet.large->left == 0) {
-        packet.from->free_large_sends_.push_back(packet.large);
-      } else {
+      if (!packet.from->piece_is_out(*packet.large)) {
         packet.from->activity();
       }
+    } else if (settings.library.coroutines.stream_cells_under_way > 0) {
+      thread_->settle();
+      CoPacket room;
+      room.kind = CoPacket::Kind::room;
+      room.from = this;
+      room.large = packet.large;
+      world_.acknowledge(*world_.new_packet(room), *packet.from);
     }
     if (packet.last) {
       if (packet.receive->transfer == Transfer::hand_over) {
@@ -545,7 +554,18 @@ void OsProcess::handle(CoPacket& packet) {
       complete(*packet.receive);
     }
     return;
+  case CoPacket::Kind::room:
+    return; // see above
   }
+}
+
+/// The receiver has taken a piece of a message of ours. Returns whether it was the last one.
+bool OsProcess::piece_is_out(LargeSend& large) {
+  if (--large.under_way > 0 || large.left > 0) {
+    return false;
+  }
+  free_large_sends_.push_back(&large);
+  return true;
 }
 
 void OsProcess::take_eager(const CoPacket& packet) {
@@ -575,13 +595,13 @@ void OsProcess::invite(OsProcess& sender, CoRequest* send, CoRequest& receive) {
 }
 
 /// Hands over pieces of large messages: in shared memory as many as there are cells, so that copying in and copying out
-/// overlap; to a stream all of them.
+/// overlap; to a stream as many as its two socket buffers hold.
 void OsProcess::push_pieces() {
   const CoroutineDesign& design = world_.settings().library.coroutines;
   for (std::size_t i = 0; i < open_large_sends_.size();) {
     LargeSend& large = *open_large_sends_[i];
-    const bool cells = large.to->node() == node_;
-    while (large.left > 0 && (!cells || large.under_way < design.cells_under_way)) {
+    const int most = large.to->node() == node_ ? design.cells_under_way : design.stream_cells_under_way;
+    while (large.left > 0 && (most == 0 || large.under_way < most)) {
       CoPacket packet;
       packet.kind = CoPacket::Kind::piece;
       packet.bytes = std::min(large.left, design.cell_bytes);
@@ -589,7 +609,7 @@ void OsProcess::push_pieces() {
       packet.receive = large.receive;
       packet.large = &large;
       large.left -= packet.bytes;
-      large.under_way += cells ? 1 : 0;
+      large.under_way += most > 0 ? 1 : 0;
       packet.last = large.left == 0;
       post(packet, *large.to, packet.bytes);
     }
@@ -603,7 +623,7 @@ void OsProcess::push_pieces() {
     }
     complete(send);
     open_large_sends_.erase(open_large_sends_.begin() + static_cast<std::ptrdiff_t>(i));
-    if (!cells) {
+    if (most == 0) {
       free_large_sends_.push_back(&large);
     }
   }

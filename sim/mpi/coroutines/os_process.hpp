@@ -112,6 +112,7 @@ private:
   void take_eager(const CoPacket& packet);
   void invite(OsProcess& sender, CoRequest* send, CoRequest& receive);
   void push_pieces();
+  bool piece_is_out(LargeSend& large);
   void complete(CoRequest& request);
   void take(CoRequest& receive, const ProcessEnvelope& message, std::int64_t bytes);
   void copy_colocated(const CoRequest& send, const CoRequest& receive);

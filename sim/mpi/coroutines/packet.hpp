@@ -33,6 +33,7 @@ struct CoPacket {
     announce, ///< a large message without (RTS)
     invite,   ///< to the sender: the payload may come (CTS)
     piece,    ///< of a payload
+    room,     ///< to the sender, from the kernel: a piece has been read, the stream takes another one
   };
   Kind kind = Kind::eager;
   bool last = false; ///< piece

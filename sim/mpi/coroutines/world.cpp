@@ -103,13 +103,22 @@ CoPacket* CoWorld::new_packet(const CoPacket& contents) {
 void CoWorld::transmit(CoPacket& packet, OsProcess& to, std::int64_t bytes) {
   StreamInterface& source = interfaces_[static_cast<std::size_t>(packet.from->node())];
   StreamInterface& target = interfaces_[static_cast<std::size_t>(to.node())];
+  take_arrival().schedule(packet, to, source.transmit(target, engine_.now(), bytes));
+}
+
+void CoWorld::acknowledge(CoPacket& packet, OsProcess& to) {
+  const StreamInterface& interface = interfaces_[static_cast<std::size_t>(packet.from->node())];
+  take_arrival().schedule(packet, to, interface.acknowledge(engine_.now()));
+}
+
+CoWorld::Arrival& CoWorld::take_arrival() {
   if (free_arrivals_.empty()) {
     arrivals_.push_back(std::make_unique<Arrival>(*this));
     free_arrivals_.push_back(arrivals_.back().get());
   }
-  Arrival* const arrival = free_arrivals_.back();
+  Arrival& arrival = *free_arrivals_.back();
   free_arrivals_.pop_back();
-  arrival->schedule(packet, to, source.transmit(target, engine_.now(), bytes));
+  return arrival;
 }
 
 } // namespace contend

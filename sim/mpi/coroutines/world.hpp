@@ -86,6 +86,9 @@ private:
   CoPacket* new_packet(const CoPacket& contents);
   void free_packet(CoPacket* packet) { free_packets_.push_back(packet); }
   void transmit(CoPacket& packet, OsProcess& to, std::int64_t bytes);
+  /// What the kernels say to each other.
+  void acknowledge(CoPacket& packet, OsProcess& to);
+  Arrival& take_arrival();
 
   Engine& engine_;
   CoSettings settings_;

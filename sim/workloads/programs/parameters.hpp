@@ -65,6 +65,13 @@ struct ReceiversParameters : ProgramParameters {
   Duration work{}; ///< of the process that computes, in each iteration
 };
 
+/// Birds over a torus of cells; each cell has two processes, all others are birds.
+struct FlockingParameters : ProgramParameters {
+  int grid = 15;                ///< cells in a row
+  std::int64_t bird_bytes = 32; ///< position and direction of a bird, in messages
+  Duration work{};              ///< of a bird, in each step
+};
+
 /// Skeletons of the NAS parallel benchmarks: their decomposition, messages and amounts of work. An iteration is an inner
 /// iteration of CG, a time step of BT and LU, a V-cycle of MG.
 struct NasParameters : ProgramParameters {

@@ -1,5 +1,6 @@
 #include "workloads/programs/collective.hpp"
 #include "workloads/programs/exchange.hpp"
+#include "workloads/programs/flocking.hpp"
 #include "workloads/programs/matrix_product.hpp"
 #include "workloads/programs/nas.hpp"
 #include "workloads/programs/ping.hpp"
@@ -19,6 +20,10 @@ Registry<ProgramFactory>& program_registry() {
       {"exchange",
        [](const WorkloadParameters& all, const ComputeParameters&) -> Made {
          return std::make_unique<Exchange>(all.exchange);
+       }},
+      {"flocking",
+       [](const WorkloadParameters& all, const ComputeParameters&) -> Made {
+         return std::make_unique<Flocking>(all.flocking);
        }},
       {"matrix-product",
        [](const WorkloadParameters& all, const ComputeParameters& prices) -> Made {

@@ -107,6 +107,7 @@ inline std::vector<JobVariant> job_variants() {
         design.queues = variants.size() % 2 == 0 ? "array-by-receiver" : "single-list";
         design.wake = variants.size() % 3 == 0 ? "head" : "tail";
         design.fastbox_bytes = variants.size() % 4 == 0 ? 0 : 128;
+        design.stream_cells_under_way = static_cast<int>(variants.size() % 5);
         variant.name = std::to_string(layout.processes_per_os_process) + ";" +
                        std::to_string(layout.os_processes_per_node) + ";" + std::to_string(layout.nodes) + " " +
                        scheduler + " " + colocated;

@@ -36,7 +36,7 @@ inline PointConfig random_exchange(std::uint64_t seed) {
   protocol.piece_bytes = number(1, 4) * 10'000;
   protocol.pieces_under_way = number(1, 4);
   protocol.registration_cache = random.below(2) == 0;
-  protocol.pending_order = one_of({"reversing", "fifo", "at-connection"});
+  protocol.pending_order = one_of({"reversing", "fifo", "at-connection", "behind-others"});
   point.machine.nic.registration = 3'000'017_ps;
   point.machine.nic.registration_page = 201'011_ps;
   point.machine.nic.registration_hit = 53'003_ps;
@@ -48,6 +48,11 @@ inline PointConfig random_exchange(std::uint64_t seed) {
     credits.low_watermark = number(0, credits.buffers - 1);
     credits.window = number(1, credits.low_watermark + 1);
     credits.reserve = number(2, 6);
+  } else if (random.below(2) == 0) {
+    point.library.flow_control.kind = "mailbox";
+    MailboxParameters& mailbox = point.library.flow_control.mailbox;
+    mailbox.slots = number(1, 40);
+    mailbox.returned_at_once = number(1, mailbox.slots);
   }
   return point;
 }

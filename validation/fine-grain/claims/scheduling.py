@@ -115,7 +115,6 @@ def small_beat_large_block(e: Evidence) -> float:
     source="thesis, figure 4.1",
     statement="and also 4 messages of 1 MB",
     expected=at_most(0.999, "x"),
-    remark="each message costs the socket calls, guessed at 8 us together: 128 of them cost more than 4 invitations",
 )
 def small_beat_few(e: Evidence) -> float:
     return exchange(e, 128) / exchange(e, 4)
