@@ -11,6 +11,9 @@ namespace contend {
 /// is the dear one.
 struct TcpParameters {
   Duration send_call{};               ///< CPU: a send that succeeds, with the packet's way to the peer's socket
+  /// CPU: on top, when the peer has looked for data on another core since the last send: two processors work on one connection
+  /// (its lock, its queues, memory of packets that one allocates and the other frees)
+  Duration contended_send{};
   Duration full_send_call{};          ///< CPU: a send that finds the buffers full
   Duration receive_call{};            ///< CPU: a receive that finds data
   Duration poll_call{};               ///< CPU: asking the kernel which sockets have data (epoll_wait, poll)
