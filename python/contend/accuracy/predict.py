@@ -1,6 +1,7 @@
 """Predictions of measured points with intervals.
 
-The prediction itself is what the profile's values give. The interval comes from draws of the parameters, each simulated
+The prediction itself is what the profile's values give: the median of several replications, as a measured point is the
+median of its samples. The interval comes from draws of the parameters, each simulated
 with random numbers of its own, and from the discrepancy that the calibration found: it is one for the measured median,
 so the measurement's own error is in it too. A profile without posterior gives draws from the ranges of its values, and
 its fit's residuals tell the discrepancy.
@@ -38,7 +39,7 @@ if TYPE_CHECKING:
 
 _NOISE_DRAWS = 64
 _RANGE_DRAWS = 24
-_REPLICATIONS = (100, 101)
+_REPLICATIONS = tuple(range(100, 105))
 _NO_PRICES = "topology"
 _MEDIAN_TO_DEVIATION = 1.4826  # of a normal distribution's absolute deviations
 
@@ -169,7 +170,7 @@ def predict(
             found[at + len(_REPLICATIONS) : at + len(_REPLICATIONS) + count],
         )
         at += len(_REPLICATIONS) + count
-        mean = float(np.nanmean(own)) if np.isfinite(own).any() else math.nan
+        mean = float(np.nanmedian(own)) if np.isfinite(own).any() else math.nan  # as the measured one
         if not math.isfinite(mean):
             problem.unpredicted.append(_failed(target))
             continue
@@ -255,7 +256,7 @@ def _configs(
 ) -> tuple[list[JsonObject], list[float]]:
     """Configurations with drawn parameters, and the discrepancy of each draw."""
     if stored is None:
-        return _from_ranges(profile, target, min(draws, _RANGE_DRAWS), seed), _residual_spread(profile, target)
+        return _from_ranges(profile, target, min(draws, _RANGE_DRAWS), seed), residual_spread(profile, target)
     scopes = {MACHINE, *scope_keys(target.dataset)}
     configs = []
     for values in stored.values[:draws]:
@@ -268,7 +269,7 @@ def _configs(
     return configs, list(stored.discrepancy[:draws])
 
 
-def _residual_spread(profile: JsonObject, target: Target) -> list[float]:
+def residual_spread(profile: JsonObject, target: Target) -> list[float]:
     """What a fit without posterior says of the model's discrepancy: the spread of its residuals, by their median."""
     scopes = set(scope_keys(target.dataset))
     for part in (profile.get("calibration") or {}).get("fits", ()):
