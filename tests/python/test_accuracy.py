@@ -15,7 +15,7 @@ from contend.accuracy.comparisons import comparisons, find_comparison, regenerat
 from contend.accuracy.document import as_markdown, html_section
 from contend.accuracy.page import accuracy_page
 from contend.accuracy.pictures import pictures
-from contend.accuracy.predict import Predicted, as_ratios, residual_spread
+from contend.accuracy.predict import Predicted, as_ratios, residual_spread, together
 from contend.accuracy.scores import baseline_summaries, knee_agreement, knees, rankings, result_json, summary, tau_of
 from contend.calibrate.problem import Target, Unpredicted
 from contend.datasets import Dataset, read_dataset
@@ -51,6 +51,13 @@ def test_errors_and_coverage_are_those_of_the_definition(tmp_path: Path) -> None
     assert found["median_abs_error_pct"] == pytest.approx(10.0)
     assert found["p90_abs_error_pct"] == pytest.approx(np.quantile([10.0, 0.0, 100.0], 0.9))
     assert found["coverage_95"] == pytest.approx(2 / 3, abs=1e-3)
+
+
+def test_replications_count_by_their_time() -> None:
+    # A second at 300 and three at 100 messages per second: 600 messages in 4 s, whatever the order.
+    assert together([300.0, 100.0]) == pytest.approx(600 / 4)
+    assert together([math.nan, 200.0, 200.0]) == pytest.approx(200.0)
+    assert math.isnan(together([math.nan]))
 
 
 def test_without_a_posterior_residuals_tell_the_discrepancy(tmp_path: Path) -> None:

@@ -1,10 +1,9 @@
 """Predictions of measured points with intervals.
 
-The prediction itself is what the profile's values give: the median of several replications, as a measured point is the
-median of its samples. The interval comes from draws of the parameters, each simulated
-with random numbers of its own, and from the discrepancy that the calibration found: it is one for the measured median,
-so the measurement's own error is in it too. A profile without posterior gives draws from the ranges of its values, and
-its fit's residuals tell the discrepancy.
+The prediction itself is what the profile's values give over several replications together. The interval comes from
+draws of the parameters, each simulated with random numbers of its own, and from the discrepancy that the calibration
+found: it is one for the measured median, so the measurement's own error is in it too. A profile without posterior gives
+draws from the ranges of its values, and its fit's residuals tell the discrepancy.
 """
 
 from __future__ import annotations
@@ -170,7 +169,7 @@ def predict(
             found[at + len(_REPLICATIONS) : at + len(_REPLICATIONS) + count],
         )
         at += len(_REPLICATIONS) + count
-        mean = float(np.nanmedian(own)) if np.isfinite(own).any() else math.nan  # as the measured one
+        mean = together(own)
         if not math.isfinite(mean):
             problem.unpredicted.append(_failed(target))
             continue
@@ -226,6 +225,16 @@ def _relative(point: MeasuredPoint, reference: float) -> MeasuredPoint:
     )
     samples = tuple(sample / reference for sample in point.samples)
     return replace(point, unit="ratio to the first point", samples=samples, spread=scaled)
+
+
+def together(rates: Sequence[float]) -> float:
+    """The rate of replications one after the other: all messages over all time.
+
+    A measured sample is several times longer than a replication. Where threads change between a fast and a slow state it
+    has both in it, in proportion to their time.
+    """
+    finite = np.array([rate for rate in rates if math.isfinite(rate)])
+    return float(1 / np.mean(1 / finite)) if len(finite) else math.nan
 
 
 def simulations_needed(count: int, draws: int) -> int:
