@@ -230,7 +230,7 @@ def _relative(point: MeasuredPoint, reference: float) -> MeasuredPoint:
 def together(rates: Sequence[float]) -> float:
     """The rate of replications one after the other: all messages over all time.
 
-    A measured sample is several times longer than a replication. Where threads change between a fast and a slow state it
+    A measured sample is several times longer than a replication. Where threads change between two states it
     has both in it, in proportion to their time.
     """
     finite = np.array([rate for rate in rates if math.isfinite(rate)])
