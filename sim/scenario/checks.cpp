@@ -108,7 +108,8 @@ Problem shares_without_crowd(const PointConfig& point) {
 Problem start_of_bound_threads(const PointConfig& point) {
   if (point.placement.start == "in-turn" || point.placement.threads == "floating")
     return {};
-  return "where threads begin can be chosen only if they are not bound to cores: placement.threads must be \"floating\"";
+  return "where threads begin can be chosen only if they are not bound to cores: placement.threads must be "
+         "\"floating\"";
 }
 
 Problem slices_reversed(const PointConfig& point) {
