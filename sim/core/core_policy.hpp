@@ -36,6 +36,8 @@ public:
   virtual void settle(SimThread& self, Duration owed) = 0;
   /// A place at which the core may be taken away.
   virtual void give_way_if_asked(SimThread& self) = 0;
+  /// `self` returns from a system call: the operating system may give its core to somebody who has asked for it meanwhile.
+  virtual void leaves_kernel(SimThread& self) = 0;
   /// Returns after resume(), resume_at() or wake().
   virtual void wait(SimThread& self, Waiting how, Category category) = 0;
   virtual void resume(SimThread& thread) = 0;

@@ -11,11 +11,69 @@ namespace {
 
 __extension__ using Wide = __int128;
 
+/// What the policies have in common: who runs, who waits, and weights.
+class FlatQueue : public FairQueue {
+public:
+  // Plain data: nothing to move. NOLINTNEXTLINE(modernize-pass-by-value)
+  explicit FlatQueue(const SchedulerParameters& parameters) : parameters_(parameters) {}
+
+  void add(FairEntity& entity, Arrival arrival) final {
+    place(entity, arrival);
+    entity.home = this;
+    waiting_.push_back(&entity);
+  }
+  void remove(FairEntity& entity) final {
+    departs(entity);
+    waiting_.erase(std::find(waiting_.begin(), waiting_.end(), &entity));
+  }
+  void run(FairEntity& entity) final {
+    if (&entity != current_) {
+      waiting_.erase(std::find(waiting_.begin(), waiting_.end(), &entity));
+      current_ = &entity;
+    }
+    entity.ran = Duration{};
+    given(entity);
+  }
+  void account(Duration span) final {
+    current_->ran += span;
+    ran(*current_, virtual_time(span, current_->weight));
+  }
+  void stop() final { waiting_.push_back(std::exchange(current_, nullptr)); }
+  void leave() final {
+    departs(*current_);
+    current_ = nullptr;
+  }
+
+  [[nodiscard]] const std::vector<FairEntity*>& waiting() const final { return waiting_; }
+  [[nodiscard]] std::size_t length() const final { return waiting_.size() + (current_ == nullptr ? 0 : 1); }
+
+protected:
+  virtual void place(FairEntity& entity, Arrival arrival) = 0;
+  virtual void departs(FairEntity& entity) = 0; ///< while it still counts
+  virtual void ran(FairEntity& entity, std::int64_t virtual_span) = 0;
+  virtual void given(FairEntity& entity) = 0;
+
+  [[nodiscard]] static std::int64_t virtual_time(Duration span, int weight) {
+    return static_cast<std::int64_t>(Wide{span.count()} * FairEntity::normal_weight / weight);
+  }
+  [[nodiscard]] std::int64_t total_weight() const {
+    std::int64_t sum = current_ == nullptr ? 0 : current_->weight;
+    for (const FairEntity* entity : waiting_) {
+      sum += entity->weight;
+    }
+    return sum;
+  }
+
+  SchedulerParameters parameters_;
+  FairEntity* current_ = nullptr;
+  std::vector<FairEntity*> waiting_; ///< in order of arrival
+};
+
 bool runs_earlier(const FairEntity* a, const FairEntity* b) { return a->vruntime < b->vruntime; }
 
-class CfsQueue final : public FairQueue {
+class CfsQueue final : public FlatQueue {
 public:
-  using FairQueue::FairQueue;
+  using FlatQueue::FlatQueue;
 
   FairEntity* best() override {
     FairEntity* const first = least(nullptr);
@@ -50,6 +108,7 @@ public:
   bool would_preempt(const FairEntity& /*sleeper*/) const override { return false; }
 
   void yielded() override { skip_ = current_; }
+  void yielded_within() override {}
 
 private:
   [[nodiscard]] FairEntity* least(const FairEntity* besides) const {
@@ -92,12 +151,16 @@ private:
   FairEntity* skip_ = nullptr;
 };
 
-class EevdfQueue final : public FairQueue {
+class EevdfQueue final : public FlatQueue {
 public:
-  using FairQueue::FairQueue;
+  using FlatQueue::FlatQueue;
 
   FairEntity* best() override {
-    if (current_ != nullptr && protected_now() && !yielding_ && favoured_ == nullptr) {
+    // pick_eevdf() protects only who has not had more than its share.
+    const bool strictly = yielding_within_ || lazy();
+    const bool stays = current_ != nullptr && protected_now() && (!strictly || current_->vruntime <= average());
+    yielding_within_ = false;
+    if (stays && !yielding_ && favoured_ == nullptr) {
       return current_;
     }
     yielding_ = false;
@@ -126,8 +189,9 @@ public:
     if (parameters_.short_sleep == Duration{}) {
       return best() == &woken;
     }
-    if (woken.slept > parameters_.short_sleep || woken.vruntime > average()) {
-      return false;
+    const bool soon = woken.slept <= parameters_.short_sleep || (lazy() && woken.woken_here);
+    if (!soon || woken.vruntime > average()) {
+      return lazy() && best() == &woken;
     }
     favoured_ = &woken;
     return true;
@@ -142,6 +206,7 @@ public:
     }
     yielding_ = true;
   }
+  void yielded_within() override { yielding_within_ = true; }
 
 private:
   template <typename Visitor>
@@ -157,6 +222,7 @@ private:
   [[nodiscard]] std::int64_t slice_of(const FairEntity& entity) const {
     return virtual_time(parameters_.slice, entity.weight);
   }
+  [[nodiscard]] bool lazy() const { return parameters_.preemption == "lazy"; }
   [[nodiscard]] bool protected_now() const { return current_->vruntime < protected_until_; }
 
   /// Weighted average of virtual runtimes, rounded up so that somebody is always eligible; the last one of an empty queue.
@@ -205,54 +271,11 @@ private:
   std::int64_t protected_until_ = 0; ///< virtual runtime at which the running one has had its slice
   std::int64_t last_average_ = 0;
   bool yielding_ = false;
+  bool yielding_within_ = false;
   FairEntity* favoured_ = nullptr; ///< has woken up, and goes next
 };
 
 } // namespace
-
-void FairQueue::add(FairEntity& entity, Arrival arrival) {
-  place(entity, arrival);
-  entity.home = this;
-  waiting_.push_back(&entity);
-}
-
-void FairQueue::remove(FairEntity& entity) {
-  departs(entity);
-  waiting_.erase(std::find(waiting_.begin(), waiting_.end(), &entity));
-}
-
-void FairQueue::run(FairEntity& entity) {
-  if (&entity != current_) {
-    waiting_.erase(std::find(waiting_.begin(), waiting_.end(), &entity));
-    current_ = &entity;
-  }
-  entity.ran = Duration{};
-  given(entity);
-}
-
-void FairQueue::account(Duration span) {
-  current_->ran += span;
-  ran(*current_, virtual_time(span, current_->weight));
-}
-
-void FairQueue::stop() { waiting_.push_back(std::exchange(current_, nullptr)); }
-
-void FairQueue::leave() {
-  departs(*current_);
-  current_ = nullptr;
-}
-
-std::int64_t FairQueue::virtual_time(Duration span, int weight) {
-  return static_cast<std::int64_t>(Wide{span.count()} * FairEntity::normal_weight / weight);
-}
-
-std::int64_t FairQueue::total_weight() const {
-  std::int64_t sum = current_ == nullptr ? 0 : current_->weight;
-  for (const FairEntity* entity : waiting_) {
-    sum += entity->weight;
-  }
-  return sum;
-}
 
 std::unique_ptr<FairQueue> make_fair_queue(const SchedulerParameters& parameters) {
   if (parameters.policy == "cfs") {

@@ -1,7 +1,7 @@
 // The run queue of one core under a fair scheduler: who has had least of the core runs next. Time that a thread has had is its
 // virtual runtime, weighted: a thread of twice the normal weight gets twice the time.
 //
-// Two policies, as Linux has them for normal threads of one run queue (no groups, no cgroups):
+// Two policies, as Linux has them for normal threads of one run queue (groups: grouped_queue.hpp):
 //   cfs    kernel/sched/fair.c of Linux 5.x. Next is who has the least virtual runtime. A slice is the weighted share of
 //          `latency`, or of n times `slice` when n threads are too many for that. A thread that wakes up is put at most
 //          latency / 2 behind the others, and takes the core if the running thread is more than wakeup_granularity ahead.
@@ -21,41 +21,45 @@
 namespace contend {
 
 class FairQueue;
+struct FairGroup;
 
-/// One thread's place in run queues. Virtual times are in picoseconds of a thread of normal weight.
+/// One thread's place in run queues, or that of a group of threads. Virtual times are in picoseconds of a thread of normal weight.
 struct FairEntity {
   static constexpr int normal_weight = 1024; ///< nice 0
+  static constexpr int no_group = -1;
   int weight = normal_weight;
   std::int64_t vruntime = 0;
   std::int64_t deadline = 0;       ///< eevdf
   std::int64_t lag = 0;            ///< eevdf: what it was owed when it left a queue
   Duration ran{};                  ///< since it was given the core last
   Duration slept{};                ///< before it woke up last
+  bool woken_here = false;         ///< by the running one: it comes back from the kernel there
   const FairQueue* home = nullptr; ///< the queue that `vruntime` is compared in
+  int group = no_group;            ///< whose share it has its time from, see grouped_queue.hpp
+  FairGroup* member_of = nullptr;  ///< that group on the core where the thread was last
 };
 
 class FairQueue {
 public:
   enum class Arrival { started, woken, migrated };
 
-  // Plain data: nothing to move. NOLINTNEXTLINE(modernize-pass-by-value)
-  explicit FairQueue(const SchedulerParameters& parameters) : parameters_(parameters) {}
+  FairQueue() = default;
   FairQueue(const FairQueue&) = delete;
   FairQueue& operator=(const FairQueue&) = delete;
   virtual ~FairQueue() = default;
 
   /// Joins those who wait for the core.
-  void add(FairEntity& entity, Arrival arrival);
+  virtual void add(FairEntity& entity, Arrival arrival) = 0;
   /// One that waits leaves for another core.
-  void remove(FairEntity& entity);
+  virtual void remove(FairEntity& entity) = 0;
   /// One that waits, or the running one again, gets the core, for a slice. Requires: no other one runs.
-  void run(FairEntity& entity);
+  virtual void run(FairEntity& entity) = 0;
   /// The running one has had the core for `span`.
-  void account(Duration span);
+  virtual void account(Duration span) = 0;
   /// The running one waits again.
-  void stop();
+  virtual void stop() = 0;
   /// The running one sleeps or ends.
-  void leave();
+  virtual void leave() = 0;
 
   /// Who should have the core, the running one included; nullptr: nobody wants it.
   [[nodiscard]] virtual FairEntity* best() = 0;
@@ -69,22 +73,14 @@ public:
   [[nodiscard]] virtual bool would_preempt(const FairEntity& sleeper) const = 0;
   /// The running one asks for others to go first; call best() next.
   virtual void yielded() = 0;
+  /// The running one is a group one of whose threads has let others of the group go first; call best() next. Those outside it go
+  /// first only if the group has had more than its share.
+  virtual void yielded_within() = 0;
 
-  [[nodiscard]] const std::vector<FairEntity*>& waiting() const { return waiting_; }
+  /// Those who wait, in order of arrival.
+  [[nodiscard]] virtual const std::vector<FairEntity*>& waiting() const = 0;
   /// Threads that want the core or have it.
-  [[nodiscard]] std::size_t length() const { return waiting_.size() + (current_ == nullptr ? 0 : 1); }
-
-protected:
-  virtual void place(FairEntity& entity, Arrival arrival) = 0;
-  virtual void departs(FairEntity& entity) = 0; ///< while it still counts
-  virtual void ran(FairEntity& entity, std::int64_t virtual_span) = 0;
-  virtual void given(FairEntity& entity) = 0;
-  [[nodiscard]] static std::int64_t virtual_time(Duration span, int weight);
-  [[nodiscard]] std::int64_t total_weight() const;
-
-  SchedulerParameters parameters_;
-  FairEntity* current_ = nullptr;
-  std::vector<FairEntity*> waiting_; ///< in order of arrival
+  [[nodiscard]] virtual std::size_t length() const = 0;
 };
 
 /// Makes the queues of a policy by name; throws std::invalid_argument for an unknown one.

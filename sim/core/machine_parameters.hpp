@@ -70,7 +70,13 @@ struct SchedulerParameters {
   Duration
       short_sleep{}; ///< eevdf: who slept no longer takes the core on waking up, others wait for the slice's end; zero:
                      ///< a slice protects its thread from all of them, and nothing does afterwards
-  Duration tick{};   ///< slices end at timer interrupts, one in so much time; zero: exactly
+  /// eevdf: when a thread that wakes up takes a busy core. immediate: at once or at the slice's end, see short_sleep. lazy (Linux
+  /// 6.13 on, CONFIG_PREEMPT_LAZY): it takes the core if the running thread has had more than its share, or its slice and a later
+  /// deadline, but only when that thread returns from the kernel: the waker itself from the call that wakes, another one
+  /// from its next system call or timer interrupt. Who slept no longer than short_sleep interrupts at once, and who wakes up on
+  /// its waker's core takes it if it has had no more than its share itself.
+  std::string preemption = "immediate";
+  Duration tick{};      ///< slices end at timer interrupts, one in so much time; zero: exactly
   Duration tick_cost{}; ///< what a timer interrupt takes from the thread that runs
   Duration wake_call{}; ///< paid instead of futex.wake_call when the sleeper's core needs no interrupt from another one
   Duration context_switch{};   ///< from one thread to another of the same process

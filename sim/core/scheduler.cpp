@@ -96,15 +96,16 @@ private:
 };
 
 struct Scheduler::Core {
-  Core(Scheduler& scheduler, int its_number)
-      : number(its_number), queue(make_fair_queue(scheduler.parameters_)), timer(scheduler, *this) {}
+  Core(Scheduler& scheduler, int its_number, std::unique_ptr<FairQueue> its_queue)
+      : number(its_number), queue(std::move(its_queue)), timer(scheduler, *this) {}
 
   int number;
   std::unique_ptr<FairQueue> queue;
   Task* current = nullptr;
-  Task* last = nullptr; ///< who had it before, or has it
-  bool asked = false;   ///< the current thread should give way as soon as it can
-  TimePoint accounted;  ///< the queue knows of the current thread's time up to here
+  Task* last = nullptr;      ///< who had it before, or has it
+  bool asked = false;        ///< the current thread should give way as soon as it can
+  bool asked_lazily = false; ///< when it returns from the kernel
+  TimePoint accounted;       ///< the queue knows of the current thread's time up to here
   CoreTimer timer;
 };
 
@@ -128,7 +129,8 @@ private:
   bool armed_ = false;
 };
 
-Scheduler::Scheduler(Engine& engine, const Host& host, int number, const SchedulerParameters& parameters, int cores)
+Scheduler::Scheduler(Engine& engine, const Host& host, int number, const SchedulerParameters& parameters, int cores,
+                     bool grouped)
     : CorePolicy(engine), host_(host), number_(number), parameters_(parameters),
       jitter_(engine.stream("host " + std::to_string(number) + "/scheduler")),
       placement_(engine.stream("host " + std::to_string(number) + "/scheduler/placement")) {
@@ -140,8 +142,11 @@ Scheduler::Scheduler(Engine& engine, const Host& host, int number, const Schedul
   if (parameters.slice <= Duration{}) {
     throw std::invalid_argument("the machine says nothing of its scheduler: it has no time slice");
   }
+  const auto sizes = std::make_shared<GroupSizes>();
   for (int core = 0; core < cores; ++core) {
-    cores_.push_back(std::make_unique<Core>(*this, core));
+    auto queue = grouped ? std::unique_ptr<FairQueue>(std::make_unique<GroupedQueue>(parameters_, sizes))
+                         : make_fair_queue(parameters_);
+    cores_.push_back(std::make_unique<Core>(*this, core, std::move(queue)));
   }
   balancing_ = std::make_unique<Balancing>(*this);
 }
@@ -156,7 +161,9 @@ SimThread& Scheduler::spawn(std::string name, const Placement& placement, SimThr
   if (allowed.none() || placement.weight < 1) {
     throw std::invalid_argument("thread '" + name + "' has no core to run on, or no weight");
   }
-  Core& core = shortest_queue(allowed);
+  const auto first = static_cast<std::size_t>(placement.first_core);
+  const bool chosen = placement.first_core >= 0 && first < cores_.size() && allowed.test(first);
+  Core& core = chosen ? *cores_[first] : shortest_queue(allowed);
   SimThread& thread = create_thread(std::move(name), number_, core.number, std::move(body), placement.daemon);
   const auto id = static_cast<std::size_t>(thread.id());
   if (tasks_.size() <= id) {
@@ -165,6 +172,7 @@ SimThread& Scheduler::spawn(std::string name, const Placement& placement, SimThr
   tasks_[id] = std::make_unique<Task>(*this, thread, allowed);
   Task& task = *tasks_[id];
   task.weight = placement.weight;
+  task.group = placement.group;
   task.since = now();
   enqueue(core, task, FairQueue::Arrival::started);
   if (core.current == nullptr) {
@@ -221,6 +229,20 @@ void Scheduler::give_way_if_asked(SimThread& self) {
   }
   Task& task = task_of(self);
   if (task.core->asked) {
+    give_way(task);
+  }
+}
+
+void Scheduler::leaves_kernel(SimThread& self) {
+  if (giving_up()) {
+    return;
+  }
+  Task& task = task_of(self);
+  if (!task.core->asked_lazily) {
+    return;
+  }
+  self.settle();
+  if (task.core->asked_lazily) {
     give_way(task);
   }
 }
@@ -332,7 +354,7 @@ void Scheduler::yield(SimThread& self) {
   account(core);
   core.queue->yielded();
   auto& next = static_cast<Task&>(*core.queue->best());
-  core.asked = false;
+  core.asked = core.asked_lazily = false;
   if (&next == &task) {
     core.queue->run(task);
     return;
@@ -448,7 +470,7 @@ void Scheduler::dispatch(Core& core, Task& task, Duration latency) {
   core.queue->run(task);
   core.current = core.last = &task;
   core.accounted = now();
-  core.asked = false;
+  core.asked = core.asked_lazily = false;
   if (task.state == Task::State::runnable) {
     charge(task.thread, task.since, now() - task.since, Category::run_queue);
   }
@@ -485,7 +507,7 @@ void Scheduler::ask_for(Core& core) {
 
 void Scheduler::choose_again(Core& core) {
   Task& task = *core.current;
-  core.asked = false;
+  core.asked = core.asked_lazily = false;
   account(core);
   auto& next = static_cast<Task&>(*core.queue->best());
   if (&next == &task) {
@@ -502,7 +524,7 @@ void Scheduler::choose_again(Core& core) {
 /// The same for a thread whose own code runs; returns when it has a core again.
 void Scheduler::give_way(Task& task) {
   Core& core = *task.core;
-  core.asked = false;
+  core.asked = core.asked_lazily = false;
   account(core);
   auto& next = static_cast<Task&>(*core.queue->best());
   if (&next == &task) {
@@ -526,7 +548,7 @@ void Scheduler::arm(Core& core) {
   const auto tick_after = [&](TimePoint time) {
     return TimePoint::at(parameters_.tick * (time.since_start() / parameters_.tick + 1));
   };
-  if (noisy) {
+  if (noisy || core.asked_lazily) {
     core.timer.by(tick_after(now()));
   }
   if (core.asked) { // a thread that cannot be interrupted comes by itself
@@ -550,7 +572,7 @@ void Scheduler::timer(Core& core) {
     take_tick(*core.current);
   }
   account(core);
-  if (core.asked || core.queue->expired()) {
+  if (core.asked || core.asked_lazily || core.queue->expired()) {
     ask_for(core);
   }
   arm(core);
@@ -587,10 +609,15 @@ void Scheduler::woken(Task& task) {
     return;
   }
   task.state = Task::State::runnable;
+  task.woken_here = task.waker_core == core.number;
   enqueue(core, task, FairQueue::Arrival::woken);
-  if (core.queue->preempts(task)) {
+  const bool preempts = core.queue->preempts(task);
+  const bool at_once = parameters_.preemption != "lazy" || parameters_.tick == Duration{} || task.woken_here ||
+                       task.slept <= parameters_.short_sleep;
+  if (preempts && at_once) {
     ask_for(core);
   } else {
+    core.asked_lazily = core.asked_lazily || preempts;
     arm(core);
   }
 }

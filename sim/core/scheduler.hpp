@@ -13,6 +13,7 @@
 #include "core/core_policy.hpp"
 #include "core/engine.hpp"
 #include "core/fair_queue.hpp"
+#include "core/grouped_queue.hpp"
 #include "core/host.hpp"
 
 #include <cstdint>
@@ -25,8 +26,10 @@ namespace contend {
 class Scheduler final : public CorePolicy {
 public:
   /// Shares the first `cores` hardware threads of `host`, which has that `number`. Throws std::invalid_argument for no cores,
-  /// more than there are, or a machine that says nothing of its scheduler (no slice).
-  Scheduler(Engine& engine, const Host& host, int number, const SchedulerParameters& parameters, int cores);
+  /// more than there are, or a machine that says nothing of its scheduler (no slice). `grouped`: not threads compete for cores
+  /// but groups of them, see grouped_queue.hpp.
+  Scheduler(Engine& engine, const Host& host, int number, const SchedulerParameters& parameters, int cores,
+            bool grouped = false);
   ~Scheduler() override;
   Scheduler(const Scheduler&) = delete;
   Scheduler& operator=(const Scheduler&) = delete;
@@ -36,8 +39,10 @@ public:
     CoreSet allowed;                        ///< cores that it may use; none: all that are shared
     int weight = FairEntity::normal_weight; ///< its share of a core against that of others
     bool daemon = false;                    ///< see Engine::spawn_daemon
+    int group = FairEntity::no_group;       ///< where groups compete: which one
+    int first_core = -1;                    ///< where it begins; -1: on the shortest queue
   };
-  /// Adds a thread that can start now, on the shortest queue that it may join.
+  /// Adds a thread that can start now, on its first core, else on the shortest queue that it may join.
   SimThread& spawn(std::string name, const Placement& placement, SimThread::Body body);
 
   struct Counters {
@@ -54,6 +59,7 @@ public:
   void advance(SimThread& self, Duration owed, Duration span, Category category) override;
   void settle(SimThread& self, Duration owed) override;
   void give_way_if_asked(SimThread& self) override;
+  void leaves_kernel(SimThread& self) override;
   void wait(SimThread& self, Waiting how, Category category) override;
   void resume(SimThread& thread) override;
   void resume_at(SimThread& thread, TimePoint time) override;

@@ -18,9 +18,10 @@ int World::add_host(const TopologyParameters& topology, const CacheParameters& c
   const CreditParameters credits = flow_control.receive_buffers();
   transports_.push_back(transport_registry().at(settings_.library.transport.kind)(
       {engine_, *hosts_.back(), nic, credits, tcp, shared_memory, route, number, flows_.get()}));
-  schedulers_.push_back(placement_.shares_cores() ? std::make_unique<Scheduler>(engine_, *hosts_.back(), number,
-                                                                                scheduler, usable_cores(number))
-                                                  : nullptr);
+  schedulers_.push_back(placement_.shares_cores()
+                            ? std::make_unique<Scheduler>(engine_, *hosts_.back(), number, scheduler,
+                                                          usable_cores(number), placement_.shares == "processes")
+                            : nullptr);
   threads_on_host_.push_back(0);
   return number;
 }
@@ -72,14 +73,19 @@ SimThread& World::spawn_shared(int rank, std::string name, SimThread::Body body,
   const auto host = static_cast<std::size_t>(host_of_rank_[static_cast<std::size_t>(rank)]);
   Scheduler& scheduler = *schedulers_[host];
   const int thread = threads_on_host_[host]++;
-  CoreSet allowed; // none: all
+  const auto before = std::count(host_of_rank_.begin(), host_of_rank_.begin() + rank, static_cast<int>(host));
+  const auto core_of_process = static_cast<int>(before % scheduler.cores());
+  Scheduler::Placement placement;
+  placement.daemon = daemon;
+  placement.group = rank;
   if (placement_.threads == "pinned") {
-    allowed.set(static_cast<std::size_t>(thread % scheduler.cores()));
+    placement.allowed.set(static_cast<std::size_t>(thread % scheduler.cores()));
   } else if (placement_.threads == "pinned-by-process") {
-    const auto before = std::count(host_of_rank_.begin(), host_of_rank_.begin() + rank, static_cast<int>(host));
-    allowed.set(static_cast<std::size_t>(before % scheduler.cores()));
+    placement.allowed.set(static_cast<std::size_t>(core_of_process));
+  } else if (placement_.start == "by-process") {
+    placement.first_core = core_of_process;
   }
-  return scheduler.spawn(std::move(name), {allowed, FairEntity::normal_weight, daemon}, std::move(body));
+  return scheduler.spawn(std::move(name), placement, std::move(body));
 }
 
 /// The processes of a host share the contexts of its interface evenly. Instances that find none left are not made: their

@@ -106,6 +106,19 @@ Problem unknown_scheduler(const PointConfig& point) {
          " says nothing of its scheduler: give machine.scheduler, at least its slice";
 }
 
+Problem shares_without_crowd(const PointConfig& point) {
+  if (point.placement.shares == "threads" || point.placement.shares_cores())
+    return {};
+  return std::string("shares of cores mean nothing where each thread has a core to itself") + how_to_share;
+}
+
+Problem start_of_bound_threads(const PointConfig& point) {
+  if (point.placement.start == "in-turn" || point.placement.threads == "floating")
+    return {};
+  return "where threads begin can be chosen only if they are not bound to cores: placement.threads must be "
+         "\"floating\"";
+}
+
 Problem slices_reversed(const PointConfig& point) {
   const SchedulerParameters& scheduler = point.machine.scheduler;
   if (scheduler.policy != "cfs" || scheduler.latency == Duration{} || scheduler.slice <= scheduler.latency)
@@ -822,6 +835,8 @@ struct Check {
 constexpr std::array checks{Check{"machine.topology.cores_per_socket", too_many_hardware_threads},
                             Check{"placement.cores", more_cores_than_there_are},
                             Check{"placement.threads", unknown_scheduler},
+                            Check{"placement.shares", shares_without_crowd},
+                            Check{"placement.start", start_of_bound_threads},
                             Check{"machine.scheduler.slice", slices_reversed},
                             Check{"machine.scheduler.tick_cost", ticks_take_all},
                             Check{"workload.pattern", wrong_count_for_pairwise, "multirate"},

@@ -272,6 +272,12 @@ Section placement_fields() {
   s.field("threads", &P::threads, ChoiceRule{{"one-per-core", "pinned", "pinned-by-process", "floating"}},
           "a core for each thread; or they share cores (machine.scheduler): thread after thread bound round robin, all "
           "threads of a process bound to one core, or none bound");
+  s.field("start", &P::start, ChoiceRule{{"in-turn", "by-process"}},
+          "where floating threads begin: each on the core that has fewest, or all of a process on one core");
+  s.field("shares", &P::shares, ChoiceRule{{"threads", "processes"}},
+          "who has equal shares of crowded cores: threads; or processes, as where the launcher gives each process a "
+          "session "
+          "of its own, which Linux schedules as a group");
   s.field("cores", &P::cores, CountRule{0, 512}, "hardware threads of each host that are used, the first ones; 0: all");
   s.field("hosts", &P::hosts, CountRule{1, 2},
           "2: senders and receivers on a host each; 1: both on the same, talking through its interface");
@@ -286,6 +292,10 @@ Section run_fields() {
   s.field("replications", &P::replications, CountRule{1, 10'000}, "independent repetitions");
   s.field("coalesce_idle_polls", &P::coalesce_idle_polls, FlagRule{},
           "off: every empty poll is an event of its own, for checking the engine");
+  s.field("steps_per_operation", &P::steps_per_operation, CountRule{100, 10'000'000},
+          "a run ends with an error after ten million steps of the simulation and so many for each message or "
+          "operation: it "
+          "would poll for ever");
   return s.finish();
 }
 

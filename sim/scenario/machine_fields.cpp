@@ -82,6 +82,11 @@ Section scheduler_fields() {
   s.field("short_sleep", &P::short_sleep, any_time,
           "eevdf: who slept no longer takes the core on waking up, others wait for the end of the slice; 0 ns: a slice "
           "protects its thread from all of them, and nothing does afterwards");
+  s.field("preemption", &P::preemption, ChoiceRule{{"immediate", "lazy"}},
+          "eevdf: a thread that wakes up takes a busy core at once or at the slice's end; or, lazily, from a thread "
+          "that has "
+          "had its share when that one returns from the kernel: from the call that wakes, a system call or a timer "
+          "interrupt");
   s.field("tick", &P::tick, any_time,
           "slices end at interrupts of the timer, one in so much time; 0 ns: exactly, and there is no such interrupt");
   s.field("tick_cost", &P::tick_cost, any_time, "what an interrupt of the timer takes from the thread that runs");
@@ -188,6 +193,8 @@ Section tcp_fields() {
   s.field("send_call", &P::send_call, any_time, "CPU: a send, with the packet's way to the peer's socket");
   s.field("full_send_call", &P::full_send_call, any_time, "CPU: a send that finds the buffers full");
   s.field("receive_call", &P::receive_call, any_time, "CPU: a receive that finds data");
+  s.field("contended_send", &P::contended_send, any_time,
+          "CPU: a send on top, when the peer has looked for data on another core since the last one");
   s.field("poll_call", &P::poll_call, any_time, "CPU: asking which sockets have data");
   s.field("poll_socket", &P::poll_socket, any_time, "CPU: each socket on top, where the call looks at all of them");
   s.field("dispatch", &P::dispatch, any_time, "CPU: from a readable socket to the transport's receive function");

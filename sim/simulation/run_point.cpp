@@ -142,9 +142,10 @@ std::string run_point(const PointConfig& config, int replication, const RunPoint
   options.explain = wanted.explain;
   options.trace_file = wanted.trace_file;
   options.trace_limit_bytes = wanted.trace_limit_bytes;
-  // Far more than any design needs (a few hundred steps per message with all threads polling): a run that gets there polls
-  // for ever.
-  options.step_limit = 10'000'000 + 100'000 * planned_operations(config);
+  // By default far more than any design needs (a few hundred steps per message with all threads polling): a run that gets there
+  // polls for ever.
+  options.step_limit =
+      10'000'000 + static_cast<std::uint64_t>(config.run.steps_per_operation) * planned_operations(config);
   const PointResult result = simulate(config, options);
 
   const double elapsed = result.workload.elapsed.in_seconds();

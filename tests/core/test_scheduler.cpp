@@ -240,6 +240,65 @@ TEST_CASE("eevdf: with a limit for short sleeps, who slept longer waits for the 
   }
 }
 
+TEST_CASE("lazily, a thread that slept for long takes a core when the running one returns from the kernel",
+          "[scheduler]") {
+  SchedulerParameters parameters = test::free_scheduler("eevdf");
+  parameters.short_sleep = 1_ms;
+  parameters.tick = 4_ms;
+  parameters.preemption = "lazy";
+  const bool calls = GENERATE(true, false); // the hog makes a system call every 100 us
+  SharedHost shared(1, parameters);
+  Reason reason("the alarm");
+  TimePoint ran;
+  SimThread& sleeper = shared.spawn("sleeper", [&](SimThread& self) {
+    self.wait(reason, Category::blocked, Waiting::asleep);
+    ran = self.now();
+  });
+  shared.spawn("hog", [&](SimThread& self) {
+    for (int step = 0; step < 600; ++step) {
+      compute(self, 100_us);
+      if (calls) {
+        self.leave_kernel();
+      }
+    }
+  });
+  const Duration sleep = 17'050_us;
+  CallEvent alarm(shared.engine, [&] { sleeper.resume(); });
+  shared.engine.schedule(alarm, TimePoint::at(sleep));
+  shared.engine.run();
+  CHECK(ran == TimePoint::at(calls ? Duration{17'100_us} : Duration{20_ms}));
+}
+
+TEST_CASE("lazily, a thread that is woken on its waker's core takes it at once", "[scheduler]") {
+  SchedulerParameters parameters = test::free_scheduler("eevdf");
+  parameters.short_sleep = 1_ms;
+  parameters.tick = 4_ms;
+  parameters.preemption = GENERATE("immediate", "lazy");
+  FutexParameters prices;
+  prices.wake_call = 2_us;
+  SharedHost shared(1, parameters, 1, prices);
+  Futex futex(shared.engine, shared.host, "word");
+  TimePoint ran;
+  TimePoint went_on;
+  shared.spawn("sleeper", [&](SimThread& self) {
+    futex.wait(self, Category::blocked, [] { return true; });
+    ran = self.now();
+  });
+  shared.spawn("waker", [&](SimThread& self) {
+    compute(self, 17_ms);
+    futex.wake(self, 1, Category::blocked);
+    self.settle();
+    compute(self, 1_ms);
+    went_on = self.now();
+  });
+  shared.engine.run();
+  if (parameters.preemption == "lazy") {
+    CHECK(ran < TimePoint::at(17'010_us));
+  } else {
+    CHECK(ran >= went_on);
+  }
+}
+
 TEST_CASE("waker affinity decides where a thread goes that finds no idle core", "[scheduler]") {
   SchedulerParameters parameters = test::free_scheduler("cfs");
   parameters.balance_period = Duration{};
@@ -311,6 +370,29 @@ TEST_CASE("pinned threads stay where they are, floating ones spread", "[schedule
   shared.engine.run();
   CHECK(shared.elapsed() == (pinned ? 40_ms : 20_ms));
   CHECK(std::count(cores.begin(), cores.end(), 1) == (pinned ? 0 : 100));
+}
+
+TEST_CASE("a thread begins on its first core, if it may use it", "[scheduler]") {
+  SchedulerParameters parameters = test::free_scheduler("eevdf");
+  parameters.balance_period = Duration{};
+  SharedHost shared(2, parameters);
+  std::vector<int> cores;
+  const auto begin = [&](int first, int allowed) {
+    Scheduler::Placement placement;
+    placement.first_core = first;
+    if (allowed >= 0) {
+      placement.allowed.set(static_cast<std::size_t>(allowed));
+    }
+    SimThread& thread = shared.scheduler.spawn("thread", placement, [](SimThread& self) { compute(self, 1_us); });
+    cores.push_back(thread.core());
+  };
+  begin(1, -1);
+  begin(1, -1);
+  begin(1, 0);
+  begin(7, -1); // there is none: the shortest queue
+  begin(-1, -1);
+  shared.engine.run();
+  CHECK(cores == std::vector<int>{1, 1, 0, 0, 0});
 }
 
 TEST_CASE("threads run only where they may", "[scheduler]") {

@@ -68,6 +68,36 @@ TEST_CASE("a message on one host is there when the send call returns", "[tcp]") 
   CHECK(sockets.inbound.times[0].context == &sockets.receiver);
 }
 
+TEST_CASE("a send costs more when the peer has polled on another core since the last one", "[tcp]") {
+  TcpParameters tcp = small_tcp();
+  tcp.contended_send = 907'001_ps;
+  const int core_of_the_peer = GENERATE(0, 1);
+  Sockets sockets(true, tcp);
+  std::vector<Duration> sends;
+  sockets.engine.spawn("sender", 0, 0, [&](SimThread& self) {
+    for (int number = 0; number < 4; ++number) {
+      if (number == 2) {
+        self.spend(200_us, Category::software); // the peer polls meanwhile
+      }
+      const Duration start = test::clock(self);
+      CHECK(sockets.stream->post(self, test::message(number), 40));
+      self.settle();
+      sends.push_back(test::clock(self) - start);
+    }
+  });
+  sockets.engine.spawn("peer", 0, core_of_the_peer, [&](SimThread& self) {
+    self.spend(100_us, Category::software);
+    CHECK(sockets.poll(self) == 2);
+  });
+  sockets.engine.run();
+  const Duration alone = tcp.send_call + 40 * 100_ps;
+  REQUIRE(sends.size() == 4);
+  CHECK(sends[0] == alone);
+  CHECK(sends[1] == alone);
+  CHECK(sends[2] == alone + (core_of_the_peer == 1 ? tcp.contended_send : Duration{}));
+  CHECK(sends[3] == alone); // only once for each time
+}
+
 TEST_CASE("between hosts a message takes the wire", "[tcp]") {
   Sockets sockets(false);
   const TcpParameters tcp = small_tcp();

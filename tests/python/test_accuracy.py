@@ -1,6 +1,7 @@
 """Scores, baselines, documents and pictures of a validation, on points made by hand."""
 
 import json
+import math
 from pathlib import Path
 from typing import Any
 
@@ -14,9 +15,9 @@ from contend.accuracy.comparisons import comparisons, find_comparison, regenerat
 from contend.accuracy.document import as_markdown, html_section
 from contend.accuracy.page import accuracy_page
 from contend.accuracy.pictures import pictures
-from contend.accuracy.predict import Predicted, as_ratios
+from contend.accuracy.predict import Predicted, as_ratios, residual_spread, together
 from contend.accuracy.scores import baseline_summaries, knee_agreement, knees, rankings, result_json, summary, tau_of
-from contend.calibrate.problem import Unpredicted
+from contend.calibrate.problem import Target, Unpredicted
 from contend.datasets import Dataset, read_dataset
 from contend.errors import InputError
 from fakes import REPOSITORY
@@ -50,6 +51,33 @@ def test_errors_and_coverage_are_those_of_the_definition(tmp_path: Path) -> None
     assert found["median_abs_error_pct"] == pytest.approx(10.0)
     assert found["p90_abs_error_pct"] == pytest.approx(np.quantile([10.0, 0.0, 100.0], 0.9))
     assert found["coverage_95"] == pytest.approx(2 / 3, abs=1e-3)
+
+
+def test_replications_count_by_their_time() -> None:
+    # A second at 300 and three at 100 messages per second: 600 messages in 4 s, whatever the order.
+    assert together([300.0, 100.0]) == pytest.approx(600 / 4)
+    assert together([math.nan, 200.0, 200.0]) == pytest.approx(200.0)
+    assert math.isnan(together([math.nan]))
+
+
+def test_without_a_posterior_residuals_tell_the_discrepancy(tmp_path: Path) -> None:
+    one = curve(tmp_path, "a", lambda _n: 100.0)
+    target = Target(one, one.points[0], {}, (), "message_rate")
+
+    def part(scope: str, median: float) -> dict[str, Any]:
+        return {"parameters": [{"name": "x", "path": "machine.x", "scope": scope}], "error_pct": {"median": median}}
+
+    profile = {"calibration": {"fits": [part("another", 50.0), part("alib/tcp", 10.0), part("alib", 30.0)]}}
+    # Half of a normal distribution's deviations are within 0.6745 of its standard deviation.
+    (spread,) = residual_spread(profile, target)
+    assert spread == pytest.approx(math.log(1.1) / 0.6745, rel=1e-3)
+    deviations = np.abs(np.random.default_rng(1).normal(0.0, spread, 20_001))
+    assert np.median(deviations) == pytest.approx(math.log(1.1), rel=0.03)
+    for scope in ("tcp", "alib"):
+        assert residual_spread({"calibration": {"fits": [part(scope, 10.0)]}}, target) == [pytest.approx(spread)]
+    # Nothing was fitted to what this point depends on: nothing is known.
+    for other in ({}, {"calibration": {"fits": []}}, {"calibration": {"fits": [part("another", 10.0)]}}):
+        assert residual_spread(other, target) == []
 
 
 def test_a_noisy_point_is_scored_against_its_interval(tmp_path: Path) -> None:

@@ -21,6 +21,7 @@ import contend
 from calibrating import mapping, rates, write
 from contend.calibrate.evaluations import Evaluator, Task
 from contend.calibrate.likelihood import DEGREES_OF_FREEDOM, log_likelihood, log_prior, misfit
+from contend.calibrate.mapping import set_path
 from contend.calibrate.pipeline import components
 from contend.calibrate.posterior import NotConvergedError, sample, split_rhat
 from contend.calibrate.problem import Builder, Parameter, Problem
@@ -28,7 +29,7 @@ from contend.calibrate.recovery import MemoryLog, Recovered, Study, coverage, ru
 from contend.calibrate.sensitivity import Verdict
 from contend.catalogs import PROFILES
 from contend.cli import main
-from contend.datasets import read_datasets
+from contend.datasets import read_dataset, read_datasets
 from contend.errors import InputError
 from contend.measure.journal import read_entries
 from contend.runner import CoreEngine, make_engine
@@ -163,6 +164,28 @@ def test_rhat_tells_chains_apart() -> None:
 
 class TestWithTheRealCore:
     pytestmark = needs_core
+
+    def test_a_runaway_candidate_ends_and_does_not_hang_a_fit(self, tmp_path: Path) -> None:
+        points = [
+            (one, point)
+            for one in [read_dataset(write(tmp_path, rates("a", {1: [1e5, 1.1e5]})))]
+            for point in one.points
+        ]
+        limited = Builder(base(), [mapping()], messages=200, steps_per_operation=100).build(points)
+        (target,) = limited.targets
+        assert target.config["run"]["steps_per_operation"] == 100
+        # Who waits polls more often before a message comes than a simulation may have steps.
+        endless = json.loads(limited.task(target, limited.base, 0).config)
+        set_path(endless, "fabric.latency", "1 s")
+        set_path(endless, "run.coalesce_idle_polls", False)
+        log = MemoryLog()
+        evaluator = Evaluator(make_engine("contend"), log, jobs=2)
+        begin = time.monotonic()
+        values = evaluator.run([limited.task(target, limited.base, 0), Task(json.dumps(endless), 0)])
+        assert time.monotonic() - begin < 60
+        assert math.isfinite(values[0])
+        assert math.isnan(values[1])
+        assert sum(entry["value"] is None for entry in log.entries) == 1  # it is not tried again
 
     def files(self, tmp_path: Path, seed: int = 5) -> tuple[Path, Path, dict[str, float]]:
         folder = tmp_path / "measured"

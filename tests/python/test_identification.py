@@ -1,6 +1,7 @@
 """Direct identification, split and mapping: the parts of a calibration that need no simulation."""
 
 import json
+import math
 from pathlib import Path
 from typing import Any
 
@@ -250,3 +251,41 @@ def test_a_scope_for_the_machine_cannot_be_the_fabrics() -> None:
         assert isinstance(one, Mapping)
         for unknown in one.unknowns:
             assert not (unknown.path.startswith("fabric.") and unknown.scope == "machine"), (one.name, unknown.path)
+
+
+def woken(slept: dict[int, float], to_core: int = 0) -> list[dict[str, Any]]:
+    return [
+        time_of(time, 1.1 * time, probe="busy_wake", from_core=1, to_core=to_core, slept_us=at)
+        for at, time in slept.items()
+    ]
+
+
+def vm_identified(tmp_path: Path, points: list[dict[str, Any]]) -> tuple[dict[str, Identified], dict[str, Skipped]]:
+    found, skipped = identify(
+        [read_dataset(write(tmp_path, dataset("machine", {"kind": "machine"}, points, transport="none")))],
+        PROFILES.load("vm-2core")[1],
+    )
+    return {one.rule.path: one for one in found}, {one.rule.path: one for one in skipped}
+
+
+def test_a_step_is_between_the_values_where_the_time_jumps(tmp_path: Path) -> None:
+    found, _ = vm_identified(
+        tmp_path, woken({300: 2e-5, 700: 1.8e-5, 900: 2.1e-5, 1200: 1.6e-3, 2000: 2e-5, 4000: 2e-3})
+    )
+    one = found["machine.scheduler.short_sleep"]
+    assert one.value == pytest.approx(math.sqrt(900e-6 * 1200e-6))
+    assert (one.low, one.high) == (pytest.approx(900e-6), pytest.approx(1200e-6))
+
+
+@pytest.mark.parametrize(
+    ("times", "reason"),
+    [
+        ({300: 2e-5, 2000: 3e-5}, "there is no step"),
+        ({300: 2e-5}, "needs two values"),
+        ({300: 2e-3, 2000: 2e-5}, "below its smallest value"),
+    ],
+)
+def test_no_step_is_said_so(tmp_path: Path, times: dict[int, float], reason: str) -> None:
+    found, skipped = vm_identified(tmp_path, woken(times))
+    assert "machine.scheduler.short_sleep" not in found
+    assert reason in skipped["machine.scheduler.short_sleep"].reason

@@ -62,6 +62,7 @@ def test_machine_probes_have_the_documented_parameters(plain: Run) -> None:
         "cache_line": {"from_core", "to_core"},
         "atomic": {"operation", "state", "threads"},
         "futex_wake": {"from_core", "to_core", "part"},
+        "busy_wake": {"from_core", "to_core", "slept_us"},
         "context_switch": {"core"},
         "yield": {"core", "threads"},
         "memcpy": {"message_size", "memory"},

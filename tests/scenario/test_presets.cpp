@@ -107,7 +107,7 @@ TEST_CASE("suggestions leave out files of another kind", "[scenario][presets]") 
 TEST_CASE("the presets of the repository load, in thread and in process mode", "[scenario][presets]") {
   // Some use transports that the machine of the tests has no prices for.
   const std::string tcp_prices =
-      R"({"send_call": "2 us", "full_send_call": "1 us", "receive_call": "1 us", "poll_call": "400 ns",
+      R"({"send_call": "2 us", "contended_send": "0 ns", "full_send_call": "1 us", "receive_call": "1 us", "poll_call": "400 ns",
           "poll_socket": "0 ns", "dispatch": "50 ns", "copy_bandwidth": "8 GB/s", "buffer": "2 MiB", "packet": "768 B",
           "receive_size": "30 KiB"})";
   const std::string shared_memory_prices =

@@ -1,9 +1,9 @@
 """Predictions of measured points with intervals.
 
-The prediction itself is what the profile's values give. The interval comes from draws of the parameters, each simulated
-with random numbers of its own, and from the discrepancy that the calibration found: it is one for the measured median,
-so the measurement's own error is in it too. A profile without posterior gives draws from the ranges of its values, and
-its fit's residuals tell the discrepancy.
+The prediction itself is what the profile's values give over several replications together. The interval comes from
+draws of the parameters, each simulated with random numbers of its own, and from the discrepancy that the calibration
+found: it is one for the measured median, so the measurement's own error is in it too. A profile without posterior gives
+draws from the ranges of its values, and its fit's residuals tell the discrepancy.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
 _NOISE_DRAWS = 64
 _RANGE_DRAWS = 24
-_REPLICATIONS = (100, 101)
+_REPLICATIONS = tuple(range(100, 105))
 _NO_PRICES = "topology"
 _MEDIAN_TO_DEVIATION = 1.4826  # of a normal distribution's absolute deviations
 
@@ -169,7 +169,7 @@ def predict(
             found[at + len(_REPLICATIONS) : at + len(_REPLICATIONS) + count],
         )
         at += len(_REPLICATIONS) + count
-        mean = float(np.nanmean(own)) if np.isfinite(own).any() else math.nan
+        mean = together(own)
         if not math.isfinite(mean):
             problem.unpredicted.append(_failed(target))
             continue
@@ -227,6 +227,16 @@ def _relative(point: MeasuredPoint, reference: float) -> MeasuredPoint:
     return replace(point, unit="ratio to the first point", samples=samples, spread=scaled)
 
 
+def together(rates: Sequence[float]) -> float:
+    """The rate of replications one after the other: all messages over all time.
+
+    A measured sample is several times longer than a replication. Where threads change between two states it
+    has both in it, in proportion to their time.
+    """
+    finite = np.array([rate for rate in rates if math.isfinite(rate)])
+    return float(1 / np.mean(1 / finite)) if len(finite) else math.nan
+
+
 def simulations_needed(count: int, draws: int) -> int:
     """How many simulations `count` points take, about."""
     return count * (len(_REPLICATIONS) + draws)
@@ -255,7 +265,7 @@ def _configs(
 ) -> tuple[list[JsonObject], list[float]]:
     """Configurations with drawn parameters, and the discrepancy of each draw."""
     if stored is None:
-        return _from_ranges(profile, target, min(draws, _RANGE_DRAWS), seed), _residual_spread(profile, target)
+        return _from_ranges(profile, target, min(draws, _RANGE_DRAWS), seed), residual_spread(profile, target)
     scopes = {MACHINE, *scope_keys(target.dataset)}
     configs = []
     for values in stored.values[:draws]:
@@ -268,7 +278,7 @@ def _configs(
     return configs, list(stored.discrepancy[:draws])
 
 
-def _residual_spread(profile: JsonObject, target: Target) -> list[float]:
+def residual_spread(profile: JsonObject, target: Target) -> list[float]:
     """What a fit without posterior says of the model's discrepancy: the spread of its residuals, by their median."""
     scopes = set(scope_keys(target.dataset))
     for part in (profile.get("calibration") or {}).get("fits", ()):

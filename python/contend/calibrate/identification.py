@@ -28,6 +28,8 @@ _NORMAL_95 = 1.959964
 NO_PARAMETER = "the base profile has no such parameter"
 # A guided parameter may be wrong by this factor either way.
 _GUIDED_FACTOR = 3.0
+# What jumps does so by this factor at least.
+_STEP = 5.0
 # The least 95 % half-width of an identified value: benchmark and model never mean exactly the same.
 _LEAST_UNCERTAINTY = 0.05
 
@@ -57,7 +59,8 @@ class Rule:
 
     The value is `scale` times (the reading of `select`, minus those of `minus`, minus `costs`: other parameters with
     how often they are paid); with `over` it is the slope over that parameter of the points instead; with `rate` the
-    parameter's number of bytes over the time. `isolates`: see the module.
+    parameter's number of bytes over the time; with `step` the value of that parameter, in `scale` s, at which the
+    time jumps. `isolates`: see the module.
     """
 
     path: str
@@ -69,6 +72,7 @@ class Rule:
     scale: float = 1.0
     over: str | None = None
     rate: str | None = None
+    step: str | None = None
     isolates: bool = True
 
 
@@ -100,6 +104,9 @@ RULES: tuple[Rule, ...] = (
     Rule("machine.scheduler.context_switch", "machine", _machine("yield", threads=2),
          "sched_yield from one thread to the next on a core, without the call",
          minus=(_machine("yield", threads=1),)),
+    Rule("machine.scheduler.short_sleep", "machine", _machine("busy_wake", "other core"),
+         "the sleep after which a thread waits for a timer interrupt when it wakes up where another one computes",
+         step="slept_us", scale=1e-6),
     Rule("machine.waiting.yield", "machine", _machine("yield", threads=1),
          "sched_yield alone on the core"),
     Rule("machine.software.copy_bandwidth", "machine", _machine("memcpy", message_size=4096, memory="cold"),
@@ -233,6 +240,10 @@ def _apply(rule: Rule, scope: str, context: _Context) -> Identified:
     if not context.machine:
         raise InputError("the datasets are of several machines")
     used: set[str] = set()
+    if rule.step is not None:
+        below, above, count = _step(rule, context, used)
+        low, high = rule.scale * below, rule.scale * above
+        return Identified(rule, scope, math.sqrt(low * high), low, high, "time", tuple(sorted(used)), count)
     if rule.over is not None:
         reading = _slope(rule, context, used)
     else:
@@ -293,6 +304,30 @@ def _read(select: Select, rule: Rule, context: _Context, used: set[str]) -> Read
     own = statistics.fmean(point.log_error for _, point in points) * value / math.sqrt(len(points))
     among = statistics.stdev(values) / math.sqrt(len(values)) if len(values) > 1 else 0.0
     return Reading(value, max(own, among), len(points))
+
+
+def _step(rule: Rule, context: _Context, used: set[str]) -> tuple[float, float, int]:
+    """Between which two values of a parameter the time jumps over the middle, in logarithms, of its extremes.
+
+    Values from there on may fall back (a timer interrupt may come at once); those before it may not.
+    """
+    points = _points(rule.select, rule, context, used)
+    times: dict[float, list[float]] = {}
+    for _, point in points:
+        at = point.parameters.get(str(rule.step))
+        if isinstance(at, int | float):
+            times.setdefault(float(at), []).append(point.median)
+    medians = [(at, statistics.median(found)) for at, found in sorted(times.items())]
+    if len(medians) < 2:  # noqa: PLR2004 - as the comment says
+        raise InputError(f"a step over {rule.step} needs two values of it")
+    least, most = min(time for _, time in medians), max(time for _, time in medians)
+    if most < _STEP * least:
+        raise InputError(f"there is no step over {rule.step}: {least:.3g} to {most:.3g} s")
+    middle = math.sqrt(least * most)
+    first = next(index for index, (_, time) in enumerate(medians) if time > middle)
+    if first == 0:
+        raise InputError(f"the step over {rule.step} is below its smallest value")
+    return medians[first - 1][0], medians[first][0], len(points)
 
 
 def _slope(rule: Rule, context: _Context, used: set[str]) -> Reading:

@@ -19,7 +19,7 @@ from contend.calibrate.identification import Identified, Skipped, identify
 from contend.calibrate.likelihood import DISCREPANCY, misfit
 from contend.calibrate.mapping import Mapping, get_path
 from contend.calibrate.posterior import NotConvergedError, Posterior, sample
-from contend.calibrate.problem import MACHINE, Builder, Problem
+from contend.calibrate.problem import MACHINE, STEPS_PER_OPERATION, Builder, Problem
 from contend.calibrate.search import Fit, History, Screening, places_of_search, screen, search
 from contend.calibrate.split import Split, split_points
 from contend.errors import InputError
@@ -155,9 +155,10 @@ def calibrate(  # noqa: PLR0917 - all of one stage
     fitted, held_out = split_points(datasets, split)
     # Guided parameters are fitted, within the range that their rule gives.
     isolated = [(one.rule.path, one.scope) for one in identified if one.rule.isolates]
-    problem = Builder(known, _guided(mappings, identified), messages=options.messages, seed=options.seed).build(
-        fitted, isolated
-    )
+    problem = Builder(
+        known, _guided(mappings, identified), messages=options.messages, seed=options.seed,
+        steps_per_operation=STEPS_PER_OPERATION,
+    ).build(fitted, isolated)  # fmt: skip
     result = Calibration(identified, skipped, [], split, fitted, held_out, problem, options)
     if options.is_direct_only:
         if not identified:

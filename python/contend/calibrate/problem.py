@@ -46,6 +46,9 @@ MACHINE = "machine"
 _MACHINE_PREFIX = "machine."
 # A range that starts at zero starts at this share of its end instead: logarithms have no zero.
 _SMALLEST_SHARE = 1e-3
+# A run of a calibration that takes more steps (ten million besides) fails: some candidates would take for ever, and all
+# others wait for them. A message takes a few hundred steps where all threads poll.
+STEPS_PER_OPERATION = 3_000
 _PLACE = re.compile(r"\S*/([^/\s:]+\.json)(?::\d+)?(?=:)")
 
 
@@ -188,7 +191,15 @@ class Problem:
 class Builder:
     """Makes problems from a profile, mappings and measured points."""
 
-    def __init__(self, profile: JsonObject, mappings: Sequence[Mapping], *, messages: int, seed: int = 1) -> None:
+    def __init__(
+        self,
+        profile: JsonObject,
+        mappings: Sequence[Mapping],
+        *,
+        messages: int,
+        seed: int = 1,
+        steps_per_operation: int | None = None,
+    ) -> None:
         """Prepares.
 
         Args:
@@ -196,11 +207,15 @@ class Builder:
             mappings: How datasets become scenarios.
             messages: About how many messages a simulation has.
             seed: Of the simulations.
+            steps_per_operation: After how many steps for each message a simulation has failed; the core's own limit if
+                not given.
         """
+        self._run: JsonObject = {"seed": seed, "replications": 1}
+        if steps_per_operation is not None:
+            self._run["steps_per_operation"] = steps_per_operation
         self._profile = profile
         self._mappings = list(mappings)
         self._messages = messages
-        self._seed = seed
 
     def build(self, points: Sequence[tuple[Dataset, MeasuredPoint]], fixed: Sequence[tuple[str, str]] = ()) -> Problem:
         """The problem for some measured points.
@@ -259,7 +274,7 @@ class Builder:
             for path, entry in scopes.get(key, {}).items():
                 set_path(document, path, entry["value"])
         document.setdefault("machine", {})["profile"] = str(profile)
-        document |= {"schema_version": 1, "name": dataset.name, "run": {"seed": self._seed, "replications": 1}}
+        document |= {"schema_version": 1, "name": dataset.name, "run": self._run}
         file = profile.parent / "scenario.json"
         file.write_text(json.dumps(document), encoding="utf-8")
         (resolved,) = resolve_scenario(file).points

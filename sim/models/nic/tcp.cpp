@@ -53,6 +53,12 @@ bool TcpStream::post_bulk(SimThread& self, Bulk kind, const Envelope& envelope, 
   return true;
 }
 
+/// The peer, on the same host, has polled on another core since the last send.
+bool TcpStream::contended(const SimThread& self) {
+  const bool looked = remote_.looks_ != std::exchange(seen_looks_, remote_.looks_);
+  return looked && remote_.looked_on_ != self.core() && &local_.transport_.host() == &remote_.transport_.host();
+}
+
 bool TcpStream::send(SimThread& self, const Envelope& envelope, std::int64_t bytes) {
   const TcpTransport& transport = local_.transport_;
   const TcpParameters& parameters = transport.parameters();
@@ -60,10 +66,13 @@ bool TcpStream::send(SimThread& self, const Envelope& envelope, std::int64_t byt
   self.settle();
   if (!fits(bytes)) {
     self.spend(parameters.full_send_call, Category::nic_post);
+    self.leave_kernel();
     return false;
   }
   buffered_ += bytes + parameters.packet_bytes;
-  self.spend(parameters.send_call + copying(parameters, bytes), Category::nic_post);
+  const Duration beside = contended(self) ? parameters.contended_send : Duration{};
+  self.spend(parameters.send_call + beside + copying(parameters, bytes), Category::nic_post);
+  self.leave_kernel();
   const bool same_host = &transport.host() == &remote_.transport_.host();
   if (same_host) {
     // The soft interrupt has run on this processor: the data is in the peer's socket.
@@ -129,6 +138,7 @@ int TcpStream::read(SimThread& self, CompletionHandler& handler) {
   }
   local_.listener_.activity(local_); // there is room again
   self.spend(parameters.receive_call + copying(parameters, bytes), Category::completion);
+  self.leave_kernel();
   for (const Envelope& envelope : taken) {
     handler.receive(self, envelope);
     self.settle();
@@ -141,7 +151,10 @@ TcpContext::TcpContext(TcpTransport& transport, ActivityListener& listener, std:
 
 void TcpContext::look(SimThread& self) {
   const TcpParameters& parameters = transport_.parameters();
+  ++looks_;
+  looked_on_ = self.core();
   self.spend(parameters.poll_call + parameters.poll_socket * sockets_, Category::poll_idle);
+  self.leave_kernel();
 }
 
 int TcpContext::drain(SimThread& self, CompletionHandler& handler) {

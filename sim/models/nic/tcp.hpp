@@ -51,13 +51,15 @@ private:
 
   [[nodiscard]] bool fits(std::int64_t bytes) const;
   bool send(SimThread& self, const Envelope& envelope, std::int64_t bytes);
+  [[nodiscard]] bool contended(const SimThread& self);
   void arrive(const Envelope& envelope, std::int64_t bytes);
   int read(SimThread& self, CompletionHandler& handler);
 
   TcpContext& local_;
   TcpContext& remote_;
-  CacheLine sender_line_;   ///< the socket's state at the sender's host
-  CacheLine receiver_line_; ///< and at the receiver's
+  CacheLine sender_line_;        ///< the socket's state at the sender's host
+  CacheLine receiver_line_;      ///< and at the receiver's
+  std::uint64_t seen_looks_ = 0; ///< of the peer, at the last send
   std::int64_t buffered_ = 0;
   TimePoint last_arrival_;
   std::deque<Segment> readable_;
@@ -82,6 +84,8 @@ private:
   ActivityListener& listener_;
   std::string name_;
   int sockets_ = 0;
+  std::uint64_t looks_ = 0;      ///< polls so far
+  int looked_on_ = -1;           ///< core of the last one
   std::deque<TcpStream*> ready_; ///< with data, in order of arrival
   std::deque<Envelope> written_; ///< bulk transfers of this side that are over
   std::vector<Envelope> taken_;  ///< by the receive call under way; kept for its memory

@@ -32,6 +32,7 @@ struct Probe {
 };
 
 void probe_atomic(ProbeContext& context);
+void probe_busy_wake(ProbeContext& context);
 void probe_cache_line(ProbeContext& context);
 void probe_clock(ProbeContext& context);
 void probe_context_switch(ProbeContext& context);

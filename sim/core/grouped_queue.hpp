@@ -1,0 +1,64 @@
+// The run queue of one core where groups of threads compete, not threads (Linux: CONFIG_FAIR_GROUP_SCHED): the core goes to
+// the group that has had least of it, and within the group to the thread that has. A group has as much of the machine as a single
+// thread of normal weight has, whatever its number of threads; on each core its weight is the share of its threads that are there.
+//
+// Linux makes such a group for each session (autogroup), and launchers of MPI differ in whether they give every process a session of
+// its own. Where they do, a thread that yields gives its core to others of its process only. Their group keeps the core until it
+// has had more than the others, so that processes that wait use up what is theirs.
+#pragma once
+
+#include "core/fair_queue.hpp"
+
+#include <cstddef>
+#include <map>
+#include <memory>
+#include <vector>
+
+namespace contend {
+
+/// Threads of each group, on all cores of a host.
+using GroupSizes = std::map<int, int>;
+
+/// A group on one core: its place among the groups there, and its threads.
+struct FairGroup : FairEntity {
+  std::unique_ptr<FairQueue> members;
+  int threads = 0; ///< that were on this core last, sleeping ones too
+};
+
+class GroupedQueue final : public FairQueue {
+public:
+  /// `sizes` is shared by the queues of a host. Throws std::invalid_argument for an unknown policy.
+  GroupedQueue(const SchedulerParameters& parameters, std::shared_ptr<GroupSizes> sizes);
+
+  void add(FairEntity& entity, Arrival arrival) override;
+  void remove(FairEntity& entity) override;
+  void run(FairEntity& entity) override;
+  void account(Duration span) override;
+  void stop() override;
+  void leave() override;
+  [[nodiscard]] FairEntity* best() override;
+  [[nodiscard]] bool expired() const override;
+  [[nodiscard]] Duration slice_left() const override;
+  [[nodiscard]] bool preempts(FairEntity& woken) override;
+  [[nodiscard]] bool would_preempt(const FairEntity& sleeper) const override;
+  void yielded() override;
+  void yielded_within() override {}
+  [[nodiscard]] const std::vector<FairEntity*>& waiting() const override { return waiting_; }
+  [[nodiscard]] std::size_t length() const override { return waiting_.size() + (current_ == nullptr ? 0 : 1); }
+
+private:
+  [[nodiscard]] FairGroup& group_of(const FairEntity& entity);
+  [[nodiscard]] int weight_of(const FairGroup& group) const;
+  void enter(FairGroup& group, Arrival arrival);
+  void forget(const FairEntity& entity);
+
+  SchedulerParameters parameters_;
+  std::shared_ptr<GroupSizes> sizes_;
+  std::unique_ptr<FairQueue> groups_;
+  std::map<int, FairGroup> by_number_;
+  FairGroup* running_ = nullptr; ///< whose thread has the core
+  FairEntity* current_ = nullptr;
+  std::vector<FairEntity*> waiting_; ///< of all groups, in order of arrival
+};
+
+} // namespace contend

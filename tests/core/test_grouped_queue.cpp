@@ -1,0 +1,164 @@
+// Groups of threads that compete for cores: shares of groups, of threads within them, and what a yield does there.
+#include "core/grouped_queue.hpp"
+#include "support/scheduling.hpp"
+#include "support/steps.hpp"
+#include "support/waiting.hpp"
+
+#include <catch2/catch.hpp>
+
+#include <memory>
+#include <string>
+#include <vector>
+
+using namespace contend;
+using test::free_scheduler;
+
+namespace {
+
+struct GroupedHost {
+  GroupedHost(int cores, const SchedulerParameters& parameters, bool grouped = true)
+      : engine(1), host({1, 8, 1}, CacheParameters{}, FutexParameters{}),
+        scheduler(engine, host, 0, parameters, cores, grouped) {
+    engine.set_step_limit(20'000'000);
+  }
+  ~GroupedHost() { engine.abandon(); }
+  GroupedHost(const GroupedHost&) = delete;
+  GroupedHost& operator=(const GroupedHost&) = delete;
+
+  SimThread& spawn(int group, SimThread::Body body) {
+    Scheduler::Placement placement;
+    placement.group = group;
+    return scheduler.spawn("thread of " + std::to_string(group), placement, std::move(body));
+  }
+
+  Engine engine;
+  Host host;
+  Scheduler scheduler;
+};
+
+/// What a thread has computed when the time is over.
+struct Worker {
+  Duration had{};
+  void work(SimThread& self, Duration until) {
+    while (self.now().since_start() < until) {
+      self.spend(20_us, Category::software);
+      had += 20_us;
+    }
+  }
+};
+
+} // namespace
+
+TEST_CASE("groups have equal shares, whatever their number of threads", "[scheduler][groups]") {
+  const auto* const policy = GENERATE("cfs", "eevdf");
+  GroupedHost shared(1, free_scheduler(policy));
+  std::vector<Worker> workers(5); // one thread of group 0, four of group 1
+  for (std::size_t i = 0; i < workers.size(); ++i) {
+    shared.spawn(i == 0 ? 0 : 1, [&workers, i](SimThread& self) { workers[i].work(self, 800_ms); });
+  }
+  shared.engine.run();
+  CHECK(workers[0].had.in_seconds() == Approx(0.4).epsilon(0.05));
+  for (std::size_t i = 1; i < workers.size(); ++i) {
+    CHECK(workers[i].had.in_seconds() == Approx(0.1).epsilon(0.15));
+  }
+}
+
+TEST_CASE("a group's weight on a core is the share of its threads that are there", "[scheduler][groups]") {
+  const auto* const policy = GENERATE("cfs", "eevdf");
+  SchedulerParameters parameters = free_scheduler(policy);
+  parameters
+      .balance_period = {}; // threads stay where they begin: core 0 has one thread of each group, core 1 one of group 1
+  GroupedHost shared(2, parameters);
+  std::vector<Worker> workers(3);
+  shared.spawn(0, [&](SimThread& self) { workers[0].work(self, 600_ms); });
+  shared.spawn(1, [&](SimThread& self) { workers[1].work(self, 600_ms); });
+  shared.spawn(1, [&](SimThread& self) { workers[2].work(self, 600_ms); });
+  shared.engine.run();
+  CHECK(workers[1].had.in_seconds() == Approx(0.6).epsilon(0.02));
+  CHECK(workers[0].had.in_seconds() == Approx(0.4).epsilon(0.1)); // 1024 against 512
+  CHECK(workers[2].had.in_seconds() == Approx(0.2).epsilon(0.1));
+}
+
+TEST_CASE("who yields gives a core away to all threads, but not to other groups than its own", "[scheduler][groups]") {
+  const bool grouped = GENERATE(false, true);
+  GroupedHost shared(1, free_scheduler("eevdf"), grouped);
+  Worker worker;
+  Worker waiting; // polls and yields
+  shared.spawn(0, [&](SimThread& self) { worker.work(self, 400_ms); });
+  shared.spawn(1, [&](SimThread& self) {
+    while (self.now().since_start() < 400_ms) {
+      self.spend(1_us, Category::poll_idle);
+      waiting.had += 1_us;
+      self.yield();
+    }
+  });
+  shared.engine.run();
+  if (grouped) { // it uses up its share all the same
+    CHECK(waiting.had.in_seconds() == Approx(0.2).epsilon(0.1));
+    CHECK(worker.had.in_seconds() == Approx(0.2).epsilon(0.1));
+  } else {
+    CHECK(waiting.had < 4_ms);
+    CHECK(worker.had > 390_ms);
+  }
+}
+
+TEST_CASE("who yields gives the core to threads of its group", "[scheduler][groups]") {
+  GroupedHost shared(1, free_scheduler("eevdf"));
+  Worker worker;
+  Worker waiting;
+  shared.spawn(3, [&](SimThread& self) { worker.work(self, 200_ms); });
+  shared.spawn(3, [&](SimThread& self) {
+    while (self.now().since_start() < 200_ms) {
+      self.spend(1_us, Category::poll_idle);
+      waiting.had += 1_us;
+      self.yield();
+    }
+  });
+  shared.engine.run();
+  CHECK(waiting.had < 4_ms);
+  CHECK(worker.had > 190_ms);
+}
+
+TEST_CASE("groups of one thread each share like threads", "[scheduler][groups]") {
+  const auto* const policy = GENERATE("cfs", "eevdf");
+  const auto finished = [&](bool grouped) {
+    GroupedHost shared(2, free_scheduler(policy), grouped);
+    std::vector<TimePoint> ends(6);
+    for (int i = 0; i < 6; ++i) {
+      shared.spawn(i, [&ends, i](SimThread& self) {
+        for (int step = 0; step < 10 + i; ++step) {
+          self.spend(700_us, Category::software);
+        }
+        ends[static_cast<std::size_t>(i)] = self.now();
+      });
+    }
+    shared.engine.run();
+    return ends;
+  };
+  CHECK(finished(true) == finished(false));
+}
+
+TEST_CASE("sleepers of groups come back, and nobody is lost", "[scheduler][groups]") {
+  const auto* const policy = GENERATE("cfs", "eevdf");
+  GroupedHost shared(2, test::costly_scheduler(policy));
+  int ended = 0;
+  for (int i = 0; i < 12; ++i) {
+    shared.spawn(i % 3, [&, i](SimThread& self) {
+      test::CallEvent ring(shared.engine, [&self] { self.resume(); });
+      const test::Reason reason("a bell");
+      RandomStream random = shared.engine.stream("thread " + std::to_string(i));
+      for (int step = 0; step < 200; ++step) {
+        self.spend(random.exponential(80_us), Category::software);
+        if (random.below(3) == 0) {
+          shared.engine.schedule(ring, shared.engine.now() + random.exponential(300_us));
+          self.wait(reason, Category::blocked, Waiting::asleep);
+        } else if (random.below(3) == 0) {
+          self.yield();
+        }
+      }
+      ++ended;
+    });
+  }
+  shared.engine.run();
+  CHECK(ended == 12);
+}
