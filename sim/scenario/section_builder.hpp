@@ -113,7 +113,7 @@ public:
   void section(Section inner) { section_.sections.push_back(std::move(inner)); }
   /// Adds what the selector may name; the section's name is the name of the kind.
   void kind(Section fields) { section_.kinds.push_back(std::move(fields)); }
-  /// The section may be left out whole; what needs it must say so (scenario/checks.cpp).
+  /// The section may be left out whole; what needs it must say so (scenario/checks/).
   void optional() { section_.optional = true; }
   /// Keys that the loader replaces by fields of this section before reading it.
   void stand_ins(std::vector<std::string> keys) { section_.stand_ins = std::move(keys); }

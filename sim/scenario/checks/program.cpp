@@ -1,4 +1,5 @@
-#include "scenario/program_checks.hpp"
+// Programs of MPI processes that are coroutines; other workloads pass.
+#include "scenario/checks/check.hpp"
 
 #include <algorithm>
 #include <array>
@@ -46,9 +47,7 @@ std::string layout_of(const ProgramParameters& program) {
          std::to_string(program.nodes) + ")";
 }
 
-} // namespace
-
-std::string no_prices_for_processes(const PointConfig& point) {
+Problem no_prices_for_processes(const PointConfig& point) {
   const ProgramParameters* program = program_of(point);
   if (program == nullptr ||
       (point.machine.coroutines.light_switch > Duration{} && point.machine.memory.copy_bytes_per_second > 0))
@@ -56,7 +55,7 @@ std::string no_prices_for_processes(const PointConfig& point) {
   return "the machine's profile gives no prices of processes that are coroutines (machine.coroutines, machine.memory)";
 }
 
-std::string placed_besides_layout(const PointConfig& point) {
+Problem placed_besides_layout(const PointConfig& point) {
   const PlacementParameters& placement = point.placement;
   if (program_of(point) == nullptr || (!placement.shares_cores() && placement.cores == 0 && placement.hosts == 2))
     return {};
@@ -64,7 +63,7 @@ std::string placed_besides_layout(const PointConfig& point) {
          "nodes), not by placement";
 }
 
-std::string too_many_processes(const PointConfig& point) {
+Problem too_many_processes(const PointConfig& point) {
   constexpr std::int64_t most = 10'000'000;
   const ProgramParameters* program = program_of(point);
   // Each factor is bounded, their product might not fit 64 bits times anything: compare step by step.
@@ -74,7 +73,7 @@ std::string too_many_processes(const PointConfig& point) {
   return layout_of(*program) + "; at most " + std::to_string(most) + " fit into memory";
 }
 
-std::string too_many_os_processes(const PointConfig& point) {
+Problem too_many_os_processes(const PointConfig& point) {
   constexpr std::int64_t most = 16384; // each has a stack of its own, which takes two mappings
   const ProgramParameters* program = program_of(point);
   if (program == nullptr || std::int64_t{program->os_processes_per_node} * program->nodes <= most)
@@ -83,7 +82,7 @@ std::string too_many_os_processes(const PointConfig& point) {
          " nodes; at most " + std::to_string(most) + " in all are supported";
 }
 
-std::string wrong_number_of_processes(const PointConfig& point) {
+Problem wrong_number_of_processes(const PointConfig& point) {
   const ProgramParameters* program = program_of(point);
   if (program == nullptr)
     return {};
@@ -112,7 +111,7 @@ std::string wrong_number_of_processes(const PointConfig& point) {
   return {};
 }
 
-std::string indivisible_matrix(const PointConfig& point) {
+Problem indivisible_matrix(const PointConfig& point) {
   const MatrixProductParameters& workload = point.workload.matrix_product;
   const std::int64_t side = root_of(processes_of(workload));
   if (side > 0 && workload.matrix_size % side == 0)
@@ -123,7 +122,7 @@ std::string indivisible_matrix(const PointConfig& point) {
 
 /// Simulated time is an integer number of picoseconds, 106 days in all. A bound of what one core has to do, coarse but
 /// above it: every message of an iteration is copied four times at the slowest rate, by one core.
-std::string program_longer_than_time(const PointConfig& point) {
+Problem program_longer_than_time(const PointConfig& point) {
   constexpr double most_seconds = 1e6;
   const ProgramParameters* program = program_of(point);
   if (program == nullptr)
@@ -178,6 +177,19 @@ std::string program_longer_than_time(const PointConfig& point) {
     return {};
   return "the run may take more than the " + std::to_string(static_cast<std::int64_t>(most_seconds)) +
          " seconds that can be simulated";
+}
+
+} // namespace
+
+std::span<const Check> program_checks() {
+  static constexpr std::array checks{Check{"machine.coroutines.light_switch", no_prices_for_processes},
+                                     Check{"placement.threads", placed_besides_layout},
+                                     Check{"workload.processes_per_os_process", too_many_processes},
+                                     Check{"workload.nodes", too_many_os_processes},
+                                     Check{"workload.processes_per_os_process", wrong_number_of_processes},
+                                     Check{"workload.matrix_size", indivisible_matrix, "matrix-product"},
+                                     Check{"workload.iterations", program_longer_than_time}};
+  return checks;
 }
 
 } // namespace contend::scenario

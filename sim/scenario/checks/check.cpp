@@ -1,0 +1,44 @@
+#include "scenario/checks/check.hpp"
+
+namespace contend::scenario {
+
+std::int64_t usable_cores(const PointConfig& point) {
+  return point.placement.cores > 0 ? point.placement.cores : point.machine.topology.hardware_threads();
+}
+
+Problem longer_than_time(double seconds) {
+  constexpr double most_seconds = 1e6;
+  if (seconds <= most_seconds)
+    return {};
+  return "the payload takes more than the " + number(static_cast<std::int64_t>(most_seconds)) +
+         " seconds that can be simulated";
+}
+
+Problem one_sided_in_global_section(const PointConfig& point) {
+  if (point.library.critical_section != "global")
+    return {};
+  return "one-sided operations work under the locks of instances; a global critical section around them is not "
+         "supported";
+}
+
+Problem one_sided_without_interface(const PointConfig& point) {
+  if (point.library.transport.kind == "interface")
+    return {};
+  return "one-sided operations need a network interface that carries them out: library.transport.kind must be "
+         "\"interface\"";
+}
+
+Problem rendezvous_through_sockets(const PointConfig& point) {
+  if (point.library.transport.kind != "tcp" || point.library.protocol.rendezvous == "send")
+    return {};
+  return "payload cannot be read or written at the other side of a socket: library.protocol.rendezvous must be "
+         "\"send\"";
+}
+
+Problem progress_thread_at_level_single(const PointConfig& point) {
+  if (point.library.thread_level != "single" || point.library.progress.engine != offload_engine)
+    return {};
+  return "a progress thread needs MPI_THREAD_MULTIPLE: library.thread_level must be \"multiple\"";
+}
+
+} // namespace contend::scenario

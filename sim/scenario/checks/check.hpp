@@ -1,0 +1,56 @@
+// What a check of a point is, and what checks share.
+#pragma once
+
+#include "scenario/config.hpp"
+
+#include <cstdint>
+#include <span>
+#include <string>
+
+namespace contend::scenario {
+
+/// What is wrong with a point, or "".
+using Problem = std::string;
+
+struct Check {
+  const char* path = nullptr; ///< the field that the user most likely has to change
+  Problem (*find)(const PointConfig&) = nullptr;
+  const char* workload = nullptr; ///< kind of workload that it is about; nullptr: any
+};
+
+// One function for each file of this folder.
+[[nodiscard]] std::span<const Check> machine_checks();
+[[nodiscard]] std::span<const Check> placement_checks();
+[[nodiscard]] std::span<const Check> library_checks();
+[[nodiscard]] std::span<const Check> multirate_checks();
+[[nodiscard]] std::span<const Check> rma_mt_checks();
+[[nodiscard]] std::span<const Check> waiting_checks();
+[[nodiscard]] std::span<const Check> ping_pong_checks();
+[[nodiscard]] std::span<const Check> pack_checks();
+[[nodiscard]] std::span<const Check> partitioned_checks();
+[[nodiscard]] std::span<const Check> neighbour_checks();
+[[nodiscard]] std::span<const Check> lock_use_checks();
+[[nodiscard]] std::span<const Check> program_checks();
+
+/// The progress engine with a thread of its own.
+inline constexpr const char* offload_engine = "offload-thread";
+
+/// What to do about more threads than cores.
+inline constexpr const char* how_to_share = "; to let threads share cores set placement.threads to \"pinned\", "
+                                            "\"pinned-by-process\" or \"floating\"";
+
+[[nodiscard]] inline std::string number(std::int64_t value) { return std::to_string(value); }
+
+/// Hardware threads of a host that may be used.
+[[nodiscard]] std::int64_t usable_cores(const PointConfig& point);
+/// Simulated time is an integer number of picoseconds, 106 days in all.
+[[nodiscard]] Problem longer_than_time(double seconds);
+
+// Of several workloads:
+[[nodiscard]] Problem one_sided_in_global_section(const PointConfig& point);
+[[nodiscard]] Problem one_sided_without_interface(const PointConfig& point);
+/// Only an interface and shared memory reach the memory of another process.
+[[nodiscard]] Problem rendezvous_through_sockets(const PointConfig& point);
+[[nodiscard]] Problem progress_thread_at_level_single(const PointConfig& point);
+
+} // namespace contend::scenario

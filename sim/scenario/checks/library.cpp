@@ -1,0 +1,175 @@
+// Parts of a library that do not fit together.
+#include "scenario/checks/check.hpp"
+#include "scenario/units.hpp"
+
+#include <array>
+
+namespace contend::scenario {
+
+namespace {
+
+Problem inline_above_eager(const PointConfig& point) {
+  const ProtocolDesign& protocol = point.library.protocol;
+  if (protocol.eager_limit_bytes >= protocol.inline_limit_bytes)
+    return {};
+  return "the eager limit " + format_size(protocol.eager_limit_bytes) + " is below the inline limit " +
+         format_size(protocol.inline_limit_bytes);
+}
+
+Problem limit_without_meaning(const PointConfig& point) {
+  const ProgressDesign& progress = point.library.progress;
+  if (progress.threads_in_progress == 0 || progress.engine == "ownership" || progress.engine == "concurrent")
+    return {};
+  return "progress engine \"" + progress.engine + "\" has no limit on threads in progress";
+}
+
+Problem offload_in_global_section(const PointConfig& point) {
+  if (point.library.progress.engine != offload_engine || point.library.critical_section != "global")
+    return {};
+  return "with a progress thread, application threads enter no critical section that could be global";
+}
+
+/// Who holds an instance's lock must have all messages of the queues that the lock guards.
+Problem queues_of_many_instances(const PointConfig& point) {
+  const LibraryDesign& library = point.library;
+  if (library.instances.mapping == "peer") {
+    if (library.matching.domain == "instance")
+      return "a receive from any source belongs to no instance when the ranks decide on it: library.matching.domain "
+             "must be "
+             "\"communicator\" or \"global\"";
+    if (library.matching.guard == "instance" && library.instances.count > 1 && library.matching.engine != "per-source")
+      return "the locks of " + number(library.instances.count) +
+             " instances can guard queues together only if every source has queues of its own: library.matching.engine "
+             "must be \"per-source\"";
+    return {};
+  }
+  const bool mapped = library.instances.mapping != "thread";
+  if (library.matching.domain == "instance" && !mapped)
+    return "an instance can have queues of its own only if its messages always come to it: library.instances.mapping "
+           "must "
+           "be \"communicator\" or \"tag\"";
+  if (library.matching.guard != "instance" || library.instances.count == 1)
+    return {};
+  if (library.matching.domain == "global" || !mapped)
+    return "the lock of one instance cannot guard queues that " + number(library.instances.count) + " instances feed";
+  if (library.matching.domain == "communicator" && library.instances.mapping == "tag")
+    return "the messages of one communicator come to several instances by their tag: library.matching.domain must be "
+           "\"instance\"";
+  return {};
+}
+
+/// One thread's messages take several ways when instances take turns, and a reversing list mixes them.
+Problem transport_cannot_order(const PointConfig& point) {
+  const LibraryDesign& library = point.library;
+  if (!library.matching.ordered_by_transport())
+    return {};
+  if (library.instances.mapping == "thread" && library.instances.assignment == "round-robin" &&
+      library.instances.count > 1)
+    return "round-robin assignment sends the messages of one thread through " + number(library.instances.count) +
+           " instances, and a transport keeps the order within one only";
+  if (library.protocol.pending_order != "fifo")
+    return "a transport keeps messages in order only if delayed sends wait in order: "
+           "library.protocol.pending_order must be \"fifo\"";
+  return {};
+}
+
+Problem offload_with_sequence_numbers(const PointConfig& point) {
+  const MatchingDesign& matching = point.library.matching;
+  if (matching.engine != "offload" || matching.ordered_by_transport())
+    return {};
+  return "an interface that matches messages knows no sequence numbers: "
+         "library.matching.ordering must be \"transport\"";
+}
+
+Problem credits_never_return(const PointConfig& point) {
+  const CreditParameters& credits = point.library.flow_control.credits;
+  if (point.library.flow_control.kind != "credits")
+    return {};
+  if (credits.low_watermark >= credits.buffers)
+    return "the low watermark " + number(credits.low_watermark) + " must be below the number of buffers " +
+           number(credits.buffers);
+  // A sender that has used up its credits has filled all buffers. Those of them that are not posted again yet are fewer
+  // than buffers - low_watermark.
+  if (credits.window > credits.low_watermark + 1)
+    return "credits are given back from " + number(credits.window) + " on, but with a low watermark of " +
+           number(credits.low_watermark) + " no more than " + number(credits.low_watermark + 1) +
+           " are sure to come together: both sides may wait for ever";
+  return {};
+}
+
+Problem slots_never_return(const PointConfig& point) {
+  const MailboxParameters& mailbox = point.library.flow_control.mailbox;
+  if (point.library.flow_control.kind != "mailbox" || mailbox.returned_at_once <= mailbox.slots)
+    return {};
+  return "a mailbox has " + number(mailbox.slots) + " slots, of which " + number(mailbox.returned_at_once) +
+         " are never free again: the sender may wait for ever";
+}
+
+Problem flows_without_interface(const PointConfig& point) {
+  if (point.route.sharing == "bursts" || point.library.transport.kind == "interface")
+    return {};
+  return "only the transfers of a network interface share wires as flows; for the transport \"" +
+         point.library.transport.kind + "\" they go in bursts";
+}
+
+/// Engines whose waiting threads sleep, or leave without reading all flags, need a counter.
+Problem flags_without_polling(const PointConfig& point) {
+  const LibraryDesign& library = point.library;
+  if (library.waiting.notification != "request-flags" || library.progress.engine == "serial-blocking" ||
+      library.progress.engine == "serial-try-lock")
+    return {};
+  return "with request flags every waiting thread polls: library.progress.engine must be \"serial-blocking\" or "
+         "\"serial-try-lock\", not \"" +
+         library.progress.engine + "\"";
+}
+
+Problem nobody_idles(const PointConfig& point) {
+  const LibraryDesign& library = point.library;
+  if (library.waiting.idle == "sleep" || library.progress.engine == "ownership" ||
+      (library.progress.engine == "concurrent" && library.progress.threads_in_progress > 0))
+    return {};
+  return "with progress engine \"" + library.progress.engine +
+         "\" every waiting thread makes progress: there is none that could " + library.waiting.idle;
+}
+
+Problem nobody_steals(const PointConfig& point) {
+  const LibraryDesign& library = point.library;
+  if (!library.tasks.matching)
+    return {};
+  if (library.waiting.idle != "steal")
+    return "matching as a task needs threads that take tasks: library.waiting.idle must be \"steal\"";
+  if (library.matching.guard == "instance")
+    return "queues that the lock of an instance guards can be searched by its holder only, not by a task";
+  if (library.matching.ordered_by_transport())
+    return "tasks run in any order: library.matching.ordering must be \"sequence-numbers\"";
+  return {};
+}
+
+Problem tasks_at_level_single(const PointConfig& point) {
+  if (point.library.waiting.idle != "steal" ||
+      (point.library.thread_level != "single" && point.library.critical_section != "global"))
+    return {};
+  return "threads that steal tasks are inside the library together: library.thread_level must be \"multiple\" and "
+         "library.critical_section \"fine\"";
+}
+
+} // namespace
+
+std::span<const Check> library_checks() {
+  static constexpr std::array checks{Check{"library.protocol.eager_limit", inline_above_eager},
+                                     Check{"library.progress.threads_in_progress", limit_without_meaning},
+                                     Check{"library.critical_section", offload_in_global_section},
+                                     Check{"library.matching.guard", queues_of_many_instances},
+                                     Check{"library.flow_control.credits", credits_never_return},
+                                     Check{"library.flow_control.mailbox", slots_never_return},
+                                     Check{"fabric.sharing", flows_without_interface},
+                                     Check{"library.waiting.notification", flags_without_polling},
+                                     Check{"library.waiting.idle", nobody_idles},
+                                     Check{"library.waiting.idle", tasks_at_level_single},
+                                     Check{"library.tasks.matching", nobody_steals},
+                                     Check{"library.matching.ordering", transport_cannot_order},
+                                     Check{"library.matching.engine", offload_with_sequence_numbers}};
+  return checks;
+}
+
+} // namespace contend::scenario

@@ -1,0 +1,73 @@
+// Contended locks and lines.
+#include "scenario/checks/check.hpp"
+
+#include <array>
+
+namespace contend::scenario {
+
+namespace {
+
+Problem more_contenders_than_cores(const PointConfig& point) {
+  const int threads = point.workload.lock_use.threads;
+  if (point.placement.shares_cores() || threads <= usable_cores(point))
+    return {};
+  return number(threads) + " threads need as many hardware threads on their host, which has " +
+         number(usable_cores(point)) + how_to_share;
+}
+
+Problem atomics_without_lines(const PointConfig& point) {
+  const LockUseParameters& workload = point.workload.lock_use;
+  if (workload.operation == "lock" || workload.operation == "try-lock" || workload.lines > 0)
+    return {};
+  return "the operation \"" + workload.operation + "\" needs at least one line to work on";
+}
+
+Problem section_without_lock(const PointConfig& point) {
+  const LockUseParameters& workload = point.workload.lock_use;
+  if (workload.operation == "lock" || workload.operation == "try-lock" || workload.section == Duration{})
+    return {};
+  return "the operation \"" + workload.operation + "\" has no critical section; give workload.delay";
+}
+
+Problem retry_without_attempts(const PointConfig& point) {
+  const LockUseParameters& workload = point.workload.lock_use;
+  if (workload.operation == "try-lock" || workload.retry == Duration{})
+    return {};
+  return R"(only the operation "try-lock" makes attempts, not ")" + workload.operation + "\"";
+}
+
+/// Locks and their lines are simulated objects.
+Problem too_many_lines(const PointConfig& point) {
+  constexpr std::int64_t most = 4'000'000;
+  const LockUseParameters& workload = point.workload.lock_use;
+  const std::int64_t lines = std::int64_t{workload.locks} * (std::int64_t{workload.lines} + 1);
+  if (lines <= most)
+    return {};
+  return number(workload.locks) + " locks with " + number(workload.lines) + " lines each need " + number(lines) +
+         " simulated cache lines; at most " + number(most) + " are supported";
+}
+
+Problem contention_longer_than_time(const PointConfig& point) {
+  const LockUseParameters& workload = point.workload.lock_use;
+  const double operation = (workload.section + workload.delay + workload.retry).in_seconds() +
+                           workload.lines * 4 * point.machine.cache.transfer_remote.in_seconds();
+  const double operations = static_cast<double>(workload.threads) *
+                            (static_cast<double>(workload.acquisitions) + workload.warmup_acquisitions);
+  if (operation * operations <= 1e6)
+    return {};
+  return "the operations take more than the 1000000 seconds that can be simulated";
+}
+
+} // namespace
+
+std::span<const Check> lock_use_checks() {
+  static constexpr std::array checks{Check{"workload.threads", more_contenders_than_cores, "lock"},
+                                     Check{"workload.lines", atomics_without_lines, "lock"},
+                                     Check{"workload.section", section_without_lock, "lock"},
+                                     Check{"workload.retry", retry_without_attempts, "lock"},
+                                     Check{"workload.locks", too_many_lines, "lock"},
+                                     Check{"workload.acquisitions", contention_longer_than_time, "lock"}};
+  return checks;
+}
+
+} // namespace contend::scenario

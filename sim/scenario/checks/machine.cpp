@@ -1,0 +1,89 @@
+// What is wrong with a machine, whatever runs on it.
+#include "scenario/checks/check.hpp"
+#include "scenario/units.hpp"
+
+#include <array>
+
+namespace contend::scenario {
+
+namespace {
+
+/// The most that Host can hold.
+constexpr std::int64_t most_hardware_threads = 512;
+
+Problem too_many_hardware_threads(const PointConfig& point) {
+  const TopologyParameters& topology = point.machine.topology;
+  const std::int64_t threads = std::int64_t{topology.sockets} * topology.cores_per_socket * topology.threads_per_core;
+  if (threads <= most_hardware_threads)
+    return {};
+  return number(threads) + " hardware threads on one host (" + number(topology.sockets) + " sockets x " +
+         number(topology.cores_per_socket) + " cores x " + number(topology.threads_per_core) + " threads); at most " +
+         number(most_hardware_threads) + " are supported";
+}
+
+Problem slices_reversed(const PointConfig& point) {
+  const SchedulerParameters& scheduler = point.machine.scheduler;
+  if (scheduler.policy != "cfs" || scheduler.latency == Duration{} || scheduler.slice <= scheduler.latency)
+    return {};
+  return "the shortest slice " + format_time(scheduler.slice) +
+         " is above the time in which every thread has a turn, " + format_time(scheduler.latency);
+}
+
+/// With less between two interrupts than one takes nothing else would run.
+Problem ticks_take_all(const PointConfig& point) {
+  const SchedulerParameters& scheduler = point.machine.scheduler;
+  if (scheduler.tick == Duration{} || scheduler.tick_cost * 2 <= scheduler.tick)
+    return {};
+  return "an interrupt of " + format_time(scheduler.tick_cost) + " every " + format_time(scheduler.tick) +
+         " leaves less than half of the time to threads";
+}
+
+Problem backoff_reversed(const PointConfig& point) {
+  const LockParameters& locks = point.machine.locks;
+  if (locks.backoff_minimum <= locks.backoff_maximum)
+    return {};
+  return "the least back-off " + format_time(locks.backoff_minimum) + " is above the greatest " +
+         format_time(locks.backoff_maximum);
+}
+
+Problem clusters_do_not_divide(const PointConfig& point) {
+  const TopologyParameters& topology = point.machine.topology;
+  const int cluster = topology.cores_per_cluster;
+  if (cluster == 0 || topology.cores_per_socket % cluster == 0)
+    return {};
+  return "a socket of " + number(topology.cores_per_socket) + " cores has no whole number of clusters of " +
+         number(cluster);
+}
+
+Problem clusters_without_price(const PointConfig& point) {
+  if (point.machine.topology.cores_per_cluster == 0 || point.machine.cache.transfer_cluster > Duration{})
+    return {};
+  return "cores share clusters of " + number(point.machine.topology.cores_per_cluster) +
+         ", so a transfer between cores of a cluster must have a price";
+}
+
+Problem machine_without_transport(const PointConfig& point) {
+  const std::string& kind = point.library.transport.kind;
+  const bool given = kind == "tcp"             ? point.machine.tcp.given()
+                     : kind == "shared-memory" ? point.machine.shared_memory.given()
+                                               : true;
+  if (given)
+    return {};
+  return "the transport \"" + kind + "\" needs prices that the machine does not give: machine." +
+         (kind == "tcp" ? "tcp" : "shared_memory");
+}
+
+} // namespace
+
+std::span<const Check> machine_checks() {
+  static constexpr std::array checks{Check{"machine.topology.cores_per_socket", too_many_hardware_threads},
+                                     Check{"machine.scheduler.slice", slices_reversed},
+                                     Check{"machine.scheduler.tick_cost", ticks_take_all},
+                                     Check{"library.transport.kind", machine_without_transport},
+                                     Check{"machine.topology.cores_per_cluster", clusters_do_not_divide},
+                                     Check{"machine.cache.transfer_cluster", clusters_without_price},
+                                     Check{"machine.locks.backoff_minimum", backoff_reversed}};
+  return checks;
+}
+
+} // namespace contend::scenario

@@ -1,0 +1,103 @@
+// Partitioned communication and its baselines.
+#include "scenario/checks/check.hpp"
+#include "scenario/units.hpp"
+
+#include <array>
+
+namespace contend::scenario {
+
+namespace {
+
+Problem buffer_in_pieces(const PointConfig& point) {
+  const PartitionedParameters& workload = point.workload.partitioned;
+  for (const int partitions : {workload.partitions, workload.receive_partitions})
+    if (workload.buffer_size_bytes % partitions != 0)
+      return format_size(workload.buffer_size_bytes) + " cannot be divided into " + number(partitions) +
+             " equal partitions";
+  return {};
+}
+
+Problem receive_partitions_of_messages(const PointConfig& point) {
+  const PartitionedParameters& workload = point.workload.partitioned;
+  if (workload.method == "partitioned" || workload.receive_partitions == 1)
+    return {};
+  return "receive partitions are for the method \"partitioned\"; " + workload.method + " receives messages";
+}
+
+Problem more_partitions_than_cores(const PointConfig& point) {
+  const int partitions = point.workload.partitioned.partitions;
+  const bool with_receiver = point.placement.hosts == 1;
+  if (point.placement.shares_cores() || partitions + (with_receiver ? 1 : 0) <= usable_cores(point))
+    return {};
+  return number(partitions) + " partitions have a thread each" + (with_receiver ? ", and the receiver one," : "") +
+         " and need as many hardware threads on their host, which has " + number(usable_cores(point)) + how_to_share;
+}
+
+Problem partitions_at_level_single(const PointConfig& point) {
+  const PartitionedParameters& workload = point.workload.partitioned;
+  if (point.library.thread_level != "single" || workload.method == "single-send")
+    return {};
+  return "with thread level \"single\" only the first thread may call the library: workload.method must be "
+         "\"single-send\"";
+}
+
+bool partitions_are_put(const PointConfig& point) {
+  return point.workload.partitioned.method == "partitioned" && point.library.partitioned.engine != "persistent";
+}
+
+Problem partitions_in_global_section(const PointConfig& point) {
+  return partitions_are_put(point) ? one_sided_in_global_section(point) : Problem();
+}
+
+Problem partitions_without_interface(const PointConfig& point) {
+  return partitions_are_put(point) ? one_sided_without_interface(point) : Problem();
+}
+
+Problem partitions_by_progress_thread(const PointConfig& point) {
+  if (point.library.progress.engine != offload_engine)
+    return {};
+  return "threads look for partitions themselves; a progress thread for partitioned communication is not supported";
+}
+
+Problem partitions_mapped_by_tag(const PointConfig& point) {
+  const LibraryDesign& library = point.library;
+  if (library.instances.mapping != "tag" || library.instances.count == 1 || library.matching.ordered_by_transport() ||
+      library.matching.domain != "instance")
+    return {};
+  return "sequence numbers count the messages of a communicator, which tags send to several queues: "
+         "library.matching.ordering must be \"transport\"";
+}
+
+Problem partitions_longer_than_time(const PointConfig& point) {
+  const PartitionedParameters& workload = point.workload.partitioned;
+  const MachineConfig& machine = point.machine;
+  const auto bytes = static_cast<double>(workload.buffer_size_bytes);
+  const double packets = bytes / static_cast<double>(machine.nic.mtu_bytes) + workload.partitions;
+  const double iteration =
+      workload.compute_time.in_seconds() * (1 + workload.noise_pct / 100) + workload.compute_jitter.in_seconds() +
+      (bytes + packets * static_cast<double>(machine.nic.packet_bytes)) / point.route.bytes_per_second +
+      packets * machine.nic.nic_gap.in_seconds() +
+      2 * (bytes / 4096 + workload.partitions) * machine.nic.registration_page.in_seconds() +
+      bytes / machine.rdma.store_bytes_per_second + 2 * bytes / machine.software.copy_bytes_per_second +
+      workload.partitions * point.library.partitioned.aggregate_age.in_seconds();
+  return longer_than_time(iteration * (static_cast<double>(workload.iterations) + workload.warmup_iterations));
+}
+
+} // namespace
+
+std::span<const Check> partitioned_checks() {
+  static constexpr std::array checks{
+      Check{"library.protocol.rendezvous", rendezvous_through_sockets, "partitioned"},
+      Check{"workload.buffer_size", buffer_in_pieces, "partitioned"},
+      Check{"workload.receive_partitions", receive_partitions_of_messages, "partitioned"},
+      Check{"workload.partitions", more_partitions_than_cores, "partitioned"},
+      Check{"library.thread_level", partitions_at_level_single, "partitioned"},
+      Check{"library.critical_section", partitions_in_global_section, "partitioned"},
+      Check{"library.transport.kind", partitions_without_interface, "partitioned"},
+      Check{"library.progress.engine", partitions_by_progress_thread, "partitioned"},
+      Check{"library.matching.ordering", partitions_mapped_by_tag, "partitioned"},
+      Check{"workload.buffer_size", partitions_longer_than_time, "partitioned"}};
+  return checks;
+}
+
+} // namespace contend::scenario

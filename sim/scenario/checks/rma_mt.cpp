@@ -1,0 +1,77 @@
+// RMA-MT: one-sided operations of many threads.
+#include "scenario/checks/check.hpp"
+#include "scenario/units.hpp"
+
+#include <array>
+
+namespace contend::scenario {
+
+namespace {
+
+Problem more_origins_than_cores(const PointConfig& point) {
+  const int threads = point.workload.rma_mt.threads + (point.placement.hosts == 1 ? 1 : 0); // the target's
+  if (point.placement.shares_cores() || threads <= usable_cores(point))
+    return {};
+  return number(threads) + " threads need as many hardware threads on their host, which has " +
+         number(usable_cores(point)) + how_to_share;
+}
+
+Problem fence_with_many_windows(const PointConfig& point) {
+  const RmaMtParameters& workload = point.workload.rma_mt;
+  if (workload.synchronisation != "fence" || !workload.window_per_thread)
+    return {};
+  return "a fence is collective: with a window per thread the target would need as many threads; use one window";
+}
+
+Problem operand_above_one_element(const PointConfig& point) {
+  constexpr std::int64_t largest_element = 16; // long double
+  const RmaMtParameters& workload = point.workload.rma_mt;
+  if (workload.operation != "fetch-and-op" || workload.message_size_bytes <= largest_element)
+    return {};
+  return "fetch-and-op works on one element of at most " + format_size(largest_element) + ", not on " +
+         format_size(workload.message_size_bytes);
+}
+
+Problem origins_at_level_single(const PointConfig& point) {
+  const int threads = point.workload.rma_mt.threads;
+  if (point.library.thread_level != "single" || threads == 1)
+    return {};
+  return number(threads) + " threads need MPI_THREAD_MULTIPLE; with thread level \"single\" the process has one thread";
+}
+
+Problem one_sided_by_progress_thread(const PointConfig& point) {
+  if (point.library.progress.engine != offload_engine)
+    return {};
+  return "one-sided operations are posted by the calling thread; handing them to a progress thread is not supported";
+}
+
+Problem one_sided_payload_longer_than_time(const PointConfig& point) {
+  const RmaMtParameters& workload = point.workload.rma_mt;
+  const MachineConfig& machine = point.machine;
+  const auto bytes = static_cast<double>(workload.message_size_bytes);
+  const double packets = bytes / static_cast<double>(machine.nic.mtu_bytes) + 1;
+  const double operation =
+      2 * ((bytes + packets * static_cast<double>(machine.nic.packet_bytes)) / point.route.bytes_per_second +
+           packets * machine.nic.nic_gap.in_seconds()) + // there and, under a lock, back
+      bytes / machine.rdma.store_bytes_per_second +
+      bytes / machine.software.copy_bytes_per_second;
+  const double operations = static_cast<double>(workload.threads) * workload.operations *
+                            (static_cast<double>(workload.iterations) + workload.warmup_iterations);
+  return longer_than_time(operation * operations);
+}
+
+} // namespace
+
+std::span<const Check> rma_mt_checks() {
+  static constexpr std::array checks{Check{"workload.threads", more_origins_than_cores, "rma-mt"},
+                                     Check{"library.thread_level", origins_at_level_single, "rma-mt"},
+                                     Check{"library.critical_section", one_sided_in_global_section, "rma-mt"},
+                                     Check{"library.progress.engine", one_sided_by_progress_thread, "rma-mt"},
+                                     Check{"workload.window_per_thread", fence_with_many_windows, "rma-mt"},
+                                     Check{"workload.message_size", operand_above_one_element, "rma-mt"},
+                                     Check{"workload.message_size", one_sided_payload_longer_than_time, "rma-mt"},
+                                     Check{"library.transport.kind", one_sided_without_interface, "rma-mt"}};
+  return checks;
+}
+
+} // namespace contend::scenario
