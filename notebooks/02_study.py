@@ -183,17 +183,17 @@ with pl.Config(fmt_str_lengths=110, tbl_rows=12):
 # %% [markdown]
 # ## What to take home
 #
-# - **Threads lose to processes by a factor of thirty to forty** at 20 pairs, in both libraries' simplest designs. The cores are the same:
+# - **Threads lose to processes by a factor of about forty** at 20 pairs, in both libraries' simplest designs. The cores are the same:
 #   it is what they share that costs.
 # - **Fixing one shared thing only uncovers the next.** More instances free the senders (panel a: a quarter to a third more at 20 pairs).
 #   Concurrent progress then makes it *worse* (panel b), because every receiver now meets the others at the matching lock, and over 90 % of
 #   the messages arrive out of sequence.
-# - **All three together pay**: instances, concurrent progress *and* a communicator for each pair (panel c) scale, to over twenty times panel
+# - **All three together pay**: instances, concurrent progress *and* a communicator for each pair (panel c) scale, to twenty times panel
 #   b at 20 pairs, and no message is out of sequence. If you can change the application, give each thread its own communicator.
 # - **If you cannot, allow overtaking** (`mpi_assert_allow_overtaking` and receives of any tag) when the application does not need order: it
 #   brings back a good part, without new communicators.
 # - **One-sided puts need none of this**: with an instance of its own each thread scales to the last core.
 #
-# How far to trust this: about two of three of the study's statements hold at full length, the others are listed above with their
+# How far to trust this: about three of five of the study's statements hold at full length, the others are listed above with their
 # numbers in `validation/dissertation/claims.md`. The shapes (what helps, what hurts) are more reliable than absolute rates; process mode
 # at 1 KiB and more is where the models miss most.
