@@ -64,6 +64,7 @@ def test_machine_probes_have_the_documented_parameters(plain: Run) -> None:
         "futex_wake": {"from_core", "to_core", "part"},
         "busy_wake": {"from_core", "to_core", "slept_us"},
         "context_switch": {"core"},
+        "socket": {"from_core", "to_core", "part"},
         "yield": {"core", "threads"},
         "memcpy": {"message_size", "memory"},
         "thread_create": set(),
