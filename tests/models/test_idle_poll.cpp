@@ -174,7 +174,7 @@ Outcome run(const std::string& kind, std::uint64_t seed, bool coalesce, int user
     engine.schedule(*arrivals.back(), TimePoint::at(some_time(shape)));
   }
   for (int user = 0; user < users; ++user) {
-    engine.spawn("user " + std::to_string(user), 0, 2 + user, [&, user](SimThread& self) {
+    engine.spawn("user " + std::to_string(user), 0, 2 + user, [&](SimThread& self) {
       RandomStream random = engine.stream(self.name());
       for (int round = 0; round < 4; ++round) {
         self.spend(some_time(random), Category::software);
