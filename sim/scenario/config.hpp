@@ -48,7 +48,8 @@ struct RunConfig {
   std::uint64_t seed = 1;
   int replications = 5;
   bool coalesce_idle_polls = true; ///< off: every empty poll is an event of its own (for checking the engine)
-  int steps_per_operation = 100'000; ///< a run that takes more than ten million, and so many for each message, has failed
+  int steps_per_operation =
+      100'000; ///< a run that takes more than ten million, and so many for each message, has failed
 };
 
 /// One point of a scenario: all sweep axes are fixed.
