@@ -45,7 +45,8 @@ TEST_CASE("a query reports one completion, in order of completion, with its data
       UserSync& sync = mpi.sync_init(self);
       CHECK_FALSE(mpi.sync_query(self, sync).has_value());
       for (int tag = 0; tag < 4; ++tag) {
-        mpi.sync_attach(self, sync, *mpi.irecv(self, program.communicator, 0, tag, 0), 100 + tag);
+        mpi.sync_attach(self, sync, *mpi.irecv(self, program.communicator, 0, tag, 0),
+                        static_cast<std::uint64_t>(100 + tag));
       }
       std::vector<std::uint64_t> reported;
       while (reported.size() < 4) {
