@@ -11,6 +11,7 @@
 #include <coroutine>
 #include <cstddef>
 #include <cstdint>
+#include <exception>
 #include <memory>
 #include <utility>
 #include <vector>
@@ -72,6 +73,9 @@ public:
     while (innermost_ && !suspended_) {
       innermost_.resume();
     }
+    if (error_) [[unlikely]] {
+      std::rethrow_exception(std::exchange(error_, nullptr));
+    }
     return !innermost_;
   }
   /// For awaitables: run() returns once the running coroutine has suspended.
@@ -81,6 +85,7 @@ public:
 private:
   friend class CoTask;
   std::coroutine_handle<> innermost_;
+  std::exception_ptr error_; ///< what the innermost coroutine has thrown
   bool suspended_ = false;
 };
 
@@ -104,14 +109,17 @@ public:
       struct Return {
         [[nodiscard]] bool await_ready() const noexcept { return false; }
         void await_suspend(std::coroutine_handle<promise_type> ended) const noexcept {
-          ended.promise().activation_->innermost_ = ended.promise().caller_;
+          Activation& activation = *ended.promise().activation_;
+          activation.innermost_ = activation.error_ ? std::coroutine_handle<>() : ended.promise().caller_;
         }
         void await_resume() const noexcept {}
       };
       return Return{};
     }
     void return_void() noexcept {}
-    void unhandled_exception() { throw; } // to whoever drives the chain
+    /// Goes to whoever drives the chain. It is not thrown from here: compilers differ in where that leaves a coroutine
+    /// (clang 16 destroys again what the last expression had destroyed).
+    void unhandled_exception() noexcept { activation_->error_ = std::current_exception(); }
 
     [[nodiscard]] Activation& activation() const { return *activation_; }
 
