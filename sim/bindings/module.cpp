@@ -1,4 +1,5 @@
-// The Python module contend._core: JSON in, JSON out, and the points of a scenario as objects that can be run. The interpreter lock is released while a simulation runs.
+// The Python module contend._core: JSON in, JSON out, and the points of a scenario as objects that can be run. The
+// interpreter lock is released while a simulation runs.
 #include "scenario/costs.hpp"
 #include "scenario/loader.hpp"
 #include "scenario/schema.hpp"

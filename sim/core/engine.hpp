@@ -124,13 +124,13 @@ public:
       policy_->give_way_if_asked(*this);
     }
   }
-  /// sched_yield(): lets others have the core first. Costs nothing where the core is not shared.
   /// A system call of this thread returns: with lazy preemption its core may be taken away here.
   void leave_kernel() {
     if (policy_ != nullptr) [[unlikely]] {
       policy_->leaves_kernel(*this);
     }
   }
+  /// sched_yield(): lets others have the core first. Costs nothing where the core is not shared.
   void yield() {
     if (policy_ != nullptr) [[unlikely]] {
       settle();

@@ -23,9 +23,8 @@ struct RunPointOptions {
   const std::atomic<bool>* stop = nullptr;
 };
 
-/// Runs one replication of a point. The result has message_rate (1/s), elapsed_s and
-/// simulated_s, events, counters, time_by_category_ns by role, and what the options ask for. Throws what
-/// simulate() throws.
+/// Runs one replication of a point. The result has message_rate (1/s), elapsed_s and simulated_s, events, counters,
+/// time_by_category_ns by role, and what the options ask for. Throws what simulate() throws.
 [[nodiscard]] std::string run_point(const PointConfig& config, int replication, const RunPointOptions& wanted = {});
 
 /// The same for contend::to_json of a point. Throws ScenarioError for a bad one.
