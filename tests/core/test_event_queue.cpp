@@ -88,23 +88,23 @@ TEST_CASE("keys keep time and slot and order by time, then insertion, never by s
   STATIC_REQUIRE(sizeof(EventKey) == 16);
 }
 
-TEST_CASE("an empty queue stays usable through its vacancy", "[queue]") {
+TEST_CASE("an empty queue stays usable", "[queue]") {
   EventQueue queue;
   CHECK(queue.empty());
   CHECK_FALSE(queue.push_unless_first(EventKey(at(1), 1, 1)));
   queue.push(EventKey(at(1), 1, 1));
   CHECK_FALSE(queue.empty());
   CHECK(queue.take().slot() == 1);
-  CHECK(queue.empty()); // only the vacant root is left
+  CHECK(queue.empty());
   CHECK(queue.size() == 0);
   CHECK_FALSE(queue.push_unless_first(EventKey(at(9), 2, 2)));
-  queue.push(EventKey(at(9), 2, 2)); // fills the vacancy
+  queue.push(EventKey(at(9), 2, 2));
   CHECK(queue.size() == 1);
   CHECK(queue.next().slot() == 2);
   queue.push(EventKey(at(3), 3, 3));
   CHECK(queue.next().slot() == 3);
   CHECK(queue.take().slot() == 3);
-  CHECK(queue.take().slot() == 2); // a take without a push in between closes the vacancy
+  CHECK(queue.take().slot() == 2);
   CHECK(queue.empty());
 }
 
