@@ -1,0 +1,220 @@
+#include "models/nic/endpoint.hpp"
+
+#include "models/nic/nic.hpp"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+namespace contend {
+
+Endpoint::Endpoint(NicContext& local, NicContext& remote, const CreditParameters& credits)
+    : local_(local), remote_(remote), fifo_(local.take_fifo()), credit_parameters_(credits),
+      credits_(credits.buffers > 0 ? credits.buffers : local.nic().parameters().flow_control_window),
+      posted_buffers_(credits.buffers) {}
+
+void Endpoint::pair(Endpoint& one, Endpoint& other) {
+  one.reverse_ = &other;
+  other.reverse_ = &one;
+}
+
+int Endpoint::send_queue_depth() const {
+  return uses_credits() && !credit_parameters_.written ? credit_parameters_.buffers
+                                                       : local_.nic_.parameters_.send_queue_depth;
+}
+
+bool Endpoint::has_room() const {
+  const NicParameters& parameters = local_.nic_.parameters_;
+  const bool limited = uses_credits() || parameters.flow_control_window > 0;
+  return outstanding_ < send_queue_depth() && (!limited || credits_ > 0);
+}
+
+/// Takes one of the messages that may be sent. Returns whether the peer is to be asked for a grant: like UCX's hard
+/// threshold, when a quarter of the window is left; a grant restores all of it.
+bool Endpoint::take_credit() {
+  if (uses_credits()) {
+    --credits_;
+    return false;
+  }
+  const int window = local_.nic_.parameters_.flow_control_window;
+  return window > 0 && --credits_ == window / 4;
+}
+
+int Endpoint::credits_to_take_along() { return credit_parameters_.written ? 0 : std::exchange(to_return_, 0); }
+
+/// Schedules what the poster will find in its completion queue.
+void Endpoint::report_after(TimePoint time, int completions, const Envelope* transfer) {
+  Nic& nic = local_.nic_;
+  Packet& report = nic.take_packet();
+  report.stage_ = Packet::Stage::send_completion;
+  report.destination_ = &local_;
+  report.sender_ = this;
+  report.burst_of_ = nullptr;
+  report.completions_ = completions;
+  report.transfer_over_ = transfer != nullptr;
+  if (transfer != nullptr) {
+    report.envelope_ = *transfer;
+  }
+  nic.engine_.schedule(report, time);
+}
+
+bool Endpoint::post(SimThread& self, const Envelope& envelope, std::int64_t wire_bytes) {
+  Nic& nic = local_.nic_;
+  const NicParameters& parameters = nic.parameters_;
+  local_.send_state_.store_protected(self, Category::nic_post);
+  if (!has_room()) {
+    return false;
+  }
+  const TimePoint called = self.now();
+  self.spend(parameters.post + parameters.doorbell, Category::nic_post);
+  ++outstanding_;
+  ++nic.messages_sent_;
+
+  const std::int64_t packets =
+      nic.packets_for(wire_bytes - parameters.packet_bytes); // the first one's header is counted
+  const Passage passage = local_.send(nic.engine_.now() + parameters.wqe_fetch,
+                                      wire_bytes + (packets - 1) * parameters.packet_bytes, packets, fifo_);
+
+  Packet& packet = nic.take_packet();
+  packet.stage_ = Packet::Stage::wire;
+  packet.destination_ = &remote_;
+  packet.sender_ = this;
+  packet.burst_of_ = nullptr;
+  packet.occupancy_ = passage.interface_busy;
+  packet.envelope_ = envelope;
+  packet.envelope_.number = local_.trace_post(self, called, wire_bytes, passage);
+  packet.wants_grant_ = take_credit();
+  packet.credit_message_ = false;
+  packet.credits_ = credits_to_take_along();
+  packet.control_seen_ = std::exchange(control_to_return_, 0);
+  nic.engine_.schedule(packet, passage.arrival);
+
+  // The last work request that fits asks for a report too, or a short queue would stay full for ever.
+  if (++unreported_ >= parameters.send_completion_batch || outstanding_ == send_queue_depth()) {
+    report_after(passage.arrival + nic.route_.latency, std::exchange(unreported_, 0),
+                 nullptr); // the acknowledgement comes back
+  }
+  return true;
+}
+
+bool Endpoint::post_bulk(SimThread& self, Bulk kind, const Envelope& envelope, std::int64_t bytes) {
+  Nic& nic = local_.nic_;
+  const NicParameters& parameters = nic.parameters_;
+  local_.send_state_.store_protected(self, Category::nic_post);
+  if (kind == Bulk::send ? !has_room() : outstanding_ == send_queue_depth()) {
+    return false;
+  }
+  self.spend(parameters.post + parameters.doorbell, Category::nic_post);
+  ++outstanding_;
+  ++nic.messages_sent_;
+
+  constexpr std::int64_t most_bursts = 256; // of one transfer: the share of each is exact to 0.4 % of its size
+  BulkTransfer& bulk = nic.take_bulk();
+  bulk.poster_ = this;
+  bulk.kind_ = kind;
+  bulk.envelope_ = envelope;
+  bulk.unsent_ = bytes;
+  bulk.packets_left_ = nic.packets_for(bytes);
+  bulk.burst_packets_ = (bulk.packets_left_ + most_bursts - 1) / most_bursts;
+  bulk.completions_ = std::exchange(unreported_, 0) + 1; // the earlier ones are over as well by then
+  bulk.wants_grant_ = kind == Bulk::send && take_credit();
+  bulk.credits_ = kind == Bulk::send ? credits_to_take_along() : 0;
+  bulk.control_seen_ = kind == Bulk::send ? std::exchange(control_to_return_, 0) : 0;
+  if (kind != Bulk::read) {
+    bulk.source_ = &nic;
+    if (nic.flows_ != nullptr) {
+      nic.engine_.schedule(bulk, nic.engine_.now() + parameters.wqe_fetch);
+    } else {
+      bulk.fire(); // work request and payload are fetched while the wire is busy with others
+    }
+    return true;
+  }
+  // The request travels to the peer's interface, which answers without its processor.
+  const Duration on_wire = nic.serialization(parameters.packet_bytes);
+  const TimePoint departure = nic.depart_besides("read request", nic.engine_.now() + parameters.wqe_fetch,
+                                                 std::max(parameters.nic_gap, on_wire), on_wire);
+  bulk.source_ = &remote_.nic_;
+  const Duration fetch = nic.flows_ != nullptr ? remote_.nic_.parameters_.wqe_fetch : Duration{};
+  nic.engine_.schedule(bulk, departure + on_wire + nic.route_.latency + fetch);
+  return true;
+}
+
+/// Called on the receiving side: a control message lets the sender go on.
+void Endpoint::grant(SimThread& self) {
+  Nic& nic = remote_.nic_; // the interface that sends the grant
+  const NicParameters& parameters = nic.parameters_;
+  self.spend(parameters.post + parameters.doorbell, Category::nic_post);
+  Packet& packet = local_.nic_.take_packet();
+  packet.stage_ = Packet::Stage::grant;
+  packet.destination_ = &local_;
+  packet.sender_ = this;
+  packet.burst_of_ = nullptr;
+  nic.engine_.schedule(packet, nic.engine_.now() + parameters.wqe_fetch + nic.route_.latency);
+}
+
+/// The peer's end has handled one of our messages: its buffer is free, and the message has brought credits along.
+/// (btl_openib_handle_incoming, mca_btl_openib_endpoint_post_rr, send_credits in Open MPI 4.0.)
+void Endpoint::consumed(SimThread& self, bool credit_message, int credits, int control_seen) {
+  credits_ += credits;
+  control_sent_ -= control_seen;
+  credit_message ? ++control_received_ : --posted_buffers_;
+  if (posted_buffers_ <= credit_parameters_.low_watermark) {
+    to_return_ += credit_parameters_.buffers - posted_buffers_;
+    posted_buffers_ = credit_parameters_.buffers;
+  }
+  if (control_received_ >= credit_parameters_.reserve / 4) {
+    control_to_return_ += std::exchange(control_received_, 0);
+  }
+  if (credits_ > credit_parameters_.buffers || posted_buffers_ < 0 || control_sent_ < 0 ||
+      control_sent_ >= credit_parameters_.reserve) {
+    throw InvariantViolation("a connection has " + std::to_string(credits_) + " send credits, " +
+                             std::to_string(posted_buffers_) + " of " + std::to_string(credit_parameters_.buffers) +
+                             " receive buffers, and " + std::to_string(control_sent_) + " credit messages under way");
+  }
+  if (to_return_ >= credit_parameters_.window && control_sent_ < credit_parameters_.reserve - 1) {
+    send_credits(self);
+  }
+}
+
+/// A message of ours has left its slot of the mailbox: when enough have, the peer's number of credits is written.
+void Endpoint::free_slot(SimThread& self) {
+  if (++to_return_ < credit_parameters_.window) {
+    return;
+  }
+  Nic& nic = local_.nic_;
+  const NicParameters& parameters = nic.parameters_;
+  self.spend(parameters.post + parameters.doorbell, Category::nic_post);
+  Packet& packet = nic.take_packet();
+  packet.stage_ = Packet::Stage::credit_write;
+  packet.destination_ = &remote_;
+  packet.sender_ = this;
+  packet.burst_of_ = nullptr;
+  packet.credits_ = std::exchange(to_return_, 0);
+  nic.engine_.schedule(packet, nic.engine_.now() + parameters.wqe_fetch + nic.route_.latency);
+}
+
+/// A message for credits alone; it has a work request and a receive buffer of its own.
+void Endpoint::send_credits(SimThread& self) {
+  Nic& nic = local_.nic_;
+  const NicParameters& parameters = nic.parameters_;
+  self.spend(parameters.post + parameters.doorbell, Category::nic_post);
+  ++control_sent_;
+  const Duration on_wire = nic.serialization(parameters.packet_bytes);
+  const Duration occupancy = std::max(parameters.nic_gap, on_wire);
+  const TimePoint departure =
+      nic.depart_besides("credits", nic.engine_.now() + parameters.wqe_fetch, occupancy, on_wire);
+  Packet& packet = nic.take_packet();
+  packet.stage_ = Packet::Stage::wire;
+  packet.destination_ = &remote_;
+  packet.sender_ = this;
+  packet.burst_of_ = nullptr;
+  packet.occupancy_ = occupancy;
+  packet.envelope_.number = 0;
+  packet.wants_grant_ = false;
+  packet.credit_message_ = true;
+  packet.credits_ = std::exchange(to_return_, 0);
+  packet.control_seen_ = std::exchange(control_to_return_, 0);
+  nic.engine_.schedule(packet, departure + on_wire + nic.route_.latency);
+}
+
+} // namespace contend

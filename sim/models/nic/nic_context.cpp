@@ -1,0 +1,133 @@
+#include "models/nic/nic_context.hpp"
+
+#include "models/nic/nic.hpp"
+#include "models/nic/rdma.hpp"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+namespace contend {
+
+NicContext::NicContext(Nic& nic, ActivityListener& listener, std::string_view name, int process)
+    : nic_(nic), listener_(listener), send_state_(nic.engine(), nic.host(), std::string(name) + "/send"),
+      receive_state_(nic.engine(), nic.host(), std::string(name) + "/receive"),
+      next_departures_(static_cast<std::size_t>(nic.parameters().injection_fifos)), label_(std::string(name), process),
+      queue_label_(std::string(name) + "/completions", process) {}
+
+void NicContext::report(const Completion& completion) {
+  completions_.push_back(completion);
+  show_queue();
+  listener_.activity(*this);
+  if (sleeper_ != nullptr) {
+    std::exchange(sleeper_, nullptr)->resume();
+  }
+}
+
+void NicContext::show_queue() const {
+  if (TraceSink* const trace = nic_.engine().trace(); trace != nullptr) [[unlikely]] {
+    trace->length(queue_label_, nic_.engine().now(), static_cast<std::int64_t>(completions_.size()));
+  }
+}
+
+/// The interface serves its contexts, each at its own pace, one message at a time.
+Passage NicContext::send(TimePoint ready, std::int64_t bytes, std::int64_t packets, std::size_t fifo) {
+  Passage passage;
+  passage.on_wire = nic_.serialization(bytes);
+  passage.interface_busy = std::max(packets * nic_.parameters_.nic_gap, passage.on_wire);
+  passage.context_busy = std::max(nic_.parameters_.context_gap, passage.on_wire);
+  passage.ready = ready;
+  passage.served = nic_.depart(ready, passage.interface_busy); // the pace of the interface, then of the context
+  passage.departure = std::max(passage.served, next_departures_[fifo]);
+  next_departures_[fifo] = passage.departure + passage.context_busy;
+  passage.arrival = passage.departure + passage.on_wire + nic_.route_.latency;
+  return passage;
+}
+
+MessageNumber NicContext::trace_post(const SimThread& self, TimePoint called, std::int64_t bytes,
+                                     const Passage& passage) const {
+  if (TraceSink* const trace = nic_.engine_.trace(); trace != nullptr) [[unlikely]] {
+    return trace->message_posted(self, {nic_.send_label_, label_, bytes, called, passage.ready, passage.served,
+                                        passage.departure, passage.arrival, passage.interface_busy,
+                                        passage.context_busy, passage.on_wire});
+  }
+  return 0;
+}
+
+int NicContext::poll(SimThread& self, CompletionHandler& handler) {
+  look(self);
+  return drain(self, handler);
+}
+
+int NicContext::poll_until_report(SimThread& self, CompletionHandler& handler) {
+  look(self); // the line may have to come first
+  if (completions_.empty()) {
+    const TimePoint second = self.now();
+    look(self);
+    const TimePoint asleep = self.now();
+    if (const Duration period = asleep - second; completions_.empty() && period > Duration{}) {
+      sleeper_ = &self;
+      self.wait(*this, Category::poll_idle);
+      if (const Duration begun = (self.now() - asleep) % period; begun > Duration{}) {
+        self.spend(period - begun, Category::poll_idle);
+      }
+    }
+  }
+  return drain(self, handler);
+}
+
+void NicContext::look(SimThread& self) {
+  receive_state_.store_protected(self, Category::poll_idle);
+  self.spend(nic_.parameters().empty_poll, Category::poll_idle);
+}
+
+int NicContext::drain(SimThread& self, CompletionHandler& handler) {
+  int handled = 0;
+  for (; handled < nic_.parameters().poll_batch; self.settle()) {
+    if (completions_.empty()) {
+      break;
+    }
+    const Completion completion = completions_.front();
+    completions_.pop_front();
+    show_queue();
+    ++handled;
+    const bool one_sided = completion.kind == Completion::Kind::rdma;
+    self.owe(one_sided ? completion.rdma->parameters().completion : nic_.parameters().completion, Category::completion);
+    switch (completion.kind) {
+    case Completion::Kind::sent:
+      completion.endpoint->outstanding_ -= completion.count;
+      break;
+    case Completion::Kind::transferred:
+      completion.endpoint->outstanding_ -= completion.count;
+      handler.transferred(self, completion.envelope);
+      break;
+    case Completion::Kind::granted:
+      completion.endpoint->credits_ = nic_.parameters().flow_control_window;
+      break;
+    case Completion::Kind::rdma:
+      completion.rdma->retire(self, completion.count);
+      break;
+    case Completion::Kind::received:
+      handler.receive(self, completion.envelope);
+      if (completion.wants_grant) {
+        completion.endpoint->grant(self);
+      }
+      [[fallthrough]];
+    case Completion::Kind::credited:
+      if (completion.endpoint->uses_credits()) {
+        self.settle();
+        Endpoint& end = *completion.endpoint->reverse_;
+        if (end.credit_parameters_.written) {
+          end.free_slot(self);
+        } else {
+          end.consumed(self, completion.kind == Completion::Kind::credited, completion.credits,
+                       completion.control_seen);
+        }
+      }
+      break;
+    }
+  }
+  return handled;
+}
+
+} // namespace contend

@@ -1,0 +1,95 @@
+// A network interface's part that one lock protects: the send queues of its endpoints and one completion queue.
+#pragma once
+
+#include "core/cache_line.hpp"
+#include "core/engine.hpp"
+#include "models/matching/envelope.hpp"
+#include "models/nic/transport.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace contend {
+
+class Endpoint;
+class Nic;
+class RdmaEndpoint;
+class RdmaTransfer;
+
+/// How a work request passes the sending interface; see PostedMessage.
+struct Passage {
+  TimePoint ready; ///< the interface has it
+  TimePoint served;
+  TimePoint departure;
+  TimePoint arrival;
+  Duration interface_busy;
+  Duration context_busy;
+  Duration on_wire;
+};
+
+/// A communication resource instance's hardware: what one lock protects.
+class NicContext final : public TransportContext {
+public:
+  NicContext(Nic& nic, ActivityListener& listener, std::string_view name, int process);
+
+  /// Looks at the completion queue and handles up to poll_batch entries. Returns how many there were. The caller holds
+  /// the lock of the context. A look that finds nothing is charged to poll_idle.
+  int poll(SimThread& self, CompletionHandler& handler);
+  /// The two parts of poll(): what it costs to look, and handling what is there.
+  void look(SimThread& self) override;
+  int drain(SimThread& self, CompletionHandler& handler) override;
+
+  /// Polls until there is something, for a caller that keeps the lock meanwhile: polls in vain disturb nobody and cost one
+  /// event in all. Returns at the end of the poll that finds something, as often repeated poll() would.
+  int poll_until_report(SimThread& self, CompletionHandler& handler);
+
+  [[nodiscard]] std::string describe() const override { return "a completion of " + label_.name; }
+  [[nodiscard]] bool has_completions() const override { return !completions_.empty(); }
+  [[nodiscard]] Nic& nic() const { return nic_; }
+
+private:
+  friend class BulkTransfer;
+  friend class Endpoint;
+  friend class Packet;
+  friend class RdmaEndpoint;
+  friend class RdmaTransfer;
+
+  struct Completion {
+    enum class Kind { sent, transferred, received, granted, credited, rdma };
+    Kind kind = Kind::received;
+    Endpoint* endpoint = nullptr; ///< whose send it was; the peer's for a received message
+    int count = 0;                ///< sends or one-sided operations that are complete
+    bool wants_grant = false;
+    int credits = 0;
+    int control_seen = 0;
+    Envelope envelope;
+    RdmaEndpoint* rdma = nullptr; ///< whose operations they were
+  };
+
+  /// A work request that is `ready` takes its turn at the interface and in one of this context's FIFOs.
+  Passage send(TimePoint ready, std::int64_t bytes, std::int64_t packets, std::size_t fifo);
+  /// The FIFO of the next connection.
+  std::size_t take_fifo() { return connections_++ % next_departures_.size(); }
+  MessageNumber trace_post(const SimThread& self, TimePoint called, std::int64_t bytes, const Passage& passage) const;
+  void report(const Completion& completion);
+  void show_queue() const;
+
+  Nic& nic_;
+  ActivityListener& listener_;
+  CacheLine send_state_;
+  CacheLine receive_state_;
+  std::vector<TimePoint> next_departures_; ///< by injection FIFO
+  std::size_t connections_ = 0;
+  std::deque<RdmaTransfer*> offloads_; ///< flows only: descriptors that are not done, in order
+  TimePoint next_offload_;             ///< flows only: when the next descriptor may begin
+  std::deque<Completion> completions_;
+  SimThread* sleeper_ = nullptr; ///< in poll_until_report
+  TraceLabel label_;
+  TraceLabel queue_label_;
+};
+
+} // namespace contend

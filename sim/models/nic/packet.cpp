@@ -1,0 +1,93 @@
+#include "models/nic/packet.hpp"
+
+#include "models/nic/nic.hpp"
+
+#include <algorithm>
+
+namespace contend {
+
+void Packet::fire() {
+  using Kind = NicContext::Completion::Kind;
+  if (stage_ == Stage::send_completion) {
+    destination_->report(
+        {transfer_over_ ? Kind::transferred : Kind::sent, sender_, completions_, false, 0, 0, envelope_, nullptr});
+  } else if (stage_ == Stage::grant) {
+    destination_->report({Kind::granted, sender_, 0, false, 0, 0, {}, nullptr});
+  } else if (stage_ == Stage::credit_write) {
+    Endpoint& credited = *sender_->reverse_;
+    credited.credits_ += credits_;
+    if (credited.credits_ > credited.credit_parameters_.buffers) {
+      throw InvariantViolation("a connection has " + std::to_string(credited.credits_) + " credits for a mailbox of " +
+                               std::to_string(credited.credit_parameters_.buffers) + " slots");
+    }
+    destination_->listener_.activity(*destination_); // who rests may have something to send
+  } else {
+    Nic& receiver = destination_->nic_;
+    if (stage_ == Stage::wire) {
+      const TimePoint taken = receiver.take(occupancy_);
+      show_reception(taken);
+      if (taken > receiver.engine_.now()) {
+        stage_ = Stage::receive_queue;
+        receiver.engine_.schedule(*this, taken);
+        return;
+      }
+    }
+    const bool new_message = burst_of_ == nullptr && !credit_message_;
+    if (new_message && stage_ != Stage::matched) {
+      const HardwareMatcher::Time time = destination_->listener_.arrived(envelope_);
+      if (time.latency + time.work > Duration{}) {
+        // The latency overlaps with the messages before; the unit works on one at a time, and reports in order.
+        receiver.matching_until_ =
+            std::max(receiver.engine_.now() + time.latency, receiver.matching_until_) + time.work;
+        stage_ = Stage::matched;
+        receiver.engine_.schedule(*this, receiver.matching_until_);
+        return;
+      }
+    }
+    arrive();
+  }
+  sender_->local_.nic_.give_back(*this);
+}
+
+/// The receiving interface is busy with the packet until `taken`.
+void Packet::show_reception(TimePoint taken) const {
+  const Nic& receiver = destination_->nic_;
+  TraceSink* const trace = receiver.engine_.trace();
+  if (trace == nullptr) [[likely]] {
+    return;
+  }
+  const TimePoint begin = taken - occupancy_;
+  if (burst_of_ == nullptr && !credit_message_) {
+    trace->message_arrived(envelope_.number, receiver.receive_label_, begin, occupancy_);
+  } else {
+    trace->interface_occupied(receiver.receive_label_, credit_message_ ? "credits" : "burst", begin, begin, occupancy_,
+                              Duration{});
+  }
+}
+
+void Packet::arrive() {
+  using Kind = NicContext::Completion::Kind;
+  if (burst_of_ == nullptr) {
+    if (!credit_message_) {
+      ++destination_->nic_.messages_received_;
+    }
+    destination_->report({credit_message_ ? Kind::credited : Kind::received, sender_, 0, wants_grant_, credits_,
+                          control_seen_, envelope_, nullptr});
+    return;
+  }
+  if (!last_burst_) {
+    return;
+  }
+  BulkTransfer& bulk = *burst_of_;
+  Engine& engine = destination_->nic_.engine_;
+  ++destination_->nic_.messages_received_;
+  if (bulk.kind_ == Bulk::send) {
+    destination_->report(
+        {Kind::received, sender_, 0, bulk.wants_grant_, bulk.credits_, bulk.control_seen_, bulk.envelope_, nullptr});
+  }
+  const Duration way_back = bulk.kind_ == Bulk::read ? Duration{} : destination_->nic_.route_.latency;
+  sender_->report_after(engine.now() + way_back, bulk.completions_, &bulk.envelope_);
+  sender_->local_.nic_.give_back(bulk);
+}
+
+} // namespace contend
