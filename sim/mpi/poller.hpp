@@ -11,6 +11,7 @@ namespace contend {
 /// in its middle is run again from its start, but what the skipped part has done already costs nothing the second time.
 struct Poller {
   PollTurn turn;
+  PollTurn last_turn; ///< that could have been followed by equal ones
   TimePoint turn_start;
   Duration lock_at{}; ///< when, from its start, the turn asked for the lock that covers all of it, if there is one
   IdlePoll* idle = nullptr; ///< lent to the thread until its wait is over

@@ -56,7 +56,7 @@ void Process::begin_turn(SimThread& self, Noise noise) {
     return;
   }
   poller.turn_start = self.now();
-  poller.turn.start();
+  poller.turn.start(self);
   self.owe(settings_.software.progress_call +
                (noise == Noise::always ? noise_.exponential(settings_.noise) : Duration{}),
            Category::poll_idle);
@@ -190,7 +190,8 @@ void Process::yield(SimThread& self) const {
 ProgressSource::Rest Process::rest(SimThread& self, std::int64_t limit) {
   self.settle();
   Poller& poller = poller_of(self);
-  const IdlePoll::Resumption resumption = idle_of(poller).rest(self, poller.turn, nothing_in_sight(poller.turn), limit);
+  const IdlePoll::Resumption resumption =
+      idle_of(poller).rest(self, poller.turn, poller.last_turn, nothing_in_sight(poller.turn), limit);
   poller.resumption = resumption;
   poller.resuming = resumption.inside;
   if (!resumption.inside && resumption.turns > 0 && end_of_turn_has_work()) {

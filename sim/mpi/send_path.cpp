@@ -2,7 +2,6 @@
 #include "mpi/process.hpp"
 
 #include <algorithm>
-#include <functional>
 #include <iterator>
 #include <stdexcept>
 #include <string>
@@ -159,25 +158,24 @@ void Process::send_or_delay(SimThread& self, int instance, int destination, cons
 bool Process::try_send(SimThread& self, const DelayedSend& send, Attempt* attempt) {
   Instance& instance = instances_[static_cast<std::size_t>(send.instance)];
   const TimePoint start = self.now();
-  const SimThread::Times times_before = self.times();
-  const auto times_since = [&] {
-    SimThread::Times times = self.times();
-    std::transform(times.begin(), times.end(), times_before.begin(), times.begin(), std::minus<>());
-    return times;
-  };
+  if (attempt != nullptr) {
+    attempt->turn.start(self);
+    attempt->at_start = self.times();
+  }
   instance.lock->lock(self);
   const bool sent = connection_to(instance, send.destination).post(self, send.envelope, wire_bytes(send.envelope));
   instance.context->look(self);
   const Duration look_at = self.now() - start;
-  const SimThread::Times until_look = attempt != nullptr ? times_since() : SimThread::Times{};
+  if (attempt != nullptr) {
+    attempt->at_look = self.times();
+  }
   const int found = instance.context->drain(self, *this);
   instance.lock->unlock(self);
   if (attempt != nullptr) {
-    attempt->turn.visits.assign(1, {instance.lock.get(), Duration{}, look_at, self.now() - start});
+    attempt->turn.visits.push_back({instance.lock.get(), Duration{}, look_at, self.now() - start});
     attempt->turn.undisturbed = found == 0 && !sent;
     attempt->turn.period = self.now() - start;
-    attempt->until_look = until_look;
-    attempt->whole = times_since();
+    attempt->at_end = self.times();
   }
   if (sent && send.envelope.header == Header::eager) {
     complete(self, *send.request);
@@ -276,12 +274,13 @@ std::size_t Process::skip_failing_attempts(SimThread& self, std::size_t remainin
   const bool quiet = std::none_of(instances_.begin(), instances_.end(),
                                   [](const Instance& instance) { return instance.context->has_completions(); });
   const IdlePoll::Resumption resumption =
-      idle_of(poller_of(self)).rest(self, attempt_.turn, quiet, static_cast<std::int64_t>(remaining));
+      idle_of(poller_of(self))
+          .rest(self, attempt_.turn, attempt_.last_turn, quiet, static_cast<std::int64_t>(remaining));
   // Resting is charged to poll_idle; the attempts would have been charged to what they do.
-  for (std::size_t i = 0; i < category_count; ++i) {
+  for (std::size_t i = 0; i < category_count && (resumption.turns > 0 || resumption.inside); ++i) {
     const auto category = static_cast<Category>(i);
     if (category != Category::poll_idle) {
-      self.reclassify(attempt_.whole[i] * resumption.turns + (resumption.inside ? attempt_.until_look[i] : Duration{}),
+      self.reclassify(attempt_.whole(i) * resumption.turns + (resumption.inside ? attempt_.until_look(i) : Duration{}),
                       Category::poll_idle, category);
     }
   }

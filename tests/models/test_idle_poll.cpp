@@ -67,7 +67,7 @@ public:
 private:
   int turn(SimThread& self) {
     turn_start_ = self.now();
-    turn_.start();
+    turn_.start(self);
     self.spend(turn_overhead, Category::poll_idle);
     return finish(self, 0, 0);
   }
@@ -109,7 +109,7 @@ private:
   int after_idle(SimThread& self) {
     const bool quiet =
         std::all_of(stations_.begin(), stations_.end(), [](const Station& station) { return station.items.empty(); });
-    const IdlePoll::Resumption resumption = idle_.rest(self, turn_, quiet);
+    const IdlePoll::Resumption resumption = idle_.rest(self, turn_, last_turn_, quiet);
     if (!resumption.inside) {
       return resumption.turns > 0 ? 1 : turn(self);
     }
@@ -128,6 +128,7 @@ private:
   std::vector<Station> stations_;
   IdlePoll idle_;
   PollTurn turn_;
+  PollTurn last_turn_;
   TimePoint turn_start_;
   std::size_t found_ = 0;
 };
@@ -314,21 +315,22 @@ TEST_CASE("idle polls: skipping can be switched off and is bounded", "[idle poll
     IdlePoll idle(engine, enabled, "poller");
     engine.spawn("poller", 0, 0, [&](SimThread& self) {
       PollTurn turn;
-      turn.start();
+      PollTurn last;
+      turn.start(self);
       turn.period = 10_ns;
       turn.visits = {{lock.get(), 2_ns, 4_ns, 6_ns}};
       const TimePoint start = self.now();
-      CHECK(idle.rest(self, turn, true, 5).turns == 0); // the first of two equal turns
-      CHECK(idle.rest(self, turn, true, 0).turns == 0);
-      CHECK(idle.rest(self, turn, false, 5).turns == 0); // something is in sight
+      CHECK(idle.rest(self, turn, last, true, 5).turns == 0); // the first of two equal turns
+      CHECK(idle.rest(self, turn, last, true, 0).turns == 0);
+      CHECK(idle.rest(self, turn, last, false, 5).turns == 0); // something is in sight
       CHECK(self.now() == start);
-      const IdlePoll::Resumption resumption = idle.rest(self, turn, true, 5);
+      const IdlePoll::Resumption resumption = idle.rest(self, turn, last, true, 5);
       CHECK_FALSE(resumption.inside);
       CHECK(resumption.turns == (enabled ? 5 : 0));
       CHECK(self.now() == start + turn.period * resumption.turns);
       CHECK(idle.skipped_turns() == static_cast<std::uint64_t>(resumption.turns));
       turn.period = 11_ns;
-      CHECK(idle.rest(self, turn, true, 5).turns == 0); // not the turn before
+      CHECK(idle.rest(self, turn, last, true, 5).turns == 0); // not the turn before
     });
     engine.run();
   }
@@ -341,10 +343,11 @@ TEST_CASE("idle polls: a turn that takes no time is not skipped", "[idle poll]")
   IdlePoll idle(engine, true, "poller");
   engine.spawn("poller", 0, 0, [&](SimThread& self) {
     PollTurn turn;
-    turn.start();
+    PollTurn last;
+    turn.start(self);
     turn.visits = {{lock.get(), 0_ps, 0_ps, 0_ps}};
     for (int i = 0; i < 3; ++i) { // any number of such turns fits into no time at all
-      CHECK(idle.rest(self, turn, true).turns == 0);
+      CHECK(idle.rest(self, turn, last, true).turns == 0);
     }
   });
   engine.run();

@@ -5,23 +5,30 @@
 
 namespace contend {
 
-IdlePoll::Resumption IdlePoll::rest(SimThread& self, const PollTurn& turn, bool quiet, std::int64_t limit) {
-  const bool locks_quiet = std::all_of(turn.visits.begin(), turn.visits.end(), [](const PollTurn::Visit& visit) {
-    return visit.lock == nullptr || (visit.lock->quiet() && !visit.lock->visited() && visit.lock->can_be_visited());
-  });
+IdlePoll::Resumption IdlePoll::rest(SimThread& self, const PollTurn& turn, PollTurn& last, bool quiet,
+                                    std::int64_t limit) {
   // A turn that had to fetch a line would find it at hand the next time, however often turns have looked alike so far.
-  const bool all_at_hand = std::exchange(line_transfers_, self.line_transfers()) == self.line_transfers();
-  if (!all_at_hand || !enabled_ || limit < 1 || turn.period == Duration{} || !quiet || !locks_quiet ||
-      !turn.undisturbed || turn != steady_) {
-    steady_ = turn;
+  const bool all_at_hand = turn.line_transfers == self.line_transfers();
+  const auto quiet_lock = [](const PollTurn::Visit& visit) {
+    return visit.lock == nullptr || (visit.lock->quiet() && !visit.lock->visited() && visit.lock->can_be_visited());
+  };
+  if (!all_at_hand || !enabled_ || turn.period == Duration{} || !turn.undisturbed) {
     return {};
   }
+  if (!turn.as_long_as(last)) {
+    last = turn;
+    return {};
+  }
+  if (limit < 1 || !quiet || !std::all_of(turn.visits.begin(), turn.visits.end(), quiet_lock)) {
+    return {};
+  }
+  steady_ = &last;
   asleep_since_ = engine_.now();
   sleeper_ = &self;
   set_visitor(this);
   deadline_ = TimePoint::never();
-  if (limit < (TimePoint::never() - asleep_since_) / steady_.period) {
-    deadline_ = asleep_since_ + steady_.period * limit;
+  if (limit < (TimePoint::never() - asleep_since_) / steady_->period) {
+    deadline_ = asleep_since_ + steady_->period * limit;
     engine_.schedule(alarm_, deadline_);
   }
   self.wait(*this, Category::poll_idle);
@@ -29,7 +36,7 @@ IdlePoll::Resumption IdlePoll::rest(SimThread& self, const PollTurn& turn, bool 
 }
 
 void IdlePoll::set_visitor(LockVisitor* visitor) {
-  for (const PollTurn::Visit& visit : steady_.visits) {
+  for (const PollTurn::Visit& visit : steady_->visits) {
     if (visit.lock != nullptr) {
       visit.lock->set_visitor(visitor);
     }
@@ -52,24 +59,24 @@ void IdlePoll::disturb() {
   set_visitor(nullptr);
 
   const Duration asleep = engine_.now() - asleep_since_;
-  resumption_ = {asleep / steady_.period, false, 0, false};
-  const TimePoint turn_start = asleep_since_ + steady_.period * resumption_.turns;
-  const Duration phase = asleep % steady_.period;
+  resumption_ = {asleep / steady_->period, false, 0, false};
+  const TimePoint turn_start = asleep_since_ + steady_->period * resumption_.turns;
+  const Duration phase = asleep % steady_->period;
   TimePoint wake_time = turn_start;
   if (phase > Duration{}) {
-    for (const PollTurn::Visit& visit : steady_.visits) {
+    for (const PollTurn::Visit& visit : steady_->visits) {
       if (visit.lock != nullptr && visit.look_at < phase && phase < visit.done_at) {
         visit.lock->leave_until(turn_start + visit.done_at);
       }
     }
-    const auto visit = std::find_if(steady_.visits.begin(), steady_.visits.end(),
+    const auto visit = std::find_if(steady_->visits.begin(), steady_->visits.end(),
                                     [&](const PollTurn::Visit& candidate) { return phase <= candidate.look_at; });
-    if (visit == steady_.visits.end()) { // the turn has nothing left to do
+    if (visit == steady_->visits.end()) { // the turn has nothing left to do
       ++resumption_.turns;
-      wake_time += steady_.period;
+      wake_time += steady_->period;
     } else {
       resumption_.inside = true;
-      resumption_.visit = static_cast<std::size_t>(visit - steady_.visits.begin());
+      resumption_.visit = static_cast<std::size_t>(visit - steady_->visits.begin());
       resumption_.looking = phase >= visit->try_at;
       wake_time += resumption_.looking ? visit->look_at : visit->try_at;
       if (resumption_.looking && visit->lock != nullptr) {

@@ -26,18 +26,23 @@ struct PollTurn {
   std::vector<Visit> visits;
   Duration period{};
   bool undisturbed = false; ///< every lock was free and every queue empty
+  /// Cache lines that the poller had fetched from elsewhere before the turn.
+  std::uint64_t line_transfers = 0;
 
-  bool operator==(const PollTurn&) const = default;
-
-  void start() {
+  void start(const SimThread& self) {
     visits.clear();
     undisturbed = true;
+    line_transfers = self.line_transfers();
+  }
+
+  [[nodiscard]] bool as_long_as(const PollTurn& other) const {
+    return period == other.period && visits == other.visits;
   }
 };
 
 /// Skipping is exact, but for the order of equal dates and for threads that meet a lock while it is being released in
-/// several steps (MCS), because a turn that finds nothing leaves everything as it was: after two equal turns all further
-/// ones are the same, until an arrival or another thread's access. At that moment the state of the skipped turn is
+/// several steps (MCS), because a turn that finds nothing leaves everything as it was: after two turns of equal times all
+/// further ones are the same, until an arrival or another thread's access. At that moment the state of the skipped turn is
 /// restored: if the turn would hold a lock just then, the lock is granted to the poller.
 class IdlePoll final : public Waitable, private LockVisitor {
 public:
@@ -52,9 +57,10 @@ public:
     bool looking = false; ///< the visit's lock is held and the look at its queue is just over; else about to be tried
   };
 
-  /// Call after a turn that found nothing, with `quiet` telling that nothing has come into sight since. Skips at most
-  /// `limit` turns if two equal turns have been seen and nobody else rests on one of the locks, else none.
-  Resumption rest(SimThread& self, const PollTurn& turn, bool quiet,
+  /// Call after a turn that found nothing, with `quiet` telling that nothing has come into sight since. `last` is the last
+  /// turn of this kind that could have been followed by equal ones, or a new one; it must live until this call returns.
+  /// Skips at most `limit` turns if this one is equal to it and nobody else rests on one of the locks, else none.
+  Resumption rest(SimThread& self, const PollTurn& turn, PollTurn& last, bool quiet,
                   std::int64_t limit = std::numeric_limits<std::int64_t>::max());
 
   /// Something that the poller would see has changed, or is about to.
@@ -85,8 +91,7 @@ private:
   TimePoint asleep_since_;
   TimePoint deadline_ = TimePoint::never();
   Resumption resumption_;
-  PollTurn steady_;                  ///< the turn that is being repeated
-  std::uint64_t line_transfers_ = 0; ///< of the poller, when it asked for its last rest
+  const PollTurn* steady_ = nullptr; ///< the turn that is being repeated
   std::uint64_t skipped_ = 0;
   Alarm alarm_;
   std::string name_;
