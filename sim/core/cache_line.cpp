@@ -28,7 +28,8 @@ Duration CacheLine::transfer_time(int core, Mode mode) const {
   return time + done;
 }
 
-void CacheLine::access(SimThread& self, Mode mode, Category category) {
+/// An access that misses, or during which others are due.
+void CacheLine::access_among_others(SimThread& self, Mode mode, Category category) {
   if (still_has(self.core(), self.now())) {
     self.spend(price(mode), category);
     return;

@@ -72,7 +72,16 @@ private:
     Duration turn;
   };
 
-  void access(SimThread& self, Mode mode, Category category);
+  __attribute__((always_inline)) void access(SimThread& self, Mode mode, Category category) {
+    if (hits(self.core(), mode) && self.spend_alone(price(mode), category)) {
+      if (mode != Mode::load && !watchers_.empty()) [[unlikely]] {
+        wake_watchers(); // those on this very core
+      }
+      return;
+    }
+    access_among_others(self, mode, category);
+  }
+  void access_among_others(SimThread& self, Mode mode, Category category);
   void transfer(SimThread& self, Mode mode, Category category);
   void depart(Mode mode, Duration time);
   void finish_transfer(int core, Mode mode);

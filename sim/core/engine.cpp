@@ -118,19 +118,6 @@ SimThread& Engine::add_thread(std::string name, int host, int core, SimThread::B
   return thread;
 }
 
-bool Engine::advance_alone(SimThread& self, Duration span) {
-  const TimePoint end = now_ + span;
-  if (ready_head_ != nullptr || (!queue_.empty() && queue_.next().time() <= end)) {
-    return false;
-  }
-  now_ = end;
-  count_step(self.slot_);
-  if ((steps_ & stop_check_mask) == 0) [[unlikely]] {
-    stop_if_asked(self);
-  }
-  return true;
-}
-
 void Engine::run() {
   if (backend_) {
     backend_->run();

@@ -108,6 +108,8 @@ public:
 
   /// Uses the core for `span`. Only the running thread may call this.
   void spend(Duration span, Category category);
+  /// Like spend() if nobody else is due until then; else returns false and does nothing.
+  [[nodiscard]] bool spend_alone(Duration span, Category category);
   /// Like spend(), but the time may pass later, together with the next spend() or wait(): for work that touches nothing
   /// another thread can see. Saves a step of the engine.
   void owe(Duration span, Category category);
@@ -340,6 +342,16 @@ __attribute__((always_inline)) inline void SimThread::spend(Duration span, Categ
   engine_.advance(*this, span + std::exchange(owed_, {}));
 }
 
+__attribute__((always_inline)) inline bool SimThread::spend_alone(Duration span, Category category) {
+  const TimePoint begin = now();
+  if (policy_ != nullptr || !engine_.advance_alone(*this, owed_ + span)) {
+    return false;
+  }
+  owed_ = {};
+  charge(begin, span, category);
+  return true;
+}
+
 inline void SimThread::stall(Duration span, Category category) {
   charge(now(), span, category);
   engine_.advance(*this, span + std::exchange(owed_, {}));
@@ -415,25 +427,32 @@ __attribute__((always_inline)) inline void Engine::park(SimThread& self) {
   leave(self);
 }
 
+/// Nobody else is due before: the thread goes on without a switch. Returns false, with nothing done, if somebody is.
+__attribute__((always_inline)) inline bool Engine::advance_alone(SimThread& self, Duration span) {
+  const TimePoint end = now_ + span;
+  if (ready_head_ != nullptr || (!queue_.empty() && queue_.next().time() <= end) || backend_) {
+    return false;
+  }
+  now_ = end;
+  count_step(self.slot_);
+  if ((steps_ & stop_check_mask) == 0) [[unlikely]] {
+    stop_if_asked(self);
+  }
+  return true;
+}
+
 __attribute__((always_inline)) inline void Engine::advance(SimThread& self, Duration span) {
+  if (advance_alone(self, span)) {
+    return;
+  }
   if (backend_) [[unlikely]] {
     backend_->sleep_until(self, now_ + span);
     return;
   }
-  const EventKey key(now_ + span, ++sequence_, self.slot_);
-  if (ready_head_ == nullptr) {
-    if (!queue_.push_unless_first(key)) {
-      now_ += span;
-      count_step(self.slot_);
-      if ((steps_ & stop_check_mask) == 0) [[unlikely]] {
-        stop_if_asked(self);
-      }
-      return; // nobody else is due before: go on without a switch
-    }
-  } else if (span == Duration{}) [[unlikely]] {
+  if (ready_head_ != nullptr && span == Duration{}) [[unlikely]] {
     append_ready(self); // after those that became ready before
   } else {
-    queue_.push(key);
+    queue_.push(EventKey(now_ + span, ++sequence_, self.slot_));
   }
   leave(self);
 }

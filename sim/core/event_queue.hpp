@@ -36,15 +36,6 @@ public:
     near_[place] = key;
   }
 
-  /// Inserts `key` unless it precedes everything in the queue; returns whether it was inserted.
-  bool push_unless_first(const EventKey& key) {
-    if (empty() || key < next()) {
-      return false;
-    }
-    push(key);
-    return true;
-  }
-
   /// Takes the earliest entry. Requires: !empty().
   EventKey take() {
     const EventKey first = near_[--near_size_];

@@ -45,11 +45,7 @@ void compare_with_reference(std::uint32_t seed, unsigned push_share, std::int64_
     if (push) {
       const Expected entry{now + static_cast<std::int64_t>(random() % static_cast<std::uint32_t>(time_range)),
                            ++insertion, static_cast<TargetSlot>(random() % (EventKey::max_slot + 1))};
-      const bool first = reference.empty() || reference.top() > entry;
-      REQUIRE(queue.push_unless_first(key_of(entry)) != first);
-      if (first) {
-        queue.push(key_of(entry));
-      }
+      queue.push(key_of(entry));
       reference.push(entry);
     } else {
       REQUIRE(same(queue.next(), reference.top()));
@@ -91,13 +87,11 @@ TEST_CASE("keys keep time and slot and order by time, then insertion, never by s
 TEST_CASE("an empty queue stays usable", "[queue]") {
   EventQueue queue;
   CHECK(queue.empty());
-  CHECK_FALSE(queue.push_unless_first(EventKey(at(1), 1, 1)));
   queue.push(EventKey(at(1), 1, 1));
   CHECK_FALSE(queue.empty());
   CHECK(queue.take().slot() == 1);
   CHECK(queue.empty());
   CHECK(queue.size() == 0);
-  CHECK_FALSE(queue.push_unless_first(EventKey(at(9), 2, 2)));
   queue.push(EventKey(at(9), 2, 2));
   CHECK(queue.size() == 1);
   CHECK(queue.next().slot() == 2);
