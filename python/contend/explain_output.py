@@ -16,8 +16,9 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from rich.console import RenderableType
 
-    from contend.explanation import Explanation, Speedup
+    from contend.explanation import Explanation
     from contend.jsontypes import JsonObject
+    from contend.speedups import Speedup
     from contend.statistics import Estimate
 
 _SMALLEST_SHARE = 0.0005
@@ -173,6 +174,7 @@ def render(explanation: Explanation, *, everything: bool = False) -> RenderableT
     parts += [_lock_table(explanation), Text(), _queue_table(explanation), Text(), _stage_table(explanation), Text()]
     if explanation.speedups:
         parts += [_speedup_table(explanation, everything=everything), Text()]
+    parts += [Text(f"note: {remark}") for remark in explanation.remarks]
     return Group(*parts)
 
 

@@ -18,8 +18,12 @@ _LEAST_SLICES = 250
 _FIRST_LENGTH_US = 100.0
 _SHORTEST_US = 1.0
 _LONGEST_US = 2000.0
-# How far into what the trace has of the timed part: behind the burst in which it begins.
+# How far into what the trace has of the timed part one looks first: behind the burst in which it begins.
 _SHARE = 0.4
+# Phases of trace events that follow a message: it starts, moves on, ends.
+_MESSAGE_STEPS = frozenset("stf")
+# A stretch is good enough with this share of the messages of the liveliest one.
+_LIVELY = 0.5
 
 
 @dataclass(frozen=True)
@@ -49,11 +53,12 @@ def choose_window(document: JsonObject, window: Window) -> Stretch:
     first = max(begins, default=0.0)
     if first >= last:
         first = 0.0
-    begin = first + _SHARE * (last - first) if window.begin is None else window.begin
-    if window.end is not None:
-        shown = stretch(document, begin, window.end)
+    if window.begin is None:
+        steps = [event["ts"] for event in document["traceEvents"] if event["ph"] in _MESSAGE_STEPS]
+        begin = _begin(spans, [time for time in steps if time >= first], first, last)
     else:
-        shown = stretch(document, begin, begin + _length(spans, begin))
+        begin = window.begin
+    shown = stretch(document, begin, begin + _length(spans, begin) if window.end is None else window.end)
     count = sum(len(track.slices) for track in shown.tracks)
     if count > _TOO_MANY_SLICES:
         raise InputError(
@@ -62,6 +67,37 @@ def choose_window(document: JsonObject, window: Window) -> Stretch:
     if not count:
         raise InputError(f"nothing happens in the trace from {shown.begin:g} us to {shown.end:g} us")
     return shown
+
+
+def _begin(spans: list[tuple[float, float]], steps: list[float], first: float, last: float) -> float:
+    """Where messages are under way, as near as possible to the usual place: large designs spend much time in barriers.
+
+    Args:
+        spans: When something begins and ends.
+        steps: When a message is sent, moves on, or arrives.
+        first: Begin of the time to choose from.
+        last: Its end.
+    """
+    usual = first + _SHARE * (last - first)
+    length = _FIRST_LENGTH_US
+    low, high = first, last
+    while steps:
+        counts: dict[int, int] = {}
+        for time in steps:
+            if low <= time < high:
+                number = int((time - usual) // length)
+                counts[number] = counts.get(number, 0) + 1
+        if not counts:
+            break
+        enough = _LIVELY * max(counts.values())
+        chosen = min((number for number, count in counts.items() if count >= enough), key=lambda n: (abs(n), n))
+        usual += chosen * length
+        # As much as a page can show is shorter where much happens: again, within what was found.
+        fitting = _length(spans, usual)
+        if fitting >= length:
+            break
+        low, high, length = usual, usual + length, fitting
+    return max(usual, first)
 
 
 def _length(spans: list[tuple[float, float]], begin: float) -> float:
