@@ -414,7 +414,16 @@ def test_the_stretch_shows_messages_where_the_middle_is_a_barrier() -> None:
     shown = choose_window({"traceEvents": events}, Window())
     assert 4900.0 <= shown.begin < 5300.0
     assert len(shown.flows) > 20
-    # Where messages are under way all the time, the place is the usual one.
+    # The trace ends as the timed part begins: there are messages in the warm-up.
+    early = [
+        {**event, "ts": event["ts"] - 4800.0} if event["ts"] >= 5000.0 else event for event in events if "ts" in event
+    ]
+    early += [event for event in events if "ts" not in event]
+    early.append({"ph": "i", "s": "t", "pid": 1, "tid": 1, "ts": 4990.0, "name": "timed part begins"})
+    shown = choose_window({"traceEvents": early}, Window())
+    assert 200.0 <= shown.begin < 500.0
+    assert len(shown.flows) > 20
+    # What is asked for is shown all the same.
     assert choose_window({"traceEvents": events}, Window(begin=600.0, end=700.0)).flows == []
 
 

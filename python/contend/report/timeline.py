@@ -35,7 +35,7 @@ class Window:
 
 
 def choose_window(document: JsonObject, window: Window) -> Stretch:
-    """A stretch of the timed part, or of the end where the trace does not reach that far.
+    """A stretch of the timed part in which messages are under way, or of the warm-up where the trace ends before.
 
     Args:
         document: A trace.
@@ -55,7 +55,7 @@ def choose_window(document: JsonObject, window: Window) -> Stretch:
         first = 0.0
     if window.begin is None:
         steps = [event["ts"] for event in document["traceEvents"] if event["ph"] in _MESSAGE_STEPS]
-        begin = _begin(spans, [time for time in steps if time >= first], first, last)
+        begin = _begin(spans, steps, first + _SHARE * (last - first), last)
     else:
         begin = window.begin
     shown = stretch(document, begin, begin + _length(spans, begin) if window.end is None else window.end)
@@ -69,35 +69,34 @@ def choose_window(document: JsonObject, window: Window) -> Stretch:
     return shown
 
 
-def _begin(spans: list[tuple[float, float]], steps: list[float], first: float, last: float) -> float:
+def _begin(spans: list[tuple[float, float]], steps: list[float], usual: float, last: float) -> float:
     """Where messages are under way, as near as possible to the usual place: large designs spend much time in barriers.
+
+    That may be in the warm-up, where a trace ends soon after it.
 
     Args:
         spans: When something begins and ends.
         steps: When a message is sent, moves on, or arrives.
-        first: Begin of the time to choose from.
-        last: Its end.
+        usual: Where one would look.
+        last: The end of the trace.
     """
-    usual = first + _SHARE * (last - first)
-    length = _FIRST_LENGTH_US
-    low, high = first, last
-    while steps:
+    begin, length = usual, _FIRST_LENGTH_US
+    low, high = 0.0, last
+    while True:
         counts: dict[int, int] = {}
         for time in steps:
-            if low <= time < high:
-                number = int((time - usual) // length)
+            number = int((time - begin) // length)
+            if low <= time < high and low <= begin + number * length <= high - length:
                 counts[number] = counts.get(number, 0) + 1
         if not counts:
-            break
+            return begin
         enough = _LIVELY * max(counts.values())
-        chosen = min((number for number, count in counts.items() if count >= enough), key=lambda n: (abs(n), n))
-        usual += chosen * length
+        begin += length * min((n for n, count in counts.items() if count >= enough), key=lambda n: (abs(n), n))
         # As much as a page can show is shorter where much happens: again, within what was found.
-        fitting = _length(spans, usual)
+        fitting = _length(spans, begin)
         if fitting >= length:
-            break
-        low, high, length = usual, usual + length, fitting
-    return max(usual, first)
+            return begin
+        low, high, length = begin, begin + length, fitting
 
 
 def _length(spans: list[tuple[float, float]], begin: float) -> float:
