@@ -198,9 +198,10 @@ def _draw_speedups(axes: Axes, entries: list[Speedup]) -> None:
     axes.set_title("virtual speed-ups", fontsize="medium", loc="left")
     axes.legend(loc="lower right")
     if any(entry.bounded for entry in entries):
-        axes.text(
-            1.0, -0.09, "* down to the least value allowed", transform=axes.transAxes, ha="right", fontsize="x-small"
-        )
+        axes.annotate(
+            "* down to the least value allowed", (1.0, 0.0), xytext=(0, -30), xycoords="axes fraction",
+            textcoords="offset points", ha="right", fontsize="x-small",
+        )  # fmt: skip
 
 
 def _draw_times(axes: Axes, explanation: Explanation) -> None:
