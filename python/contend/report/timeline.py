@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -22,6 +23,8 @@ _LONGEST_US = 2000.0
 _SHARE = 0.4
 # Phases of trace events that follow a message: it starts, moves on, ends.
 _MESSAGE_STEPS = frozenset("stf")
+_ROUNDING_US = 1e-6
+_QUARTERS = 4
 # A stretch is good enough with this share of the messages of the liveliest one.
 _LIVELY = 0.5
 
@@ -80,23 +83,25 @@ def _begin(spans: list[tuple[float, float]], steps: list[float], usual: float, l
         usual: Where one would look.
         last: The end of the trace.
     """
-    begin, length = usual, _FIRST_LENGTH_US
+    begin, length, share = usual, _FIRST_LENGTH_US, _LIVELY
     low, high = 0.0, last
     while True:
-        counts: dict[int, int] = {}
+        # Windows begin at every quarter of their length.
+        counts: Counter[int] = Counter()
         for time in steps:
-            number = int((time - begin) // length)
-            if low <= time < high and low <= begin + number * length <= high - length:
-                counts[number] = counts.get(number, 0) + 1
+            newest = int(_QUARTERS * (time - begin) // length)
+            counts.update(range(newest - _QUARTERS + 1, newest + 1))
+        places = {number: begin + number * length / _QUARTERS for number in counts}
+        counts = Counter({n: counts[n] for n, at in places.items() if low <= at <= high - length + _ROUNDING_US})
         if not counts:
             return begin
-        enough = _LIVELY * max(counts.values())
-        begin += length * min((n for n, count in counts.items() if count >= enough), key=lambda n: (abs(n), n))
-        # As much as a page can show is shorter where much happens: again, within what was found.
+        enough = share * max(counts.values())
+        begin = places[min((n for n, count in counts.items() if count >= enough), key=lambda n: (abs(n), n))]
+        # As much as a page can show is shorter where much happens: its liveliest part, then.
         fitting = _length(spans, begin)
         if fitting >= length:
             return begin
-        low, high, length = begin, begin + length, fitting
+        low, high, length, share = begin, begin + length, fitting, 1.0
 
 
 def _length(spans: list[tuple[float, float]], begin: float) -> float:
