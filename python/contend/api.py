@@ -13,6 +13,7 @@ from contend.files import read_text
 from contend.results import Results, collect
 from contend.runner import default_jobs, make_engine, run_points, total_weight
 from contend.scenarios import Scenario, load
+from contend.speedups import BUDGET_S
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -160,6 +161,7 @@ def explain(
     *,
     replications: int | None = None,
     speedups: bool = True,
+    budget_s: float = BUDGET_S,
     jobs: int | None = None,
     progress: bool | None = None,
 ) -> Explanation:
@@ -170,6 +172,8 @@ def explain(
         replications: Independent runs of each change, in place of the scenario's number.
         speedups: Whether to simulate the point again with every cost halved and removed: the exact effect of each, in
             about a hundred times the time of one run.
+        budget_s: About how many seconds that may take. Where it would take longer, fewer replications and iterations
+            are simulated, or groups of costs only; `remarks` and `effort` of the result say so. math.inf: no limit.
         jobs: How many simulations run at once; all cores if not given.
         progress: As for run.
 
@@ -179,7 +183,7 @@ def explain(
     Raises:
         InputError: The scenario is not usable, or has no rate.
         SimulationFailedError: The unchanged point failed.
-        InterruptedRunError: Ctrl-C.
+        InterruptedRunError: Ctrl-C, or the notebook's stop button; what had finished is the error's `explanation`.
 
     Examples:
         >>> small = load("fig5_2a_base").with_({"workload.pairs": 4, "workload.iterations": 1})
@@ -187,15 +191,21 @@ def explain(
         >>> explanation.times().columns
         ['role', 'category', 'time_ns', 'share']
     """
-    from contend import explanation
+    from contend.explanation import explain as explain_point
 
     wanted = _changed(scenario, None, replications)
     point, _ = wanted.resolved.one_point()
-    total = explanation.total_weight(point, speedups=speedups)
-    with progress_report(f"explaining {wanted.name}", total, wanted=progress) as report:
-        return explanation.explain(
-            wanted.resolved, point, jobs=jobs or default_jobs(), speedups=speedups, progress=report.advance
+    with progress_report(f"explaining {wanted.name}", total_weight([point]), wanted=progress) as report:
+        explanation = explain_point(
+            wanted.resolved, point, jobs=jobs or default_jobs(), speedups=speedups, budget_s=budget_s, progress=report
         )
+    if explanation.interrupted:
+        raise InterruptedRunError(
+            "interrupted; what had finished is in this error's .explanation (in a notebook: import sys; "
+            "sys.last_value.explanation)",
+            explanation=explanation,
+        )
+    return explanation
 
 
 def timeline(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from contend.explanation import Explanation
     from contend.results import Results
 
 EXIT_FAILURE = 1
@@ -33,10 +34,12 @@ class InterruptedRunError(ContendError):
 
     Attributes:
         results: What had finished, where a function of the package would have returned results.
+        explanation: What had finished of an explanation.
     """
 
     exit_code = EXIT_INTERRUPTED
 
-    def __init__(self, message: str, results: Results | None = None) -> None:
+    def __init__(self, message: str, results: Results | None = None, explanation: Explanation | None = None) -> None:
         super().__init__(message)
         self.results = results
+        self.explanation = explanation

@@ -16,8 +16,9 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from rich.console import RenderableType
 
-    from contend.explanation import Explanation, Speedup
+    from contend.explanation import Explanation
     from contend.jsontypes import JsonObject
+    from contend.speedups import Speedup
     from contend.statistics import Estimate
 
 _SMALLEST_SHARE = 0.0005
@@ -173,6 +174,7 @@ def render(explanation: Explanation, *, everything: bool = False) -> RenderableT
     parts += [_lock_table(explanation), Text(), _queue_table(explanation), Text(), _stage_table(explanation), Text()]
     if explanation.speedups:
         parts += [_speedup_table(explanation, everything=everything), Text()]
+    parts += [Text(f"note: {remark}") for remark in explanation.remarks]
     return Group(*parts)
 
 
@@ -196,9 +198,10 @@ def _draw_speedups(axes: Axes, entries: list[Speedup]) -> None:
     axes.set_title("virtual speed-ups", fontsize="medium", loc="left")
     axes.legend(loc="lower right")
     if any(entry.bounded for entry in entries):
-        axes.text(
-            1.0, -0.09, "* down to the least value allowed", transform=axes.transAxes, ha="right", fontsize="x-small"
-        )
+        axes.annotate(
+            "* down to the least value allowed", (1.0, 0.0), xytext=(0, -30), xycoords="axes fraction",
+            textcoords="offset points", ha="right", fontsize="x-small",
+        )  # fmt: skip
 
 
 def _draw_times(axes: Axes, explanation: Explanation) -> None:

@@ -1,4 +1,4 @@
-"""Where the time of one point goes, and what would help: exact virtual speed-ups by simulating again."""
+"""Where the time of one point goes, who waits for whom, and what would help."""
 
 from __future__ import annotations
 
@@ -6,106 +6,38 @@ import csv
 import io
 import json
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
-from contend.core import core
-from contend.errors import InputError, InterruptedRunError, SimulationFailedError
+from contend.errors import InputError, InterruptedRunError
 from contend.paths import version
-from contend.runner import CoreEngine, PointRuns, run_points, weight
-from contend.scenario import Point
+from contend.runner import CoreEngine, PointRuns, run_points
+from contend.speedups import BUDGET_S, find_speedups
 from contend.statistics import Estimate, estimate, exact_mean
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
     import polars as pl
 
     from contend.jsontypes import JsonObject
     from contend.plots.style import Picture
-    from contend.scenario import ResolvedScenario
+    from contend.scenario import Point, ResolvedScenario
+    from contend.speedups import Effort, Speedup
 
 MEASURES = ("message_rate", "perceived_bandwidth")
 
-# Costs that make up one mechanism; sections of the machine are groups as well.
-MECHANISMS: dict[str, tuple[str, ...]] = {
-    "out-of-sequence fragments": (
-        "machine.matching.fragment_allocate",
-        "machine.matching.fragment_release",
-        "machine.matching.range",
-    ),
-    "searching the queues": ("machine.matching.attempt", "machine.matching.element"),
-    "cache line transfers": (
-        "machine.cache.transfer_smt",
-        "machine.cache.transfer_socket",
-        "machine.cache.transfer_remote",
-    ),
-    "posting work requests": ("machine.nic.post", "machine.nic.doorbell"),
-    "gaps of the interface": ("machine.nic.context_gap", "machine.nic.nic_gap"),
-    "completion queues": ("machine.nic.completion", "machine.nic.empty_poll"),
-}
-SECTIONS = {
-    "machine.cache.": "all of the caches",
-    "machine.futex.": "sleeping and waking",
-    "machine.locks.": "all tunables of locks",
-    "machine.nic.": "all of the network interface",
-    "machine.matching.": "all of matching",
-    "machine.software.": "all of the library's own code",
-    "fabric.": "the wire",
-}
-HALVED, REMOVED = 0.5, 0.0
 
+class Progress(Protocol):
+    """Shows how far something is."""
 
-@dataclass(frozen=True)
-class Change:
-    """Some costs times a factor."""
+    def advance(self, amount: float) -> None:
+        """Says that more is done."""
 
-    name: str
-    paths: tuple[str, ...]
-    factor: float
-    config: JsonObject
-    at_bound: tuple[str, ...]
-    """Costs that could not be lowered that far: a bound of the scenario format keeps them."""
+    def extend(self, amount: float) -> None:
+        """Says that there is more to do than was thought."""
 
-
-@dataclass
-class Speedup:
-    """What lowering one cost, or a group of costs, does to the rate: rate with the change / rate without it.
-
-    The intervals are over replications that share their random streams with the unchanged runs.
-    """
-
-    name: str
-    paths: tuple[str, ...]
-    value: str
-    """What the cost is now; empty for groups."""
-    doc: str
-    halved: Estimate | None = None
-    removed: Estimate | None = None
-    bounded: tuple[str, ...] = ()
-    """Costs that "removed" leaves at the lowest value that a scenario may have, because zero is not allowed."""
-    failures: dict[str, str] = field(default_factory=dict)
-    """Changes ("halved", "removed") under which the simulation failed, with the reason."""
-
-    @property
-    def is_group(self) -> bool:
-        """Whether it lowers several costs at once."""
-        return not self.value
-
-    @property
-    def effect(self) -> float:
-        """By what the list is ranked: how far the larger change moves the rate."""
-        best = self.removed or self.halved
-        return 0.0 if best is None else best.mean - 1.0
-
-    def to_json(self) -> JsonObject:
-        """The entry in explain.json."""
-        entry: JsonObject = {"name": self.name, "costs": list(self.paths), "value": self.value or None}
-        for name, ratio in (("halved", self.halved), ("removed", self.removed)):
-            entry[name] = ratio and {"rate_ratio": ratio.mean, "ci95": [ratio.low, ratio.high]}
-        entry["not_removable"] = list(self.bounded)
-        if self.failures:
-            entry["failures"] = self.failures
-        return entry
+    def say(self, part: str) -> None:
+        """Names what runs now."""
 
 
 @dataclass(repr=False)
@@ -125,6 +57,14 @@ class Explanation:
     queues: list[JsonObject]
     stages: list[JsonObject]
     speedups: list[Speedup] = field(default_factory=list)
+    effort: Effort | None = None
+    """How much was simulated for the speed-ups; None if there are none."""
+    speedups_rate: Estimate | None = None
+    """The rate that the speed-ups are relative to; another than `rate` where less was simulated."""
+    remarks: list[str] = field(default_factory=list)
+    """What a reader must know: what was left out or shortened."""
+    interrupted: bool = False
+    """Whether Ctrl-C ended the speed-ups early."""
 
     def to_json(self) -> JsonObject:
         """The content of explain.json."""
@@ -145,6 +85,20 @@ class Explanation:
             "queues": self.queues,
             "interface_stages": self.stages,
             "speedups": [speedup.to_json() for speedup in self.speedups],
+            "speedups_from": self._speedups_from(),
+            "remarks": self.remarks,
+            "interrupted": self.interrupted,
+        }
+
+    def _speedups_from(self) -> JsonObject | None:
+        if self.effort is None or self.speedups_rate is None:
+            return None
+        rate = self.speedups_rate
+        return {
+            "replications": self.effort.replications,
+            "iterations": self.effort.iterations,
+            "groups_only": self.effort.groups_only,
+            self.measure: {"mean": rate.mean, "ci95": [rate.low, rate.high], "samples": list(rate.samples)},
         }
 
     def json_bytes(self) -> bytes:
@@ -234,51 +188,14 @@ class _Explaining(CoreEngine):
         return self.explain_point(point, replication)
 
 
-class _Tolerant(CoreEngine):
-    """A simulation that fails gives a result that says so: a change may make a design impossible."""
-
-    def run_point(self, point: Point, replication: int, *, trace_hash: bool) -> str:
-        try:
-            return super().run_point(point, replication, trace_hash=trace_hash)
-        except (SimulationFailedError, InputError) as error:
-            return json.dumps({"failed": str(error).splitlines()[0]})
-
-
-def changes(point: Point) -> list[tuple[Speedup, list[Change]]]:
-    """Every cost of a point that can be lowered, and every group of them, halved and removed."""
-    module = core()
-    costs: list[JsonObject] = [cost for cost in json.loads(module.costs(point.config_json)) if not cost["free"]]
-    known = {str(cost["path"]): cost for cost in costs}
-    wanted: list[tuple[str, tuple[str, ...], str, str]] = [
-        (_short(path), (path,), str(cost["value"]), str(cost["doc"])) for path, cost in known.items()
-    ]
-    groups = dict(MECHANISMS)
-    groups |= {name: tuple(path for path in known if path.startswith(prefix)) for prefix, name in SECTIONS.items()}
-    for name, paths in groups.items():
-        present = tuple(path for path in paths if path in known)
-        if len(present) > 1:
-            wanted.append((name, present, "", ", ".join(_short(path) for path in present)))
-    result = []
-    for name, paths, value, doc in wanted:
-        variants = []
-        for factor in (HALVED, REMOVED):
-            answer: JsonObject = json.loads(module.scale_costs(point.config_json, list(paths), factor))
-            variants.append(Change(name, paths, factor, answer["config"], tuple(answer["at_bound"])))
-        result.append((Speedup(name, paths, value, doc), variants))
-    return result
-
-
-def _short(path: str) -> str:
-    return path.removeprefix("machine.")
-
-
 def explain(
     scenario: ResolvedScenario,
     point: Point,
     *,
     jobs: int,
     speedups: bool = True,
-    progress: Callable[[float], None] | None = None,
+    budget_s: float = BUDGET_S,
+    progress: Progress | None = None,
 ) -> Explanation:
     """Explains one point.
 
@@ -287,26 +204,36 @@ def explain(
         point: The point; its replications give the intervals.
         jobs: How many simulations run at once.
         speedups: Whether to simulate the point again with every cost lowered.
-        progress: Called with the weight of each replication that finishes; see total_weight().
+        budget_s: About how long that may take; where it would take longer, less is simulated, and `remarks` says what.
+        progress: Shows how far it is; begins with the weight of the point's replications (runner.total_weight).
+
+    Returns:
+        Everything; after Ctrl-C during the speed-ups, `interrupted` and those that were complete.
 
     Raises:
         SimulationFailedError: The unchanged point failed.
         InputError: It has no rate to explain.
-        InterruptedRunError: Ctrl-C.
+        InterruptedRunError: Ctrl-C before the point itself was explained.
     """
-    outcome = run_points([point], _Explaining(), jobs=jobs, progress=progress)
+    advance = None if progress is None else progress.advance
+    outcome = run_points([point], _Explaining(), jobs=jobs, progress=advance)
     if outcome.interrupted:
-        raise InterruptedRunError("interrupted")
-    explanation = _summarise(scenario, outcome.runs[0])
+        raise InterruptedRunError("interrupted; nothing was explained yet")
+    runs = outcome.runs[0]
+    explanation = _summarise(scenario, runs)
     if speedups:
-        explanation.speedups = _speedups(point, explanation, jobs, progress)
+        if progress is not None:
+            progress.say("virtual speed-ups")
+        found = find_speedups(
+            point, explanation.measure, explanation.rate.samples, exact_mean(runs.wall_s), jobs=jobs,
+            budget_s=budget_s, begin=None if progress is None else progress.extend, progress=advance,
+        )  # fmt: skip
+        explanation.speedups = found.speedups
+        explanation.effort = found.effort
+        explanation.speedups_rate = found.rate
+        explanation.remarks += found.remarks
+        explanation.interrupted = found.interrupted
     return explanation
-
-
-def total_weight(point: Point, *, speedups: bool) -> float:
-    """Sum of what explain() tells `progress`."""
-    variants = sum(len(entries) for _, entries in changes(point)) if speedups else 0
-    return weight(point) * point.replications * (1 + variants)
 
 
 def _summarise(scenario: ResolvedScenario, runs: PointRuns) -> Explanation:
@@ -364,28 +291,3 @@ def _mean_waits(replications: Sequence[Sequence[JsonObject]]) -> list[JsonObject
             sums[key] = sums.get(key, 0.0) + entry["time_ns"]
     means = [{"waiter": w, "holder": h, "time_ns": total / len(replications)} for (w, h), total in sums.items()]
     return sorted(means, key=lambda entry: -entry["time_ns"])
-
-
-def _speedups(point: Point, base: Explanation, jobs: int, progress: Callable[[float], None] | None) -> list[Speedup]:
-    wanted = changes(point)
-    points = [
-        Point({"cost": change.name, "factor": change.factor}, change.config) for _, pair in wanted for change in pair
-    ]
-    outcome = run_points(points, _Tolerant(), jobs=jobs, progress=progress)
-    if outcome.interrupted:
-        raise InterruptedRunError("interrupted")
-    runs = iter(outcome.runs)
-    for speedup, pair in wanted:
-        for change in pair:
-            name = "halved" if change.factor == HALVED else "removed"
-            results = next(runs).results
-            failed = next((result["failed"] for result in results if "failed" in result), None)
-            if failed is not None:
-                speedup.failures[name] = failed
-            else:
-                # Replication by replication: equal seeds, so what is left is the effect of the change.
-                ratios = [r[base.measure] / b for r, b in zip(results, base.rate.samples, strict=True)]
-                setattr(speedup, name, estimate(ratios))
-            if change.factor == REMOVED:
-                speedup.bounded = change.at_bound
-    return sorted((speedup for speedup, _ in wanted), key=lambda speedup: -speedup.effect)

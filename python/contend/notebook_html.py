@@ -117,4 +117,5 @@ def explanation_html(explanation: Explanation) -> str:
         parts.append(
             "virtual speed-ups: rate over rate if a cost were lower" + _table(speedups.columns, speedups.rows())
         )
+    parts += [f"<br>note: {escape(remark)}" for remark in explanation.remarks]
     return "".join(parts)

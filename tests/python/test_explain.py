@@ -2,6 +2,8 @@
 
 import csv
 import json
+import math
+import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -9,8 +11,9 @@ import pytest
 
 import contend
 from contend.cli import main
-from contend.explanation import changes, explain
+from contend.explanation import explain
 from contend.scenario import Point
+from contend.speedups import changes, choose_effort
 from fakes import REPOSITORY
 
 if TYPE_CHECKING:
@@ -130,6 +133,123 @@ class TestTheRealCore:
         assert entry.failures == {"removed": "deadlock at 5 ps:"}
         assert entry.removed is None
         assert entry.halved is not None
+
+    def test_a_short_budget_gives_shorter_runs_and_says_so(self) -> None:
+        resolved = contend.resolve(BASE, {**SMALL, "run.replications": 6, "workload.iterations": 40})
+        point = resolved.points[0]
+        whole_s = 6 * sum(len(pair) for _, pair in changes(point)) * _run_s(point)
+        explanation = explain(resolved, point, jobs=1, budget_s=whole_s / 8)
+        effort = explanation.effort
+        assert effort is not None
+        assert (effort.replications, effort.groups_only) == (3, False)
+        assert effort.iterations is not None
+        assert 4 <= effort.iterations < 40
+        assert (
+            f"3 replications of {effort.iterations} iterations in place of 6 replications of 40"
+            in explanation.remarks[0]
+        )
+        document = explanation.to_json()
+        assert document["speedups_from"]["iterations"] == effort.iterations
+        # The ratios are those of runs of that length.
+        short = {**SMALL, "run.replications": 3, "workload.iterations": effort.iterations}
+        plain = contend.run(BASE, short).points[0].message_rate
+        cheaper = contend.run(BASE, {**short, "machine.software.send_call": "0 ns"}).points[0].message_rate
+        assert plain is not None
+        assert cheaper is not None
+        assert explanation.speedups_rate == plain
+        entry = next(entry for entry in explanation.speedups if entry.name == "software.send_call")
+        assert entry.removed is not None
+        assert entry.removed.samples == pytest.approx(
+            [a / b for a, b in zip(cheaper.samples, plain.samples, strict=True)]
+        )
+
+    def test_no_time_gives_no_speedups(self) -> None:
+        resolved = contend.resolve(BASE, SMALL)
+        explanation = contend.explain(contend.load(BASE).with_(SMALL), budget_s=0.0)
+        assert explanation.speedups == []
+        assert "left out" in explanation.remarks[0]
+        assert explanation.rate == explain(resolved, resolved.points[0], jobs=2, speedups=False).rate
+
+    def test_ctrl_c_keeps_the_speedups_that_are_complete(
+        self, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: Capture
+    ) -> None:
+        from contend.cli.terminal import ProgressReport
+
+        calls = []
+        long = {**SMALL, "workload.iterations": 20}
+
+        def advance(self: ProgressReport, amount: float) -> None:
+            del self
+            calls.append(amount)
+            if len(calls) == 30:
+                raise KeyboardInterrupt
+
+        monkeypatch.setattr(ProgressReport, "advance", advance)
+        words = [word for path, value in long.items() for word in ("--set", f"{path}={value}")]
+        assert main(["explain", BASE, *words, "--out", str(tmp_path), "--all", "-j", "1"]) == 130
+        output = capsys.readouterr()
+        assert "virtual speed-ups" in output.out
+        assert "note: Interrupted: " in output.out
+        assert "interrupted; what had finished is above and in the files" in output.err
+        document = json.loads((tmp_path / "explain.json").read_text())
+        assert document["interrupted"] is True
+        # Two replications of the point, then pairs of replications: 14 changes were complete, groups of costs first.
+        known = [entry[name] for entry in document["speedups"] for name in ("halved", "removed") if entry[name]]
+        every = sum(len(pair) for _, pair in changes(contend.resolve(BASE, long).points[0]))
+        assert 14 <= len(known) < every
+        assert any(entry["value"] is None for entry in document["speedups"])
+        calls.clear()
+        with pytest.raises(contend.InterruptedRunError) as caught:
+            contend.explain(contend.load(BASE).with_(long), jobs=1)
+        assert caught.value.explanation is not None
+        assert caught.value.explanation.speedups
+        calls[:] = [0.0] * 29  # at once
+        with pytest.raises(contend.InterruptedRunError, match="nothing was explained"):
+            contend.explain(contend.load(BASE).with_(long), jobs=1)
+
+
+def _run_s(point: Point) -> float:
+    """How long a replication takes."""
+    begin = time.perf_counter()
+    for _ in range(3):
+        point.compiled.run(0)
+    return (time.perf_counter() - begin) / 3
+
+
+def _point(replications: int, iterations: int | None) -> Point:
+    workload = {"warmup_iterations": 2} if iterations is None else {"warmup_iterations": 2, "iterations": iterations}
+    return Point({}, {"workload": workload, "run": {"replications": replications}})
+
+
+@pytest.mark.parametrize(
+    ("replications", "iterations", "run_s", "budget_s", "wanted"),
+    [
+        (5, 100, 1.0, 1000.0, (5, 100, False)),  # exactly everything
+        (5, 100, 1.0, math.inf, (5, 100, False)),
+        (5, 100, 1.0, 800.0, (4, 100, False)),  # replications go first
+        (2, 100, 1.0, 400.0, (2, 100, False)),  # two were asked for
+        (5, 100, 1.0, 306.0, (3, 49, False)),  # half of 102 iterations, with the warm-up
+        (5, 100, 10.0, 306.0, (3, 100, True)),  # 3 iterations tell too little
+        (5, 100, 30.0, 306.0, (3, 31, True)),
+        (5, 100, 3000.0, 306.0, None),
+        (5, None, 1.0, 306.0, (5, None, True)),
+        (5, 100, 0.0, 0.0, (5, 100, False)),
+    ],
+)
+def test_the_effort_is_the_most_that_fits(
+    replications: int,
+    iterations: int | None,
+    run_s: float,
+    budget_s: float,
+    wanted: tuple[int, int | None, bool] | None,
+) -> None:
+    effort = choose_effort(_point(replications, iterations), run_s, 380, 20, jobs=2, budget_s=budget_s)
+    if wanted is None:
+        assert effort is None
+        return
+    assert effort is not None
+    assert (effort.replications, effort.iterations, effort.groups_only) == wanted
+    assert effort.takes_s <= budget_s
 
 
 def test_the_explained_point_is_named(core: "FakeCore", scenario: Path, capsys: Capture) -> None:

@@ -6,6 +6,7 @@ import resource
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,13 +16,15 @@ import pytest
 from contend.errors import ContendError, InputError
 from contend.measure.campaign import campaigns_directory, load_campaign, parse_campaign, preset_names, schema
 from contend.measure.dataset import dataset_bytes, datasets
+from contend.measure.journal import Journal
 from contend.measure.load import Load, Mark, Monitor
 from contend.measure.plan import expand, plan_hash
 from contend.measure.report import picture_bytes, table
-from contend.measure.session import check_header, header
+from contend.measure.runner import Job, Outcome, Record, launch
+from contend.measure.session import Session, check_header, header
 from contend.measure.spread import spread
 from contend.measure.transports import TRANSPORTS
-from measuring import MACHINE, Silent, campaign, measure
+from measuring import MACHINE, FakeWorkshop, Silent, campaign, measure
 
 
 @pytest.fixture(autouse=True)
@@ -145,6 +148,25 @@ def test_rounds_are_shuffled_by_the_seed(tmp_path: Path) -> None:
     assert order(2, "3") != first
     assert first[:6] != first[6:12]
     assert sorted(first[:6]) == sorted(first[6:12]), "every cell once in a round"
+
+
+def test_a_cell_that_often_crashes_is_launched_more_often(tmp_path: Path) -> None:
+    """When the budget ends, all cells are to be about equally well known."""
+    wanted = campaign([{"name": "a", "sweep": {"pairs": [1, 2]}}], effort={"launches": 8, "launches_max": 8})
+    cells = expand(wanted)
+    launches: list[str] = []
+
+    def start(job: Job) -> Record:
+        record = launch(job)
+        launches.append(next(word for word in job.command if word.startswith("--pairs")))
+        crashes = launches[-1] == "--pairs=2" and launches.count("--pairs=2") % 2 == 1
+        return replace(record, outcome=Outcome.crashed, document=None) if crashes else record
+
+    with Journal(tmp_path / "journal.jsonl") as journal:
+        journal.append(header(wanted, cells, MACHINE))
+        Session(wanted, cells, FakeWorkshop(), journal, started=time.monotonic(), start=start).run(Silent())
+    # It crashes every other time: three launches for two of the other.
+    assert launches[:10].count("--pairs=2") == 6
 
 
 def test_the_budget_ends_a_campaign_and_all_cells_have_about_as_much(tmp_path: Path) -> None:

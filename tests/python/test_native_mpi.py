@@ -3,14 +3,12 @@
 import os
 import subprocess
 import zlib
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 
 from native_programs import Outcome, Run, build, mpi_folder, run
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 @pytest.fixture(scope="module")
@@ -137,9 +135,34 @@ def test_rate_and_times_fit_together(mpi: Run) -> None:
         assert sum(times) <= elapsed * 1.001
 
 
-def test_target_time_chooses_the_iterations(mpi: Run) -> None:
-    outcome = mpi("multirate", 2, "--target-seconds", "0.05", "--iterations", "100000", "--warmup-iterations", "20")
+def test_performance_counters_of_a_library_that_has_them(
+    mpi: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = mpi_folder()
+    assert folder is not None
+    shim = tmp_path / "shim.so"
+    source = Path(__file__).with_name("spc_shim.cpp")
+    subprocess.run([folder / "bin/mpicxx", "-std=c++20", "-shared", "-fPIC", "-o", shim, source], check=True)
+    monkeypatch.setenv("LD_PRELOAD", str(shim))
+    point = checked(mpi("multirate", 2, "--pairs", "2", "--window", "16", "--iterations", "10", "--repetitions", "2"))
+    received = point["counters"]["messages_received"]  # warm-up included; the words of the handshake are no MPI_Irecv
+    assert received >= 2 * 2 * 10 * 16
+    assert point["counters"]["out_of_sequence"] == 2 * received
+    assert point["counters"]["match_time_ns"] == 3 * received * 1000
+    assert point["counters"]["oos_in_queue_max"] == 7
+    kinds = {name: entry["class"] for name, entry in point["mpi_t"]["receiver"].items()}
+    assert kinds["runtime_spc_OMPI_SPC_UNEXPECTED_IN_QUEUE"] == "level"
+    assert kinds["runtime_spc_OMPI_SPC_MATCH_TIME"] == "counter"
+
+
+@pytest.mark.parametrize("warmup", ["1", "20"])
+def test_target_time_chooses_the_iterations(mpi: Run, warmup: str) -> None:
+    outcome = mpi(
+        "multirate", 2, "--target-seconds", "0.05", "--iterations", "100000", "--warmup-iterations", warmup, "--verify"
+    )
     point = checked(outcome)
+    # A cold first iteration takes many times as long as the others: the trials see through that.
+    assert max(point["elapsed"]["samples"]) > 0.01
     assert 1 <= point["iterations"][0] < 100_000
     assert document_of(outcome)["workload"]["iterations"] == point["iterations"][0]
 

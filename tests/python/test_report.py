@@ -15,6 +15,7 @@ from contend.errors import InputError
 from contend.report import page as report_page
 from contend.report import source
 from contend.report.timeline import Window, choose_window
+from contend.speedups import Findings
 from fakes import REPOSITORY
 
 if TYPE_CHECKING:
@@ -207,15 +208,20 @@ def test_what_the_folder_has_is_not_simulated(core: FakeCore, results: Path, sce
     assert page_of(results / "report.html").data["charts"]["timeline"]
 
 
-def test_speedups_that_take_too_long_are_left_out(
-    results: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("contend.report.content._SPEEDUPS_S", -1.0)
-    assert main(["report", str(results)]) == 0
-    assert "note: What each cost is worth is left out" in capsys.readouterr().out
-    for wish in ("--speedups", "--no-speedups"):
-        assert main(["report", str(results), wish]) == 0
-        assert "left out" not in capsys.readouterr().out
+def test_what_the_explanation_left_out_is_said(results: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch) -> None:
+    budgets = []
+
+    def find(*_: object, budget_s: float, **__: object) -> Findings:
+        budgets.append(budget_s)
+        return Findings([], None, None, ["Virtual speed-ups are left out: too long."])
+
+    monkeypatch.setattr("contend.explanation.find_speedups", find)
+    assert main(["report", str(results), "--budget", "2"]) == 0
+    assert "note: Virtual speed-ups are left out" in capsys.readouterr().out
+    assert "Virtual speed-ups are left out: too long." in page_of(results / "report.html").text
+    assert main(["report", str(results), "--no-speedups"]) == 0
+    assert "left out" not in capsys.readouterr().out
+    assert budgets == [120.0]
 
 
 def test_no_simulate_shows_what_there_is(core: FakeCore, results: Path) -> None:
@@ -392,6 +398,33 @@ def test_the_window_is_in_the_timed_part_and_not_too_full() -> None:
     assert sum(len(track.slices) for track in dense.tracks) <= 2600
     with pytest.raises(InputError, match="too many"):
         choose_window(a_trace(20_000), Window(0.0, 1e5))
+
+
+def test_the_stretch_shows_messages_where_the_middle_is_a_barrier() -> None:
+    events = a_trace(0)["traceEvents"]
+    for tid in (1, 2):
+        events.append({"ph": "X", "pid": 1, "tid": tid, "ts": 500.0, "dur": 4500.0, "name": "MPI_Barrier"})
+    for number in range(300):
+        at = 5000.0 + number
+        events += [
+            {"ph": "X", "pid": 1, "tid": 1, "ts": at, "dur": 0.9, "name": "MPI_Isend"},
+            {"ph": "s", "pid": 1, "tid": 1, "ts": at, "id": number, "name": "message"},
+            {"ph": "f", "pid": 1, "tid": 2, "ts": at + 0.5, "id": number, "name": "message"},
+        ]
+    shown = choose_window({"traceEvents": events}, Window())
+    assert 4900.0 <= shown.begin < 5300.0
+    assert len(shown.flows) > 20
+    # The trace ends as the timed part begins: there are messages in the warm-up.
+    early = [
+        {**event, "ts": event["ts"] - 4800.0} if event["ts"] >= 5000.0 else event for event in events if "ts" in event
+    ]
+    early += [event for event in events if "ts" not in event]
+    early.append({"ph": "i", "s": "t", "pid": 1, "tid": 1, "ts": 4990.0, "name": "timed part begins"})
+    shown = choose_window({"traceEvents": early}, Window())
+    assert 200.0 <= shown.begin < 500.0
+    assert len(shown.flows) > 20
+    # What is asked for is shown all the same.
+    assert choose_window({"traceEvents": events}, Window(begin=600.0, end=700.0)).flows == []
 
 
 def test_a_trace_that_ends_before_the_timed_part_shows_what_it_has() -> None:

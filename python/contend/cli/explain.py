@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from contend.cli.completion import scenario_names
+from contend.errors import InterruptedRunError
 
 if TYPE_CHECKING:
     from contend.explanation import Explanation
@@ -42,20 +43,31 @@ def explain(
     speedups: Annotated[
         bool, typer.Option("--speedups/--no-speedups", help="Simulate again with every cost lowered.")
     ] = True,
+    budget: Annotated[
+        float | None,
+        typer.Option(
+            metavar="MINUTES",
+            min=0.0,
+            help="Time for these; where all would take longer, less is simulated, and the output says what. inf: all. "
+            "[default: 5]",
+            show_default=False,
+        ),
+    ] = None,
     all_: Annotated[bool, typer.Option("--all", help="Show all virtual speed-ups, not only the largest.")] = False,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print no progress and no tables.")] = False,
 ) -> None:
     """Explains one point: where the time goes, who waits for whom, and which cost would help most if it were lower.
 
-    A scenario with a sweep is explained at its last point, unless --set or --pairs chooses one.
+    A scenario with a sweep is explained at its last point, unless --set or --pairs chooses one. Ctrl-C ends the
+    simulations with lowered costs early and shows those that are complete.
     """
     from contend.cli.terminal import ProgressReport, stdout_console
     from contend.explain_output import render
     from contend.explanation import explain as explain_point
-    from contend.explanation import total_weight
     from contend.files import make_writable_directory, write_file
-    from contend.runner import default_jobs
+    from contend.runner import default_jobs, total_weight
     from contend.scenario import find_scenario, parse_override, resolve_scenario
+    from contend.speedups import BUDGET_S
 
     overrides = [parse_override(text) for text in set_ or []]
     for path, value in (
@@ -72,10 +84,14 @@ def explain(
         print(f"contend: {remark}", file=sys.stderr)
     if out is not None:
         make_writable_directory(out)
-    total = total_weight(point, speedups=speedups)
-    with ProgressReport(f"explaining {resolved.name}", total, quiet=quiet) as report:
+    with ProgressReport(f"explaining {resolved.name}", total_weight([point]), quiet=quiet) as report:
         explanation = explain_point(
-            resolved, point, jobs=jobs or default_jobs(), speedups=speedups, progress=report.advance
+            resolved,
+            point,
+            jobs=jobs or default_jobs(),
+            speedups=speedups,
+            budget_s=BUDGET_S if budget is None else 60 * budget,
+            progress=report,
         )
     written = _write(explanation, out) if out is not None else []
     if json_ is not None:
@@ -86,6 +102,8 @@ def explain(
         console.print(render(explanation, everything=all_))
         for file in written:
             console.print(f"wrote {file}", highlight=False, soft_wrap=True)
+    if explanation.interrupted:
+        raise InterruptedRunError("interrupted; what had finished is above" + (" and in the files" if written else ""))
 
 
 def _write(explanation: Explanation, directory: Path) -> list[Path]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from contend.cli.completion import scenario_names
-from contend.errors import InputError
+from contend.errors import InputError, InterruptedRunError
 
 if TYPE_CHECKING:
     from contend.jsontypes import JsonObject
@@ -48,10 +48,15 @@ def report(
         int | None, typer.Option("--jobs", "-j", min=1, metavar="N", help="Runs at once. [default: all cores]")
     ] = None,
     speedups: Annotated[
-        bool | None,
+        bool, typer.Option("--speedups/--no-speedups", help="Simulate the point again with every cost lowered.")
+    ] = True,
+    budget: Annotated[
+        float | None,
         typer.Option(
-            "--speedups/--no-speedups",
-            help="Simulate the point again with every cost lowered. [default: if that takes minutes, not hours]",
+            metavar="MINUTES",
+            min=0.0,
+            help="Time for these; where all would take longer, less is simulated, and the page says what. inf: all. "
+            "[default: 5]",
             show_default=False,
         ),
     ] = None,
@@ -81,6 +86,7 @@ def report(
     from contend.report.timeline import Window
     from contend.runner import default_jobs
     from contend.scenario import parse_override
+    from contend.speedups import BUDGET_S
 
     if end is not None and end <= (begin or 0.0):
         raise InputError(f"--to {end:g} is not after --from {begin or 0:g}")
@@ -89,9 +95,10 @@ def report(
     for path, value in (("run.seed", seed), ("run.replications", replications), ("workload.iterations", iterations)):
         if value is not None:
             overrides.append((path, str(value)))
+    budget_s = BUDGET_S if budget is None else 60 * budget
     wishes = Wishes(
-        at=[_place(text) for text in at or []], simulate=simulate, speedups=speedups, window=Window(begin, end),
-        jobs=jobs or default_jobs(),
+        at=[_place(text) for text in at or []], simulate=simulate, speedups=speedups, budget_s=budget_s,
+        window=Window(begin, end), jobs=jobs or default_jobs(),
     )  # fmt: skip
 
     def watch(title: str, total: float) -> ProgressReport:
@@ -117,6 +124,8 @@ def report(
         for remark in content.remarks:
             typer.echo(f"note: {remark}")
         typer.echo(f"wrote {target} ({len(page) / 1e6:.1f} MB)")
+    if content.interrupted:
+        raise InterruptedRunError(f"interrupted; what had finished is in {target}")
 
 
 def _validation(file: Path) -> tuple[str, JsonObject]:
@@ -135,7 +144,6 @@ def _place(text: str) -> tuple[str, str]:
 def _run(scenario: str, overrides: list[tuple[str, str]], wishes: Wishes, watch: Watch) -> tuple[Content, Path]:
     """Runs a scenario, keeps its results in out/NAME, and explains a point of it."""
     from contend.cli.run import simulate_into
-    from contend.errors import InterruptedRunError
     from contend.output import default_directory
     from contend.report.content import choose_point, of_scenario
     from contend.runner import make_engine, total_weight

@@ -22,6 +22,7 @@ _MAX_PANELS = 36
 _MAX_CURVES = 8
 _MAX_COLUMNS = 5
 _MAX_INNER_LEGEND = 4
+_LINES = ("o-", "s--", "^:")
 _LEGEND_ROWS = 24
 _COLUMNS = 3
 _LOG_ABOVE = 50.0
@@ -194,8 +195,10 @@ def _experiment(dataset: JsonObject) -> str:
 
 
 def _draw_panel(axes: Any, group: Sequence[JsonObject]) -> None:  # noqa: ANN401 - matplotlib's
+    from matplotlib import rcParams
     from matplotlib.ticker import EngFormatter
 
+    colours = len(rcParams["axes.prop_cycle"])
     medians: list[float] = []
     ticks: set[float] = set()
     unit = ""
@@ -205,7 +208,9 @@ def _draw_panel(axes: Any, group: Sequence[JsonObject]) -> None:  # noqa: ANN401
             x = [where for where, _ in points]
             y = [values["median"] for _, values in points]
             intervals = [values["median_ci95"] or (values["median"], values["median"]) for _, values in points]
-            (line,) = axes.plot(x, y, marker="o", markersize=3.5, label=label)
+            # Curves beyond the colours that there are differ in their lines.
+            style = _LINES[len(axes.get_lines()) // colours % len(_LINES)]
+            (line,) = axes.plot(x, y, style, markersize=3.5, label=label)
             axes.fill_between(
                 x, [i[0] for i in intervals], [i[1] for i in intervals], color=line.get_color(), alpha=0.2, lw=0
             )

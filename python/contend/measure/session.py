@@ -1,8 +1,8 @@
 """A campaign's course: which cell is next, launching it, keeping what came out, and when to stop.
 
 Launches go in rounds: every cell has its first launch before any has its second, in a random order that seed and round
-decide. So a drift of the machine spreads over all cells, an ended budget leaves all cells about equally well known,
-and a resumed campaign goes on as if it had not stopped.
+decide; launches that gave nothing are made good for. So a drift of the machine spreads over all cells, an ended budget
+leaves all cells about equally well known, and a resumed campaign goes on as if it had not stopped.
 """
 
 from __future__ import annotations
@@ -62,6 +62,16 @@ class Course:
     def clean(self) -> list[JsonObject]:
         """Launches that gave samples nobody disturbed."""
         return [entry for entry in self.sampled if not entry["marks"]]
+
+    @property
+    def round(self) -> int:
+        """The round that the next launch belongs to: what gave no clean sample counts half.
+
+        So a cell that often crashes or is disturbed is not the least known one when the budget ends, and one that
+        always does takes no more than twice its share of it.
+        """
+        clean = len(self.clean)
+        return clean + (len(self.entries) - clean) // 2
 
     def is_finished(self) -> bool:
         """Whether another launch is not worth it."""
@@ -207,11 +217,14 @@ class Session:
         waiting = [course for course in waiting if not self._is_hopeless(course)]
         if not waiting:
             return None
-        lowest = min(len(course.entries) for course in waiting)
+        lowest = min(course.round for course in waiting)
         order = sorted(self._courses)
         random.Random(f"{self._campaign.seed}/{lowest}").shuffle(order)  # noqa: S311 - an order, no secret
         place = {key: index for index, key in enumerate(order)}
-        return min((c for c in waiting if len(c.entries) == lowest), key=lambda c: place[c.cell.key])
+        return min(
+            (course for course in waiting if course.round == lowest),
+            key=lambda course: (len(course.entries), place[course.cell.key]),
+        )
 
     def _is_hopeless(self, course: Course) -> bool:
         """Whether a library fails to start at all on this transport with these options."""

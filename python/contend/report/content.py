@@ -10,35 +10,28 @@ import json
 import tempfile
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 from contend.errors import ContendError, InputError
 from contend.paths import version
 from contend.report import source
 from contend.report.texts import label
 from contend.report.timeline import Window, choose_window
+from contend.speedups import BUDGET_S
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from contextlib import AbstractContextManager
 
     from contend.axes import Located
+    from contend.explanation import Progress
     from contend.report.source import ExplanationFile
     from contend.results import PointResult, Results
     from contend.scenario import Point, ResolvedScenario
     from contend.trace_plot import Stretch
 
-# Processor time that virtual speed-ups may take where nobody asked for them: large points can take hours.
-_SPEEDUPS_S = 300.0
 # A trace that takes a second or two to read back; some 7000 messages.
 _TRACE_MB = 40.0
-
-
-class Progress(Protocol):
-    """Shows how far something is."""
-
-    def advance(self, amount: float) -> None:
-        """Says that more is done."""
 
 
 # A title and the sum of all amounts, to something that shows how far it is.
@@ -51,12 +44,13 @@ class Wishes:
 
     `at` chooses the point that is explained and drawn over time, by parameters of the sweep; the last one that fits.
     `simulate` allows simulating; without it only what a folder holds is shown. `speedups` asks for the effect of every
-    cost; None: where it takes minutes. `window` is in simulated us.
+    cost, which may take about `budget_s`. `window` is in simulated us.
     """
 
     at: Sequence[tuple[str, str]] = ()
     simulate: bool = True
-    speedups: bool | None = None
+    speedups: bool = True
+    budget_s: float = BUDGET_S
     window: Window = field(default_factory=Window)
     jobs: int = 1
 
@@ -74,6 +68,8 @@ class Content:
     stretch: Stretch | None
     remarks: list[str]
     """What a reader must know about how the report was made."""
+    interrupted: bool = False
+    """Whether Ctrl-C ended the virtual speed-ups early."""
 
 
 def read_folder(folder: Path, wishes: Wishes, watch: Watch) -> Content:
@@ -103,6 +99,8 @@ def read_folder(folder: Path, wishes: Wishes, watch: Watch) -> Content:
         chosen_is_explained = explanation.parameters == chosen.parameters
         if not chosen_is_explained:
             remarks.append(f"{source.EXPLANATION} of the folder explains the point {label(explanation.parameters)}.")
+        remarks += explanation.remarks
+    interrupted = False
     if wishes.simulate and (explanation is None or stretch is None):
         try:
             with tempfile.TemporaryDirectory(prefix="contend-") as temporary:
@@ -115,7 +113,8 @@ def read_folder(folder: Path, wishes: Wishes, watch: Watch) -> Content:
             explanation = explanation or made.explanation
             stretch = stretch or made.stretch
             remarks += made.remarks
-    return Content(results, chosen, {}, explanation, stretch, remarks)
+            interrupted = made.interrupted
+    return Content(results, chosen, {}, explanation, stretch, remarks, interrupted)
 
 
 def of_scenario(resolved: ResolvedScenario, results: Results, wishes: Wishes, watch: Watch) -> Content:
@@ -134,7 +133,7 @@ def of_scenario(resolved: ResolvedScenario, results: Results, wishes: Wishes, wa
     """
     chosen = results.points[choose_point(results.points, wishes.at)]
     made = _simulate(resolved, chosen, wishes, watch, explain=True, trace=True)
-    return Content(results, chosen, resolved.origins, made.explanation, made.stretch, made.remarks)
+    return Content(results, chosen, resolved.origins, made.explanation, made.stretch, made.remarks, made.interrupted)
 
 
 def choose_point(points: Sequence[Located], at: Sequence[tuple[str, str]]) -> int:
@@ -159,6 +158,7 @@ class _Made:
     explanation: ExplanationFile | None = None
     stretch: Stretch | None = None
     remarks: list[str] = field(default_factory=list)
+    interrupted: bool = False
 
 
 def _resolve_again(results: Results, folder: Path) -> ResolvedScenario:
@@ -185,39 +185,23 @@ def _simulate(
         raise InputError(f"its sweep has no point {label(chosen.parameters)}")
     if explain:
         from contend.explanation import explain as explain_point
-        from contend.explanation import total_weight
+        from contend.runner import total_weight
 
-        speedups = wishes.speedups
-        if speedups is None:
-            takes_s = _speedups_take(point, chosen)
-            speedups = takes_s <= _SPEEDUPS_S
-            if not speedups:
-                made.remarks.append(
-                    "What each cost is worth is left out: simulating this point again with every cost lowered would "
-                    f"take about {takes_s / 60:.0f} minutes of processor time. --speedups does it, --at chooses "
-                    "another point."
-                )
-        total = total_weight(point, speedups=speedups)
         try:
-            with watch(f"explaining {resolved.name}", total) as progress:
+            with watch(f"explaining {resolved.name}", total_weight([point])) as progress:
                 explanation = explain_point(
-                    resolved, point, jobs=wishes.jobs, speedups=speedups, progress=progress.advance
-                )
+                    resolved, point, jobs=wishes.jobs, speedups=wishes.speedups, budget_s=wishes.budget_s,
+                    progress=progress,
+                )  # fmt: skip
         except InputError as error:
             made.remarks.append(f"Nothing is explained: {error}.")
         else:
             made.explanation = source.parse_explanation(explanation.json_bytes())
-            made.remarks += _disagreement(chosen, made.explanation)
+            made.remarks += [*explanation.remarks, *_disagreement(chosen, made.explanation)]
+            made.interrupted = explanation.interrupted
     if trace:
         made.stretch = _trace(point, wishes.window)
     return made
-
-
-def _speedups_take(point: Point, chosen: PointResult) -> float:
-    """About how long simulating the point with every cost lowered takes, in s of one core."""
-    from contend.explanation import changes
-
-    return chosen.wall_s * point.replications * sum(len(variants) for _, variants in changes(point))
 
 
 def _disagreement(chosen: PointResult, explanation: ExplanationFile) -> list[str]:

@@ -183,6 +183,7 @@ class ExplanationFile(_Checked):
     queues: list[QueueEntry]
     interface_stages: list[StageEntry]
     speedups: list[SpeedupEntry]
+    remarks: list[str] = []
 
     @property
     def rate(self) -> RateEntry | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -18,8 +19,14 @@ _LEAST_SLICES = 250
 _FIRST_LENGTH_US = 100.0
 _SHORTEST_US = 1.0
 _LONGEST_US = 2000.0
-# How far into what the trace has of the timed part: behind the burst in which it begins.
+# How far into what the trace has of the timed part one looks first: behind the burst in which it begins.
 _SHARE = 0.4
+# Phases of trace events that follow a message: it starts, moves on, ends.
+_MESSAGE_STEPS = frozenset("stf")
+_ROUNDING_US = 1e-6
+_QUARTERS = 4
+# A stretch is good enough with this share of the messages of the liveliest one.
+_LIVELY = 0.5
 
 
 @dataclass(frozen=True)
@@ -31,7 +38,7 @@ class Window:
 
 
 def choose_window(document: JsonObject, window: Window) -> Stretch:
-    """A stretch of the timed part, or of the end where the trace does not reach that far.
+    """A stretch of the timed part in which messages are under way, or of the warm-up where the trace ends before.
 
     Args:
         document: A trace.
@@ -49,11 +56,12 @@ def choose_window(document: JsonObject, window: Window) -> Stretch:
     first = max(begins, default=0.0)
     if first >= last:
         first = 0.0
-    begin = first + _SHARE * (last - first) if window.begin is None else window.begin
-    if window.end is not None:
-        shown = stretch(document, begin, window.end)
+    if window.begin is None:
+        steps = [event["ts"] for event in document["traceEvents"] if event["ph"] in _MESSAGE_STEPS]
+        begin = _begin(spans, steps, first + _SHARE * (last - first), last)
     else:
-        shown = stretch(document, begin, begin + _length(spans, begin))
+        begin = window.begin
+    shown = stretch(document, begin, begin + _length(spans, begin) if window.end is None else window.end)
     count = sum(len(track.slices) for track in shown.tracks)
     if count > _TOO_MANY_SLICES:
         raise InputError(
@@ -62,6 +70,38 @@ def choose_window(document: JsonObject, window: Window) -> Stretch:
     if not count:
         raise InputError(f"nothing happens in the trace from {shown.begin:g} us to {shown.end:g} us")
     return shown
+
+
+def _begin(spans: list[tuple[float, float]], steps: list[float], usual: float, last: float) -> float:
+    """Where messages are under way, as near as possible to the usual place: large designs spend much time in barriers.
+
+    That may be in the warm-up, where a trace ends soon after it.
+
+    Args:
+        spans: When something begins and ends.
+        steps: When a message is sent, moves on, or arrives.
+        usual: Where one would look.
+        last: The end of the trace.
+    """
+    begin, length, share = usual, _FIRST_LENGTH_US, _LIVELY
+    low, high = 0.0, last
+    while True:
+        # Windows begin at every quarter of their length.
+        counts: Counter[int] = Counter()
+        for time in steps:
+            newest = int(_QUARTERS * (time - begin) // length)
+            counts.update(range(newest - _QUARTERS + 1, newest + 1))
+        places = {number: begin + number * length / _QUARTERS for number in counts}
+        counts = Counter({n: counts[n] for n, at in places.items() if low <= at <= high - length + _ROUNDING_US})
+        if not counts:
+            return begin
+        enough = share * max(counts.values())
+        begin = places[min((n for n, count in counts.items() if count >= enough), key=lambda n: (abs(n), n))]
+        # As much as a page can show is shorter where much happens: its liveliest part, then.
+        fitting = _length(spans, begin)
+        if fitting >= length:
+            return begin
+        low, high, length, share = begin, begin + length, fitting, 1.0
 
 
 def _length(spans: list[tuple[float, float]], begin: float) -> float:

@@ -5,6 +5,7 @@
 #include <cctype>
 #include <map>
 #include <sstream>
+#include <string_view>
 
 namespace contend::native {
 
@@ -43,7 +44,22 @@ bool number_type(MPI_Datatype type) {
          type == MPI_INT;
 }
 
-Counters::Kind kind_of(int variable_class) {
+/// Open MPI declares all its software performance counters as sizes: their names tell which are sums.
+Counters::Kind kind_of_spc(const std::string& event) {
+  constexpr std::string_view queue = "_IN_QUEUE";
+  if (event.rfind("MAX_", 0) == 0) {
+    return Counters::Kind::high_watermark;
+  }
+  const bool is_length =
+      event.size() > queue.size() && event.compare(event.size() - queue.size(), queue.size(), queue) == 0;
+  return is_length ? Counters::Kind::level : Counters::Kind::total;
+}
+
+Counters::Kind kind_of(const std::string& name, int variable_class) {
+  constexpr std::string_view spc = "OMPI_SPC_";
+  if (const auto at = name.find(spc); at != std::string::npos) {
+    return kind_of_spc(name.substr(at + spc.size()));
+  }
   switch (variable_class) {
   case MPI_T_PVAR_CLASS_COUNTER:
   case MPI_T_PVAR_CLASS_AGGREGATE:
@@ -128,7 +144,7 @@ void Counters::open(int index, const std::string& filter) {
   if (continuous == 0) {
     MPI_T_pvar_start(session_, handle);
   }
-  variables_.push_back({name.data(), kind_of(variable_class), type, handle, 0});
+  variables_.push_back({name.data(), kind_of(name.data(), variable_class), type, handle, 0});
 }
 
 double Counters::value_of(const Variable& variable) const {

@@ -8,21 +8,30 @@
 
 namespace contend::native {
 
+namespace {
+
+// A trial is to take a quarter of a repetition, and is believed from a tenth on.
+constexpr double trial_share = 0.25;
+constexpr double believed_share = 0.1;
+constexpr int most_trials = 4;
+
+} // namespace
+
 TimedRun::TimedRun(int threads, TimedRunParameters parameters, std::function<void(int, std::int64_t)> iterate,
                    std::function<void(int)> meet)
     : parameters_(parameters), iterate_(std::move(iterate)), meet_(std::move(meet)), barrier_(threads),
-      ends_ns_(static_cast<std::size_t>(threads)) {}
+      ends_ns_(static_cast<std::size_t>(threads)), warmup_iterations_(parameters.warmup_iterations) {
+  result_.iterations = parameters_.iterations;
+}
 
 void TimedRun::run_thread(int thread) {
   warm_up(thread);
   meet_(thread);
-  if (thread == 0) {
-    agree_on_iterations();
+  if (parameters_.target_seconds > 0 && parameters_.warmup_iterations > 0) {
+    find_iterations(thread);
   }
-  barrier_.wait();
-  ends_ns_[static_cast<std::size_t>(thread)].reserve(static_cast<std::size_t>(result_.iterations));
   for (std::int64_t repetition = 0; repetition < parameters_.repetitions; ++repetition) {
-    repeat(thread, parameters_.warmup_iterations + repetition * result_.iterations);
+    repeat(thread, warmup_iterations_ + repetition * result_.iterations);
   }
 }
 
@@ -37,24 +46,58 @@ void TimedRun::warm_up(int thread) {
     iterate_(thread, iteration);
   }
   if (thread == 0 && parameters_.warmup_iterations > 0) {
-    measured_warmup_ = parameters_.warmup_iterations - half;
-    measured_warmup_s_ = seconds(now_ns() - start_ns);
+    iteration_s_ = seconds(now_ns() - start_ns) / static_cast<double>(parameters_.warmup_iterations - half);
   }
 }
 
-void TimedRun::agree_on_iterations() {
-  result_.iterations = parameters_.iterations;
-  if (parameters_.target_seconds > 0 && measured_warmup_ > 0) {
-    const double wanted = parameters_.target_seconds * static_cast<double>(measured_warmup_) / measured_warmup_s_;
-    result_.iterations = std::max<std::int64_t>(
-        1, static_cast<std::int64_t>(std::min(wanted, static_cast<double>(parameters_.iterations))));
+/// Each trial is as long as the one before lets expect, until one was long enough to be believed.
+void TimedRun::find_iterations(int thread) {
+  if (thread == 0) {
+    plan_trial();
   }
+  barrier_.wait();
+  while (is_trying_) {
+    repeat(thread, warmup_iterations_);
+    if (thread == 0) {
+      judge_trial();
+    }
+    barrier_.wait();
+  }
+}
+
+void TimedRun::plan_trial() {
+  result_.iterations = iterations_in(trial_share * parameters_.target_seconds);
   MPI_Bcast(&result_.iterations, 1, MPI_INT64_T, 0, MPI_COMM_WORLD);
+  is_trying_ = true;
+}
+
+void TimedRun::judge_trial() {
+  warmup_iterations_ += result_.iterations;
+  // The same on every process: note_repetition made it common.
+  const double took_s = result_.elapsed_s.back();
+  result_.elapsed_s.pop_back();
+  result_.iteration_s.pop_back();
+  iteration_s_ = took_s / static_cast<double>(result_.iterations);
+  const bool is_believed = took_s >= believed_share * parameters_.target_seconds;
+  const bool is_largest = result_.iterations >= parameters_.iterations;
+  if (++trials_ < most_trials && !is_believed && !is_largest) {
+    plan_trial();
+    return;
+  }
+  is_trying_ = false;
+  result_.iterations = iterations_in(parameters_.target_seconds);
+  MPI_Bcast(&result_.iterations, 1, MPI_INT64_T, 0, MPI_COMM_WORLD);
+}
+
+std::int64_t TimedRun::iterations_in(double length_s) const {
+  const double wanted = std::min(length_s / iteration_s_, static_cast<double>(parameters_.iterations));
+  return std::max<std::int64_t>(1, static_cast<std::int64_t>(wanted));
 }
 
 void TimedRun::repeat(int thread, std::int64_t first_iteration) {
   std::vector<std::int64_t>& ends = ends_ns_[static_cast<std::size_t>(thread)];
   ends.clear();
+  ends.reserve(static_cast<std::size_t>(result_.iterations));
   meet_(thread);
   const std::int64_t start_ns = now_ns();
   for (std::int64_t iteration = 0; iteration < result_.iterations; ++iteration) {

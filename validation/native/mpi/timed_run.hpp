@@ -26,6 +26,9 @@ struct TimedRunResult {
 };
 
 /// The threads of this process. Every thread of every process calls `run_thread` with the same parameters.
+///
+/// Where a length is asked for, trials of a fraction of it follow the warm-up and tell how many iterations a repetition
+/// needs: a few iterations do not, because threads fall into another rhythm than they start with.
 class TimedRun {
 public:
   /// `iterate(thread, iteration)` runs an iteration, `meet(thread)` waits for all threads of all processes.
@@ -33,25 +36,30 @@ public:
            std::function<void(int)> meet);
 
   void run_thread(int thread);
-  /// Iterations so far with the warm-up; every thread has run as many.
+  /// Iterations so far with warm-up and trials; every thread has run as many.
   [[nodiscard]] std::int64_t iterations_run() const {
-    return parameters_.warmup_iterations + parameters_.repetitions * result_.iterations;
+    return warmup_iterations_ + parameters_.repetitions * result_.iterations;
   }
   [[nodiscard]] const TimedRunResult& result() const { return result_; }
 
 private:
   void warm_up(int thread);
-  void agree_on_iterations();
+  void find_iterations(int thread);
+  void plan_trial();
+  void judge_trial();
   void repeat(int thread, std::int64_t first_iteration);
   void note_repetition(std::int64_t start_ns);
+  [[nodiscard]] std::int64_t iterations_in(double length_s) const;
 
   TimedRunParameters parameters_;
   std::function<void(int, std::int64_t)> iterate_;
   std::function<void(int)> meet_;
   ThreadBarrier barrier_;
   std::vector<std::vector<std::int64_t>> ends_ns_; ///< by thread
-  std::int64_t measured_warmup_ = 0;
-  double measured_warmup_s_ = 0;
+  std::int64_t warmup_iterations_;                 ///< so far, with those of trials
+  int trials_ = 0;
+  bool is_trying_ = false;
+  double iteration_s_ = 0; ///< what is known of it
   TimedRunResult result_;
 };
 
