@@ -230,8 +230,13 @@ def _relative(point: MeasuredPoint, reference: float) -> MeasuredPoint:
 
 
 def replications_of(target: Target, longest: int) -> int:
-    """How many replications say what a sample is like: more where a sample is shorter than a replication could be."""
+    """How many replications say what a sample is like: more where a sample is shorter than a replication could be.
+
+    Not where they would be made of untimed iterations, which is where the points are dearest.
+    """
     iterations = _iterations(target)
+    if iterations < int(target.config["workload"].get("warmup_iterations") or 0):
+        return _FEWEST_REPLICATIONS
     return round(min(max(_FEWEST_REPLICATIONS * longest / iterations, _FEWEST_REPLICATIONS), _MOST_REPLICATIONS))
 
 
