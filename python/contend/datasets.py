@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import math
+import statistics
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -33,7 +34,9 @@ _NORMAL_95 = 1.959964
 class MeasuredPoint:
     """One point of a dataset: clean samples of one metric, and what they say together.
 
-    `samples` are in `unit`; `spread` is None where no launch gave a sample, and `outcome` says why.
+    `samples` are in `unit`; `spread` is None where no launch gave a sample, and `outcome` says why. `iterations` are
+    those of a sample, and `iteration_range_s` the interquartile range of their times within a launch, where these are
+    known.
     """
 
     parameters: dict[str, Scalar]
@@ -42,6 +45,8 @@ class MeasuredPoint:
     samples: tuple[float, ...]
     spread: Spread | None
     outcome: str
+    iterations: int | None = None
+    iteration_range_s: float | None = None
 
     @property
     def median(self) -> float:
@@ -202,7 +207,37 @@ def _point(path: Path, where: str, point: object) -> MeasuredPoint:
                 f"{path}: {where}/{metric}/samples/{index}: found {json.dumps(sample)}; allowed: a positive number"
             )
     groups, kept = _by_launch(path, f"{where}/{metric}", entry, samples)
-    return MeasuredPoint(parameters, metric, str(entry.get("unit", "")), tuple(kept), spread(groups), outcome)
+    return MeasuredPoint(
+        parameters, metric, str(entry.get("unit", "")), tuple(kept), spread(groups), outcome,
+        _iterations(point), _iteration_range(point),
+    )  # fmt: skip
+
+
+def _launches(point: JsonObject) -> list[JsonObject]:
+    launches = point.get("per_launch")
+    return [launch for launch in launches if isinstance(launch, dict)] if isinstance(launches, list) else []
+
+
+def _iterations(point: JsonObject) -> int | None:
+    """The median over the samples: the benchmark chooses them by time, so that points of a dataset differ."""
+    found = [
+        count
+        for launch in _launches(point)
+        for count in (launch.get("iterations") or [])
+        if isinstance(count, int) and not isinstance(count, bool) and count > 0
+    ]
+    return round(statistics.median(found)) if found else None
+
+
+def _iteration_range(point: JsonObject) -> float | None:
+    """The median over the launches."""
+    times = [launch.get("iteration_s") for launch in _launches(point)]
+    found = [
+        float(one["p75"]) - float(one["p25"])
+        for one in times
+        if isinstance(one, dict) and all(isinstance(one.get(key), int | float) for key in ("p25", "p75"))
+    ]
+    return statistics.median(found) if found else None
 
 
 def _by_launch(

@@ -46,7 +46,7 @@ public:
   }
 
 private:
-  static constexpr std::size_t near_capacity = 32;
+  static constexpr std::size_t near_capacity = 48;
 
   /// The later half goes to the heap.
   void spill() {

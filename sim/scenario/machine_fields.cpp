@@ -193,8 +193,10 @@ Section tcp_fields() {
   s.field("send_call", &P::send_call, any_time, "CPU: a send, with the packet's way to the peer's socket");
   s.field("full_send_call", &P::full_send_call, any_time, "CPU: a send that finds the buffers full");
   s.field("receive_call", &P::receive_call, any_time, "CPU: a receive that finds data");
-  s.field("contended_send", &P::contended_send, any_time,
-          "CPU: a send on top, when the peer has looked for data on another core since the last one");
+  s.field(
+      "contended_send", &P::contended_send, any_time,
+      "CPU: mean of an exponential delay of a send when the peer has looked for data on another core since the last "
+      "one");
   s.field("poll_call", &P::poll_call, any_time, "CPU: asking which sockets have data");
   s.field("poll_socket", &P::poll_socket, any_time, "CPU: each socket on top, where the call looks at all of them");
   s.field("dispatch", &P::dispatch, any_time, "CPU: from a readable socket to the transport's receive function");

@@ -15,7 +15,7 @@ from contend.accuracy.comparisons import comparisons, find_comparison, regenerat
 from contend.accuracy.document import as_markdown, html_section
 from contend.accuracy.page import accuracy_page
 from contend.accuracy.pictures import pictures
-from contend.accuracy.predict import Predicted, as_ratios, residual_spread, together
+from contend.accuracy.predict import Predicted, as_ratios, median_sample, residual_spread
 from contend.accuracy.scores import baseline_summaries, knee_agreement, knees, rankings, result_json, summary, tau_of
 from contend.calibrate.problem import Target, Unpredicted
 from contend.datasets import Dataset, read_dataset
@@ -53,11 +53,18 @@ def test_errors_and_coverage_are_those_of_the_definition(tmp_path: Path) -> None
     assert found["coverage_95"] == pytest.approx(2 / 3, abs=1e-3)
 
 
-def test_replications_count_by_their_time() -> None:
+def test_replications_of_a_long_sample_count_by_their_time() -> None:
     # A second at 300 and three at 100 messages per second: 600 messages in 4 s, whatever the order.
-    assert together([300.0, 100.0]) == pytest.approx(600 / 4)
-    assert together([math.nan, 200.0, 200.0]) == pytest.approx(200.0)
-    assert math.isnan(together([math.nan]))
+    assert median_sample([300.0, 100.0], 2, 1) == pytest.approx(600 / 4)
+    assert median_sample([math.nan, 200.0, 200.0], 5, 1) == pytest.approx(200.0)
+    assert math.isnan(median_sample([math.nan], 1, 1))
+
+
+def test_the_median_of_short_samples_is_that_of_the_replications() -> None:
+    rates = [100.0, 300.0, 301.0, 302.0, 120.0]
+    assert median_sample(rates, 1, 1) == 300.0
+    # Three at a time have two states in them, and are between the median and the rate of all.
+    assert 1 / np.mean(1 / np.array(rates)) < median_sample(rates, 3, 1) < 300.0
 
 
 def test_without_a_posterior_residuals_tell_the_discrepancy(tmp_path: Path) -> None:

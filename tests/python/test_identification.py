@@ -289,3 +289,42 @@ def test_no_step_is_said_so(tmp_path: Path, times: dict[int, float], reason: str
     found, skipped = vm_identified(tmp_path, woken(times))
     assert "machine.scheduler.short_sleep" not in found
     assert reason in skipped["machine.scheduler.short_sleep"].reason
+
+
+def iterations(quartiles: list[tuple[float, float]], pairs: int = 1) -> dict[str, Any]:
+    point = {"parameters": {"pairs": pairs}, "message_rate": metric(4e5, 4.1e5), "per_launch": [
+        {"iterations": [1000, 900], "iteration_s": {"p25": low, "p75": high}} for low, high in quartiles
+    ]}  # fmt: skip
+    return dataset("streams", {"kind": "multirate", "window": 64, "iterations": 3}, [point])
+
+
+def identified_from(folder: Path, document: dict[str, Any]) -> tuple[dict[str, Identified], dict[str, Skipped]]:
+    found, skipped = identify(read_datasets([write(folder, document)]), PROFILES.load("vm-2core")[1])
+    return {one.rule.path: one for one in found}, {one.rule.path: one for one in skipped}
+
+
+def test_the_spread_of_iterations_is_that_of_independent_messages(tmp_path: Path) -> None:
+    # Quartiles of a normal distribution are 1.349 deviations apart; 64 messages have 8 times the deviation of one.
+    found, _ = identified_from(tmp_path, iterations([(300e-6, 310e-6), (300e-6, 320e-6), (300e-6, 311e-6)]))
+    one = found["machine.tcp.contended_send"]
+    assert one.value == pytest.approx(11e-6 / 1.349 / 8, rel=1e-3)
+    assert one.low < one.value < one.high
+    assert one.scope == "alib/tcp"
+
+
+def test_only_sockets_have_sends_beside_a_poller(tmp_path: Path) -> None:
+    found, skipped = identified_from(tmp_path, iterations([(300e-6, 310e-6)]) | {"transport": "shm"})
+    assert "machine.tcp.contended_send" not in found | skipped
+    found, skipped = identified_from(tmp_path, iterations([(300e-6, 310e-6)], pairs=2))
+    assert "no times of iterations" in skipped["machine.tcp.contended_send"].reason
+
+
+def test_a_point_has_as_many_iterations_as_its_samples(tmp_path: Path) -> None:
+    document = iterations([(300e-6, 310e-6)])
+    (found,) = read_datasets([write(tmp_path, document)])
+    (point,) = found.points
+    assert point.iterations == 950
+    assert point.iteration_range_s == pytest.approx(10e-6)
+    for most, expected in ((7, 7), (2000, 950), (None, 950)):
+        layers = scenario_layers(mapping(), found, point, iterations=most)
+        assert layers["workload"]["iterations"] == expected

@@ -1,6 +1,7 @@
 """Predictions of measured points with intervals.
 
-The prediction itself is what the profile's values give over several replications together. The interval comes from
+The prediction itself is what the profile's values give for what was measured: the median of samples of so many
+iterations. The interval comes from
 draws of the parameters, each simulated with random numbers of its own, and from the discrepancy that the calibration
 found: it is one for the measured median, so the measurement's own error is in it too. A profile without posterior gives
 draws from the ranges of its values, and its fit's residuals tell the discrepancy.
@@ -38,7 +39,9 @@ if TYPE_CHECKING:
 
 _NOISE_DRAWS = 64
 _RANGE_DRAWS = 24
-_REPLICATIONS = tuple(range(100, 105))
+_FIRST_REPLICATION = 100
+_FEWEST_REPLICATIONS, _MOST_REPLICATIONS = 5, 30
+_RESAMPLED = 2000
 _NO_PRICES = "topology"
 _MEDIAN_TO_DEVIATION = 1.4826  # of a normal distribution's absolute deviations
 
@@ -154,22 +157,21 @@ def predict(
     record = profile.get("calibration") or {}
     stored = _stored_draws(record)
     tasks: list[Task] = []
-    plan: list[tuple[Target, int, list[float]]] = []
+    plan: list[tuple[Target, int, int, list[float]]] = []
     for target in problem.targets:
         chosen = next((one for one in stored if one.apply_to(target.dataset)), None)
         configs, discrepancy = _configs(profile, target, chosen, draws, seed)
-        tasks += [Task(json.dumps(target.config), r, target.metric) for r in _REPLICATIONS]
+        own = replications_of(target, builder.longest(target.dataset, target.point))
+        first = _FIRST_REPLICATION
+        tasks += [Task(json.dumps(target.config), r, target.metric) for r in range(first, first + own)]
         tasks += [Task(json.dumps(config), index, target.metric) for index, config in enumerate(configs)]
-        plan.append((target, len(configs), discrepancy))
+        plan.append((target, own, len(configs), discrepancy))
     found = evaluator.run(tasks)
     results, at = [], 0
-    for target, count, discrepancy in plan:
-        own, drawn = (
-            found[at : at + len(_REPLICATIONS)],
-            found[at + len(_REPLICATIONS) : at + len(_REPLICATIONS) + count],
-        )
-        at += len(_REPLICATIONS) + count
-        mean = together(own)
+    for target, own, count, discrepancy in plan:
+        rates, drawn = found[at : at + own], found[at + own : at + own + count]
+        at += own + count
+        mean = median_sample(rates, _length_of_sample(target), seed)
         if not math.isfinite(mean):
             problem.unpredicted.append(_failed(target))
             continue
@@ -227,19 +229,46 @@ def _relative(point: MeasuredPoint, reference: float) -> MeasuredPoint:
     return replace(point, unit="ratio to the first point", samples=samples, spread=scaled)
 
 
-def together(rates: Sequence[float]) -> float:
-    """The rate of replications one after the other: all messages over all time.
+def replications_of(target: Target, longest: int) -> int:
+    """How many replications say what a sample is like: more where a sample is shorter than a replication could be.
 
-    A measured sample is several times longer than a replication. Where threads change between two states it
-    has both in it, in proportion to their time.
+    Not where they would be made of untimed iterations, which is where the points are dearest.
+    """
+    iterations = _iterations(target)
+    if iterations < int(target.config["workload"].get("warmup_iterations") or 0):
+        return _FEWEST_REPLICATIONS
+    return round(min(max(_FEWEST_REPLICATIONS * longest / iterations, _FEWEST_REPLICATIONS), _MOST_REPLICATIONS))
+
+
+def _iterations(target: Target) -> int:
+    return max(1, int(target.config["workload"].get("iterations") or 1))
+
+
+def _length_of_sample(target: Target) -> int:
+    """How many replications are as long as a measured sample; as many as there are where that is not known."""
+    measured = target.point.iterations
+    return _MOST_REPLICATIONS if measured is None else max(1, round(measured / _iterations(target)))
+
+
+def median_sample(rates: Sequence[float], length: int, seed: int) -> float:
+    """The median of samples that are as long as `length` replications one after the other.
+
+    Where threads change between a fast and a slow state, a long sample has both in it, in proportion to their time,
+    and a short one the one or the other; the median of short ones is not their mean.
     """
     finite = np.array([rate for rate in rates if math.isfinite(rate)])
-    return float(1 / np.mean(1 / finite)) if len(finite) else math.nan
+    if not len(finite):
+        return math.nan
+    if length >= len(finite):
+        return float(1 / np.mean(1 / finite))  # all messages over all time
+    stream = np.random.default_rng(seed)
+    samples = 1 / stream.choice(1 / finite, (_RESAMPLED, length)).mean(axis=1)
+    return float(np.median(samples))
 
 
 def simulations_needed(count: int, draws: int) -> int:
     """How many simulations `count` points take, about."""
-    return count * (len(_REPLICATIONS) + draws)
+    return count * (_FEWEST_REPLICATIONS + draws)
 
 
 def _failed(target: Target) -> Unpredicted:

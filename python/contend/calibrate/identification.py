@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from contend.jsontypes import JsonObject
 
 _NORMAL_95 = 1.959964
+# Between the quartiles of a normal distribution, in standard deviations.
+_QUARTILES = 1.348980
 # Why rules for parts of a machine that a profile may leave out find nothing.
 NO_PARAMETER = "the base profile has no such parameter"
 # A guided parameter may be wrong by this factor either way.
@@ -60,7 +62,8 @@ class Rule:
     The value is `scale` times (the reading of `select`, minus those of `minus`, minus `costs`: other parameters with
     how often they are paid); with `over` it is the slope over that parameter of the points instead; with `rate` the
     parameter's number of bytes over the time; with `step` the value of that parameter, in `scale` s, at which the
-    time jumps. `isolates`: see the module.
+    time jumps; with `window` the standard deviation of each of an iteration's messages, from the interquartile range of
+    the times of iterations. `transports`: for no others. `isolates`: see the module.
     """
 
     path: str
@@ -73,6 +76,8 @@ class Rule:
     over: str | None = None
     rate: str | None = None
     step: str | None = None
+    window: bool = False
+    transports: tuple[str, ...] = ()
     isolates: bool = True
 
 
@@ -138,6 +143,9 @@ RULES: tuple[Rule, ...] = (
     Rule("machine.tcp.send_call", "library-transport", _call("isend", message_size=0),
          "what MPI_Isend of 0 bytes costs more than over shared memory",
          minus=(_call("isend", "shm", message_size=0),), isolates=False),
+    Rule("machine.tcp.contended_send", "library-transport", Select("multirate", {"pairs": 1}),
+         "the spread of the times of iterations with one pair, as that of so many independent sends beside a receiver "
+         "that polls", window=True, transports=("tcp", "tcp-veth")),
     Rule("machine.tcp.poll_call", "library-transport", _call("test_empty"),
          "what MPI_Test for which nothing comes costs more than over shared memory",
          minus=(_call("test_empty", "shm"),), isolates=False),
@@ -224,7 +232,7 @@ def _contexts(
     machine = next(iter(machines)) if len(machines) == 1 else ""
     contexts: dict[str, _Context] = {}
     for dataset in datasets:
-        if dataset.kind == rule.select.kind:
+        if dataset.kind == rule.select.kind and (not rule.transports or dataset.transport in rule.transports):
             library = None if rule.scope in {"machine", "transport"} else dataset.library_key
             transport = None if rule.scope in {"machine", "library"} else dataset.transport
             scope = scope_key(rule.scope, dataset)
@@ -244,7 +252,9 @@ def _apply(rule: Rule, scope: str, context: _Context) -> Identified:
         below, above, count = _step(rule, context, used)
         low, high = rule.scale * below, rule.scale * above
         return Identified(rule, scope, math.sqrt(low * high), low, high, "time", tuple(sorted(used)), count)
-    if rule.over is not None:
+    if rule.window:
+        reading = _spread_of_messages(rule, context, used)
+    elif rule.over is not None:
         reading = _slope(rule, context, used)
     else:
         reading = _read(rule.select, rule, context, used)
@@ -304,6 +314,19 @@ def _read(select: Select, rule: Rule, context: _Context, used: set[str]) -> Read
     own = statistics.fmean(point.log_error for _, point in points) * value / math.sqrt(len(points))
     among = statistics.stdev(values) / math.sqrt(len(values)) if len(values) > 1 else 0.0
     return Reading(value, max(own, among), len(points))
+
+
+def _spread_of_messages(rule: Rule, context: _Context, used: set[str]) -> Reading:
+    """The median over all points, as in `_read`."""
+    found = []
+    for dataset, point in _points(rule.select, rule, context, used):
+        window = (dataset.workload | point.parameters).get("window")
+        if isinstance(window, int) and window > 0 and point.iteration_range_s is not None:
+            found.append(point.iteration_range_s / _QUARTILES / math.sqrt(window))
+    if not found:
+        raise InputError("no times of iterations were measured")
+    among = statistics.stdev(found) / math.sqrt(len(found)) if len(found) > 1 else found[0] / 2
+    return Reading(statistics.median(found), among, len(found))
 
 
 def _step(rule: Rule, context: _Context, used: set[str]) -> tuple[float, float, int]:

@@ -186,8 +186,10 @@ def scenario_layers(
             _merge(document, case.layers)
     for name, value in options.items():
         _apply_option(mapping, document, name, value)
-    if iterations is not None and "iterations" in workload:
-        workload["iterations"] = min(int(workload["iterations"]), iterations)
+    if "iterations" in workload:
+        # Those of the dataset are one point's where the benchmark chose them by time.
+        measured = point.iterations or int(workload["iterations"])
+        workload["iterations"] = measured if iterations is None else min(measured, iterations)
     if isinstance(size := workload.get("message_size"), int):
         workload["message_size"] = f"{size} B"
     document["workload"] = workload

@@ -21,7 +21,7 @@ from contend.calibrate.mapping import Mapping, get_path
 from contend.calibrate.posterior import NotConvergedError, Posterior, sample
 from contend.calibrate.problem import MACHINE, STEPS_PER_OPERATION, Builder, Problem
 from contend.calibrate.search import Fit, History, Screening, places_of_search, screen, search
-from contend.calibrate.split import Split, split_points
+from contend.calibrate.split import Split, calibration_side, split_points
 from contend.errors import InputError
 from contend.prices import exact_price
 
@@ -150,9 +150,9 @@ def calibrate(  # noqa: PLR0917 - all of one stage
     begin = time.monotonic()
     base = copy.deepcopy(profile)
     base.pop("calibration", None)
-    identified, skipped = identify(datasets, base)
-    known = with_identified(base, identified)
     fitted, held_out = split_points(datasets, split)
+    identified, skipped = identify(calibration_side(datasets, split), base)
+    known = with_identified(base, identified)
     # Guided parameters are fitted, within the range that their rule gives.
     isolated = [(one.rule.path, one.scope) for one in identified if one.rule.isolates]
     problem = Builder(
@@ -257,8 +257,10 @@ def _fit_part(  # noqa: PLR0917 - all of one stage
         return part
     reduced = problem.restricted(kept, problem.base)
     history = History()
+    # A point that changes between two states by chance says little of the prices, however well it was measured.
+    noise = _total_noise(reduced, evaluator, reduced.base)
     fit = search(
-        reduced, evaluator, history, starts=options.starts, seed=options.seed, deadline=deadline,
+        reduced, evaluator, history, noise, starts=options.starts, seed=options.seed, deadline=deadline,
         say=lambda text: reporter.say(f"part {label}: fit, {text}"),
     )  # fmt: skip
     used = evaluator.simulated + evaluator.found - before

@@ -159,7 +159,7 @@ class Problem:
         return Task(json.dumps(config), replication, target.metric)
 
     def simulate(self, evaluator: Evaluator, places: Sequence[Vector], replications: Sequence[int] = (0,)) -> Vector:
-        """Logarithms of the predictions, [place, target], means over replications. NaN where a simulation failed.
+        """Logarithms of the predictions, [place, target], replications one after the other. NaN where one failed.
 
         All places get the same random numbers (those of the replications), so that differences are the parameters'.
         """
@@ -171,7 +171,7 @@ class Problem:
         ]
         found = np.array(evaluator.run(tasks), dtype=float)
         shaped = found.reshape(len(places), len(self.targets), len(replications))
-        return np.asarray(np.log(shaped.mean(axis=2)), dtype=float)
+        return np.asarray(-np.log(np.mean(1 / shaped, axis=2)), dtype=float)
 
     def restricted(self, kept: Sequence[int], place: Vector) -> Problem:
         """The problem with some parameters only; the others stay where `place` has them."""
@@ -267,8 +267,13 @@ class Builder:
         problem.targets.append(Target(dataset, point, config, tuple(unknowns), metric, mapping.stand_in))
 
     def _config(self, mapping: Mapping, profile: Path, dataset: Dataset, point: MeasuredPoint) -> JsonObject:
-        iterations = self._iterations(dataset, point)
-        document = scenario_layers(mapping, dataset, point, iterations=iterations)
+        longest = self.longest(dataset, point)
+        document = scenario_layers(mapping, dataset, point, iterations=longest)
+        workload = document["workload"]
+        if "warmup_iterations" in workload:
+            # A short sample is one of several: it begins as a long run goes on.
+            timed = int(workload.get("iterations") or longest)
+            workload["warmup_iterations"] = max(int(workload["warmup_iterations"]), min(timed, longest - timed))
         scopes = (self._profile.get("calibration") or {}).get("scopes") or {}
         for key in scope_keys(dataset):
             for path, entry in scopes.get(key, {}).items():
@@ -280,8 +285,8 @@ class Builder:
         (resolved,) = resolve_scenario(file).points
         return resolved.config
 
-    def _iterations(self, dataset: Dataset, point: MeasuredPoint) -> int:
-        """So many that a simulation has about the wanted number of messages, and three at least."""
+    def longest(self, dataset: Dataset, point: MeasuredPoint) -> int:
+        """The most iterations of a simulation: with about the wanted number of messages, and three at least."""
         known = dataset.workload | point.parameters
         per_iteration = 1
         for name in ("pairs", "window", "threads", "operations", "senders", "receivers"):

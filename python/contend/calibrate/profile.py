@@ -209,7 +209,12 @@ def _part_json(part: Part, draws: int, seed: int) -> JsonObject:
         document["search"] = {
             "method": "CMA-ES",
             "starts": [
-                {"misfit": round(start.misfit, 4), "places": start.places, "ended": start.reason}
+                {
+                    "misfit": round(start.misfit, 4),
+                    "checked": round(start.checked, 4),
+                    "places": start.places,
+                    "ended": start.reason,
+                }
                 for start in part.fit.starts
             ],
         }

@@ -8,7 +8,7 @@ shape to a prediction of itself.
 from __future__ import annotations
 
 import collections
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from contend.errors import InputError
@@ -120,6 +120,16 @@ def split_points(
             for point in dataset.points:
                 (fitted if split.is_fitted(dataset, point) else held_out).append((dataset, point))
     return fitted, held_out
+
+
+def calibration_side(datasets: Sequence[Dataset], split: Split) -> list[Dataset]:
+    """The datasets without the points that are held out; those of other kinds, such as microbenchmarks, as they are."""
+    return [
+        replace(dataset, points=tuple(point for point in dataset.points if split.is_fitted(dataset, point)))
+        if dataset.kind in FITTED_KINDS
+        else dataset
+        for dataset in datasets
+    ]
 
 
 def split_record(

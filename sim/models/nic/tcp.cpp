@@ -70,7 +70,8 @@ bool TcpStream::send(SimThread& self, const Envelope& envelope, std::int64_t byt
     return false;
   }
   buffered_ += bytes + parameters.packet_bytes;
-  const Duration beside = contended(self) ? parameters.contended_send : Duration{};
+  const bool beside_another = contended(self) && parameters.contended_send > Duration{};
+  const Duration beside = beside_another ? local_.contention_.exponential(parameters.contended_send) : Duration{};
   self.spend(parameters.send_call + beside + copying(parameters, bytes), Category::nic_post);
   self.leave_kernel();
   const bool same_host = &transport.host() == &remote_.transport_.host();
@@ -147,7 +148,8 @@ int TcpStream::read(SimThread& self, CompletionHandler& handler) {
 }
 
 TcpContext::TcpContext(TcpTransport& transport, ActivityListener& listener, std::string_view name)
-    : transport_(transport), listener_(listener), name_(name) {}
+    : transport_(transport), listener_(listener), name_(name),
+      contention_(transport.engine().stream(name_ + "/contention")) {}
 
 void TcpContext::look(SimThread& self) {
   const TcpParameters& parameters = transport_.parameters();

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "core/cache_line.hpp"
+#include "core/random.hpp"
 #include "models/nic/tcp_parameters.hpp"
 #include "models/nic/transport.hpp"
 
@@ -84,6 +85,7 @@ private:
   ActivityListener& listener_;
   std::string name_;
   int sockets_ = 0;
+  RandomStream contention_;      ///< between its sends and their receivers
   std::uint64_t looks_ = 0;      ///< polls so far
   int looked_on_ = -1;           ///< core of the last one
   std::deque<TcpStream*> ready_; ///< with data, in order of arrival

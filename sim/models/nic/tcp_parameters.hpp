@@ -11,8 +11,9 @@ namespace contend {
 /// is the dear one.
 struct TcpParameters {
   Duration send_call{}; ///< CPU: a send that succeeds, with the packet's way to the peer's socket
-  /// CPU: on top, when the peer has looked for data on another core since the last send: two processors work on one connection
-  /// (its lock, its queues, memory of packets that one allocates and the other frees)
+  /// CPU: mean of an exponential delay, when the peer has looked for data on another core since the last send: two processors
+  /// work on one connection (its lock, its queues, memory of packets that one allocates and the other frees), and how much they
+  /// are in each other's way depends on where the other one is
   Duration contended_send{};
   Duration full_send_call{};          ///< CPU: a send that finds the buffers full
   Duration receive_call{};            ///< CPU: a receive that finds data
