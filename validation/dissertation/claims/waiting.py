@@ -1,9 +1,9 @@
 """Waiting, testing and helping threads (chapter 4).
 
 The study's programs for this chapter are not known in detail. Two are simulated, and both are judged by the same
-statements: Multirate as in chapter 5 (window 128), and one message at a time ("blocking"). Nor is it known which code the
-legacy wait was: the study's words (a lock around progress), and what Open MPI did until 1.10 (a lock around the state of
-all requests) are both compared (docs/decisions/0008-waiting.md).
+statements: Multirate as in chapter 5 (window 128), and one message at a time ("blocking"). Nor is it known which code
+the legacy wait was: the study's words (a lock around progress), and what Open MPI did until 1.10 (a lock around the
+state of all requests) are both compared (docs/decisions/0008-waiting.md).
 """
 
 from __future__ import annotations
