@@ -42,7 +42,7 @@ def _operations(point: Point) -> int:
 
 # From a run to the number that a set reports.
 MEASURES: dict[str, Callable[[JsonObject, Point], float]] = {
-    "thread_ns": lambda result, point: _elapsed_ns(result) * point.config["workload"]["threads"] / _operations(point),
+    "thread_ns": lambda result, point: 1e9 * point.config["workload"]["threads"] / float(result["message_rate"]),
     "interval_ns": lambda result, point: _elapsed_ns(result) / _operations(point),
     "elapsed_ms": lambda result, _: float(result["elapsed_s"]) * 1e3,
     "million_per_s": lambda result, _: float(result["message_rate"]) / 1e6,

@@ -12,7 +12,7 @@ std::string CacheLine::describe() const { return "cache line '" + name_ + "'"; }
 
 Duration CacheLine::transfer_time(int core, Mode mode) const {
   const Duration arrival = host_.cache().atomic_arrival;
-  const Duration done = mode == Mode::atomic && arrival != Duration{} ? arrival : price(mode);
+  const Duration done = changes_at_once(mode) && arrival != Duration{} ? arrival : price(mode);
   if (owner_ < 0) {
     return host_.cache().l3_hit + done; // nobody has touched it yet
   }
@@ -151,7 +151,29 @@ void CacheLine::wake_watchers() {
   watchers_.clear();
 }
 
+/// Hardware threads of one core share its first-level cache: where the line arrives, a request of the other one is served
+/// before the line can be taken away again, once.
+bool CacheLine::at_sibling(const Request& request) const {
+  const int threads = host_.topology().threads_per_core;
+  return request.thread->core() / threads == owner_ / threads;
+}
+
 std::size_t CacheLine::draw_next() {
+  if (home_order_ && owner_ >= 0 && host_.topology().threads_per_core > 1) {
+    const auto sibling =
+        std::find_if(waiting_.begin(), waiting_.end(), [&](const Request& request) { return at_sibling(request); });
+    if (!served_sibling_ && sibling != waiting_.end()) {
+      served_sibling_ = true;
+      return static_cast<std::size_t>(sibling - waiting_.begin());
+    }
+    const std::size_t drawn = draw_any();
+    served_sibling_ = at_sibling(waiting_[drawn]);
+    return drawn;
+  }
+  return draw_any();
+}
+
+std::size_t CacheLine::draw_any() {
   const double bias = host_.cache().proximity_bias;
   if (waiting_.size() == 1) {
     return 0;

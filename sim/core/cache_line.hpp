@@ -43,8 +43,18 @@ public:
         return false;
       }
     }
-    atomic(self, category);
+    access(self, Mode::compare, category);
     return matches();
+  }
+  /// Writes the line after all that this core wrote before has become visible: a lock is given back.
+  void release(SimThread& self, Category category) {
+    drain(self, category);
+    access(self, Mode::store, category);
+  }
+  /// The same by an atomic operation.
+  void release_by_atomic(SimThread& self, Category category) {
+    drain(self, category);
+    access(self, Mode::atomic, category);
   }
 
   /// For a thread that has just looked at the line in vain and looks again every `turn`: the line will resume it once, at
@@ -61,7 +71,7 @@ public:
   [[nodiscard]] std::string describe() const override;
 
 private:
-  enum class Mode { load, store, atomic };
+  enum class Mode { load, store, atomic, compare };
   struct Request {
     SimThread* thread;
     Mode mode;
@@ -82,6 +92,11 @@ private:
     access_among_others(self, mode, category);
   }
   void access_among_others(SimThread& self, Mode mode, Category category);
+  void drain(SimThread& self, Category category) const {
+    if (host_.cache().release != Duration{}) {
+      self.owe(host_.cache().release, category);
+    }
+  }
   void transfer(SimThread& self, Mode mode, Category category);
   void depart(Mode mode, Duration time);
   void finish_transfer(int core, Mode mode);
@@ -96,13 +111,20 @@ private:
            (mode == Mode::load ? copies_.test(static_cast<std::size_t>(core)) : exclusive_ && owner_ == core);
   }
   [[nodiscard]] Duration price(Mode mode) const {
-    return mode == Mode::atomic ? host_.cache().atomic_hit : host_.cache().hit;
+    if (mode == Mode::compare && host_.cache().compare_hit != Duration{}) {
+      return host_.cache().compare_hit;
+    }
+    return changes_at_once(mode) ? host_.cache().atomic_hit : host_.cache().hit;
   }
+  /// Whether the access is a read-modify-write.
+  [[nodiscard]] static bool changes_at_once(Mode mode) { return mode == Mode::atomic || mode == Mode::compare; }
   /// The core has the line alone, and what takes it away has not reached it yet.
   [[nodiscard]] bool still_has(int core, TimePoint when) const { return owner_ == core && when < leaves_at_; }
   /// From the request until the access is done.
   [[nodiscard]] Duration transfer_time(int core, Mode mode) const;
   [[nodiscard]] std::size_t draw_next();
+  [[nodiscard]] std::size_t draw_any();
+  [[nodiscard]] bool at_sibling(const Request& request) const;
 
   // What a hit looks at comes first.
   const Host& host_;
@@ -110,10 +132,11 @@ private:
   bool exclusive_ = false; ///< only the owner has a copy
   bool moving_ = false;    ///< an exclusive transfer is under way
   bool home_order_;
-  int reads_ = 0;            ///< transfers for reading under way; counted in home order only
-  TimePoint leaves_at_;      ///< until then the owner has what the last departure takes away
-  TimePoint last_loss_;      ///< when a core last lost the line or had to share it
-  std::uint64_t losses_ = 0; ///< how often that happened
+  bool served_sibling_ = false; ///< since the line came to this core from another one
+  int reads_ = 0;               ///< transfers for reading under way; counted in home order only
+  TimePoint leaves_at_;         ///< until then the owner has what the last departure takes away
+  TimePoint last_loss_;         ///< when a core last lost the line or had to share it
+  std::uint64_t losses_ = 0;    ///< how often that happened
   std::uint64_t transfers_ = 0;
   std::vector<Request> waiting_;
   std::vector<Watcher> watchers_;

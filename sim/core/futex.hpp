@@ -24,7 +24,7 @@ public:
     if (!still_wanted()) {
       return false;
     }
-    sleepers_.push_back(&self);
+    sleepers_.push_back({&self, engine_.now()});
     self.wait(*this, category, Waiting::asleep);
     return true;
   }
@@ -35,14 +35,17 @@ public:
     self.settle();
     const FutexParameters& prices = host_.futex();
     const Duration call =
-        (sleepers_.empty() ? prices.empty_wake_call : sleepers_.front()->wake_call(self, prices.wake_call)) +
+        (sleepers_.empty() ? prices.empty_wake_call : sleepers_.front().thread->wake_call(self, prices.wake_call)) +
         jitter_.exponential(prices.call_jitter);
     Duration spent = call;
     int woken = 0;
     while (woken < count && !sleepers_.empty()) {
       spent += woken > 0 ? prices.wake_further : Duration{};
-      sleepers_.front()->wake_at(engine_.now() + spent, prices.wake_latency + jitter_.exponential(prices.wake_jitter),
-                                 self);
+      const Sleeper sleeper = sleepers_.front();
+      const bool deep = engine_.now() - sleeper.since >= prices.deep_after;
+      sleeper.thread->wake_at(
+          engine_.now() + spent,
+          (deep ? prices.wake_latency : prices.shallow_latency) + jitter_.exponential(prices.wake_jitter), self);
       sleepers_.pop_front();
       ++woken;
     }
@@ -54,9 +57,14 @@ public:
   [[nodiscard]] std::string describe() const override { return "futex '" + name_ + "'"; }
 
 private:
+  struct Sleeper {
+    SimThread* thread;
+    TimePoint since;
+  };
+
   Engine& engine_;
   const Host& host_;
-  std::deque<SimThread*> sleepers_;
+  std::deque<Sleeper> sleepers_;
   RandomStream jitter_;
   std::string name_;
 };

@@ -43,6 +43,12 @@ struct CacheParameters {
   /// Atomic operations are pairs of load-exclusive and store-exclusive (Arm before LSE, POWER): a comparison that fails
   /// has only read the line. False: locked instructions, which take the line whatever they find.
   bool load_linked = false;
+  /// Compare-and-swap, on a line that this core owns, of a value that it has read or changed just before: the read waits for
+  /// the atomic operation before it, and the comparison for the read. Zero: as atomic_hit.
+  Duration compare_hit{};
+  /// On top of the access that gives a lock back: what this core wrote before has to be visible first. Nothing where stores
+  /// become visible in order anyway (x86).
+  Duration release{};
 };
 
 /// Cost of sleeping and waking through the kernel (futex).
@@ -57,6 +63,10 @@ struct FutexParameters {
   // What not every profile says.
   Duration wake_further{}; ///< paid by the waking thread for each further sleeper that one call wakes
   Duration yield_call{};   ///< sched_yield with nothing else to run on the core
+  /// In place of wake_latency for a thread that has slept for less than deep_after: its core is in a shallow idle state, because
+  /// a deeper one would not have paid off. Zero: one latency for all.
+  Duration shallow_latency{};
+  Duration deep_after{};
 };
 
 /// How the operating system shares cores among threads, and what that costs. Only where cores are shared, see Scheduler.

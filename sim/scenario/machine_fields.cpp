@@ -47,6 +47,10 @@ Section cache_fields() {
           "part of a transfer that passes before the core that has the line alone loses it");
   s.field("load_linked", &P::load_linked, FlagRule{},
           "atomics are pairs of load-exclusive and store-exclusive: a comparison that fails has only read the line");
+  s.field("compare_hit", &P::compare_hit, any_time,
+          "compare-and-swap of a value just read, on a line that this core owns; 0 ns: as atomic_hit");
+  s.field("release", &P::release, any_time,
+          "on top of the access that gives a lock back, for what was written before to become visible");
   return s.finish();
 }
 
@@ -64,6 +68,11 @@ Section futex_fields() {
   s.field("wake_further", &P::wake_further, any_time, "paid for each further sleeper that one call wakes");
   s.field("yield_call", &P::yield_call, any_time,
           "a lock's sched_yield with nothing else to run on the core; 0 ns: as long as locks.pause");
+  s.field(
+      "shallow_latency", &P::shallow_latency, any_time,
+      "in place of wake_latency for a thread that has slept for less than deep_after, whose core is not in a deep idle "
+      "state");
+  s.field("deep_after", &P::deep_after, any_time, "sleeps from which on a deep idle state pays off; 0 ns: all");
   return s.finish();
 }
 
@@ -120,6 +129,7 @@ Section lock_fields() {
   s.field("nap_after", &P::nap_after, CountRule{0, 1'000'000},
           "turns of a TAS or TTAS lock after which a thread sleeps between its looks; 0: never");
   s.field("nap", &P::nap, any_time, "length of such a sleep");
+  s.field("ticket_lines", &P::ticket_lines, CountRule{1, 2}, "cache lines that hold the two counters of a ticket lock");
   return s.finish();
 }
 

@@ -268,12 +268,15 @@ Section lock_use_fields() {
           "cache lines of each lock: the holder reads and writes all of them at once; atomic operations work on one "
           "after another");
   s.field("delay", &P::delay, any_time, "work between two operations");
-  s.field("retry", &P::retry, any_time, "operation try-lock: time between two attempts");
+  s.field("retry", &P::retry, any_time, "operations try-lock and compare-and-swap: time between two attempts");
   s.field("acquisitions", &P::acquisitions, CountRule{1, 10'000'000}, "timed operations per thread");
   s.field("warmup_acquisitions", &P::warmup_acquisitions, CountRule{0, 10'000'000},
           "operations per thread before the timed ones");
-  s.field("stop", &P::stop, ChoiceRule{{"together", "each"}},
-          "together: the run ends when the sum over all threads is reached; each: every thread makes as many");
+  s.field(
+      "stop", &P::stop, ChoiceRule{{"together", "each", "trial"}},
+      "together: the run ends when the sum over all threads is reached; each: every thread makes as many; trial: "
+      "every thread makes as many again and again until the trial's time is over, and the mean of their times counts");
+  s.field("trial", &P::trial, any_time, "stop \"trial\": after this time no thread begins again");
   return s.finish();
 }
 

@@ -86,12 +86,16 @@ void LockUse::start(World& world) {
 }
 
 bool LockUse::done(const Account& account) const {
+  if (parameters_.stop == "trial") {
+    return account.all > 0 && account.all % parameters_.acquisitions == 0 &&
+           account.end >= TimePoint{} + parameters_.trial;
+  }
   return parameters_.stop == "each" ? account.all >= parameters_.warmup_acquisitions + parameters_.acquisitions
                                     : all_ >= goal();
 }
 
 bool LockUse::counts(const Account& account) const {
-  return parameters_.stop == "each" ? account.all >= parameters_.warmup_acquisitions : timed_;
+  return alone() ? account.all >= parameters_.warmup_acquisitions : timed_;
 }
 
 /// With a common goal all threads begin their timed part together; else each by itself.
@@ -100,7 +104,7 @@ void LockUse::begin_if_warm(SimThread& self, Account& account) {
     begun.thread->reset_times();
     begun.start = now;
   };
-  if (parameters_.stop == "each") {
+  if (alone()) {
     if (account.all == parameters_.warmup_acquisitions) {
       begin(account, self.now());
     }
@@ -213,7 +217,7 @@ void LockUse::change_lines(SimThread& self, Shared& shared) const {
   std::fill(shared.values.begin(), shared.values.end(), seen + 1); // one that gets lost if two threads are here
 }
 
-std::int64_t LockUse::compare_and_swap(SimThread& self, CacheLine& line, std::uint64_t& value) {
+std::int64_t LockUse::compare_and_swap(SimThread& self, CacheLine& line, std::uint64_t& value) const {
   std::int64_t failures = 0;
   line.load(self, Category::line_transfer);
   std::uint64_t expected = value;
@@ -224,6 +228,9 @@ std::int64_t LockUse::compare_and_swap(SimThread& self, CacheLine& line, std::ui
     }
     expected = value;
     ++failures;
+    if (parameters_.retry > Duration{}) {
+      self.spend(parameters_.retry, Category::line_transfer);
+    }
   }
 }
 
@@ -249,6 +256,7 @@ WorkloadResult LockUse::result(const World& /*world*/) const {
   use.acquisitions_least = accounts_.front().acquisitions;
   TimePoint first = TimePoint::never();
   TimePoint last;
+  Duration own_times;
   double wait_sum = 0;
   double wait_squares = 0;
   double squares = 0;
@@ -263,6 +271,7 @@ WorkloadResult LockUse::result(const World& /*world*/) const {
     use.wait_max_ns = std::max(use.wait_max_ns, account.wait_max.in_nanoseconds());
     use.hand_overs += account.hand_overs;
     use.refused += account.refused;
+    own_times += account.end - account.start;
     first = std::min(first, account.start);
     last = std::max(last, account.end);
     SimThread::Times& times = result.times[static_cast<std::size_t>(Role::sender)];
@@ -274,11 +283,14 @@ WorkloadResult LockUse::result(const World& /*world*/) const {
   };
   const double waits = std::max(use.acquisitions_mean, 1.0);
   use.acquisitions_sd = deviation(use.acquisitions_mean, squares, threads);
-  result.operations = std::int64_t{parameters_.threads} * parameters_.acquisitions;
+  const bool trial = parameters_.stop == "trial";
+  result.operations =
+      trial ? std::llround(use.acquisitions_mean) : std::int64_t{parameters_.threads} * parameters_.acquisitions;
   use.acquisitions_mean /= threads;
   use.wait_mean_ns = wait_sum / waits;
   use.wait_sd_ns = deviation(wait_sum, wait_squares, waits);
-  result.elapsed = (parameters_.stop == "each" ? last : end_) - first;
+  result.elapsed =
+      trial ? Duration::picoseconds(own_times.count() / parameters_.threads) : (alone() ? last : end_) - first;
   result.threads[static_cast<std::size_t>(Role::sender)] = parameters_.threads;
   result.locks = use;
   return result;

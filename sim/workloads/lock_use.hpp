@@ -52,8 +52,10 @@ private:
   void work_on_lines(SimThread& self, Shared& shared, Account& account) const;
   void change_lines(SimThread& self, Shared& shared) const;
   /// Increments the value; returns how many attempts failed.
-  static std::int64_t compare_and_swap(SimThread& self, CacheLine& line, std::uint64_t& value);
+  std::int64_t compare_and_swap(SimThread& self, CacheLine& line, std::uint64_t& value) const;
   void begin_if_warm(SimThread& self, Account& account);
+  /// Whether every thread begins and ends its timed part by itself.
+  [[nodiscard]] bool alone() const { return parameters_.stop != "together"; }
   [[nodiscard]] bool done(const Account& account) const;
   /// Whether the thread's current operation belongs to the timed part.
   [[nodiscard]] bool counts(const Account& account) const;

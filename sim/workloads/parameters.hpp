@@ -129,12 +129,14 @@ struct LockUseParameters {
   Duration section; ///< work of the holder
   int lines = 0;    ///< cache lines that go with a lock: the holder changes all at once; atomics work on each in turn
   Duration delay;   ///< work between two operations
-  Duration retry;   ///< between attempts of a try-lock
+  Duration retry;   ///< between attempts of a try-lock, or of a compare-and-swap that has found another value
   int acquisitions = 1000; ///< timed ones per thread; together they are threads x acquisitions
   int warmup_acquisitions = 100;
   /// each: every thread makes as many, and the run lasts until the last one is done; together: until the sum is reached,
-  /// whoever contributes to it
+  /// whoever contributes to it; trial: every thread makes so many again and again, until `trial` is over at the end of one
+  /// such batch. The time of each thread counts from its own start, and a run takes their mean.
   std::string stop = "together";
+  Duration trial; ///< stop "trial": how long
 };
 
 /// The workload of a point: `kind` says which of the structs applies.

@@ -160,3 +160,33 @@ TEST_CASE("the effect of a write falls at the end of the call", "[cache line]") 
   CHECK(seen_early == 0);
   CHECK(seen_late == 1);
 }
+
+TEST_CASE("a comparison of a value just read and a release have prices of their own", "[cache line]") {
+  CacheParameters prices = cache;
+  const auto clocks = [&](int core) {
+    Engine engine(1);
+    const Host host(test::small_topology, prices, test::small_futex());
+    CacheLine line(engine, host, "line");
+    std::vector<Duration> times;
+    engine.spawn("owner", 0, 0, [&](SimThread& self) { line.store(self, Category::line_transfer); });
+    engine.spawn("t", 0, core, [&](SimThread& self) {
+      self.spend(1_us, Category::software);
+      const auto timed = [&](auto access) {
+        const TimePoint start = self.now();
+        access();
+        times.push_back(self.now() - start);
+      };
+      timed([&] { CHECK(line.compare(self, Category::line_transfer, [] { return true; })); });
+      timed([&] { line.release(self, Category::line_transfer); });
+      timed([&] { line.release_by_atomic(self, Category::line_transfer); });
+    });
+    engine.run();
+    return times;
+  };
+  CHECK(clocks(0) == std::vector<Duration>{cache.atomic_hit, cache.hit, cache.atomic_hit});
+  prices.compare_hit = 30_ns;
+  prices.release = 7_ns;
+  CHECK(clocks(0) == std::vector<Duration>{30_ns, cache.hit + 7_ns, cache.atomic_hit + 7_ns});
+  prices.atomic_arrival = 3_ns; // the line comes from elsewhere: the comparison has waited for it, not for an atomic
+  CHECK(clocks(2).front() == cache.transfer_socket + 3_ns);
+}

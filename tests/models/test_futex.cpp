@@ -147,3 +147,26 @@ TEST_CASE("no wake-up is lost in random interleavings", "[futex][property]") {
     REQUIRE(semaphore.sleepers() == 0);
   }
 }
+
+TEST_CASE("who has slept long wakes up from a deeper idle state", "[futex][oracle]") {
+  FutexParameters prices = futex_prices;
+  prices.shallow_latency = 500_ns;
+  prices.deep_after = 10_us;
+  for (const Duration slept : {1_us, 9'999'999_ps, 10_us, 80_us}) {
+    CAPTURE(slept);
+    Engine engine(1);
+    const Host host(test::small_topology, test::small_cache(), prices);
+    Futex futex(engine, host, "f");
+    const Duration called = prices.wait_call + slept;
+    engine.spawn("sleeper", 0, 0, [&](SimThread& self) {
+      CHECK(futex.wait(self, Category::blocked, [] { return true; }));
+      const Duration latency = slept < prices.deep_after ? prices.shallow_latency : prices.wake_latency;
+      CHECK(test::clock(self) == called + prices.wake_call + latency);
+    });
+    engine.spawn("waker", 0, 2, [&](SimThread& self) {
+      self.spend(called, Category::software);
+      CHECK(futex.wake(self, 1, Category::software) == 1);
+    });
+    engine.run();
+  }
+}

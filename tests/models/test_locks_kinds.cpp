@@ -1,4 +1,5 @@
 // What sets the kinds of locks apart: order, hand-over, collapse, sleep and priority.
+#include "core/cache_line.hpp"
 #include "core/futex.hpp"
 #include "models/locks/lock.hpp"
 #include "support/machine.hpp"
@@ -224,6 +225,102 @@ TEST_CASE("a thread that yields looks once per call of sched_yield", "[locks][or
       engine.run();
     }
   }
+}
+
+TEST_CASE("a lock that sets before it tests saves the look where it is free", "[locks][oracle]") {
+  const auto price_of = [](const char* kind) {
+    Engine engine(1);
+    const Host host = flat_host();
+    const auto lock = lock_registry().at(kind)(engine, host, test::small_locks(), "lock");
+    Duration price;
+    engine.spawn("t", 0, 0, [&](SimThread& self) {
+      for (int round = 0; round < 2; ++round) {
+        const TimePoint start = self.now();
+        lock->lock(self);
+        price = self.now() - start;
+        lock->unlock(self);
+      }
+    });
+    engine.run();
+    return price;
+  };
+  CHECK(price_of("ttas") == cache.hit + cache.atomic_hit);
+  CHECK(price_of("ttas-eager") == cache.atomic_hit);
+}
+
+TEST_CASE("hardware threads of a core have a line one after the other", "[locks]") {
+  TopologyParameters topology{1, 4, 2};
+  CacheParameters prices = test::small_cache();
+  prices.home_order = true;
+  const auto order = [&](bool siblings) {
+    Engine engine(1);
+    const Host host(topology, prices, test::small_futex());
+    CacheLine line(engine, host, "line");
+    std::vector<int> cores;
+    for (int core = 0; core < 8; core += siblings ? 1 : 2) {
+      engine.spawn("t" + std::to_string(core), 0, core, [&, core](SimThread& self) {
+        for (int round = 0; round < 50; ++round) {
+          line.atomic(self, Category::line_transfer);
+          cores.push_back(core / 2);
+        }
+      });
+    }
+    engine.run();
+    int moves = 0;
+    for (std::size_t i = 1; i < cores.size(); ++i) {
+      moves += cores[i] != cores[i - 1] ? 1 : 0;
+    }
+    return std::pair{moves, static_cast<int>(cores.size())};
+  };
+  const auto [moves, operations] = order(true);
+  CHECK(operations == 400);
+  CHECK(moves < operations * 6 / 10);   // by twos
+  CHECK(moves > operations * 35 / 100); // and then to another core, until some have finished
+}
+
+TEST_CASE("a ticket lock whose counters share a line is dearer when others come", "[locks]") {
+  const auto elapsed = [](int lines) {
+    LockParameters parameters = test::small_locks();
+    parameters.ticket_lines = lines;
+    Engine engine(1);
+    const Host host = flat_host();
+    const auto lock = lock_registry().at("ticket")(engine, host, parameters, "lock");
+    for (int i = 0; i < 6; ++i) {
+      engine.spawn("t" + std::to_string(i), 0, i, [&](SimThread& self) {
+        for (int round = 0; round < 50; ++round) {
+          lock->lock(self);
+          self.spend(20_ns, Category::software);
+          lock->unlock(self);
+        }
+      });
+    }
+    engine.run();
+    CHECK(lock->acquisitions() == 300);
+    return engine.now();
+  };
+  CHECK(elapsed(1) > elapsed(2));
+}
+
+TEST_CASE("a nap comes after so many looks, however long each waits for the line", "[locks][oracle]") {
+  LockParameters parameters = test::small_locks();
+  parameters.nap_after = 50;
+  parameters.nap = 100_us;
+  Engine engine(1);
+  const Host host = flat_host();
+  const auto lock = lock_registry().at("ttas")(engine, host, parameters, "lock");
+  engine.spawn("holder", 0, 0, [&](SimThread& self) {
+    lock->lock(self);
+    self.spend(parameters.pause * 200, Category::software);
+    lock->unlock(self);
+  });
+  engine.spawn("waiter", 0, 1, [&](SimThread& self) {
+    self.spend(100_ns, Category::software);
+    lock->lock(self);
+    // It looks at once, spins on its copy until that is taken, naps, and looks again.
+    CHECK(test::clock(self) >= parameters.pause * 200 + parameters.nap);
+    lock->unlock(self);
+  });
+  engine.run();
 }
 
 TEST_CASE("a thread that has spun for long naps between its looks", "[locks]") {

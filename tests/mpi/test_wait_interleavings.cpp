@@ -37,7 +37,7 @@ PointConfig random_design(std::uint64_t seed) {
   LibraryDesign& library = point.library;
   const std::vector<std::string> locks{"pthread-mutex", "ticket", "mcs"};
   library.progress.engine = draw.one_of({"ownership", "ownership", "ownership", "concurrent", "concurrent",
-                                         "per-target", "serial-blocking", "serial-try-lock"});
+                                         "per-target", "request-lock", "serial-blocking", "serial-try-lock"});
   library.progress.lock = draw.one_of(locks);
   library.instances.lock = draw.one_of(locks);
   library.matching.lock = draw.one_of(locks);

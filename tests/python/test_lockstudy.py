@@ -132,7 +132,9 @@ class AnalyticEngine:
         interval = threads * picoseconds(machine["cache"]["transfer_socket"]) + picoseconds(
             machine["futex"]["wake_call"]
         )
-        return json.dumps({"elapsed_s": interval * 1e-12 * threads * point.config["workload"]["acquisitions"]})
+        operations = threads * point.config["workload"]["acquisitions"]
+        elapsed = interval * 1e-12 * operations
+        return json.dumps({"elapsed_s": elapsed, "message_rate": operations / elapsed})
 
     def stop(self) -> None: ...
 

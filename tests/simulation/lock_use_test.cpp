@@ -4,6 +4,7 @@
 
 #include <catch2/catch.hpp>
 
+#include <cmath>
 #include <string>
 #include <vector>
 
@@ -178,4 +179,51 @@ TEST_CASE("a lock whose spinners take naps frees their cores meanwhile", "[lock 
   const PointResult naps = simulate(config, {});
   CHECK(spins.scheduling->wakeups == 0);
   CHECK(naps.scheduling->wakeups > 0);
+}
+
+TEST_CASE("a trial ends with the first batch that ends after its time", "[lock use]") {
+  PointConfig config = point_of("fetch-and-add", 3);
+  LockUseParameters& workload = config.workload.lock_use;
+  workload.locks = 3;
+  workload.stop = "trial";
+  workload.warmup_acquisitions = 0;
+  workload.acquisitions = 50;
+  workload.trial = 20_us;
+  const PointResult result = simulate(config, {});
+  const Duration operation = config.machine.cache.atomic_hit;
+  REQUIRE(result.workload.locks);
+  const LockUseStatistics& use = *result.workload.locks;
+  for (const std::int64_t count : {use.acquisitions_least, use.acquisitions_most}) {
+    CHECK(count % 50 == 0);
+    CHECK(operation * count >= 20_us - 1_us); // threads start within some tenths of a microsecond
+    CHECK(operation * (count - 50) < 20_us);
+  }
+  CHECK(result.workload.operations == std::llround(use.acquisitions_mean * 3));
+  const Duration mean = Duration::picoseconds(operation.count() * result.workload.operations / 3);
+  CHECK(result.workload.elapsed >= mean); // each thread's own time, and its first touch of the line
+  CHECK(result.workload.elapsed <= mean + config.machine.cache.l3_hit);
+}
+
+TEST_CASE("threads that share a core take turns within a trial", "[lock use][scheduler]") {
+  PointConfig config = oversubscribed("ticket", "pinned");
+  LockUseParameters& workload = config.workload.lock_use;
+  workload.stop = "trial";
+  workload.warmup_acquisitions = 0;
+  workload.acquisitions = 20;
+  workload.trial = 3_ms;
+  const PointResult result = simulate(config, {});
+  CHECK(result.workload.locks->acquisitions_least >= 20);
+  CHECK(result.workload.elapsed >= 3_ms - 600_us); // the last one starts when it first has its core
+}
+
+TEST_CASE("a failed comparison costs the time before the next attempt", "[lock use]") {
+  PointConfig config = point_of("compare-and-swap", 1);
+  const Duration alone = per_operation(config);
+  config.workload.lock_use.retry = 40_ns;
+  CHECK(per_operation(config) == alone); // nobody fails
+  config.workload.lock_use.threads = 4;
+  const PointResult slow = simulate(config, {});
+  config.workload.lock_use.retry = 0_ns;
+  const PointResult fast = simulate(config, {});
+  CHECK(slow.workload.elapsed > fast.workload.elapsed);
 }

@@ -38,7 +38,7 @@ bool BlockingTicketLock::do_try_lock(SimThread& self, Category category) {
 
 void BlockingTicketLock::do_unlock(SimThread& self, Category category) {
   mutex_.lock(self, category);
-  line_.store(self, category);
+  line_.release(self, category);
   ++now_serving_;
   released();
   if (now_serving_ < next_ticket_) {

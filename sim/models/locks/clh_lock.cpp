@@ -65,7 +65,7 @@ void ClhLock::do_unlock(SimThread& self, Category category) {
   Node& mine = *slot;
   // Whoever comes next sets before_holder_ as soon as it sees the store.
   slot = std::exchange(before_holder_, nullptr);
-  mine.line.store(self, category);
+  mine.line.release(self, category);
   mine.locked = false;
   released();
   mine.spinner.notify();

@@ -26,7 +26,7 @@ public:
   /// Calls `released()` at the moment from which another thread can have the lock.
   template <typename Released>
   void unlock(SimThread& self, Category category, Released released) {
-    line_.atomic(self, category); // xchg(word, 0)
+    line_.release_by_atomic(self, category); // xchg(word, 0)
     released();
     if (std::exchange(state_, State::free) == State::locked_with_sleepers) {
       futex_.wake(self, 1, category);

@@ -56,7 +56,7 @@ void McsLock::do_unlock(SimThread& self, Category category) {
     mine.spinner.wait(self, category, *this, [&mine] { return mine.next != nullptr; });
   }
   Node& successor = *mine.next;
-  successor.line.store(self, category);
+  successor.line.release(self, category);
   successor.locked = false;
   released();
   successor.spinner.notify();

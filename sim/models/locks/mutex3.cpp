@@ -34,7 +34,7 @@ bool Mutex3::do_try_lock(SimThread& self, Category category) {
 }
 
 void Mutex3::do_unlock(SimThread& self, Category category) {
-  line_.atomic(self, category); // fetch_sub(word, 1)
+  line_.release_by_atomic(self, category); // fetch_sub(word, 1)
   if (word_-- == 1) {
     released();
     return;

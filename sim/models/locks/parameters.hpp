@@ -14,6 +14,7 @@ struct LockParameters {
   int adaptive_spins = 100; ///< most attempts of an adaptive mutex before it sleeps (glibc: MAX_ADAPTIVE_COUNT)
   int nap_after = 0;        ///< turns of a spinning thread after which it sleeps for `nap` between turns; 0: never
   Duration nap{};           ///< length of such a sleep (folly's Sleeper: 4000 turns, 500 us)
+  int ticket_lines = 2;     ///< 1: the two counters of a ticket lock share a line; 2: each has its own
 };
 
 } // namespace contend

@@ -88,7 +88,7 @@ bool QueuedSpinlock::do_try_lock(SimThread& self, Category category) {
 }
 
 void QueuedSpinlock::do_unlock(SimThread& self, Category category) {
-  word_.store(self, category);
+  word_.release(self, category);
   held_ = false;
   released();
   spinners_.notify();

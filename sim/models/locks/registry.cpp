@@ -28,6 +28,7 @@ Registry<LockFactory>& lock_registry() {
       {"ticket-blocking", make_lock<BlockingTicketLock>},
       {"ticket-yield", make_lock<TicketYieldLock>},
       {"ttas", make_lock<TtasLock>},
+      {"ttas-eager", make_lock<EagerTtasLock>},
       {"ttas-yield", make_lock<TtasYieldLock>},
   };
   return registry;

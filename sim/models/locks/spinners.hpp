@@ -4,6 +4,8 @@
 #include "core/cache_line.hpp"
 #include "models/locks/parameters.hpp"
 
+#include <algorithm>
+#include <cstdint>
 #include <utility>
 #include <vector>
 
@@ -76,15 +78,22 @@ private:
   return host.futex().yield_call > Duration{} ? host.futex().yield_call : parameters.pause;
 }
 
-/// A thread that has spun for long sleeps between looks (folly's detail::Sleeper). One for each call of lock().
+/// A thread that has looked often sleeps between looks (folly's detail::Sleeper). One for each call of lock().
 class Nap {
 public:
-  Nap(const SimThread& self, const LockParameters& parameters)
-      : limit_(self.now() + parameters.pause * parameters.nap_after),
-        nap_(parameters.nap_after > 0 ? parameters.nap : Duration{}) {}
+  explicit Nap(const LockParameters& parameters)
+      : turn_(std::max(parameters.pause, Duration::picoseconds(1))),
+        left_(parameters.nap_after > 0 && parameters.nap > Duration{} ? parameters.nap_after : no_naps),
+        nap_(parameters.nap) {}
 
-  void between_looks(SimThread& self, Category category, const Waitable& reason) const {
-    if (nap_ == Duration{} || self.now() < limit_) [[likely]] {
+  /// `rested`: since when the thread has done nothing but looking at its own copy, turn by turn. What it waits for a line
+  /// that others have is part of one look.
+  void between_looks(SimThread& self, Category category, const Waitable& reason, TimePoint rested) {
+    if (left_ == no_naps) [[likely]] {
+      return;
+    }
+    left_ -= std::min(left_, std::max<std::int64_t>(1, (self.now() - rested) / turn_));
+    if (left_ > 0) {
       return;
     }
     if (self.shares_core()) {
@@ -97,7 +106,10 @@ public:
   }
 
 private:
-  TimePoint limit_;
+  static constexpr std::int64_t no_naps = -1;
+
+  Duration turn_;
+  std::int64_t left_; ///< looks before the first nap
   Duration nap_;
 };
 

@@ -12,10 +12,11 @@ TasLock::TasLock(Engine& engine, const Host& host, const LockParameters& paramet
 void TasLock::do_lock(SimThread& self, Category category) {
   // Attempts that find the line where the last one left it fail like the last one: only the next loss of the line counts.
   Spinners attempts(line_, parameters_.pause, Spinners::Loop::in_step);
-  const Nap nap(self, parameters_);
+  Nap nap(parameters_);
   while (!do_try_lock(self, category)) {
+    const TimePoint rested = self.now();
     attempts.rest(self, category, *this);
-    nap.between_looks(self, category, *this);
+    nap.between_looks(self, category, *this, rested);
   }
 }
 
@@ -25,7 +26,7 @@ bool TasLock::do_try_lock(SimThread& self, Category category) {
 }
 
 void TasLock::do_unlock(SimThread& self, Category category) {
-  line_.store(self, category);
+  line_.release(self, category);
   held_ = false;
 }
 

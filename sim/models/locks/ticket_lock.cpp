@@ -4,18 +4,21 @@
 
 namespace contend {
 
-Tickets::Tickets(Engine& engine, const Host& host, std::string_view name, Duration turn, Spinners::Loop loop)
-    : ticket_line_(engine, host, name), serving_line_(engine, host, std::string(name) + "/now_serving"),
-      spinners_(serving_line_, turn, loop) {}
+Tickets::Tickets(Engine& engine, const Host& host, std::string_view name, Duration turn, Spinners::Loop loop, int lines)
+    : serving_line_(engine, host, std::string(name) + "/now_serving"), spinners_(serving_line_, turn, loop) {
+  if (lines == 2) {
+    own_line_.emplace(engine, host, name);
+  }
+}
 
 void Tickets::take(SimThread& self, Category category, const Waitable& reason) {
-  ticket_line_.atomic(self, category);
+  ticket_line().atomic(self, category);
   const std::uint64_t ticket = next_ticket_++;
   spinners_.wait(self, category, reason, [this, ticket] { return now_serving_ == ticket; });
 }
 
 bool Tickets::try_take(SimThread& self, Category category) {
-  ticket_line_.atomic(self, category); // cmpxchg(next_ticket, now_serving, now_serving + 1)
+  ticket_line().atomic(self, category); // cmpxchg(next_ticket, now_serving, now_serving + 1)
   if (next_ticket_ != now_serving_) {
     return false;
   }
@@ -24,7 +27,7 @@ bool Tickets::try_take(SimThread& self, Category category) {
 }
 
 bool Tickets::others_wait(SimThread& self, Category category) {
-  ticket_line_.load(self, category);
+  ticket_line().load(self, category);
   return next_ticket_ > now_serving_ + 1;
 }
 

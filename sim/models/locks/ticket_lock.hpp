@@ -5,6 +5,7 @@
 #include "models/locks/spinners.hpp"
 
 #include <cstdint>
+#include <optional>
 #include <string_view>
 
 namespace contend {
@@ -12,16 +13,16 @@ namespace contend {
 /// The two counters of a ticket lock, which need not be given back by the thread that took them.
 class Tickets {
 public:
-  /// `turn`: what a spinning thread does between two looks takes this long.
+  /// `turn`: what a spinning thread does between two looks takes this long. `lines`: 1 or 2, that hold the counters.
   Tickets(Engine& engine, const Host& host, std::string_view name, Duration turn,
-          Spinners::Loop loop = Spinners::Loop::pauses);
+          Spinners::Loop loop = Spinners::Loop::pauses, int lines = 2);
 
   void take(SimThread& self, Category category, const Waitable& reason);
   [[nodiscard]] bool try_take(SimThread& self, Category category);
   /// `lock.released()` falls where the next one can see it.
   template <typename Released>
   void give(SimThread& self, Category category, Released released) {
-    serving_line_.store(self, category);
+    serving_line_.release(self, category);
     ++now_serving_;
     released();
     spinners_.notify(); // every spinner loses its copy and reads the line again
@@ -35,21 +36,24 @@ public:
   [[nodiscard]] bool others_wait(SimThread& self, Category category);
 
 private:
+  [[nodiscard]] CacheLine& ticket_line() { return own_line_ ? *own_line_ : serving_line_; }
+
   std::uint64_t next_ticket_ = 0;
   std::uint64_t now_serving_ = 0;
-  CacheLine ticket_line_;
   CacheLine serving_line_;
+  std::optional<CacheLine> own_line_; ///< of the dispenser, if it has one
   Spinners spinners_;
 };
 
 class TicketLock : public Lock {
 public:
   TicketLock(Engine& engine, const Host& host, const LockParameters& parameters, std::string_view name)
-      : TicketLock(engine, host, name, parameters.pause, Spinners::Loop::pauses) {}
+      : TicketLock(engine, host, parameters, name, parameters.pause, Spinners::Loop::pauses) {}
 
 protected:
-  TicketLock(Engine& engine, const Host& host, std::string_view name, Duration turn, Spinners::Loop loop)
-      : Lock(engine, name), tickets_(engine, host, name, turn, loop) {}
+  TicketLock(Engine& engine, const Host& host, const LockParameters& parameters, std::string_view name, Duration turn,
+             Spinners::Loop loop)
+      : Lock(engine, name), tickets_(engine, host, name, turn, loop, parameters.ticket_lines) {}
 
 private:
   void do_lock(SimThread& self, Category category) override { tickets_.take(self, category, *this); }
@@ -66,7 +70,7 @@ private:
 class TicketYieldLock final : public TicketLock {
 public:
   TicketYieldLock(Engine& engine, const Host& host, const LockParameters& parameters, std::string_view name)
-      : TicketLock(engine, host, name, yield_turn(host, parameters), Spinners::Loop::yields) {}
+      : TicketLock(engine, host, parameters, name, yield_turn(host, parameters), Spinners::Loop::yields) {}
 };
 
 } // namespace contend

@@ -7,13 +7,16 @@
 namespace contend {
 
 TtasLock::TtasLock(Engine& engine, const Host& host, const LockParameters& parameters, std::string_view name,
-                   Duration turn, Spinners::Loop loop)
+                   Duration turn, Spinners::Loop loop, First first)
     : Lock(engine, name), parameters_(parameters), line_(engine, host, name), spinners_(line_, turn, loop),
-      backoff_(engine.stream(std::string(name) + "/backoff")) {}
+      backoff_(engine.stream(std::string(name) + "/backoff")), first_(first) {}
 
 void TtasLock::do_lock(SimThread& self, Category category) {
+  if (first_ == First::set && do_try_lock(self, category)) {
+    return;
+  }
   Duration limit = parameters_.backoff_minimum;
-  const Nap nap(self, parameters_);
+  Nap nap(parameters_);
   for (;;) {
     line_.load(self, category); // test
     if (!held_) {
@@ -28,8 +31,9 @@ void TtasLock::do_lock(SimThread& self, Category category) {
       }
       continue;
     }
+    const TimePoint rested = self.now();
     spinners_.rest(self, category, *this);
-    nap.between_looks(self, category, *this);
+    nap.between_looks(self, category, *this, rested);
   }
 }
 
@@ -39,7 +43,7 @@ bool TtasLock::do_try_lock(SimThread& self, Category category) {
 }
 
 void TtasLock::do_unlock(SimThread& self, Category category) {
-  line_.store(self, category);
+  line_.release(self, category);
   held_ = false;
   spinners_.notify();
 }

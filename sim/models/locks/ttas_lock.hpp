@@ -12,9 +12,10 @@ public:
       : TtasLock(engine, host, parameters, name, parameters.pause, Spinners::Loop::pauses) {}
 
 protected:
+  enum class First { test, set };
   /// `turn`: what a spinning thread does between two looks takes this long.
   TtasLock(Engine& engine, const Host& host, const LockParameters& parameters, std::string_view name, Duration turn,
-           Spinners::Loop loop);
+           Spinners::Loop loop, First first = First::test);
 
 private:
   void do_lock(SimThread& self, Category category) override;
@@ -27,6 +28,14 @@ private:
   CacheLine line_;
   Spinners spinners_; ///< spin on their own copy of the line until it is invalidated
   RandomStream backoff_;
+  First first_;
+};
+
+/// Sets before it tests: the first attempt comes without a look, and takes the line from the holder even if it fails.
+class EagerTtasLock final : public TtasLock {
+public:
+  EagerTtasLock(Engine& engine, const Host& host, const LockParameters& parameters, std::string_view name)
+      : TtasLock(engine, host, parameters, name, parameters.pause, Spinners::Loop::pauses, First::set) {}
 };
 
 /// Gives up its time slice after every look: sched_yield in place of PAUSE.

@@ -3,6 +3,7 @@
 #include "models/progress/offload.hpp"
 #include "models/progress/ownership.hpp"
 #include "models/progress/per_target.hpp"
+#include "models/progress/request_lock.hpp"
 #include "models/progress/serial_blocking.hpp"
 #include "models/progress/serial_try_lock.hpp"
 
@@ -15,6 +16,7 @@ Registry<ProgressFactory>& progress_registry() {
       {"offload-thread", make_progress<OffloadProgress>},
       {"ownership", make_progress<OwnershipProgress>},
       {"per-target", make_progress<PerTargetProgress>},
+      {"request-lock", make_progress<RequestLockProgress>},
       {"serial-blocking", make_progress<SerialBlockingProgress>},
       {"serial-try-lock", make_progress<SerialTryLockProgress>},
   };

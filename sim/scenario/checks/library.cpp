@@ -116,10 +116,10 @@ Problem flows_without_interface(const PointConfig& point) {
 Problem flags_without_polling(const PointConfig& point) {
   const LibraryDesign& library = point.library;
   if (library.waiting.notification != "request-flags" || library.progress.engine == "serial-blocking" ||
-      library.progress.engine == "serial-try-lock")
+      library.progress.engine == "serial-try-lock" || library.progress.engine == "request-lock")
     return {};
-  return "with request flags every waiting thread polls: library.progress.engine must be \"serial-blocking\" or "
-         "\"serial-try-lock\", not \"" +
+  return "with request flags every waiting thread polls: library.progress.engine must be \"serial-blocking\", "
+         "\"serial-try-lock\" or \"request-lock\", not \"" +
          library.progress.engine + "\"";
 }
 

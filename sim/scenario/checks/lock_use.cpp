@@ -31,9 +31,25 @@ Problem section_without_lock(const PointConfig& point) {
 
 Problem retry_without_attempts(const PointConfig& point) {
   const LockUseParameters& workload = point.workload.lock_use;
-  if (workload.operation == "try-lock" || workload.retry == Duration{})
+  if (workload.operation == "try-lock" || workload.operation == "compare-and-swap" || workload.retry == Duration{})
     return {};
-  return R"(only the operation "try-lock" makes attempts, not ")" + workload.operation + "\"";
+  return R"(only the operations "try-lock" and "compare-and-swap" make attempts, not ")" + workload.operation + "\"";
+}
+
+Problem trial_without_time(const PointConfig& point) {
+  const LockUseParameters& workload = point.workload.lock_use;
+  if ((workload.stop == "trial") == (workload.trial > Duration{}))
+    return {};
+  return workload.stop == "trial"
+             ? R"(a "trial" needs a time, give workload.trial)"
+             : R"(only with the stop "trial" does a time end the run, not with ")" + workload.stop + "\"";
+}
+
+Problem warm_trial(const PointConfig& point) {
+  const LockUseParameters& workload = point.workload.lock_use;
+  if (workload.stop != "trial" || workload.warmup_acquisitions == 0)
+    return {};
+  return R"(with the stop "trial" all operations are timed; set workload.warmup_acquisitions to 0)";
 }
 
 /// Locks and their lines are simulated objects.
@@ -53,7 +69,7 @@ Problem contention_longer_than_time(const PointConfig& point) {
                            workload.lines * 4 * point.machine.cache.transfer_remote.in_seconds();
   const double operations = static_cast<double>(workload.threads) *
                             (static_cast<double>(workload.acquisitions) + workload.warmup_acquisitions);
-  if (operation * operations <= 1e6)
+  if (operation * operations <= 1e6 && workload.trial.in_seconds() <= 1e6)
     return {};
   return "the operations take more than the 1000000 seconds that can be simulated";
 }
@@ -65,6 +81,8 @@ std::span<const Check> lock_use_checks() {
                                      Check{"workload.lines", atomics_without_lines, "lock"},
                                      Check{"workload.section", section_without_lock, "lock"},
                                      Check{"workload.retry", retry_without_attempts, "lock"},
+                                     Check{"workload.trial", trial_without_time, "lock"},
+                                     Check{"workload.warmup_acquisitions", warm_trial, "lock"},
                                      Check{"workload.locks", too_many_lines, "lock"},
                                      Check{"workload.acquisitions", contention_longer_than_time, "lock"}};
   return checks;

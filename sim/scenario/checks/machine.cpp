@@ -46,6 +46,16 @@ Problem backoff_reversed(const PointConfig& point) {
          format_time(locks.backoff_maximum);
 }
 
+Problem idle_states_reversed(const PointConfig& point) {
+  const FutexParameters& futex = point.machine.futex;
+  if (futex.deep_after > Duration{} && futex.shallow_latency > futex.wake_latency)
+    return "waking up from a shallow idle state, " + format_time(futex.shallow_latency) +
+           ", takes longer than from a deep one, " + format_time(futex.wake_latency);
+  if (futex.deep_after == Duration{} && futex.shallow_latency > Duration{})
+    return "no sleep is short enough for a shallow idle state; give machine.futex.deep_after";
+  return {};
+}
+
 Problem clusters_do_not_divide(const PointConfig& point) {
   const TopologyParameters& topology = point.machine.topology;
   const int cluster = topology.cores_per_cluster;
@@ -82,6 +92,7 @@ std::span<const Check> machine_checks() {
                                      Check{"library.transport.kind", machine_without_transport},
                                      Check{"machine.topology.cores_per_cluster", clusters_do_not_divide},
                                      Check{"machine.cache.transfer_cluster", clusters_without_price},
+                                     Check{"machine.futex.shallow_latency", idle_states_reversed},
                                      Check{"machine.locks.backoff_minimum", backoff_reversed}};
   return checks;
 }

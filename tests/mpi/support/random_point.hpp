@@ -26,7 +26,7 @@ inline void draw_waiting(PointConfig& point, std::uint64_t seed) {
     library.waiting.idle = kinds[random.below(kinds.size())];
     library.tasks.matching = library.waiting.idle == "steal" && !library.matching.ordered_by_transport() &&
                              library.matching.engine != "offload" && random.below(2) == 0;
-  } else if (engine == "serial-blocking" || engine == "serial-try-lock") {
+  } else if (engine == "serial-blocking" || engine == "serial-try-lock" || engine == "request-lock") {
     library.waiting.notification = random.below(2) == 0 ? "sync-object" : "request-flags";
   }
   library.progress.yield_when_idle = random.below(4) == 0;
