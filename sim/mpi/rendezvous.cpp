@@ -176,6 +176,24 @@ void Process::after_step(SimThread& self, const RendezvousStep& step) {
   }
 }
 
+bool Process::has_room_for(Instance& instance, const RendezvousStep& step) {
+  const Rendezvous& rendezvous = *step.rendezvous;
+  const bool sends = rendezvous.sender == rank_;
+  const Connection& connection = connection_to(instance, sends ? rendezvous.receiver : rendezvous.sender);
+  switch (step.kind) {
+  case RendezvousStep::Kind::transfer:
+    return connection.has_room_for(sends ? Bulk::write : Bulk::read);
+  case RendezvousStep::Kind::piece:
+    return connection.has_room_for(Bulk::send);
+  case RendezvousStep::Kind::message:
+    break;
+  }
+  return connection.has_room();
+}
+
+/// Tries again what has room now. The rest waits without a try: ob1 tries its pending list when completions come
+/// (MCA_PML_OB1_PROGRESS_PENDING), and threads that queue for the lock in vain would keep a poll that tries a fair lock,
+/// and with it those completions, away for ever.
 int Process::retry_steps(SimThread& self) {
   int taken = 0;
   for (std::size_t left = steps_.size(); left > 0; --left) {
@@ -185,7 +203,8 @@ int Process::retry_steps(SimThread& self) {
     }
     const RendezvousStep step = steps_.front();
     steps_.pop_front();
-    if (post_step(self, instance_of(self, *step.rendezvous), step)) {
+    Instance& instance = instance_of(self, *step.rendezvous);
+    if (has_room_for(instance, step) && post_step(self, instance, step)) {
       after_step(self, step);
       ++taken;
     } else {

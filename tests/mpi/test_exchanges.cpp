@@ -97,6 +97,31 @@ TEST_CASE("every pattern in every mode sends what the benchmark sends", "[mpi][p
   }
 }
 
+TEST_CASE("steps without room do not keep polls from a fair lock", "[mpi][rendezvous]") {
+  // Two threads whose reads find no room: were they to queue for the instance's lock again and again to see that, a poll
+  // that only tries it would never get it, and nothing would make room.
+  PointConfig point = test::small_point();
+  point.machine.nic.send_queue_depth = 4;
+  point.machine.nic.send_completion_batch = 4;
+  point.library.protocol.rendezvous = "get";
+  point.library.progress.engine = "concurrent";
+  point.library.instances.lock = "ticket-blocking";
+  MultirateParameters& workload = point.workload.multirate;
+  workload.pattern = "many-to-many";
+  workload.mode = "process-to-thread";
+  workload.senders = 3;
+  workload.receivers = 2;
+  workload.window = 10;
+  workload.message_size_bytes = 70'000;
+  workload.communicator_per_pair = true;
+  const test::Observation run = test::observe(point, 1, 2'000'000);
+  std::int64_t received = 0;
+  for (const SpcCounters& rank : run.counters) {
+    received += rank.received;
+  }
+  CHECK(received == expected(workload).data + expected(workload).handshakes);
+}
+
 TEST_CASE("random exchanges: everything sent is matched and completed, and nothing is left", "[mpi][property]") {
   for (std::uint64_t seed = 1; seed <= 300; ++seed) {
     const PointConfig point = test::random_exchange(seed);

@@ -29,6 +29,10 @@ bool Endpoint::has_room() const {
   return outstanding_ < send_queue_depth() && (!limited || credits_ > 0);
 }
 
+bool Endpoint::has_room_for(Bulk kind) const {
+  return kind == Bulk::send ? has_room() : outstanding_ < send_queue_depth();
+}
+
 /// Takes one of the messages that may be sent. Returns whether the peer is to be asked for a grant: like UCX's hard
 /// threshold, when a quarter of the window is left; a grant restores all of it.
 bool Endpoint::take_credit() {
@@ -101,7 +105,7 @@ bool Endpoint::post_bulk(SimThread& self, Bulk kind, const Envelope& envelope, s
   Nic& nic = local_.nic_;
   const NicParameters& parameters = nic.parameters_;
   local_.send_state_.store_protected(self, Category::nic_post);
-  if (kind == Bulk::send ? !has_room() : outstanding_ == send_queue_depth()) {
+  if (!has_room_for(kind)) {
     return false;
   }
   self.spend(parameters.post + parameters.doorbell, Category::nic_post);

@@ -29,6 +29,8 @@ public:
   bool post_bulk(SimThread& self, Bulk kind, const Envelope& envelope, std::int64_t bytes) override;
   /// Whether post() would succeed.
   [[nodiscard]] bool has_room() const override;
+  /// Whether post_bulk() would: only what the peer has to receive needs its permission.
+  [[nodiscard]] bool has_room_for(Bulk kind) const override;
 
   [[nodiscard]] int outstanding() const { return outstanding_; }
   /// Messages that may be sent before the peer gives something back.

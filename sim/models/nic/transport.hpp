@@ -64,6 +64,8 @@ public:
   virtual bool post_bulk(SimThread& self, Bulk kind, const Envelope& envelope, std::int64_t bytes) = 0;
   /// Whether post() would succeed.
   [[nodiscard]] virtual bool has_room() const = 0;
+  /// Whether it is worth trying post_bulk().
+  [[nodiscard]] virtual bool has_room_for(Bulk /*kind*/) const { return has_room(); }
 };
 
 /// What one thread at a time polls.
