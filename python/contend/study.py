@@ -6,12 +6,18 @@ import json
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, TypeAlias
 
+from contend.documents import dotted, leaves
 from contend.paths import repository
+from contend.scenario import resolve_scenario
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from pathlib import Path
 
-    from contend.jsontypes import Scalar
+    from contend.jsontypes import JsonObject, Scalar
+
+# The sections of a scenario that say what is simulated.
+SYSTEM = ("machine", "fabric", "library", "workload", "placement")
 
 # What a parameter must be: a value, or a range [lowest, highest] where the study gives one number for all of it.
 Wanted: TypeAlias = "Scalar | list[float]"
@@ -42,10 +48,16 @@ def _fits(value: Wanted, wanted: Wanted) -> bool:
     return value == wanted
 
 
-def study_points(scenario: str) -> list[StudyPoint]:
-    """What studies report for a scenario, by its name. Empty in an installed package."""
+def study_points(scenario: JsonObject) -> list[StudyPoint]:
+    """What studies report for a scenario.
+
+    Args:
+        scenario: The resolved scenario, as in results. Empty is what comes back for one that has the name of a study's
+            scenario but is another system now, and in an installed package.
+    """
     root = repository()
-    if root is None:
+    name = scenario.get("name")
+    if root is None or not name:
         return []
     return [
         StudyPoint(
@@ -56,6 +68,24 @@ def study_points(scenario: str) -> list[StudyPoint]:
             entry.get("calibrated", False),
         )
         for file in sorted((root / "validation").glob("*/study.json"))
-        for entry in json.loads(file.read_text(encoding="utf-8"))["points"]
-        if scenario in entry["scenarios"]
+        for entry in _entries(file, str(name))
+        if _same_system(root / "scenarios" / file.parent.name / f"{name}.json", scenario)
     ]
+
+
+def _entries(file: Path, scenario: str) -> list[JsonObject]:
+    points: list[JsonObject] = json.loads(file.read_text(encoding="utf-8"))["points"]
+    return [entry for entry in points if scenario in entry["scenarios"]]
+
+
+def _same_system(shipped: Path, scenario: JsonObject) -> bool:
+    """Whether nothing has been changed but how long it is simulated."""
+    original = resolve_scenario(shipped).document
+    swept = scenario.get("sweep", {}).keys() & original.get("sweep", {}).keys()
+    ignored = {*swept, "workload.iterations", "workload.warmup_iterations"}
+    return all(_known(original, section, ignored) == _known(scenario, section, ignored) for section in SYSTEM)
+
+
+def _known(document: JsonObject, section: str, ignored: set[str]) -> dict[str, object]:
+    found = {dotted(pointer): value for pointer, value in leaves(document.get(section, {}), f"/{section}")}
+    return {path: value for path, value in found.items() if path not in ignored}

@@ -9,6 +9,7 @@ import pytest
 import contend
 from contend.axes import axis_value
 from contend.plots import draw
+from contend.scenario import resolve_scenario
 from contend.study import StudyPoint, study_points
 from fakes import REPOSITORY
 
@@ -38,6 +39,19 @@ def test_every_study_point_is_of_a_shipped_scenario() -> None:
             assert (REPOSITORY / "scenarios" / "dissertation" / f"{name}.json").is_file()
 
 
+def test_a_changed_design_is_not_the_studys() -> None:
+    shipped = REPOSITORY / "scenarios" / "dissertation" / "fig5_2a_base.json"
+
+    def points(*changes: tuple[str, str]) -> list[StudyPoint]:
+        return study_points(resolve_scenario(shipped, changes).document)
+
+    assert points()
+    assert points(("workload.iterations", "3"), ("run.replications", "2"), ("sweep", '{"workload.pairs": [20]}'))
+    assert not points(("library.instances.lock", "mcs"))
+    assert not points(("workload.pairs", "4"))
+    assert not points(("machine.futex.wake_latency", "7 us"))
+
+
 def stars(figure: "Figure") -> "Iterator[tuple[Axes, list[float], list[float]]]":
     for axes in figure.axes:
         for line in axes.get_lines():
@@ -53,7 +67,7 @@ def test_pictures_show_them(core: "FakeCore", scenario: Path, monkeypatch: pytes
         StudyPoint({"pairs": [2, 4], "lock": "mutex"}, "a plateau", 5e4, {"out_of_sequence": 0.5}),
         StudyPoint({"pairs": 999}, "not in this sweep", 1.0),
     ]
-    monkeypatch.setattr("contend.plots.summary.study_points", lambda name: known if name == "small" else [])
+    monkeypatch.setattr("contend.plots.summary.study_points", lambda scenario: known)
     figure = draw(results)
     drawn = {(tuple(x), y[0]): axes for axes, x, y in stars(figure)}
     assert set(drawn) == {((4.0,), 9e6), ((2.0, 4.0), 5e4), ((2.0, 4.0), 0.5)}
@@ -68,5 +82,5 @@ def test_no_study_no_stars(core: "FakeCore", scenario: Path) -> None:
     del core
     figure = draw(contend.run(scenario))
     assert not list(stars(figure))
-    assert study_points("small") == []
+    assert study_points({"name": "small"}) == []
     assert figure.axes[0].get_title(loc="left") == ""

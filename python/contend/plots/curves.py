@@ -221,7 +221,7 @@ def rate(
     with rc_context(STYLE):
         picture, axes = single(height=4.0 + 0.16 * len(all_curves) / 2)
         draw_curves(axes, all_curves, axis, name)
-        measured = study_points(first.name) if study and name == "message_rate" and len(shown) == 1 else []
+        measured = study_points(first.scenario) if study and name == "message_rate" and len(shown) == 1 else []
         measured = [item for item in measured if any(item.is_of(point.parameters) for point in first.points)]
         draw_study(axes, measured, all_curves, axis)
         add_legend(axes)

@@ -62,7 +62,9 @@ def draw(results: Results) -> Picture:
     all_curves = curves(points, axis)
     measure, measure_label = measure_of(results)
     roles = roles_of(points)
-    measured = [item for item in study_points(results.name) if any(item.is_of(point.parameters) for point in points)]
+    measured = [
+        item for item in study_points(results.scenario) if any(item.is_of(point.parameters) for point in points)
+    ]
     known = {name for item in measured for name in item.per_message}
     counters = [name for name in points[0].counters if name in known] if axis is not None else []
     bars = len(budget_points(all_curves, axis)[0])

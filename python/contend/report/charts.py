@@ -259,7 +259,7 @@ def _add_rates(
 def _study_rows(results: Results, named: Sequence[tuple[str, Curve]], axis: str) -> list[Row]:
     """Published rates, each at both ends of what it stands for."""
     rows: list[Row] = []
-    for item in study_points(results.name):
+    for item in study_points(results.scenario):
         if item.message_rate is None or axis not in item.parameters:
             continue
         for name, curve in named:
