@@ -81,9 +81,14 @@ def _entries(file: Path, scenario: str) -> list[JsonObject]:
 def _same_system(shipped: Path, scenario: JsonObject) -> bool:
     """Whether nothing has been changed but how long it is simulated."""
     original = resolve_scenario(shipped).document
-    swept = scenario.get("sweep", {}).keys() & original.get("sweep", {}).keys()
-    ignored = {*swept, "workload.iterations", "workload.warmup_iterations"}
+    ignored = {*(_swept(scenario) & _swept(original)), "workload.iterations", "workload.warmup_iterations"}
     return all(_known(original, section, ignored) == _known(scenario, section, ignored) for section in SYSTEM)
+
+
+def _swept(scenario: JsonObject) -> set[str]:
+    """Paths of a sweep's axes; a sweep is a grid or a list of points."""
+    sweep = scenario.get("sweep") or {}
+    return set(sweep) if isinstance(sweep, dict) else {path for point in sweep for path in point}
 
 
 def _known(document: JsonObject, section: str, ignored: set[str]) -> dict[str, object]:

@@ -229,7 +229,7 @@ private:
   void continue_rendezvous(SimThread& self, const Envelope& envelope);
   void transferred(SimThread& self, const Envelope& envelope) override;
   void take_step(SimThread& self, const RendezvousStep& step);
-  [[nodiscard]] bool has_room_for(Instance& instance, const RendezvousStep& step);
+  [[nodiscard]] bool has_room_for(Instance& instance, const RendezvousStep& step) const;
   bool post_step(SimThread& self, Instance& instance, const RendezvousStep& step);
   bool try_step(SimThread& self, Instance& instance, const RendezvousStep& step);
   int retry_steps(SimThread& self);

@@ -176,7 +176,7 @@ void Process::after_step(SimThread& self, const RendezvousStep& step) {
   }
 }
 
-bool Process::has_room_for(Instance& instance, const RendezvousStep& step) {
+bool Process::has_room_for(Instance& instance, const RendezvousStep& step) const {
   const Rendezvous& rendezvous = *step.rendezvous;
   const bool sends = rendezvous.sender == rank_;
   const Connection& connection = connection_to(instance, sends ? rendezvous.receiver : rendezvous.sender);

@@ -47,6 +47,7 @@ def test_a_changed_design_is_not_the_studys() -> None:
 
     assert points()
     assert points(("workload.iterations", "3"), ("run.replications", "2"), ("sweep", '{"workload.pairs": [20]}'))
+    assert points(("sweep", '[{"workload.pairs": 20}]'))
     assert not points(("library.instances.lock", "mcs"))
     assert not points(("workload.pairs", "4"))
     assert not points(("machine.futex.wake_latency", "7 us"))
