@@ -9,6 +9,7 @@
 //     spin until all of these have updated the counter: the sync object is used again
 //
 //   testsome(requests): look at each; if none is complete: one turn of progress
+#include "core/trace_scope.hpp"
 #include "mpi/process.hpp"
 
 #include <algorithm>

@@ -2,6 +2,7 @@
 //
 //   pack(data): if it is more than one piece: push a task for each but the first
 //               copy the first; take tasks until none is left; wait for those that others have taken
+#include "core/trace_scope.hpp"
 #include "mpi/process.hpp"
 
 #include <algorithm>

@@ -1,5 +1,6 @@
 #include "mpi/partitioned.hpp"
 
+#include "core/trace_scope.hpp"
 #include "mpi/process.hpp"
 
 #include <algorithm>

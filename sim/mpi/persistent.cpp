@@ -1,4 +1,5 @@
 // Persistent requests: made once, started again and again.
+#include "core/trace_scope.hpp"
 #include "mpi/process.hpp"
 
 #include <stdexcept>

@@ -1,5 +1,6 @@
 #include "mpi/process.hpp"
 
+#include "core/trace_scope.hpp"
 #include "models/locks/no_lock.hpp"
 
 #include <algorithm>

@@ -1,4 +1,5 @@
 // One turn of the library's progress loop, and sleeping through turns that find nothing.
+#include "core/trace_scope.hpp"
 #include "mpi/process.hpp"
 
 #include <algorithm>

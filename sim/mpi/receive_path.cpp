@@ -1,4 +1,5 @@
 // From MPI_Irecv and an arriving message to a complete request.
+#include "core/trace_scope.hpp"
 #include "mpi/process.hpp"
 
 #include <algorithm>

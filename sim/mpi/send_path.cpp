@@ -1,4 +1,5 @@
 // From MPI_Isend to the doorbell.
+#include "core/trace_scope.hpp"
 #include "mpi/process.hpp"
 
 #include <algorithm>

@@ -1,6 +1,7 @@
 // The calls of MPIX_Sync.
 #include "mpi/user_sync.hpp"
 
+#include "core/trace_scope.hpp"
 #include "mpi/process.hpp"
 
 #include <algorithm>

@@ -1,5 +1,6 @@
 #include "mpi/window.hpp"
 
+#include "core/trace_scope.hpp"
 #include "mpi/process.hpp"
 
 #include <algorithm>

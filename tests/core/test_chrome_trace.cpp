@@ -2,6 +2,7 @@
 #include "core/chrome_trace.hpp"
 #include "core/fifo_mutex.hpp"
 #include "core/scheduler.hpp"
+#include "core/trace_scope.hpp"
 
 #include <catch2/catch.hpp>
 #include <nlohmann/json.hpp>

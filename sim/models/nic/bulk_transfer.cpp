@@ -35,10 +35,7 @@ void BulkTransfer::fire() {
 
 /// One that stands for a part of this transfer.
 Packet& BulkTransfer::packet() {
-  Packet& burst = poster_->local_.nic_.take_packet();
-  burst.stage_ = Packet::Stage::wire;
-  burst.destination_ = kind_ == Bulk::read ? &poster_->local_ : &poster_->remote_;
-  burst.sender_ = poster_;
+  Packet& burst = poster_->packet_to(kind_ == Bulk::read ? poster_->local_ : poster_->remote_, Packet::Stage::wire);
   burst.burst_of_ = this;
   burst.credit_message_ = false;
   return burst;

@@ -46,14 +46,20 @@ bool Endpoint::take_credit() {
 
 int Endpoint::credits_to_take_along() { return credit_parameters_.written ? 0 : std::exchange(to_return_, 0); }
 
+/// A packet for the caller to fill further and to schedule.
+Packet& Endpoint::packet_to(NicContext& destination, Packet::Stage stage) {
+  Packet& packet = local_.nic_.take_packet();
+  packet.stage_ = stage;
+  packet.destination_ = &destination;
+  packet.sender_ = this;
+  packet.burst_of_ = nullptr;
+  return packet;
+}
+
 /// Schedules what the poster will find in its completion queue.
 void Endpoint::report_after(TimePoint time, int completions, const Envelope* transfer) {
   Nic& nic = local_.nic_;
-  Packet& report = nic.take_packet();
-  report.stage_ = Packet::Stage::send_completion;
-  report.destination_ = &local_;
-  report.sender_ = this;
-  report.burst_of_ = nullptr;
+  Packet& report = packet_to(local_, Packet::Stage::send_completion);
   report.completions_ = completions;
   report.transfer_over_ = transfer != nullptr;
   if (transfer != nullptr) {
@@ -79,11 +85,7 @@ bool Endpoint::post(SimThread& self, const Envelope& envelope, std::int64_t wire
   const Passage passage = local_.send(nic.engine_.now() + parameters.wqe_fetch,
                                       wire_bytes + (packets - 1) * parameters.packet_bytes, packets, fifo_);
 
-  Packet& packet = nic.take_packet();
-  packet.stage_ = Packet::Stage::wire;
-  packet.destination_ = &remote_;
-  packet.sender_ = this;
-  packet.burst_of_ = nullptr;
+  Packet& packet = packet_to(remote_, Packet::Stage::wire);
   packet.occupancy_ = passage.interface_busy;
   packet.envelope_ = envelope;
   packet.envelope_.number = local_.trace_post(self, called, wire_bytes, passage);
@@ -148,11 +150,7 @@ void Endpoint::grant(SimThread& self) {
   Nic& nic = remote_.nic_; // the interface that sends the grant
   const NicParameters& parameters = nic.parameters_;
   self.spend(parameters.post + parameters.doorbell, Category::nic_post);
-  Packet& packet = local_.nic_.take_packet();
-  packet.stage_ = Packet::Stage::grant;
-  packet.destination_ = &local_;
-  packet.sender_ = this;
-  packet.burst_of_ = nullptr;
+  Packet& packet = packet_to(local_, Packet::Stage::grant);
   nic.engine_.schedule(packet, nic.engine_.now() + parameters.wqe_fetch + nic.route_.latency);
 }
 
@@ -188,11 +186,7 @@ void Endpoint::free_slot(SimThread& self) {
   Nic& nic = local_.nic_;
   const NicParameters& parameters = nic.parameters_;
   self.spend(parameters.post + parameters.doorbell, Category::nic_post);
-  Packet& packet = nic.take_packet();
-  packet.stage_ = Packet::Stage::credit_write;
-  packet.destination_ = &remote_;
-  packet.sender_ = this;
-  packet.burst_of_ = nullptr;
+  Packet& packet = packet_to(remote_, Packet::Stage::credit_write);
   packet.credits_ = std::exchange(to_return_, 0);
   nic.engine_.schedule(packet, nic.engine_.now() + parameters.wqe_fetch + nic.route_.latency);
 }
@@ -207,11 +201,7 @@ void Endpoint::send_credits(SimThread& self) {
   const Duration occupancy = std::max(parameters.nic_gap, on_wire);
   const TimePoint departure =
       nic.depart_besides("credits", nic.engine_.now() + parameters.wqe_fetch, occupancy, on_wire);
-  Packet& packet = nic.take_packet();
-  packet.stage_ = Packet::Stage::wire;
-  packet.destination_ = &remote_;
-  packet.sender_ = this;
-  packet.burst_of_ = nullptr;
+  Packet& packet = packet_to(remote_, Packet::Stage::wire);
   packet.occupancy_ = occupancy;
   packet.envelope_.number = 0;
   packet.wants_grant_ = false;

@@ -3,6 +3,7 @@
 
 #include "core/engine.hpp"
 #include "models/matching/envelope.hpp"
+#include "models/nic/packet.hpp"
 #include "models/nic/parameters.hpp"
 #include "models/nic/transport.hpp"
 
@@ -54,6 +55,7 @@ private:
   /// btl/openib makes the send queue as long as the peer's receive queue.
   [[nodiscard]] int send_queue_depth() const;
   bool take_credit();
+  Packet& packet_to(NicContext& destination, Packet::Stage stage);
   void report_after(TimePoint time, int completions, const Envelope* transfer);
 
   NicContext& local_;
