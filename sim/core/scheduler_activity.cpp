@@ -1,0 +1,265 @@
+// What a thread does with its core: it computes, waits, is resumed, gives way, ends.
+#include "core/scheduler_parts.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace contend {
+
+void Scheduler::advance(SimThread& self, Duration owed, Duration span, Category category) {
+  if (giving_up()) {
+    return;
+  }
+  settle(self, owed);
+  if (span == Duration{}) {
+    pass(self, span); // others that are due now go first
+    return;
+  }
+  const TimePoint start = now();
+  if (pass_alone(self, span)) {
+    charge(self, start, span, category);
+    return;
+  }
+  Task& task = task_of(self);
+  task.activity = Task::Activity::computing;
+  task.category = category;
+  task.since = start;
+  task.left = span;
+  task.step.at(start + span);
+  park(self);
+}
+
+void Scheduler::settle(SimThread& self, Duration owed) {
+  if (giving_up()) {
+    return;
+  }
+  if (owed != Duration{}) {
+    pass(self, owed);
+  }
+  for (Task& task = task_of(self); task.stolen != Duration{};) {
+    const Duration stolen = std::exchange(task.stolen, {});
+    charge(self, now(), stolen, Category::context_switch);
+    pass(self, stolen);
+  }
+  give_way_if_asked(self);
+}
+
+void Scheduler::give_way_if_asked(SimThread& self) {
+  if (giving_up()) {
+    return;
+  }
+  Task& task = task_of(self);
+  if (task.core->asked) {
+    give_way(task);
+  }
+}
+
+void Scheduler::leaves_kernel(SimThread& self) {
+  if (giving_up()) {
+    return;
+  }
+  Task& task = task_of(self);
+  if (!task.core->asked_lazily) {
+    return;
+  }
+  self.settle();
+  if (task.core->asked_lazily) {
+    give_way(task);
+  }
+}
+
+void Scheduler::wait(SimThread& self, Waiting how, Category category) {
+  if (giving_up()) {
+    return;
+  }
+  Task& task = task_of(self);
+  if (how == Waiting::spinning && task.core->asked) {
+    give_way(task);
+  }
+  if (std::exchange(task.resumed, false)) {
+    make_ready(self); // after everything already due now
+    park(self);
+    return;
+  }
+  task.category = category;
+  task.since = now();
+  if (how != Waiting::asleep) {
+    task.activity = how == Waiting::spinning ? Task::Activity::spinning : Task::Activity::stalled;
+    park(self);
+    return;
+  }
+  Core& core = *task.core;
+  account(core);
+  core.queue->leave();
+  core.current = nullptr;
+  task.state = Task::State::asleep;
+  task.ran_until = now();
+  dispatch_next(core);
+  park(self);
+}
+
+void Scheduler::resume(SimThread& thread) {
+  if (giving_up()) {
+    return;
+  }
+  Task& task = task_of(thread);
+  if (task.state == Task::State::asleep) {
+    task.waker_core = -1;
+    task.latency = {};
+    woken(task);
+    return;
+  }
+  const bool waits = task.activity == Task::Activity::spinning || task.activity == Task::Activity::stalled;
+  if (!waits || task.state == Task::State::runnable) {
+    task.resumed = true; // it sees that when it looks
+  } else if (now() < task.since) {
+    task.resumed = true; // as soon as it is on its core
+    task.step.at(task.since);
+  } else {
+    charge(thread, task.since, now() - task.since, task.category);
+    task.activity = Task::Activity::acting;
+    make_ready(thread);
+  }
+}
+
+void Scheduler::resume_at(SimThread& thread, TimePoint time) {
+  if (giving_up()) {
+    return;
+  }
+  if (time == now()) {
+    resume(thread);
+    return;
+  }
+  Task& task = task_of(thread);
+  task.waker_core = -1;
+  task.latency = {};
+  task.alarm.at(time);
+}
+
+void Scheduler::wake(SimThread& thread, const SimThread& waker, TimePoint runnable, Duration latency) {
+  if (giving_up()) {
+    return;
+  }
+  Task& task = task_of(thread);
+  task.waker_core = waker.host() == number_ ? waker.core() : -1;
+  task.to_waker = parameters_.waker_affinity > 0.0 && placement_.uniform() < parameters_.waker_affinity;
+  task.latency = latency;
+  task.alarm.at(runnable);
+}
+
+/// A core that idles, or must leave its thread, has to be told by an interrupt, which is the dear part; another one sees its
+/// queue in time.
+Duration Scheduler::wake_call(const SimThread& thread, const SimThread& waker, Duration interrupting) {
+  Task& task = task_of(thread);
+  task.waker_core = waker.host() == number_ ? waker.core() : -1;
+  task.to_waker = false;
+  const Core& core = core_for(task);
+  if (core.number == task.waker_core) {
+    return parameters_.wake_call;
+  }
+  task.slept = now() - task.ran_until;
+  return core.current == nullptr || core.queue->would_preempt(task) ? interrupting : parameters_.wake_call;
+}
+
+void Scheduler::yield(SimThread& self) {
+  if (giving_up()) {
+    return;
+  }
+  give_way_if_asked(self);
+  ++counters_.yields;
+  Task& task = task_of(self);
+  Core& core = *task.core;
+  if (core.queue->waiting().empty()) {
+    return;
+  }
+  account(core);
+  core.queue->yielded();
+  auto& next = static_cast<Task&>(*core.queue->best());
+  core.asked = core.asked_lazily = false;
+  if (&next == &task) {
+    core.queue->run(task);
+    return;
+  }
+  lose_core(task);
+  dispatch(core, next, {});
+  park(self);
+}
+
+void Scheduler::ended(SimThread& self) {
+  if (giving_up()) {
+    return;
+  }
+  Task& task = task_of(self);
+  Core& core = *task.core;
+  account(core);
+  core.queue->leave();
+  core.current = nullptr;
+  task.state = Task::State::ended;
+  dispatch_next(core);
+}
+
+bool Scheduler::has_work() const {
+  return std::any_of(tasks_.begin(), tasks_.end(), [](const auto& task) {
+    return task && task->state == Task::State::runnable &&
+           (task->activity != Task::Activity::spinning || task->resumed);
+  });
+}
+
+/// It has had what it computed, or is on its core and can go on with its own code.
+void Scheduler::finish_step(Task& task) {
+  if (task.activity == Task::Activity::computing) {
+    charge(task.thread, task.since, now() - task.since, task.category);
+  }
+  if (task.activity == Task::Activity::spinning) {
+    task.resumed = false; // else the wait that it is for is still to come
+  }
+  task.left = {};
+  task.activity = Task::Activity::acting;
+  make_ready(task.thread);
+}
+
+bool Scheduler::interruptible(const Task& task) {
+  return task.activity == Task::Activity::computing || task.activity == Task::Activity::spinning;
+}
+
+/// Stops what it does in the middle.
+void Scheduler::interrupt(Task& task) {
+  charge(task.thread, task.since, now() - task.since, task.category);
+  if (task.activity == Task::Activity::computing) {
+    task.left -= now() - task.since;
+  }
+  task.step.cancel();
+  task.since = now();
+}
+
+void Scheduler::lose_core(Task& task) {
+  Core& core = *task.core;
+  core.queue->stop();
+  core.current = nullptr;
+  task.state = Task::State::runnable;
+  task.since = now();
+  task.ran_until = now();
+  if (task.allowed.count() > 1) {
+    arm_balancing();
+  }
+}
+
+/// The timer's interrupt takes its time from whoever runs.
+void Scheduler::take_tick(Task& task) {
+  const Duration cost = parameters_.tick_cost;
+  if (!interruptible(task)) {
+    task.stolen += cost;
+    return;
+  }
+  const bool step_pending = task.step.pending();
+  if (now() >= task.since) {
+    interrupt(task);
+  }
+  charge(task.thread, task.since, cost, Category::context_switch);
+  task.since += cost;
+  if (step_pending) {
+    task.step.at(task.since + (task.activity == Task::Activity::computing ? task.left : Duration{}));
+  }
+}
+
+} // namespace contend

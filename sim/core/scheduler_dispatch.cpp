@@ -1,0 +1,143 @@
+// Who has a core: the next thread of its queue, until its slice is over or somebody else precedes it.
+#include "core/scheduler_parts.hpp"
+
+#include <algorithm>
+
+namespace contend {
+
+void Scheduler::account(Core& core) {
+  core.queue->account(now() - core.accounted);
+  core.accounted = now();
+}
+
+Duration Scheduler::switch_cost(const Core& core, const Task& task) {
+  if (core.last == nullptr || core.last == &task) {
+    return {};
+  }
+  const bool other_process = core.last->thread.process() != task.thread.process();
+  return parameters_.context_switch + (other_process ? parameters_.process_switch : Duration{}) +
+         jitter_.exponential(parameters_.switch_jitter);
+}
+
+/// `task`, which waits in the queue of `core`, gets the core. One that wakes up on an idle core takes `latency` to get there,
+/// the switch included.
+void Scheduler::dispatch(Core& core, Task& task, Duration latency) {
+  const bool moved = task.ran_on != nullptr && task.ran_on != &core;
+  Duration cost = latency != Duration{} ? Duration{} : switch_cost(core, task);
+  if (task.ran_on != nullptr && core.last != &task) {
+    cost += std::min(parameters_.cache_refill, now() - task.ran_until);
+  }
+  counters_.switches += core.last != nullptr && core.last != &task ? 1 : 0;
+  counters_.migrations += moved ? 1 : 0;
+  core.queue->run(task);
+  core.current = core.last = &task;
+  core.accounted = now();
+  core.asked = core.asked_lazily = false;
+  if (task.state == Task::State::runnable) {
+    charge(task.thread, task.since, now() - task.since, Category::run_queue);
+  }
+  charge(task.thread, now(), latency, task.category);
+  charge(task.thread, now() + latency, cost, Category::context_switch);
+  task.state = Task::State::running;
+  task.since = now() + latency + cost;
+  task.core = task.ran_on = &core;
+  put_on_core(task.thread, core.number);
+  if (task.activity != Task::Activity::spinning || task.resumed) {
+    task.step.at(task.since + (task.activity == Task::Activity::computing ? task.left : Duration{}));
+  }
+  arm(core);
+}
+
+/// Nobody has the core any more.
+void Scheduler::dispatch_next(Core& core) {
+  if (FairEntity* const next = core.queue->best(); next != nullptr) {
+    dispatch(core, static_cast<Task&>(*next), {});
+  } else if (pull(core, false)) {
+    dispatch(core, static_cast<Task&>(*core.queue->best()), {});
+  }
+}
+
+/// The thread that has the core should let the queue choose again, now or as soon as it can.
+void Scheduler::ask_for(Core& core) {
+  if (interruptible(*core.current) && now() >= core.current->since) {
+    choose_again(core);
+  } else {
+    core.asked = true;
+    arm(core);
+  }
+}
+
+void Scheduler::choose_again(Core& core) {
+  Task& task = *core.current;
+  core.asked = core.asked_lazily = false;
+  account(core);
+  auto& next = static_cast<Task&>(*core.queue->best());
+  if (&next == &task) {
+    core.queue->run(task);
+    arm(core);
+    return;
+  }
+  interrupt(task);
+  ++counters_.preemptions;
+  lose_core(task);
+  dispatch(core, next, {});
+}
+
+/// The same for a thread whose own code runs; returns when it has a core again.
+void Scheduler::give_way(Task& task) {
+  Core& core = *task.core;
+  core.asked = core.asked_lazily = false;
+  account(core);
+  auto& next = static_cast<Task&>(*core.queue->best());
+  if (&next == &task) {
+    core.queue->run(task);
+    arm(core);
+    return;
+  }
+  ++counters_.preemptions;
+  lose_core(task);
+  dispatch(core, next, {});
+  park(task.thread);
+}
+
+/// Sees to it that the timer fires when there will be something to decide.
+void Scheduler::arm(Core& core) {
+  if (core.current == nullptr) {
+    return;
+  }
+  const TimePoint start = std::max(now(), core.current->since);
+  const bool noisy = parameters_.tick > Duration{} && parameters_.tick_cost > Duration{};
+  const auto tick_after = [&](TimePoint time) {
+    return TimePoint::at(parameters_.tick * (time.since_start() / parameters_.tick + 1));
+  };
+  if (noisy || core.asked_lazily) {
+    core.timer.by(tick_after(now()));
+  }
+  if (core.asked) { // a thread that cannot be interrupted comes by itself
+    if (interruptible(*core.current)) {
+      core.timer.by(start);
+    }
+  } else if (!core.queue->waiting().empty()) {
+    constexpr Duration shortest = Duration::picoseconds(1'000); // rounded weights must not make it stand still
+    // Getting onto the core is a part of the slice.
+    const TimePoint end = std::max(start, core.accounted + std::max(core.queue->slice_left(), shortest));
+    core.timer.by(parameters_.tick == Duration{} ? end : tick_after(end - Duration::picoseconds(1)));
+  }
+}
+
+void Scheduler::timer(Core& core) {
+  if (core.current == nullptr || !alive()) {
+    return;
+  }
+  if (parameters_.tick > Duration{} && parameters_.tick_cost > Duration{} &&
+      now().since_start() % parameters_.tick == Duration{}) {
+    take_tick(*core.current);
+  }
+  account(core);
+  if (core.asked || core.asked_lazily || core.queue->expired()) {
+    ask_for(core);
+  }
+  arm(core);
+}
+
+} // namespace contend
