@@ -110,12 +110,20 @@ def _read(path: Path) -> Comparison:
 
 
 def regenerate(
-    root: Path, chosen: Comparison, validate: Validate, make_profile: Make
+    root: Path, chosen: Comparison, validate: Validate, make_profile: Make, only: str | None = None
 ) -> tuple[list[JsonObject], list[Path]]:
-    """Runs a comparison and writes RUN.json, RUN.md and pictures into its folder."""
+    """Runs a comparison, or the one run that `only` names, and writes RUN.json, RUN.md and pictures into its folder.
+
+    Raises:
+        InputError: The comparison has no such run.
+    """
     work = root / "out" / "validation" / chosen.folder.name
     results, written = [], []
-    for run in chosen.description.runs:
+    runs = [run for run in chosen.description.runs if only is None or run.name == only]
+    if not runs:
+        names = ", ".join(run.name for run in chosen.description.runs)
+        raise InputError(f"{chosen.folder.name} has no run {only!r}; there are: {names}")
+    for run in runs:
         files = [path for pattern in run.datasets for path in _matching(chosen.folder, pattern)]
         mappings = [chosen.folder / one for one in run.mappings]
         profile = chosen.folder / run.profile

@@ -87,6 +87,11 @@ class Evaluator:
         self.found = 0
         self.seconds = 0.0
 
+    @property
+    def jobs(self) -> int:
+        """How many simulations run at once."""
+        return self._jobs
+
     def run(self, tasks: Sequence[Task]) -> list[float]:
         """The wanted numbers, in order.
 

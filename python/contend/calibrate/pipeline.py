@@ -58,8 +58,9 @@ class Reporter(Protocol):
 class Options:
     """How much effort.
 
-    `messages` is about the length of a simulation; `budget_s` the wall time after which no further search begins;
-    `draws` how many draws of the posterior the profile keeps.
+    `messages` is about the length of a simulation; `budget_s` the time after which no generation of a search begins,
+    as processor time over the number of simulations at once: wall time where nothing else runs, and the same fit where
+    something does. `draws`: how many draws of the posterior the profile keeps.
     """
 
     seed: int = 1
@@ -147,7 +148,7 @@ def calibrate(  # noqa: PLR0917 - all of one stage
         InputError: There is nothing to fit to, or nothing to fit.
         InterruptedRunError: Ctrl-C; finished simulations are in the journal.
     """
-    begin = time.monotonic()
+    begin = time.process_time()
     base = copy.deepcopy(profile)
     base.pop("calibration", None)
     fitted, held_out = split_points(datasets, split)
@@ -174,8 +175,8 @@ def calibrate(  # noqa: PLR0917 - all of one stage
     for part in parts:
         reporter.plan(planned(part, options))
     for index, part in enumerate(parts):
-        share = begin + options.budget_s * (index + 1) / len(parts)
-        result.parts.append(_fit_part(part, evaluator, options, reporter, share, f"{index + 1}/{len(parts)}"))
+        deadline = begin + options.budget_s * evaluator.jobs * (index + 1) / len(parts)
+        result.parts.append(_fit_part(part, evaluator, options, reporter, deadline, f"{index + 1}/{len(parts)}"))
     result.simulations = evaluator.simulated + evaluator.found
     return result
 
@@ -260,7 +261,8 @@ def _fit_part(  # noqa: PLR0917 - all of one stage
     # A point that changes between two states by chance says little of the prices, however well it was measured.
     noise = _total_noise(reduced, evaluator, reduced.base)
     fit = search(
-        reduced, evaluator, history, noise, starts=options.starts, seed=options.seed, deadline=deadline,
+        reduced, evaluator, history, noise, starts=options.starts, seed=options.seed,
+        is_over=lambda: time.process_time() > deadline,
         say=lambda text: reporter.say(f"part {label}: fit, {text}"),
     )  # fmt: skip
     used = evaluator.simulated + evaluator.found - before

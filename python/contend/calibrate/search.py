@@ -6,7 +6,6 @@ killed goes the same way again, without simulating, up to where it was.
 
 from __future__ import annotations
 
-import time
 import warnings
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
@@ -136,7 +135,7 @@ def search(
     *,
     starts: int,
     seed: int,
-    deadline: float | None = None,
+    is_over: Callable[[], bool] = lambda: False,
     say: Callable[[str], None] = lambda _: None,
 ) -> Fit:
     """CMA-ES in the cube, from the base values and from random places.
@@ -148,17 +147,17 @@ def search(
         noise: Standard errors of measurement and simulation together.
         starts: How many runs of the optimiser.
         seed: Of their random numbers.
-        deadline: A time of the monotonic clock after which no generation begins.
+        is_over: Whether the budget is spent: then no generation begins, but every fit has one.
         say: Told which start runs.
     """
     stream = np.random.default_rng(seed)
     done: list[Start] = []
     for index in range(starts):
         first = problem.base if index == 0 else stream.uniform(0.15, 0.85, problem.dimensions)
-        if done and deadline is not None and time.monotonic() > deadline:
+        if done and is_over():
             break
         say(f"start {index + 1} of {starts}")
-        done.append(_one_start(problem, evaluator, history, noise, first, seed + 1 + index, deadline))
+        done.append(_one_start(problem, evaluator, history, noise, first, seed + 1 + index, is_over))
     ends = problem.simulate(evaluator, [start.place for start in done], CHECK_REPLICATIONS)
     checked = misfit(ends, problem.measured, noise)
     done = [replace(start, checked=float(value)) for start, value in zip(done, checked, strict=True)]
@@ -173,7 +172,7 @@ def _one_start(  # noqa: PLR0917 - all of one stage
     noise: Vector,
     first: Vector,
     seed: int,
-    deadline: float | None,
+    is_over: Callable[[], bool],
 ) -> Start:
     import cma
 
@@ -189,7 +188,7 @@ def _one_start(  # noqa: PLR0917 - all of one stage
         strategy = cma.CMAEvolutionStrategy(padded, _FIRST_STEP, options)
         best, best_misfit, places, reason = padded, np.inf, 0, ""
         while not reason:
-            if places and deadline is not None and time.monotonic() > deadline:
+            if places and is_over():
                 reason = "time is over"
                 break
             asked = np.asarray(strategy.ask(), dtype=float)

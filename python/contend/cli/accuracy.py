@@ -147,6 +147,9 @@ def _tables(result: JsonObject) -> list[object]:
 def comparison(
     *,
     name: Annotated[str, typer.Argument(help="A folder of validation/ with a comparison.json.")],
+    only: Annotated[
+        str | None, typer.Option("--only", metavar="RUN", help="Only this run of it. [default: all]")
+    ] = None,
     jobs: Annotated[
         int | None, typer.Option("--jobs", "-j", min=1, metavar="N", help="Simulations at once. [default: all cores]")
     ] = None,
@@ -181,7 +184,7 @@ def comparison(
             seed=chosen_run.seed, jobs=jobs, work=work, quiet=quiet, posterior=how.posterior, budget=how.budget,
         )  # fmt: skip
 
-    results, written = regenerate(root, chosen, run, make_profile)
+    results, written = regenerate(root, chosen, run, make_profile, only)
     if not quiet:
         for result in results:
             stdout_console().print(_tables(result)[-1])

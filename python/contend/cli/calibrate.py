@@ -51,7 +51,10 @@ def calibrate(
     messages: Annotated[int, typer.Option(min=100, help="About how many messages a simulation has.")] = 4000,
     seed: Annotated[int, typer.Option(min=0, max=2**31, help="Seed of everything random.")] = 1,
     budget: Annotated[
-        float, typer.Option(min=0.1, metavar="MINUTES", help="No search begins or goes on after this time.")
+        float,
+        typer.Option(
+            min=0.1, metavar="MINUTES", help="No search begins or goes on after this time, idle machine supposed."
+        ),
     ] = 10.0,
     jobs: Annotated[
         int | None, typer.Option("--jobs", "-j", min=1, metavar="N", help="Simulations at once. [default: all cores]")
