@@ -46,6 +46,8 @@ public:
 
   [[nodiscard]] const std::vector<FairEntity*>& waiting() const final { return waiting_; }
   [[nodiscard]] std::size_t length() const final { return waiting_.size() + (current_ == nullptr ? 0 : 1); }
+  [[nodiscard]] double load() const final { return in_threads(total_weight()); }
+  [[nodiscard]] double load_of(const FairEntity& entity) const final { return in_threads(entity.weight); }
 
 protected:
   virtual void place(FairEntity& entity, Arrival arrival) = 0;
@@ -55,6 +57,9 @@ protected:
 
   [[nodiscard]] static std::int64_t virtual_time(Duration span, int weight) {
     return static_cast<std::int64_t>(Wide{span.count()} * FairEntity::normal_weight / weight);
+  }
+  [[nodiscard]] static double in_threads(std::int64_t weight) {
+    return static_cast<double>(weight) / static_cast<double>(FairEntity::normal_weight);
   }
   [[nodiscard]] std::int64_t total_weight() const {
     std::int64_t sum = current_ == nullptr ? 0 : current_->weight;

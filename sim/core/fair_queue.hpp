@@ -81,6 +81,10 @@ public:
   [[nodiscard]] virtual const std::vector<FairEntity*>& waiting() const = 0;
   /// Threads that want the core or have it.
   [[nodiscard]] virtual std::size_t length() const = 0;
+  /// The weight of them together, in threads of normal weight; groups count with what they have on this core.
+  [[nodiscard]] virtual double load() const = 0;
+  /// What one that waits here contributes to that.
+  [[nodiscard]] virtual double load_of(const FairEntity& entity) const = 0;
 };
 
 /// Makes the queues of a policy by name; throws std::invalid_argument for an unknown one.

@@ -130,6 +130,12 @@ bool GroupedQueue::preempts(FairEntity& woken) {
   return groups_->preempts(group);
 }
 
+/// task_h_load(): an equal part of what the group has here.
+double GroupedQueue::load_of(const FairEntity& entity) const {
+  const FairGroup& group = by_number_.at(entity.group);
+  return groups_->load_of(group) / static_cast<double>(std::max<std::size_t>(1, group.members->length()));
+}
+
 bool GroupedQueue::would_preempt(const FairEntity& sleeper) const { return groups_->would_preempt(sleeper); }
 
 void GroupedQueue::yielded() {

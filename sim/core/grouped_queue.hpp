@@ -45,6 +45,8 @@ public:
   void yielded_within() override {}
   [[nodiscard]] const std::vector<FairEntity*>& waiting() const override { return waiting_; }
   [[nodiscard]] std::size_t length() const override { return waiting_.size() + (current_ == nullptr ? 0 : 1); }
+  [[nodiscard]] double load() const override { return groups_->load(); }
+  [[nodiscard]] double load_of(const FairEntity& entity) const override;
 
 private:
   [[nodiscard]] FairGroup& group_of(const FairEntity& entity);

@@ -8,7 +8,7 @@ namespace contend {
 
 Scheduler::Scheduler(Engine& engine, const Host& host, int number, const SchedulerParameters& parameters, int cores,
                      bool grouped)
-    : CorePolicy(engine), host_(host), number_(number), parameters_(parameters),
+    : CorePolicy(engine), host_(host), number_(number), parameters_(parameters), grouped_(grouped),
       jitter_(engine.stream("host " + std::to_string(number) + "/scheduler")),
       placement_(engine.stream("host " + std::to_string(number) + "/scheduler/placement")) {
   if (cores < 1 || cores > host.topology().hardware_threads()) {

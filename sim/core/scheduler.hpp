@@ -4,7 +4,9 @@
 // spins on a lock or polls keeps its core busy, and notices only while it has the core that what it waits for has come. It
 // loses the core when its slice is over, when a thread that wakes up precedes it, or when it yields; it goes on later where it
 // stopped. Threads that sleep (Waiting::asleep) free their core. A core with nothing to run takes a waiting thread
-// from another one, and from time to time queues of different length are balanced; threads go only to cores that they may use.
+// from another one, and from time to time queues of different length are balanced, or of different load where groups compete (a
+// group is as much load as one thread, so that cores with as many groups are alike, whatever their numbers of threads); threads go
+// only to cores that they may use.
 //
 // What cannot be interrupted: accesses to cache lines (one instruction), and time a thread owes (SimThread::owe), which is over
 // first.
@@ -87,6 +89,7 @@ private:
 
   // Who has a core.
   void account(Core& core);
+  void note_load(Core& core);
   void dispatch(Core& core, Task& task, Duration latency);
   void dispatch_next(Core& core);
   void ask_for(Core& core);
@@ -106,10 +109,14 @@ private:
   void move(Core& from, Core& to, Task& task);
   void arm_balancing();
   void balance();
+  bool balance_lengths();
+  bool balance_loads();
+  void move_to_busy(Core& from, Core& to, Task& task);
 
   const Host& host_;
   int number_;
   SchedulerParameters parameters_;
+  bool grouped_;
   std::vector<std::unique_ptr<Core>> cores_;
   std::vector<std::unique_ptr<Task>> tasks_; ///< by thread id
   std::unique_ptr<Balancing> balancing_;

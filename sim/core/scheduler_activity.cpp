@@ -90,6 +90,7 @@ void Scheduler::wait(SimThread& self, Waiting how, Category category) {
   }
   Core& core = *task.core;
   account(core);
+  note_load(core);
   core.queue->leave();
   core.current = nullptr;
   task.state = Task::State::asleep;
@@ -192,6 +193,7 @@ void Scheduler::ended(SimThread& self) {
   Task& task = task_of(self);
   Core& core = *task.core;
   account(core);
+  note_load(core);
   core.queue->leave();
   core.current = nullptr;
   task.state = Task::State::ended;

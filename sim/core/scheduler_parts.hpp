@@ -108,6 +108,9 @@ struct Scheduler::Core {
   bool asked = false;        ///< the current thread should give way as soon as it can
   bool asked_lazily = false; ///< when it returns from the kernel
   TimePoint accounted;       ///< the queue knows of the current thread's time up to here
+  double load = 0.0;         ///< average of that of the queue, up to `load_noted`; where groups compete
+  TimePoint load_noted;
+  int failed_balances = 0; ///< that found this core to have too little, since one moved somebody here
   CoreTimer timer;
 };
 

@@ -2,13 +2,27 @@
 #include "core/scheduler_parts.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 namespace contend {
+
+/// Brings a core's average load up to now, which forgets half in LOAD_AVG_PERIOD of Linux (kernel/sched/pelt.c); to be called
+/// before its queue changes.
+void Scheduler::note_load(Core& core) {
+  if (!grouped_) {
+    return;
+  }
+  constexpr double halving_s = 32e-3;
+  const double now_there = core.queue->load();
+  core.load = now_there + (core.load - now_there) * std::exp2(-(now() - core.load_noted).in_seconds() / halving_s);
+  core.load_noted = now();
+}
 
 void Scheduler::enqueue(Core& core, Task& task, FairQueue::Arrival arrival) {
   if (core.current != nullptr) {
     account(core);
   }
+  note_load(core);
   core.queue->add(task, arrival);
   task.core = &core;
   if (core.current != nullptr && task.allowed.count() > 1) {
@@ -121,6 +135,7 @@ void Scheduler::move(Core& from, Core& to, Task& task) {
   if (from.current != nullptr) {
     account(from);
   }
+  note_load(from);
   from.queue->remove(task);
   enqueue(to, task, FairQueue::Arrival::migrated);
 }
@@ -132,8 +147,7 @@ void Scheduler::arm_balancing() {
   }
 }
 
-/// Idle cores take a thread, however warm its caches are elsewhere; then the longest queue gives to the shortest while it
-/// has two more.
+/// Idle cores take a thread, however warm its caches are elsewhere; then the queues are made more alike.
 void Scheduler::balance() {
   if (!alive()) {
     return;
@@ -144,31 +158,8 @@ void Scheduler::balance() {
     }
   }
   for (std::size_t moves = 0; moves < cores_.size(); ++moves) {
-    Core* from = nullptr;
-    Core* to = nullptr;
-    Task* task = nullptr;
-    std::size_t difference = 1;
-    for (const auto& longer : cores_) {
-      for (const auto& shorter : cores_) {
-        if (longer->queue->length() <= shorter->queue->length() + difference) {
-          continue;
-        }
-        if (Task* const found = candidate(*longer, *shorter, true); found != nullptr) {
-          difference = longer->queue->length() - shorter->queue->length();
-          from = longer.get();
-          to = shorter.get();
-          task = found;
-        }
-      }
-    }
-    if (task == nullptr) {
+    if (!(grouped_ ? balance_loads() : balance_lengths())) {
       break;
-    }
-    move(*from, *to, *task);
-    if (to->queue->preempts(*task)) {
-      ask_for(*to);
-    } else {
-      arm(*to);
     }
   }
   const bool crowd = std::any_of(tasks_.begin(), tasks_.end(), [](const auto& task) {
@@ -176,6 +167,71 @@ void Scheduler::balance() {
   });
   if (crowd) {
     arm_balancing();
+  }
+}
+
+/// The longest queue gives a thread to the shortest while it has two more.
+bool Scheduler::balance_lengths() {
+  Core* from = nullptr;
+  Core* to = nullptr;
+  Task* task = nullptr;
+  std::size_t difference = 1;
+  for (const auto& longer : cores_) {
+    for (const auto& shorter : cores_) {
+      if (longer->queue->length() <= shorter->queue->length() + difference) {
+        continue;
+      }
+      if (Task* const found = candidate(*longer, *shorter, true); found != nullptr) {
+        difference = longer->queue->length() - shorter->queue->length();
+        from = longer.get();
+        to = shorter.get();
+        task = found;
+      }
+    }
+  }
+  if (task == nullptr) {
+    return false;
+  }
+  move_to_busy(*from, *to, *task);
+  return true;
+}
+
+/// The most loaded core gives a thread to the least loaded one if that makes them more alike (sched_balance_rq(),
+/// detach_tasks()); what a thread may be too large by doubles with each attempt that found none.
+bool Scheduler::balance_loads() {
+  constexpr double tolerated = 1.17; // sd->imbalance_pct of cores that share a cache
+  constexpr int patience = 2;        // sd->cache_nice_tries + 1: then a warm cache does not matter
+  Core* from = nullptr;
+  Core* to = nullptr;
+  for (const auto& core : cores_) {
+    note_load(*core);
+    from = from == nullptr || core->load > from->load ? core.get() : from;
+    to = to == nullptr || core->load < to->load ? core.get() : to;
+  }
+  if (to->current == nullptr || from->load <= tolerated * to->load) {
+    to->failed_balances = 0;
+    return false;
+  }
+  Task* const task = candidate(*from, *to, to->failed_balances >= patience);
+  const double room = std::ldexp((from->load - to->load) / 2, std::min(to->failed_balances, patience + 2));
+  if (task == nullptr || from->queue->load_of(*task) > room) {
+    ++to->failed_balances;
+    return false;
+  }
+  const double load = from->queue->load_of(*task);
+  to->failed_balances = 0;
+  move_to_busy(*from, *to, *task);
+  from->load -= load; // its average goes with it
+  to->load += load;
+  return true;
+}
+
+void Scheduler::move_to_busy(Core& from, Core& to, Task& task) {
+  move(from, to, task);
+  if (to.queue->preempts(task)) {
+    ask_for(to);
+  } else {
+    arm(to);
   }
 }
 
