@@ -52,6 +52,19 @@ void CacheLine::access_among_others(SimThread& self, Mode mode, Category categor
   transfer(self, mode, category);
 }
 
+void CacheLine::post_store(SimThread& self, Category category) {
+  self.settle();
+  const int core = self.core();
+  if (hits(core, Mode::store) || moving_ || home_order_ || owner_ < 0) {
+    store(self, category);
+    return;
+  }
+  depart(Mode::store, Duration{});
+  finish_transfer(core, Mode::store);
+  self.count_line_transfer();
+  self.owe(price(Mode::store), category);
+}
+
 void CacheLine::transfer(SimThread& self, Mode mode, Category category) {
   const int core = self.core();
   self.count_line_transfer();

@@ -32,6 +32,9 @@ public:
       access(self, Mode::store, category);
     }
   }
+  /// Writes the line without waiting for it: the core's store buffer does that, and the thread pays a hit. Whoever reads the
+  /// line next has to fetch it from this core. While another exclusive access is under way this is a store.
+  void post_store(SimThread& self, Category category);
   /// Atomic read-modify-write.
   void atomic(SimThread& self, Category category) { access(self, Mode::atomic, category); }
   /// Atomic operation that changes the line only if `matches()`. Returns whether it did: the caller makes the change.

@@ -236,6 +236,11 @@ Section shared_memory_fields() {
   s.field("box_threshold", &P::box_threshold, count, "messages to a peer after which it gets a fast box");
   s.field("fragments", &P::fragments, count, "of each process, for messages that do not go through boxes");
   s.field("poll_batch", &P::poll_batch, CountRule{1, 65536}, "fragments that one poll takes from the queue");
+  s.presence(Presence::known);
+  s.field("streamed_boxes", &P::streamed_boxes, FlagRule{},
+          "the sender does not wait for the line of a message in a fast box, and messages that lie one behind the "
+          "other come "
+          "together; else each moves a line there and back");
   return s.finish();
 }
 

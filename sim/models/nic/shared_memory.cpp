@@ -46,7 +46,11 @@ bool SharedMemoryConnection::post(SimThread& self, const Envelope& envelope, std
   self.settle();
   if (fits_box(wire_bytes)) {
     self.owe(parameters.box_write + copying(parameters, wire_bytes), Category::nic_post);
-    box_line_.store(self, Category::nic_post);
+    if (parameters.streamed_boxes) {
+      box_line_.post_store(self, Category::nic_post);
+    } else {
+      box_line_.store(self, Category::nic_post);
+    }
     in_box_.push_back(envelope);
   } else if (local_.fragments_in_use_ < parameters.fragments) {
     enqueue(self, envelope, wire_bytes);
@@ -118,8 +122,11 @@ int SharedMemoryContext::drain(SimThread& self, CompletionHandler& handler) {
   // Others may make boxes meanwhile.
   for (std::size_t i = 0; i < boxes_.size(); ++i) { // NOLINT(modernize-loop-convert): the list may grow
     SharedMemoryConnection& connection = *boxes_[i];
-    for (std::size_t left = connection.in_box_.size(); left > 0; --left) {
-      connection.box_line_.load(self, Category::completion);
+    const std::size_t there = connection.in_box_.size();
+    for (std::size_t left = there; left > 0; --left) {
+      if (left == there || !parameters.streamed_boxes) {
+        connection.box_line_.load(self, Category::completion);
+      }
       const Envelope envelope = connection.in_box_.front();
       connection.in_box_.pop_front();
       self.owe(parameters.box_read, Category::completion);

@@ -23,6 +23,10 @@ struct SharedMemoryParameters {
   int box_threshold = 0;              ///< messages to a peer after which it gets one
   int fragments = 0;                  ///< of each process, for messages that do not go through boxes
   int poll_batch = 1;                 ///< fragments that one poll takes from the queue
+  /// The slots of a fast box lie one behind the other, and the line that moves is no longer one for all of them: the sender does
+  /// not wait for its slot (the store buffer does, the receiver has read it a round of the ring ago), and the messages that lie
+  /// behind one another when the receiver looks come with the first one (hardware prefetchers follow lines of a page).
+  bool streamed_boxes = false;
 
   /// A machine without values for shared memory cannot run designs that use it.
   [[nodiscard]] bool given() const { return fragments > 0; }
