@@ -25,9 +25,10 @@ struct GroupedHost {
   GroupedHost(const GroupedHost&) = delete;
   GroupedHost& operator=(const GroupedHost&) = delete;
 
-  SimThread& spawn(int group, SimThread::Body body) {
+  SimThread& spawn(int group, SimThread::Body body, int first_core = -1) {
     Scheduler::Placement placement;
     placement.group = group;
+    placement.first_core = first_core;
     return scheduler.spawn("thread of " + std::to_string(group), placement, std::move(body));
   }
 
@@ -77,6 +78,35 @@ TEST_CASE("a group's weight on a core is the share of its threads that are there
   CHECK(workers[1].had.in_seconds() == Approx(0.6).epsilon(0.02));
   CHECK(workers[0].had.in_seconds() == Approx(0.4).epsilon(0.1)); // 1024 against 512
   CHECK(workers[2].had.in_seconds() == Approx(0.2).epsilon(0.1));
+}
+
+TEST_CASE("a group is as much load as another one, whatever its number of threads", "[scheduler][groups]") {
+  const bool grouped = GENERATE(false, true);
+  SchedulerParameters parameters = free_scheduler("eevdf");
+  parameters.balance_period = 4_ms;
+  GroupedHost shared(2, parameters, grouped);
+  std::vector<Worker> workers(8); // six threads of group 0 on core 0, two of group 1 on core 1
+  for (std::size_t i = 0; i < workers.size(); ++i) {
+    shared.spawn(
+        i < 6 ? 0 : 1, [&workers, i](SimThread& self) { workers[i].work(self, 200_ms); }, i < 6 ? 0 : 1);
+  }
+  shared.engine.run();
+  CHECK((shared.scheduler.counters().migrations > 0) == !grouped);
+}
+
+TEST_CASE("cores with different numbers of groups are balanced", "[scheduler][groups]") {
+  SchedulerParameters parameters = free_scheduler("eevdf");
+  parameters.balance_period = 4_ms;
+  GroupedHost shared(2, parameters);
+  std::vector<Worker> workers(4); // three groups of one thread each begin on core 0, one on core 1
+  for (std::size_t i = 0; i < workers.size(); ++i) {
+    shared.spawn(
+        static_cast<int>(i), [&workers, i](SimThread& self) { workers[i].work(self, 600_ms); }, i < 3 ? 0 : 1);
+  }
+  shared.engine.run();
+  for (const Worker& worker : workers) {
+    CHECK(worker.had.in_seconds() == Approx(0.3).epsilon(0.1));
+  }
 }
 
 TEST_CASE("who yields gives a core away to all threads, but not to other groups than its own", "[scheduler][groups]") {

@@ -150,6 +150,76 @@ TEST_CASE("the box's line moves from core to core with every message", "[shared 
   pair.engine.run();
 }
 
+TEST_CASE("messages that lie one behind the other in a box come with the first one", "[shared memory]") {
+  SharedMemoryParameters memory = small_memory();
+  memory.box_threshold = 1;
+  memory.box_messages = 64;
+  memory.streamed_boxes = GENERATE(false, true);
+  Pair pair(test::small_host(), memory);
+  constexpr int messages = 40;
+  Duration sending;
+  Duration receiving;
+  pair.engine.spawn("receiver", 0, 2, [&](SimThread& self) {
+    self.spend(10_us, Category::software); // the first message made the box; it took the queue
+    CHECK(pair.poll(self) == 1);
+    self.settle();
+    self.spend(30_us, Category::software);
+    const TimePoint start = self.now();
+    CHECK(pair.poll(self) == messages);
+    self.settle();
+    receiving = self.now() - start;
+  });
+  pair.engine.spawn("sender", 0, 0, [&](SimThread& self) {
+    CHECK(pair.send(self));
+    self.settle();
+    self.spend(20_us, Category::software);
+    const TimePoint start = self.now();
+    for (int i = 0; i < messages; ++i) {
+      CHECK(pair.send(self));
+    }
+    self.settle();
+    sending = self.now() - start;
+  });
+  pair.engine.run();
+  const CacheParameters cache = test::small_cache();
+  const Duration hits = cache.hit * messages;
+  CHECK(sending <= (memory.box_write + 40 * 100_ps) * messages + hits + cache.l3_hit + cache.hit);
+  const Duration least = memory.poll_queue + memory.poll_box + memory.box_read * messages + cache.transfer_socket;
+  CHECK(receiving >= least);
+  CHECK(receiving <= least + hits + cache.hit);
+}
+
+TEST_CASE("a sender waits for the line of a box unless its slots stream", "[shared memory]") {
+  SharedMemoryParameters memory = small_memory();
+  memory.box_threshold = 1;
+  memory.streamed_boxes = GENERATE(false, true);
+  Pair pair(test::small_host(), memory);
+  Duration last;
+  pair.engine.spawn("receiver", 0, 2, [&](SimThread& self) {
+    for (int i = 0; i < 10; ++i) {
+      self.spend(10_us, Category::software);
+      CHECK(pair.poll(self) == 1);
+      self.settle();
+    }
+    // Streamed or not, what came alone had to be fetched.
+    CHECK(self.line_transfers() >= 9);
+  });
+  pair.engine.spawn("sender", 0, 0, [&](SimThread& self) {
+    self.spend(5_us, Category::software);
+    for (int i = 0; i < 10; ++i) {
+      const TimePoint start = self.now();
+      CHECK(pair.send(self));
+      self.settle();
+      last = self.now() - start;
+      self.spend(10_us - last, Category::software);
+    }
+  });
+  pair.engine.run();
+  const CacheParameters cache = test::small_cache();
+  const Duration transfer = memory.streamed_boxes ? Duration{} : cache.transfer_socket;
+  CHECK(last == memory.box_write + 40 * 100_ps + cache.hit + transfer);
+}
+
 TEST_CASE("one copy through the kernel", "[shared memory]") {
   class Transferred final : public CompletionHandler {
   public:

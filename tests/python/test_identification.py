@@ -312,6 +312,31 @@ def test_the_spread_of_iterations_is_that_of_independent_messages(tmp_path: Path
     assert one.scope == "alib/tcp"
 
 
+def test_the_socket_probe_isolates_the_kernels_part_of_a_send(tmp_path: Path) -> None:
+    points = [
+        time_of(1.1e-6, 1.1e-6, probe="socket", from_core=0, to_core=0, part="send"),
+        time_of(4e-8, 4e-8, probe="socket", from_core=0, to_core=0, part="read"),
+        time_of(2.1e-6, 2.1e-6, probe="socket", from_core=0, to_core=1, part="send"),
+    ]
+    found, _ = identified_from(tmp_path, dataset("machine", {"kind": "machine"}, points, transport="none"))
+    assert found["machine.tcp.send_call"].value == pytest.approx(1.1e-6)
+    assert found["machine.tcp.contended_send"].value == pytest.approx(1e-6)
+    assert {one.scope for one in found.values()} == {"machine"}
+
+
+def test_an_uncontended_lock_stands_in_for_the_probe_of_atomics(tmp_path: Path) -> None:
+    def lock(*rates: float, **parameters: object) -> dict[str, Any]:
+        return time_of(*rates, lock="mutex", critical_section_ns=0, outside_ns=0, **parameters)
+
+    locks = dataset("locks", {"kind": "locks"}, [lock(70e6, 71e6, 69e6, threads=1), lock(2e6, threads=2)])
+    found, _ = identified_from(tmp_path, locks | {"transport": "none"})
+    one = found["machine.cache.atomic_hit"]
+    assert one.value == pytest.approx(0.5 / 70e6)
+    assert one.low < one.value < one.high
+    both, _ = found_by_path(measured(tmp_path, locks | {"transport": "none"}))
+    assert both["machine.cache.atomic_hit"].value == pytest.approx(5e-9)
+
+
 def test_only_sockets_have_sends_beside_a_poller(tmp_path: Path) -> None:
     found, skipped = identified_from(tmp_path, iterations([(300e-6, 310e-6)]) | {"transport": "shm"})
     assert "machine.tcp.contended_send" not in found | skipped

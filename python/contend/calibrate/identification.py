@@ -63,7 +63,8 @@ class Rule:
     how often they are paid); with `over` it is the slope over that parameter of the points instead; with `rate` the
     parameter's number of bytes over the time; with `step` the value of that parameter, in `scale` s, at which the
     time jumps; with `window` the standard deviation of each of an iteration's messages, from the interquartile range of
-    the times of iterations. `transports`: for no others. `isolates`: see the module.
+    the times of iterations; with `inverse` what was measured is a rate, and its inverse the time. `transports`: for no
+    others. `isolates`: see the module.
     """
 
     path: str
@@ -77,6 +78,7 @@ class Rule:
     rate: str | None = None
     step: str | None = None
     window: bool = False
+    inverse: bool = False
     transports: tuple[str, ...] = ()
     isolates: bool = True
 
@@ -92,6 +94,10 @@ def _call(primitive: str, transport: str | None = None, **parameters: object) ->
 RULES: tuple[Rule, ...] = (
     Rule("machine.cache.atomic_hit", "machine", _machine("atomic", operation="fetch_add", state="owned"),
          "fetch-and-add on a line that the core owns"),
+    Rule("machine.cache.atomic_hit", "machine",
+         Select("locks", {"lock": "mutex", "threads": 1, "critical_section_ns": 0, "outside_ns": 0}),
+         "half of taking a mutex that nobody else wants and giving it back, which is two atomics and a loop", scale=0.5,
+         inverse=True),
     Rule("machine.cache.transfer_socket", "machine", _machine("cache_line", "same socket"),
          "a modified line moves between cores of one socket, half a round trip of a flag"),
     Rule("machine.cache.transfer_remote", "machine", _machine("cache_line", "other socket"),
@@ -116,6 +122,11 @@ RULES: tuple[Rule, ...] = (
          "sched_yield alone on the core"),
     Rule("machine.software.copy_bandwidth", "machine", _machine("memcpy", message_size=4096, memory="cold"),
          "copy of 4 KiB that no cache of the core holds", rate="message_size"),
+    Rule("machine.tcp.send_call", "machine", _machine("socket", "same core", part="send"),
+         "a send over the loopback device whose receiver is on the same core and reads afterwards"),
+    Rule("machine.tcp.contended_send", "machine", _machine("socket", "other core", part="send"),
+         "what a send over the loopback device costs more while its receiver polls on another core",
+         minus=(_machine("socket", "same core", part="send"),)),
     # Prices of the library's calls, from one thread with nobody else. How a call's time is shared among its parts is
     # the model's reading of it, so that these guide the fit.
     Rule("machine.software.receive_call", "library", _call("irecv", "shm"), "half of an MPI_Irecv that finds nothing",
@@ -258,6 +269,8 @@ def _apply(rule: Rule, scope: str, context: _Context) -> Identified:
         reading = _slope(rule, context, used)
     else:
         reading = _read(rule.select, rule, context, used)
+        if rule.inverse:
+            reading = Reading(1 / reading.value, reading.error / reading.value**2, reading.points)
         for one in rule.minus:
             other = _read(one, rule, context, used)
             reading = Reading(reading.value - other.value, math.hypot(reading.error, other.error), reading.points)
@@ -291,7 +304,7 @@ def _points(select: Select, rule: Rule, context: _Context, used: set[str]) -> li
     points = []
     for dataset in context.datasets:
         of_library = context.library is None or dataset.library_key == context.library
-        of_transport = select.kind == "machine" or transport is None or dataset.transport == transport
+        of_transport = select.kind in {"machine", "locks"} or transport is None or dataset.transport == transport
         if dataset.kind != select.kind or not of_library or not of_transport:
             continue
         for point in dataset.points:
