@@ -82,16 +82,18 @@ TEST_CASE("a group's weight on a core is the share of its threads that are there
 
 TEST_CASE("a group is as much load as another one, whatever its number of threads", "[scheduler][groups]") {
   const bool grouped = GENERATE(false, true);
-  SchedulerParameters parameters = free_scheduler("eevdf");
-  parameters.balance_period = 4_ms;
-  GroupedHost shared(2, parameters, grouped);
-  std::vector<Worker> workers(8); // six threads of group 0 on core 0, two of group 1 on core 1
+  GroupedHost shared(2, free_scheduler("eevdf"), grouped);
+  std::vector<Worker> workers(8); // six threads of group 0 begin on core 0, two of group 1 on core 1
   for (std::size_t i = 0; i < workers.size(); ++i) {
+    const int group = i < 6 ? 0 : 1;
     shared.spawn(
-        i < 6 ? 0 : 1, [&workers, i](SimThread& self) { workers[i].work(self, 200_ms); }, i < 6 ? 0 : 1);
+        group, [&workers, i](SimThread& self) { workers[i].work(self, 600_ms); }, group);
   }
   shared.engine.run();
-  CHECK((shared.scheduler.counters().migrations > 0) == !grouped);
+  for (std::size_t i = 0; i < workers.size(); ++i) {
+    const double sorted = i < 6 ? 0.1 : 0.3;
+    CHECK(workers[i].had.in_seconds() == Approx(grouped ? sorted : 0.15).epsilon(0.1));
+  }
 }
 
 TEST_CASE("cores with different numbers of groups are balanced", "[scheduler][groups]") {

@@ -53,7 +53,7 @@ def calibrate(
     budget: Annotated[
         float,
         typer.Option(
-            min=0.1, metavar="MINUTES", help="No search begins or goes on after this time, idle machine supposed."
+            min=0.1, metavar="MINUTES", help="No search begins or goes on after this processor time over the jobs."
         ),
     ] = 10.0,
     jobs: Annotated[
