@@ -186,13 +186,38 @@ std::size_t CacheLine::draw_next() {
   return draw_any();
 }
 
+/// A socket has one request for a line under way; the others queue at its caching agent, because requests for one address are
+/// not allowed to pass each other there (Intel's uncore events of Haswell and Broadwell servers, RxR_IRQ_RETRY.ADDR_CONFLICT).
+/// So those of the socket that has the line compete with one of each other socket.
+std::size_t CacheLine::draw_by_socket() {
+  const int here = host_.socket(owner_);
+  std::size_t near = 0;
+  CoreSet sockets;
+  for (const Request& request : waiting_) {
+    const int socket = host_.socket(request.thread->core());
+    near += socket == here ? 1 : 0;
+    sockets.set(static_cast<std::size_t>(socket));
+  }
+  sockets.reset(static_cast<std::size_t>(here));
+  const std::size_t drawn = arbitration_.below(near + sockets.count());
+  const bool stays = drawn < near;
+  const auto is_near = [&](const Request& request) { return host_.socket(request.thread->core()) == here; };
+  std::size_t left = stays ? drawn : arbitration_.below(waiting_.size() - near);
+  for (std::size_t i = 0;; ++i) {
+    if (is_near(waiting_[i]) == stays && left-- == 0) {
+      return i;
+    }
+  }
+}
+
 std::size_t CacheLine::draw_any() {
   const double bias = host_.cache().proximity_bias;
   if (waiting_.size() == 1) {
     return 0;
   }
   if (bias == 0.0) {
-    return arbitration_.below(waiting_.size());
+    const bool by_socket = home_order_ && owner_ >= 0 && host_.topology().sockets > 1;
+    return by_socket ? draw_by_socket() : arbitration_.below(waiting_.size());
   }
   const auto nearest = static_cast<double>(host_.cache().transfer_smt.count());
   const auto weight = [&](const Request& request) {

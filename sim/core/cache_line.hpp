@@ -127,6 +127,7 @@ private:
   [[nodiscard]] Duration transfer_time(int core, Mode mode) const;
   [[nodiscard]] std::size_t draw_next();
   [[nodiscard]] std::size_t draw_any();
+  [[nodiscard]] std::size_t draw_by_socket();
   [[nodiscard]] bool at_sibling(const Request& request) const;
 
   // What a hit looks at comes first.

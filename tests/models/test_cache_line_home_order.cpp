@@ -73,6 +73,33 @@ TEST_CASE("in home order reads that wait together are served together", "[cache 
   }
 }
 
+TEST_CASE("a socket that has a line serves its own queue and one request of the other", "[cache line][home]") {
+  const auto crossings = [](const CacheParameters& prices) {
+    Engine engine(5);
+    const Host host(TopologyParameters{2, 8, 1}, prices, test::small_futex());
+    CacheLine line(engine, host, "line");
+    std::vector<int> sockets;
+    for (int core = 0; core < 16; ++core) {
+      engine.spawn("t" + std::to_string(core), 0, core, [&, core](SimThread& self) {
+        for (int i = 0; i < 400; ++i) {
+          line.atomic(self, Category::software);
+          sockets.push_back(host.socket(core));
+        }
+      });
+    }
+    engine.run();
+    constexpr std::size_t all_at_work = 3000;
+    double crossed = 0;
+    for (std::size_t i = 1; i < all_at_work; ++i) {
+      crossed += sockets[i] != sockets[i - 1] ? 1 : 0;
+    }
+    return crossed / all_at_work;
+  };
+  // Whoever has just had the line is not in the queue: 7 near ones and one of 8 far ones, or any of 15.
+  CHECK(crossings(home_ordered()) == Approx(1.0 / 8).margin(0.02));
+  CHECK(crossings(cache) == Approx(8.0 / 15).margin(0.04));
+}
+
 TEST_CASE("a price of an atomic operation on a line that has just arrived", "[cache line][home]") {
   CacheParameters prices = cache;
   prices.atomic_arrival = 2'003_ps;

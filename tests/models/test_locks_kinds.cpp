@@ -78,6 +78,7 @@ TEST_CASE("what an uncontended acquisition and release of each further kind touc
       {"clh", {hit + atomic + hit, hit}}, // own node, swap, node of the one before
       {"adaptive", {atomic, atomic}},
       {"mutex3", {atomic, atomic}},
+      {"ttas-futex", {hit + atomic, hit + atomic}},
       {"ttas-yield", {hit + atomic, hit}},
       {"ticket-yield", {atomic + hit, hit}},
       {"ticket-blocking", {atomic + hit, atomic + hit + atomic}}, // the unlock takes the inner mutex
@@ -246,6 +247,39 @@ TEST_CASE("a lock that sets before it tests saves the look where it is free", "[
   };
   CHECK(price_of("ttas") == cache.hit + cache.atomic_hit);
   CHECK(price_of("ttas-eager") == cache.atomic_hit);
+}
+
+TEST_CASE("a spin lock with a futex sleeps after so many looks, and its release wakes everybody", "[locks]") {
+  const auto after_release = [](int looks) {
+    Engine engine(3);
+    const Host host = flat_host();
+    LockParameters parameters = test::small_locks();
+    parameters.adaptive_spins = looks;
+    const auto lock = lock_registry().at("ttas-futex")(engine, host, parameters, "lock");
+    TimePoint released;
+    std::vector<TimePoint> taken;
+    engine.spawn("holder", 0, 0, [&](SimThread& self) {
+      lock->lock(self);
+      self.spend(1_ms, Category::software);
+      released = self.now();
+      lock->unlock(self);
+    });
+    for (int core = 1; core < 4; ++core) {
+      engine.spawn("waiter", 0, core, [&](SimThread& self) {
+        self.spend(1_us, Category::software);
+        lock->lock(self);
+        taken.push_back(self.now());
+        lock->unlock(self);
+      });
+    }
+    engine.run();
+    REQUIRE(taken.size() == 3);
+    return std::vector<Duration>{taken.front() - released, taken.back() - released};
+  };
+  const Duration waking = test::small_futex().wake_latency;
+  CHECK(after_release(1'000'000).back() < waking); // still looking
+  CHECK(after_release(10).front() >= waking);
+  CHECK(after_release(10).back() < 3 * waking); // woken together, not one after the other
 }
 
 TEST_CASE("hardware threads of a core have a line one after the other", "[locks]") {

@@ -9,6 +9,7 @@
 #include "models/locks/queued_spinlock.hpp"
 #include "models/locks/tas_lock.hpp"
 #include "models/locks/ticket_lock.hpp"
+#include "models/locks/ttas_futex_lock.hpp"
 #include "models/locks/ttas_lock.hpp"
 
 namespace contend {
@@ -29,6 +30,7 @@ Registry<LockFactory>& lock_registry() {
       {"ticket-yield", make_lock<TicketYieldLock>},
       {"ttas", make_lock<TtasLock>},
       {"ttas-eager", make_lock<EagerTtasLock>},
+      {"ttas-futex", make_lock<TtasFutexLock>},
       {"ttas-yield", make_lock<TtasYieldLock>},
   };
   return registry;

@@ -1,0 +1,67 @@
+#include "models/locks/ttas_futex_lock.hpp"
+
+namespace contend {
+
+TtasFutexLock::TtasFutexLock(Engine& engine, const Host& host, const LockParameters& parameters, std::string_view name)
+    : Lock(engine, name), looks_(parameters.adaptive_spins), pause_(parameters.pause), line_(engine, host, name),
+      futex_(engine, host, name) {}
+
+bool TtasFutexLock::change(SimThread& self, Category category, Word from, Word to) {
+  if (!line_.compare(self, category, [&] { return word_ == from; })) {
+    return false;
+  }
+  word_ = to;
+  return true;
+}
+
+void TtasFutexLock::do_lock(SimThread& self, Category category) {
+  line_.load(self, category);
+  for (int left = looks_;;) {
+    if (word_ == Word::free) {
+      if (change(self, category, Word::free, Word::held)) {
+        return;
+      }
+      continue; // the comparison has shown the new word
+    }
+    if (left > 0) {
+      self.spend(pause_, category);
+      --left;
+    } else {
+      sleep(self, category);
+    }
+    line_.load(self, category);
+  }
+}
+
+void TtasFutexLock::sleep(SimThread& self, Category category) {
+  if (word_ == Word::held && !change(self, category, Word::held, Word::awaited)) {
+    return;
+  }
+  futex_.wait(self, category, [this] { return word_ == Word::awaited; });
+}
+
+bool TtasFutexLock::do_try_lock(SimThread& self, Category category) {
+  line_.load(self, category);
+  while (word_ == Word::free) {
+    if (change(self, category, Word::free, Word::held)) {
+      return true;
+    }
+  }
+  return false;
+}
+
+void TtasFutexLock::do_unlock(SimThread& self, Category category) {
+  line_.load(self, category);
+  Word seen = word_;
+  while (!change(self, category, seen, Word::free)) {
+    seen = word_;
+  }
+  released();
+  if (seen == Word::awaited) {
+    futex_.wake(self, everybody, category);
+  }
+}
+
+void TtasFutexLock::do_grant(SimThread& /*self*/) { word_ = Word::held; }
+
+} // namespace contend
