@@ -56,6 +56,7 @@ inline std::vector<std::string> patient_locks() {
   std::vector<std::string> names = lock_registry().names();
   std::erase(names, "tas");
   std::erase(names, "ttas-eager");
+  std::erase(names, "ttas-futex");
   std::erase(names, "ttas-yield");
   return names;
 }
