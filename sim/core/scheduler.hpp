@@ -84,6 +84,7 @@ private:
   void finish_step(Task& task);
   void interrupt(Task& task);
   void lose_core(Task& task);
+  void free_core(Task& task);
   void take_tick(Task& task);
   [[nodiscard]] static bool interruptible(const Task& task);
 
@@ -93,6 +94,7 @@ private:
   void dispatch(Core& core, Task& task, Duration latency);
   void dispatch_next(Core& core);
   void ask_for(Core& core);
+  Task* successor(Core& core);
   void choose_again(Core& core);
   void give_way(Task& task);
   void arm(Core& core);

@@ -88,14 +88,9 @@ void Scheduler::wait(SimThread& self, Waiting how, Category category) {
     park(self);
     return;
   }
-  Core& core = *task.core;
-  account(core);
-  note_load(core);
-  core.queue->leave();
-  core.current = nullptr;
-  task.state = Task::State::asleep;
   task.ran_until = now();
-  dispatch_next(core);
+  task.state = Task::State::asleep;
+  free_core(task);
   park(self);
 }
 
@@ -186,18 +181,23 @@ void Scheduler::yield(SimThread& self) {
   park(self);
 }
 
-void Scheduler::ended(SimThread& self) {
-  if (giving_up()) {
-    return;
-  }
-  Task& task = task_of(self);
+/// It does not want its core any more.
+void Scheduler::free_core(Task& task) {
   Core& core = *task.core;
   account(core);
   note_load(core);
   core.queue->leave();
   core.current = nullptr;
-  task.state = Task::State::ended;
   dispatch_next(core);
+}
+
+void Scheduler::ended(SimThread& self) {
+  if (giving_up()) {
+    return;
+  }
+  Task& task = task_of(self);
+  task.state = Task::State::ended;
+  free_core(task);
 }
 
 bool Scheduler::has_work() const {

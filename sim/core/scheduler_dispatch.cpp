@@ -67,37 +67,37 @@ void Scheduler::ask_for(Core& core) {
   }
 }
 
-void Scheduler::choose_again(Core& core) {
-  Task& task = *core.current;
+/// Who should have the core in place of the thread that has it; null: that one keeps it.
+Scheduler::Task* Scheduler::successor(Core& core) {
   core.asked = core.asked_lazily = false;
   account(core);
-  auto& next = static_cast<Task&>(*core.queue->best());
-  if (&next == &task) {
-    core.queue->run(task);
-    arm(core);
-    return;
+  auto* const best = static_cast<Task*>(core.queue->best());
+  if (best != core.current) {
+    ++counters_.preemptions;
+    return best;
   }
-  interrupt(task);
-  ++counters_.preemptions;
-  lose_core(task);
-  dispatch(core, next, {});
+  core.queue->run(*best);
+  arm(core);
+  return nullptr;
+}
+
+void Scheduler::choose_again(Core& core) {
+  if (Task* const next = successor(core); next != nullptr) {
+    Task& task = *core.current;
+    interrupt(task);
+    lose_core(task);
+    dispatch(core, *next, {});
+  }
 }
 
 /// The same for a thread whose own code runs; returns when it has a core again.
 void Scheduler::give_way(Task& task) {
   Core& core = *task.core;
-  core.asked = core.asked_lazily = false;
-  account(core);
-  auto& next = static_cast<Task&>(*core.queue->best());
-  if (&next == &task) {
-    core.queue->run(task);
-    arm(core);
-    return;
+  if (Task* const next = successor(core); next != nullptr) {
+    lose_core(task);
+    dispatch(core, *next, {});
+    park(task.thread);
   }
-  ++counters_.preemptions;
-  lose_core(task);
-  dispatch(core, next, {});
-  park(task.thread);
 }
 
 /// Sees to it that the timer fires when there will be something to decide.
