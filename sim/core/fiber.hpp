@@ -1,6 +1,7 @@
 // Stackful fibers, switched symmetrically: a fiber that stops jumps straight to the next one.
 #pragma once
 
+#include "core/predictable_returns.hpp"
 #include "core/stack_switch.hpp"
 
 #include <cstddef>
