@@ -146,6 +146,9 @@ struct LibraryDesign {
   /// Every operation holds a reference on its communicator from its start to its wait: a counter that all threads change
   /// (MPICH's MPIR_Comm_add_ref, MPIR_Comm_release).
   bool reference_counts = false;
+  /// MPI_Barrier. dissemination: messages, in as many rounds as the number of processes has bits; release-gather: flags in
+  /// shared memory, where all processes are on one host and thread_level is single, else as dissemination (MPICH's choice).
+  std::string barrier = "dissemination";
   InstancesDesign instances;
   ProgressDesign progress;
   WaitingDesign waiting;

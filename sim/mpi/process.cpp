@@ -416,6 +416,10 @@ void Process::wait_active(SimThread& self, int source, std::int64_t messages) {
 
 void Process::barrier(SimThread& self, int communicator, int first_rank, int ranks) {
   const TraceScope scope(self, rank_, "MPI_Barrier");
+  if (shared_memory_barriers_ != nullptr) {
+    shared_memory_barriers_->among(first_rank, ranks).barrier(self, rank_ - first_rank);
+    return;
+  }
   constexpr int first_internal_tag = -100; // negative tags are the library's own
   int round = 0;
   const int place = rank_ - first_rank;

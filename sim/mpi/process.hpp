@@ -18,6 +18,7 @@
 #include "mpi/match_task.hpp"
 #include "mpi/parameters.hpp"
 #include "mpi/poller.hpp"
+#include "mpi/release_gather.hpp"
 #include "mpi/rendezvous.hpp"
 #include "mpi/request.hpp"
 #include "mpi/spc.hpp"
@@ -152,7 +153,9 @@ public:
   /// Advances the instance that messages of `source` come to until `messages` of them have been handled in all.
   void wait_active(SimThread& self, int source, std::int64_t messages);
 
-  /// MPI_Barrier (dissemination). One thread per process calls it.
+  /// From now on barriers go by these flags, and not by messages.
+  void use(SharedMemoryBarriers& barriers) { shared_memory_barriers_ = &barriers; }
+  /// MPI_Barrier. One thread per process calls it.
   void barrier(SimThread& self, int communicator) { barrier(self, communicator, 0, peers_); }
   /// MPI_Barrier on a communicator of `ranks` processes from `first_rank` on.
   void barrier(SimThread& self, int communicator, int first_rank, int ranks);
@@ -369,6 +372,7 @@ private:
 
   std::vector<std::unique_ptr<MatchingDomain>> domains_; ///< by number
   std::vector<Communicator> communicators_;
+  SharedMemoryBarriers* shared_memory_barriers_ = nullptr; ///< none: barriers are messages
   std::vector<std::unique_ptr<Window>> windows_;
 
   std::unique_ptr<Notification> notification_;

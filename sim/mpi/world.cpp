@@ -45,7 +45,22 @@ void World::add_processes(const std::vector<int>& host_of_rank) {
       }
     }
   }
+  share_barriers();
   start_progress_threads();
+}
+
+void World::share_barriers() {
+  const LibraryDesign& library = settings_.library;
+  const int host = host_of_rank_.front();
+  const bool together =
+      std::all_of(host_of_rank_.begin(), host_of_rank_.end(), [&](int other) { return other == host; });
+  if (library.barrier != "release-gather" || library.thread_level != "single" || !together) {
+    return;
+  }
+  barriers_ = std::make_unique<SharedMemoryBarriers>(engine_, *hosts_[static_cast<std::size_t>(host)]);
+  for (const auto& process : processes_) {
+    process->use(*barriers_);
+  }
 }
 
 SimThread& World::spawn(int rank, std::string name, SimThread::Body body) {

@@ -71,6 +71,7 @@ public:
 
 private:
   void share_contexts();
+  void share_barriers();
   void start_progress_threads();
   SimThread& spawn_shared(int rank, std::string name, SimThread::Body body, bool daemon);
 
@@ -83,6 +84,7 @@ private:
   std::vector<int> host_of_rank_;
   std::unique_ptr<FlowNetwork> flows_;                 ///< if wires are shared so
   std::vector<std::unique_ptr<Transport>> transports_; ///< by host
+  std::unique_ptr<SharedMemoryBarriers> barriers_;     ///< if the library has them, and all processes share a host
   std::vector<std::unique_ptr<Process>> processes_;
   std::vector<std::unique_ptr<PartitionedOperation>> partitioned_;
   std::vector<std::string> notes_;

@@ -249,6 +249,9 @@ Section library_fields() {
           "locks around what they protect, or one (of the instances' kind) around every call");
   s.field("reference_counts", &P::reference_counts, FlagRule{},
           "every operation holds a reference on its communicator: a counter that all threads change");
+  s.field("barrier", &P::barrier, ChoiceRule{{"dissemination", "release-gather"}},
+          "MPI_Barrier: messages in rounds; or flags in shared memory, where all processes are on one host and "
+          "thread_level is single, else messages");
   s.section(instances_fields());
   s.section(progress_fields());
   s.section(waiting_design_fields());
