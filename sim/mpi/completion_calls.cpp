@@ -69,7 +69,8 @@ int Process::look_at_all(SimThread& self, std::span<Request* const> requests, bo
       break;
     }
   }
-  self.owe(walk.price(static_cast<std::int64_t>(requests.size()) * settings_.waiting.request_bytes),
+  self.owe(walk.price(static_cast<std::int64_t>(requests.size()) * settings_.waiting.request_bytes,
+                      settings_.waiting.misses_at_once),
            Category::software);
   self.settle();
   return complete;

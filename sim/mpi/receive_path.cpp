@@ -168,7 +168,8 @@ void Process::keep_for_later(SimThread& self, PeerState& peer, const Envelope& e
   const std::int64_t visited = peer.out_of_sequence.insert(envelope, peer.expected);
   QueueWalk walk(host_, settings_.matching.range, self.core());
   walk.visit(visited);
-  self.owe(settings_.matching.enqueue + walk.price(peer.out_of_sequence.size() * settings_.matching.fragment_bytes),
+  const auto first_ones = static_cast<std::int64_t>(peer.out_of_sequence.ranges()); // the walk sees nothing else
+  self.owe(settings_.matching.enqueue + walk.price(first_ones * settings_.matching.fragment_bytes),
            Category::out_of_sequence);
   if (envelope.tag >= 0) {
     counters_.oos_ranges_visited += visited;

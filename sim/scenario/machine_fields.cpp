@@ -192,6 +192,12 @@ Section rdma_fields() {
   s.field("completion_batch", &P::completion_batch, CountRule{1, 65536},
           "the interface reports every n-th completion of an endpoint");
   s.field("completion", &P::completion, any_time, "CPU: take one entry out of a completion queue");
+  s.presence(Presence::known);
+  s.field("post_lines", &P::post_lines, CountRule{1, 64},
+          "cache lines of a context that every post changes, one after the other: counters and heads of lists");
+  s.field("descriptor_lines", &P::descriptor_lines, CountRule{1, 64},
+          "cache lines of an operation that its post and its completion change, one after the other: descriptor, "
+          "endpoint, request");
   return s.finish();
 }
 
@@ -302,6 +308,9 @@ Section waiting_fields() {
   s.field("query", &P::query, any_time, "a query of a user-level sync object: entry and exit, unlinking");
   s.field("task", &P::task, any_time, "making a piece of work a task, or taking one, besides the pool's line");
   s.field("yield", &P::yield, any_time, "sched_yield() when no other thread wants the core");
+  s.presence(Presence::known);
+  s.field("misses_at_once", &P::misses_at_once, CountRule{1, 1024},
+          "looks at requests of an array that overlap where requests are not in the core's own cache");
   return s.finish();
 }
 

@@ -109,6 +109,45 @@ TEST_CASE("a put takes its post, the way there and the acknowledgement", "[rdma]
   }
 }
 
+TEST_CASE("lines of a context and of its descriptors move one after the other", "[rdma]") {
+  // The core's first post fetches them, its second finds them, and another core's takes them from it.
+  const auto posts = [](int post_lines, int descriptor_lines) {
+    RdmaParameters rdma = plain_rdma();
+    rdma.post_lines = post_lines;
+    rdma.descriptor_lines = descriptor_lines;
+    OneSided system(rdma);
+    std::vector<Duration> took;
+    const auto post = [&](SimThread& self, RdmaEndpoint& endpoint) {
+      const TimePoint called = self.now();
+      REQUIRE(endpoint.post(self, request(Kind::put, 0)));
+      self.settle();
+      took.push_back(self.now() - called);
+      self.spend(20_us, Category::software);
+      system.poll(self);
+      REQUIRE(endpoint.outstanding() == 0);
+    };
+    system.thread(0, [&](SimThread& self, RdmaEndpoint& endpoint) {
+      post(self, endpoint);
+      post(self, endpoint);
+    });
+    system.wire.engine.spawn("other", 0, 2, [&](SimThread& self) {
+      self.spend(100_us, Category::software);
+      post(self, *system.endpoints[0]);
+    });
+    system.wire.engine.run();
+    return took;
+  };
+  const std::vector<Duration> single = posts(1, 1);
+  const std::vector<Duration> several = posts(4, 6);
+  const Duration work = plain_rdma().store_post;
+  CHECK(single[0] == work + 2 * (cache.l3_hit + cache.hit));
+  CHECK(several[0] == work + 10 * (cache.l3_hit + cache.hit));
+  CHECK(single[1] == work + 2 * cache.hit);
+  CHECK(several[1] == work + 10 * cache.hit);
+  CHECK(single[2] == work + 2 * (cache.transfer_socket + cache.hit));
+  CHECK(several[2] == work + 10 * (cache.transfer_socket + cache.hit));
+}
+
 TEST_CASE("a get takes the request, the read at the target and the data's way back", "[rdma]") {
   const RdmaParameters rdma = plain_rdma();
   CHECK(time_of(request(Kind::get, 512)) == 2 * (cache.l3_hit + cache.hit) + rdma.store_post + rdma.store_start +

@@ -167,3 +167,35 @@ TEST_CASE("with overtaking allowed nothing is held back", "[mpi][order]") {
   CHECK(findings.overtaken_receives == 0);
   CHECK(findings.arrivals > 0);
 }
+
+TEST_CASE("the walk to an early message's place is as long as there are gaps", "[mpi][order]") {
+  PointConfig point = test::small_point();
+  point.library.instances = {2, "dedicated", "pthread-mutex"};
+  point.machine.nic.poll_batch = 1000;
+  point.machine.cache.l2_bytes = 1024; // far less than all that wait
+  const MatchingParameters& prices = point.machine.matching;
+  test::Program program(2, point);
+  const int comm = program.communicator;
+  constexpr int early = 100;
+  program.thread(0, [&](SimThread& self, Process& mpi) {
+    mpi.send(self, comm, 1, 0, 0);
+    self.spend(20_us, Category::software);
+    for (int i = 0; i < early; ++i) { // found in the first instance, before what was sent into the second
+      mpi.send(self, comm, 1, 0, 0);
+    }
+  });
+  program.thread(0, [&](SimThread& self, Process& mpi) {
+    self.spend(10_us, Category::software);
+    mpi.send(self, comm, 1, 0, 0);
+  });
+  SimThread& receiver = program.thread(1, [&](SimThread& self, Process& mpi) {
+    self.spend(200_us, Category::software);
+    for (int i = 0; i < early + 2; ++i) {
+      mpi.recv(self, comm, 0, 0, 0);
+    }
+  });
+  program.run();
+  CHECK(program.counters(1).out_of_sequence == early);
+  CHECK(receiver.times()[static_cast<std::size_t>(Category::out_of_sequence)] ==
+        (prices.fragment_allocate + prices.enqueue + prices.fragment_release) * early + prices.range * (early - 1));
+}

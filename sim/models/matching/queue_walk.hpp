@@ -28,12 +28,13 @@ public:
   [[nodiscard]] std::int64_t visited() const { return visited_; }
 
   /// Time of the walk. `footprint` is the size of everything the walker goes through again and again: what does not fit
-  /// into its L2 comes from the shared cache.
-  [[nodiscard]] Duration price(std::int64_t footprint) const {
+  /// into its L2 comes from the shared cache. An element of a list is found by the one before it; where the addresses are
+  /// known beforehand the core has `misses_at_once` under way.
+  [[nodiscard]] Duration price(std::int64_t footprint, int misses_at_once = 1) const {
     const std::int64_t l2 = host_.cache().l2_bytes;
     Duration element = element_;
     if (footprint > l2 && footprint > 0) {
-      const double missing = 1.0 - static_cast<double>(l2) / static_cast<double>(footprint);
+      const double missing = (1.0 - static_cast<double>(l2) / static_cast<double>(footprint)) / misses_at_once;
       const Duration miss = host_.cache().l3_hit - host_.cache().l2_hit;
       element += Duration::picoseconds(static_cast<std::int64_t>(missing * static_cast<double>(miss.count())));
     }

@@ -25,6 +25,9 @@ struct RdmaParameters {
   int read_depth = 1;                  ///< gets and atomics that one endpoint may have outstanding
   int completion_batch = 1;            ///< the interface reports every n-th completion of an endpoint
   Duration completion{};               ///< CPU: take one entry out of the completion queue
+  // What threads that share a context take from each other, besides its lock; lines that are waited for one after the other.
+  int post_lines = 1;       ///< of the context, changed by every post: its counters and the heads of its lists
+  int descriptor_lines = 1; ///< of an operation, changed when it is posted and when it is retired
 };
 
 } // namespace contend

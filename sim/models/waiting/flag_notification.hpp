@@ -31,7 +31,9 @@ public:
   void look(SimThread& self, SyncObject& sync, Category category) override {
     QueueWalk walk(host_, prices_.check, self.core());
     walk.visit(sync.requests);
-    self.spend(walk.price(sync.requests * prices_.request_bytes) + std::exchange(sync.to_fetch, {}), category);
+    self.spend(walk.price(sync.requests * prices_.request_bytes, prices_.misses_at_once) +
+                   std::exchange(sync.to_fetch, {}),
+               category);
   }
 
 private:

@@ -11,6 +11,7 @@ namespace contend {
 struct WaitingParameters {
   Duration check{};               ///< looking at one request that is in this core's cache: complete or not
   std::int64_t request_bytes = 0; ///< cache footprint of one request
+  int misses_at_once = 1;         ///< looks at requests that are not in this core's cache and overlap
   Duration detach{};              ///< taking one request from a sync object again: a compare-and-swap that succeeds
   Duration start{};               ///< MPI_Start of a persistent request, besides what the operation itself does
   Duration query{};               ///< one completion out of a user-level sync object: entry and exit, unlinking
