@@ -1,6 +1,7 @@
 #include "core/cache_line.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace contend {
 
@@ -30,6 +31,9 @@ Duration CacheLine::transfer_time(int core, Mode mode) const {
 
 /// An access that misses, or during which others are due.
 void CacheLine::access_among_others(SimThread& self, Mode mode, Category category) {
+  if (posted_ && posted_->thread != nullptr && posted_->core == self.core()) {
+    wait_for_posted_store(self, category);
+  }
   if (still_has(self.core(), self.now())) {
     self.spend(price(mode), category);
     return;
@@ -65,11 +69,95 @@ void CacheLine::post_store(SimThread& self, Category category) {
   self.owe(price(Mode::store), category);
 }
 
+void CacheLine::store_guarded(SimThread& self, Category category) {
+  if (goes_to_buffer(self)) {
+    self.store_buffer().enter();
+    post(self, category, nullptr);
+  } else {
+    access(self, Mode::store, category);
+  }
+}
+
+void CacheLine::post_release(SimThread& self, Category category, std::function<void()> visible) {
+  drain(self, category);
+  if (goes_to_buffer(self) || self.store_buffer().guards()) {
+    self.store_buffer().enter_release();
+    post(self, category, std::move(visible));
+  } else {
+    access(self, Mode::store, category);
+    visible();
+  }
+}
+
+/// Whether a store waits in the buffer, not the thread.
+bool CacheLine::goes_to_buffer(SimThread& self) {
+  if (!buffers_stores()) {
+    return false;
+  }
+  self.settle();
+  return owner_ >= 0 && !hits(self.core(), Mode::store) && !still_has(self.core(), self.now());
+}
+
+void CacheLine::post(SimThread& self, Category category, std::function<void()> visible) {
+  if (!posted_) {
+    posted_ = std::make_unique<PostedStore>(engine_, *this);
+  }
+  while (posted_->thread != nullptr) {
+    posted_->draining.push_back(&self);
+    self.wait(*this, category, Waiting::stalled);
+  }
+  const int core = self.core();
+  posted_->thread = &self;
+  posted_->core = core;
+  posted_->visible = std::move(visible);
+  copies_.reset(static_cast<std::size_t>(core)); // what it reads from now on is its own store
+  self.count_line_transfer();
+  if (must_wait(Mode::store)) {
+    waiting_.push_back({nullptr, Mode::store, core});
+  } else {
+    const Duration time = transfer_time(core, Mode::store);
+    depart(Mode::store, time);
+    engine_.schedule(*posted_, engine_.now() + time);
+  }
+  self.owe(price(Mode::store), category);
+}
+
+/// An access of the core that has a store in its buffer: a look would see the old value here, and an atomic operation empties
+/// the buffer first.
+void CacheLine::wait_for_posted_store(SimThread& self, Category category) {
+  self.settle();
+  if (posted_->thread != nullptr && posted_->core == self.core()) {
+    posted_->draining.push_back(&self);
+    self.wait(*this, category, Waiting::stalled);
+  }
+}
+
+void CacheLine::finish_posted_store() {
+  StoreBuffer& buffer = posted_->thread->store_buffer();
+  const bool gives_back = posted_->visible != nullptr;
+  if (gives_back && buffer.follow(*posted_)) {
+    return; // stores become visible in order
+  }
+  posted_->thread = nullptr;
+  if (gives_back) {
+    std::exchange(posted_->visible, nullptr)();
+  }
+  finish_transfer(posted_->core, Mode::store);
+  if (gives_back) {
+    buffer.leave_release();
+  } else {
+    buffer.leave(engine_);
+  }
+  for (SimThread* thread : std::exchange(posted_->draining, {})) {
+    thread->resume();
+  }
+}
+
 void CacheLine::transfer(SimThread& self, Mode mode, Category category) {
   const int core = self.core();
   self.count_line_transfer();
   if (must_wait(mode)) {
-    waiting_.push_back({&self, mode});
+    waiting_.push_back({&self, mode, core});
     self.wait(*this, category, Waiting::stalled);
   } else {
     const Duration time = transfer_time(core, mode);
@@ -132,9 +220,13 @@ void CacheLine::serve() {
     }
     waiting_.erase(waiting_.begin() + static_cast<std::ptrdiff_t>(next));
     // Before the departure, which changes who has the line.
-    const Duration time = transfer_time(request.thread->core(), request.mode);
+    const Duration time = transfer_time(request.core, request.mode);
     depart(request.mode, time);
-    request.thread->resume_at(engine_.now() + time);
+    if (request.thread != nullptr) {
+      request.thread->resume_at(engine_.now() + time);
+    } else {
+      engine_.schedule(*posted_, engine_.now() + time);
+    }
   }
 }
 
@@ -168,7 +260,7 @@ void CacheLine::wake_watchers() {
 /// before the line can be taken away again, once.
 bool CacheLine::at_sibling(const Request& request) const {
   const int threads = host_.topology().threads_per_core;
-  return request.thread->core() / threads == owner_ / threads;
+  return request.core / threads == owner_ / threads;
 }
 
 std::size_t CacheLine::draw_next() {
@@ -194,14 +286,14 @@ std::size_t CacheLine::draw_by_socket() {
   std::size_t near = 0;
   CoreSet sockets;
   for (const Request& request : waiting_) {
-    const int socket = host_.socket(request.thread->core());
+    const int socket = host_.socket(request.core);
     near += socket == here ? 1 : 0;
     sockets.set(static_cast<std::size_t>(socket));
   }
   sockets.reset(static_cast<std::size_t>(here));
   const std::size_t drawn = arbitration_.below(near + sockets.count());
   const bool stays = drawn < near;
-  const auto is_near = [&](const Request& request) { return host_.socket(request.thread->core()) == here; };
+  const auto is_near = [&](const Request& request) { return host_.socket(request.core) == here; };
   std::size_t left = stays ? drawn : arbitration_.below(waiting_.size() - near);
   for (std::size_t i = 0;; ++i) {
     if (is_near(waiting_[i]) == stays && left-- == 0) {
@@ -222,7 +314,7 @@ std::size_t CacheLine::draw_any() {
   const auto nearest = static_cast<double>(host_.cache().transfer_smt.count());
   const auto weight = [&](const Request& request) {
     const auto time =
-        static_cast<double>(std::max(host_.transfer(owner_, request.thread->core()), Duration::picoseconds(1)).count());
+        static_cast<double>(std::max(host_.transfer(owner_, request.core), Duration::picoseconds(1)).count());
     return (1.0 - bias) + bias * std::min(1.0, nearest / time);
   };
   double total = 0.0;

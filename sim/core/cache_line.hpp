@@ -4,6 +4,8 @@
 #include "core/engine.hpp"
 #include "core/host.hpp"
 
+#include <functional>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -32,11 +34,17 @@ public:
       access(self, Mode::store, category);
     }
   }
+  /// Writes a line that a lock guards, without waiting for it where the core has a store buffer (CacheParameters::store_buffer).
+  /// Whoever gives the lock back by release(), release_by_atomic() or post_release() does that after it.
+  void store_guarded(SimThread& self, Category category);
   /// Writes the line without waiting for it: the core's store buffer does that, and the thread pays a hit. Whoever reads the
   /// line next has to fetch it from this core. While another exclusive access is under way this is a store.
   void post_store(SimThread& self, Category category);
   /// Atomic read-modify-write.
-  void atomic(SimThread& self, Category category) { access(self, Mode::atomic, category); }
+  void atomic(SimThread& self, Category category) {
+    self.store_buffer().drain(self, category);
+    access(self, Mode::atomic, category);
+  }
   /// Atomic operation that changes the line only if `matches()`. Returns whether it did: the caller makes the change.
   template <typename Matches>
   [[nodiscard]] bool compare(SimThread& self, Category category, Matches matches) {
@@ -46,18 +54,23 @@ public:
         return false;
       }
     }
+    self.store_buffer().drain(self, category);
     access(self, Mode::compare, category);
     return matches();
   }
   /// Writes the line after all that this core wrote before has become visible: a lock is given back.
   void release(SimThread& self, Category category) {
     drain(self, category);
+    self.store_buffer().drain(self, category); // before the access: nobody may look between it and its effect
     access(self, Mode::store, category);
   }
+  /// The same, by a store that waits in the core's store buffer where there is one; the thread goes on. `visible` is called when
+  /// others can see it, after all that the thread stored before.
+  void post_release(SimThread& self, Category category, std::function<void()> visible);
   /// The same by an atomic operation.
   void release_by_atomic(SimThread& self, Category category) {
     drain(self, category);
-    access(self, Mode::atomic, category);
+    atomic(self, category);
   }
 
   /// For a thread that has just looked at the line in vain and looks again every `turn`: the line will resume it once, at
@@ -66,6 +79,9 @@ public:
   [[nodiscard]] bool watch(SimThread& self, Duration turn);
   /// Whether requests are served in the order of CacheParameters::home_order.
   [[nodiscard]] bool home_order() const { return home_order_; }
+
+  /// Whether stores wait in the core's store buffer.
+  [[nodiscard]] bool buffers_stores() const { return home_order_ && host_.cache().store_buffer; }
 
   /// Core that last had the line for itself, or -1.
   [[nodiscard]] int owner() const { return owner_; }
@@ -76,8 +92,20 @@ public:
 private:
   enum class Mode { load, store, atomic, compare };
   struct Request {
-    SimThread* thread;
+    SimThread* thread; ///< nullptr: the store in a store buffer
     Mode mode;
+    int core;
+  };
+  /// A store that waits in a core's store buffer.
+  struct PostedStore final : Event {
+    PostedStore(Engine& engine, CacheLine& stored_to) : Event(engine), line(stored_to) {}
+    void fire() override { line.finish_posted_store(); }
+
+    CacheLine& line;
+    SimThread* thread = nullptr; ///< whose store it is; nullptr: none waits
+    int core = -1;
+    std::function<void()> visible;    ///< of a store that gives a lock back
+    std::vector<SimThread*> draining; ///< of that core, and stalled until the store is over
   };
   struct Watcher {
     SimThread* thread = nullptr;
@@ -95,6 +123,10 @@ private:
     access_among_others(self, mode, category);
   }
   void access_among_others(SimThread& self, Mode mode, Category category);
+  [[nodiscard]] bool goes_to_buffer(SimThread& self);
+  void post(SimThread& self, Category category, std::function<void()> visible);
+  void wait_for_posted_store(SimThread& self, Category category);
+  void finish_posted_store();
   void drain(SimThread& self, Category category) const {
     if (host_.cache().release != Duration{}) {
       self.owe(host_.cache().release, category);
@@ -144,6 +176,7 @@ private:
   std::uint64_t transfers_ = 0;
   std::vector<Request> waiting_;
   std::vector<Watcher> watchers_;
+  std::unique_ptr<PostedStore> posted_; ///< from the first one on
   Engine& engine_;
   CoreSet copies_; ///< who can read it without a transfer
   RandomStream arbitration_;

@@ -25,6 +25,7 @@
 namespace contend {
 
 class Engine;
+class SimThread;
 
 /// A modelling error: something that a correct model never does. `what()` names the object and the rule.
 class InvariantViolation : public std::logic_error {
@@ -79,6 +80,37 @@ public:
   virtual ~Event() = default;
   /// Runs on whatever stack is active: must not block.
   virtual void fire() = 0;
+};
+
+/// Stores of a thread that wait for their lines while it goes on. They become visible in order.
+class StoreBuffer final : public Waitable {
+public:
+  [[nodiscard]] std::string describe() const override { return "its own stores"; }
+  /// A store to what a lock guards.
+  void enter() { ++guarded_; }
+  /// One that gives a lock back.
+  void enter_release() { ++releases_; }
+  /// Whether what a lock guards is still on its way.
+  [[nodiscard]] bool guards() const { return guarded_ > 0; }
+  /// Whether `release` has to wait for what the lock guarded: then it fires again after that.
+  [[nodiscard]] bool follow(Event& release);
+  void leave(Engine& engine);
+  void leave_release();
+  /// `self`, whose buffer this is, stalls until it is empty: what a locked instruction does first.
+  void drain(SimThread& self, Category category) {
+    if (guarded_ + releases_ > 0) [[unlikely]] {
+      stall(self, category);
+    }
+  }
+
+private:
+  void stall(SimThread& self, Category category);
+  void resume_if_empty();
+
+  int guarded_ = 0;
+  int releases_ = 0;
+  Event* follower_ = nullptr;
+  SimThread* stalled_ = nullptr;
 };
 
 /// A simulated thread. It has a core to itself, unless a CorePolicy shares cores among threads.
@@ -154,6 +186,8 @@ public:
     return policy_ == nullptr ? interrupting : policy_->wake_call(*this, waker, interrupting);
   }
 
+  [[nodiscard]] StoreBuffer& store_buffer() { return store_buffer_; }
+
   /// Cache lines that this thread had to fetch from elsewhere so far.
   [[nodiscard]] std::uint64_t line_transfers() const { return line_transfers_; }
   void count_line_transfer() { ++line_transfers_; }
@@ -189,6 +223,7 @@ private:
   Duration owed_{};
   CorePolicy* policy_; ///< none: its core is not shared
   std::uint64_t line_transfers_ = 0;
+  StoreBuffer store_buffer_;
   void mark_resumed();
   void refuse_to_resume() const;
 

@@ -43,6 +43,9 @@ struct CacheParameters {
   /// Atomic operations are pairs of load-exclusive and store-exclusive (Arm before LSE, POWER): a comparison that fails
   /// has only read the line. False: locked instructions, which take the line whatever they find.
   bool load_linked = false;
+  /// The plain store that gives a spin lock back waits in the core's store buffer until the line has come; its thread goes on,
+  /// and only the core's next access to that line waits for it (x86). Needs home_order.
+  bool store_buffer = false;
   /// Compare-and-swap, on a line that this core owns, of a value that it has read or changed just before: the read waits for
   /// the atomic operation before it, and the comparison for the read. Zero: as atomic_hit.
   Duration compare_hit{};

@@ -47,6 +47,10 @@ Section cache_fields() {
           "part of a transfer that passes before the core that has the line alone loses it");
   s.field("load_linked", &P::load_linked, FlagRule{},
           "atomics are pairs of load-exclusive and store-exclusive: a comparison that fails has only read the line");
+  s.field("store_buffer", &P::store_buffer, FlagRule{},
+          "a thread that gives a spin lock back does not wait for its line: the store waits in the core's store "
+          "buffer; with "
+          "home_order");
   s.field("compare_hit", &P::compare_hit, any_time,
           "compare-and-swap of a value just read, on a line that this core owns; 0 ns: as atomic_hit");
   s.field("release", &P::release, any_time,

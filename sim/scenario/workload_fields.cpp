@@ -251,9 +251,11 @@ Section lock_use_fields() {
   auto s = declare<P>("lock", "Threads of one process that contend for locks or atomic variables, without MPI.",
                       Presence::defaulted, [](auto& point) -> auto& { return point.workload.lock_use; });
   s.without_network();
-  s.field("operation", &P::operation,
-          ChoiceRule{{"lock", "try-lock", "fetch-and-add", "compare-and-swap", "swap", "store"}},
-          "lock and unlock, by waiting or by attempts; or an atomic operation or a plain store on each line");
+  s.field(
+      "operation", &P::operation,
+      ChoiceRule{{"lock", "try-lock", "fetch-and-add", "compare-and-swap", "fetch-and-xor", "swap", "store"}},
+      "lock and unlock, by waiting or by attempts; or an atomic operation or a plain store on each line; fetch-and-xor "
+      "inverts all bits by a loop of compare-and-swap");
   s.field("lock", &P::lock, RegistryRule{&KnownNames::locks}, "kind of lock; operations lock and try-lock");
   s.field("threads", &P::threads, CountRule{1, 4096}, "threads of the process");
   s.field("locks", &P::locks, CountRule{1, 1 << 20}, "number of locks, or of sets of lines");
@@ -268,7 +270,8 @@ Section lock_use_fields() {
           "cache lines of each lock: the holder reads and writes all of them at once; atomic operations work on one "
           "after another");
   s.field("delay", &P::delay, any_time, "work between two operations");
-  s.field("retry", &P::retry, any_time, "operations try-lock and compare-and-swap: time between two attempts");
+  s.field("retry", &P::retry, any_time,
+          "operations try-lock, compare-and-swap and fetch-and-xor: time between two attempts");
   s.field("acquisitions", &P::acquisitions, CountRule{1, 10'000'000}, "timed operations per thread");
   s.field("warmup_acquisitions", &P::warmup_acquisitions, CountRule{0, 10'000'000},
           "operations per thread before the timed ones");

@@ -52,6 +52,7 @@ void LockUse::start(World& world) {
                              std::pair{"try-lock", Operation::try_lock},
                              std::pair{"fetch-and-add", Operation::fetch_and_add},
                              std::pair{"compare-and-swap", Operation::compare_and_swap},
+                             std::pair{"fetch-and-xor", Operation::fetch_and_xor},
                              std::pair{"swap", Operation::swap},
                              std::pair{"store", Operation::store}};
   operation_ = std::find_if(names.begin(), names.end(), [&](const auto& entry) {
@@ -194,8 +195,8 @@ void LockUse::work_on_lines(SimThread& self, Shared& shared, Account& account) c
   }
   for (std::size_t i = 0; i < shared.lines.size(); ++i) {
     CacheLine& line = *shared.lines[i];
-    if (operation_ == Operation::compare_and_swap) {
-      const std::int64_t failures = compare_and_swap(self, line, shared.values[i]);
+    if (operation_ == Operation::compare_and_swap || operation_ == Operation::fetch_and_xor) {
+      const std::int64_t failures = change_by_comparison(self, line, shared.values[i]);
       account.refused += counts(account) ? failures : 0;
     } else {
       line.atomic(self, Category::line_transfer);
@@ -212,18 +213,22 @@ void LockUse::change_lines(SimThread& self, Shared& shared) const {
   const auto others = static_cast<std::int64_t>(shared.values.size()) - 1;
   line.load(self, Category::line_transfer);
   const std::uint64_t seen = shared.values.front();
-  line.store(self, Category::line_transfer);
+  if (locks()) {
+    line.store_guarded(self, Category::line_transfer);
+  } else {
+    line.store(self, Category::line_transfer);
+  }
   self.owe(hit_ * (2 * others), Category::line_transfer);
   std::fill(shared.values.begin(), shared.values.end(), seen + 1); // one that gets lost if two threads are here
 }
 
-std::int64_t LockUse::compare_and_swap(SimThread& self, CacheLine& line, std::uint64_t& value) const {
+std::int64_t LockUse::change_by_comparison(SimThread& self, CacheLine& line, std::uint64_t& value) const {
   std::int64_t failures = 0;
   line.load(self, Category::line_transfer);
   std::uint64_t expected = value;
   for (;;) {
     if (line.compare(self, Category::line_transfer, [&] { return value == expected; })) {
-      ++value;
+      value = operation_ == Operation::fetch_and_xor ? ~value : value + 1;
       return failures;
     }
     expected = value;
@@ -240,10 +245,12 @@ void LockUse::check_values() const {
     return; // without a lock, increments may be lost
   }
   for (const Shared& shared : shared_) {
+    const auto done = static_cast<std::uint64_t>(shared.operations);
+    const std::uint64_t expected = operation_ == Operation::fetch_and_xor ? -(done % 2) : done;
     for (const std::uint64_t value : shared.values) {
-      if (static_cast<std::int64_t>(value) != shared.operations) {
-        throw InvariantViolation("a line counted " + std::to_string(value) + " of " +
-                                 std::to_string(shared.operations) + " operations");
+      if (value != expected) {
+        throw InvariantViolation("a line counted " + std::to_string(value) + " after " + std::to_string(done) +
+                                 " operations");
       }
     }
   }

@@ -44,15 +44,15 @@ private:
     TimePoint start;
     TimePoint end;
   };
-  enum class Operation { lock, try_lock, fetch_and_add, compare_and_swap, swap, store };
+  enum class Operation { lock, try_lock, fetch_and_add, compare_and_swap, fetch_and_xor, swap, store };
 
   void run(SimThread& self, Account& account, int number);
   void operate(SimThread& self, Shared& shared, Account& account);
   void acquire(SimThread& self, Lock& lock, Account& account) const;
   void work_on_lines(SimThread& self, Shared& shared, Account& account) const;
   void change_lines(SimThread& self, Shared& shared) const;
-  /// Increments the value; returns how many attempts failed.
-  std::int64_t compare_and_swap(SimThread& self, CacheLine& line, std::uint64_t& value) const;
+  /// Reads the value and exchanges it for the next one until nobody has changed it in between; returns how many attempts failed.
+  std::int64_t change_by_comparison(SimThread& self, CacheLine& line, std::uint64_t& value) const;
   void begin_if_warm(SimThread& self, Account& account);
   /// Whether every thread begins and ends its timed part by itself.
   [[nodiscard]] bool alone() const { return parameters_.stop != "together"; }

@@ -116,7 +116,8 @@ struct NeighbourParameters {
 /// Threads of one process on one host that contend for locks or atomic variables, without MPI.
 struct LockUseParameters {
   /// lock: with lock() and unlock(); try-lock: with attempts; fetch-and-add, compare-and-swap, swap: an atomic operation on
-  /// each of the lines, compare-and-swap until it succeeds; store: a plain load and store
+  /// each of the lines, compare-and-swap until it succeeds; fetch-and-xor: inverts all bits by such a loop, as compilers for x86
+  /// do where the old value is wanted: two changes by others are none; store: a plain load and store
   std::string operation = "lock";
   std::string lock = "pthread-mutex"; ///< key in the lock registry
   int threads = 1;
@@ -129,7 +130,7 @@ struct LockUseParameters {
   Duration section; ///< work of the holder
   int lines = 0;    ///< cache lines that go with a lock: the holder changes all at once; atomics work on each in turn
   Duration delay;   ///< work between two operations
-  Duration retry;   ///< between attempts of a try-lock, or of a compare-and-swap that has found another value
+  Duration retry;   ///< between attempts of a try-lock, or of a comparison that has found another value
   int acquisitions = 1000; ///< timed ones per thread; together they are threads x acquisitions
   int warmup_acquisitions = 100;
   /// each: every thread makes as many, and the run lasts until the last one is done; together: until the sum is reached,

@@ -100,6 +100,81 @@ TEST_CASE("a socket that has a line serves its own queue and one request of the 
   CHECK(crossings(cache) == Approx(8.0 / 15).margin(0.04));
 }
 
+TEST_CASE("a store that gives a lock back waits for its line in the store buffer", "[cache line][home][store buffer]") {
+  const auto run = [](bool store_buffer) {
+    struct Times {
+      Duration thread;   ///< until the releasing thread goes on
+      Duration visible;  ///< until others can see it
+      Duration again;    ///< until its next atomic operation on the line is over
+      std::string order; ///< of that and of the other core's next read
+    } times;
+    CacheParameters prices = home_ordered();
+    prices.snoop_share = 0.3;
+    prices.store_buffer = store_buffer;
+    Engine engine(1);
+    const Host host = flat_host(prices);
+    CacheLine line(engine, host, "line");
+    engine.spawn("holder", 0, 0, [&](SimThread& self) {
+      line.atomic(self, Category::software);
+      self.spend(TimePoint::at(1_us) - self.now(), Category::software);
+      line.post_release(self, Category::software, [&] { times.visible = engine.now() - TimePoint::at(1_us); });
+      times.thread = self.now() - TimePoint::at(1_us);
+      line.atomic(self, Category::software);
+      times.again = self.now() - TimePoint::at(1_us);
+      times.order += "a";
+    });
+    engine.spawn("spinner", 0, 1, [&](SimThread& self) {
+      self.spend(500_ns, Category::software);
+      line.load(self, Category::software);
+      self.spend(TimePoint::at(1_us + 1_ns) - self.now(), Category::software);
+      line.load(self, Category::software); // its copy is being taken away
+      times.order += "r";
+    });
+    engine.run();
+    return times;
+  };
+  const Duration stored = cache.transfer_socket + cache.hit;
+  const auto waiting = run(false);
+  CHECK(waiting.thread == stored);
+  CHECK(waiting.visible == stored);
+  const auto buffered = run(true);
+  CHECK(buffered.thread == cache.hit);
+  CHECK(buffered.visible == stored);
+  CHECK(buffered.again == stored + cache.atomic_hit); // it has the line before anybody has seen the lock free
+  CHECK(buffered.order == "ar");
+}
+
+TEST_CASE("what a lock guards is visible before the store that gives it back", "[cache line][home][store buffer]") {
+  CacheParameters prices = home_ordered();
+  prices.store_buffer = true;
+  Engine engine(1);
+  const Host host(TopologyParameters{2, 8, 1}, prices, test::small_futex());
+  CacheLine far(engine, host, "guarded");
+  CacheLine near(engine, host, "lock");
+  TimePoint visible;
+  engine.spawn("far owner", 0, 8, [&](SimThread& self) { far.store(self, Category::software); });
+  engine.spawn("near owner", 0, 1, [&](SimThread& self) { near.store(self, Category::software); });
+  SECTION("a plain store queues behind") {
+    engine.spawn("holder", 0, 0, [&](SimThread& self) {
+      self.spend(1_us, Category::software);
+      far.store_guarded(self, Category::software);
+      near.post_release(self, Category::software, [&] { visible = engine.now(); });
+      CHECK(self.now() == TimePoint::at(1_us + 2 * cache.hit));
+    });
+    engine.run();
+    CHECK(visible == TimePoint::at(1_us + cache.transfer_remote + cache.hit));
+  }
+  SECTION("an atomic operation waits") {
+    engine.spawn("holder", 0, 0, [&](SimThread& self) {
+      self.spend(1_us, Category::software);
+      far.store_guarded(self, Category::software);
+      near.release_by_atomic(self, Category::software);
+      CHECK(test::clock(self) == 1_us + cache.transfer_remote + cache.hit + cache.transfer_socket + cache.atomic_hit);
+    });
+    engine.run();
+  }
+}
+
 TEST_CASE("a price of an atomic operation on a line that has just arrived", "[cache line][home]") {
   CacheParameters prices = cache;
   prices.atomic_arrival = 2'003_ps;

@@ -75,6 +75,7 @@ TEST_CASE("what an uncontended acquisition and release of each further kind touc
   const Duration hit = cache.hit;
   const std::map<std::string, Costs> expected{
       {"tas", {atomic, hit}},
+      {"tas-bit", {atomic, atomic}},
       {"clh", {hit + atomic + hit, hit}}, // own node, swap, node of the one before
       {"adaptive", {atomic, atomic}},
       {"mutex3", {atomic, atomic}},

@@ -97,6 +97,40 @@ TEST_CASE("every kind of lock guards its lines, under every placement and end", 
   }
 }
 
+TEST_CASE("every kind of lock guards its lines where stores wait in a buffer", "[lock use][property]") {
+  for (const std::string& kind : lock_registry().names()) {
+    for (const int threads : {2, 7}) {
+      for (const Duration delay : {0_ns, 80_ns, 500_ns}) {
+        CAPTURE(kind, threads, delay.count());
+        PointConfig config = point_of("lock", threads);
+        config.workload.lock_use.lock = kind;
+        config.workload.lock_use.delay = delay;
+        config.workload.lock_use.placement = "spread";
+        config.machine.noise = 5_ns;
+        config.machine.futex.yield_call = 200_ns;
+        config.machine.cache.home_order = true;
+        config.machine.cache.store_buffer = true;
+        const PointResult result = simulate(config, {}); // throws if a line lost an increment
+        CHECK(result.workload.operations == threads * 200);
+      }
+    }
+  }
+}
+
+TEST_CASE("a thread that is back before its release is visible has the lock again", "[lock use]") {
+  const auto hand_overs = [](const char* kind, Duration delay) {
+    PointConfig config = point_of("lock", 6);
+    config.workload.lock_use.lock = kind;
+    config.workload.lock_use.delay = delay;
+    config.machine.cache.home_order = true;
+    config.machine.cache.snoop_share = 0.3;
+    config.machine.cache.store_buffer = true;
+    return simulate(config, {}).workload.locks->hand_overs;
+  };
+  CHECK(hand_overs("ttas-eager", 0_ns) * 5 < hand_overs("ttas-eager", 5_us));
+  CHECK(hand_overs("ttas-eager", 0_ns) * 5 < hand_overs("tas-bit", 0_ns)); // it gives back by an atomic operation
+}
+
 TEST_CASE("threads that have a lock each do not meet", "[lock use]") {
   PointConfig config = point_of("lock", 8);
   config.workload.lock_use.lock = "ttas";
@@ -115,6 +149,13 @@ TEST_CASE("compare-and-swap fails where fetch-and-add does not", "[lock use]") {
   CHECK(add.workload.locks->refused == 0);
   CHECK(swap.workload.locks->refused > 0);
   CHECK(swap.workload.elapsed > 2 * add.workload.elapsed);
+}
+
+TEST_CASE("a comparison that finds the old value again succeeds: two exclusive ors are none", "[lock use]") {
+  const PointResult swap = simulate(point_of("compare-and-swap", 4), {});
+  const PointResult exclusive_or = simulate(point_of("fetch-and-xor", 4), {});
+  CHECK(exclusive_or.workload.locks->refused > 0);
+  CHECK(exclusive_or.workload.locks->refused < swap.workload.locks->refused);
 }
 
 TEST_CASE("a run on locks depends on seed and replication only", "[lock use]") {

@@ -25,6 +25,7 @@ Registry<LockFactory>& lock_registry() {
       {"queued-mutex", make_lock<QueuedMutex>},
       {"queued-spinlock", make_lock<QueuedSpinlock>},
       {"tas", make_lock<TasLock>},
+      {"tas-bit", make_lock<TasBitLock>},
       {"ticket", make_lock<TicketLock>},
       {"ticket-blocking", make_lock<BlockingTicketLock>},
       {"ticket-yield", make_lock<TicketYieldLock>},

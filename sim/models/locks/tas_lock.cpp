@@ -26,7 +26,11 @@ bool TasLock::do_try_lock(SimThread& self, Category category) {
 }
 
 void TasLock::do_unlock(SimThread& self, Category category) {
-  line_.release(self, category);
+  line_.post_release(self, category, [this] { held_ = false; });
+}
+
+void TasBitLock::do_unlock(SimThread& self, Category category) {
+  line_.release_by_atomic(self, category);
   held_ = false;
 }
 

@@ -43,9 +43,10 @@ bool TtasLock::do_try_lock(SimThread& self, Category category) {
 }
 
 void TtasLock::do_unlock(SimThread& self, Category category) {
-  line_.release(self, category);
-  held_ = false;
-  spinners_.notify();
+  line_.post_release(self, category, [this] {
+    held_ = false;
+    spinners_.notify();
+  });
 }
 
 void TtasLock::do_grant(SimThread& /*self*/) { held_ = true; }

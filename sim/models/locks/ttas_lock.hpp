@@ -11,6 +11,9 @@ public:
   TtasLock(Engine& engine, const Host& host, const LockParameters& parameters, std::string_view name)
       : TtasLock(engine, host, parameters, name, parameters.pause, Spinners::Loop::pauses) {}
 
+  /// Nobody may hold it while a store buffer does.
+  [[nodiscard]] bool can_be_visited() const override { return !line_.buffers_stores(); }
+
 protected:
   enum class First { test, set };
   /// `turn`: what a spinning thread does between two looks takes this long.

@@ -31,9 +31,11 @@ Problem section_without_lock(const PointConfig& point) {
 
 Problem retry_without_attempts(const PointConfig& point) {
   const LockUseParameters& workload = point.workload.lock_use;
-  if (workload.operation == "try-lock" || workload.operation == "compare-and-swap" || workload.retry == Duration{})
+  if (workload.operation == "try-lock" || workload.operation == "compare-and-swap" ||
+      workload.operation == "fetch-and-xor" || workload.retry == Duration{})
     return {};
-  return R"(only the operations "try-lock" and "compare-and-swap" make attempts, not ")" + workload.operation + "\"";
+  return R"(only the operations "try-lock", "compare-and-swap" and "fetch-and-xor" make attempts, not ")" +
+         workload.operation + "\"";
 }
 
 Problem trial_without_time(const PointConfig& point) {

@@ -55,6 +55,7 @@ inline void draw_matching(PointConfig& point, std::uint64_t seed) {
 inline std::vector<std::string> patient_locks() {
   std::vector<std::string> names = lock_registry().names();
   std::erase(names, "tas");
+  std::erase(names, "tas-bit");
   std::erase(names, "ttas-eager");
   std::erase(names, "ttas-futex");
   std::erase(names, "ttas-yield");
