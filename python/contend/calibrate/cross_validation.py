@@ -1,10 +1,10 @@
 """What a fit says of thread counts that it has not seen: each fitted thread count is left out once, and predicted.
 
 Who is left out is decided as the split is: all points of a thread count, of every library, transport and design. A fit
-to the others begins where the whole fit ended and goes away from there if they like another place better: its search is
-about as wide as an ordinary start's, and a third as long. Its predictions of what it has not seen, with random numbers
-that no search saw, differ from what was measured by noise, by what the parameters could not be told without these
-points, and by what the model is wrong about between thread counts.
+to the others begins where the whole fit ended and goes where the others want it: its search is about as wide as an
+ordinary start's, and a third as long. Its predictions of what it has not seen, with random numbers that no search saw,
+differ from what was measured by noise, by what the parameters could not be told without these points, and by what the
+model is wrong about between thread counts.
 """
 
 from __future__ import annotations
@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from contend.calibrate.likelihood import misfit
 from contend.calibrate.problem import Problem
 from contend.calibrate.search import CHECK_REPLICATIONS, most_places, refine
 from contend.calibrate.split import threads_of
@@ -84,10 +83,8 @@ def _fold(  # noqa: PLR0917 - all of one fold
 ) -> Fold:
     is_left_out = np.array([threads_of(target.dataset, target.point) == count for target in problem.targets])
     kept, left_out = _chosen(problem, ~is_left_out), _chosen(problem, is_left_out)
-    refined = refine(kept, evaluator, noise[~is_left_out], fitted, places_of_refit(problem.dimensions), seed)
-    # As between the starts of the whole fit, random numbers decide that no search saw.
-    ends = kept.simulate(evaluator, [fitted, refined], CHECK_REPLICATIONS)
-    place = (fitted, refined)[int(np.argmin(misfit(ends, kept.measured, noise[~is_left_out])))]
+    # Where the whole fit ended is no candidate, however good it is for the others: it has seen what is left out.
+    place = refine(kept, evaluator, noise[~is_left_out], fitted, places_of_refit(problem.dimensions), seed)
     predicted = left_out.simulate(evaluator, [place], CHECK_REPLICATIONS)[0]
     simulation = (noise[is_left_out] ** 2 - left_out.noise**2) / len(CHECK_REPLICATIONS)
     own = np.sqrt(left_out.noise**2 + np.maximum(simulation, 0.0))

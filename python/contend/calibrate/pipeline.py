@@ -320,9 +320,9 @@ def planned(problem: Problem, options: Options) -> int:
 
 
 def _simulations_of_folds(problem: Problem) -> int:
-    # Each target is left out once, and checked at two places otherwise.
+    # Each target is left out once.
     folds = len(counts_of(problem))
-    places = (folds - 1) * (places_of_refit(problem.dimensions) + 2 * len(CHECK_REPLICATIONS)) + len(CHECK_REPLICATIONS)
+    places = (folds - 1) * places_of_refit(problem.dimensions) + len(CHECK_REPLICATIONS)
     return places * len(problem.targets) if folds else 0
 
 
