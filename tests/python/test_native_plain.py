@@ -65,6 +65,7 @@ def test_machine_probes_have_the_documented_parameters(plain: Run) -> None:
         "busy_wake": {"from_core", "to_core", "slept_us"},
         "context_switch": {"core"},
         "socket": {"from_core", "to_core", "part"},
+        "turns": {"core", "of", "count", "calls"},
         "yield": {"core", "threads"},
         "memcpy": {"message_size", "memory"},
         "thread_create": set(),

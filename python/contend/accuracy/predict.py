@@ -3,13 +3,18 @@
 The prediction itself is what the profile's values give for what was measured: the median of samples of so many
 iterations. The interval comes from
 draws of the parameters, each simulated with random numbers of its own, and from the discrepancy that the calibration
-found: it is one for the measured median, so the measurement's own error is in it too. A profile without posterior gives
-draws from the ranges of its values, and its fit's residuals tell the discrepancy.
+found: it is one for the measured median, so the measurement's own error is in it too.
+
+The discrepancy is that of thread counts which were left out of the fit, where the calibration did so. Where it has no
+posterior, the fits without these counts are the draws (CV+ of Barber et al., Predictive inference with the jackknife+,
+2021). A profile that has neither gives draws from the ranges of its values, and what discrepancy a fit without them
+tells by its residuals.
 """
 
 from __future__ import annotations
 
 import copy
+import itertools
 import json
 import math
 from dataclasses import dataclass, replace
@@ -286,6 +291,11 @@ def _stored_draws(record: JsonObject) -> list[_Draws]:
             names = posterior["parameters"]
             values = [dict(zip(names, row, strict=True)) for row in posterior["draws"]]
             found.append(_Draws({name: where[name] for name in names}, values, posterior["discrepancy_draws"]))
+        elif "cross_validation" in part:
+            where = {one["name"]: (one["path"], one["scope"]) for one in part["parameters"]}
+            names = part["cross_validation"]["parameters"]
+            values = [dict(zip(names, fold["place"], strict=True)) for fold in part["cross_validation"]["folds"]]
+            found.append(_Draws({name: where[name] for name in names}, values, []))
     return found
 
 
@@ -294,17 +304,35 @@ def _configs(
 ) -> tuple[list[JsonObject], list[float]]:
     """Configurations with drawn parameters, and the discrepancy of each draw."""
     if stored is None:
-        return _from_ranges(profile, target, min(draws, _RANGE_DRAWS), seed), residual_spread(profile, target)
+        configs = _from_ranges(profile, target, min(draws, _RANGE_DRAWS), seed)
+        return configs, left_out_discrepancy(profile, target, len(configs), seed) or residual_spread(profile, target)
     scopes = {MACHINE, *scope_keys(target.dataset)}
     configs = []
-    for values in stored.values[:draws]:
+    # Few fits without a thread count are simulated several times each.
+    for values in itertools.islice(itertools.cycle(stored.values), draws):
         config = copy.deepcopy(target.config)
         for name, value in values.items():
             path, scope = stored.where[name]
             if scope in scopes:
                 set_path(config, path, value)
         configs.append(config)
-    return configs, list(stored.discrepancy[:draws])
+    return configs, left_out_discrepancy(profile, target, draws, seed) or list(stored.discrepancy[:draws])
+
+
+def left_out_discrepancy(profile: JsonObject, target: Target, count: int, seed: int) -> list[float]:
+    """What left-out thread counts say of the model's discrepancy for this library and transport; empty if none were.
+
+    It goes with no draw of the parameters in particular: as many quantiles of it as there are draws, in any order.
+    """
+    record = (profile.get("calibration") or {}).get("discrepancy")
+    if not record:
+        return []
+    found: JsonObject = record["others"]
+    for one in record["groups"]:
+        if (one["library"], one["transport"]) == (target.dataset.library_key, target.dataset.transport):
+            found = one
+    quantiles = np.quantile(found["draws"], (np.arange(max(count, 1)) + 0.5) / max(count, 1))
+    return [float(one) for one in np.random.default_rng(seed).permutation(quantiles)]
 
 
 def residual_spread(profile: JsonObject, target: Target) -> list[float]:

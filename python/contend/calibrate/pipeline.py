@@ -14,13 +14,23 @@ import numpy as np
 from scipy.stats import qmc
 
 from contend.calibrate import sensitivity
+from contend.calibrate.cross_validation import counts_of, cross_validate, places_of_refit
+from contend.calibrate.discrepancy import estimate
 from contend.calibrate.emulator import MOST_TRAINING, Emulator
 from contend.calibrate.identification import Identified, Skipped, identify
 from contend.calibrate.likelihood import DISCREPANCY, misfit
 from contend.calibrate.mapping import Mapping, get_path
 from contend.calibrate.posterior import NotConvergedError, Posterior, sample
 from contend.calibrate.problem import MACHINE, STEPS_PER_OPERATION, Builder, Problem
-from contend.calibrate.search import Fit, History, Screening, places_of_search, screen, search
+from contend.calibrate.search import (
+    CHECK_REPLICATIONS,
+    Fit,
+    History,
+    Screening,
+    places_of_search,
+    screen,
+    search,
+)
 from contend.calibrate.split import Split, calibration_side, split_points
 from contend.errors import InputError
 from contend.prices import exact_price
@@ -28,6 +38,8 @@ from contend.prices import exact_price
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from contend.calibrate.cross_validation import Fold
+    from contend.calibrate.discrepancy import Discrepancies
     from contend.calibrate.evaluations import Evaluator
     from contend.calibrate.problem import Vector
     from contend.calibrate.sensitivity import Sight
@@ -60,7 +72,8 @@ class Options:
 
     `messages` is about the length of a simulation; `budget_s` the time after which no generation of a search begins,
     as processor time over the number of simulations at once: wall time where nothing else runs, and the same fit where
-    something does. `draws`: how many draws of the posterior the profile keeps.
+    something does. `draws`: how many draws of the posterior the profile keeps. `is_cross_validated`: whether thread
+    counts are left out to learn how wrong the model is, where intervals are asked for at all.
     """
 
     seed: int = 1
@@ -70,6 +83,12 @@ class Options:
     draws: int = 32
     is_direct_only: bool = False
     has_posterior: bool = True
+    is_cross_validated: bool = True
+
+    @property
+    def has_folds(self) -> bool:
+        """Whether thread counts are left out: without a posterior no interval is asked for."""
+        return self.has_posterior and self.is_cross_validated
 
     def to_json(self) -> JsonObject:
         """What a result depends on."""
@@ -101,6 +120,7 @@ class Part:
     training_places: int
     sights: list[Sight] = field(default_factory=list)
     reset: tuple[str, ...] = ()
+    folds: list[Fold] = field(default_factory=list)
 
 
 @dataclass
@@ -116,6 +136,11 @@ class Calibration:
     problem: Problem
     options: Options
     simulations: int = 0
+
+    @property
+    def discrepancies(self) -> Discrepancies | None:
+        """How far off the model is at thread counts that a fit has not seen; None where none was left out."""
+        return estimate([one for part in self.parts for fold in part.folds for one in fold.residuals])
 
 
 def with_identified(profile: JsonObject, identified: Sequence[Identified]) -> JsonObject:
@@ -149,20 +174,10 @@ def calibrate(  # noqa: PLR0917 - all of one stage
         InterruptedRunError: Ctrl-C; finished simulations are in the journal.
     """
     begin = time.process_time()
-    base = copy.deepcopy(profile)
-    base.pop("calibration", None)
-    fitted, held_out = split_points(datasets, split)
-    identified, skipped = identify(calibration_side(datasets, split), base)
-    known = with_identified(base, identified)
-    # Guided parameters are fitted, within the range that their rule gives.
-    isolated = [(one.rule.path, one.scope) for one in identified if one.rule.isolates]
-    problem = Builder(
-        known, _guided(mappings, identified), messages=options.messages, seed=options.seed,
-        steps_per_operation=STEPS_PER_OPERATION,
-    ).build(fitted, isolated)  # fmt: skip
-    result = Calibration(identified, skipped, [], split, fitted, held_out, problem, options)
+    result = _prepared(datasets, profile, mappings, split, options)
+    problem = result.problem
     if options.is_direct_only:
-        if not identified:
+        if not result.identified:
             raise InputError("no dataset identifies a parameter directly")
         return result
     if not problem.targets:
@@ -177,6 +192,75 @@ def calibrate(  # noqa: PLR0917 - all of one stage
     for index, part in enumerate(parts):
         deadline = begin + options.budget_s * evaluator.jobs * (index + 1) / len(parts)
         result.parts.append(_fit_part(part, evaluator, options, reporter, deadline, f"{index + 1}/{len(parts)}"))
+    result.simulations = evaluator.simulated + evaluator.found
+    return result
+
+
+def _prepared(
+    datasets: Sequence[Dataset], profile: JsonObject, mappings: Sequence[Mapping], split: Split, options: Options
+) -> Calibration:
+    """What there is to fit, after direct identification."""
+    base = copy.deepcopy(profile)
+    base.pop("calibration", None)
+    fitted, held_out = split_points(datasets, split)
+    identified, skipped = identify(calibration_side(datasets, split), base)
+    known = with_identified(base, identified)
+    # Guided parameters are fitted, within the range that their rule gives.
+    isolated = [(one.rule.path, one.scope) for one in identified if one.rule.isolates]
+    problem = Builder(
+        known, _guided(mappings, identified), messages=options.messages, seed=options.seed,
+        steps_per_operation=STEPS_PER_OPERATION,
+    ).build(fitted, isolated)  # fmt: skip
+    return Calibration(identified, skipped, [], split, fitted, held_out, problem, options)
+
+
+@dataclass(frozen=True)
+class KeptFit:
+    """A fit of an earlier calibration: names of what was fitted, values where it ended, noise of its points."""
+
+    fitted: tuple[str, ...]
+    values: dict[str, float]
+    noise: Vector
+
+
+def leave_out_again(  # noqa: PLR0917 - all of one stage
+    datasets: Sequence[Dataset],
+    profile: JsonObject,
+    mappings: Sequence[Mapping],
+    split: Split,
+    evaluator: Evaluator,
+    options: Options,
+    reporter: Reporter,
+    kept: Sequence[KeptFit],
+) -> Calibration:
+    """Thread counts left out of fits that are there already: what a whole calibration does behind them.
+
+    Parts have problem, place and folds, and nothing else.
+
+    Raises:
+        InputError: The fits are of other points or parameters.
+        InterruptedRunError: Ctrl-C; finished simulations are in the journal.
+    """
+    result = _prepared(datasets, profile, mappings, split, options)
+    parts = components(result.problem)
+    if len(parts) != len(kept) or any(
+        len(one.noise) != len(part.targets) for part, one in zip(parts, kept, strict=True)
+    ):
+        raise InputError("the profile's fits are of other points or parameters: calibrate again")
+    for part in parts:
+        reporter.plan(_simulations_of_folds(part))
+    for number, (part, one) in enumerate(zip(parts, kept, strict=True)):
+        reporter.say(f"part {number + 1}/{len(parts)}: thread counts left out, one at a time")
+        indices = [index for index, parameter in enumerate(part.parameters) if parameter.name in one.fitted]
+        if [part.parameters[index].name for index in indices] != list(one.fitted):
+            raise InputError("the profile's fits are of other parameters: calibrate again")
+        reduced = part.restricted(indices, part.base)
+        place = np.array([p.position(one.values[p.name]) for p in reduced.parameters])
+        folds = cross_validate(reduced, evaluator, place, one.noise, options.seed) if indices else []
+        whole = part.base.copy()
+        whole[indices] = place
+        result.parts.append(Part(part, Screening(np.empty((0, 0)), np.empty((0, 0))), indices, None, whole,
+                                 np.empty(0), one.noise, None, "", None, 0, folds=folds))  # fmt: skip
     result.simulations = evaluator.simulated + evaluator.found
     return result
 
@@ -232,7 +316,14 @@ def planned(problem: Problem, options: Options) -> int:
     dimensions = problem.dimensions
     places = 6 * (dimensions + 1) + places_of_search(dimensions, options.starts) + _design_size(dimensions)
     places += 2 * _check_size(dimensions) + len(_NOISE_REPLICATIONS) + 1
-    return places * len(problem.targets)
+    return places * len(problem.targets) + (_simulations_of_folds(problem) if options.has_folds else 0)
+
+
+def _simulations_of_folds(problem: Problem) -> int:
+    # Each target is left out once.
+    folds = len(counts_of(problem))
+    places = (folds - 1) * places_of_refit(problem.dimensions) + len(CHECK_REPLICATIONS)
+    return places * len(problem.targets) if folds else 0
 
 
 def _design_size(dimensions: int) -> int:
@@ -266,7 +357,7 @@ def _fit_part(  # noqa: PLR0917 - all of one stage
         say=lambda text: reporter.say(f"part {label}: fit, {text}"),
     )  # fmt: skip
     used = evaluator.simulated + evaluator.found - before
-    reporter.plan(min(0, used - planned(problem, options) + _left_after_search(reduced)))
+    reporter.plan(min(0, used - planned(problem, options) + _left_after_search(reduced, options)))
     noise = _total_noise(reduced, evaluator, fit.place)
     posterior: Posterior | None = None
     emulator: Emulator | None = None
@@ -281,16 +372,18 @@ def _fit_part(  # noqa: PLR0917 - all of one stage
         None if emulator is None else emulator.errors, 0 if emulator is None else emulator.training_places,
     )  # fmt: skip
     part.sights = sensitivity.judge(problem, screening, kept, posterior, indices)
+    if options.has_folds:
+        reporter.say(f"part {label}: thread counts left out, one at a time")
+        part.folds = cross_validate(reduced, evaluator, fit.place, noise, options.seed)
     _set_back(part, evaluator)
     part.predictions = problem.simulate(evaluator, [part.place])[0]
     return part
 
 
-def _left_after_search(problem: Problem) -> int:
+def _left_after_search(problem: Problem, options: Options) -> int:
     dimensions = problem.dimensions
-    return (_design_size(dimensions) + 2 * _check_size(dimensions) + len(_NOISE_REPLICATIONS) + 1) * len(
-        problem.targets
-    )
+    places = _design_size(dimensions) + 2 * _check_size(dimensions) + len(_NOISE_REPLICATIONS) + 1
+    return places * len(problem.targets) + (_simulations_of_folds(problem) if options.has_folds else 0)
 
 
 def _total_noise(problem: Problem, evaluator: Evaluator, place: Vector) -> Vector:

@@ -10,13 +10,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from contend.calibrate.mapping import get_path
-from contend.calibrate.pipeline import Calibration, Part, errors_pct
+from contend.calibrate.pipeline import Calibration, KeptFit, Part, errors_pct
 from contend.calibrate.problem import MACHINE, Parameter
 from contend.calibrate.split import split_record
 from contend.paths import version
 from contend.prices import exact_price, format_price, parse_price
 
 if TYPE_CHECKING:
+    from contend.calibrate.discrepancy import Discrepancies, Discrepancy
     from contend.calibrate.identification import Identified
     from contend.calibrate.sensitivity import Sight
     from contend.jsontypes import JsonObject
@@ -63,6 +64,8 @@ def calibrated_profile(
         ],
         "fits": [_part_json(part, calibration.options.draws, calibration.options.seed) for part in calibration.parts],
     }
+    if (found := calibration.discrepancies) is not None:
+        record["discrepancy"] = _discrepancies_json(found)
     scopes: dict[str, JsonObject] = {}
     for one in calibration.identified:
         _put(document, scopes, one.rule.path, one.scope, base, _identified_entry(one))
@@ -79,6 +82,43 @@ def calibrated_profile(
     return {key: document[key] for key in order if key in document} | {
         key: value for key, value in document.items() if key not in order
     }
+
+
+def kept_fits(document: JsonObject) -> list[KeptFit]:
+    """The fits of a calibrated profile, for a calibration that keeps them."""
+    record = document["calibration"]
+    found = []
+    for fit in record["fits"]:
+        values = {}
+        for one in fit["parameters"]:
+            if one["name"] in fit["fitted"]:
+                entry = (
+                    get_path(document, one["path"].removeprefix(_PREFIX))
+                    if one["scope"] == MACHINE
+                    else record["scopes"][one["scope"]][one["path"]]
+                )
+                values[one["name"]] = parse_price(entry["value"]).value
+        noise = np.log1p(np.array([point["noise_pct"] for point in fit["points"]], dtype=float) / 100)
+        found.append(KeptFit(tuple(fit["fitted"]), values, noise))
+    return found
+
+
+def with_folds(document: JsonObject, calibration: Calibration) -> JsonObject:
+    """A calibrated profile with what its fits say of thread counts that were left out; all else stays."""
+    result = copy.deepcopy(document)
+    record = result["calibration"]
+    for fit, part in zip(record["fits"], calibration.parts, strict=True):
+        fit.pop("cross_validation", None)
+        if part.folds:
+            fit["cross_validation"] = _folds_json(part)
+    # As a whole calibration writes it: in front of the scopes.
+    scopes = record.pop("scopes", None)
+    record.pop("discrepancy", None)
+    if (found := calibration.discrepancies) is not None:
+        record["discrepancy"] = _discrepancies_json(found)
+    if scopes is not None:
+        record["scopes"] = scopes
+    return result
 
 
 def _description(base_name: str, calibration: Calibration) -> str:
@@ -228,7 +268,56 @@ def _part_json(part: Part, draws: int, seed: int) -> JsonObject:
             },
         }
     document["posterior"] = _posterior_json(part, draws, seed)
+    if part.folds:
+        document["cross_validation"] = _folds_json(part)
     return document
+
+
+def _folds_json(part: Part) -> JsonObject:
+    """The fits without a thread count: where they ended, and what they say of the points that they did not see."""
+    parameters = [part.problem.parameters[index] for index in part.kept]
+    return {
+        "method": "each thread count is left out once; the fit to the others begins where the whole one ended",
+        "parameters": [parameter.name for parameter in parameters],
+        "folds": [
+            {
+                "left_out": fold.threads,
+                "place": [exact_price(p.at(float(x)), p.kind) for p, x in zip(parameters, fold.place, strict=True)],
+                "points": [
+                    {
+                        "dataset": one.target.dataset.name,
+                        "parameters": one.target.point.parameters,
+                        "log_residual": round(one.value, 4) if math.isfinite(one.value) else None,
+                        "noise": round(one.noise, 4),
+                    }
+                    for one in fold.residuals
+                ],
+            }
+            for fold in part.folds
+        ],
+    }
+
+
+def _discrepancies_json(found: Discrepancies) -> JsonObject:
+    return {
+        "what": "how far off the model is where it was not fitted, as the scale of a Student's t distribution (4 "
+        "degrees of freedom) of logarithms: from residuals of thread counts that were left out",
+        "pooling": "one scale for each library and transport; their logarithms are normal about a common one",
+        "groups": [
+            {"library": library, "transport": transport} | _discrepancy_json(one)
+            for (library, transport), one in found.groups.items()
+        ],
+        "others": _discrepancy_json(found.others),
+    }
+
+
+def _discrepancy_json(one: Discrepancy) -> JsonObject:
+    return {
+        "points": one.points,
+        "median": _significant(one.median),
+        "interval95": [_significant(end) for end in one.interval],
+        "draws": [_significant(draw) for draw in one.draws],
+    }
 
 
 def _parameter_json(parameter: Parameter) -> JsonObject:

@@ -138,7 +138,7 @@ def run_trial(
     truth = write_synthetic(study, mapping, profile, folder, evaluator, seed)
     datasets = read_datasets([folder])
     split = choose_split(datasets)
-    options = Options(seed=seed, starts=starts, messages=study.messages)
+    options = Options(seed=seed, starts=starts, messages=study.messages, is_cross_validated=False)
     found = calibrate(datasets, profile, [mapping], split, evaluator, options, Silence())
     recovered = []
     for part in found.parts:

@@ -27,6 +27,7 @@ SEEN = 1.0
 # A start ends when its best value changes by less, in units of log-likelihood.
 _TOLERANCE = 0.02
 _FIRST_STEP = 0.25
+_SMALLER_STEP = 0.2
 # Random numbers that no search sees: which start is best.
 CHECK_REPLICATIONS = tuple(range(10, 16))
 
@@ -157,12 +158,30 @@ def search(
         if done and is_over():
             break
         say(f"start {index + 1} of {starts}")
-        done.append(_one_start(problem, evaluator, history, noise, first, seed + 1 + index, is_over))
+        effort = Effort(most_places(problem.dimensions), _FIRST_STEP, is_over)
+        done.append(_one_start(problem, evaluator, history, noise, first, seed + 1 + index, effort))
     ends = problem.simulate(evaluator, [start.place for start in done], CHECK_REPLICATIONS)
     checked = misfit(ends, problem.measured, noise)
     done = [replace(start, checked=float(value)) for start, value in zip(done, checked, strict=True)]
     best = min(done, key=lambda start: start.checked)
     return Fit(best.place, best.misfit, tuple(done))
+
+
+def refine(  # noqa: PLR0917 - all of one stage
+    problem: Problem, evaluator: Evaluator, noise: Vector, first: Vector, places: int, seed: int
+) -> Vector:
+    """A short search that begins at a place which is good already: the best place that it finds."""
+    effort = Effort(places, _SMALLER_STEP)
+    return _one_start(problem, evaluator, History(), noise, first, seed + 1, effort).place
+
+
+@dataclass(frozen=True)
+class Effort:
+    """How many places one start may look at, how far it begins to look, and whether the budget is spent."""
+
+    places: int
+    step: float
+    is_over: Callable[[], bool] = lambda: False
 
 
 def _one_start(  # noqa: PLR0917 - all of one stage
@@ -172,7 +191,7 @@ def _one_start(  # noqa: PLR0917 - all of one stage
     noise: Vector,
     first: Vector,
     seed: int,
-    is_over: Callable[[], bool],
+    effort: Effort,
 ) -> Start:
     import cma
 
@@ -180,15 +199,15 @@ def _one_start(  # noqa: PLR0917 - all of one stage
     padded = np.full(dimensions, 0.5)
     padded[: problem.dimensions] = np.clip(first, 0.02, 0.98)
     options = {
-        "bounds": [0.0, 1.0], "seed": seed, "maxfevals": most_places(problem.dimensions), "tolfun": _TOLERANCE,
+        "bounds": [0.0, 1.0], "seed": seed, "maxfevals": effort.places, "tolfun": _TOLERANCE,
         "tolfunhist": _TOLERANCE, "tolx": 1e-3, "verbose": -9, "verb_log": 0, "verb_disp": 0,
     }  # fmt: skip
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        strategy = cma.CMAEvolutionStrategy(padded, _FIRST_STEP, options)
+        strategy = cma.CMAEvolutionStrategy(padded, effort.step, options)
         best, best_misfit, places, reason = padded, np.inf, 0, ""
         while not reason:
-            if places and is_over():
+            if places and effort.is_over():
                 reason = "time is over"
                 break
             asked = np.asarray(strategy.ask(), dtype=float)

@@ -150,6 +150,9 @@ def comparison(
     only: Annotated[
         str | None, typer.Option("--only", metavar="RUN", help="Only this run of it. [default: all]")
     ] = None,
+    keep_fits: Annotated[
+        bool, typer.Option("--keep-fits", help="Keep the profiles' fits; leave thread counts out and predict again.")
+    ] = False,
     jobs: Annotated[
         int | None, typer.Option("--jobs", "-j", min=1, metavar="N", help="Simulations at once. [default: all cores]")
     ] = None,
@@ -182,6 +185,7 @@ def comparison(
             datasets=datasets, base=how.base, out=out, mapping=mapping, threads=threads, window=how.window,
             exclude=how.exclude, starts=how.starts, messages=how.messages or chosen_run.messages,
             seed=chosen_run.seed, jobs=jobs, work=work, quiet=quiet, posterior=how.posterior, budget=how.budget,
+            keep_fits=keep_fits,
         )  # fmt: skip
 
     results, written = regenerate(root, chosen, run, make_profile, only)

@@ -12,7 +12,8 @@ import typer
 from contend.errors import InputError
 
 if TYPE_CHECKING:
-    from contend.calibrate.pipeline import Calibration
+    from contend.calibrate.pipeline import Calibration, Options
+    from contend.calibrate.split import Split
     from contend.cli.terminal import ProgressReport
     from contend.jsontypes import JsonObject
 
@@ -63,6 +64,12 @@ def calibrate(
         Path | None,
         typer.Option(metavar="DIR", help="Where finished simulations are kept. [default: out/calibrate/NAME]"),
     ] = None,
+    keep_fits: Annotated[
+        bool,
+        typer.Option(
+            "--keep-fits", help="Keep the fits that the profile to write has; only leave thread counts out again."
+        ),
+    ] = False,
     fresh: Annotated[bool, typer.Option("--fresh", help="Forget simulations of earlier calls.")] = False,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print no progress and no tables.")] = False,
     json_: Annotated[bool, typer.Option("--json", help="Print the calibration section as JSON.")] = False,
@@ -76,9 +83,9 @@ def calibrate(
     """
     from contend.calibrate.evaluations import Evaluator
     from contend.calibrate.mapping import load_mappings
-    from contend.calibrate.pipeline import Options
+    from contend.calibrate.pipeline import Options, leave_out_again
     from contend.calibrate.pipeline import calibrate as run
-    from contend.calibrate.profile import calibrated_profile, profile_bytes
+    from contend.calibrate.profile import calibrated_profile, kept_fits, profile_bytes, with_folds
     from contend.calibrate.split import choose_split
     from contend.catalogs import PROFILES
     from contend.cli.terminal import ProgressReport
@@ -94,6 +101,7 @@ def calibrate(
     measured = read_datasets(datasets)
     split = choose_split(measured, _thread_list(threads), window, exclude or [])
     options = Options(seed, starts, messages, budget * 60, is_direct_only=direct, has_posterior=posterior)
+    earlier = _earlier(out, split, options) if keep_fits else None
     make_writable_directory(out.resolve().parent)
     folder = work if work is not None else Path("out") / "calibrate" / out.stem
     make_writable_directory(folder)
@@ -103,6 +111,15 @@ def calibrate(
             journal.clear()
         reporter = _Reporter(report)
         evaluator = Evaluator(make_engine("contend"), journal, jobs=jobs or default_jobs(), progress=reporter.advance)
+        if earlier is not None:
+            kept = kept_fits(earlier)
+            found = leave_out_again(
+                measured, base_document, mappings, split, evaluator, options, reporter, kept
+            )  # fmt: skip
+            write_file(out, profile_bytes(with_folds(earlier, found)))
+            if not silent:
+                print(f"{evaluator.simulated} simulations, {evaluator.found} found in {folder / JOURNAL}\nwrote {out}")
+            return
         found = run(measured, base_document, mappings, split, evaluator, options, reporter)
     used = {one.name: one.stand_in for one in mappings if any(one.fits(d.library_key, d.transport) for d in measured)}
     document = calibrated_profile(base_document, base_path.stem, out.stem, found, used)
@@ -117,6 +134,19 @@ def calibrate(
         if part.refused and posterior:
             names = ", ".join(parameter.name for parameter in part.problem.parameters)
             print(f"contend: warning: no uncertainty for {names}: {part.refused}", file=sys.stderr)
+
+
+def _earlier(out: Path, split: Split, options: Options) -> JsonObject:
+    from contend.catalogs import PROFILES
+
+    _, document = PROFILES.load(str(out))
+    record = document.get("calibration") or {}
+    if not record.get("fits"):
+        raise InputError(f"--keep-fits: {out} has no fits")
+    known = {key: (record.get("split") or {}).get(key) for key in split.to_json()}
+    if known != split.to_json() or record.get("options") != options.to_json():
+        raise InputError(f"--keep-fits: the fits of {out} are of another split, seed, effort or length of simulations")
+    return document
 
 
 def _thread_list(text: str | None) -> list[int] | None:

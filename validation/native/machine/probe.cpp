@@ -18,11 +18,17 @@ void ProbeContext::add_point(const std::string& probe, const Json::Object& param
 }
 
 const std::vector<Probe>& probes() {
-  static const std::vector<Probe> all{
-      {"clock", probe_clock},           {"cache_line", probe_cache_line},         {"atomic", probe_atomic},
-      {"futex_wake", probe_futex_wake}, {"context_switch", probe_context_switch}, {"yield", probe_yield},
-      {"memcpy", probe_memcpy},         {"thread_create", probe_thread_create},   {"busy_wake", probe_busy_wake},
-      {"socket", probe_socket}};
+  static const std::vector<Probe> all{{"clock", probe_clock},
+                                      {"cache_line", probe_cache_line},
+                                      {"atomic", probe_atomic},
+                                      {"futex_wake", probe_futex_wake},
+                                      {"context_switch", probe_context_switch},
+                                      {"yield", probe_yield},
+                                      {"memcpy", probe_memcpy},
+                                      {"thread_create", probe_thread_create},
+                                      {"busy_wake", probe_busy_wake},
+                                      {"socket", probe_socket},
+                                      {"turns", probe_turns}};
   return all;
 }
 
