@@ -7,8 +7,10 @@
 #include "core/event_queue.hpp"
 #include "core/fiber.hpp"
 #include "core/random.hpp"
+#include "core/store_buffer.hpp"
 #include "core/time.hpp"
 #include "core/trace.hpp"
+#include "core/waitable.hpp"
 
 #include <array>
 #include <atomic>
@@ -25,7 +27,6 @@
 namespace contend {
 
 class Engine;
-class SimThread;
 
 /// A modelling error: something that a correct model never does. `what()` names the object and the rule.
 class InvariantViolation : public std::logic_error {
@@ -45,13 +46,6 @@ class StepLimit : public std::runtime_error {
 /// Somebody asked the run to stop (Engine::set_stop_flag).
 class Stopped : public std::runtime_error {
   using std::runtime_error::runtime_error;
-};
-
-/// Something a thread can wait for; describe() completes "waits for ...".
-class Waitable {
-public:
-  virtual ~Waitable() = default;
-  [[nodiscard]] virtual std::string describe() const = 0;
 };
 
 /// What an entry of the event queue refers to.
@@ -80,37 +74,6 @@ public:
   virtual ~Event() = default;
   /// Runs on whatever stack is active: must not block.
   virtual void fire() = 0;
-};
-
-/// Stores of a thread that wait for their lines while it goes on. They become visible in order.
-class StoreBuffer final : public Waitable {
-public:
-  [[nodiscard]] std::string describe() const override { return "its own stores"; }
-  /// A store to what a lock guards.
-  void enter() { ++guarded_; }
-  /// One that gives a lock back.
-  void enter_release() { ++releases_; }
-  /// Whether what a lock guards is still on its way.
-  [[nodiscard]] bool guards() const { return guarded_ > 0; }
-  /// Whether `release` has to wait for what the lock guarded: then it fires again after that.
-  [[nodiscard]] bool follow(Event& release);
-  void leave(Engine& engine);
-  void leave_release();
-  /// `self`, whose buffer this is, stalls until it is empty: what a locked instruction does first.
-  void drain(SimThread& self, Category category) {
-    if (guarded_ + releases_ > 0) [[unlikely]] {
-      stall(self, category);
-    }
-  }
-
-private:
-  void stall(SimThread& self, Category category);
-  void resume_if_empty();
-
-  int guarded_ = 0;
-  int releases_ = 0;
-  Event* follower_ = nullptr;
-  SimThread* stalled_ = nullptr;
 };
 
 /// A simulated thread. It has a core to itself, unless a CorePolicy shares cores among threads.

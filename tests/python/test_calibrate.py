@@ -38,9 +38,6 @@ from fakes import REPOSITORY, FakeCore
 if TYPE_CHECKING:
     from contend.calibrate.emulator import Emulator
 
-core_is_there = any((REPOSITORY / "sim/bindings").glob("*.cpp"))
-needs_core = [pytest.mark.core, pytest.mark.skipif(not core_is_there, reason="there are no bindings yet")]
-
 SMALL = Study(
     unknowns=(
         ("machine.software.receive_call", "100 ns", "1.5 us"),
@@ -163,7 +160,7 @@ def test_rhat_tells_chains_apart() -> None:
 
 
 class TestWithTheRealCore:
-    pytestmark = needs_core
+    pytestmark = pytest.mark.core
 
     def test_a_runaway_candidate_ends_and_does_not_hang_a_fit(self, tmp_path: Path) -> None:
         points = [

@@ -12,10 +12,7 @@ from contend.paths import scenarios_directory
 from contend.scenario import resolve_scenario
 from fakes import REPOSITORY
 
-pytestmark = [
-    pytest.mark.core,
-    pytest.mark.skipif(not any((REPOSITORY / "sim/bindings").glob("*.cpp")), reason="there are no bindings yet"),
-]
+pytestmark = pytest.mark.core
 
 SMALL = {"run.replications": 2, "workload.iterations": 2, "workload.warmup_iterations": 1, "workload.window": 16}
 BASE = "fig5_2a_base"

@@ -26,14 +26,12 @@ from contend.catalogs import PROFILES
 from contend.datasets import read_dataset, read_datasets
 from contend.errors import InputError
 from contend.prices import parse_price
-from fakes import REPOSITORY
 
 if TYPE_CHECKING:
     import numpy.typing as npt
 
     from contend.calibrate.evaluations import Evaluator
 
-core_is_there = any((REPOSITORY / "sim/bindings").glob("*.cpp"))
 A, B = ("alib", "tcp"), ("blib", "tcp")
 NOISE = 0.05
 
@@ -213,7 +211,6 @@ class PricedCall(Model):
 
 
 @pytest.mark.core
-@pytest.mark.skipif(not core_is_there, reason="there are no bindings yet")
 class TestFromDatasetsToIntervals:
     """Calibrations on every second thread count, with a model wrong by known amounts, and predictions of the others."""
 

@@ -14,7 +14,6 @@ from contend.cli import main
 from contend.explanation import explain
 from contend.scenario import Point
 from contend.speedups import changes, choose_effort
-from fakes import REPOSITORY
 
 if TYPE_CHECKING:
     from fakes import FakeCore
@@ -26,14 +25,9 @@ SMALL = {
     "workload.pairs": 4,
 }  # fmt: skip
 
-needs_core = [
-    pytest.mark.core,
-    pytest.mark.skipif(not any((REPOSITORY / "sim/bindings").glob("*.cpp")), reason="there are no bindings yet"),
-]
-
 
 class TestTheRealCore:
-    pytestmark = needs_core
+    pytestmark = pytest.mark.core
 
     def test_every_cost_is_halved_and_removed_within_its_bounds(self) -> None:
         point = contend.resolve(BASE, SMALL).points[0]

@@ -12,7 +12,6 @@ import contend
 from contend import files
 from contend.cli import main
 from contend.trace_plot import load, stretch
-from fakes import REPOSITORY
 from trace_format import check, read, slices_of
 
 if TYPE_CHECKING:
@@ -22,10 +21,6 @@ Capture = pytest.CaptureFixture[str]
 BASE = "fig5_2a_base"
 SMALL = {"workload.iterations": 2, "workload.warmup_iterations": 1, "workload.window": 16, "workload.pairs": 4}
 
-needs_core = [
-    pytest.mark.core,
-    pytest.mark.skipif(not any((REPOSITORY / "sim/bindings").glob("*.cpp")), reason="there are no bindings yet"),
-]
 DESIGNS: dict[str, dict[str, object]] = {
     "base": {},
     "one pair": {"workload.pairs": 1},
@@ -45,7 +40,7 @@ def options(overrides: dict[str, object]) -> list[str]:
 
 
 class TestFormat:
-    pytestmark = needs_core
+    pytestmark = pytest.mark.core
 
     @pytest.mark.parametrize("design", DESIGNS)
     def test_traces_are_valid_and_complete(self, design: str, tmp_path: Path, capsys: Capture) -> None:
@@ -181,7 +176,7 @@ class TestFormat:
 
 
 class TestPicture:
-    pytestmark = needs_core
+    pytestmark = pytest.mark.core
 
     def test_a_stretch_is_drawn(self, tmp_path: Path, capsys: Capture) -> None:
         file = tmp_path / "trace.json"
