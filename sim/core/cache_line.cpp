@@ -12,8 +12,7 @@ CacheLine::CacheLine(Engine& engine, const Host& host, std::string_view name)
 std::string CacheLine::describe() const { return "cache line '" + name_ + "'"; }
 
 Duration CacheLine::transfer_time(int core, Mode mode) const {
-  const Duration arrival = host_.cache().atomic_arrival;
-  const Duration done = changes_at_once(mode) && arrival != Duration{} ? arrival : price(mode);
+  const Duration done = host_.after_arrival(mode);
   if (owner_ < 0) {
     return host_.cache().l3_hit + done; // nobody has touched it yet
   }
@@ -110,7 +109,7 @@ void CacheLine::post(SimThread& self, Category category, std::function<void()> v
   posted_->thread = &self;
   posted_->core = core;
   posted_->visible = std::move(visible);
-  copies_.reset(static_cast<std::size_t>(core)); // what it reads from now on is its own store
+  copies_[static_cast<std::size_t>(core)] = false; // what it reads from now on is its own store
   self.count_line_transfer();
   if (must_wait(Mode::store)) {
     waiting_.push_back({nullptr, Mode::store, core});
@@ -170,7 +169,8 @@ void CacheLine::transfer(SimThread& self, Mode mode, Category category) {
 /// A transfer starts: some core has what it had no more.
 void CacheLine::depart(Mode mode, Duration time) {
   if (exclusive_) {
-    leaves_at_ = engine_.now() + time.scaled(host_.cache().snoop_share);
+    const double share = host_.cache().snoop_share;
+    leaves_at_ = engine_.now() + (share == 0.0 ? Duration{} : time.scaled(share));
   }
   moving_ = mode != Mode::load;
   if (moving_ || exclusive_) {
@@ -178,7 +178,9 @@ void CacheLine::depart(Mode mode, Duration time) {
     ++losses_;
   }
   if (moving_) {
-    wake_watchers();
+    if (!watchers_.empty()) {
+      wake_watchers();
+    }
   } else if (home_order_) {
     ++reads_;
     if (owner_ >= 0) {
@@ -190,7 +192,7 @@ void CacheLine::depart(Mode mode, Duration time) {
 /// The line has arrived at `core`; the next transfer starts.
 void CacheLine::finish_transfer(int core, Mode mode) {
   if (mode == Mode::load) {
-    copies_.set(static_cast<std::size_t>(core));
+    copies_[static_cast<std::size_t>(core)] = true;
     exclusive_ = owner_ < 0;
     owner_ = owner_ < 0 ? core : owner_;
     if (home_order_ && --reads_ == 0) {
@@ -199,16 +201,18 @@ void CacheLine::finish_transfer(int core, Mode mode) {
     return;
   }
   if (exclusive_) {
-    copies_.reset(static_cast<std::size_t>(owner_));
+    copies_[static_cast<std::size_t>(owner_)] = false;
   } else {
     copies_.reset();
   }
   owner_ = core;
   exclusive_ = true;
-  copies_.set(static_cast<std::size_t>(core));
+  copies_[static_cast<std::size_t>(core)] = true;
   ++transfers_;
   moving_ = false;
-  serve();
+  if (!waiting_.empty()) {
+    serve();
+  }
 }
 
 void CacheLine::serve() {

@@ -90,7 +90,7 @@ public:
   [[nodiscard]] std::string describe() const override;
 
 private:
-  enum class Mode { load, store, atomic, compare };
+  using Mode = LineAccess;
   struct Request {
     SimThread* thread; ///< nullptr: the store in a store buffer
     Mode mode;
@@ -142,17 +142,9 @@ private:
     return moving_ || (home_order_ && (!waiting_.empty() || (mode != Mode::load && reads_ > 0)));
   }
   [[nodiscard]] bool hits(int core, Mode mode) const {
-    return !moving_ &&
-           (mode == Mode::load ? copies_.test(static_cast<std::size_t>(core)) : exclusive_ && owner_ == core);
+    return !moving_ && (mode == Mode::load ? copies_[static_cast<std::size_t>(core)] : exclusive_ && owner_ == core);
   }
-  [[nodiscard]] Duration price(Mode mode) const {
-    if (mode == Mode::compare && host_.cache().compare_hit != Duration{}) {
-      return host_.cache().compare_hit;
-    }
-    return changes_at_once(mode) ? host_.cache().atomic_hit : host_.cache().hit;
-  }
-  /// Whether the access is a read-modify-write.
-  [[nodiscard]] static bool changes_at_once(Mode mode) { return mode == Mode::atomic || mode == Mode::compare; }
+  [[nodiscard]] Duration price(Mode mode) const { return host_.hit(mode); }
   /// The core has the line alone, and what takes it away has not reached it yet.
   [[nodiscard]] bool still_has(int core, TimePoint when) const { return owner_ == core && when < leaves_at_; }
   /// From the request until the access is done.

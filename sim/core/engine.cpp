@@ -69,7 +69,11 @@ void SimThread::fiber_entry(void* self) {
   std::abort(); // a finished thread is never continued
 }
 
-Engine::Engine(std::uint64_t seed, std::unique_ptr<Backend> backend) : backend_(std::move(backend)), seed_(seed) {}
+Engine::Engine(std::uint64_t seed, std::unique_ptr<Backend> backend) : backend_(std::move(backend)), seed_(seed) {
+  if (backend_) {
+    alone_until_ = TimePoint(); // the backend says who is due
+  }
+}
 
 Engine::~Engine() { abandon(); }
 
@@ -150,7 +154,7 @@ void Engine::insert(Target& target, TimePoint time) {
   if (time == now_ && ready_head_ != nullptr) {
     append_ready(target); // the queue would let it overtake
   } else {
-    queue_.push(EventKey(time, ++sequence_, target.slot_));
+    enqueue(target, time);
   }
 }
 
@@ -177,7 +181,7 @@ Fiber* Engine::next_fiber(const SimThread* self) {
   for (;;) {
     Target* target = nullptr;
     // Entries of the queue that are due now were inserted before now became now: they precede the ready list.
-    if (ready_head_ != nullptr && (queue_.empty() || queue_.next().time() > now_)) {
+    if (ready_head_ != nullptr && queue_.next_time() > now_) {
       target = std::exchange(ready_head_, ready_head_->next_ready_);
       target->next_ready_ = nullptr;
     } else if (!queue_.empty()) {
@@ -187,11 +191,9 @@ Fiber* Engine::next_fiber(const SimThread* self) {
     } else {
       return end_of_run;
     }
-    count_step(target->slot_);
-    if ((steps_ & stop_check_mask) == 0) [[unlikely]] {
-      if (check_stop(); error_) {
-        return end_of_run;
-      }
+    alone_until_ = ready_head_ != nullptr ? TimePoint() : queue_.next_time();
+    if (count_step(target->slot_)) [[unlikely]] {
+      return end_of_run;
     }
     try {
       if (target->is_thread_) {
@@ -222,10 +224,20 @@ void Engine::throw_unwind() { throw Unwind(); }
 
 void Engine::backend_step(TimePoint time, TargetSlot slot) {
   now_ = time;
-  count_step(slot);
-  if ((steps_ & stop_check_mask) == 0) [[unlikely]] {
-    check_stop();
+  static_cast<void>(count_step(slot)); // backends ask ending() themselves
+}
+
+/// Shows a step to whoever watches, and looks now and then whether the run is to end. Returns whether it is.
+bool Engine::attend(TargetSlot slot) {
+  if (observer_ != nullptr) {
+    observer_->step(now_, slot);
   }
+  attention_at_ = observer_ != nullptr ? steps_ : (steps_ / stop_check_period + 1) * stop_check_period;
+  if (steps_ % stop_check_period != 0) {
+    return false;
+  }
+  check_stop();
+  return error_ != nullptr;
 }
 
 void Engine::check_stop() {
@@ -247,12 +259,10 @@ void Engine::check_stop() {
   }
 }
 
-void Engine::stop_if_asked(SimThread& self) {
-  check_stop();
-  if (error_) {
-    self.fiber_.switch_to(main_);
-    throw Unwind();
-  }
+/// The run ends in the middle of a thread.
+void Engine::give_up(SimThread& self) {
+  self.fiber_.switch_to(main_);
+  throw Unwind();
 }
 
 std::string Engine::thread_report() const {

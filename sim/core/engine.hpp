@@ -12,6 +12,7 @@
 #include "core/trace.hpp"
 #include "core/waitable.hpp"
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <cstdint>
@@ -239,7 +240,10 @@ public:
   /// Fires `event` at `time`, which must not be in the past.
   void schedule(Event& event, TimePoint time);
 
-  void set_observer(StepObserver* observer) { observer_ = observer; }
+  void set_observer(StepObserver* observer) {
+    observer_ = observer;
+    attention_at_ = steps_; // from the next step on
+  }
   /// Everything that can be watched goes to `trace`; nullptr: nowhere. A sink that has seen enough may take itself out.
   void set_trace(TraceSink* trace) { trace_ = trace; }
   [[nodiscard]] TraceSink* trace() const { return trace_; }
@@ -264,7 +268,7 @@ private:
   friend class CorePolicy;
   friend class SimThread;
   friend class Target;
-  static constexpr std::uint64_t stop_check_mask = 0xfff; ///< look at the stop flag every 4096 steps
+  static constexpr std::uint64_t stop_check_period = 4096; ///< look at the stop flag every so many steps
   struct Unwind {}; ///< thrown through the stack of a thread whose simulation is over
 
   SimThread& add_thread(std::string name, int host, int core, SimThread::Body body, bool daemon, CorePolicy* policy);
@@ -278,6 +282,11 @@ private:
   void append_ready(Target& target) {
     (ready_head_ == nullptr ? ready_head_ : ready_tail_->next_ready_) = &target;
     ready_tail_ = &target;
+    alone_until_ = TimePoint();
+  }
+  void enqueue(Target& target, TimePoint time) {
+    queue_.push(EventKey(time, ++sequence_, target.slot_));
+    alone_until_ = std::min(alone_until_, time);
   }
   void insert(Target& target, TimePoint time);
   void wake_at(SimThread& thread, TimePoint time);
@@ -286,21 +295,20 @@ private:
   [[nodiscard]] Fiber* next_fiber(const SimThread* self);
   [[nodiscard]] Fiber* start(SimThread& thread);
   [[noreturn]] static void throw_unwind();
-  void count_step(TargetSlot slot) {
-    ++steps_;
-    if (observer_ != nullptr) [[unlikely]] {
-      observer_->step(now_, slot);
-    }
-  }
+  /// Returns whether the run has to end, see error_.
+  [[nodiscard]] bool count_step(TargetSlot slot) { return ++steps_ >= attention_at_ && attend(slot); }
+  bool attend(TargetSlot slot);
   void check_stop();
-  void stop_if_asked(SimThread& self);
+  void give_up(SimThread& self);
 
   // Hot members first.
   TimePoint now_;
-  Target* ready_head_ = nullptr; ///< due now, inserted now
+  TimePoint alone_until_ = TimePoint::never(); ///< nobody is due before; the start of time while somebody is due now
+  std::uint64_t steps_ = 0;
+  std::uint64_t attention_at_ = stop_check_period; ///< count_step() has more to do than to count
+  Target* ready_head_ = nullptr;                   ///< due now, inserted now
   EventQueue queue_;
   std::uint64_t sequence_ = 0;
-  std::uint64_t steps_ = 0;
   StepObserver* observer_ = nullptr;
   std::vector<Target*> targets_;
   Target* ready_tail_ = nullptr;
@@ -428,13 +436,12 @@ __attribute__((always_inline)) inline void Engine::park(SimThread& self) {
 /// Nobody else is due before: the thread goes on without a switch. Returns false, with nothing done, if somebody is.
 __attribute__((always_inline)) inline bool Engine::advance_alone(SimThread& self, Duration span) {
   const TimePoint end = now_ + span;
-  if (ready_head_ != nullptr || (!queue_.empty() && queue_.next().time() <= end) || backend_) {
+  if (end >= alone_until_) {
     return false;
   }
   now_ = end;
-  count_step(self.slot_);
-  if ((steps_ & stop_check_mask) == 0) [[unlikely]] {
-    stop_if_asked(self);
+  if (count_step(self.slot_)) [[unlikely]] {
+    give_up(self);
   }
   return true;
 }
@@ -450,7 +457,7 @@ __attribute__((always_inline)) inline void Engine::advance(SimThread& self, Dura
   if (ready_head_ != nullptr && span == Duration{}) [[unlikely]] {
     append_ready(self); // after those that became ready before
   } else {
-    queue_.push(EventKey(now_ + span, ++sequence_, self.slot_));
+    enqueue(self, now_ + span);
   }
   leave(self);
 }

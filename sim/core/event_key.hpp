@@ -21,6 +21,13 @@ public:
   EventKey(TimePoint time, std::uint64_t sequence, TargetSlot slot)
       : time_(static_cast<std::uint64_t>(time.since_start().count())), order_(sequence << slot_bits | slot) {}
 
+  /// What no entry of a queue comes after.
+  static EventKey after_all() {
+    EventKey key(TimePoint::never(), 0, 0);
+    key.order_ = ~std::uint64_t{0};
+    return key;
+  }
+
   [[nodiscard]] TimePoint time() const {
     return TimePoint::at(Duration::picoseconds(static_cast<std::int64_t>(time_)));
   }

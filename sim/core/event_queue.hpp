@@ -15,22 +15,24 @@ namespace contend {
 /// empty.
 class EventQueue {
 public:
-  [[nodiscard]] bool empty() const { return near_size_ == 0; }
-  [[nodiscard]] std::size_t size() const { return near_size_ + far_.size(); }
+  EventQueue() { near_[0] = EventKey::after_all(); }
 
-  /// Earliest entry. Requires: !empty().
-  [[nodiscard]] const EventKey& next() const { return near_[near_size_ - 1]; }
+  [[nodiscard]] bool empty() const { return near_end_ == first; }
+  [[nodiscard]] std::size_t size() const { return near_end_ - first + far_.size(); }
+
+  /// When the earliest entry is due; TimePoint::never() or later if there is none.
+  [[nodiscard]] TimePoint next_time() const { return near_[near_end_ - 1].time(); }
 
   void push(const EventKey& key) {
-    if (near_size_ == near_.size()) [[unlikely]] {
+    if (near_end_ == near_.size()) [[unlikely]] {
       spill();
     }
-    if (!far_.empty() && !(key < near_.front())) {
+    if (!far_.empty() && !(key < near_[first])) {
       far_.push(key);
       return;
     }
-    std::size_t place = near_size_++;
-    for (; place > 0 && near_[place - 1] < key; --place) {
+    std::size_t place = near_end_++;
+    for (; near_[place - 1] < key; --place) {
       near_[place] = near_[place - 1];
     }
     near_[place] = key;
@@ -38,35 +40,37 @@ public:
 
   /// Takes the earliest entry. Requires: !empty().
   EventKey take() {
-    const EventKey first = near_[--near_size_];
-    if (near_size_ == 0 && !far_.empty()) [[unlikely]] {
+    const EventKey earliest = near_[--near_end_];
+    if (near_end_ == first && !far_.empty()) [[unlikely]] {
       refill();
     }
-    return first;
+    return earliest;
   }
 
 private:
   static constexpr std::size_t near_capacity = 48;
+  static constexpr std::size_t first = 1; ///< of near_
 
   /// The later half goes to the heap.
   void spill() {
     constexpr std::size_t half = near_capacity / 2;
     for (std::size_t i = half; i-- > 0;) {
-      far_.push(near_[i]);
+      far_.push(near_[first + i]);
     }
-    std::copy(near_.begin() + half, near_.end(), near_.begin());
-    near_size_ -= half;
+    std::copy(near_.begin() + first + half, near_.end(), near_.begin() + first);
+    near_end_ -= half;
   }
 
   void refill() {
-    near_size_ = std::min(far_.size(), near_capacity / 2);
-    for (std::size_t i = near_size_; i-- > 0;) {
+    near_end_ = first + std::min(far_.size(), near_capacity / 2);
+    for (std::size_t i = near_end_; i-- > first;) {
       near_[i] = far_.take();
     }
   }
 
-  std::size_t near_size_ = 0;
-  std::array<EventKey, near_capacity> near_; ///< latest first; none of them after one of far_
+  std::size_t near_end_ = first;
+  /// Latest first; none of them after one of far_. In front of them one that is never due ends every search.
+  std::array<EventKey, first + near_capacity> near_;
   EventHeap far_;
 };
 

@@ -3,7 +3,9 @@
 
 #include "core/machine_parameters.hpp"
 
+#include <array>
 #include <bitset>
+#include <cstdint>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -12,6 +14,9 @@ namespace contend {
 
 /// Hardware threads of one host, as a set.
 using CoreSet = std::bitset<512>;
+
+/// What a core does with a cache line; the last two change it at once, and the last only if it has an expected value.
+enum class LineAccess : std::uint8_t { load, store, atomic, compare };
 
 /// One host of the machine. Cores (hardware threads) are numbered socket by socket, see TopologyParameters.
 class Host {
@@ -25,36 +30,48 @@ public:
                                   " hardware threads");
     }
     for (int core = 0; core < topology.hardware_threads(); ++core) {
-      physical_core_.push_back(core / topology.threads_per_core);
-      socket_.push_back(core / (topology.cores_per_socket * topology.threads_per_core));
+      const int physical = core / topology.threads_per_core;
+      const int cluster = topology.cores_per_cluster > 0 ? physical / topology.cores_per_cluster : Position::no_cluster;
+      positions_.push_back({physical, cluster, physical / topology.cores_per_socket});
       sockets_[static_cast<std::size_t>(socket(core))].set(static_cast<std::size_t>(core));
-      if (topology.cores_per_cluster > 0) {
-        cluster_.push_back(core / (topology.cores_per_cluster * topology.threads_per_core));
-        clusters_.resize(static_cast<std::size_t>(cluster_.back()) + 1);
+      if (cluster != Position::no_cluster) {
+        clusters_.resize(static_cast<std::size_t>(cluster) + 1);
         clusters_.back().set(static_cast<std::size_t>(core));
       }
     }
+    const auto otherwise = [](Duration special, Duration usual) { return special != Duration{} ? special : usual; };
+    const Duration compare = otherwise(cache.compare_hit, cache.atomic_hit);
+    hits_ = {cache.hit, cache.hit, cache.atomic_hit, compare};
+    arrivals_ = {cache.hit, cache.hit, otherwise(cache.atomic_arrival, cache.atomic_hit),
+                 otherwise(cache.atomic_arrival, compare)};
   }
 
   [[nodiscard]] const TopologyParameters& topology() const { return topology_; }
   [[nodiscard]] const CacheParameters& cache() const { return cache_; }
   [[nodiscard]] const FutexParameters& futex() const { return futex_; }
 
-  [[nodiscard]] int socket(int core) const { return socket_[static_cast<std::size_t>(core)]; }
+  [[nodiscard]] int socket(int core) const { return position(core).socket; }
   [[nodiscard]] const CoreSet& cores_of_socket(int socket) const { return sockets_[static_cast<std::size_t>(socket)]; }
+
+  /// Time of an access to a line that the core has.
+  [[nodiscard]] Duration hit(LineAccess access) const { return hits_[static_cast<std::size_t>(access)]; }
+  /// The same where the line has just come from elsewhere.
+  [[nodiscard]] Duration after_arrival(LineAccess access) const { return arrivals_[static_cast<std::size_t>(access)]; }
 
   /// One-way time for a modified line to get from one core to another.
   [[nodiscard]] Duration transfer(int from, int to) const {
     if (from == to) {
       return cache_.hit;
     }
-    if (physical_core_[static_cast<std::size_t>(from)] == physical_core_[static_cast<std::size_t>(to)]) {
+    const Position& source = position(from);
+    const Position& target = position(to);
+    if (source.physical_core == target.physical_core) {
       return cache_.transfer_smt;
     }
-    if (!cluster_.empty() && cluster_[static_cast<std::size_t>(from)] == cluster_[static_cast<std::size_t>(to)]) {
+    if (source.cluster == target.cluster && source.cluster != Position::no_cluster) {
       return cache_.transfer_cluster;
     }
-    return socket(from) == socket(to) ? cache_.transfer_socket : cache_.transfer_remote;
+    return source.socket == target.socket ? cache_.transfer_socket : cache_.transfer_remote;
   }
 
   /// Time until the copies of `others` (not empty, without `core`) are invalidated for `core`: the farthest answer counts.
@@ -62,22 +79,31 @@ public:
     if ((others & ~cores_of_socket(socket(core))).any()) {
       return cache_.transfer_remote;
     }
-    if (!cluster_.empty() &&
-        (others & ~clusters_[static_cast<std::size_t>(cluster_[static_cast<std::size_t>(core)])]).none()) {
+    const int cluster = position(core).cluster;
+    if (cluster != Position::no_cluster && (others & ~clusters_[static_cast<std::size_t>(cluster)]).none()) {
       return cache_.transfer_cluster;
     }
     return cache_.transfer_socket;
   }
 
 private:
+  /// Where a hardware thread is.
+  struct Position {
+    static constexpr int no_cluster = -1;
+    int physical_core;
+    int cluster;
+    int socket;
+  };
+  [[nodiscard]] const Position& position(int core) const { return positions_[static_cast<std::size_t>(core)]; }
+
   TopologyParameters topology_;
   CacheParameters cache_;
   FutexParameters futex_;
+  std::array<Duration, 4> hits_;     ///< by LineAccess
+  std::array<Duration, 4> arrivals_; ///< by LineAccess
+  std::vector<Position> positions_;  ///< by hardware thread
   std::vector<CoreSet> sockets_;
-  std::vector<int> physical_core_; ///< by hardware thread
-  std::vector<int> socket_;        ///< by hardware thread
-  std::vector<CoreSet> clusters_;  ///< empty: no such level
-  std::vector<int> cluster_;       ///< by hardware thread
+  std::vector<CoreSet> clusters_; ///< empty: no such level
 };
 
 } // namespace contend

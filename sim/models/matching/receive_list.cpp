@@ -56,7 +56,7 @@ std::size_t ReceiveList::find_in_copy(const Envelope& envelope, std::int64_t& vi
   const std::size_t end = index == none ? receives_.size() : index + 1;
   visited = 0;
   for (std::size_t w = front_ / word_bits; w * word_bits < end; ++w) {
-    visited += std::popcount(linked_before(w, end));
+    visited += count_elements(linked_before(w, end));
   }
   return index;
 }
@@ -86,7 +86,7 @@ void ReceiveList::visit_range(std::size_t end, QueueWalk& walk) {
   std::int64_t elements = 0;
   for (std::size_t w = front_ / word_bits; w * word_bits < end; ++w) {
     const std::uint64_t visited = linked_before(w, end);
-    elements += std::popcount(visited);
+    elements += count_elements(visited);
     for (std::uint64_t missing = visited & ~cached_[w]; missing != 0; missing &= missing - 1) {
       const std::size_t index = w * word_bits + static_cast<std::size_t>(std::countr_zero(missing));
       present_[index] |= CachePresence::bit(viewer_);

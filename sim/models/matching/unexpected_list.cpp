@@ -3,7 +3,6 @@
 #include "models/matching/bit_words.hpp"
 
 #include <algorithm>
-#include <bit>
 
 namespace contend {
 
@@ -47,7 +46,7 @@ std::size_t UnexpectedList::find(const PostedReceive& receive, QueueWalk& walk) 
   const std::size_t walked = std::min(index + 1, end);
   for (std::size_t w = front_ / word_bits; w * word_bits < walked; ++w) {
     const std::uint64_t before_end = walked - w * word_bits < word_bits ? bit_of(walked) - 1 : ~std::uint64_t{0};
-    visited += std::popcount(linked_[w] & before_end); // nothing is linked before the front
+    visited += count_elements(linked_[w] & before_end); // nothing is linked before the front
   }
   walk.visit(visited);
   return index < end ? index : none;
