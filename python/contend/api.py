@@ -20,10 +20,11 @@ if TYPE_CHECKING:
 
     from contend.comparison import Comparison
     from contend.explanation import Explanation
+    from contend.jsontypes import Scalar
     from contend.scenarios import ScenarioLike
     from contend.timelines import Timeline
 
-__all__ = ["compare", "explain", "load", "load_results", "resolve", "run", "timeline"]
+__all__ = ["compare", "explain", "load", "load_measured", "load_results", "resolve", "run", "timeline"]
 
 
 def _overrides(values: Mapping[str, object] | None) -> list[tuple[str, str]]:
@@ -243,6 +244,30 @@ def timeline(
     assert scenario is not None  # noqa: S101 - checked above
     point, _ = load(scenario).resolved.one_point()
     return from_scenario(point, begin_us, length_us, limit_mb)
+
+
+def load_measured(
+    dataset: str | Path, point: Mapping[str, Scalar | list[Scalar]] | None = None, *, profile: str | None = None
+) -> Scenario:
+    """The scenario that stands for what a dataset measured: one point, or all points as a sweep.
+
+    Args:
+        dataset: A file that `contend measure` or `contend import` wrote.
+        point: Which points, for example {"pairs": 4}; a list has alternatives. All if not given.
+        profile: Name or file of a machine profile; one of the dataset's machine if not given.
+
+    Raises:
+        InputError: The file is no dataset, it has no such point (the message names the nearest), or no mapping or
+            profile stands for it.
+    """
+    from contend.measured import open_dataset
+
+    words = [
+        f"{name}={value if isinstance(value, str) else json.dumps(value)}"
+        for name, values in (point or {}).items()
+        for value in (values if isinstance(values, list) else [values])
+    ]
+    return load(open_dataset(Path(dataset), words, profile=profile).document())
 
 
 def load_results(path: str | Path) -> Results:

@@ -14,6 +14,10 @@ if TYPE_CHECKING:
     from contend.results import PointResult
 
 
+# Parameters that say how long a point is measured.
+_LENGTHS = ("iterations", "warmup_iterations")
+
+
 class Located(Protocol):
     """What has a place in a sweep."""
 
@@ -58,12 +62,18 @@ def axis_value(point: Located, axis: str) -> float:
 
 
 def curves(points: Sequence[PointResult], axis: str | None) -> list[Curve]:
-    """Groups points by all parameters but the axis, in order of appearance."""
+    """Groups points by all parameters but the axis, in order of appearance.
+
+    How long points are measured makes no curves, where something else tells them apart.
+    """
     varying = [
         name
         for name in (points[0].parameters if points else ())
         if name != axis and len({str(point.parameters.get(name)) for point in points}) > 1
     ]
+    designs = [name for name in varying if name not in _LENGTHS]
+    if _tells_apart(points, [*designs, *([] if axis is None else [axis])]):
+        varying = designs
     groups: dict[str, list[PointResult]] = {}
     for point in points:
         label = ", ".join(f"{name}={point.parameters.get(name)}" for name in varying)
@@ -75,6 +85,10 @@ def curves(points: Sequence[PointResult], axis: str | None) -> list[Curve]:
         Curve(label, tuple(group), {name: group[0].parameters.get(name) for name in varying})
         for label, group in groups.items()
     ]
+
+
+def _tells_apart(points: Sequence[Located], names: Sequence[str]) -> bool:
+    return len({str([point.parameters.get(name) for name in names]) for point in points}) == len(points)
 
 
 def representative(points: Sequence[PointResult], limit: int = 6) -> list[PointResult]:

@@ -124,7 +124,7 @@ def read_datasets(paths: Iterable[Path]) -> list[Dataset]:
     found: dict[tuple[str, str], Dataset] = {}
     for path in paths:
         if path.is_dir():
-            files = [file for file in sorted(path.rglob("*.json")) if _looks_like_dataset(file)]
+            files = [file for file in sorted(path.rglob("*.json")) if is_dataset(file)]
             if not files:
                 raise InputError(f'the folder {path} has no datasets (*.json with "dataset" and "points")')
         else:
@@ -140,7 +140,8 @@ def read_datasets(paths: Iterable[Path]) -> list[Dataset]:
     return list(found.values())
 
 
-def _looks_like_dataset(file: Path) -> bool:
+def is_dataset(file: Path) -> bool:
+    """Whether a file looks like a dataset; what else is wrong with it says read_dataset."""
     try:
         document = json.loads(file.read_text(encoding="utf-8"))
     except (OSError, ValueError):

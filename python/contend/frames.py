@@ -79,6 +79,9 @@ def _row(parameters: dict[str, Scalar], point: PointResult) -> dict[str, Scalar]
         row[name] = value.mean
         row[f"{name}_ci95_low"] = value.low
         row[f"{name}_ci95_high"] = value.high
+    if point.measured is not None:
+        row["measured"] = point.measured["median"]
+        row["predicted"] = point.measured["predicted"]
     row["replications"] = point.replications
     row.update(point.scalars)
     row.update(point.counters)

@@ -47,6 +47,8 @@ class PointResult:
     events: int | float
     event_hashes: tuple[str, ...] = field(default=())
     notes: tuple[str, ...] = field(default=())
+    measured: JsonObject | None = None
+    """What was measured at this point of a dataset, and what is predicted for it (docs/results.md)."""
 
     @property
     def message_rate(self) -> Estimate | None:
@@ -72,6 +74,8 @@ class PointResult:
         entry["events"] = self.events
         if self.notes:
             entry["notes"] = list(self.notes)
+        if self.measured is not None:
+            entry["measured"] = self.measured
         return entry
 
     @staticmethod
@@ -96,6 +100,7 @@ class PointResult:
             wall_s=entry["wall_s"],
             events=entry["events"],
             notes=tuple(entry.get("notes", ())),
+            measured=entry.get("measured"),
         )
 
 
@@ -109,11 +114,12 @@ class Results:
     points: tuple[PointResult, ...]
     interrupted: bool = False
     contend_version: str = field(default_factory=version)
+    remarks: tuple[str, ...] = ()
 
     @property
     def notes(self) -> list[str]:
-        """What a user should know about how designs were carried out, each once."""
-        return list(dict.fromkeys(note for point in self.points for note in point.notes))
+        """What a user should know about the scenario and how designs were carried out, each once."""
+        return list(dict.fromkeys([*self.remarks, *(note for point in self.points for note in point.notes)]))
 
     @property
     def name(self) -> str:
@@ -130,6 +136,8 @@ class Results:
         }
         if self.interrupted:
             document["interrupted"] = True
+        if self.remarks:
+            document["remarks"] = list(self.remarks)
         document["points"] = [point.to_json() for point in self.points]
         return document
 
@@ -148,6 +156,7 @@ class Results:
                 points=tuple(PointResult.from_json(point) for point in document["points"]),
                 interrupted=bool(document.get("interrupted", False)),
                 contend_version=document["contend_version"],
+                remarks=tuple(document.get("remarks", ())),
             )
         except (KeyError, TypeError, IndexError) as error:
             raise InputError(f"this is not the content of a results.json: {error!r}") from error

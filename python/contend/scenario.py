@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from contend.core import core
+from contend.datasets import is_dataset
 from contend.errors import InputError
 from contend.paths import preset_directories, profile_directories, scenarios_directory
 from contend.simgrid import PlatformRoutes
@@ -145,6 +146,11 @@ def find_scenario(name: str) -> Path:
     if path.is_dir():
         raise InputError(f"{name} is a folder; a scenario is a JSON file")
     if path.exists():
+        if is_dataset(path):
+            raise InputError(
+                f"{name} is a dataset: `contend run` simulates what it measured, and `contend dataset scenario` writes "
+                "that as a scenario"
+            )
         return path
     shipped_folder = scenarios_directory()
     shipped = {p.relative_to(shipped_folder).as_posix(): p for p in sorted(shipped_folder.rglob("*.json"))}

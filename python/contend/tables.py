@@ -106,6 +106,36 @@ def _main_table(results: Results) -> Table:
     return table
 
 
+def _measured_table(results: Results) -> Table:
+    """What was measured beside what is predicted, for points of a dataset."""
+    points = [(point, point.measured) for point in results.points if point.measured is not None]
+    is_noisy = any(found.get("scored_against_interval") for _, found in points)
+    has_fit = any(found.get("fitted") for _, found in points)
+    caption = "* samples spread by more than 20 %: the error is that from the measured interval" if is_noisy else None
+    table = titled_table("measured and predicted", caption)
+    names = [name for name in _parameter_names(results.points) if name != "iterations"]
+    for name in names:
+        table.add_column(name, justify="right")
+    for title in ("measured", "95 % interval", "CoV", "predicted", "error"):
+        table.add_column(title, justify="right", style="bold" if title in {"measured", "predicted"} else "")
+    table.add_column("")
+    for point, found in points:
+        cells = [str(point.parameters.get(name, "-")) for name in names]
+        predicted = "-" if found["predicted"] is None else rate_text(found["predicted"])
+        if found["median"] is None:
+            table.add_row(*cells, "-", "-", "-", predicted, "-", Text(str(found["outcome"])))
+            continue
+        low, high = found["interval"]
+        cov = "-" if found["cov"] is None else f"{found['cov']:.0%}"
+        star = "*" if found.get("scored_against_interval") else ""
+        error = "-" if found.get("abs_error_pct") is None else f"{found['abs_error_pct']:.0f} %{star}"
+        table.add_row(
+            *cells, f"{rate_text(found['median'])} {found['unit']}", f"{rate_text(low)} to {rate_text(high)}", cov,
+            predicted, error, "of the fit" if found["fitted"] else "held out" if has_fit else "",
+        )  # fmt: skip
+    return table
+
+
 def _where_table(results: Results) -> Table:
     chosen = representative(results.points)
     categories: dict[str, float] = {}
@@ -153,7 +183,8 @@ def render(results: Results) -> RenderableType:
     """Everything that `contend run` shows after a run."""
     if not results.points:
         return Text("no replication finished")
-    parts: list[RenderableType] = [_main_table(results)]
+    is_measured = any(point.measured is not None for point in results.points)
+    parts: list[RenderableType] = [*([_measured_table(results)] if is_measured else []), _main_table(results)]
     gap = Text()
     if any(point.time_by_category_ns for point in results.points):
         parts += [_where_table(results), gap]

@@ -126,6 +126,15 @@ def scope_keys(dataset: Dataset) -> list[str]:
     return [scope_key(scope, dataset) for scope in ("transport", "library", "library-transport")]
 
 
+def scoped_entries(profile: JsonObject, dataset: Dataset) -> list[tuple[str, JsonObject]]:
+    """Paths of a scenario with what a calibrated profile has there for a dataset's library and transport only.
+
+    A more special value comes after the one that it replaces.
+    """
+    scopes = (profile.get("calibration") or {}).get("scopes") or {}
+    return [(path, entry) for key in scope_keys(dataset) for path, entry in scopes.get(key, {}).items()]
+
+
 def _merge(lower: JsonObject, upper: JsonObject) -> None:
     for key, value in upper.items():
         if isinstance(value, dict) and isinstance(lower.get(key), dict) and "value" not in value:

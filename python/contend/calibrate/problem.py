@@ -24,7 +24,7 @@ from contend.calibrate.mapping import (
     get_path,
     scenario_layers,
     scope_key,
-    scope_keys,
+    scoped_entries,
     set_path,
 )
 from contend.errors import InputError
@@ -274,10 +274,8 @@ class Builder:
             # A short sample is one of several: it begins as a long run goes on.
             timed = int(workload.get("iterations") or longest)
             workload["warmup_iterations"] = max(int(workload["warmup_iterations"]), min(timed, longest - timed))
-        scopes = (self._profile.get("calibration") or {}).get("scopes") or {}
-        for key in scope_keys(dataset):
-            for path, entry in scopes.get(key, {}).items():
-                set_path(document, path, entry["value"])
+        for path, entry in scoped_entries(self._profile, dataset):
+            set_path(document, path, entry["value"])
         document.setdefault("machine", {})["profile"] = str(profile)
         document |= {"schema_version": 1, "name": dataset.name, "run": self._run}
         file = profile.parent / "scenario.json"

@@ -13,16 +13,16 @@ from contend.errors import ContendError, InterruptedRunError
 from contend.files import make_writable_directory, write_file
 from contend.output import default_directory
 from contend.runner import total_weight
-from contend.scenario import resolve_scenario, scenarios_in
+from contend.scenario import scenarios_in
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable
     from pathlib import Path
 
+    from contend.cli.run import Opened
     from contend.jsontypes import JsonObject
     from contend.results import Results
     from contend.runner import Engine
-    from contend.scenario import ResolvedScenario
 
 SUMMARY = "summary.json"
 
@@ -32,7 +32,7 @@ class _Entry:
     """One scenario of the folder and what became of it."""
 
     label: str
-    resolved: ResolvedScenario | None = None
+    opened: Opened | None = None
     results: Results | None = None
     wall_s: float = 0.0
     directory: Path | None = None
@@ -69,7 +69,7 @@ class _Entry:
 
 def run_folder(
     folder: Path,
-    overrides: Sequence[tuple[str, str]],
+    open_file: Callable[[Path], Opened],
     engine: Engine,
     jobs: int,
     out: Path | None,
@@ -81,7 +81,7 @@ def run_folder(
 
     Args:
         folder: Where the scenarios are; its subfolders count.
-        overrides: Dotted path and value, for all of them.
+        open_file: Resolves one of them.
         engine: What simulates.
         jobs: How many simulations run at once.
         out: Where the output folders go; out/NAME of the folder if not given.
@@ -95,12 +95,12 @@ def run_folder(
     files = scenarios_in(folder)
     target = out if out is not None else default_directory(folder.resolve().name)
     make_writable_directory(target)
-    entries = [_resolve(path, folder, overrides) for path in files]
-    total = sum(total_weight(entry.resolved.points) for entry in entries if entry.resolved is not None)
+    entries = [_resolve(path, folder, open_file) for path in files]
+    total = sum(total_weight(entry.opened.resolved.points) for entry in entries if entry.opened is not None)
     started = time.monotonic()
     with ProgressReport(str(folder), total, quiet=quiet or as_json) as report:
         for entry in entries:
-            if entry.resolved is not None:
+            if entry.opened is not None:
                 report.say(entry.label)
                 _run(entry, engine, jobs, target, report)
             if entry.interrupted:
@@ -115,19 +115,19 @@ def run_folder(
     _raise_if_not_done(entries)
 
 
-def _resolve(path: Path, folder: Path, overrides: Sequence[tuple[str, str]]) -> _Entry:
+def _resolve(path: Path, folder: Path, open_file: Callable[[Path], Opened]) -> _Entry:
     entry = _Entry(path.relative_to(folder).with_suffix("").as_posix())
     try:
-        entry.resolved = resolve_scenario(path, overrides)
+        entry.opened = open_file(path)
     except ContendError as error:
         entry.error = str(error)
     return entry
 
 
 def _run(entry: _Entry, engine: Engine, jobs: int, target: Path, report: ProgressReport) -> None:
-    assert entry.resolved is not None  # noqa: S101 - the caller looked
+    assert entry.opened is not None  # noqa: S101 - the caller looked
     begin = time.monotonic()
-    planned = total_weight(entry.resolved.points)
+    planned = total_weight(entry.opened.resolved.points)
     done = 0.0
 
     def advance(amount: float) -> None:
@@ -137,7 +137,7 @@ def _run(entry: _Entry, engine: Engine, jobs: int, target: Path, report: Progres
 
     directory = target / entry.label
     try:
-        entry.results, outcome, paths = simulate_into(entry.resolved, engine, jobs, directory, advance)
+        entry.results, outcome, paths = simulate_into(entry.opened, engine, jobs, directory, advance)
     except ContendError as error:
         entry.error = str(error)
         report.advance(planned - done)  # what it did not do is not left to do

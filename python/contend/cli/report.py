@@ -143,7 +143,7 @@ def _place(text: str) -> tuple[str, str]:
 
 def _run(scenario: str, overrides: list[tuple[str, str]], wishes: Wishes, watch: Watch) -> tuple[Content, Path]:
     """Runs a scenario, keeps its results in out/NAME, and explains a point of it."""
-    from contend.cli.run import simulate_into
+    from contend.cli.run import Opened, simulate_into
     from contend.output import default_directory
     from contend.report.content import choose_point, of_scenario
     from contend.runner import make_engine, total_weight
@@ -153,7 +153,9 @@ def _run(scenario: str, overrides: list[tuple[str, str]], wishes: Wishes, watch:
     choose_point(resolved.points, wishes.at)  # before minutes are spent
     directory = default_directory(resolved.name)
     with watch(resolved.name, total_weight(resolved.points)) as progress:
-        results, outcome, _ = simulate_into(resolved, make_engine("contend"), wishes.jobs, directory, progress.advance)
+        results, outcome, _ = simulate_into(
+            Opened(resolved), make_engine("contend"), wishes.jobs, directory, progress.advance
+        )
     if outcome.interrupted:
         raise InterruptedRunError(f"interrupted; what had finished is in {directory}")
     return of_scenario(resolved, results, wishes, watch), directory / "report.html"

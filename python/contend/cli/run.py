@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -16,6 +17,7 @@ from contend.errors import ContendError, InputError, InterruptedRunError
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from contend.measured import Configuration
     from contend.results import Results
     from contend.runner import Engine, Outcome
     from contend.scenario import ResolvedScenario
@@ -28,6 +30,14 @@ class EngineName(StrEnum):
     simgrid = "simgrid"
 
 
+@dataclass(frozen=True)
+class Opened:
+    """What a run simulates, and the measured configurations that it stands for where it came from a dataset."""
+
+    resolved: ResolvedScenario
+    configuration: Configuration | None = None
+
+
 def register(app: typer.Typer) -> None:
     """Adds the command."""
     app.command()(run)
@@ -38,9 +48,25 @@ def run(
     scenario: Annotated[
         str,
         typer.Argument(
-            help="A scenario file, the name of a shipped one, or a folder of scenarios.", autocompletion=scenario_names
+            help="A scenario file, the name of a shipped one, a measured dataset, or a folder of these.",
+            autocompletion=scenario_names,
         ),
     ],
+    point: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME=VALUE",
+            help="Of a dataset only points with this value, e.g. pairs=4; repeatable. [default: all points]",
+        ),
+    ] = None,
+    profile: Annotated[
+        str | None,
+        typer.Option(metavar="NAME", help="Machine profile for a dataset. [default: one of the dataset's machine]"),
+    ] = None,
+    mapping: Annotated[
+        list[Path] | None,
+        typer.Option(metavar="PATH", help="Mappings for a dataset, before the shipped ones; repeatable."),
+    ] = None,
     out: Annotated[
         Path | None, typer.Option("--out", "-o", metavar="DIR", help="Where results go. [default: out/NAME]")
     ] = None,
@@ -76,26 +102,35 @@ def run(
 ) -> None:
     """Simulates a scenario: all points of its sweep, several replications each.
 
-    Writes results.json, results.csv, results.parquet and plot.png/.svg, and prints what came out. A folder stands for
-    all scenarios in it; each has an output folder of its own, and one that fails does not stop the others.
+    Writes results.json, results.csv, results.parquet and plot.png/.svg, and prints what came out. A dataset stands for
+    the configurations that it measured, and what was measured is shown beside what is predicted; --iterations is the
+    most that a point gets then. A folder stands for all scenarios in it; each has an output folder of its own, and one
+    that fails does not stop the others.
     """
     from contend.runner import default_jobs, make_engine
-    from contend.scenario import find_scenario, parse_override, resolve_scenario
+    from contend.scenario import parse_override
 
     overrides = [parse_override(text) for text in set_ or []]
-    for path, value in (("run.seed", seed), ("run.replications", replications), ("workload.iterations", iterations)):
+    for path, value in (("run.seed", seed), ("run.replications", replications)):
         if value is not None:
             overrides.append((path, str(value)))
+
+    def open_file(path: str | Path) -> Opened:
+        return _open(path, overrides, iterations, (point, profile, mapping))
+
     if (folder := Path(scenario)).is_dir():
         from contend.cli.folder import run_folder
 
         if print_resolved or check_determinism:
             raise InputError(f"{scenario} is a folder; --print-resolved and --check-determinism want a single scenario")
+        if point or profile or mapping:
+            raise InputError(f"{scenario} is a folder; --point, --profile and --mapping go with a single dataset")
         run_folder(
-            folder, overrides, make_engine(engine.value), jobs or default_jobs(), out, quiet=quiet, as_json=json_
+            folder, open_file, make_engine(engine.value), jobs or default_jobs(), out, quiet=quiet, as_json=json_
         )
         return
-    resolved = resolve_scenario(find_scenario(scenario), overrides)
+    opened = open_file(scenario)
+    resolved = opened.resolved
     if print_resolved:
         _print_resolved(resolved, as_json=json_)
         return
@@ -111,16 +146,38 @@ def run(
     if check_determinism:
         _check_determinism(resolved, chosen, count, quiet=quiet, as_json=json_)
         return
-    _run_and_write(resolved, chosen, count, out, quiet=quiet, as_json=json_)
+    _run_and_write(opened, chosen, count, out, quiet=quiet, as_json=json_)
+
+
+def _open(
+    name: str | Path,
+    overrides: list[tuple[str, str]],
+    iterations: int | None,
+    of_datasets: tuple[list[str] | None, str | None, list[Path] | None],
+) -> Opened:
+    """Resolves a scenario, or the configurations of a dataset."""
+    from contend.datasets import is_dataset
+    from contend.scenario import find_scenario, resolve_scenario
+
+    if not is_dataset(Path(name)):
+        if any(of_datasets):
+            raise InputError(f"--point, --profile and --mapping go with a dataset; {name} is none")
+        changes = [] if iterations is None else [("workload.iterations", str(iterations))]
+        return Opened(resolve_scenario(find_scenario(str(name)), [*overrides, *changes]))
+    from contend.measured import open_dataset
+
+    point, profile, mapping = of_datasets
+    found = open_dataset(Path(name), point or (), profile=profile, mappings=mapping or (), iterations=iterations)
+    return Opened(found.resolve(overrides), found)
 
 
 def simulate_into(
-    resolved: ResolvedScenario, engine: Engine, jobs: int, directory: Path, advance: Callable[[float], None]
+    opened: Opened, engine: Engine, jobs: int, directory: Path, advance: Callable[[float], None]
 ) -> tuple[Results, Outcome, list[Path]]:
     """Simulates a scenario and writes its results; leaves no empty folder behind.
 
     Args:
-        resolved: What to simulate.
+        opened: What to simulate.
         engine: What simulates it.
         jobs: How many simulations run at once.
         directory: Where the results go.
@@ -136,8 +193,10 @@ def simulate_into(
 
     is_new = make_writable_directory(directory)
     try:
-        outcome = run_points(resolved.points, engine, jobs=jobs, progress=advance)
-        results = collect(resolved, outcome, engine.name)
+        outcome = run_points(opened.resolved.points, engine, jobs=jobs, progress=advance)
+        results = collect(opened.resolved, outcome, engine.name)
+        if opened.configuration is not None:
+            results = opened.configuration.beside(results, opened.resolved)
         paths = write_results(results, directory) if results.points else []
     except BaseException:
         _remove_if_empty(directory, is_new=is_new)
@@ -147,16 +206,15 @@ def simulate_into(
     return results, outcome, paths
 
 
-def _run_and_write(
-    resolved: ResolvedScenario, engine: Engine, jobs: int, out: Path | None, *, quiet: bool, as_json: bool
-) -> None:
+def _run_and_write(opened: Opened, engine: Engine, jobs: int, out: Path | None, *, quiet: bool, as_json: bool) -> None:
     from contend.cli.terminal import ProgressReport
     from contend.output import default_directory
     from contend.runner import total_weight
 
+    resolved = opened.resolved
     directory = out if out is not None else default_directory(resolved.name)
     with ProgressReport(resolved.name, total_weight(resolved.points), quiet=quiet or as_json) as report:
-        results, outcome, paths = simulate_into(resolved, engine, jobs, directory, report.advance)
+        results, outcome, paths = simulate_into(opened, engine, jobs, directory, report.advance)
     if as_json:
         sys.stdout.write(results.json_bytes().decode())
     elif not quiet:

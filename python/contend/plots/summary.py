@@ -22,6 +22,7 @@ from contend.plots.curves import (
     study_label,
     value_of,
 )
+from contend.plots.measurements import draw_measurements, has_measurements, measurements_label
 from contend.plots.style import STYLE, Picture, figure_bytes
 from contend.study import study_points
 
@@ -86,10 +87,14 @@ def draw(results: Results) -> Picture:
             if measure == "message_rate":
                 draw_study(rate, measured, all_curves, axis)
             add_legend(rate)
+        if has_measurements(points) and measure == "message_rate":
+            draw_measurements(rate, points, all_curves, axis)
+            rate.set_title(measurements_label(), fontsize="small", loc="left")
         set_scale(rate, [value_of(point, measure)[0] for point in points])
         rate.set_ylabel(measure_label)
         rate.set_title(f"{results.name}\n", fontsize="large", fontweight="bold")
-        rate.set_title(study_label(measured) if axis is not None else "", fontsize="small", loc="left")
+        if measured and axis is not None:
+            rate.set_title(study_label(measured), fontsize="small", loc="left")
         if any(point.replications > 1 for point in points):
             rate.set_title("mean, 95 % confidence interval", fontsize="small", loc="right")
         if counters and axis is not None:

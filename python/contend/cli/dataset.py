@@ -1,0 +1,177 @@
+"""`contend dataset`."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path  # noqa: TC003 - typer reads it when the program runs
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from contend.errors import ContendError, InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from contend.calibrate.mapping import Mapping
+    from contend.datasets import Dataset
+    from contend.jsontypes import JsonObject
+
+dataset_app = typer.Typer(
+    no_args_is_help=True,
+    rich_markup_mode="rich",
+    help="Measured datasets: what is in them, and their configurations as scenarios. `contend run` simulates them.",
+)
+
+
+def register(app: typer.Typer) -> None:
+    """Adds the commands."""
+    app.add_typer(dataset_app, name="dataset")
+
+
+@dataset_app.command("show")
+def show(
+    *,
+    datasets: Annotated[list[Path], typer.Argument(help="Measured datasets: files, or folders of them.")],
+    mapping: Annotated[
+        list[Path] | None,
+        typer.Option(metavar="PATH", help="A mapping or a folder of them, before the shipped ones; repeatable."),
+    ] = None,
+    json_: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+) -> None:
+    """Shows what was measured, point by point (of several datasets one line each), and what scenario stands for it."""
+    from contend.calibrate.mapping import load_mappings
+    from contend.datasets import read_datasets
+
+    found = read_datasets(datasets)
+    mappings = load_mappings(mapping or [])
+    if json_:
+        print(json.dumps([_entry(dataset, mappings) for dataset in found], indent=2, ensure_ascii=False))
+    elif len(found) == 1:
+        _show_one(found[0], mappings)
+    else:
+        _show_many(found, mappings)
+
+
+@dataset_app.command("scenario")
+def scenario(
+    *,
+    dataset: Annotated[Path, typer.Argument(help="A measured dataset.")],
+    out: Annotated[Path, typer.Option("--out", "-o", metavar="SCENARIO", help="The scenario to write, NAME.json.")],
+    point: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME=VALUE",
+            help="Only points with this value, e.g. pairs=4; repeatable. [default: all points, as a sweep]",
+        ),
+    ] = None,
+    profile: Annotated[
+        str | None, typer.Option(metavar="NAME", help="Machine profile. [default: one of the dataset's machine]")
+    ] = None,
+    mapping: Annotated[
+        list[Path] | None,
+        typer.Option(metavar="PATH", help="A mapping or a folder of them, before the shipped ones; repeatable."),
+    ] = None,
+) -> None:
+    """Writes the scenario that stands for measured configurations, to be edited and given to any command."""
+    from contend.files import make_writable_directory, write_file
+    from contend.measured import open_dataset
+
+    if out.suffix != ".json":
+        raise InputError(f"-o {out}: a scenario is a file NAME.json")
+    found = open_dataset(dataset, point or (), profile=profile, mappings=mapping or ())
+    if out.exists() and out.resolve() == dataset.resolve():
+        raise InputError(f"-o {out} is the dataset itself")
+    folder = out.resolve().parent
+    text = json.dumps(found.document(beside=folder), indent=2, ensure_ascii=False) + "\n"
+    count = len(found.resolve().points)
+    make_writable_directory(folder)
+    write_file(out, text.encode())
+    print(f"wrote {out}: {count} point{'s' if count > 1 else ''}")
+    for note in found.notes():
+        print(f"note: {note}")
+
+
+def _stands(dataset: Dataset, mappings: Sequence[Mapping]) -> tuple[str, str]:
+    """Mapping and profile for a dataset; words where there is none."""
+    from contend.measured import choose_mapping, choose_profile
+
+    try:
+        mapping = choose_mapping(mappings, dataset)
+    except ContendError as error:
+        return "", str(error)
+    try:
+        return mapping.name, choose_profile(dataset).name
+    except ContendError as error:
+        return mapping.name, str(error)
+
+
+def _entry(dataset: Dataset, mappings: Sequence[Mapping]) -> JsonObject:
+    mapping, profile = _stands(dataset, mappings)
+    return {
+        "dataset": dataset.name,
+        "machine": dataset.machine_id,
+        "library": dataset.library_key,
+        "transport": dataset.transport,
+        "workload": dataset.workload,
+        "mapping": mapping or None,
+        "profile": profile if mapping else None,
+        "points": [
+            {"parameters": one.parameters, "metric": one.metric, "unit": one.unit, "outcome": one.outcome,
+             "median": None if one.spread is None else one.median,
+             "interval": None if one.spread is None else list(one.interval),
+             "cov": None if one.spread is None else one.spread.cov, "iterations": one.iterations}
+            for one in dataset.points
+        ],
+    }  # fmt: skip
+
+
+def _show_one(dataset: Dataset, mappings: Sequence[Mapping]) -> None:
+    from rich.text import Text
+
+    from contend.cli.terminal import stdout_console
+    from contend.measured import point_text
+    from contend.tables import rate_text, titled_table
+
+    library = " ".join(str(dataset.library.get(key) or "") for key in ("name", "version")).strip()
+    table = titled_table(f"{dataset.name}: {library or dataset.library_key} over {dataset.transport}")
+    table.add_column("point", overflow="fold")
+    for title in ("median", "95 % interval", "CoV", "samples", "iterations"):
+        table.add_column(title, justify="right")
+    table.add_column("")
+    for one in dataset.points:
+        cells = ["-", "-", "-", "0"]
+        if one.spread is not None:
+            low, high = one.interval
+            cov = "-" if one.spread.cov is None else f"{one.spread.cov:.0%}"
+            cells = [f"{rate_text(one.median)} {one.unit}", f"{rate_text(low)} to {rate_text(high)}", cov,
+                     str(one.spread.count)]  # fmt: skip
+        remark = "" if one.outcome == "ok" else one.outcome
+        table.add_row(Text(point_text(one)), *cells, str(one.iterations or "-"), Text(remark))
+    console = stdout_console()
+    console.print(table)
+    workload = ", ".join(f"{key}={json.dumps(value)}" for key, value in dataset.workload.items())
+    machine = f"{dataset.machine.get('cpu') or 'not known'} (id {dataset.machine_id})"
+    mapping, profile = _stands(dataset, mappings)
+    stands = f"mapping {mapping}, profile {profile}" if mapping else profile
+    for line in (f"machine: {machine}", f"workload: {workload}", f"scenario: {stands}"):
+        console.print(Text(line), soft_wrap=True)
+
+
+def _show_many(datasets: Sequence[Dataset], mappings: Sequence[Mapping]) -> None:
+    from rich.text import Text
+
+    from contend.cli.terminal import stdout_console
+    from contend.tables import titled_table
+
+    table = titled_table("datasets")
+    for title in ("dataset", "library", "transport", "workload"):
+        table.add_column(title, overflow="fold")
+    table.add_column("points", justify="right")
+    table.add_column("scenario by", overflow="fold")
+    for one in datasets:
+        mapping, profile = _stands(one, mappings)
+        stands = f"{mapping}, {profile}" if mapping else profile
+        cells = map(Text, (one.name, one.library_key, one.transport, one.kind))
+        table.add_row(*cells, str(len(one.points)), Text(stands))
+    stdout_console().print(table)

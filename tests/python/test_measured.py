@@ -1,0 +1,438 @@
+"""Measured configurations become scenarios that are run, written and compared; what cannot is refused with a hint."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import contend
+from calibrating import MACHINE, dataset, mapping, metric, rates, write
+from contend.accuracy.predict import median_sample, predict
+from contend.axes import curves, x_axis
+from contend.calibrate.evaluations import Evaluator
+from contend.calibrate.mapping import load_mappings
+from contend.calibrate.problem import Builder
+from contend.catalogs import PROFILES
+from contend.cli import main
+from contend.datasets import Dataset, MeasuredPoint, read_dataset
+from contend.errors import InputError
+from contend.measured import Configuration, choose_profile, open_dataset, select_points
+from contend.results import Results
+from contend.runner import make_engine, run_points
+from contend.scenario import find_scenario, resolve_scenario
+from fakes import REPOSITORY
+
+Capture = pytest.CaptureFixture[str]
+
+DATA = REPOSITORY / "validation" / "data" / "vm-2core"
+SHARED = DATA / "openmpi-5_tcp_shared.json"
+# What says how a point was run, and not what it was; and what varies with the point.
+_NOT_OF_A_SCENARIO = {"seconds", "bind", "target_seconds", "repetitions", "spread", "iterations"}
+_OPTIONS = {"contexts", "dedicated", "progress_threads"}
+# Datasets that no scenario stands for, and why.
+_WITHOUT = {
+    "intelmpi_tcp_primitives": "message_size: found an array",  # it timed out: nobody wrote what it was
+    "mpich-5_tcp_primitives": "message_size: found an array",
+    "mpich-5_shm_put": "one-sided operations",
+    "mpich-5_tcp_put-tcp": "one-sided operations",
+    "openmpi-5_shm_put": "one-sided operations need a network interface",
+    **dict.fromkeys(
+        ("intelmpi_shm_primitives", "mpich-5_shm_primitives", "openmpi-4_shm_primitives", "openmpi-4_tcp_primitives",
+         "openmpi-5_shm_primitives", "openmpi-5_tcp_primitives"),
+        "measured 'primitives'; scenarios stand for points of multirate and rma-mt",
+    ),
+    "locks": "measured 'locks'",
+    "machine": "measured 'machine'",
+    "mpich-5_shm_waiting": "measured 'waiting'",
+    "openmpi-5_shm_waiting": "measured 'waiting'",
+    "mpich-5_tcp_partitioned": "measured 'partitioned'",
+    "openmpi-5_tcp_partitioned": "measured 'partitioned'",
+}  # fmt: skip
+_ALL = sorted(DATA.glob("*.json"))
+
+
+def expected_workload(measured: Dataset, point: MeasuredPoint) -> dict[str, Any]:
+    """The dataset's workload with the values of a point, as the file has them."""
+    document = json.loads(measured.path.read_text())["workload"]
+    values = {key: value for key, value in point.parameters.items() if key not in _OPTIONS}
+    workload = {key: value for key, value in document.items() if key not in _NOT_OF_A_SCENARIO} | values
+    return workload | {"iterations": point.iterations or document["iterations"]}
+
+
+@pytest.mark.core
+@pytest.mark.parametrize("path", [path for path in _ALL if path.stem not in _WITHOUT], ids=lambda path: path.stem)
+def test_every_measured_configuration_is_a_scenario(path: Path, tmp_path: Path) -> None:
+    """Each point by itself and all together: the dataset's own workload, and a file that says the same."""
+    whole = open_dataset(path)
+    together = whole.resolve().points
+    assert len(together) == len(whole.dataset.points)
+    for index, (point, compiled) in enumerate(zip(whole.points, together, strict=True)):
+        alone = Configuration(whole.dataset, (point,), whole.mapping, whole.profile)
+        document = alone.document(beside=tmp_path)
+        assert document["workload"] == expected_workload(whole.dataset, point)
+        assert "sweep" not in document
+        (single,) = alone.resolve().points
+        assert _system(single.config) == _system(compiled.config), f"point {index} differs in the sweep"
+        file = tmp_path / "written.json"
+        file.write_text(json.dumps(document))
+        (written,) = resolve_scenario(find_scenario(str(file))).points
+        assert written.config == single.config
+
+
+def _system(config: dict[str, Any]) -> dict[str, Any]:
+    return {key: value for key, value in config.items() if key != "name"}
+
+
+@pytest.mark.core
+@pytest.mark.slow
+@pytest.mark.parametrize("path", [path for path in _ALL if path.stem not in _WITHOUT], ids=lambda path: path.stem)
+def test_every_measured_configuration_runs(path: Path) -> None:
+    changes = [("workload.warmup_iterations", "0"), ("run.replications", "1")]
+    found = open_dataset(path, iterations=1)
+    outcome = run_points(found.resolve(changes).points, make_engine("contend"), jobs=2)
+    assert all(runs.results[0]["message_rate"] > 0 for runs in outcome.runs)
+
+
+@pytest.mark.core
+@pytest.mark.parametrize("name", sorted(_WITHOUT))
+def test_what_has_no_scenario_says_why(name: str, capsys: Capture) -> None:
+    assert main(["run", str(DATA / f"{name}.json"), "--print-resolved"]) == InputError.exit_code
+    assert _WITHOUT[name] in capsys.readouterr().err
+
+
+def test_the_list_of_those_is_complete() -> None:
+    assert set(_WITHOUT) <= {path.stem for path in _ALL}
+    assert len(_ALL) - len(_WITHOUT) >= 44
+
+
+class Kept:
+    """A journal in memory."""
+
+    def __init__(self) -> None:
+        self.entries: list[dict[str, Any]] = []
+
+    def append(self, entry: dict[str, Any]) -> None:
+        self.entries.append(entry)
+
+
+@pytest.mark.core
+@pytest.mark.parametrize(
+    ("name", "condition"), [("mpich-5_tcp_window16", "pairs=1"), ("openmpi-5_tcp_bytes1024", "pairs=20"),
+                            ("openmpi-5_uct-tcp_contexts", "pairs=1")],
+)  # fmt: skip
+def test_a_scenario_is_what_validation_simulates(name: str, condition: str) -> None:
+    """With simulations as long as a sample, `contend validate` has the same configurations."""
+    found = open_dataset(DATA / f"{name}.json", [condition], iterations=30)
+    builder = _Builder(found)
+    for point, mine in zip(found.points, found.resolve([("run.replications", "1")]).points, strict=True):
+        (target,) = builder.build([(found.dataset, point)]).targets
+        assert _without_names(target.config) == _without_names(mine.config)
+
+
+def _without_names(config: dict[str, Any]) -> dict[str, Any]:
+    machine = {key: value for key, value in config["machine"].items() if key != "name"}
+    return {**config, "machine": machine, "name": ""}
+
+
+class _Builder(Builder):
+    """Simulations as long as the configuration's."""
+
+    def __init__(self, found: Configuration) -> None:
+        super().__init__(found.profile.document, [found.mapping], messages=1)
+        self._found = found
+
+    def longest(self, dataset: Dataset, point: MeasuredPoint) -> int:
+        measured = point.iterations or int(dataset.workload["iterations"])
+        return min(measured, self._found.iterations or measured)
+
+
+@pytest.mark.core
+def test_the_prediction_is_that_of_validation_with_the_same_draws(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """A whole point at its measured length: `run` and `predict` give one number when they draw alike."""
+    monkeypatch.chdir(tmp_path)
+    source = DATA / "openmpi-5_tcp_shared.json"
+    found = open_dataset(source, ["pairs=16"])
+    (point,) = found.points
+    assert point.iterations == 22, "a sample of a few thousand messages per thread, simulated in full"
+    assert main(["run", str(source), "--point", "pairs=16", "--quiet"]) == 0
+    (shown,) = json.loads(Path("out/openmpi-5_tcp_shared_pairs_16/results.json").read_text())["points"]
+
+    monkeypatch.setattr("contend.accuracy.predict._FIRST_REPLICATION", 0)  # `run` counts from 0
+    alone = Dataset(**{**vars(found.dataset), "points": (point,)})
+    messages = 22 * 128 * 16
+    evaluator = Evaluator(make_engine("contend"), Kept(), jobs=2)
+    ((one,), unpredicted) = predict(
+        found.profile.document, [alone], load_mappings(), evaluator, messages=messages, draws=1
+    )
+    assert not unpredicted
+    assert shown["measured"]["predicted"] == one.mean
+    assert shown["measured"]["abs_error_pct"] == one.abs_error_pct
+    assert shown["measured"]["fitted"] is not one.held_out
+    samples = shown["message_rate"]["samples"]
+    assert one.mean == median_sample(samples, 1, 1)
+    assert len(samples) == 5
+
+
+# On data made here.
+
+
+def profile_of(folder: Path, name: str, **calibration: Any) -> Path:
+    """The profile alembert under another name, of the machine of the tests' datasets unless told otherwise."""
+    _, document = PROFILES.load("alembert")
+    path = folder / f"{name}.json"
+    path.write_text(json.dumps({**document, "name": name, "calibration": {"machines": {"box": {}}, **calibration}}))
+    return path
+
+
+@pytest.fixture
+def measured(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A dataset of a library that only the mapping beside it knows, a profile of its machine, in the working folder."""
+    monkeypatch.chdir(tmp_path)
+    profiles = tmp_path / "profiles"
+    profiles.mkdir()
+    profile_of(profiles, "box")
+    monkeypatch.setenv("CONTEND_PROFILES", str(profiles))
+    (tmp_path / "alib.map").write_text(mapping().model_dump_json())
+    document = rates("mine", {1: [1e5, 1.1e5], 2: [2e5], 4: [3e5, 3.1e5, 2.9e5]}, pattern="pairwise", mode="thread",
+                     message_size="0 B", iterations=3, warmup_iterations=1)  # fmt: skip
+    document["points"].append({"parameters": {"pairs": 8}, "message_rate": metric(unit=""), "outcome": "crashed"})
+    return write(tmp_path, document)
+
+
+MAP = ("--mapping", "alib.map")
+
+
+@pytest.mark.core
+def test_run_shows_what_was_measured_beside_what_is_predicted(measured: Path, capsys: Capture) -> None:
+    assert main(["run", str(measured), *MAP, "--replications", "2"]) == 0
+    shown = capsys.readouterr().out
+    assert "measured and predicted" in shown
+    assert "300 k msg/s" in shown
+    assert "crashed" in shown
+    assert "predicted with the profile box, by the mapping alib" in shown
+    loaded = contend.load_results("out/mine")
+    assert [point.parameters for point in loaded.points] == [{"pairs": n} for n in (1, 2, 4, 8)]
+    medians = [point.measured["median"] for point in loaded.points if point.measured]
+    assert medians == [105e3, 200e3, 300e3, None]
+    assert loaded.to_json() == json.loads(Path("out/mine/results.json").read_text())
+    frame = loaded.frame()
+    assert frame["measured"].to_list() == medians
+    assert all(value > 0 for value in frame["predicted"])
+    for point in loaded.points[:3]:
+        assert point.measured is not None
+        error = abs(point.measured["predicted"] / point.measured["median"] - 1) * 100
+        assert point.measured["abs_error_pct"] == pytest.approx(error)
+    assert main(["report", "out/mine"]) == 0
+
+
+@pytest.mark.core
+def test_one_point_and_several(measured: Path, capsys: Capture) -> None:
+    assert main(["run", str(measured), *MAP, "--point", "pairs=4", "--iterations", "1", "--json"]) == 0
+    document = json.loads(capsys.readouterr().out)
+    assert document["scenario"]["workload"]["pairs"] == 4
+    assert document["scenario"]["workload"]["iterations"] == 1
+    (point,) = document["points"]
+    assert point["measured"]["median"] == 300e3
+    assert main(["run", str(measured), *MAP, "--point", "pairs=2", "--point", "pairs=4", "--json", "-o", "x"]) == 0
+    assert [p["parameters"] for p in json.loads(capsys.readouterr().out)["points"]] == [{"pairs": 2}, {"pairs": 4}]
+    # More iterations than were measured make no longer samples.
+    assert main(["run", str(measured), *MAP, "--point", "pairs=2", "--iterations", "50", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["scenario"]["workload"]["iterations"] == 3
+
+
+@pytest.mark.core
+def test_a_changed_workload_is_not_compared_and_a_changed_machine_is(measured: Path, capsys: Capture) -> None:
+    few = ["--point", "pairs=2", "--replications", "1", "--json"]
+    assert main(["run", str(measured), *MAP, *few, "--set", "workload.window=64"]) == 0
+    document = json.loads(capsys.readouterr().out)
+    assert "measured" not in document["points"][0]
+    assert any("nothing measured to compare" in remark for remark in document["remarks"])
+    assert main(["run", str(measured), *MAP, *few, "--set", "machine.noise=0 ns"]) == 0
+    assert json.loads(capsys.readouterr().out)["points"][0]["measured"]["median"] == 200e3
+
+
+@pytest.mark.core
+def test_a_written_scenario_runs_as_the_dataset_does(measured: Path, capsys: Capture) -> None:
+    target = Path("deeper") / "four.json"
+    assert main(["dataset", "scenario", str(measured), *MAP, "--point", "pairs=4", "-o", str(target)]) == 0
+    assert "wrote deeper/four.json: 1 point" in capsys.readouterr().out
+    text = target.read_text()
+    assert str(measured.parent) not in text, "the file can be moved with what it names"
+    assert "300 k msg/s" in json.loads(text)["description"]
+    assert main(["run", str(target), "--json"]) == 0
+    written = json.loads(capsys.readouterr().out)
+    assert main(["run", str(measured), *MAP, "--point", "pairs=4", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["points"][0]["message_rate"] == written["points"][0]["message_rate"]
+    from_python = contend.load_measured(SHARED, {"pairs": 4}, profile="vm-2core")
+    assert from_python["workload.iterations"] == read_dataset(SHARED).points[2].iterations
+
+
+@pytest.mark.core
+def test_points_of_other_lengths_make_one_curve(measured: Path, capsys: Capture) -> None:
+    document = json.loads(measured.read_text())
+    for length, point in enumerate(document["points"], 1):
+        point["per_launch"] = [{"launch": 0, "iterations": [length]}]
+    measured.write_text(json.dumps(document))
+    assert main(["dataset", "scenario", str(measured), *MAP, "-o", "all.json"]) == 0
+    sweep = json.loads(Path("all.json").read_text())["sweep"]
+    assert sweep == [{"workload.pairs": n, "workload.iterations": i} for i, n in enumerate((1, 2, 4, 8), 1)]
+    capsys.readouterr()
+    assert main(["run", "all.json", "--replications", "1", "--json"]) == 0
+    results = Results.from_json(json.loads(capsys.readouterr().out))
+    assert x_axis(results.points) == "pairs"
+    assert [len(curve.points) for curve in curves(results.points, "pairs")] == [4]
+    # Where nothing else tells points apart, lengths do.
+    lengths = [p for p in results.points if p.parameters["pairs"] == 1] * 2
+    assert len(curves(lengths, None)) == 1
+
+
+@pytest.mark.parametrize(
+    ("conditions", "message"),
+    [
+        (["pairs=5"], "no point of mine has pairs=5; measured: 1, 2, 4, 8; the nearest is 4"),
+        (["pairs=1000"], "the nearest is 8"),
+        (["pears=4"], "have no 'pears'; they have: pairs, contexts, how; did you mean 'pairs'?"),
+        (["pairs"], "--point 'pairs': expected NAME=VALUE, for example pairs=4"),
+        (["=4"], "expected NAME=VALUE"),
+        (["pairs="], "expected NAME=VALUE"),
+        (["how=slw"], "the nearest is slow"),
+        (["pairs=8", "contexts=4"], "no point of mine has pairs=8 and contexts=4 together; the nearest is pairs="),
+    ],
+)
+def test_points_that_are_not_there(conditions: list[str], message: str, tmp_path: Path) -> None:
+    values = [(1, 1, "slow"), (2, 4, "fast"), (4, 1, "slow"), (8, 1, "fast")]
+    points = [
+        {"parameters": {"pairs": n, "options.contexts": c, "how": how}, "message_rate": metric(5.0)}
+        for n, c, how in values
+    ]
+    found = read_dataset(write(tmp_path, dataset("mine", {}, points)))
+    with pytest.raises(InputError) as caught:
+        select_points(found, conditions)
+    assert message in str(caught.value)
+    assert len(select_points(found, ["contexts=1"])) == 3
+    assert len(select_points(found, ["contexts=1", "pairs=4", "pairs=1"])) == 2
+
+
+@pytest.mark.core
+def test_other_libraries_and_machines(measured: Path, capsys: Capture) -> None:
+    bad = InputError.exit_code
+    assert main(["run", str(measured)]) == bad
+    assert "no mapping says what stands for alib over tcp" in capsys.readouterr().err
+    document = json.loads(measured.read_text())
+    document["machine"] = MACHINE | {"id": "elsewhere"}
+    other = measured.with_name("other.json")
+    other.write_text(json.dumps(document))
+    assert main(["run", str(other), *MAP]) == bad
+    said = capsys.readouterr().err
+    assert "no profile is of the machine of mine (a processor, id elsewhere); --profile NAME takes another" in said
+    assert main(["run", str(other), *MAP, "--profile", "box", "--point", "pairs=2", "--replications", "1"]) == 0
+    assert "the profile box" in (shown := capsys.readouterr().out)
+    assert "not known to be of the machine that was measured (a processor, id elsewhere)" in shown
+    assert main(["run", str(other), *MAP, "--profile", "boxx"]) == bad
+    assert "no machine profile 'boxx'; did you mean 'box'?" in capsys.readouterr().err
+
+
+def test_the_profile_that_was_made_with_a_dataset_comes_first(measured: Path) -> None:
+    profiles = measured.parent / "profiles"
+    split = {"held_out": [{"dataset": "mine", "machine": "box", "points": []}]}
+    profile_of(profiles, "z-made", split=split)
+    profile_of(profiles, "a-other", split={"calibration": [{"dataset": "mine", "machine": "cube", "points": []}]})
+    assert choose_profile(read_dataset(measured)).name == "z-made"
+    assert choose_profile(read_dataset(measured), "a-other").name == "a-other"
+    assert choose_profile(read_dataset(SHARED)).name == "tcp-profile"
+    assert choose_profile(read_dataset(DATA / "openmpi-4_tcp_shared.json")).name == "vm-2core"
+
+
+@pytest.mark.core
+def test_values_of_a_scope_stand_in_the_scenario_with_their_source(measured: Path) -> None:
+    entry = {
+        "value": "2 us",
+        "source": "fitted",
+        "uncertainty": "small",
+        "basis": "calibrated",
+        "range": ["1 us", "3 us"],
+    }
+    call = "machine.software.receive_call"
+    scopes = {
+        "alib": {call: {**entry, "value": "1 us"}},
+        "alib/tcp": {call: entry, "fabric.latency": {**entry, "value": "3 us"}},
+    }
+    profile_of(measured.parent / "profiles", "a-box", scopes=scopes)
+    found = open_dataset(measured, profile="a-box", mappings=[Path("alib.map")])
+    document = found.document()
+    assert document["machine"]["software"]["receive_call"]["value"] == "2 us"
+    assert document["machine"]["software"]["receive_call"]["source"] == "fitted"
+    config = found.resolve().points[0].config
+    assert (config["machine"]["software"]["receive_call"], config["fabric"]["latency"]) == ("2 us", "3 us")
+
+
+@pytest.mark.core
+def test_hostile_files_and_misplaced_options(measured: Path, capsys: Capture) -> None:
+    bad = InputError.exit_code
+    assert main(["run", "fig5_2a_base", "--point", "pairs=4"]) == bad
+    assert "go with a dataset; fig5_2a_base is none" in capsys.readouterr().err
+    assert main(["explain", str(measured)]) == bad
+    assert "is a dataset: `contend run` simulates what it measured" in capsys.readouterr().err
+    assert main(["run", str(measured.parent), "--point", "pairs=4"]) == bad
+    assert "is a folder; --point" in capsys.readouterr().err
+    for text, message in (
+        ('{"dataset": 3, "points": []}', "/dataset: found 3; allowed: a text"),
+        ('{"dataset": "a", "points": [{}]}', "/machine: is missing"),
+        ('{"dataset": "a", "points": [', "JSON"),
+    ):
+        file = measured.with_name("hostile.json")
+        file.write_text(text)
+        for command in (["run", str(file)], ["dataset", "scenario", str(file), "-o", "x.json"]):
+            assert main(command) == bad, text
+            assert message in capsys.readouterr().err
+    assert main(["dataset", "scenario", str(measured), *MAP, "-o", str(measured)]) == bad
+    assert "is the dataset itself" in capsys.readouterr().err
+    assert main(["dataset", "scenario", str(measured), *MAP, "-o", "x.txt"]) == bad
+    empty = json.loads(measured.read_text()) | {"points": []}
+    measured.write_text(json.dumps(empty))
+    assert main(["run", str(measured), *MAP]) == bad
+    assert "the dataset mine has no points" in capsys.readouterr().err
+
+
+@pytest.mark.core
+def test_a_name_that_leads_elsewhere_stays_a_name(measured: Path, capsys: Capture) -> None:
+    document = json.loads(measured.read_text()) | {"dataset": "../../mine"}
+    measured.write_text(json.dumps(document))
+    assert main(["run", str(measured), *MAP, "--point", "pairs=2", "--replications", "1"]) == 0, capsys.readouterr()
+    assert [path.name for path in Path("out").iterdir()] == ["mine_pairs_2"]
+
+
+@pytest.mark.core
+def test_a_folder_of_datasets(capsys: Capture, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    folder = tmp_path / "campaign"
+    folder.mkdir()
+    (folder / "window16.json").write_bytes((DATA / "mpich-5_tcp_window16.json").read_bytes())
+    (folder / "locks.json").write_bytes((DATA / "locks.json").read_bytes())
+    options = ["--iterations", "1", "--replications", "1"]
+    assert main(["run", str(folder), *options]) == 1
+    summary = json.loads(Path("out/campaign/summary.json").read_text())["scenarios"]
+    assert [(entry["scenario"], entry["status"]) for entry in summary] == [("locks", "failed"), ("window16", "done")]
+    results = contend.load_results("out/campaign/window16")
+    assert all(point.measured is not None for point in results.points)
+    capsys.readouterr()
+
+
+def test_show(measured: Path, capsys: Capture) -> None:
+    assert main(["dataset", "show", str(measured), *MAP]) == 0
+    shown = capsys.readouterr().out
+    assert "pairs=4" in shown
+    assert "crashed" in shown
+    assert "scenario: mapping alib, profile box" in shown
+    assert main(["dataset", "show", str(DATA)]) == 0
+    shown = capsys.readouterr().out
+    assert all(path.stem in shown for path in _ALL)
+    assert main(["dataset", "show", str(measured), *MAP, "--json"]) == 0
+    (entry,) = json.loads(capsys.readouterr().out)
+    assert [point["median"] for point in entry["points"]] == [105e3, 200e3, 300e3, None]
+    assert (entry["mapping"], entry["profile"]) == ("alib", "box")
