@@ -275,6 +275,8 @@ class Configuration:
             )
         machine = {"profile": profile} | layers.pop("machine", {})
         workload = layers.pop("workload")
+        if self.iterations is not None:
+            workload.setdefault("iterations", self.iterations)  # foreign programs do not say how many they made
         return {"machine": machine, **layers, "workload": workload}
 
     def _value(self, index: int, path: str) -> Any:  # noqa: ANN401 - any JSON value

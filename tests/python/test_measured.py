@@ -240,6 +240,13 @@ def test_one_point_and_several(measured: Path, capsys: Capture) -> None:
     assert point["measured"]["median"] == 300e3
     assert main(["run", str(measured), *MAP, "--point", "pairs=2", "--point", "pairs=4", "--json", "-o", "x"]) == 0
     assert [p["parameters"] for p in json.loads(capsys.readouterr().out)["points"]] == [{"pairs": 2}, {"pairs": 4}]
+    # Who has measured does not always say how many iterations; the scenario's own number is replaced then, too.
+    imported = json.loads(measured.read_text())
+    imported["workload"].pop("iterations")
+    other = measured.with_name("imported.json")
+    other.write_text(json.dumps(imported))
+    assert main(["run", str(other), *MAP, "--point", "pairs=2", "--iterations", "2", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["scenario"]["workload"]["iterations"] == 2
     # More iterations than were measured make no longer samples.
     assert main(["run", str(measured), *MAP, "--point", "pairs=2", "--iterations", "50", "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["scenario"]["workload"]["iterations"] == 3
