@@ -166,10 +166,27 @@ void CacheLine::transfer(SimThread& self, Mode mode, Category category) {
   finish_transfer(core, mode);
 }
 
+/// Part of a transfer that passes until its snoop is where the line is; `waited` requests were at the home before it, this one
+/// among them, or none.
+double CacheLine::share_until_lost(std::size_t waited) {
+  const CacheParameters& prices = host_.cache();
+  if (waited == 0) {
+    return prices.request_share > 0.0 ? prices.request_share : prices.snoop_share;
+  }
+  if (!prices.conflict_retry || !home_order_) {
+    return prices.snoop_share;
+  }
+  double earliest = 1.0;
+  for (std::size_t attempt = 0; attempt < waited; ++attempt) {
+    earliest = std::min(earliest, arbitration_.uniform());
+  }
+  return std::min(1.0, 2.0 * prices.snoop_share * earliest);
+}
+
 /// A transfer starts: some core has what it had no more.
-void CacheLine::depart(Mode mode, Duration time) {
+void CacheLine::depart(Mode mode, Duration time, std::size_t waited) {
   if (exclusive_) {
-    const double share = host_.cache().snoop_share;
+    const double share = share_until_lost(waited);
     leaves_at_ = engine_.now() + (share == 0.0 ? Duration{} : time.scaled(share));
   }
   moving_ = mode != Mode::load;
@@ -219,13 +236,14 @@ void CacheLine::serve() {
   while (!waiting_.empty() && !moving_) {
     const std::size_t next = draw_next();
     const Request request = waiting_[next];
+    const std::size_t waited = waiting_.size();
     if (home_order_ && reads_ > 0 && request.mode != Mode::load) {
       return; // its turn comes when those that read have the line
     }
     waiting_.erase(waiting_.begin() + static_cast<std::ptrdiff_t>(next));
     // Before the departure, which changes who has the line.
     const Duration time = transfer_time(request.core, request.mode);
-    depart(request.mode, time);
+    depart(request.mode, time, waited);
     if (request.thread != nullptr) {
       request.thread->resume_at(engine_.now() + time);
     } else {

@@ -40,6 +40,11 @@ struct CacheParameters {
   /// Part of a transfer that passes before the core that has the line alone loses it: the request and the snoop are still
   /// on their way, and accesses of that core that begin until then hit.
   double snoop_share = 0.0;
+  /// The same for a request that found no other one at the home, and so has the way there still to go. Zero: as snoop_share.
+  double request_share = 0.0;
+  /// Requests that meet another one for their line are turned back and tried again. Of those that wait the one whose attempt
+  /// comes first gets through: the earliest of as many uniform draws, from zero to twice snoop_share of its transfer.
+  bool conflict_retry = false;
   /// Atomic operations are pairs of load-exclusive and store-exclusive (Arm before LSE, POWER): a comparison that fails
   /// has only read the line. False: locked instructions, which take the line whatever they find.
   bool load_linked = false;

@@ -45,6 +45,11 @@ Section cache_fields() {
       "they lose their copy");
   s.field("snoop_share", &P::snoop_share, RealRule{0.0, 0.9},
           "part of a transfer that passes before the core that has the line alone loses it");
+  s.field("request_share", &P::request_share, RealRule{0.0, 0.9},
+          "the same for a request that found no other one at the line's home; 0: as snoop_share");
+  s.field("conflict_retry", &P::conflict_retry, FlagRule{},
+          "requests for one line are turned back while one of them is served: which gets through next, and when, is "
+          "chance; with home_order");
   s.field("load_linked", &P::load_linked, FlagRule{},
           "atomics are pairs of load-exclusive and store-exclusive: a comparison that fails has only read the line");
   s.field("store_buffer", &P::store_buffer, FlagRule{},

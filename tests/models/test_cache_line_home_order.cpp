@@ -175,6 +175,71 @@ TEST_CASE("what a lock guards is visible before the store that gives it back", "
   }
 }
 
+TEST_CASE("a request that finds nobody at the home has further to go than one that waited there",
+          "[cache line][home]") {
+  CacheParameters prices = home_ordered();
+  prices.snoop_share = 0.2;
+  prices.request_share = 0.7;
+  const auto hits = [&](bool others) { // stores of the owner that hit since somebody asked for its line
+    Engine engine(1);
+    const Host host = flat_host(prices);
+    CacheLine line(engine, host, "line");
+    int count = 0;
+    const TimePoint asked = TimePoint::at(1_us + (others ? cache.transfer_socket + cache.hit : Duration{}));
+    engine.spawn("owner", 0, 0, [&](SimThread& self) {
+      if (others) {
+        self.spend(1_us, Category::software);
+      }
+      line.store(self, Category::software);
+      self.spend(asked - self.now(), Category::software);
+      for (; self.now() < asked + cache.transfer_socket.scaled(0.9); ++count) {
+        line.store(self, Category::software);
+      }
+    });
+    engine.spawn("first owner", 0, 1, [&](SimThread& self) {
+      if (others) {
+        line.store(self, Category::software);
+      }
+    });
+    engine.spawn("next", 0, 2, [&](SimThread& self) {
+      self.spend(others ? 1_us + 1_ns : 1_us, Category::software);
+      line.store(self, Category::software);
+    });
+    engine.run();
+    return count * cache.hit;
+  };
+  const Duration transfer = cache.transfer_socket + cache.hit;
+  CHECK(hits(false) >= transfer.scaled(0.7));
+  CHECK(hits(false) <= transfer.scaled(0.7) + 2 * cache.hit);
+  CHECK(hits(true) >= transfer.scaled(0.2));
+  CHECK(hits(true) <= transfer.scaled(0.2) + 2 * cache.hit);
+}
+
+TEST_CASE("the more requests are turned back, the sooner one of them takes a line away", "[cache line][home]") {
+  const auto kept = [](int cores) { // how long the line stays where it has just come to, in the mean
+    CacheParameters prices = home_ordered();
+    prices.snoop_share = 0.4;
+    prices.conflict_retry = true;
+    Engine engine(3);
+    const Host host = flat_host(prices);
+    CacheLine line(engine, host, "line");
+    int hits = 0;
+    for (int core = 0; core < cores; ++core) {
+      engine.spawn("t" + std::to_string(core), 0, core, [&](SimThread& self) {
+        for (int i = 0; i < 2000; ++i) {
+          const TimePoint start = self.now();
+          line.store(self, Category::software);
+          hits += self.now() - start == cache.hit ? 1 : 0;
+        }
+      });
+    }
+    engine.run();
+    return static_cast<double>(hits) / cores;
+  };
+  CHECK(kept(3) > 1.3 * kept(6));
+  CHECK(kept(6) > 1.3 * kept(12));
+}
+
 TEST_CASE("a price of an atomic operation on a line that has just arrived", "[cache line][home]") {
   CacheParameters prices = cache;
   prices.atomic_arrival = 2'003_ps;

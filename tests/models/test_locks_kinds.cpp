@@ -250,7 +250,7 @@ TEST_CASE("a lock that sets before it tests saves the look where it is free", "[
   CHECK(price_of("ttas-eager") == cache.atomic_hit);
 }
 
-TEST_CASE("a spin lock with a futex sleeps after so many looks, and its release wakes everybody", "[locks]") {
+TEST_CASE("a spin lock with a futex sleeps after so many looks, and its release wakes one after the other", "[locks]") {
   const auto after_release = [](int looks) {
     Engine engine(3);
     const Host host = flat_host();
@@ -280,7 +280,8 @@ TEST_CASE("a spin lock with a futex sleeps after so many looks, and its release 
   const Duration waking = test::small_futex().wake_latency;
   CHECK(after_release(1'000'000).back() < waking); // still looking
   CHECK(after_release(10).front() >= waking);
-  CHECK(after_release(10).back() < 3 * waking); // woken together, not one after the other
+  CHECK(after_release(10).back() >=
+        3 * waking); // each takes the lock as one for which others sleep, and wakes the next
 }
 
 TEST_CASE("hardware threads of a core have a line one after the other", "[locks]") {

@@ -16,9 +16,10 @@ bool TtasFutexLock::change(SimThread& self, Category category, Word from, Word t
 
 void TtasFutexLock::do_lock(SimThread& self, Category category) {
   line_.load(self, category);
+  Word mine = Word::held;
   for (int left = looks_;;) {
     if (word_ == Word::free) {
-      if (change(self, category, Word::free, Word::held)) {
+      if (change(self, category, Word::free, mine)) {
         return;
       }
       continue; // the comparison has shown the new word
@@ -26,18 +27,19 @@ void TtasFutexLock::do_lock(SimThread& self, Category category) {
     if (left > 0) {
       self.spend(pause_, category);
       --left;
-    } else {
-      sleep(self, category);
+    } else if (sleep(self, category)) {
+      mine = Word::awaited; // whoever gave the lock back has cleared that others sleep, and woken only one
     }
     line_.load(self, category);
   }
 }
 
-void TtasFutexLock::sleep(SimThread& self, Category category) {
+bool TtasFutexLock::sleep(SimThread& self, Category category) {
   if (word_ == Word::held && !change(self, category, Word::held, Word::awaited)) {
-    return;
+    return false;
   }
   futex_.wait(self, category, [this] { return word_ == Word::awaited; });
+  return true;
 }
 
 bool TtasFutexLock::do_try_lock(SimThread& self, Category category) {
@@ -58,7 +60,7 @@ void TtasFutexLock::do_unlock(SimThread& self, Category category) {
   }
   released();
   if (seen == Word::awaited) {
-    futex_.wake(self, everybody, category);
+    futex_.wake(self, 1, category);
   }
 }
 

@@ -2,13 +2,11 @@
 // of looks waits in the kernel, as folly's MicroLock does. Two bits and no count of those who wait:
 //
 //   lock:    while not (free and cmpxchg(free, held)): after adaptive_spins looks: cmpxchg(held, awaited); sleep while awaited
-//   unlock:  cmpxchg(word, free) until it succeeds; if it was awaited: wake everybody
+//   unlock:  cmpxchg(word, free) until it succeeds; if it was awaited: wake one, who takes the lock as awaited: others may sleep
 #pragma once
 
 #include "core/futex.hpp"
 #include "models/locks/lock.hpp"
-
-#include <limits>
 
 namespace contend {
 
@@ -21,7 +19,6 @@ public:
 
 private:
   enum class Word { free, held, awaited };
-  static constexpr int everybody = std::numeric_limits<int>::max();
 
   void do_lock(SimThread& self, Category category) override;
   bool do_try_lock(SimThread& self, Category category) override;
@@ -30,7 +27,8 @@ private:
 
   /// One attempt to change the word from what it was when it was looked at last.
   bool change(SimThread& self, Category category, Word from, Word to);
-  void sleep(SimThread& self, Category category);
+  /// Returns whether it has been asleep, or was about to be; false: the word has changed before it could say that it sleeps.
+  bool sleep(SimThread& self, Category category);
 
   int looks_;
   Duration pause_;
