@@ -29,8 +29,10 @@ if TYPE_CHECKING:
 _PICOSECONDS = {"ps": 1.0, "ns": 1e3, "us": 1e6, "ms": 1e9, "s": 1e12}
 # An error beyond a factor of about three counts as if it grew no faster than linearly.
 _SOFT_LIMIT = 1.0
-_SHARE = "cache.snoop_share"
-_SHARES = (0.05, 0.1, 0.2, 0.35, 0.5)
+_SHARES = {
+    "cache.snoop_share": (0.05, 0.1, 0.2, 0.35, 0.5),
+    "cache.request_share": (0.35, 0.5, 0.65, 0.8),
+}
 _STARTS = 3
 
 
@@ -109,11 +111,12 @@ class _Problem:
             self.bounds.append((math.log(low), math.log(high)))
 
     def starts(self) -> list[list[float]]:
-        """The profile's values, with several shares of a transfer that pass before a line is lost."""
+        """The profile's values, and with each of several shares of a transfer that pass before a line is lost."""
         starts = [self.start]
-        if _SHARE in self.paths:
-            index = self.paths.index(_SHARE)
-            starts += [[*self.start[:index], math.log(share), *self.start[index + 1 :]] for share in _SHARES]
+        for path, shares in _SHARES.items():
+            if path in self.paths:
+                index = self.paths.index(path)
+                starts += [[*self.start[:index], math.log(share), *self.start[index + 1 :]] for share in shares]
         return starts
 
     def values(self, logarithms: Sequence[float]) -> dict[str, float]:

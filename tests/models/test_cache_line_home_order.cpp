@@ -216,7 +216,7 @@ TEST_CASE("a request that finds nobody at the home has further to go than one th
 }
 
 TEST_CASE("the more requests are turned back, the sooner one of them takes a line away", "[cache line][home]") {
-  const auto kept = [](int cores) { // how long the line stays where it has just come to, in the mean
+  const auto kept = [](int cores) { // stores that hit where the line has come to, before it goes on
     CacheParameters prices = home_ordered();
     prices.snoop_share = 0.4;
     prices.conflict_retry = true;
@@ -224,17 +224,18 @@ TEST_CASE("the more requests are turned back, the sooner one of them takes a lin
     const Host host = flat_host(prices);
     CacheLine line(engine, host, "line");
     int hits = 0;
+    int misses = 0;
     for (int core = 0; core < cores; ++core) {
       engine.spawn("t" + std::to_string(core), 0, core, [&](SimThread& self) {
         for (int i = 0; i < 2000; ++i) {
           const TimePoint start = self.now();
           line.store(self, Category::software);
-          hits += self.now() - start == cache.hit ? 1 : 0;
+          ++(self.now() - start == cache.hit ? hits : misses);
         }
       });
     }
     engine.run();
-    return static_cast<double>(hits) / cores;
+    return static_cast<double>(hits) / misses;
   };
   CHECK(kept(3) > 1.3 * kept(6));
   CHECK(kept(6) > 1.3 * kept(12));
