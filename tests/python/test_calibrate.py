@@ -19,10 +19,11 @@ from scipy import stats
 
 import contend
 from calibrating import mapping, rates, write
+from contend.calibrate import pipeline
 from contend.calibrate.evaluations import Evaluator, Task
 from contend.calibrate.likelihood import DEGREES_OF_FREEDOM, log_likelihood, log_prior, misfit
 from contend.calibrate.mapping import set_path
-from contend.calibrate.pipeline import components
+from contend.calibrate.pipeline import Options, components
 from contend.calibrate.posterior import NotConvergedError, sample, split_rhat
 from contend.calibrate.problem import Builder, Parameter, Problem
 from contend.calibrate.recovery import MemoryLog, Recovered, Study, coverage, run_trial, write_synthetic
@@ -397,6 +398,27 @@ def wait_until(condition: Callable[[], bool], seconds: float = 120.0) -> bool:
             return True
         time.sleep(0.01)
     return False
+
+
+def test_each_part_has_its_share_of_the_budget_whatever_stages_of_others_took(monkeypatch: pytest.MonkeyPatch) -> None:
+    clock = [100.0]
+    shares = []
+
+    def fit_part(*arguments: Any) -> None:
+        shares.append(arguments[4] - clock[0])
+        clock[0] += 5000.0
+
+    problem = SimpleNamespace(targets=[0], dimensions=1)
+    monkeypatch.setattr(time, "process_time", lambda: clock[0])
+    monkeypatch.setattr(pipeline, "_prepared", lambda *_: SimpleNamespace(problem=problem, identified=[], parts=[]))
+    monkeypatch.setattr(pipeline, "components", lambda _: ["first", "second"])
+    monkeypatch.setattr(pipeline, "planned", lambda *_: 0)
+    monkeypatch.setattr(pipeline, "_fit_part", fit_part)
+    evaluator, reporter = SimpleNamespace(jobs=2, simulated=0, found=0), SimpleNamespace(plan=lambda _: None)
+    pipeline.calibrate(
+        [], {}, [], cast("Any", None), cast("Any", evaluator), Options(budget_s=60.0), cast("Any", reporter)
+    )
+    assert shares == [60.0, 60.0]
 
 
 def test_coverage_counts_known_parameters_only() -> None:

@@ -70,16 +70,16 @@ class Reporter(Protocol):
 class Options:
     """How much effort.
 
-    `messages` is about the length of a simulation; `budget_s` the time after which no generation of a search begins,
-    as processor time over the number of simulations at once: wall time where nothing else runs, and the same fit where
-    something does. `draws`: how many draws of the posterior the profile keeps. `is_cross_validated`: whether thread
-    counts are left out to learn how wrong the model is, where intervals are asked for at all.
+    `messages` is about the length of a simulation; `budget_s` the time that searches have, an equal share for each part
+    of the problem, as processor time over the number of simulations at once: wall time where nothing else runs, and the
+    same fit where something does. `draws`: how many draws of the posterior the profile keeps. `is_cross_validated`:
+    whether thread counts are left out to learn how wrong the model is, where intervals are asked for at all.
     """
 
     seed: int = 1
     starts: int = 3
     messages: int = 4000
-    budget_s: float = 600.0
+    budget_s: float = 480.0
     draws: int = 32
     is_direct_only: bool = False
     has_posterior: bool = True
@@ -173,7 +173,6 @@ def calibrate(  # noqa: PLR0917 - all of one stage
         InputError: There is nothing to fit to, or nothing to fit.
         InterruptedRunError: Ctrl-C; finished simulations are in the journal.
     """
-    begin = time.process_time()
     result = _prepared(datasets, profile, mappings, split, options)
     problem = result.problem
     if options.is_direct_only:
@@ -190,7 +189,8 @@ def calibrate(  # noqa: PLR0917 - all of one stage
     for part in parts:
         reporter.plan(planned(part, options))
     for index, part in enumerate(parts):
-        deadline = begin + options.budget_s * evaluator.jobs * (index + 1) / len(parts)
+        # Counted from where the part begins: what stages behind the search of another part took is not its own.
+        deadline = time.process_time() + options.budget_s * evaluator.jobs / len(parts)
         result.parts.append(_fit_part(part, evaluator, options, reporter, deadline, f"{index + 1}/{len(parts)}"))
     result.simulations = evaluator.simulated + evaluator.found
     return result

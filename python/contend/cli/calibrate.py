@@ -54,9 +54,9 @@ def calibrate(
     budget: Annotated[
         float,
         typer.Option(
-            min=0.1, metavar="MINUTES", help="No search begins or goes on after this processor time over the jobs."
+            min=0.1, metavar="MINUTES", help="Processor time over the jobs that searches have, in equal shares."
         ),
-    ] = 10.0,
+    ] = 8.0,
     jobs: Annotated[
         int | None, typer.Option("--jobs", "-j", min=1, metavar="N", help="Simulations at once. [default: all cores]")
     ] = None,
