@@ -443,3 +443,21 @@ def test_show(measured: Path, capsys: Capture) -> None:
     (entry,) = json.loads(capsys.readouterr().out)
     assert [point["median"] for point in entry["points"]] == [105e3, 200e3, 300e3, None]
     assert (entry["mapping"], entry["profile"]) == ("alib", "box")
+
+
+def test_show_says_why_there_is_no_scenario(capsys: Capture) -> None:
+    assert main(["dataset", "show", str(DATA / "locks.json"), str(SHARED), "--json"]) == 0
+    without, with_one = json.loads(capsys.readouterr().out)
+    assert (without["mapping"], without["profile"]) == (None, None)
+    assert "scenarios stand for points of" in without["no_scenario"]
+    assert (with_one["mapping"], with_one["profile"]) == ("open-mpi-ob1-tcp", "tcp-profile")
+    assert with_one["no_scenario"] is None
+
+
+def test_show_names_no_profile_where_none_is_of_the_machine(measured: Path, capsys: Capture) -> None:
+    document = json.loads(measured.read_text())
+    measured.write_text(json.dumps(document | {"machine": document["machine"] | {"id": "elsewhere"}}))
+    assert main(["dataset", "show", str(measured), *MAP, "--json"]) == 0
+    (entry,) = json.loads(capsys.readouterr().out)
+    assert (entry["mapping"], entry["profile"]) == ("alib", None)
+    assert "no profile is of the machine" in entry["no_scenario"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import dataclass
 from pathlib import Path  # noqa: TC003 - typer reads it when the program runs
 from typing import TYPE_CHECKING, Annotated
 
@@ -92,30 +93,37 @@ def scenario(
         print(f"note: {note}")
 
 
-def _stands(dataset: Dataset, mappings: Sequence[Mapping]) -> tuple[str, str]:
-    """Mapping and profile for a dataset; words where there is none."""
+@dataclass(frozen=True)
+class _Standing:
+    """Names of the mapping and the profile by which a scenario stands for a dataset; `why` one of them is missing."""
+
+    mapping: str | None = None
+    profile: str | None = None
+    why: str | None = None
+
+
+def _standing(dataset: Dataset, mappings: Sequence[Mapping]) -> _Standing:
     from contend.measured import choose_mapping, choose_profile
 
+    mapping = None
     try:
-        mapping = choose_mapping(mappings, dataset)
+        mapping = choose_mapping(mappings, dataset).name
+        return _Standing(mapping, choose_profile(dataset).name)
     except ContendError as error:
-        return "", str(error)
-    try:
-        return mapping.name, choose_profile(dataset).name
-    except ContendError as error:
-        return mapping.name, str(error)
+        return _Standing(mapping, why=str(error))
 
 
 def _entry(dataset: Dataset, mappings: Sequence[Mapping]) -> JsonObject:
-    mapping, profile = _stands(dataset, mappings)
+    standing = _standing(dataset, mappings)
     return {
         "dataset": dataset.name,
         "machine": dataset.machine_id,
         "library": dataset.library_key,
         "transport": dataset.transport,
         "workload": dataset.workload,
-        "mapping": mapping or None,
-        "profile": profile if mapping else None,
+        "mapping": standing.mapping,
+        "profile": standing.profile,
+        "no_scenario": standing.why,
         "points": [
             {"parameters": one.parameters, "metric": one.metric, "unit": one.unit, "outcome": one.outcome,
              "median": None if one.spread is None else one.median,
@@ -152,8 +160,8 @@ def _show_one(dataset: Dataset, mappings: Sequence[Mapping]) -> None:
     console.print(table)
     workload = ", ".join(f"{key}={json.dumps(value)}" for key, value in dataset.workload.items())
     machine = f"{dataset.machine.get('cpu') or 'not known'} (id {dataset.machine_id})"
-    mapping, profile = _stands(dataset, mappings)
-    stands = f"mapping {mapping}, profile {profile}" if mapping else profile
+    standing = _standing(dataset, mappings)
+    stands = standing.why or f"mapping {standing.mapping}, profile {standing.profile}"
     for line in (f"machine: {machine}", f"workload: {workload}", f"scenario: {stands}"):
         console.print(Text(line), soft_wrap=True)
 
@@ -170,8 +178,8 @@ def _show_many(datasets: Sequence[Dataset], mappings: Sequence[Mapping]) -> None
     table.add_column("points", justify="right")
     table.add_column("scenario by", overflow="fold")
     for one in datasets:
-        mapping, profile = _stands(one, mappings)
-        stands = f"{mapping}, {profile}" if mapping else profile
+        standing = _standing(one, mappings)
+        stands = standing.why or f"{standing.mapping}, {standing.profile}"
         cells = map(Text, (one.name, one.library_key, one.transport, one.kind))
         table.add_row(*cells, str(len(one.points)), Text(stands))
     stdout_console().print(table)
