@@ -97,13 +97,20 @@ struct SchedulerParameters {
   Duration tick{};      ///< slices end at timer interrupts, one in so much time; zero: exactly
   Duration tick_cost{}; ///< what a timer interrupt takes from the thread that runs
   Duration wake_call{}; ///< paid instead of futex.wake_call when the sleeper's core needs no interrupt from another one
-  Duration context_switch{};   ///< from one thread to another of the same process
-  Duration process_switch{};   ///< on top when the other one belongs to another process
-  Duration switch_jitter{};    ///< mean of the exponential delay on top of each switch (kernel locks, cache misses)
-  Duration cache_refill{};     ///< a thread's caches after others have used its core, at most as long as they used it
-  double waker_affinity = 0.0; ///< share of wake-ups that go to the waker's core although it is busy
-  Duration cache_hot{};        ///< a thread that ran so short ago stays on its core when another one falls idle
-  Duration balance_period{};   ///< how often the lengths of run queues are compared
+  Duration context_switch{}; ///< from one thread to another of the same process
+  Duration process_switch{}; ///< on top when the other one belongs to another process
+  Duration switch_jitter{};  ///< mean of the exponential delay on top of each switch (kernel locks, cache misses)
+  /// A thread's caches after others have used its core, whoever they were, at most as long as they used it. Where working_set is
+  /// not known.
+  Duration cache_refill{};
+  /// What a process keeps in the L2 of a core. A thread that gets a core again refills its own lines, and what other processes
+  /// have evicted of this, at most as long as it was away. Zero: not known.
+  std::int64_t working_set_bytes = 0;
+  Duration kin_refill{};        ///< a thread's own lines, which threads of the same process take from it as others do
+  double refills_at_once = 4.0; ///< lines of the working set that are fetched from the shared cache at a time
+  double waker_affinity = 0.0;  ///< share of wake-ups that go to the waker's core although it is busy
+  Duration cache_hot{};         ///< a thread that ran so short ago stays on its core when another one falls idle
+  Duration balance_period{};    ///< how often the lengths of run queues are compared
 };
 
 } // namespace contend

@@ -100,6 +100,8 @@ private:
   void arm(Core& core);
   void timer(Core& core);
   [[nodiscard]] Duration switch_cost(const Core& core, const Task& task);
+  [[nodiscard]] static int strangers_since(Core& core, int process);
+  [[nodiscard]] Duration refill(const Core& core, const Task& task, int strangers) const;
 
   // Which core.
   void enqueue(Core& core, Task& task, FairQueue::Arrival arrival);

@@ -2,8 +2,15 @@
 #include "core/scheduler_parts.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 namespace contend {
+
+namespace {
+
+constexpr std::int64_t cache_line_bytes = 64;
+
+} // namespace
 
 void Scheduler::account(Core& core) {
   core.queue->account(now() - core.accounted);
@@ -19,13 +26,44 @@ Duration Scheduler::switch_cost(const Core& core, const Task& task) {
          jitter_.exponential(parameters_.switch_jitter);
 }
 
+/// How many other processes have had a core since this one had it last; it is the last one now.
+int Scheduler::strangers_since(Core& core, int process) {
+  const auto found = std::find(core.processes.begin(), core.processes.end(), process);
+  const auto strangers = static_cast<int>(found - core.processes.begin());
+  if (found == core.processes.end()) {
+    core.processes.insert(core.processes.begin(), process);
+  } else {
+    std::rotate(core.processes.begin(), found, found + 1);
+  }
+  return strangers;
+}
+
+/// What `task` has to fetch again: its own lines after threads of its process; after `strangers` other processes also what
+/// they have evicted of its process's lines, of which each takes the share that its own lines are of the cache (Thiebaut and
+/// Stone, "Footprints in the cache", 1987, with random replacement); on another core all.
+Duration Scheduler::refill(const Core& core, const Task& task, int strangers) const {
+  const Duration away = now() - task.ran_until;
+  const std::int64_t lines = parameters_.working_set_bytes / cache_line_bytes;
+  if (lines == 0) {
+    return std::min(parameters_.cache_refill, away);
+  }
+  const CacheParameters& cache = host_.cache();
+  const double taken =
+      strangers * static_cast<double>(parameters_.working_set_bytes) / static_cast<double>(cache.l2_bytes);
+  const double evicted = task.ran_on == &core ? -std::expm1(-taken) : 1.0;
+  const auto line = static_cast<double>((cache.l3_hit - cache.l2_hit).count()) / parameters_.refills_at_once;
+  const auto fetched = Duration::picoseconds(static_cast<std::int64_t>(evicted * line * static_cast<double>(lines)));
+  return std::min(parameters_.kin_refill + fetched, away);
+}
+
 /// `task`, which waits in the queue of `core`, gets the core. One that wakes up on an idle core takes `latency` to get there,
 /// the switch included.
 void Scheduler::dispatch(Core& core, Task& task, Duration latency) {
   const bool moved = task.ran_on != nullptr && task.ran_on != &core;
+  const int strangers = strangers_since(core, task.thread.process());
   Duration cost = latency != Duration{} ? Duration{} : switch_cost(core, task);
   if (task.ran_on != nullptr && core.last != &task) {
-    cost += std::min(parameters_.cache_refill, now() - task.ran_until);
+    cost += refill(core, task, strangers);
   }
   counters_.switches += core.last != nullptr && core.last != &task ? 1 : 0;
   counters_.migrations += moved ? 1 : 0;

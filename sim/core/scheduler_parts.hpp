@@ -6,6 +6,7 @@
 
 #include <memory>
 #include <utility>
+#include <vector>
 
 namespace contend {
 
@@ -104,11 +105,12 @@ struct Scheduler::Core {
   int number;
   std::unique_ptr<FairQueue> queue;
   Task* current = nullptr;
-  Task* last = nullptr;      ///< who had it before, or has it
-  bool asked = false;        ///< the current thread should give way as soon as it can
-  bool asked_lazily = false; ///< when it returns from the kernel
-  TimePoint accounted;       ///< the queue knows of the current thread's time up to here
-  double load = 0.0;         ///< average of that of the queue, up to `load_noted`; where groups compete
+  Task* last = nullptr;       ///< who had it before, or has it
+  bool asked = false;         ///< the current thread should give way as soon as it can
+  bool asked_lazily = false;  ///< when it returns from the kernel
+  std::vector<int> processes; ///< that had it, the last one first
+  TimePoint accounted;        ///< the queue knows of the current thread's time up to here
+  double load = 0.0;          ///< average of that of the queue, up to `load_noted`; where groups compete
   TimePoint load_noted;
   int failed_balances = 0; ///< that found this core to have too little, since one moved somebody here
   CoreTimer timer;

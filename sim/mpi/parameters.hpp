@@ -55,6 +55,8 @@ struct MatchingDesign {
   /// What keeps messages in order: sequence-numbers (checked by the receiver, as ob1), transport (the connection keeps
   /// the order in which a thread sends; nothing is checked, as MPICH and UCX).
   std::string ordering = "sequence-numbers";
+  /// From one element of a queue to the next in memory; 0: side by side. From a page on a walk pays distant_element.
+  std::int64_t element_spacing_bytes = 0;
   int bins = 256;              ///< see MatchingSizes
   int vector_width = 8;        ///< see MatchingSizes
   int offload_capacity = 1024; ///< see MatchingSizes

@@ -25,7 +25,7 @@ Process::Process(Engine& engine, const Host& host, Transport& transport, const P
       noise_(engine.stream(name() + "/noise")), delayed_label_(name() + "/delayed sends", rank),
       out_of_sequence_label_(name() + "/out of sequence", rank) {
   active_received_.resize(static_cast<std::size_t>(peers));
-  if (settings_.library.progress.yield_when_idle) {
+  if (settings_.library.progress.yield_when_idle || settings_.library.progress.yield_every_turn) {
     settings_.coalesce_idle_polls = false; // there is more to a turn than its period
   }
   idles_.push_back(std::make_unique<IdlePoll>(engine, settings_.coalesce_idle_polls, name()));
@@ -161,7 +161,10 @@ std::unique_ptr<MatchingDomain> Process::make_domain(std::size_t number) const {
   } else {
     domain->lock = make_inner_lock(design.lock, label + "/matching");
   }
-  MatcherSetup setup{host_, settings_.matching, {design.bins, design.vector_width, design.offload_capacity}, peers_};
+  MatcherSetup setup{host_,
+                     spaced(settings_.matching, design.element_spacing_bytes),
+                     {design.bins, design.vector_width, design.offload_capacity},
+                     peers_};
   if (guarded_by_instance_ && mapped_by_peer_ && targets() > 1) { // several instances feed the queues at the same time
     setup.engine = &engine_;
     setup.make_lock = [this, &design](std::string_view what) {

@@ -157,7 +157,8 @@ int Process::end_turn(SimThread& self) {
     poller.turn.visits.back().done_at = poller.turn.period;
   }
   TraceScope::close(self);
-  if (settings_.library.progress.yield_when_idle && poller.found + found == 0) {
+  const ProgressDesign& design = settings_.library.progress;
+  if (design.yield_every_turn || (design.yield_when_idle && poller.found + found == 0)) {
     yield(self);
   }
   return found;

@@ -32,6 +32,7 @@ Section progress_fields() {
           "engines ownership and concurrent: waiting threads that may poll at a time; 0: one, all");
   s.field("yield_when_idle", &P::yield_when_idle, FlagRule{},
           "a thread whose turn finds nothing calls sched_yield(); matters only where threads share cores");
+  s.field("yield_every_turn", &P::yield_every_turn, FlagRule{}, "so does one whose turn finds something");
   s.field("global_every", &P::global_every, CountRule{1, 1'000'000},
           "engines per-target and every-nth: every n-th turn polls all instances");
   s.field("queue_slots", &P::queue_slots, CountRule{2, 65536},
@@ -71,6 +72,9 @@ Section matching_design_fields() {
           "what guards the queues: a lock of their own, or the lock of the instance");
   s.field("ordering", &P::ordering, ChoiceRule{{"sequence-numbers", "transport"}},
           "what keeps messages in order: numbers that the receiver checks, or the connection alone");
+  s.field("element_spacing", &P::element_spacing_bytes, SizeRule{0, std::int64_t{1} << 30},
+          "from one element of a queue to the next in memory; from a page (4 KiB) on, visiting one costs "
+          "machine.matching.distant_element; 0 B: side by side");
   s.field("bins", &P::bins, CountRule{1, 4096}, "engine hash-bins: bins of a domain");
   s.field("vector_width", &P::vector_width, CountRule{1, 64}, "engine vector: elements compared in one step");
   s.field("offload_capacity", &P::offload_capacity, CountRule{1, 65536},

@@ -7,6 +7,7 @@ namespace contend::scenario {
 namespace {
 
 constexpr SizeRule footprint{1, std::int64_t{1} << 30};
+constexpr SizeRule size_or_none{0, std::int64_t{1} << 40};
 
 Section topology_fields() {
   using P = TopologyParameters;
@@ -113,8 +114,19 @@ Section scheduler_fields() {
   s.field("context_switch", &P::context_switch, any_time, "from one thread to another of the same process");
   s.field("process_switch", &P::process_switch, any_time, "on top when the other one belongs to another process");
   s.field("switch_jitter", &P::switch_jitter, any_time, "mean of the exponential delay on top of each switch");
-  s.field("cache_refill", &P::cache_refill, any_time,
-          "refilling a thread's caches after others used its core, at most as long as they used it");
+  s.field(
+      "cache_refill", &P::cache_refill, any_time,
+      "refilling a thread's caches after others used its core, at most as long as they used it; where working_set is "
+      "not known");
+  s.field(
+      "working_set", &P::working_set_bytes, size_or_none,
+      "what a process keeps in a core's L2: other processes evict it, each as much of it as its own working set is of "
+      "the cache; 0 B: not known");
+  s.field(
+      "kin_refill", &P::kin_refill, any_time,
+      "with working_set: refilling a thread's own lines after others used its core, threads of its process included");
+  s.field("refills_at_once", &P::refills_at_once, RealRule{1.0, 64.0},
+          "with working_set: lines of it that are fetched from the shared cache at a time");
   s.field(
       "waker_affinity", &P::waker_affinity, RealRule{0.0, 1.0},
       "share of wake-ups that go to the waker's core although it is busy; others go back to the thread's last core");
@@ -281,6 +293,9 @@ Section matching_fields() {
   s.field("offload_latency", &P::offload_latency, any_time,
           "interface: from a message's arrival to the end of its match, besides the walk");
   s.field("offload_element", &P::offload_element, any_time, "interface: visiting one receive in its list");
+  s.presence(Presence::known);
+  s.field("distant_element", &P::distant_element, any_time,
+          "visiting one queue element on a page of its own (library.matching.element_spacing); 0 ns: as element");
   return s.finish();
 }
 
@@ -336,7 +351,6 @@ Section datatype_fields() {
 }
 
 constexpr RateRule rate_or_none{0.0, 1e15};
-constexpr SizeRule size_or_none{0, std::int64_t{1} << 40};
 
 Section memory_fields() {
   using P = MemoryParameters;

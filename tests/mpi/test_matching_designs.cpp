@@ -223,3 +223,22 @@ TEST_CASE("communicators share queues in the global domain only", "[mpi][matchin
   CHECK(match_time("communicator") == hits);
   CHECK(match_time("global") == hits + (10 * 20 + 10 * 10) * prices.element);
 }
+
+TEST_CASE("elements on pages of their own cost what such an element costs", "[mpi][matching]") {
+  for_each_design([](PointConfig point) {
+    point.machine.matching.distant_element = 41'011_ps;
+    const std::uint64_t side_by_side = test::observe(point, 3).hash;
+    PointConfig dearer = point;
+    dearer.machine.matching.element = point.machine.matching.distant_element;
+    const std::uint64_t dear = test::observe(dearer, 3).hash;
+    point.library.matching.element_spacing_bytes = page_bytes - 1;
+    CHECK(test::observe(point, 3).hash == side_by_side);
+    point.library.matching.element_spacing_bytes = page_bytes;
+    CHECK(test::observe(point, 3).hash == dear);
+    point.machine.matching.distant_element = {}; // not known
+    CHECK(test::observe(point, 3).hash == side_by_side);
+    if (point.library.matching.engine == "list" && point.library.matching.domain == "global") {
+      CHECK(dear != side_by_side);
+    }
+  });
+}

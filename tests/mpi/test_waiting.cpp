@@ -295,6 +295,45 @@ TEST_CASE("yielding costs a system call per turn that finds nothing", "[mpi][wai
   CHECK(idle_time(true, 900_ns) > without);
 }
 
+TEST_CASE("yielding after every turn costs a system call for each batch of messages, though all have arrived",
+          "[mpi][waiting]") {
+  constexpr int messages = 12;
+  const int batch = GENERATE(1, 3, 64);
+  const auto waited = [&](bool idle, bool every) {
+    PointConfig point = test::small_point();
+    point.library.progress.engine = "per-target";
+    point.library.progress.yield_when_idle = idle;
+    point.library.progress.yield_every_turn = every;
+    point.machine.waiting.yield = 900_ns;
+    point.machine.nic.poll_batch = batch;
+    point.machine.noise = {};
+    Program program(2, point);
+    Duration time;
+    program.thread(0, [&](SimThread& self, Process& process) {
+      for (int i = 0; i < messages; ++i) {
+        process.send(self, program.communicator, 1, 7, 0);
+      }
+    });
+    program.thread(1, [&](SimThread& self, Process& process) {
+      std::vector<Request*> requests;
+      for (int i = 0; i < messages; ++i) {
+        requests.push_back(process.irecv(self, program.communicator, 0, 7, 0));
+      }
+      self.spend(10_ms, Category::software);
+      const TimePoint begin = self.now();
+      process.waitall(self, requests);
+      time = self.now() - begin;
+    });
+    program.run();
+    return time;
+  };
+  const Duration without = waited(false, false);
+  CHECK(waited(true, false) == without); // no turn finds nothing
+  const int turns = (messages + batch - 1) / batch;
+  CHECK(waited(true, true) == without + turns * 900_ns);
+  CHECK(waited(false, true) == without + turns * 900_ns);
+}
+
 TEST_CASE("nothing completes while the workload calls over nothing complete", "[mpi][waiting]") {
   for (const std::string call : {"testsome", "testany", "testall", "sync-query", "sync-query-bulk"}) {
     for (const int requests : {1, 64}) {

@@ -9,12 +9,21 @@ import pytest
 
 from calibrating import MACHINE, dataset, mapping, metric, rates, time_of, write
 from contend.calibrate.identification import RULES, Identified, Skipped, identify
-from contend.calibrate.mapping import Mapping, find_mapping, load_mappings, read_mapping, scenario_layers, scope_keys
+from contend.calibrate.mapping import (
+    Mapping,
+    find_mapping,
+    get_path,
+    load_mappings,
+    read_mapping,
+    scenario_layers,
+    scope_keys,
+)
 from contend.calibrate.split import choose_split, split_points, split_record, was_fitted
 from contend.catalogs import PROFILES
 from contend.datasets import Dataset, read_dataset, read_datasets
 from contend.errors import InputError
 from contend.jsontypes import JsonObject
+from contend.prices import parse_price
 from fakes import REPOSITORY
 
 
@@ -93,6 +102,19 @@ def test_cores_are_on_sockets(tmp_path: Path) -> None:
     }  # fmt: skip
 
 
+def price_of(profile: JsonObject, path: str) -> float:
+    return parse_price(get_path(profile, path)["value"]).value
+
+
+def test_what_a_library_writes_is_no_part_of_its_send(tmp_path: Path) -> None:
+    profile = PROFILES.load("vm-2core")[1]
+    found, _ = identify(measured(tmp_path, primitives("shm", 2e-7)), profile)
+    send = next(one.value for one in found if one.rule.path == "machine.software.send_call")
+    written = price_of(profile, "shared_memory.box_write") + price_of(profile, "noise")
+    assert written > 0
+    assert send == pytest.approx(2e-7 - 3 * 5e-9 - written)
+
+
 def primitives(transport: str, isend: float) -> dict[str, Any]:
     points = [time_of(isend, isend, primitive="isend", message_size=0), time_of(2e-7, 2e-7, primitive="irecv")]
     points += [time_of(1e-6 + 4e-9 * depth, 1.001e-6 + 4e-9 * depth, primitive="match_posted", depth=depth)
@@ -109,8 +131,15 @@ def test_prices_of_calls_are_for_a_library_and_guide_the_fit(tmp_path: Path) -> 
     assert element.rule.isolates
     post = by_scope["machine.nic.post", "alib/tcp"]
     assert (post.value, post.high / post.value) == (pytest.approx(2e-6), pytest.approx(3.0))
-    # The call without what is priced elsewhere: three atomics of 5 ns.
-    assert by_scope["machine.software.send_call", "alib"].value == pytest.approx(1.85e-7)
+    # Calls without what is priced elsewhere: three atomics of 5 ns, noise, the queue; the base has no shared memory.
+    prices = {path: price_of(base(), path) for path in ("noise", "matching.attempt", "matching.enqueue")}
+    assert all(price > 0 for price in prices.values())
+    send = by_scope["machine.software.send_call", "alib"].value
+    assert send == pytest.approx(1.85e-7 - prices["noise"])
+    receive = by_scope["machine.software.receive_call", "alib"].value
+    allocate = by_scope["machine.software.request_allocate", "alib"].value
+    assert receive == allocate
+    assert receive + allocate == pytest.approx(1.85e-7 - sum(prices.values()))
     assert ("machine.nic.post", "alib/shm") not in by_scope
 
 

@@ -8,8 +8,11 @@ namespace contend {
 
 /// Prices of the elementary steps of matching on one machine.
 struct MatchingParameters {
-  Duration attempt{};             ///< fixed part of one search (function entry, queue heads)
-  Duration element{};             ///< visiting one queue element that is in this core's cache
+  Duration attempt{}; ///< fixed part of one search (function entry, queue heads)
+  Duration element{}; ///< visiting one queue element that is in this core's cache
+  /// The same where each element lies on a page of its own: no prefetcher follows, and the page has to be translated. Zero:
+  /// as `element`.
+  Duration distant_element{};
   std::int64_t element_bytes = 0; ///< cache footprint of one queue element
   Duration enqueue{};             ///< linking an element into a queue
   Duration
@@ -30,5 +33,16 @@ struct MatchingSizes {
   int vector_width = 8;        ///< vector: elements per block
   int offload_capacity = 1024; ///< offload: receives that the interface's list holds
 };
+
+/// From this distance on no two elements of a queue share a page of memory.
+inline constexpr std::int64_t page_bytes = 4096;
+
+/// The prices where elements of a queue lie `spacing` bytes apart in memory; 0: side by side.
+[[nodiscard]] inline MatchingParameters spaced(MatchingParameters prices, std::int64_t spacing) {
+  if (spacing >= page_bytes && prices.distant_element != Duration{}) {
+    prices.element = prices.distant_element;
+  }
+  return prices;
+}
 
 } // namespace contend

@@ -10,6 +10,8 @@ struct ProgressDesign {
   int threads_in_progress = 0;        ///< waiting threads that may poll at a time; 0: the engine's own rule
   /// A thread whose turn found nothing lets others have its core (mpi_yield_when_idle of Open MPI).
   bool yield_when_idle = false;
+  /// So does one whose turn found something (MPICH's ch4: MPID_Progress_wait is a turn and a yield).
+  bool yield_every_turn = false;
   int queue_slots = 1024; ///< commands that can wait for a progress thread
   int global_every = 256; ///< engines that poll their own targets poll all of them at every n-th turn
 };

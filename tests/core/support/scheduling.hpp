@@ -39,8 +39,8 @@ inline SchedulerParameters costly_scheduler(const std::string& policy) {
 
 struct SharedHost {
   SharedHost(int cores, const SchedulerParameters& parameters, std::uint64_t seed = 1,
-             const FutexParameters& futex = {})
-      : engine(seed), host({1, 8, 1}, CacheParameters{}, futex), scheduler(engine, host, 0, parameters, cores) {
+             const FutexParameters& futex = {}, const CacheParameters& cache = {})
+      : engine(seed), host({1, 8, 1}, cache, futex), scheduler(engine, host, 0, parameters, cores) {
     engine.set_step_limit(20'000'000);
   }
   ~SharedHost() { engine.abandon(); }
