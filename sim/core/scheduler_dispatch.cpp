@@ -1,8 +1,8 @@
 // Who has a core: the next thread of its queue, until its slice is over or somebody else precedes it.
+#include "core/decay.hpp"
 #include "core/scheduler_parts.hpp"
 
 #include <algorithm>
-#include <cmath>
 
 namespace contend {
 
@@ -50,8 +50,9 @@ Duration Scheduler::refill(const Core& core, const Task& task, int strangers) co
   const CacheParameters& cache = host_.cache();
   const double taken =
       strangers * static_cast<double>(parameters_.working_set_bytes) / static_cast<double>(cache.l2_bytes);
-  const double evicted = task.ran_on == &core ? -std::expm1(-taken) : 1.0;
-  const auto line = static_cast<double>((cache.l3_hit - cache.l2_hit).count()) / parameters_.refills_at_once;
+  const double evicted = task.ran_on == &core ? decayed(taken) : 1.0;
+  const Duration miss = std::max(cache.l3_hit - cache.l2_hit, Duration{}); // a scenario may set them in any order
+  const double line = static_cast<double>(miss.count()) / parameters_.refills_at_once;
   const auto fetched = Duration::picoseconds(static_cast<std::int64_t>(evicted * line * static_cast<double>(lines)));
   return std::min(parameters_.kin_refill + fetched, away);
 }

@@ -9,7 +9,6 @@
 #include <catch2/catch.hpp>
 
 #include <algorithm>
-#include <cmath>
 #include <memory>
 #include <stdexcept>
 #include <string>
@@ -600,86 +599,6 @@ TEST_CASE("processes on one core pay for the change of address space", "[schedul
   shared.engine.run();
   const auto switches = static_cast<std::int64_t>(shared.scheduler.counters().switches);
   CHECK(shared.elapsed() == 24_ms + (same ? 1_us : 11_us) * switches);
-}
-
-TEST_CASE("each process that has had the core evicts its share of another one's working set", "[scheduler]") {
-  SchedulerParameters parameters = test::free_scheduler("eevdf");
-  parameters.working_set_bytes = 64 * 1000;
-  parameters.kin_refill = 300_ns;
-  parameters.refills_at_once = 5;
-  CacheParameters cache;
-  cache.l2_bytes = 256'000;
-  cache.l2_hit = 5_ns;
-  cache.l3_hit = 45_ns;
-  const int processes = GENERATE(1, 2, 3);
-  constexpr int threads = 6;
-  SharedHost shared(1, parameters, 1, {}, cache);
-  for (int i = 0; i < threads; ++i) {
-    shared.spawn("t" + std::to_string(i), [](SimThread& self) { compute(self, 30_ms); }).set_process(i % processes);
-  }
-  shared.engine.run();
-  // They take turns: between two turns of a process all others have had one. 1000 lines of 8 ns, of which (processes - 1)
-  // working sets of a quarter of the cache have left e^-(processes - 1)/4.
-  const auto fetched = static_cast<std::int64_t>(8e6 * (1.0 - std::exp(-0.25 * (processes - 1))));
-  const Duration refill = 300_ns + Duration::picoseconds(fetched);
-  const auto switches = static_cast<std::int64_t>(shared.scheduler.counters().switches);
-  REQUIRE(switches > 5 * threads);
-  CHECK(shared.elapsed() == 30_ms * threads + refill * (switches - (threads - 1)));
-}
-
-TEST_CASE("nobody refills for longer than it was away", "[scheduler]") {
-  SchedulerParameters parameters = test::free_scheduler("eevdf");
-  const auto [working_set, kin_refill, cache_refill] = GENERATE(
-      table<std::int64_t, Duration, Duration>({{0, 0_us, 50_us}, {64'000, 50_us, 0_us}, {1 << 24, 0_us, 0_us}}));
-  parameters.working_set_bytes = working_set;
-  parameters.kin_refill = kin_refill;
-  parameters.cache_refill = cache_refill;
-  CacheParameters cache;
-  cache.l2_bytes = 256'000;
-  cache.l3_hit = 40_ns;
-  SharedHost shared(1, parameters, 1, {}, cache);
-  std::vector<SimThread*> all;
-  for (int i = 0; i < 2; ++i) {
-    all.push_back(&shared.spawn("t" + std::to_string(i), [](SimThread& self) {
-      for (int turn = 0; turn < 3; ++turn) {
-        compute(self, 1_us);
-        self.yield();
-      }
-    }));
-    all.back()->set_process(i);
-  }
-  shared.engine.run();
-  // Each was away for the other one's microsecond and what that one had refilled for: 1, 2, 3, 4, 5 us, and 5 again, since
-  // the first one has nothing left to compute.
-  CHECK(in(*all[0], Category::context_switch) == 1_us + 3_us + 5_us);
-  CHECK(in(*all[1], Category::context_switch) == 2_us + 4_us + 5_us);
-}
-
-TEST_CASE("who comes to another core brings nothing of its working set along", "[scheduler]") {
-  SchedulerParameters parameters = test::free_scheduler("eevdf");
-  parameters.working_set_bytes = 64 * 1000;
-  parameters.kin_refill = 300_ns;
-  CacheParameters cache;
-  cache.l2_bytes = 256'000;
-  cache.l3_hit = 40_ns;
-  SharedHost shared(2, parameters, 1, {}, cache);
-  // Two of three threads share a core until the other core falls idle and takes one of them.
-  std::vector<SimThread*> all;
-  for (int i = 0; i < 3; ++i) {
-    all.push_back(
-        &shared.spawn("t" + std::to_string(i), [i](SimThread& self) { compute(self, i == 1 ? 10_ms : 40_ms); }));
-    all.back()->set_process(0);
-  }
-  shared.engine.run();
-  REQUIRE(shared.scheduler.counters().migrations == 1);
-  const auto switches = static_cast<std::int64_t>(shared.scheduler.counters().switches);
-  Duration refilled;
-  for (const SimThread* thread : all) {
-    refilled += in(*thread, Category::context_switch);
-  }
-  const Duration all_of_it = 300_ns + 10_us; // 1000 lines of 40 ns, four at once
-  CHECK(refilled >= all_of_it);
-  CHECK(refilled <= all_of_it + 300_ns * switches);
 }
 
 TEST_CASE("the same seed gives the same steps where cores are shared", "[scheduler]") {

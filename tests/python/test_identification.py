@@ -152,13 +152,15 @@ def test_several_machines_identify_nothing(tmp_path: Path) -> None:
 
 def test_every_rule_names_a_parameter_that_exists() -> None:
     schema = json.loads((REPOSITORY / "schemas/profile.schema.json").read_text())
-    for rule in RULES:
-        first, *rest = rule.path.split(".")
+    for path in (path for rule in RULES for path in (rule.path, *rule.costs)):
+        first, *rest = path.split(".")
         if first == "machine":
-            section, name = rest
-            assert name in schema["properties"][section]["properties"], rule.path
+            known = schema
+            for name in rest:
+                assert name in known["properties"], path
+                known = known["properties"][name]
         else:
-            assert (first, *rest) in {("fabric", "latency"), ("fabric", "bandwidth")}, rule.path
+            assert (first, *rest) in {("fabric", "latency"), ("fabric", "bandwidth")}, path
 
 
 def curves(tmp_path: Path) -> list[Dataset]:

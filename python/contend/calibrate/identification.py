@@ -141,7 +141,7 @@ RULES: tuple[Rule, ...] = (
          "half of an MPI_Irecv that finds nothing, without its three atomics, the queue and noise",
          costs=_POSTING, scale=0.5, isolates=False),
     Rule("machine.software.request_allocate", "library", _call("irecv", "shm"),
-         "the other half", costs=_POSTING, scale=0.5, isolates=False),
+         "the other half of what receive_call is half of", costs=_POSTING, scale=0.5, isolates=False),
     Rule("machine.software.send_call", "library", _call("isend", "shm", message_size=0),
          "MPI_Isend of 0 bytes over shared memory, without its three atomics, the writing of the message and noise",
          costs={"machine.cache.atomic_hit": 3, "machine.shared_memory.box_write": 1, "machine.noise": 1},
