@@ -3,9 +3,8 @@
 import csv
 import json
 import math
-import time
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -13,9 +12,11 @@ import contend
 from contend.cli import main
 from contend.explanation import explain
 from contend.scenario import Point
-from contend.speedups import changes, choose_effort
+from contend.speedups import Findings, changes, choose_effort, find_speedups
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from fakes import FakeCore
 
 Capture = pytest.CaptureFixture[str]
@@ -128,10 +129,24 @@ class TestTheRealCore:
         assert entry.removed is None
         assert entry.halved is not None
 
-    def test_a_short_budget_gives_shorter_runs_and_says_so(self) -> None:
+    def test_a_short_budget_gives_shorter_runs_and_says_so(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        def at_a_second_a_run(  # whatever the machine needs for one
+            point: Point,
+            measure: str,
+            rates: "Sequence[float]",
+            run_s: float,
+            *,
+            jobs: int,
+            budget_s: float,
+            **others: Any,
+        ) -> Findings:
+            assert run_s > 0
+            return find_speedups(point, measure, rates, 1.0, jobs=jobs, budget_s=budget_s, **others)
+
+        monkeypatch.setattr("contend.explanation.find_speedups", at_a_second_a_run)
         resolved = contend.resolve(BASE, {**SMALL, "run.replications": 6, "workload.iterations": 40})
         point = resolved.points[0]
-        whole_s = 6 * sum(len(pair) for _, pair in changes(point)) * _run_s(point)
+        whole_s = 6.0 * sum(len(pair) for _, pair in changes(point))
         explanation = explain(resolved, point, jobs=1, budget_s=whole_s / 8)
         effort = explanation.effort
         assert effort is not None
@@ -200,14 +215,6 @@ class TestTheRealCore:
         calls[:] = [0.0] * 29  # at once
         with pytest.raises(contend.InterruptedRunError, match="nothing was explained"):
             contend.explain(contend.load(BASE).with_(long), jobs=1)
-
-
-def _run_s(point: Point) -> float:
-    """How long a replication takes."""
-    begin = time.perf_counter()
-    for _ in range(3):
-        point.compiled.run(0)
-    return (time.perf_counter() - begin) / 3
 
 
 def _point(replications: int, iterations: int | None) -> Point:
