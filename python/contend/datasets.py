@@ -87,7 +87,7 @@ class MeasuredPoint:
 
 @dataclass(frozen=True)
 class Dataset:
-    """One measured dataset."""
+    """One measured dataset. `program`: what measured it, where that is known."""
 
     name: str
     path: Path
@@ -98,6 +98,7 @@ class Dataset:
     transport: str
     workload: JsonObject
     points: tuple[MeasuredPoint, ...]
+    program: str = ""
 
     @property
     def library_key(self) -> str:
@@ -173,7 +174,13 @@ def read_dataset(path: Path) -> Dataset:
         transport=_get(path, document, "transport", str),
         workload=_get(path, document, "workload", dict),
         points=tuple(_point(path, f"/points/{index}", point) for index, point in enumerate(points)),
+        program=_program(document),
     )
+
+
+def _program(document: JsonObject) -> str:
+    benchmark = document.get("benchmark")
+    return str(benchmark.get("program", "")) if isinstance(benchmark, dict) else ""
 
 
 def _get(path: Path, document: JsonObject, key: str, kind: type, where: str = "") -> Any:  # noqa: ANN401

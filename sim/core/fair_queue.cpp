@@ -195,7 +195,11 @@ public:
       return best() == &woken;
     }
     const bool soon = woken.slept <= parameters_.short_sleep || (lazy() && woken.woken_here);
-    if (!soon || woken.vruntime > average()) {
+    const std::int64_t mean = average();
+    // wakeup_preempt_fair(): who has had less than its share is protected; at the average it is not, because it has gone on since
+    // the woken one was placed there.
+    const bool is_protected = lazy() && protected_now() && current_->vruntime < mean;
+    if (!soon || woken.vruntime > mean || is_protected) {
       return lazy() && best() == &woken;
     }
     favoured_ = &woken;

@@ -30,6 +30,9 @@ Section progress_fields() {
   s.field("lock", &P::lock, lock_kind, "lock of the engine itself");
   s.field("threads_in_progress", &P::threads_in_progress, CountRule{0, 4096},
           "engines ownership and concurrent: waiting threads that may poll at a time; 0: one, all");
+  s.field("lenient_limit", &P::lenient_limit, FlagRule{},
+          "engines ownership and concurrent: a thread counts against the limit only while it polls, so that others go "
+          "past one that has been promoted and still has to wake up (Open MPI 5)");
   s.field("yield_when_idle", &P::yield_when_idle, FlagRule{},
           "a thread whose turn finds nothing calls sched_yield(); matters only where threads share cores");
   s.field("yield_every_turn", &P::yield_every_turn, FlagRule{},

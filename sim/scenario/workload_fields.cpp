@@ -32,6 +32,10 @@ Section multirate_fields() {
       "pairs share (as in the published benchmark), where threads of a process take each other's");
   s.field("allow_overtaking", &P::allow_overtaking, FlagRule{}, "messages need not match in the order sent");
   s.field("any_tag", &P::any_tag, FlagRule{}, "receives accept any tag");
+  s.field("timing", &P::timing, ChoiceRule{{"all", "slowest-process"}},
+          "the time that counts: from when the last thread begins the timed iterations to when the last one ends; or, "
+          "after all have met, the longest that a process takes from its own start, as in programs that reduce their "
+          "processes' times (contend-multirate)");
   return s.finish();
 }
 

@@ -25,6 +25,7 @@ std::uint64_t Multirate::planned_operations() const {
 void Multirate::start(World& world) {
   world_communicator_ = world.create_communicator(parameters_.allow_overtaking);
   create_communicators(world);
+  clocks_.assign(times_each_process() ? static_cast<std::size_t>(world.size()) : 1, {});
   for (int rank = 0; rank < world.size(); ++rank) {
     barriers_.push_back(std::make_unique<ThreadBarrier>(world.engine(), world.process(rank).host(),
                                                         threads_per_rank(role_of_rank(rank)),
@@ -47,14 +48,40 @@ void Multirate::start(World& world) {
   }
 }
 
-void Multirate::note_progress(SimThread& self, int iteration) {
-  if (iteration == parameters_.warmup_iterations) {
-    self.reset_times();
-    timed_start_ = std::max(timed_start_, self.now());
-  } else if (iteration == iterations()) {
-    ++finished_;
-    timed_end_ = std::max(timed_end_, self.now());
+void Multirate::meet_all(SimThread& self, const Entity& entity) const {
+  entity.barrier->wait(self);
+  if (entity.leads()) {
+    entity.process->barrier(self, world_communicator());
   }
+  entity.barrier->wait(self);
+}
+
+bool Multirate::meets_before_timing() const {
+  return times_each_process() || (parameters_.pattern == "pairwise" && !parameters_.barrier_every_iteration);
+}
+
+Multirate::Clock& Multirate::clock_of(const Entity& entity) {
+  return clocks_[times_each_process() ? static_cast<std::size_t>(entity.rank) : 0];
+}
+
+void Multirate::begin_iteration(SimThread& self, const Entity& entity, int iteration) {
+  if (iteration != parameters_.warmup_iterations) {
+    return;
+  }
+  if (meets_before_timing()) {
+    meet_all(self, entity);
+  }
+  self.reset_times();
+  if (entity.leads() || !times_each_process()) {
+    Clock& clock = clock_of(entity);
+    clock.start = std::max(clock.start, self.now());
+  }
+}
+
+void Multirate::end_iterations(SimThread& self, const Entity& entity) {
+  ++finished_;
+  Clock& clock = clock_of(entity);
+  clock.end = std::max(clock.end, self.now());
 }
 
 WorkloadResult Multirate::result(const World& world) const {
@@ -72,7 +99,9 @@ WorkloadResult Multirate::result(const World& world) const {
   WorkloadResult result;
   result.operations = messages_per_iteration() * parameters_.iterations;
   result.bytes = result.operations * parameters_.message_size_bytes;
-  result.elapsed = timed_end_ - timed_start_;
+  for (const Clock& clock : clocks_) {
+    result.elapsed = std::max(result.elapsed, clock.end - clock.start);
+  }
   for (std::size_t role = 0; role < 2; ++role) {
     result.threads[role] = static_cast<int>(threads_of_role_[role].size());
     for (const SimThread* thread : threads_of_role_[role]) {

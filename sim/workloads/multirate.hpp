@@ -56,18 +56,29 @@ protected:
   /// Creates the communicators besides the one of all ranks.
   virtual void create_communicators(World& world) = 0;
   virtual void run(SimThread& self, const Entity& entity) = 0;
-  /// Call at the start of every iteration and after the last one: the timed part begins when the last thread enters it,
-  /// and ends when the last thread leaves its last iteration.
-  void note_progress(SimThread& self, int iteration);
+  /// All threads of the process, then all processes; nobody goes on before everybody is there.
+  void meet_all(SimThread& self, const Entity& entity) const;
+  /// Call at the start of every iteration: the clocks start with the timed ones, if need be after all have met.
+  void begin_iteration(SimThread& self, const Entity& entity, int iteration);
+  /// Call after the last iteration: the clocks stop.
+  void end_iterations(SimThread& self, const Entity& entity);
 
 private:
+  /// A clock starts when the last of those it waits for begins, and stops when the last one ends.
+  struct Clock {
+    TimePoint start;
+    TimePoint end;
+  };
+  [[nodiscard]] bool times_each_process() const { return parameters_.timing == "slowest-process"; }
+  [[nodiscard]] bool meets_before_timing() const;
+  [[nodiscard]] Clock& clock_of(const Entity& entity);
+
   MultirateParameters parameters_;
   std::vector<std::unique_ptr<ThreadBarrier>> barriers_;   ///< by rank
   std::array<std::vector<SimThread*>, 2> threads_of_role_; ///< by role
   int world_communicator_ = 0;
   int finished_ = 0;
-  TimePoint timed_start_;
-  TimePoint timed_end_;
+  std::vector<Clock> clocks_; ///< by rank, or one for all
 };
 
 } // namespace contend

@@ -50,7 +50,7 @@ void MultirateAllToAll::run_sender(SimThread& self, const Entity& entity) {
   std::vector<Request*> requests;
   requests.reserve(static_cast<std::size_t>(parameters().receivers) * static_cast<std::size_t>(parameters().window));
   for (int iteration = 0; iteration < iterations(); ++iteration) {
-    note_progress(self, iteration);
+    begin_iteration(self, entity, iteration);
     if (entity.number == 0) { // for all senders: every receiving process has posted its receives
       for (int rank = 0; rank < ranks(Role::receiver); ++rank) {
         process.recv(self, world_communicator(), first_receiver + rank, ready, 1);
@@ -73,7 +73,7 @@ void MultirateAllToAll::run_sender(SimThread& self, const Entity& entity) {
     }
     meet(self, entity);
   }
-  note_progress(self, iterations());
+  end_iterations(self, entity);
 }
 
 void MultirateAllToAll::run_receiver(SimThread& self, const Entity& entity) {
@@ -81,7 +81,7 @@ void MultirateAllToAll::run_receiver(SimThread& self, const Entity& entity) {
   std::vector<Request*> requests;
   requests.reserve(static_cast<std::size_t>(parameters().senders) * static_cast<std::size_t>(parameters().window));
   for (int iteration = 0; iteration < iterations(); ++iteration) {
-    note_progress(self, iteration);
+    begin_iteration(self, entity, iteration);
     requests.clear();
     for (int sender = 0; sender < parameters().senders; ++sender) {
       for (int k = 0; k < parameters().window; ++k) {
@@ -102,7 +102,7 @@ void MultirateAllToAll::run_receiver(SimThread& self, const Entity& entity) {
     }
     meet(self, entity);
   }
-  note_progress(self, iterations());
+  end_iterations(self, entity);
 }
 
 } // namespace contend

@@ -16,23 +16,6 @@ void MultiratePairwise::run(SimThread& self, const Entity& entity) {
   entity.role == Role::sender ? run_sender(self, entity, communicator) : run_receiver(self, entity, communicator);
 }
 
-/// All threads of the process, then all processes; nobody goes on before everybody is there.
-void MultiratePairwise::meet(SimThread& self, const Entity& entity) const {
-  entity.barrier->wait(self);
-  if (entity.leads()) {
-    entity.process->barrier(self, world_communicator());
-  }
-  entity.barrier->wait(self);
-}
-
-/// The timed part has a common start in any case.
-void MultiratePairwise::begin_iteration(SimThread& self, const Entity& entity, int iteration) {
-  if (!parameters().barrier_every_iteration && iteration == parameters().warmup_iterations) {
-    meet(self, entity);
-  }
-  note_progress(self, iteration);
-}
-
 void MultiratePairwise::run_sender(SimThread& self, const Entity& entity, int communicator) {
   Process& process = *entity.process;
   const int peer = rank_of(Role::receiver, entity.number);
@@ -43,7 +26,7 @@ void MultiratePairwise::run_sender(SimThread& self, const Entity& entity, int co
   for (int iteration = 0; iteration < iterations(); ++iteration) {
     begin_iteration(self, entity, iteration);
     if (parameters().barrier_every_iteration) {
-      meet(self, entity);
+      meet_all(self, entity);
     }
     process.recv(self, words, peer, ready_tag, 1);
     for (int k = 0; k < parameters().window; ++k) {
@@ -53,7 +36,7 @@ void MultiratePairwise::run_sender(SimThread& self, const Entity& entity, int co
     process.waitall(self, requests);
     process.recv(self, words, peer, acknowledgement, 1);
   }
-  note_progress(self, iterations());
+  end_iterations(self, entity);
 }
 
 void MultiratePairwise::run_receiver(SimThread& self, const Entity& entity, int communicator) {
@@ -70,13 +53,13 @@ void MultiratePairwise::run_receiver(SimThread& self, const Entity& entity, int 
           process.irecv(self, communicator, peer, parameters().any_tag ? any_tag : k, parameters().message_size_bytes);
     }
     if (parameters().barrier_every_iteration) {
-      meet(self, entity);
+      meet_all(self, entity);
     }
     process.send(self, words, peer, ready_tag, 1);
     process.waitall(self, requests);
     process.send(self, words, peer, acknowledgement, 1);
   }
-  note_progress(self, iterations());
+  end_iterations(self, entity);
 }
 
 } // namespace contend

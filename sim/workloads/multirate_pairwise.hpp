@@ -18,12 +18,10 @@ private:
   void run(SimThread& self, const Entity& entity) override;
   void run_sender(SimThread& self, const Entity& entity, int communicator);
   void run_receiver(SimThread& self, const Entity& entity, int communicator);
-  void begin_iteration(SimThread& self, const Entity& entity, int iteration);
   /// Where the ready words and acknowledgements of a pair travel whose data takes `data`.
   [[nodiscard]] int handshake_communicator(int data) const {
     return parameters().handshake == "world" ? world_communicator() : data;
   }
-  void meet(SimThread& self, const Entity& entity) const;
 
   std::vector<int> communicators_; ///< by pair
 };

@@ -32,6 +32,10 @@ struct MultirateParameters {
   std::string handshake = "pair";
   bool allow_overtaking = false;
   bool any_tag = false;
+  /// Whose clock times the timed part. all: one for all, from the last thread's start to the last one's end. slowest-process: all
+  /// meet, then each process has its own, from when its first thread goes on to its last thread's end, and the longest time counts,
+  /// as in programs that reduce their processes' times.
+  std::string timing = "all";
 };
 
 /// RMA-MT (Sandia and Los Alamos): the threads of one process put into or get from another one, and synchronise.

@@ -126,6 +126,29 @@ TEST_CASE("eevdf: the running thread is protected until its slice is over", "[sc
   CHECK(queue->preempts(sleeper));
 }
 
+TEST_CASE("eevdf, lazily: who has had less than its share keeps its core from threads that it wakes",
+          "[scheduler][queue]") {
+  SchedulerParameters parameters = test::free_scheduler("eevdf");
+  parameters.preemption = "lazy";
+  parameters.short_sleep = 1_ms;
+  const bool owed = GENERATE(true, false);
+  const auto queue = make_fair_queue(parameters);
+  FairEntity waker;
+  FairEntity other;
+  FairEntity sleeper;
+  sleeper.woken_here = true;
+  sleeper.slept = 5_ms;
+  queue->add(waker, Arrival::started);
+  queue->add(other, Arrival::started);
+  queue->run(other);
+  queue->account(2_ms); // twice its share
+  queue->stop();
+  queue->run(waker);
+  queue->account(owed ? 1_ms : 2_ms); // half of that, or as much
+  queue->add(sleeper, Arrival::woken);
+  CHECK(queue->preempts(sleeper) == !owed);
+}
+
 TEST_CASE("eevdf: sleeping neither wins nor loses time that was owed", "[scheduler][queue]") {
   const auto queue = make_fair_queue(test::free_scheduler("eevdf"));
   FairEntity hog;

@@ -98,6 +98,30 @@ TEST_CASE("every progress engine ends on one shared core", "[mpi][scheduler]") {
   }
 }
 
+TEST_CASE("with processes that spin for each other, each takes longer than all do from the last one's start",
+          "[mpi][scheduler][multirate]") {
+  PointConfig point = shared_point();
+  point.workload.multirate.mode = "process";
+  point.workload.multirate.pairs = 4;
+  point.workload.multirate.iterations = 1;
+  point.library.thread_level = "single";
+  point.library.barrier = "release-gather";
+  point.placement.hosts = 1;
+  const bool shared = GENERATE(true, false);
+  if (!shared) {
+    point.placement = {};
+    point.placement.hosts = 1;
+  }
+  const Duration together = simulate(point, {}).workload.elapsed;
+  point.workload.multirate.timing = "slowest-process";
+  const Duration slowest = simulate(point, {}).workload.elapsed;
+  const double ratio = slowest.in_seconds() / together.in_seconds();
+  CAPTURE(shared, ratio);
+  // On shared cores they leave the meeting one after the other, some slices apart.
+  CHECK((ratio > 1.2) == shared);
+  CHECK(ratio > 0.8);
+}
+
 TEST_CASE("every workload runs on shared cores", "[mpi][scheduler]") {
   for (const std::string& kind : workload_registry().names()) {
     PointConfig point = shared_point();

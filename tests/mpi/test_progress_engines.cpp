@@ -198,6 +198,9 @@ TEST_CASE("the limit on threads in progress holds and is used", "[mpi][progress]
       CAPTURE(engine, limit);
       const Bench bench(design_of(engine, limit), 8, 3, 0);
       CHECK(bench.source.most_inside == limit);
+      ProgressDesign lenient = design_of(engine, limit);
+      lenient.lenient_limit = true;
+      CHECK(Bench(lenient, 8, 3, 0).source.most_inside >= limit);
     }
   }
   CHECK(Bench(design_of("ownership"), 8, 3, 0).source.most_inside == 1);

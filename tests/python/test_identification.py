@@ -245,6 +245,33 @@ def test_options_and_cases_change_layers(tmp_path: Path) -> None:
     assert scenario_layers(with_spc, found, found.points[1])["library"]["thread_level"] == "single"
 
 
+def test_a_case_can_be_one_of_a_library(tmp_path: Path) -> None:
+    lenient = {"library": {"progress": {"lenient_limit": True}}}
+    point = {"parameters": {"pairs": 1}, "message_rate": metric(5.0)}
+    found = read_dataset(write(tmp_path, dataset("a", {"kind": "multirate"}, [point])))
+    for name, applies in (("alib", True), ("alib-5", False)):
+        used = mapping(cases=[{"when": {"library": name}, "layers": lenient}])
+        layers = scenario_layers(used, found, found.points[0])
+        assert ("progress" in layers["library"]) == applies
+
+
+@pytest.mark.parametrize(
+    ("benchmark", "kind", "timing"),
+    [
+        ({"program": "contend-multirate"}, "multirate", "slowest-process"),
+        ({"program": "contend-rma"}, "rma-mt", None),
+        ({"program": "Multirate"}, "multirate", None),
+        ("contend-multirate", "multirate", None),  # not what the format says: nothing is known
+    ],
+)
+def test_a_repetition_is_timed_as_the_program_times_it(
+    benchmark: object, kind: str, timing: str | None, tmp_path: Path
+) -> None:
+    point = {"parameters": {"pairs": 1}, "message_rate": metric(5.0)}
+    found = read_dataset(write(tmp_path, dataset("a", {"kind": kind}, [point], benchmark=benchmark)))
+    assert scenario_layers(mapping(), found, found.points[0])["workload"].get("timing") == timing
+
+
 def test_an_option_with_a_value_that_nobody_translated_is_refused(tmp_path: Path) -> None:
     used = mapping(options={"dedicated": {"path": "library.instances.assignment", "values": {"true": "dedicated"}}})
     point = {"parameters": {"pairs": 1, "options.dedicated": False}, "message_rate": metric(5.0)}

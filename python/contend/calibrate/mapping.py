@@ -52,7 +52,7 @@ class Option(_Strict):
 
 
 class Case(_Strict):
-    """Layers that apply when workload and options have these values."""
+    """Layers that apply when workload, options and "library" (the short name) have these values."""
 
     when: dict[str, str | int | float | bool]
     layers: dict[str, dict[str, Any]]
@@ -164,6 +164,8 @@ def get_path(document: JsonObject, path: str) -> Any:  # noqa: ANN401 - any JSON
 # Keys of a measured workload that say how it was run, not what it was; and axes of library options.
 _NOT_OF_A_SCENARIO = {"seconds", "bind", "target_seconds", "repetitions", "spread"}
 _OPTIONS = "options."
+# How programs time a repetition, where that is not what a scenario has unless told: part of the workload.
+_TIMING = {"contend-multirate": "slowest-process"}
 
 
 def scenario_layers(
@@ -181,6 +183,8 @@ def scenario_layers(
         InputError: An option of the library is not in the mapping.
     """
     workload: dict[str, Any] = {key: value for key, value in dataset.workload.items() if key not in _NOT_OF_A_SCENARIO}
+    if dataset.kind == "multirate" and dataset.program in _TIMING:
+        workload.setdefault("timing", _TIMING[dataset.program])
     options: dict[str, Scalar] = dict(dataset.library.get("options") or {})
     for key, value in point.parameters.items():
         name = key.removeprefix(_OPTIONS)
@@ -190,8 +194,9 @@ def scenario_layers(
             workload[name.removeprefix("workload.")] = value
     document: JsonObject = {}
     _merge(document, {str(section): layer for section, layer in mapping.layers.items()})
+    known = workload | options | {"library": dataset.library_key}
     for case in mapping.cases:
-        if all(_same((workload | options).get(key), value) for key, value in case.when.items()):
+        if all(_same(known.get(key), value) for key, value in case.when.items()):
             _merge(document, case.layers)
     for name, value in options.items():
         _apply_option(mapping, document, name, value)

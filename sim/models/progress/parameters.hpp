@@ -8,6 +8,8 @@ struct ProgressDesign {
   std::string engine = "ownership";   ///< key in the progress registry
   std::string lock = "pthread-mutex"; ///< lock kind of the engine's own lock
   int threads_in_progress = 0;        ///< waiting threads that may poll at a time; 0: the engine's own rule
+  /// A thread counts against that limit only while it polls, see WaitRing.
+  bool lenient_limit = false;
   /// A thread whose turn found nothing lets others have its core (mpi_yield_when_idle of Open MPI).
   bool yield_when_idle = false;
   /// So does one whose turn found something (MPICH's ch4: MPID_Progress_wait is a turn and a yield).

@@ -3,6 +3,7 @@
 
 #include "core/cache_line.hpp"
 #include "core/futex.hpp"
+#include "models/waiting/sync_guard.hpp"
 
 #include <string>
 #include <string_view>
@@ -16,7 +17,8 @@ class Notification;
 struct SyncObject {
   /// `thread`: id of the one that waits with it.
   SyncObject(Engine& engine, const Host& host, std::string_view name, int thread = -1)
-      : waiter(thread), line(engine, host, name), condition(engine, host, std::string(name) + "/condition") {}
+      : waiter(thread), line(engine, host, name), condition(engine, host, std::string(name) + "/condition"),
+        guard(engine, host, std::string(name)) {}
 
   /// The waiter looks how far its requests are; `pending` is what it saw.
   void look(SimThread& self, Category category);
@@ -31,6 +33,7 @@ struct SyncObject {
   Notification* notification = nullptr; ///< how the waiter learns of completions; none: by the counter
   CacheLine line;                       ///< where `pending` lives
   Futex condition;
+  SyncGuard guard; ///< of those who sleep with a mutex
   // Of a waiter that reads the flags of its requests:
   int requests = 0;    ///< how many
   int core = 0;        ///< where it reads them

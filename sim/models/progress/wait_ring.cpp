@@ -7,21 +7,31 @@ namespace contend {
 
 WaitRing::WaitRing(const ProgressParts& parts, int limit)
     : source_(parts.source), idling_(parts.idling != nullptr ? *parts.idling : sleep_), limit_(limit),
-      lock_(parts.make_lock(std::string(parts.name) + "/wait ring")) {}
+      lenient_(parts.design.lenient_limit), lock_(parts.make_lock(std::string(parts.name) + "/wait ring")) {}
 
 void WaitRing::enter(SimThread& self, SyncObject& sync) {
   sync.promoted = false;
   lock_->lock(self);
   ring_.push_back(&sync);
-  const bool may_progress = ring_.front() == &sync || in_progress_ < limit_;
-  if (may_progress) {
-    sync.promoted = true;
-    join();
+  if (ring_.front() == &sync || (!lenient_ && in_progress_ < limit_)) {
+    promote(sync);
   }
   lock_->unlock(self);
 
   while (sync.idles()) {
-    idling_.idle(self, sync);
+    if (lenient_ && in_progress_ < limit_) {
+      promote(sync);
+    } else {
+      idling_.idle(self, sync);
+    }
+  }
+}
+
+/// The thread of `sync` may poll. A strict limit counts it from now on, whether it runs or sleeps.
+void WaitRing::promote(SyncObject& sync) {
+  sync.promoted = true;
+  if (!lenient_) {
+    join();
   }
 }
 
@@ -31,15 +41,29 @@ void WaitRing::join() {
   }
 }
 
+/// A lenient limit counts who polls.
+void WaitRing::count_in(SimThread& self) {
+  if (lenient_) {
+    self.settle();
+    join();
+  }
+}
+
+void WaitRing::count_out(SimThread& self) {
+  if (lenient_) {
+    self.settle();
+    --in_progress_;
+  }
+}
+
 void WaitRing::leave(SimThread& self, SyncObject& sync) {
   lock_->lock(self);
   const bool was_head = ring_.front() == &sync;
   ring_.erase(std::find(ring_.begin(), ring_.end(), &sync));
-  in_progress_ -= sync.promoted ? 1 : 0;
+  in_progress_ -= sync.promoted && !lenient_ ? 1 : 0;
   SyncObject* const head = was_head && !ring_.empty() ? ring_.front() : nullptr;
   if (head != nullptr && !head->promoted) {
-    head->promoted = true;
-    join();
+    promote(*head);
     idling_.wake(self, *head, Category::lock_wait, true);
   }
   lock_->unlock(self);

@@ -8,9 +8,10 @@
 //     threads_in_progress++; while pending > 0: one turn of progress; threads_in_progress--
 //     unlink sync; if I was the head: wake the new head
 //
-// As there, a place that becomes free wakes nobody but the new head. The number is tested and changed with the ring locked,
-// so that the limit always holds (Open MPI tests before it adds, and may be over the limit for a moment); a head that is
-// woken takes the place of the one that has left.
+// As there, a place that becomes free wakes nobody but the new head. Who has the place of a head that has left until the new one
+// runs? Open MPI counts threads that poll, so whoever comes by in that time polls as well, and goes on when the head does:
+// the limit is lenient. Where cores are shared that time is long, and polling threads soon are many. A strict limit counts the
+// new head from when it is promoted; with a limit of one that is Open MPI 4, where nobody polls but the head.
 #pragma once
 
 #include "models/progress/progress_engine.hpp"
@@ -25,21 +26,16 @@ class WaitRing {
 public:
   static constexpr int no_limit = std::numeric_limits<int>::max();
 
-  /// `limit`: threads that may make progress at a time, at least 1.
+  /// `limit`: threads that may make progress at a time, at least 1; parts.design says how strictly.
   WaitRing(const ProgressParts& parts, int limit);
 
   /// Returns when sync.pending is 0 or less; calls turns(self, sync) when this thread may make progress, which returns then.
   template <typename Turns>
   void wait(SimThread& self, SyncObject& sync, Turns turns) {
-    if (sync.pending <= 0) {
-      return;
-    }
-    enter(self, sync);
     if (sync.pending > 0) {
-      turns();
-      source_.stop(self);
+      wait_in_ring(self, sync, turns);
     }
-    leave(self, sync);
+    idling_.leave(self, sync);
   }
   /// sync.pending has become 0: its thread need not idle any more.
   void completed(SimThread& self, SyncObject& sync);
@@ -48,14 +44,29 @@ public:
   [[nodiscard]] int in_progress() const { return in_progress_; }
 
 private:
+  template <typename Turns>
+  void wait_in_ring(SimThread& self, SyncObject& sync, Turns turns) {
+    enter(self, sync);
+    if (sync.pending > 0) {
+      count_in(self);
+      turns();
+      source_.stop(self);
+      count_out(self);
+    }
+    leave(self, sync);
+  }
   void enter(SimThread& self, SyncObject& sync);
   void leave(SimThread& self, SyncObject& sync);
+  void promote(SyncObject& sync);
   void join();
+  void count_in(SimThread& self);
+  void count_out(SimThread& self);
 
   ProgressSource& source_;
   SleepIdling sleep_;
   Idling& idling_;
   int limit_;
+  bool lenient_;
   int in_progress_ = 0;
   std::unique_ptr<Lock> lock_;
   std::deque<SyncObject*> ring_; ///< waiting threads, the head first

@@ -23,6 +23,8 @@ public:
   /// sync.idles() has become false: its thread goes on. `told`: by a write of its own, for which `self` has to pay;
   /// else by the line of the counter, which `self` has just written.
   virtual void wake(SimThread& self, SyncObject& sync, Category category, bool told) = 0;
+  /// The thread of `sync` has nothing left to wait for, and is done with it.
+  virtual void leave(SimThread& /*self*/, SyncObject& /*sync*/) {}
 };
 
 struct IdlingParts {

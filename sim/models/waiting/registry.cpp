@@ -1,5 +1,6 @@
 #include "models/waiting/counter_notification.hpp"
 #include "models/waiting/flag_notification.hpp"
+#include "models/waiting/guarded_sleep_idling.hpp"
 #include "models/waiting/sleep_idling.hpp"
 #include "models/waiting/spin_idling.hpp"
 #include "models/waiting/steal_idling.hpp"
@@ -30,6 +31,7 @@ Registry<NotificationFactory>& notification_registry() {
 
 Registry<IdlingFactory>& idling_registry() {
   static Registry<IdlingFactory> registry{
+      {"guarded-sleep", make_idling<GuardedSleepIdling>},
       {"sleep", make_idling<SleepIdling>},
       {"spin", make_idling<SpinIdling>},
       {"steal", make_idling<StealIdling>},
