@@ -34,7 +34,7 @@ public:
   [[nodiscard]] bool idles(const SyncObject& sync) const override { return sync.guard.idles; }
   void wake(SimThread& self, SyncObject& sync, Category category, bool told) override {
     SyncGuard& guard = sync.guard;
-    guard.signalling = !told;
+    guard.signalling = guard.signalling || !told; // a promotion does not end what a completion has begun
     guard.mutex.lock(self, category);
     guard.condition.notify_one(self, category);
     guard.mutex.unlock(self, category);
