@@ -92,7 +92,8 @@ struct SchedulerParameters {
   /// 6.13 on, CONFIG_PREEMPT_LAZY): it takes the core if the running thread has had more than its share, or its slice and a later
   /// deadline, but only when that thread returns from the kernel: the waker itself from the call that wakes, another one
   /// from its next system call or timer interrupt. Who slept no longer than short_sleep interrupts at once, and who wakes up on
-  /// its waker's core takes it if it has had no more than its share itself.
+  /// its waker's core takes it if it has had no more than its share itself. From neither is a thread's slice taken that has had
+  /// less than its own share.
   std::string preemption = "immediate";
   Duration tick{};      ///< slices end at timer interrupts, one in so much time; zero: exactly
   Duration tick_cost{}; ///< what a timer interrupt takes from the thread that runs
