@@ -16,7 +16,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from contend.accuracy.predict import Predicted, median_sample
-from contend.calibrate.mapping import find_mapping, get_path, load_mappings, scenario_layers, scoped_entries, set_path
+from contend.calibrate.mapping import (
+    STEPS_OF_MEASURED,
+    find_mapping,
+    get_path,
+    load_mappings,
+    scenario_layers,
+    scoped_entries,
+    set_path,
+)
 from contend.calibrate.split import FITTED_KINDS, was_fitted
 from contend.catalogs import CALIBRATION, PROFILES
 from contend.datasets import read_dataset
@@ -253,7 +261,7 @@ class Configuration:
         documents = [self._system(point, self.profile.reference(beside)) for point in self.points]
         common, sweep = _swept(documents, self._value)
         head: JsonObject = {"schema_version": 1, "name": self.name, "description": self._description()}
-        run = {"run": {"seed": 1, "replications": _REPLICATIONS}}
+        run = {"run": {"seed": 1, "replications": _REPLICATIONS, "steps_per_operation": STEPS_OF_MEASURED}}
         return head | common | run | ({"sweep": sweep} if sweep else {})
 
     def resolve(self, overrides: Sequence[tuple[str, str]] = ()) -> ResolvedScenario:

@@ -13,7 +13,7 @@ from calibrating import MACHINE, dataset, mapping, metric, rates, write
 from contend.accuracy.predict import median_sample, predict
 from contend.axes import curves, x_axis
 from contend.calibrate.evaluations import Evaluator
-from contend.calibrate.mapping import load_mappings
+from contend.calibrate.mapping import STEPS_OF_MEASURED, load_mappings
 from contend.calibrate.problem import Builder
 from contend.catalogs import PROFILES
 from contend.cli import main
@@ -143,7 +143,9 @@ class _Builder(Builder):
     """Simulations as long as the configuration's."""
 
     def __init__(self, found: Configuration) -> None:
-        super().__init__(found.profile.document, [found.mapping], messages=1)
+        super().__init__(
+            found.profile.document, [found.mapping], messages=1, steps_per_operation=STEPS_OF_MEASURED
+        )  # fmt: skip
         self._found = found
 
     def longest(self, dataset: Dataset, point: MeasuredPoint) -> int:

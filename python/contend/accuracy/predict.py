@@ -26,7 +26,7 @@ from scipy.stats import qmc
 from contend.accuracy.names import design_of
 from contend.calibrate.evaluations import Task
 from contend.calibrate.likelihood import DEGREES_OF_FREEDOM
-from contend.calibrate.mapping import get_path, scope_keys, set_path
+from contend.calibrate.mapping import STEPS_OF_MEASURED, get_path, scope_keys, set_path
 from contend.calibrate.problem import MACHINE, Builder
 from contend.calibrate.split import FITTED_KINDS, THREADS, merged, threads_of, was_fitted
 from contend.catalogs import parameters as parameters_of
@@ -157,7 +157,7 @@ def predict(
     points = [(d, point) for d in datasets if d.kind in FITTED_KINDS for point in d.points]
     if not points:
         raise InputError("none of the datasets is of a workload that can be simulated")
-    builder = Builder(profile, mappings, messages=messages, seed=seed)
+    builder = Builder(profile, mappings, messages=messages, seed=seed, steps_per_operation=STEPS_OF_MEASURED)
     problem = builder.build(points)
     record = profile.get("calibration") or {}
     stored = _stored_draws(record)
