@@ -164,8 +164,8 @@ def get_path(document: JsonObject, path: str) -> Any:  # noqa: ANN401 - any JSON
 # Keys of a measured workload that say how it was run, not what it was; and axes of library options.
 _NOT_OF_A_SCENARIO = {"seconds", "bind", "target_seconds", "repetitions", "spread"}
 _OPTIONS = "options."
-# After how many steps a message a simulation of a measured point has failed, where no search waits for it: sixteen threads
-# that all poll one instance were measured with 2,000 messages a second, and take some 150,000.
+# After how many steps a message a simulation of a measured point has failed, where no search waits for it: sixteen
+# threads that all poll one instance were measured with 2,000 messages a second, and take some 150,000.
 STEPS_OF_MEASURED = 1_000_000
 # How programs time a repetition, where that is not what a scenario has unless told: part of the workload.
 _TIMING = {"contend-multirate": "slowest-process"}
