@@ -9,7 +9,7 @@
 //     unlink sync; if I was the head: wake the new head
 //
 // As there, a place that becomes free wakes nobody but the new head. Who has the place of a head that has left until the new one
-// runs? Open MPI counts threads that poll, so whoever comes by in that time polls as well, and goes on when the head does:
+// runs? Open MPI counts threads that poll, so whoever comes by in that time polls as well, and still does when the head runs:
 // the limit is lenient. Where cores are shared that time is long, and polling threads soon are many. A strict limit counts the
 // new head from when it is promoted; with a limit of one that is Open MPI 4, where nobody polls but the head.
 #pragma once
