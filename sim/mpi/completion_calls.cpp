@@ -151,11 +151,18 @@ SyncObject& Process::sync_for_test(SimThread& self, std::span<Request* const> re
   return sync;
 }
 
+void Process::test_once(SimThread& self, SyncObject& sync) {
+  Poller& poller = poller_of(self);
+  poller.testing = true;
+  progress_->test(self, sync, *this);
+  poller.testing = false;
+}
+
 /// One turn, by a thread that does not wait.
 void Process::make_progress(SimThread& self, SyncObject& sync) {
   self.settle();
   leave_call(self);
-  progress_->test(self, sync, *this);
+  test_once(self, sync);
   stop(self);
   enter_call(self);
 }

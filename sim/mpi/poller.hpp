@@ -23,6 +23,7 @@ struct Poller {
   IdlePoll::Resumption resumption;
   std::size_t polls = 0; ///< of this turn
   int found = 0;         ///< in this turn so far
+  bool testing = false;  ///< the thread is in a call that returns whether its requests are complete or not
 
   /// What comes before the next poll has passed already.
   [[nodiscard]] bool passing() const { return resuming && polls <= resumption.visit; }

@@ -360,7 +360,7 @@ bool Process::get_status(SimThread& self, Request* request) {
   software(self, settings_.software.wait_call);
   self.settle();
   if (request != nullptr && !request->complete) {
-    progress_->test(self, sync_for_test(self, {&request, 1}), *this);
+    test_once(self, sync_for_test(self, {&request, 1}));
     self.settle();
     stop(self);
   }
@@ -373,6 +373,8 @@ void Process::poll_until(SimThread& self, const std::function<bool()>& done) {
     end_rests(); // the thread that was alone has company
   }
   software(self, settings_.software.wait_call);
+  Poller& poller = poller_of(self);
+  poller.testing = true;
   bool idle = false;
   for (self.settle(); !done(); self.settle()) {
     const bool alone = polling_requests_ == 1;
@@ -382,6 +384,7 @@ void Process::poll_until(SimThread& self, const std::function<bool()>& done) {
     }
     idle = progress(self, alone ? Noise::never : Noise::always) == 0;
   }
+  poller.testing = false;
   stop(self);
   --polling_requests_;
 }

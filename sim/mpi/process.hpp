@@ -284,6 +284,7 @@ private:
   std::vector<int> take_complete(SimThread& self, std::span<Request*> requests, std::size_t most);
   SyncObject& sync_for_test(SimThread& self, std::span<Request* const> requests);
   void make_progress(SimThread& self, SyncObject& sync);
+  void test_once(SimThread& self, SyncObject& sync);
   void take_completions(SimThread& self, UserSync& sync, std::size_t most, std::vector<UserSync::Completion>& out);
   Request* new_persistent(SimThread& self, Request::Persistent kind, int communicator, int peer, int tag,
                           std::int64_t bytes);

@@ -158,7 +158,7 @@ int Process::end_turn(SimThread& self) {
   }
   TraceScope::close(self);
   const ProgressDesign& design = settings_.library.progress;
-  if (design.yield_every_turn || (design.yield_when_idle && poller.found + found == 0)) {
+  if ((design.yield_every_turn && !poller.testing) || (design.yield_when_idle && poller.found + found == 0)) {
     yield(self);
   }
   return found;

@@ -334,6 +334,31 @@ TEST_CASE("yielding after every turn costs a system call for each batch of messa
   CHECK(waited(false, true) == without + turns * 900_ns);
 }
 
+TEST_CASE("a thread that tests does not yield after every turn, but when idle if told so", "[mpi][waiting]") {
+  const auto tested = [&](bool idle, bool every) {
+    PointConfig point = test::small_point();
+    point.library.progress.engine = "per-target";
+    point.library.progress.yield_when_idle = idle;
+    point.library.progress.yield_every_turn = every;
+    point.machine.waiting.yield = 900_ns;
+    point.machine.noise = {};
+    Program program(2, point);
+    Duration time;
+    program.thread(0, [&](SimThread& self, Process& process) {
+      Request* request = process.irecv(self, program.communicator, 1, 7, 0);
+      const TimePoint begin = self.now();
+      CHECK_FALSE(process.test(self, &request));
+      CHECK_FALSE(process.get_status(self, request));
+      time = self.now() - begin;
+    });
+    program.run();
+    return time;
+  };
+  const Duration without = tested(false, false);
+  CHECK(tested(false, true) == without);
+  CHECK(tested(true, false) == without + 2 * 900_ns);
+}
+
 TEST_CASE("nothing completes while the workload calls over nothing complete", "[mpi][waiting]") {
   for (const std::string call : {"testsome", "testany", "testall", "sync-query", "sync-query-bulk"}) {
     for (const int requests : {1, 64}) {

@@ -12,7 +12,8 @@ struct ProgressDesign {
   bool lenient_limit = false;
   /// A thread whose turn found nothing lets others have its core (mpi_yield_when_idle of Open MPI).
   bool yield_when_idle = false;
-  /// So does one whose turn found something (MPICH's ch4: MPID_Progress_wait is a turn and a yield).
+  /// A thread that waits does so after every turn, one that tests does not (MPICH's ch4: MPID_Progress_wait is a turn and a
+  /// yield, MPI_Test calls MPID_Progress_test).
   bool yield_every_turn = false;
   int queue_slots = 1024; ///< commands that can wait for a progress thread
   int global_every = 256; ///< engines that poll their own targets poll all of them at every n-th turn
