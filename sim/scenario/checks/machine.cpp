@@ -72,6 +72,20 @@ Problem clusters_without_price(const PointConfig& point) {
          ", so a transfer between cores of a cluster must have a price";
 }
 
+Problem retries_without_home(const PointConfig& point) {
+  const CacheParameters& cache = point.machine.cache;
+  if (!cache.conflict_retry || cache.home_order)
+    return {};
+  return "requests are turned back at a line's home, which needs machine.cache.home_order true";
+}
+
+Problem store_buffer_without_home(const PointConfig& point) {
+  const CacheParameters& cache = point.machine.cache;
+  if (!cache.store_buffer || cache.home_order)
+    return {};
+  return "stores leave a store buffer in the order of a line's home, which needs machine.cache.home_order true";
+}
+
 Problem machine_without_transport(const PointConfig& point) {
   const std::string& kind = point.library.transport.kind;
   const bool given = kind == "tcp"             ? point.machine.tcp.given()
@@ -92,6 +106,8 @@ std::span<const Check> machine_checks() {
                                      Check{"library.transport.kind", machine_without_transport},
                                      Check{"machine.topology.cores_per_cluster", clusters_do_not_divide},
                                      Check{"machine.cache.transfer_cluster", clusters_without_price},
+                                     Check{"machine.cache.conflict_retry", retries_without_home},
+                                     Check{"machine.cache.store_buffer", store_buffer_without_home},
                                      Check{"machine.futex.shallow_latency", idle_states_reversed},
                                      Check{"machine.locks.backoff_minimum", backoff_reversed}};
   return checks;
