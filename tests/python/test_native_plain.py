@@ -68,6 +68,7 @@ def test_machine_probes_have_the_documented_parameters(plain: Run) -> None:
         "atomic": {"operation", "state", "threads"},
         "futex_wake": {"from_core", "to_core", "part"},
         "busy_wake": {"from_core", "to_core", "slept_us"},
+        "guarded_wake": {"core", "sleepers"},
         "context_switch": {"core"},
         "socket": {"from_core", "to_core", "part"},
         "turns": {"core", "of", "count", "calls"},

@@ -27,6 +27,7 @@ const std::vector<Probe>& probes() {
                                       {"memcpy", probe_memcpy},
                                       {"thread_create", probe_thread_create},
                                       {"busy_wake", probe_busy_wake},
+                                      {"guarded_wake", probe_guarded_wake},
                                       {"socket", probe_socket},
                                       {"turns", probe_turns}};
   return all;

@@ -37,6 +37,7 @@ void probe_cache_line(ProbeContext& context);
 void probe_clock(ProbeContext& context);
 void probe_context_switch(ProbeContext& context);
 void probe_futex_wake(ProbeContext& context);
+void probe_guarded_wake(ProbeContext& context);
 void probe_memcpy(ProbeContext& context);
 void probe_socket(ProbeContext& context);
 void probe_thread_create(ProbeContext& context);
