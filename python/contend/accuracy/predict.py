@@ -34,7 +34,7 @@ from contend.errors import InputError
 from contend.prices import exact_price, parse_price
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from contend.calibrate.evaluations import Evaluator
     from contend.calibrate.mapping import Mapping
@@ -139,6 +139,7 @@ def predict(
     messages: int,
     draws: int = 16,
     seed: int = 1,
+    announce: Callable[[int], None] | None = None,
 ) -> tuple[list[Predicted], list[Unpredicted]]:
     """Predicts all points of all datasets that a scenario can stand for.
 
@@ -150,6 +151,7 @@ def predict(
         messages: About how many messages a simulation has.
         draws: How many draws make an interval.
         seed: Of the simulations and draws.
+        announce: Called with the number of simulations, before the first.
 
     Raises:
         InputError: No dataset has points that could be predicted.
@@ -171,6 +173,8 @@ def predict(
         tasks += [Task(json.dumps(target.config), r, target.metric) for r in range(first, first + own)]
         tasks += [Task(json.dumps(config), index, target.metric) for index, config in enumerate(configs)]
         plan.append((target, own, len(configs), discrepancy))
+    if announce is not None:
+        announce(len(tasks))
     found = evaluator.run(tasks)
     results, at = [], 0
     for target, own, count, discrepancy in plan:
@@ -269,11 +273,6 @@ def median_sample(rates: Sequence[float], length: int, seed: int) -> float:
     stream = np.random.default_rng(seed)
     samples = 1 / stream.choice(1 / finite, (_RESAMPLED, length)).mean(axis=1)
     return float(np.median(samples))
-
-
-def simulations_needed(count: int, draws: int) -> int:
-    """How many simulations `count` points take, about."""
-    return count * (_FEWEST_REPLICATIONS + draws)
 
 
 def _failed(target: Target) -> Unpredicted:

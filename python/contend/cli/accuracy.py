@@ -95,7 +95,7 @@ def _validate(  # noqa: PLR0917 - all of one stage
     ratios: bool,
     quiet: bool,
 ) -> JsonObject:
-    from contend.accuracy.predict import as_ratios, predict, simulations_needed
+    from contend.accuracy.predict import as_ratios, predict
     from contend.accuracy.scores import result_json
     from contend.calibrate.evaluations import Evaluator
     from contend.calibrate.mapping import load_mappings
@@ -111,11 +111,17 @@ def _validate(  # noqa: PLR0917 - all of one stage
     mappings = load_mappings(mapping)
     measured = read_datasets(datasets)
     make_writable_directory(folder)
-    total = simulations_needed(sum(len(dataset.points) for dataset in measured), draws)
-    with Journal(folder / "journal.jsonl") as journal, ProgressReport("validation", total, quiet=quiet) as report:
+    with Journal(folder / "journal.jsonl") as journal, ProgressReport("validation", 0.0, quiet=quiet) as report:
         evaluator = Evaluator(make_engine("contend"), journal, jobs=jobs or default_jobs(), progress=report.advance)
         points, unpredicted = predict(
-            document, measured, mappings, evaluator, messages=messages, draws=draws, seed=seed
+            document,
+            measured,
+            mappings,
+            evaluator,
+            messages=messages,
+            draws=draws,
+            seed=seed,
+            announce=report.extend,
         )
     if ratios:
         points = as_ratios(points, seed)
