@@ -79,7 +79,7 @@ class Options:
     seed: int = 1
     starts: int = 3
     messages: int = 4000
-    budget_s: float = 360.0
+    budget_s: float = 300.0
     draws: int = 32
     is_direct_only: bool = False
     has_posterior: bool = True

@@ -56,7 +56,7 @@ def calibrate(
         typer.Option(
             min=0.1, metavar="MINUTES", help="Processor time over the jobs that searches have, in equal shares."
         ),
-    ] = 6.0,
+    ] = 5.0,
     jobs: Annotated[
         int | None, typer.Option("--jobs", "-j", min=1, metavar="N", help="Simulations at once. [default: all cores]")
     ] = None,
