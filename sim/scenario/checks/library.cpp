@@ -67,9 +67,9 @@ Problem transport_cannot_order(const PointConfig& point) {
       library.instances.count > 1)
     return "round-robin assignment sends the messages of one thread through " + number(library.instances.count) +
            " instances, and a transport keeps the order within one only";
-  if (library.protocol.pending_order != "fifo")
+  if (library.protocol.pending_order != "fifo" && library.protocol.pending_order != "behind-others")
     return "a transport keeps messages in order only if delayed sends wait in order: "
-           "library.protocol.pending_order must be \"fifo\"";
+           "library.protocol.pending_order must be \"fifo\" or \"behind-others\"";
   return {};
 }
 
