@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from contend import scenario as scenario_files
 from contend.cli.terminal import progress_report
 from contend.errors import InputError, InterruptedRunError
-from contend.files import read_text
+from contend.files import read_json
 from contend.results import Results, collect
 from contend.runner import default_jobs, make_engine, run_points, total_weight
 from contend.scenarios import Scenario, load
@@ -282,7 +282,4 @@ def load_results(path: str | Path) -> Results:
     file = Path(path)
     if file.is_dir():
         file /= "results.json"
-    try:
-        return Results.from_json(json.loads(read_text(file, "results file")))
-    except json.JSONDecodeError as error:
-        raise InputError(f"{file}: not JSON ({error})") from error
+    return Results.from_json(read_json(file, "results file"))

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from contend.errors import InputError
-from contend.files import read_text
+from contend.files import read_json
 from contend.paths import preset_directories, profile_directories
 from contend.prices import parse_price
 
@@ -58,7 +58,7 @@ class Catalog:
             document = json.loads(path.read_text(encoding="utf-8"))
             hardware = [str(document[key]) for key in ("cpu", "network") if document.get(key)]
             return "; ".join(hardware) or str(document.get("description", "")).partition(". ")[0]
-        except (OSError, ValueError, AttributeError):
+        except (OSError, ValueError, AttributeError, RecursionError):
             return ""
 
     def load(self, name: str) -> tuple[Path, JsonObject]:
@@ -78,10 +78,7 @@ class Catalog:
                 hint = f"; did you mean {near[0]!r}?" if near else f"; there are: {', '.join(known) or 'none'}"
                 raise InputError(f"no {self.what} {name!r}{hint}")
             path = known[name]
-        try:
-            document = json.loads(read_text(path, self.what))
-        except json.JSONDecodeError as error:
-            raise InputError(f"{path}: not JSON: {error}") from error
+        document = read_json(path, self.what)
         if not isinstance(document, dict):
             raise InputError(f"{path}: a {self.what} is a JSON object")
         return path, document

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from contend.errors import InputError
-from contend.files import read_text
+from contend.files import parse_json, read_text
 from contend.measure.spread import Spread, spread
 
 if TYPE_CHECKING:
@@ -145,7 +145,7 @@ def is_dataset(file: Path) -> bool:
     """Whether a file looks like a dataset; what else is wrong with it says read_dataset."""
     try:
         document = json.loads(file.read_text(encoding="utf-8"))
-    except (OSError, ValueError):
+    except (OSError, ValueError, RecursionError):
         return False
     return isinstance(document, dict) and "dataset" in document and "points" in document
 
@@ -157,10 +157,7 @@ def read_dataset(path: Path) -> Dataset:
         InputError: It cannot be read, or is not a dataset; the message says where.
     """
     text = read_text(path, "dataset")
-    try:
-        document = json.loads(text)
-    except json.JSONDecodeError as error:
-        raise InputError(f"{path}:{error.lineno}:{error.colno}: not JSON: {error.msg}") from error
+    document = parse_json(text, str(path))
     if not isinstance(document, dict):
         raise InputError(f"{path}: a dataset is a JSON object")
     points = _get(path, document, "points", list)

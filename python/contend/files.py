@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import contextlib
 import errno
+import json
 import os
 import tempfile
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from contend.errors import ContendError
+from contend.errors import ContendError, InputError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -25,6 +26,7 @@ _REASONS = {
     errno.ENAMETOOLONG: "the name is too long",
     errno.ENOENT: "no such folder",
     errno.EISDIR: "that is a folder",
+    errno.ENODEV: "that is a device or a pipe, no ordinary file",
     errno.EFBIG: "the file would be larger than is allowed",
 }
 
@@ -53,6 +55,16 @@ def make_writable_directory(path: Path) -> bool:
     return is_new
 
 
+def _target(path: Path) -> Path:
+    """Where a file of that name goes: to the end of symbolic links, and never in the place of a device or a pipe."""
+    target = Path(os.path.realpath(path))
+    if target.is_dir():
+        raise IsADirectoryError(errno.EISDIR, "that is a folder")
+    if target.exists() and not target.is_file():
+        raise OSError(errno.ENODEV, "no ordinary file")
+    return target
+
+
 def _stage(path: Path, content: bytes) -> Path:
     """Writes the content to a temporary file beside `path` and returns its name; removes it on any failure."""
     descriptor, name = tempfile.mkstemp(prefix=f".{path.name}.", suffix=".tmp", dir=path.parent)
@@ -79,14 +91,13 @@ def staged_file(path: Path) -> Iterator[Path]:
         ContendError: It cannot be written; nothing is left behind then.
     """
     try:
-        if path.is_dir():
-            raise IsADirectoryError(errno.EISDIR, "that is a folder")
-        staged = _stage(path, b"")
+        target = _target(path)
+        staged = _stage(target, b"")
         try:
             yield staged
             with staged.open("rb") as stream:
                 os.fsync(stream.fileno())
-            staged.replace(path)
+            staged.replace(target)
         except BaseException:
             staged.unlink(missing_ok=True)
             raise
@@ -116,9 +127,8 @@ def write_files(directory: Path, contents: Mapping[str, bytes]) -> list[Path]:
     try:
         for name, content in contents.items():
             path = directory / name
-            if path.is_dir():
-                raise IsADirectoryError(errno.EISDIR, "that is a folder")
-            staged.append((_stage(path, content), path))
+            target = _target(path)
+            staged.append((_stage(target, content), target))
         while staged:
             temporary, path = staged[0]
             temporary.replace(path)
@@ -148,10 +158,41 @@ def read_text(path: Path, what: str) -> str:
 
     Raises:
         ContendError: It cannot be read.
+        InputError: It is no text.
     """
     try:
         return path.read_text(encoding="utf-8")
     except OSError as error:
         raise ContendError(f"cannot read the {what} {path}: {describe(error)}") from error
     except UnicodeDecodeError as error:
-        raise ContendError(f"cannot read the {what} {path}: not UTF-8 text (byte {error.start})") from error
+        raise InputError(f"cannot read the {what} {path}: not UTF-8 text (byte {error.start})") from error
+
+
+def parse_json(text: str, name: str) -> Any:  # noqa: ANN401 - whatever the text says
+    """What a JSON text says.
+
+    Args:
+        text: The text.
+        name: Where it is from, for the message.
+
+    Raises:
+        InputError: It is not JSON; names line and column.
+    """
+    try:
+        return json.loads(text)
+    except json.JSONDecodeError as error:
+        raise InputError(f"{name}:{error.lineno}:{error.colno}: not JSON: {error.msg}") from error
+    except RecursionError as error:
+        raise InputError(f"{name}: not JSON that can be read: brackets are nested too deeply") from error
+    except ValueError as error:  # a number of thousands of digits
+        raise InputError(f"{name}: not JSON that can be read: {error}") from error
+
+
+def read_json(path: Path, what: str) -> Any:  # noqa: ANN401 - whatever the file says
+    """What a JSON file says; see read_text and parse_json.
+
+    Raises:
+        ContendError: It cannot be read.
+        InputError: It is not JSON.
+    """
+    return parse_json(read_text(path, what), str(path))

@@ -227,3 +227,21 @@ def resolve_scenario(
     if not points:
         raise InputError(f"{path}: the sweep has no points")
     return ResolvedScenario(path, resolved["document"], resolved["origins"], points)
+
+
+def check_profile(path: Path) -> None:
+    """Checks that a machine profile is one, whatever will run on it.
+
+    Args:
+        path: Of the profile.
+
+    Raises:
+        InputError: It is not; names the place.
+    """
+    smallest = {
+        "schema_version": 1,
+        "name": "check",
+        "machine": {"profile": str(path.resolve())},
+        "workload": {"kind": "lock", "threads": 1},
+    }
+    resolve_scenario(path.parent / "check.json", text=json.dumps(smallest))

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import itertools
-import json
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from contend.errors import InputError
-from contend.files import read_text
+from contend.files import read_json
 from contend.plots import CATEGORY_COLOURS, STYLE, Picture, figure_bytes
 
 if TYPE_CHECKING:
@@ -83,10 +82,7 @@ def load(path: Path) -> JsonObject:
     Raises:
         ContendError: It cannot be read, or is no trace.
     """
-    try:
-        document = json.loads(read_text(path, "trace"))
-    except json.JSONDecodeError as error:
-        raise InputError(f"{path}: not JSON ({error})") from error
+    document = read_json(path, "trace")
     if not isinstance(document, dict) or not isinstance(document.get("traceEvents"), list):
         raise InputError(f"{path}: not a trace: it has no list traceEvents")
     return document

@@ -193,3 +193,35 @@ def test_version(capsys: Capture) -> None:
     assert main(["--version"]) == 0
     assert capsys.readouterr().out == f"contend {(REPOSITORY / 'VERSION').read_text().strip()}\n"
     assert contend.__version__ in (REPOSITORY / "VERSION").read_text()
+
+
+@pytest.mark.parametrize("words", [["run", "base", "--out", ""], ["run", "base", "--out="], ["run", ""]])
+def test_an_empty_value_is_no_folder(words: list[str], capsys: Capture) -> None:
+    assert main(words) == 2
+    assert "an empty value after" in capsys.readouterr().err
+
+
+def test_a_closed_stream_is_no_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sys.stdout", None)
+    assert main(["--version"]) == 0
+
+
+@pytest.mark.parametrize("command", [["profile", "show"], ["profile", "diff", "alembert"]])
+def test_a_file_without_values_is_not_shown(command: list[str], tmp_path: Path, capsys: Capture) -> None:
+    (tmp_path / "empty.json").write_text("{}")
+    assert main([*command, str(tmp_path / "empty.json")]) == 2
+    assert "empty.json: not a machine profile: it has no values" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("command", [["validate"], ["calibrate"]])
+def test_a_file_that_is_no_profile_is_refused(command: list[str], tmp_path: Path, capsys: Capture) -> None:
+    (tmp_path / "empty.json").write_text("{}")
+    dataset = str(REPOSITORY / "validation/data/vm-2core/openmpi-5_tcp_shared.json")
+    profile = str(tmp_path / "empty.json")
+    if command == ["calibrate"]:
+        words = ["calibrate", dataset, "--base", profile, "-o", str(tmp_path / "out.json")]
+    else:
+        words = [*command, profile, dataset]
+    assert main(words) == 2
+    assert "empty.json:1: /schema_version: is missing" in capsys.readouterr().err
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["empty.json"]

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from contend import files
-from contend.errors import ContendError
+from contend.errors import ContendError, InputError
 
 
 def names(folder: Path) -> list[str]:
@@ -82,3 +82,32 @@ def test_unreadable_text(tmp_path: Path) -> None:
         files.read_text(tmp_path / "binary", "scenario")
     with pytest.raises(ContendError, match="cannot read the scenario"):
         files.read_text(tmp_path / "none", "scenario")
+
+
+def test_a_pipe_or_device_is_not_replaced(tmp_path: Path) -> None:
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    with pytest.raises(ContendError, match="no ordinary file"):
+        files.write_file(pipe, b"1")
+    with pytest.raises(ContendError, match="no ordinary file"), files.staged_file(pipe):
+        pass
+    assert pipe.is_fifo()
+    assert names(tmp_path) == ["pipe"]
+
+
+def test_a_symbolic_link_stays_and_its_target_is_written(tmp_path: Path) -> None:
+    (tmp_path / "link").symlink_to("target")
+    files.write_file(tmp_path / "link", b"1")
+    with files.staged_file(tmp_path / "link") as staged:
+        staged.write_bytes(b"2")
+    assert (tmp_path / "link").is_symlink()
+    assert (tmp_path / "target").read_bytes() == b"2"
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [("{", r"name:1:2: not JSON"), ("[" * 100_000, "nested too deeply"), ("1" * 5000, "not JSON that can be read")],
+)
+def test_what_is_wrong_with_a_json_text(text: str, problem: str) -> None:
+    with pytest.raises(InputError, match=problem):
+        files.parse_json(text, "name")

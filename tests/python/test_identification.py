@@ -208,6 +208,8 @@ def test_a_split_that_could_not_judge_is_refused(
 
 def test_a_dataset_can_be_held_out(tmp_path: Path) -> None:
     datasets = curves(tmp_path)
+    with pytest.raises(InputError, match="no dataset 'share' to exclude; did you mean 'shared'"):
+        choose_split(datasets, excluded=["share"])
     fitted, _ = split_points(datasets, choose_split(datasets, excluded=["shared"]))
     assert not fitted
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -14,7 +13,7 @@ import numpy as np
 from contend.accuracy.baselines import baseline, serial_lock, usl
 from contend.accuracy.document import point_rows, sections
 from contend.errors import InputError
-from contend.files import read_text
+from contend.files import read_json
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -222,10 +221,7 @@ def read_result(path: Path) -> JsonObject:
     Raises:
         InputError: It is something else.
     """
-    try:
-        document = json.loads(read_text(path, "validation result"))
-    except ValueError as error:
-        raise InputError(f"{path}: not JSON: {error}") from error
+    document = read_json(path, "validation result")
     try:
         _check(document)
         sections(document)

@@ -8,6 +8,7 @@ shape to a prediction of itself.
 from __future__ import annotations
 
 import collections
+import difflib
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
@@ -80,7 +81,8 @@ def choose_split(
         excluded: Datasets that are only validated on.
 
     Raises:
-        InputError: More than half of the thread counts were asked for, or one that was not measured.
+        InputError: More than half of the thread counts were asked for, or one that was not measured, or a dataset to
+            exclude is not there.
     """
     counts: set[int] = set()
     windows: collections.Counter[int] = collections.Counter()
@@ -101,6 +103,12 @@ def choose_split(
         raise InputError(
             f"{len(chosen)} of {len(ordered)} thread counts is more than half: the others could not judge the fit"
         )
+    names = sorted(dataset.name for dataset in datasets)
+    for name in excluded:
+        if name not in names:
+            near = difflib.get_close_matches(name, names, n=1)
+            hint = f"did you mean {near[0]!r}?" if near else f"there are: {', '.join(names)}"
+            raise InputError(f"no dataset {name!r} to exclude; {hint}")
     if window is not None and window not in windows:
         raise InputError(
             f"no point was measured with window {window}; measured: {', '.join(map(str, sorted(windows)))}"

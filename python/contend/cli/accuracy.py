@@ -105,9 +105,11 @@ def _validate(  # noqa: PLR0917 - all of one stage
     from contend.files import make_writable_directory
     from contend.measure.journal import Journal
     from contend.runner import default_jobs, make_engine
+    from contend.scenario import check_profile
 
     draws, messages, seed = effort
     path, document = PROFILES.load(profile)
+    check_profile(path)
     mappings = load_mappings(mapping)
     measured = read_datasets(datasets)
     make_writable_directory(folder)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -30,7 +31,7 @@ from contend.cli import (
     trace_plot,
     validate,
 )
-from contend.errors import EXIT_BAD_INPUT, EXIT_FAILURE, EXIT_INTERRUPTED, ContendError
+from contend.errors import EXIT_BAD_INPUT, EXIT_FAILURE, EXIT_INTERRUPTED, ContendError, InputError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -94,6 +95,20 @@ def _report(message: str) -> None:
     print(f"contend: error: {message}", file=sys.stderr)
 
 
+def _open_standard_streams() -> None:
+    """Gives streams that were closed (`>&-`) a place to go: else the next file that is opened would be in theirs."""
+    for name in ("stdout", "stderr"):
+        if getattr(sys, name) is None:
+            setattr(sys, name, Path(os.devnull).open("w", encoding="utf-8"))  # noqa: SIM115 - open until the end
+
+
+def _refuse_empty(words: Sequence[str]) -> None:
+    """An empty folder would be the current one, an empty file no file; a variable that is not set becomes one."""
+    for before, word in zip(["contend", *words], words, strict=False):
+        if not word or (word.startswith("--") and word.endswith("=")):
+            raise InputError(f"an empty value after {word.removesuffix('=') or before}")
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     """Runs the command line.
 
@@ -103,12 +118,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
     Returns:
         The exit code: 0, 1 for a failure, 2 for bad input, 130 after Ctrl-C.
     """
+    _open_standard_streams()
     words = list(sys.argv[1:] if arguments is None else arguments)
     debug = bool(os.environ.get("CONTEND_DEBUG"))
     if "--debug" in words:
         words.remove("--debug")
         debug = True
     try:
+        _refuse_empty(words)
         code = app(args=words, prog_name="contend", standalone_mode=False)
         sys.stdout.flush()
     except BrokenPipeError:

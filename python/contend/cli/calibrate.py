@@ -87,7 +87,6 @@ def calibrate(
     from contend.calibrate.pipeline import calibrate as run
     from contend.calibrate.profile import calibrated_profile, kept_fits, profile_bytes, with_folds
     from contend.calibrate.split import choose_split
-    from contend.catalogs import PROFILES
     from contend.cli.terminal import ProgressReport
     from contend.datasets import read_datasets
     from contend.files import make_writable_directory, write_file
@@ -96,7 +95,7 @@ def calibrate(
 
     if out.suffix != ".json":
         raise InputError(f"-o {out}: a profile is a file NAME.json")
-    base_path, base_document = PROFILES.load(base)
+    base_path, base_document = _usable_profile(base)
     mappings = load_mappings(mapping or [])
     measured = read_datasets(datasets)
     split = choose_split(measured, _thread_list(threads), window, exclude or [])
@@ -134,6 +133,15 @@ def calibrate(
         if part.refused and posterior:
             names = ", ".join(parameter.name for parameter in part.problem.parameters)
             print(f"contend: warning: no uncertainty for {names}: {part.refused}", file=sys.stderr)
+
+
+def _usable_profile(name: str) -> tuple[Path, JsonObject]:
+    from contend.catalogs import PROFILES
+    from contend.scenario import check_profile
+
+    path, document = PROFILES.load(name)
+    check_profile(path)
+    return path, document
 
 
 def _earlier(out: Path, split: Split, options: Options) -> JsonObject:

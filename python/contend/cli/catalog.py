@@ -10,9 +10,11 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from contend.cli.completion import preset_names, profile_names
+from contend.errors import InputError
 
 if TYPE_CHECKING:
     from contend.catalogs import Catalog, Parameter
+    from contend.jsontypes import JsonObject
 
 profile_app = typer.Typer(no_args_is_help=True, rich_markup_mode="rich", help="Machine profiles.")
 preset_app = typer.Typer(no_args_is_help=True, rich_markup_mode="rich", help="Library presets.")
@@ -58,6 +60,8 @@ def diff_profiles(
     from contend.catalogs import PROFILES, differences
 
     (one, left), (other, right) = PROFILES.load(first), PROFILES.load(second)
+    for path, document in ((one, left), (other, right)):
+        _require_values(PROFILES, path, document)
     found = differences(left, right, values_only=values)
     if json_:
         entries = [
@@ -153,10 +157,19 @@ def _list(catalog: Catalog) -> None:
     stdout_console().print(table)
 
 
+def _require_values(catalog: Catalog, path: Path, document: JsonObject) -> None:
+    """Refuses a file that says nothing; one that is not complete may be looked at."""
+    from contend.catalogs import parameters
+
+    if next(parameters(document), None) is None:
+        raise InputError(f'{path}: not a {catalog.what}: it has no values (objects with "value" and "source")')
+
+
 def _show(catalog: Catalog, name: str, *, as_json: bool) -> None:
     from contend.catalogs import parameters, scopes
 
     path, document = catalog.load(name)
+    _require_values(catalog, path, document)
     if as_json:
         print(json.dumps(document, indent=2, ensure_ascii=False))
         return

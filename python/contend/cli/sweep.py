@@ -215,7 +215,7 @@ def _read_list(path: Path) -> Plan:
     """Points from a file."""
     import polars as pl
 
-    from contend.files import read_text
+    from contend.files import read_json
     from contend.plans import Samples
 
     kind = path.suffix.lower()
@@ -223,7 +223,7 @@ def _read_list(path: Path) -> Plan:
         raise InputError(f"cannot read the list of points {path}: " + ("a folder" if path.is_dir() else "no such file"))
     try:
         if kind == ".json":
-            points = json.loads(read_text(path, "list of points"))
+            points = read_json(path, "list of points")
             if not isinstance(points, list) or not all(isinstance(point, dict) for point in points):
                 raise InputError(f"{path}: expected a list of objects, each path: value")
             return Samples(points)
@@ -231,7 +231,7 @@ def _read_list(path: Path) -> Plan:
             return Samples(pl.read_csv(path))
         if kind == ".parquet":
             return Samples(pl.read_parquet(path))
-    except (json.JSONDecodeError, pl.exceptions.PolarsError) as error:
+    except pl.exceptions.PolarsError as error:
         raise InputError(f"{path}: cannot be read as {kind[1:]} ({error})") from error
     raise InputError(f"{path}: a list of points is a .csv, .json or .parquet file")
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from contend.errors import InputError
-from contend.files import read_text
+from contend.files import read_json
 from contend.measure.benchmarks import BENCHMARKS
 
 if TYPE_CHECKING:
@@ -39,10 +39,7 @@ def load_datasets(folder: Path) -> dict[str, JsonObject]:
     """
     found = {}
     for path in sorted(folder.glob("*.json")):
-        try:
-            document = json.loads(read_text(path, "dataset"))
-        except ValueError as error:
-            raise InputError(f"{path}: not JSON: {error}") from error
+        document = read_json(path, "dataset")
         if isinstance(document, dict) and "dataset" in document:
             found[str(document["dataset"])] = document
     if not found:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Annotated, Any, Literal, TypeAlias
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from contend.errors import InputError
-from contend.files import read_text
+from contend.files import parse_json, read_text
 from contend.measure.benchmarks import BENCHMARKS
 from contend.measure.libraries import known_keys
 from contend.measure.transports import OPTIONS, TRANSPORTS
@@ -173,10 +172,7 @@ def parse_campaign(text: str, where: str) -> Campaign:
     Raises:
         InputError: The text is wrong; the message says where.
     """
-    try:
-        document = json.loads(text)
-    except ValueError as error:
-        raise InputError(f"{where}: not JSON: {error}") from error
+    document = parse_json(text, where)
     try:
         campaign = Campaign.model_validate(document)
         for experiment in campaign.experiments:

@@ -245,14 +245,14 @@ def _read(path: Path, model: type[Model]) -> Model:
     try:
         return model.model_validate_json(content)
     except ValidationError as error:
-        raise InputError(f"{path}: {_first_problem(error, content)}") from error
+        raise InputError(f"{path}: {_first_problem(error)}") from error
 
 
-def _first_problem(error: ValidationError, content: bytes) -> str:
+def _first_problem(error: ValidationError) -> str:
     """One problem in words; the others are likely of its kind."""
     first = error.errors(include_url=False, include_input=False)[0]
     if first["type"] == "json_invalid":
-        cut = not content.rstrip().endswith(b"}")
+        cut = "EOF" in first["msg"]
         what = "the file is cut off" if cut else "not JSON"
         return f"{what} ({first['msg'].removeprefix('Invalid JSON: ')})"
     where = ".".join(str(part) for part in first["loc"]) or "the whole"
