@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from matplotlib.axes import Axes
+    from matplotlib.axis import Axis
     from matplotlib.figure import Figure
 
     from contend.jsontypes import JsonObject
@@ -25,6 +26,10 @@ _MOST_CURVES = 32
 # Room for the legend.
 _LEAST_WIDTH = 6.4
 _RESIDUAL_LIMIT = 3.0
+# An interval that reaches farther beyond all points is cut off.
+_FARTHEST_INTERVAL = 10.0
+# Up to how many times the lowest value an axis has three labels in each decade, and then one.
+_SHORT_AXIS = 200.0
 
 
 def pictures(result: JsonObject) -> dict[str, bytes]:
@@ -82,15 +87,40 @@ def _agreement(points: Sequence[JsonObject]) -> Figure:
                 label=f"{name}{'' if held_out else ' (fitted)'}",
             )  # fmt: skip
     values = [p["measured"]["median"] for p in points] + [p["predicted"]["mean"] for p in points]
-    ends = np.array([min(values) / 1.5, max(values) * 1.5])
+    intervals = [end for p in points for end in p["predicted"]["ci95"] if end > 0]
+    ends = np.array(
+        [
+            max(min([*values, *intervals]), min(values) / _FARTHEST_INTERVAL) / 1.2,
+            min(max([*values, *intervals]), max(values) * _FARTHEST_INTERVAL) * 1.2,
+        ]
+    )
     axes.plot(ends, ends, color="black", lw=0.8)
     axes.fill_between(ends, ends / 1.15, ends * 1.15, color="black", alpha=0.08, lw=0)
     axes.set(xscale="log", yscale="log", xlim=ends, ylim=ends)
+    _label(axes.xaxis)
+    _label(axes.yaxis)
     axes.set_xlabel(f"measured median ({points[0]['unit'] or 'value'})")
     axes.set_ylabel("predicted, 95 % interval")
     axes.set_title("measured against predicted; the band is 15 %", loc="left", fontsize=9)
     axes.legend(fontsize=7, loc="lower right")
     return figure
+
+
+def _short(value: float, _position: int | None = None) -> str:
+    for unit, name in ((1e9, " G"), (1e6, " M"), (1e3, " k")):
+        if value >= unit:
+            return f"{value / unit:g}{name}"
+    return f"{value:g}"
+
+
+def _label(axis: Axis) -> None:
+    """Labels a logarithmic axis so that values can be read, and none stands in another's place."""
+    from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
+
+    low, high = axis.get_view_interval()
+    axis.set_major_locator(LogLocator(10, subs=(1, 2, 5) if high < low * _SHORT_AXIS else (1,)))
+    axis.set_major_formatter(FuncFormatter(_short))
+    axis.set_minor_formatter(NullFormatter())
 
 
 def _curve_key(point: JsonObject) -> tuple[str, str]:
@@ -143,6 +173,7 @@ def _draw_curve(axes: Axes, members: Sequence[JsonObject]) -> None:
             label=label,
         )  # fmt: skip
     axes.set_yscale("log")
+    _label(axes.yaxis)
     if len(set(threads)) > 1:
         axes.set_xscale("log", base=2)
     axes.set_xticks(sorted(set(threads)), [str(value) for value in sorted(set(threads))])
