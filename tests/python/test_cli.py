@@ -1,7 +1,10 @@
+import _thread
 import errno
 import json
+import signal
 import subprocess
 import sys
+import threading
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -225,3 +228,21 @@ def test_a_file_that_is_no_profile_is_refused(command: list[str], tmp_path: Path
     assert main(words) == 2
     assert "empty.json:1: /schema_version: is missing" in capsys.readouterr().err
     assert sorted(path.name for path in tmp_path.iterdir()) == ["empty.json"]
+
+
+def test_ctrl_c_says_what_is_kept(core: "FakeCore", scenario: Path, capsys: Capture) -> None:
+    core.seconds_per_run = 0.1
+
+    def interrupt() -> None:
+        for _ in range(4):
+            core.started.acquire()
+        _thread.interrupt_main()
+
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        threading.Thread(target=interrupt).start()
+        assert main(["run", str(scenario), "-j", "1", "--replications", "2"]) == 130
+    finally:
+        signal.signal(signal.SIGINT, before)
+    assert "interrupted; 1 of 6 points are complete, 1 in part, kept in out/small" in capsys.readouterr().err
+    assert len(json.loads(Path("out/small/results.json").read_text())["points"]) == 2

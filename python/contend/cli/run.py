@@ -231,7 +231,9 @@ def _run_and_write(opened: Opened, engine: Engine, jobs: int, out: Path | None, 
             console.print(f"wrote {path}", highlight=False, soft_wrap=True)
     if outcome.interrupted:
         complete = sum(len(r.results) == r.point.replications for r in outcome.runs)
+        partial = sum(0 < len(r.results) < r.point.replications for r in outcome.runs)
         kept = f"; {complete} of {len(outcome.runs)} points are complete" if paths else "; nothing had finished"
+        kept += f", {partial} in part" if partial else ""
         raise InterruptedRunError(f"interrupted{kept}" + (f", kept in {directory}" if paths else ""))
 
 
