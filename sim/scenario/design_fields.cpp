@@ -35,8 +35,9 @@ Section progress_fields() {
           "past one that has been promoted and still has to wake up (Open MPI 5)");
   s.field("yield_when_idle", &P::yield_when_idle, FlagRule{},
           "a thread whose turn finds nothing calls sched_yield(); matters only where threads share cores");
-  s.field("yield_every_turn", &P::yield_every_turn, FlagRule{},
-          "a thread that waits, not one that tests, calls sched_yield() after each turn, also one that finds something");
+  s.field(
+      "yield_every_turn", &P::yield_every_turn, FlagRule{},
+      "a thread that waits, not one that tests, calls sched_yield() after each turn, also one that finds something");
   s.field("global_every", &P::global_every, CountRule{1, 1'000'000},
           "engines per-target and every-nth: every n-th turn polls all instances");
   s.field("queue_slots", &P::queue_slots, CountRule{2, 65536},
