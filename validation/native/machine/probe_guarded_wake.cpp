@@ -100,7 +100,8 @@ double guarded_wake(int core, std::int64_t sleepers, std::int64_t rounds) {
 } // namespace
 
 void probe_guarded_wake(ProbeContext& context) {
-  constexpr std::int64_t most = 30; // a round may take a slice for each sleeper, and another until the signaller has its turn
+  constexpr std::int64_t most =
+      30; // a round may take a slice for each sleeper, and another until the signaller has its turn
   const int core = context.cores.front();
   for (const std::int64_t sleepers : {1, 2, 4, 8}) {
     context.add_point("guarded_wake", {{"core", core}, {"sleepers", sleepers}},
