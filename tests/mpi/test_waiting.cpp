@@ -295,18 +295,28 @@ TEST_CASE("yielding costs a system call per turn that finds nothing", "[mpi][wai
   CHECK(idle_time(true, 900_ns) > without);
 }
 
+namespace {
+
+/// Waiting threads poll their own instance, and a yield takes 900 ns.
+PointConfig yielding_point(bool when_idle, bool every_turn) {
+  PointConfig point = test::small_point();
+  point.library.progress.engine = "per-target";
+  point.library.progress.yield_when_idle = when_idle;
+  point.library.progress.yield_every_turn = every_turn;
+  point.machine.waiting.yield = 900_ns;
+  point.machine.noise = {};
+  return point;
+}
+
+} // namespace
+
 TEST_CASE("yielding after every turn costs a system call for each batch of messages, though all have arrived",
           "[mpi][waiting]") {
   constexpr int messages = 12;
   const int batch = GENERATE(1, 3, 64);
   const auto waited = [&](bool idle, bool every) {
-    PointConfig point = test::small_point();
-    point.library.progress.engine = "per-target";
-    point.library.progress.yield_when_idle = idle;
-    point.library.progress.yield_every_turn = every;
-    point.machine.waiting.yield = 900_ns;
+    PointConfig point = yielding_point(idle, every);
     point.machine.nic.poll_batch = batch;
-    point.machine.noise = {};
     Program program(2, point);
     Duration time;
     program.thread(0, [&](SimThread& self, Process& process) {
@@ -336,12 +346,7 @@ TEST_CASE("yielding after every turn costs a system call for each batch of messa
 
 TEST_CASE("a thread that tests does not yield after every turn, but when idle if told so", "[mpi][waiting]") {
   const auto tested = [&](bool idle, bool every) {
-    PointConfig point = test::small_point();
-    point.library.progress.engine = "per-target";
-    point.library.progress.yield_when_idle = idle;
-    point.library.progress.yield_every_turn = every;
-    point.machine.waiting.yield = 900_ns;
-    point.machine.noise = {};
+    PointConfig point = yielding_point(idle, every);
     Program program(2, point);
     Duration time;
     program.thread(0, [&](SimThread& self, Process& process) {

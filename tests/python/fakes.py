@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import _thread
+import contextlib
 import json
+import signal
 import threading
 import time
 from pathlib import Path
@@ -12,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import contend
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 
@@ -195,3 +198,21 @@ class FakeCore(SimpleNamespace):
 
     def clear_stop(self) -> None:
         self.stop.clear()
+
+
+@contextlib.contextmanager
+def ctrl_c_after(core: FakeCore, runs: int) -> Iterator[None]:
+    """Presses Ctrl-C when so many runs of the core have begun."""
+
+    def interrupt() -> None:
+        for _ in range(runs):
+            core.started.acquire()
+        _thread.interrupt_main()
+
+    # A shell starts background jobs with Ctrl-C ignored.
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        threading.Thread(target=interrupt).start()
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)

@@ -1,10 +1,7 @@
-import _thread
 import errno
 import json
-import signal
 import subprocess
 import sys
-import threading
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -14,7 +11,7 @@ import pytest
 import contend
 from contend import files
 from contend.cli import main
-from fakes import REPOSITORY
+from fakes import REPOSITORY, ctrl_c_after
 
 if TYPE_CHECKING:
     from fakes import FakeCore
@@ -232,17 +229,7 @@ def test_a_file_that_is_no_profile_is_refused(command: list[str], tmp_path: Path
 
 def test_ctrl_c_says_what_is_kept(core: "FakeCore", scenario: Path, capsys: Capture) -> None:
     core.seconds_per_run = 0.1
-
-    def interrupt() -> None:
-        for _ in range(4):
-            core.started.acquire()
-        _thread.interrupt_main()
-
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)
-    try:
-        threading.Thread(target=interrupt).start()
+    with ctrl_c_after(core, runs=4):
         assert main(["run", str(scenario), "-j", "1", "--replications", "2"]) == 130
-    finally:
-        signal.signal(signal.SIGINT, before)
     assert "interrupted; 1 of 6 points are complete, 1 in part, kept in out/small" in capsys.readouterr().err
     assert len(json.loads(Path("out/small/results.json").read_text())["points"]) == 2

@@ -1,6 +1,3 @@
-import _thread
-import signal
-import threading
 from typing import TYPE_CHECKING
 
 import pytest
@@ -8,6 +5,7 @@ import pytest
 from contend.errors import InputError, SimulationFailedError
 from contend.runner import CoreEngine, make_engine, run_points, weight
 from contend.scenario import Point
+from fakes import ctrl_c_after
 
 if TYPE_CHECKING:
     from fakes import FakeCore
@@ -46,19 +44,8 @@ def test_a_failure_names_its_point_and_stops_the_rest(core: "FakeCore") -> None:
 
 def test_ctrl_c_keeps_what_had_finished(core: "FakeCore") -> None:
     core.seconds_per_run = 0.05
-
-    def interrupt() -> None:
-        for _ in range(4):
-            core.started.acquire()
-        _thread.interrupt_main()
-
-    # A shell starts background jobs with Ctrl-C ignored.
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)
-    try:
-        threading.Thread(target=interrupt).start()
+    with ctrl_c_after(core, runs=4):
         outcome = run_points(points(*range(1, 200)), CoreEngine(), jobs=1)
-    finally:
-        signal.signal(signal.SIGINT, before)
     assert outcome.interrupted
     assert len(outcome.runs[0].results) == 3
     assert sum(len(run.results) for run in outcome.runs) < 10
