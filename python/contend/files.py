@@ -36,23 +36,43 @@ def describe(error: OSError) -> str:
     return _REASONS.get(error.errno or 0, error.strerror or str(error))
 
 
-def make_writable_directory(path: Path) -> bool:
+def make_writable_directory(path: Path) -> None:
     """Makes a folder and checks that files can be made in it, before hours of work depend on that.
-
-    Returns:
-        Whether the folder is new.
 
     Raises:
         ContendError: It cannot be made or written to.
     """
-    is_new = not path.exists()
     try:
         path.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryFile(dir=path):
             pass
     except OSError as error:
         raise ContendError(f"cannot write to the folder {path}: {describe(error)}") from error
-    return is_new
+
+
+@contextlib.contextmanager
+def output_folder(path: Path | None) -> Iterator[None]:
+    """A folder for what the body writes; what was made for it and is still empty at the end is taken away again.
+
+    Args:
+        path: The folder; None where nothing is to be written.
+
+    Raises:
+        ContendError: It cannot be made or written to.
+    """
+    if path is None:
+        yield
+        return
+    made = [folder for folder in (path, *path.parents) if not os.path.exists(folder)]  # noqa: PTH110 - also where a part may not be looked into
+    try:
+        make_writable_directory(path)
+        yield
+    finally:
+        for folder in made:
+            try:
+                folder.rmdir()
+            except OSError:  # something is in it, or it was never made
+                break
 
 
 def _target(path: Path) -> Path:

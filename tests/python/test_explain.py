@@ -281,3 +281,14 @@ def test_bad_input_is_one_message_and_2(
     output = capsys.readouterr()
     assert output.out == ""
     assert message in output.err
+
+
+@pytest.mark.parametrize("words", [["explain", "--no-speedups", "-o", "new/out"], ["run", "-o", "new/out"]])
+def test_a_simulation_that_fails_leaves_no_folder(
+    core: "FakeCore", scenario: Path, capsys: Capture, words: list[str]
+) -> None:
+    core.fail_at = 4
+    before = sorted(scenario.parent.iterdir())
+    assert main([*words, str(scenario), "--quiet"]) == 1
+    assert capsys.readouterr().err
+    assert sorted(scenario.parent.iterdir()) == before

@@ -69,6 +69,26 @@ def test_folder_that_is_a_file(tmp_path: Path) -> None:
         files.make_writable_directory(tmp_path / "file" / "below")
 
 
+def test_an_output_folder_that_stays_empty_goes_away(tmp_path: Path) -> None:
+    def fail(folder: Path) -> None:
+        with files.output_folder(folder):
+            assert folder.is_dir()
+            raise ContendError("nothing came")
+
+    with pytest.raises(ContendError, match="nothing came"):
+        fail(tmp_path / "a" / "b")
+    assert names(tmp_path) == []
+    with files.output_folder(tmp_path / "a" / "b"):
+        (tmp_path / "a" / "kept").touch()
+    assert names(tmp_path / "a") == ["kept"]
+    (tmp_path / "was there").mkdir()
+    with files.output_folder(tmp_path / "was there"), files.output_folder(None):
+        pass
+    assert names(tmp_path) == ["a", "was there"]
+    with pytest.raises(ContendError, match="a part of the path is a file"), files.output_folder(tmp_path / "a/kept/c"):
+        pass
+
+
 def test_target_that_is_a_folder(tmp_path: Path) -> None:
     (tmp_path / "b").mkdir()
     with pytest.raises(ContendError, match="that is a folder"):

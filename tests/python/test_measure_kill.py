@@ -179,3 +179,4 @@ def test_two_campaigns_do_not_share_a_folder(tmp_path: Path) -> None:
         Journal(tmp_path / "journal.jsonl")
     with Journal(tmp_path / "journal.jsonl"):
         pass
+    assert not list(tmp_path.iterdir()), "a journal without entries leaves no file"

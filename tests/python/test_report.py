@@ -273,6 +273,31 @@ def test_one_point_has_bars(core: FakeCore, scenario: Path) -> None:
     assert "counters" not in charts, "nothing to draw it over"
 
 
+MEASURED = {
+    "dataset": "d", "metric": "message_rate", "predicted": 1.1e6, "median": 1e6, "interval": [0.9e6, 1.2e6], "cov": 0.1,
+    "unit": "msg/s", "abs_error_pct": 10.0, "scored_against_interval": False, "fitted": True,
+}  # fmt: skip
+
+
+def test_what_was_measured_is_beside_what_is_predicted(results: Path) -> None:
+    path = results / "results.json"
+    document = json.loads(path.read_text())
+    document["remarks"] = ["the profile is that of a laptop"]
+    document["points"][0]["measured"] = MEASURED
+    document["points"][1]["measured"] = {"predicted": None, "median": None, "outcome": "timed out"}
+    path.write_text(json.dumps(document))
+    assert main(["report", str(results), "--no-simulate", "--quiet"]) == 0
+    page = page_of(results / "report.html")
+    (row,) = page.data["data"]["measured"]
+    assert (row["mean"], row["low"], row["high"]) == (1e6, 0.9e6, 1.2e6)
+    assert (row["error"], row["role"]) == ("10 %", "of the fit")
+    assert row["x"] == page.data["data"]["points"][0]["x"]
+    assert [layer["data"]["name"] for layer in page.data["charts"]["rate"]["layer"][-2:]] == ["measured", "measured"]
+    text = (results / "report.html").read_text(encoding="utf-8")
+    assert "the profile is that of a laptop" in text
+    assert "measured, with the 95 % confidence interval of its median" in text
+
+
 def _change(**fields: Any) -> Callable[[dict[str, Any]], dict[str, Any]]:
     return lambda document: document | fields
 
@@ -294,6 +319,14 @@ def _change_point(**fields: Any) -> Callable[[dict[str, Any]], dict[str, Any]]:
         (_change_point(time_by_category_ns={"sender": {"software": -1.0}}), "should not be negative"),
         (_change_point(events=10**400), "points.0.events: should be a finite number"),
         (_change_point(parameters=None), "points.0.parameters"),
+        (_change_point(message_rate=None), "points.0: message_rate is null"),
+        (_change_point(elapsed_s=None), "points.0: elapsed_s is null"),
+        (_change_point(measured={"predicted": 1.0}), "points.0.measured.median: Field required"),
+        (_change_point(measured={"predicted": 1.0, "median": 1.0}), "points.0.measured: a median without its interval"),
+        (_change_point(measured=MEASURED | {"interval": [1.0]}), "points.0.measured.interval"),
+        (_change_point(measured=MEASURED | {"median": "1"}), "points.0.measured.median: should be a number"),
+        (_change(remarks=7), "remarks: Input should be a valid"),
+        (_change(remarks=[7]), "remarks.0: Input should be a valid string"),
         (lambda _: [], "the whole"),
     ],
 )

@@ -59,25 +59,23 @@ def data(
     from contend.accuracy.document import as_markdown
     from contend.accuracy.pictures import pictures
     from contend.cli.terminal import stdout_console
-    from contend.files import make_writable_directory, write_file, write_files
+    from contend.files import output_folder, write_file, write_files
 
-    for folder in (out, json_.resolve().parent if json_ is not None else None):
-        if folder is not None:
-            make_writable_directory(folder)
-    name = Path(profile).stem
-    folder = work if work is not None else Path("out") / "validation" / name
-    effort = (draws, messages, seed)
-    result = _validate(profile, datasets, mapping or [], folder, effort, jobs, ratios=ratios, quiet=quiet)
-    content = (json.dumps(result, indent=1, ensure_ascii=False, allow_nan=False) + "\n").encode()
-    written = []
-    if json_ is not None:
-        write_file(json_, content)
-        written.append(json_)
-    if out is not None:
-        title = f"Predictions of {name}"
-        written += write_files(
-            out, {RESULT_FILE: content, TABLE_FILE: as_markdown(result, title).encode(), **pictures(result)}
-        )
+    with output_folder(out), output_folder(json_.resolve().parent if json_ is not None else None):
+        name = Path(profile).stem
+        folder = work if work is not None else Path("out") / "validation" / name
+        effort = (draws, messages, seed)
+        result = _validate(profile, datasets, mapping or [], folder, effort, jobs, ratios=ratios, quiet=quiet)
+        content = (json.dumps(result, indent=1, ensure_ascii=False, allow_nan=False) + "\n").encode()
+        written = []
+        if json_ is not None:
+            write_file(json_, content)
+            written.append(json_)
+        if out is not None:
+            title = f"Predictions of {name}"
+            written += write_files(
+                out, {RESULT_FILE: content, TABLE_FILE: as_markdown(result, title).encode(), **pictures(result)}
+            )
     if not quiet:
         for table in _tables(result):
             stdout_console().print(table)
@@ -102,7 +100,7 @@ def _validate(  # noqa: PLR0917 - all of one stage
     from contend.catalogs import PROFILES
     from contend.cli.terminal import ProgressReport
     from contend.datasets import read_datasets
-    from contend.files import make_writable_directory
+    from contend.files import output_folder
     from contend.measure.journal import Journal
     from contend.runner import default_jobs, make_engine
     from contend.scenario import check_profile
@@ -112,8 +110,11 @@ def _validate(  # noqa: PLR0917 - all of one stage
     check_profile(path)
     mappings = load_mappings(mapping)
     measured = read_datasets(datasets)
-    make_writable_directory(folder)
-    with Journal(folder / "journal.jsonl") as journal, ProgressReport("validation", 0.0, quiet=quiet) as report:
+    with (
+        output_folder(folder),
+        Journal(folder / "journal.jsonl") as journal,
+        ProgressReport("validation", 0.0, quiet=quiet) as report,
+    ):
         evaluator = Evaluator(make_engine("contend"), journal, jobs=jobs or default_jobs(), progress=report.advance)
         points, unpredicted = predict(
             document,

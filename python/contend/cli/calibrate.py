@@ -89,7 +89,7 @@ def calibrate(
     from contend.calibrate.split import choose_split
     from contend.cli.terminal import ProgressReport
     from contend.datasets import read_datasets
-    from contend.files import make_writable_directory, write_file
+    from contend.files import output_folder, write_file
     from contend.measure.journal import Journal
     from contend.runner import default_jobs, make_engine
 
@@ -101,11 +101,14 @@ def calibrate(
     split = choose_split(measured, _thread_list(threads), window, exclude or [])
     options = Options(seed, starts, messages, budget * 60, is_direct_only=direct, has_posterior=posterior)
     earlier = _earlier(out, split, options) if keep_fits else None
-    make_writable_directory(out.resolve().parent)
     folder = work if work is not None else Path("out") / "calibrate" / out.stem
-    make_writable_directory(folder)
     silent = quiet or json_
-    with Journal(folder / JOURNAL) as journal, ProgressReport("calibration", 0.0, quiet=silent) as report:
+    with (
+        output_folder(out.resolve().parent),
+        output_folder(folder),
+        Journal(folder / JOURNAL) as journal,
+        ProgressReport("calibration", 0.0, quiet=silent) as report,
+    ):
         if fresh:
             journal.clear()
         reporter = _Reporter(report)
@@ -120,9 +123,10 @@ def calibrate(
                 print(f"{evaluator.simulated} simulations, {evaluator.found} found in {folder / JOURNAL}\nwrote {out}")
             return
         found = run(measured, base_document, mappings, split, evaluator, options, reporter)
-    used = {one.name: one.stand_in for one in mappings if any(one.fits(d.library_key, d.transport) for d in measured)}
-    document = calibrated_profile(base_document, base_path.stem, out.stem, found, used)
-    write_file(out, profile_bytes(document))
+        fitting = (one for one in mappings if any(one.fits(d.library_key, d.transport) for d in measured))
+        used = {one.name: one.stand_in for one in fitting}
+        document = calibrated_profile(base_document, base_path.stem, out.stem, found, used)
+        write_file(out, profile_bytes(document))
     if json_:
         print(json.dumps(document["calibration"], indent=2, ensure_ascii=False))
     elif not quiet:

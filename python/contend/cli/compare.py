@@ -67,7 +67,7 @@ def compare(
     """
     from contend.cli.terminal import ProgressReport
     from contend.comparison import compare_scenarios
-    from contend.files import make_writable_directory, write_files
+    from contend.files import output_folder, write_files
     from contend.output import default_directory
     from contend.plots import comparison_picture_bytes
     from contend.runner import default_jobs, total_weight
@@ -89,22 +89,22 @@ def compare(
     independent = _resolve(b, [*overrides_b, other_seed, pairing[1]]) if check_pairing else None
     pair = default_directory(f"{side_a.path.stem}_{side_b.path.stem}").name
     directory = out if out is not None else Path("out") / "compare" / pair
-    make_writable_directory(directory)
     total = sum(total_weight(side.points) for side in (side_a, side_b, independent) if side is not None)
-    with ProgressReport("compare", total, quiet=quiet or json_) as report:
-        comparison = compare_scenarios(
-            side_a,
-            side_b,
-            names=(_label(side_a, side_b, set_a), _label(side_b, side_a, set_b)),
-            interval=interval.value,
-            jobs=jobs or default_jobs(),
-            progress=report.advance,
-            independent=independent,
-        )
-    document = json.dumps(comparison.to_json(), indent=2, ensure_ascii=False, allow_nan=False) + "\n"
-    contents = {"compare.json": document.encode()}
-    contents.update({f"plot.{kind}": data for kind, data in comparison_picture_bytes(comparison).items()})
-    paths = write_files(directory, contents)
+    with output_folder(directory):
+        with ProgressReport("compare", total, quiet=quiet or json_) as report:
+            comparison = compare_scenarios(
+                side_a,
+                side_b,
+                names=(_label(side_a, side_b, set_a), _label(side_b, side_a, set_b)),
+                interval=interval.value,
+                jobs=jobs or default_jobs(),
+                progress=report.advance,
+                independent=independent,
+            )
+        document = json.dumps(comparison.to_json(), indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+        contents = {"compare.json": document.encode()}
+        contents.update({f"plot.{kind}": data for kind, data in comparison_picture_bytes(comparison).items()})
+        paths = write_files(directory, contents)
     if json_:
         sys.stdout.write(document)
     elif not quiet:

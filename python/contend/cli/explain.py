@@ -64,7 +64,7 @@ def explain(
     from contend.cli.terminal import ProgressReport, stdout_console
     from contend.explain_output import render
     from contend.explanation import explain as explain_point
-    from contend.files import make_writable_directory, write_file
+    from contend.files import output_folder, write_file
     from contend.runner import default_jobs, total_weight
     from contend.scenario import find_scenario, parse_override, resolve_scenario
     from contend.speedups import BUDGET_S
@@ -82,18 +82,17 @@ def explain(
     point, remark = resolved.one_point()
     if remark and not quiet:
         print(f"contend: {remark}", file=sys.stderr)
-    if out is not None:
-        make_writable_directory(out)
-    with ProgressReport(f"explaining {resolved.name}", total_weight([point]), quiet=quiet) as report:
-        explanation = explain_point(
-            resolved,
-            point,
-            jobs=jobs or default_jobs(),
-            speedups=speedups,
-            budget_s=BUDGET_S if budget is None else 60 * budget,
-            progress=report,
-        )
-    written = _write(explanation, out) if out is not None else []
+    with output_folder(out):
+        with ProgressReport(f"explaining {resolved.name}", total_weight([point]), quiet=quiet) as report:
+            explanation = explain_point(
+                resolved,
+                point,
+                jobs=jobs or default_jobs(),
+                speedups=speedups,
+                budget_s=BUDGET_S if budget is None else 60 * budget,
+                progress=report,
+            )
+        written = _write(explanation, out) if out is not None else []
     if json_ is not None:
         write_file(json_, explanation.json_bytes())
         written.append(json_)

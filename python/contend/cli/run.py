@@ -186,23 +186,17 @@ def simulate_into(
     Returns:
         The results, how they came about, and the files written: none if no replication finished.
     """
-    from contend.files import make_writable_directory
+    from contend.files import output_folder
     from contend.output import write_results
     from contend.results import collect
     from contend.runner import run_points
 
-    is_new = make_writable_directory(directory)
-    try:
+    with output_folder(directory):
         outcome = run_points(opened.resolved.points, engine, jobs=jobs, progress=advance)
         results = collect(opened.resolved, outcome, engine.name)
         if opened.configuration is not None:
             results = opened.configuration.beside(results, opened.resolved)
         paths = write_results(results, directory) if results.points else []
-    except BaseException:
-        _remove_if_empty(directory, is_new=is_new)
-        raise
-    if not paths:
-        _remove_if_empty(directory, is_new=is_new)
     return results, outcome, paths
 
 
@@ -259,12 +253,6 @@ def _trace(resolved: ResolvedScenario, path: Path, limit_mb: float | None, *, qu
                 "of simulated time (--trace-limit MB, --iterations N)"
             )
         print("open it at https://ui.perfetto.dev, or draw a part: contend trace-plot", path)
-
-
-def _remove_if_empty(directory: Path, *, is_new: bool) -> None:
-    """Takes back a folder that was made for nothing."""
-    if is_new and directory.is_dir() and not any(directory.iterdir()):
-        directory.rmdir()
 
 
 def _print_resolved(resolved: ResolvedScenario, *, as_json: bool) -> None:

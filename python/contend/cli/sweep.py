@@ -90,7 +90,7 @@ def sweep(
     goes on where it was. Writes results.parquet, samples.parquet and sweep.json, and for up to 2000 points what `run`
     writes.
     """
-    from contend.files import make_writable_directory
+    from contend.files import output_folder
     from contend.output import default_directory
     from contend.scenario import find_scenario, parse_override
     from contend.scenarios import Scenario
@@ -104,21 +104,20 @@ def sweep(
     plan = read_plan(grid or [], sample or [], samples, sample_seed, list_)
     share = _share(array_index, array_size)
     directory = out if out is not None else default_directory(f"{wanted.name}-sweep")
-    if share is None:
-        make_writable_directory(directory)
     interrupted: InterruptedRunError | None = None
-    try:
-        results = carry_out(
-            wanted, plan, jobs=jobs, cluster=cluster, store=store, share=share, skip_invalid=skip_invalid,
-            progress=not (quiet or json_),
-        )  # fmt: skip
-    except InterruptedRunError as error:
-        from contend.sweeps import SweepResults
+    with output_folder(directory if share is None else None):
+        try:
+            results = carry_out(
+                wanted, plan, jobs=jobs, cluster=cluster, store=store, share=share, skip_invalid=skip_invalid,
+                progress=not (quiet or json_),
+            )  # fmt: skip
+        except InterruptedRunError as error:
+            from contend.sweeps import SweepResults
 
-        if not isinstance(error.results, SweepResults):
-            raise
-        results, interrupted = error.results, error
-    written = _write(results, directory) if share is None and results.points else []
+            if not isinstance(error.results, SweepResults):
+                raise
+            results, interrupted = error.results, error
+        written = _write(results, directory) if share is None and results.points else []
     if json_:
         sys.stdout.write(json.dumps(results.manifest() | {"files": [str(path) for path in written]}, indent=2) + "\n")
     elif not quiet:

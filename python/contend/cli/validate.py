@@ -97,11 +97,11 @@ def claims(
             overrides.append((key, str(value)))
     is_standard = only is None and not overrides
     target = out if out is not None else (folder if is_standard else None)
-    if target is not None:
-        make_writable_directory(target)
     chosen = [item for item in load_claims(folder / "claims") if only is None or only in item.id]
     if not chosen:
         raise InputError(f"no claim of {system} has {only!r} in its id")
+    if target is not None:
+        make_writable_directory(target)
     silent = quiet or json_
     evidence = Evidence(
         root / "scenarios" / system,

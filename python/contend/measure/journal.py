@@ -41,7 +41,7 @@ def read_entries(data: bytes) -> tuple[list[JsonObject], int]:
 
 
 class Journal:
-    """An open journal; use as a context manager."""
+    """An open journal; use as a context manager. One without entries leaves no file."""
 
     def __init__(self, path: Path) -> None:
         """Opens or makes a journal.
@@ -61,6 +61,9 @@ class Journal:
             if error.errno in {errno.EWOULDBLOCK, errno.EACCES}:
                 raise ContendError(f"another campaign is writing to {path.parent}") from error
             raise
+        if os.fstat(self._descriptor).st_nlink == 0:  # another one ended between opening and locking
+            os.close(self._descriptor)
+            raise ContendError(f"another campaign was writing to {path.parent}")
         data = path.read_bytes()
         self.entries, end = read_entries(data)
         if end != len(data):
@@ -72,6 +75,8 @@ class Journal:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
+        if os.fstat(self._descriptor).st_size == 0:
+            self.path.unlink(missing_ok=True)
         os.close(self._descriptor)
 
     def clear(self) -> None:

@@ -85,6 +85,7 @@ class Charts:
     counters: list[tuple[str, str]] = field(default_factory=list)
     """Counters that can be chosen: name, and what it is in words."""
     has_study: bool = False
+    has_measurements: bool = False
     left_out: int = 0
     """Curves beyond the limit."""
 
@@ -206,6 +207,10 @@ def _add_rates(
                 }
             )
     charts.data["points"] = rows
+    measured = _measured_rows(named, axis, measure.unit)
+    charts.has_measurements = bool(measured)
+    if measured:
+        charts.data["measured"] = measured
     y_title = f"{measure.title} ({measure.unit})"
     tooltip = [
         alt.Tooltip("point:N", title="point"),
@@ -221,10 +226,12 @@ def _add_rates(
             x=alt.X("mean:Q", title=y_title, axis=alt.Axis(labelExpr=_SHORT))
         )
         errors = base.mark_rule(color="var(--ink)").encode(x=alt.X("low:Q", title=y_title), x2="high")
-        chart = alt.layer(bars, errors).properties(width="container", height=30 * len(rows))
-        charts.add("rate", chart)
+        layers = [bars, errors]
+        if charts.has_measurements:
+            layers += _measured_layers({"y": y}, alt.X, y_title)
+        charts.add("rate", alt.layer(*layers).properties(width="container", height=30 * len(rows)))
         return
-    values = [float(row["mean"] or 0) for row in rows]
+    values = [float(row["mean"] or 0) for row in [*rows, *measured]]
     positive = min(values) > 0
     logarithmic = positive and max(values) / min(values) > _LOG_ABOVE
     labels = [name for name, _ in named]
@@ -239,7 +246,7 @@ def _add_rates(
         if is_log and not positive:
             continue
         # Wide intervals are cut where they would make the curves flat.
-        top = min(max(float(row["high"] or 0) for row in rows), _MOST_ABOVE * max(values))
+        top = min(max(float(row["high"] or 0) for row in [*rows, *measured]), _MOST_ABOVE * max(values))
         scale = alt.Scale(type="log") if is_log else alt.Scale(domainMin=min(0.0, *values), domainMax=top or 1.0)
         lower_end = "low_above_zero:Q" if is_log else "low:Q"
         y = alt.Y("mean:Q", title=y_title, scale=scale, axis=alt.Axis(labelExpr=_SHORT, tickCount=6))
@@ -253,7 +260,61 @@ def _add_rates(
         ]
         if study:
             layers += _study_layers(common, y)
+        if measured:
+            layers += _measured_layers(common, alt.Y, y_title, scale)
         charts.add(name, alt.layer(*layers).add_params(*_hidden("hidden")).properties(width="container", height=340))
+
+
+def _measured_rows(named: Sequence[tuple[str, Curve]], axis: str | None, unit: str) -> list[Row]:
+    """What was measured at points of a dataset, with its interval and what the prediction is off by."""
+    rows: list[Row] = []
+    for name, curve in named:
+        for point in curve.points:
+            found = point.measured
+            if found is None or found["median"] is None:
+                continue
+            low, high = found["interval"]
+            error = found.get("abs_error_pct")
+            rows.append(
+                {
+                    "x": axis_value(point, axis) if axis is not None else label(point.parameters),
+                    "curve": name,
+                    "mean": found["median"],
+                    "low": low,
+                    "high": high,
+                    "point": label(point.parameters),
+                    "value": quantity(found["median"], unit),
+                    "interval": f"{quantity(low, unit)} to {quantity(high, unit)}",
+                    "error": "-" if error is None else f"{error:.0f} %",
+                    "role": "of the fit" if found.get("fitted") else "not used in the fit",
+                }
+            )
+    return rows
+
+
+def _measured_layers(
+    common: dict[str, Any], channel: type[alt.X | alt.Y], title: str, scale: alt.Scale | None = None
+) -> list[alt.Chart]:
+    """A star at each median, and a line over its interval, along `channel`."""
+    base = alt.Chart(alt.NamedData("measured")).encode(**common)
+    if "color" in common:
+        base = base.transform_filter("indexof(hidden, datum.curve) < 0")
+    tooltip = [
+        alt.Tooltip("point:N", title="point"),
+        alt.Tooltip("value:N", title="measured"),
+        alt.Tooltip("interval:N", title="95 % interval"),
+        alt.Tooltip("error:N", title="prediction is off by"),
+        alt.Tooltip("role:N", title="this point is"),
+    ]
+    along = "x" if channel is alt.X else "y"
+    place = {"title": title} if scale is None else {"title": title, "scale": scale}
+    ends = {along: channel("low:Q", **place), f"{along}2": "high"}
+    return [
+        base.mark_rule(strokeWidth=1.5).encode(**ends),
+        base.mark_text(text="\N{BLACK STAR}", fontSize=18, dy=1, stroke="var(--paper)", strokeWidth=0.6).encode(
+            **{along: channel("mean:Q", **place)}, tooltip=tooltip
+        ),
+    ]
 
 
 def _study_rows(results: Results, named: Sequence[tuple[str, Curve]], axis: str) -> list[Row]:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Annotated, Self, TypeAlias, TypeVar
 
-from pydantic import BaseModel, ConfigDict, Field, PlainValidator, ValidationError, field_validator
+from pydantic import BaseModel, ConfigDict, Field, PlainValidator, ValidationError, field_validator, model_validator
 
 from contend.errors import ContendError, InputError
 from contend.files import describe
@@ -68,6 +68,28 @@ class RateEntry(_Checked):
     samples: list[Number] = []
 
 
+class MeasuredEntry(_Checked):
+    """What was measured at a point of a dataset, or `outcome`: why nothing was."""
+
+    dataset: str = ""
+    metric: str = ""
+    predicted: Number | None
+    median: Number | None
+    outcome: str | None = None
+    interval: tuple[Number, Number] | None = None
+    cov: Amount | None = None
+    unit: str = ""
+    abs_error_pct: Amount | None = None
+    scored_against_interval: bool = False
+    fitted: bool = False
+
+    @model_validator(mode="after")
+    def _is_whole(self) -> Self:
+        if self.median is not None and self.interval is None:
+            raise ValueError("a median without its interval")
+        return self
+
+
 class PointEntry(_Checked):
     """One point of results.json."""
 
@@ -85,6 +107,15 @@ class PointEntry(_Checked):
     wall_s: Amount
     events: Amount
     notes: list[str] = []
+    measured: MeasuredEntry | None = None
+
+    @model_validator(mode="after")
+    def _has_no_empty_fields(self) -> Self:
+        """What a run does not have is left out."""
+        for name in sorted(self.model_fields_set):
+            if getattr(self, name) is None:
+                raise ValueError(f"{name} is null")
+        return self
 
 
 class ResultsFile(_Checked):
@@ -95,6 +126,7 @@ class ResultsFile(_Checked):
     scenario: JsonObject
     seed: int
     interrupted: bool = False
+    remarks: list[str] = []
     points: list[PointEntry]
 
     @field_validator("scenario")
@@ -232,7 +264,15 @@ def parse_explanation(content: bytes) -> ExplanationFile:
 
 def _point(entry: PointEntry) -> JsonObject:
     """A point as results.json has it: what is not there is left out."""
-    return {name: dict(value) if isinstance(value, RateEntry) else value for name, value in entry if value is not None}
+    document: JsonObject = {}
+    for name, value in entry:
+        if isinstance(value, RateEntry):
+            document[name] = dict(value)
+        elif isinstance(value, MeasuredEntry):
+            document[name] = value.model_dump(exclude_unset=True)
+        elif value is not None:
+            document[name] = value
+    return document
 
 
 def _read(path: Path, model: type[Model]) -> Model:
