@@ -2,26 +2,22 @@
 #include "core/engine.hpp"
 #include "core/fifo_mutex.hpp"
 #include "support/sanitizers.hpp"
+#include "support/times.hpp"
 #include "support/waiting.hpp"
 
 #include <catch2/catch.hpp>
 
 #include <cstdint>
-#include <numeric>
 #include <stdexcept>
 #include <string>
 #include <vector>
 
 using namespace contend;
+using test::in;
 using test::Reason;
+using test::total;
 
 namespace {
-
-Duration total(const SimThread& thread) {
-  return std::accumulate(thread.times().begin(), thread.times().end(), Duration{});
-}
-
-Duration in(const SimThread& thread, Category category) { return thread.times()[static_cast<std::size_t>(category)]; }
 
 std::uintptr_t stack_position() { return reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0)); }
 

@@ -16,14 +16,13 @@
 
 using namespace contend;
 using test::CallEvent;
+using test::compute;
 using test::in;
 using test::Reason;
 using test::SharedHost;
 using test::total;
 
 namespace {
-
-void compute(SimThread& self, Duration span) { self.spend(span, Category::software); }
 
 /// Computes in small pieces until a date.
 void compute_until(SimThread& self, TimePoint end) {

@@ -10,12 +10,11 @@
 #include <vector>
 
 using namespace contend;
+using test::compute;
 using test::in;
 using test::SharedHost;
 
 namespace {
-
-void compute(SimThread& self, Duration span) { self.spend(span, Category::software); }
 
 /// A line comes from the shared cache 40 ns later than from L2, which holds four working sets of 64,000 B.
 CacheParameters small_l2() {

@@ -8,10 +8,9 @@
 #include <vector>
 
 using namespace contend;
+using test::cache;
 
 namespace {
-
-const CacheParameters cache = test::small_cache();
 
 CacheParameters home_ordered() {
   CacheParameters prices = cache;

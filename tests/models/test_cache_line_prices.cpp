@@ -7,10 +7,9 @@
 #include <vector>
 
 using namespace contend;
+using test::cache;
 
 namespace {
-
-const CacheParameters cache = test::small_cache();
 
 struct Access {
   int core;

@@ -12,10 +12,9 @@
 #include <vector>
 
 using namespace contend;
+using test::cache;
 
 namespace {
-
-const CacheParameters cache = test::small_cache();
 
 Host host_with_bias(double bias, Duration smt = cache.transfer_smt) {
   CacheParameters prices = cache;

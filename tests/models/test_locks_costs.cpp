@@ -9,11 +9,10 @@
 #include <vector>
 
 using namespace contend;
+using test::cache;
+using test::pause_time;
 
 namespace {
-
-const CacheParameters cache = test::small_cache();
-const Duration pause_time = test::small_locks().pause;
 
 struct Costs {
   Duration lock;

@@ -12,11 +12,10 @@
 #include <vector>
 
 using namespace contend;
+using test::cache;
+using test::pause_time;
 
 namespace {
-
-const CacheParameters cache = test::small_cache();
-const Duration pause_time = test::small_locks().pause;
 
 /// One socket of 16 cores: every transfer takes as long.
 Host flat_host(bool home_order = false) {

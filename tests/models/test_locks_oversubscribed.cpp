@@ -28,7 +28,7 @@ SchedulerParameters fair(const std::string& policy) {
   return parameters;
 }
 
-struct Outcome {
+struct Crowded {
   Duration elapsed{};
   Duration lock_wait{};
   Duration holding{};
@@ -37,7 +37,7 @@ struct Outcome {
 };
 
 /// `threads` on `cores` take a lock `times` times each, hold it for `held` and stay away for `away`.
-Outcome contend_for(const std::string& kind, const std::string& policy, int cores, int threads, int times,
+Crowded contend_for(const std::string& kind, const std::string& policy, int cores, int threads, int times,
                     Duration held, Duration away) {
   Engine engine(17);
   engine.set_step_limit(50'000'000);
@@ -60,7 +60,7 @@ Outcome contend_for(const std::string& kind, const std::string& policy, int core
     }));
   }
   engine.run();
-  Outcome outcome{engine.now().since_start(), {}, {}, lock->acquisitions(), scheduler.counters().preemptions};
+  Crowded outcome{engine.now().since_start(), {}, {}, lock->acquisitions(), scheduler.counters().preemptions};
   for (const SimThread* thread : all) {
     outcome.lock_wait += spent(*thread, Category::lock_wait);
     outcome.holding += spent(*thread, Category::matching);
@@ -76,7 +76,7 @@ TEST_CASE("every lock excludes and ends where threads share cores", "[locks][sch
   const int cores = GENERATE(1, 3);
   for (const std::string& kind : lock_registry().names()) {
     CAPTURE(kind, policy, cores);
-    const Outcome outcome = contend_for(kind, policy, cores, 7, 60, 40_us, 60_us);
+    const Crowded outcome = contend_for(kind, policy, cores, 7, 60, 40_us, 60_us);
     CHECK(outcome.acquisitions == 7 * 60);
     CHECK(outcome.holding == 40_us * (7 * 60));
   }
@@ -86,9 +86,9 @@ TEST_CASE("spinning collapses when the holder loses its core, sleeping does not"
   const auto* const policy = GENERATE("cfs", "eevdf");
   // One core: whoever spins keeps the holder from going on.
   const auto run = [&](const std::string& kind) { return contend_for(kind, policy, 1, 8, 200, 60_us, 40_us); };
-  const Outcome mutex = run("pthread-mutex");
-  const Outcome ttas = run("ttas");
-  const Outcome ticket = run("ticket");
+  const Crowded mutex = run("pthread-mutex");
+  const Crowded ttas = run("ttas");
+  const Crowded ticket = run("ticket");
   const Duration work = 100_us * (8 * 200);
   CAPTURE(policy, work.in_seconds(), mutex.elapsed.in_seconds(), ttas.elapsed.in_seconds(),
           ticket.elapsed.in_seconds());

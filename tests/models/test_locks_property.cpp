@@ -11,7 +11,7 @@ using namespace contend;
 
 namespace {
 
-struct Mix {
+struct LockMix {
   const char* name;
   bool free_machine;            ///< accesses and calls cost nothing: dates collide
   std::int64_t longest_section; ///< picoseconds
@@ -20,7 +20,7 @@ struct Mix {
 };
 
 /// Random programs of one lock. A lost wake-up shows as a deadlock, an intruder by the counters.
-void run(const std::string& kind, const Mix& mix, std::uint64_t seed) {
+void run(const std::string& kind, const LockMix& mix, std::uint64_t seed) {
   Engine engine(seed);
   engine.set_step_limit(3'000'000);
   RandomStream shape = engine.stream("shape");
@@ -67,7 +67,7 @@ void run(const std::string& kind, const Mix& mix, std::uint64_t seed) {
   REQUIRE(lock->quiet());
 }
 
-void run_all(const Mix& mix, std::uint64_t seeds) {
+void run_all(const LockMix& mix, std::uint64_t seeds) {
   for (const std::string& kind : lock_registry().names()) {
     for (std::uint64_t seed = 1; seed <= seeds; ++seed) {
       run(kind, mix, seed);

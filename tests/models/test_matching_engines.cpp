@@ -12,10 +12,9 @@
 
 using namespace contend;
 using test::MatchingCase;
+using test::prices;
 
 namespace {
-
-const MatchingParameters prices = test::matching_prices();
 
 MatchingSizes width(int elements) {
   MatchingSizes sizes;

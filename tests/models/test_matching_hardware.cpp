@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::size_t nobody = std::numeric_limits<std::size_t>::max();
 
-struct Mix {
+struct BoundedMix {
   const char* name;
   int communicators;
   int peers;
@@ -28,7 +28,7 @@ struct Mix {
 };
 
 /// Who got whom, by order of sending and of posting.
-struct Outcome {
+struct Offloaded {
   std::deque<PostedReceive> receives;
   std::deque<Envelope> messages;
   std::vector<std::size_t> message_of; ///< by receive
@@ -46,8 +46,8 @@ struct Outcome {
   }
 };
 
-Outcome play(const std::string& engine_name, const Mix& mix, std::uint64_t seed) {
-  Outcome outcome;
+Offloaded play(const std::string& engine_name, const BoundedMix& mix, std::uint64_t seed) {
+  Offloaded outcome;
   Engine engine(seed);
   const Host host = test::small_host();
   MatchingSizes sizes;
@@ -118,7 +118,7 @@ Outcome play(const std::string& engine_name, const Mix& mix, std::uint64_t seed)
 /// MPI's order (MPI 4.0, 3.5): of the receives that a message fits it takes the first, and of the messages of one source
 /// that a receive fits it takes the first. So no message and receive that fit each other may both have to do with
 /// something later, or with nothing.
-void check_order(const Outcome& outcome) {
+void check_order(const Offloaded& outcome) {
   for (std::size_t m = 0; m < outcome.messages.size(); ++m) {
     for (std::size_t r = 0; r < outcome.receives.size(); ++r) {
       const PostedReceive& receive = outcome.receives[r];
@@ -143,7 +143,7 @@ void check_order(const Outcome& outcome) {
   }
 }
 
-const std::vector<Mix> mixes{
+const std::vector<BoundedMix> mixes{
     {"specific receives", 1, 3, 4, 0, 0, 3}, {"any source", 1, 4, 3, 3, 0, 3},
     {"any tag", 1, 3, 4, 0, 3, 3},           {"any of both", 2, 4, 3, 5, 5, 3},
     {"one peer, one tag", 1, 1, 1, 2, 2, 3}, {"mostly posted", 2, 3, 6, 6, 6, 6},
@@ -156,10 +156,10 @@ const std::vector<Mix> mixes{
 TEST_CASE("messages under way are matched in MPI's order", "[matching][property]") {
   for (const std::string& engine_name : matcher_registry().names()) {
     int by_interface = 0;
-    for (const Mix& mix : mixes) {
+    for (const BoundedMix& mix : mixes) {
       for (std::uint64_t seed = 1; seed <= 60; ++seed) {
         CAPTURE(engine_name, mix.name, seed);
-        const Outcome outcome = play(engine_name, mix, seed);
+        const Offloaded outcome = play(engine_name, mix, seed);
         check_order(outcome);
         by_interface += outcome.by_interface;
       }
@@ -174,12 +174,12 @@ TEST_CASE("messages under way are matched in MPI's order", "[matching][property]
 }
 
 TEST_CASE("without ANY_SOURCE every engine makes the same pairs", "[matching][property]") {
-  for (const Mix& mix : mixes) {
+  for (const BoundedMix& mix : mixes) {
     if (mix.wildcard_sources != 0) {
       continue;
     }
     for (std::uint64_t seed = 1; seed <= 40; ++seed) {
-      const Outcome expected = play("list", mix, seed);
+      const Offloaded expected = play("list", mix, seed);
       for (const std::string& engine_name : matcher_registry().names()) {
         CAPTURE(engine_name, mix.name, seed);
         REQUIRE(play(engine_name, mix, seed).receive_of == expected.receive_of);

@@ -7,10 +7,10 @@
 #include <array>
 
 using namespace contend;
+using test::prices;
 
 namespace {
 
-const MatchingParameters prices = test::matching_prices();
 const Duration attempt = prices.attempt;
 const Duration element = prices.element;
 const Duration enqueue = prices.enqueue;

@@ -9,11 +9,11 @@
 #include <vector>
 
 using namespace contend;
+using test::cache;
+using test::plain;
 
 namespace {
 
-const NicParameters plain = test::plain_nic();
-const CacheParameters cache = test::small_cache();
 const Duration look = cache.hit + plain.empty_poll; ///< at a queue whose line is in the cache
 
 } // namespace

@@ -8,18 +8,16 @@
 #include <vector>
 
 using namespace contend;
+using test::cache;
+using test::plain;
+using test::route;
+using test::serialization;
 
 namespace {
-
-const NicParameters plain = test::plain_nic();
-const RouteParameters route = test::plain_route();
-const CacheParameters cache = test::small_cache();
 
 /// CPU time of a post by a thread that has the context's line, and of the first one.
 const Duration later_post = cache.hit + plain.post + plain.doorbell;
 const Duration first_post = cache.l3_hit + later_post;
-
-Duration serialization(std::int64_t bytes) { return 100_ps * bytes; }
 
 /// Sends `count` messages of `bytes` on each of `contexts` contexts, a thread each; returns the arrival times.
 std::vector<TimePoint> burst(const NicParameters& parameters, int contexts, int count, std::int64_t bytes) {

@@ -10,13 +10,13 @@
 #include <vector>
 
 using namespace contend;
+using test::cache;
+using test::plain;
+using test::route;
+using test::serialization;
 using Kind = RdmaRequest::Kind;
 
 namespace {
-
-const NicParameters plain = test::plain_nic();
-const RouteParameters route = test::plain_route();
-const CacheParameters cache = test::small_cache();
 
 RdmaParameters plain_rdma() {
   RdmaParameters rdma;
@@ -37,8 +37,6 @@ RdmaParameters plain_rdma() {
   rdma.completion = 25'013_ps;
   return rdma;
 }
-
-Duration serialization(std::int64_t bytes) { return 100_ps * bytes; }
 
 RdmaRequest request(Kind kind, std::int64_t bytes) {
   RdmaRequest result;

@@ -51,9 +51,9 @@ public:
   ProgressEngine* engine = nullptr;
 };
 
-class Arrival final : public Event {
+class Completion final : public Event {
 public:
-  Arrival(Engine& engine, Work& work, SyncObject& sync) : Event(engine), work_(work), sync_(sync) {}
+  Completion(Engine& engine, Work& work, SyncObject& sync) : Event(engine), work_(work), sync_(sync) {}
   void fire() override { work_.work.push_back(&sync_); }
 
 private:
@@ -74,19 +74,19 @@ public:
 };
 
 /// Threads wait for one piece of work each.
-struct Bench {
-  explicit Bench(int threads, Idling* idling, int limit = 1, bool lenient = false) {
+struct RaceBench {
+  explicit RaceBench(int threads, Idling* idling, int limit = 1, bool lenient = false) {
     make_progress(idling, limit, lenient);
     for (int i = 0; i < threads; ++i) {
       syncs.push_back(std::make_unique<SyncObject>(engine, host, "sync " + std::to_string(i)));
       syncs.back()->pending = 1;
-      arrivals.push_back(std::make_unique<Arrival>(engine, work, *syncs.back()));
+      arrivals.push_back(std::make_unique<Completion>(engine, work, *syncs.back()));
     }
     engine.set_step_limit(20'000);
   }
-  ~Bench() { engine.abandon(); }
-  Bench(const Bench&) = delete;
-  Bench& operator=(const Bench&) = delete;
+  ~RaceBench() { engine.abandon(); }
+  RaceBench(const RaceBench&) = delete;
+  RaceBench& operator=(const RaceBench&) = delete;
 
   void make_progress(Idling* idling, int limit, bool lenient = false) {
     ProgressDesign design;
@@ -121,7 +121,7 @@ struct Bench {
   Work work;
   std::unique_ptr<ProgressEngine> progress;
   std::vector<std::unique_ptr<SyncObject>> syncs;
-  std::vector<std::unique_ptr<Arrival>> arrivals;
+  std::vector<std::unique_ptr<Completion>> arrivals;
 };
 
 /// Thread 0 makes progress. Thread 1 goes to sleep from 5 us on; its work arrives at `arrival`. Thread 0's work comes when
@@ -132,7 +132,7 @@ struct GoingToSleep {
 };
 
 GoingToSleep go_to_sleep(TimePoint arrival, Idling* idling) {
-  Bench bench(2, idling);
+  RaceBench bench(2, idling);
   bench.waiter(0, 0_ps);
   const SimThread& sleeper = bench.waiter(1, 5_us, [&bench] { bench.arrive(0, bench.engine.now() + 1_us); });
   bench.arrive(1, arrival);
@@ -171,7 +171,7 @@ TEST_CASE("the same for a thread that spins or steals", "[mpi][waiting][race]") 
   for (const std::string& kind : idling_registry().names()) {
     for (int step = 0; step < 200; ++step) {
       CAPTURE(kind, step);
-      Bench bench(2, nullptr);
+      RaceBench bench(2, nullptr);
       TaskPool pool(bench.engine, bench.host, 10_ns, "pool"); // no task ever comes to it
       const std::unique_ptr<Idling> idling = idling_registry().at(kind)({&pool});
       bench.make_progress(idling.get(), 1);
@@ -190,7 +190,7 @@ TEST_CASE("a thread that is made owner when it has nothing left to wait for pass
   for (const int limit : {1, 2}) {
     for (int step = 0; step < 200; ++step) {
       CAPTURE(limit, step);
-      Bench bench(4, nullptr, limit);
+      RaceBench bench(4, nullptr, limit);
       std::vector<const SimThread*> threads;
       // 0 is the owner; 1 and 2 sleep behind it, and 3 behind them. The work of 1 and 2 comes around the time at which 0
       // leaves; that of 3 when all others have left, so that somebody must have made 3 the owner.
@@ -226,7 +226,7 @@ TEST_CASE("a lenient limit lets others past a promoted thread that still has to 
     int passed = 0;
     for (int step = 0; step < 200; ++step) {
       CAPTURE(lenient, step);
-      Bench bench(3, nullptr, 1, lenient);
+      RaceBench bench(3, nullptr, 1, lenient);
       // 0 is the owner until 30 us, and promotes 1, which sleeps; 2 comes by at about that time.
       bench.waiter(0, 0_ps);
       const SimThread& promoted = bench.waiter(1, 2_us);

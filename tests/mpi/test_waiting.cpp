@@ -14,7 +14,7 @@ using test::Program;
 
 namespace {
 
-PointConfig with_progress(const std::string& engine) {
+PointConfig waits_with(const std::string& engine) {
   PointConfig point = test::small_point();
   point.library.progress.engine = engine;
   test::add_jitter(point); // threads that poll in exact step can keep one of them from a lock for ever
@@ -71,7 +71,7 @@ TEST_CASE("waitany returns one by one what is complete", "[mpi][waiting]") {
     if (engine == "offload-thread") {
       continue; // has no thread here
     }
-    Program program(2, with_progress(engine));
+    Program program(2, waits_with(engine));
     program.thread(0, sender(program.communicator, 6, 20_us));
     program.thread(1, [&](SimThread& self, Process& mpi) {
       std::vector<Request*> requests = receives(self, mpi, program.communicator, 6);
@@ -110,7 +110,7 @@ TEST_CASE("waitsome and testsome return everything that is complete", "[mpi][wai
 TEST_CASE("test makes progress by itself", "[mpi][waiting]") {
   for (const std::string& engine : test::engines_that_act_at_once()) {
     CAPTURE(engine);
-    Program program(2, with_progress(engine));
+    Program program(2, waits_with(engine));
     program.thread(0, sender(program.communicator, 4, 10_us));
     program.thread(1, [&](SimThread& self, Process& mpi) {
       std::vector<Request*> requests = receives(self, mpi, program.communicator, 4);
@@ -208,7 +208,7 @@ TEST_CASE("completions that a waitany leaves behind do not end the next wait", "
 TEST_CASE("persistent receives are started again and again", "[mpi][waiting][persistent]") {
   for (const std::string& engine : test::engines_that_act_at_once()) {
     CAPTURE(engine);
-    Program program(2, with_progress(engine));
+    Program program(2, waits_with(engine));
     const int comm = program.communicator;
     program.thread(0, [&](SimThread& self, Process& mpi) {
       Request* const send = mpi.send_init(self, comm, 1, 7, 40);
@@ -268,7 +268,7 @@ TEST_CASE("whatever idle threads do, messages arrive", "[mpi][waiting]") {
     for (const std::string engine : {"ownership", "concurrent"}) {
       for (const int limit : {1, 3}) {
         CAPTURE(idle, engine, limit);
-        PointConfig point = with_progress(engine);
+        PointConfig point = waits_with(engine);
         point.library.progress.threads_in_progress = limit;
         point.library.waiting.idle = idle;
         point.workload.multirate.pairs = 6;

@@ -11,7 +11,7 @@ using contend::test::load_options;
 
 namespace {
 
-ResolvedScenario valid(const std::string& name, const std::string& path = {}, const std::string& text = {}) {
+ResolvedScenario overridden(const std::string& name, const std::string& path = {}, const std::string& text = {}) {
   LoadOptions options = load_options();
   if (!path.empty())
     options.overrides = {{path, text}};
@@ -21,7 +21,7 @@ ResolvedScenario valid(const std::string& name, const std::string& path = {}, co
 } // namespace
 
 TEST_CASE("a preset gives what the scenario leaves open", "[scenario][presets]") {
-  const ResolvedScenario scenario = valid("preset.json");
+  const ResolvedScenario scenario = overridden("preset.json");
   const LibraryDesign& library = scenario.points.front().config.library;
   CHECK(library.name == "testlib");
   CHECK(library.instances.count == 6);
@@ -35,22 +35,22 @@ TEST_CASE("a preset gives what the scenario leaves open", "[scenario][presets]")
 }
 
 TEST_CASE("the command line changes single values of a preset, or the preset", "[scenario][presets]") {
-  const LibraryDesign one = valid("preset.json", "library.matching.lock", "mcs").points.front().config.library;
+  const LibraryDesign one = overridden("preset.json", "library.matching.lock", "mcs").points.front().config.library;
   CHECK(one.matching.lock == "mcs");
   CHECK(one.instances.assignment == "dedicated");
-  const LibraryDesign other = valid("base.json", "library.preset", "testlib").points.front().config.library;
+  const LibraryDesign other = overridden("base.json", "library.preset", "testlib").points.front().config.library;
   CHECK(other.instances.count == 4);
 }
 
 TEST_CASE("fields are swept upon a preset", "[scenario][presets]") {
-  const ResolvedScenario scenario = valid("preset.json", "sweep.library.instances.count", "[1, 2]");
+  const ResolvedScenario scenario = overridden("preset.json", "sweep.library.instances.count", "[1, 2]");
   REQUIRE(scenario.points.size() == 2);
   CHECK(scenario.points[1].config.library.instances.count == 2);
   CHECK(scenario.points[1].config.library.instances.assignment == "dedicated");
 }
 
 TEST_CASE("designs are an axis", "[scenario][presets]") {
-  const ResolvedScenario scenario = valid("preset_sweep.json");
+  const ResolvedScenario scenario = overridden("preset_sweep.json");
   REQUIRE(scenario.points.size() == 2 * 3);
   CHECK(scenario.points[0].parameters.dump() == R"({"lock":"mcs","preset":"plain"})");
   const auto library = [&](std::size_t i) -> const LibraryDesign& { return scenario.points[i].config.library; };
@@ -80,7 +80,7 @@ TEST_CASE("designs are an axis", "[scenario][presets]") {
 }
 
 TEST_CASE("a list of presets names its designs after them", "[scenario][presets]") {
-  const ResolvedScenario scenario = valid("base.json", "sweep.library.preset", R"(["testlib"])");
+  const ResolvedScenario scenario = overridden("base.json", "sweep.library.preset", R"(["testlib"])");
   REQUIRE(scenario.points.size() == 1);
   CHECK(scenario.points.front().parameters.dump() == R"({"preset":"testlib"})");
   CHECK(scenario.points.front().config.library.name == "testlib");
@@ -88,10 +88,10 @@ TEST_CASE("a list of presets names its designs after them", "[scenario][presets]
 }
 
 TEST_CASE("the command line wins over designs, a preset given there ends their sweep", "[scenario][presets]") {
-  const ResolvedScenario changed = valid("preset_sweep.json", "library.instances.count", "7");
+  const ResolvedScenario changed = overridden("preset_sweep.json", "library.instances.count", "7");
   for (const ResolvedPoint& point : changed.points)
     CHECK(point.config.library.instances.count == 7);
-  const ResolvedScenario single = valid("preset_sweep.json", "library.preset", "testlib");
+  const ResolvedScenario single = overridden("preset_sweep.json", "library.preset", "testlib");
   CHECK(single.points.size() == 2);
   CHECK(single.points.front().config.library.matching.lock == "ttas");
 }

@@ -4,6 +4,7 @@
 #include "core/engine.hpp"
 #include "core/host.hpp"
 #include "core/scheduler.hpp"
+#include "times.hpp"
 
 #include <algorithm>
 #include <cstdint>
@@ -64,18 +65,6 @@ struct SharedHost {
   Host host;
   Scheduler scheduler;
 };
-
-inline Duration total(const SimThread& thread) {
-  Duration sum;
-  for (const Duration time : thread.times()) {
-    sum += time;
-  }
-  return sum;
-}
-
-inline Duration in(const SimThread& thread, Category category) {
-  return thread.times()[static_cast<std::size_t>(category)];
-}
 
 /// Keeps every span. Threads sleep in category blocked, and in no other.
 class SpanWatcher final : public TraceSink {

@@ -43,6 +43,9 @@ inline LockParameters small_locks() {
   return locks;
 }
 
+inline const CacheParameters cache = small_cache();
+inline const Duration pause_time = small_locks().pause;
+
 inline Host small_host() { return {small_topology, small_cache(), small_futex()}; }
 
 /// A host on which every access to memory and every system call is free: what is left is the order of things.

@@ -80,4 +80,6 @@ private:
   std::deque<PostedReceive> receives_;
 };
 
+inline const MatchingParameters prices = matching_prices();
+
 } // namespace contend::test

@@ -26,7 +26,10 @@ inline NicParameters plain_nic() {
   return nic;
 }
 
-inline RouteParameters plain_route() { return {1'000'003_ps, 10e9}; } // 100 ps per byte
+inline RouteParameters plain_route() { return {1'000'003_ps, 10e9}; }
+
+/// On the wire of plain_route().
+inline Duration serialization(std::int64_t bytes) { return 100_ps * bytes; }
 
 /// Remembers when a completion queue got something to report.
 class Activity final : public ActivityListener {
@@ -82,5 +85,8 @@ public:
 };
 
 inline Envelope message(int tag, std::uint16_t sequence = 0) { return {0, 0, tag, sequence, 0}; }
+
+inline const NicParameters plain = plain_nic();
+inline const RouteParameters route = plain_route();
 
 } // namespace contend::test
