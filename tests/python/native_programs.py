@@ -4,6 +4,7 @@ A library is looked for in the folders of CONTEND_TEST_MPI (separated by colons)
 installed, and beside an mpicxx on the path.
 """
 
+import fcntl
 import json
 import os
 import shutil
@@ -31,16 +32,23 @@ Run = Callable[..., Outcome]
 
 
 def build(folder: str, *definitions: str) -> Path:
-    """Configures and builds in build/<folder>; returns the folder of the programs."""
+    """Configures and builds in build/<folder>, one process at a time; returns the folder of the programs.
+
+    Sources are compiled in batches, which takes a quarter of the time; who measures compiles them one by one.
+    """
     target = REPOSITORY / "build" / folder
+    target.mkdir(parents=True, exist_ok=True)
+    batches = ["-DCMAKE_UNITY_BUILD=ON", "-DCMAKE_UNITY_BUILD_BATCH_SIZE=16"]
     generator = ["-G", "Ninja"] if shutil.which("ninja") else []
     commands: list[list[str | Path]] = [
-        ["cmake", "-S", SOURCE, "-B", target, *generator, "-DCONTEND_WERROR=ON", *definitions],
+        ["cmake", "-S", SOURCE, "-B", target, *generator, "-DCONTEND_WERROR=ON", *batches, *definitions],
         ["cmake", "--build", target, "--parallel", "2"],
     ]
-    for command in commands:
-        done = subprocess.run(command, capture_output=True, text=True, check=False)
-        assert done.returncode == 0, done.stdout + done.stderr
+    with (target / ".lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        for command in commands:
+            done = subprocess.run(command, capture_output=True, text=True, check=False)
+            assert done.returncode == 0, done.stdout + done.stderr
     return target / "bin"
 
 

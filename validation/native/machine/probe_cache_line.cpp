@@ -15,13 +15,13 @@ namespace contend::native {
 
 namespace {
 
-struct alignas(line_bytes) Line {
+struct alignas(line_bytes) PassedLine {
   std::atomic<std::int64_t> turn{0};
 };
 
 constexpr std::int64_t batch = 50; ///< round trips between two readings of the clock
 
-void await(const Line& line, std::int64_t value) {
+void await(const PassedLine& line, std::int64_t value) {
   while (line.turn.load(std::memory_order_acquire) != value) {
   }
 }
@@ -30,7 +30,7 @@ void await(const Line& line, std::int64_t value) {
 double half_round_trip(int from, int to, std::int64_t count) {
   const std::int64_t batches = std::max<std::int64_t>(1, count / batch);
   const std::int64_t last = 2 * batches * batch;
-  Line line;
+  PassedLine line;
   ThreadBarrier start(2);
   std::vector<double> times;
   std::jthread here([&] {

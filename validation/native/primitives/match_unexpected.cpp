@@ -9,13 +9,13 @@ namespace contend::native {
 
 namespace {
 
-constexpr std::size_t batch = 16; ///< receives between two readings of the clock
+constexpr std::size_t per_reading = 16; ///< receives between two readings of the clock
 
 double behind_unexpected(const PrimitiveContext& context, std::int64_t depth) {
   char nothing = 0;
   const int others_end = tags::other + static_cast<int>(depth);
-  const std::int64_t batches = std::max<std::int64_t>(1, context.iterations / static_cast<std::int64_t>(batch));
-  std::vector<MPI_Request> requests(batch, MPI_REQUEST_NULL);
+  const std::int64_t batches = std::max<std::int64_t>(1, context.iterations / static_cast<std::int64_t>(per_reading));
+  std::vector<MPI_Request> requests(per_reading, MPI_REQUEST_NULL);
   std::vector<double> times;
   // the messages that do not fit: sent now, received at the very end
   std::vector<MPI_Request> others(static_cast<std::size_t>(depth), MPI_REQUEST_NULL);
@@ -28,7 +28,7 @@ double behind_unexpected(const PrimitiveContext& context, std::int64_t depth) {
   for (std::int64_t done = 0; done < batches + 1; ++done) {
     if (!context.measures()) {
       MPI_Recv(&nothing, 0, MPI_CHAR, context.peer(), tags::word, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-      for (std::size_t k = 0; k < batch; ++k) {
+      for (std::size_t k = 0; k < per_reading; ++k) {
         MPI_Send(&nothing, 0, MPI_CHAR, context.peer(), tags::message, MPI_COMM_WORLD);
       }
       MPI_Send(&nothing, 0, MPI_CHAR, context.peer(), tags::word, MPI_COMM_WORLD);
@@ -38,12 +38,12 @@ double behind_unexpected(const PrimitiveContext& context, std::int64_t depth) {
     // one channel keeps order: when the word has come, so have the messages
     MPI_Recv(&nothing, 0, MPI_CHAR, context.peer(), tags::word, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
     const std::int64_t begin = now_ns();
-    for (std::size_t k = 0; k < batch; ++k) {
+    for (std::size_t k = 0; k < per_reading; ++k) {
       MPI_Irecv(&nothing, 0, MPI_CHAR, context.peer(), tags::message, MPI_COMM_WORLD, &requests[k]);
     }
-    MPI_Waitall(static_cast<int>(batch), requests.data(), MPI_STATUSES_IGNORE);
+    MPI_Waitall(static_cast<int>(per_reading), requests.data(), MPI_STATUSES_IGNORE);
     if (done > 0) {
-      times.push_back(seconds(now_ns() - begin) / static_cast<double>(batch));
+      times.push_back(seconds(now_ns() - begin) / static_cast<double>(per_reading));
     }
   }
   if (context.measures()) {
