@@ -250,7 +250,17 @@ def test_the_page_is_made_of_results_only(tmp_path: Path) -> None:
          "remark": "expected"},
         {"id": "y", "statement": "rises", "expected": ">= 1", "predicted": 2.5, "verdict": "holds"},
     ]))  # fmt: skip
+    (tmp_path / "validation" / "locks").mkdir()
+    rows = [{"error": error, "fitted": error == 0.0} for error in (0.0, 0.1, -0.2)]
+    (tmp_path / "validation" / "locks" / "results.json").write_text(json.dumps([
+        {"set": "L0", "grade": "A", "measure": "ns", "median_error": 0.15, "kendall_tau": {"2": 1.0, "4": 0.5},
+         "holds": False, "rows": rows},
+        {"set": "empty", "grade": "B", "measure": "ns", "median_error": None, "kendall_tau": {}, "holds": None,
+         "rows": []},
+    ]))  # fmt: skip
     page = accuracy_page(tmp_path)
+    assert "| L0 | A | ns | 2 | 15% | 0.50 | MISSED |" in page
+    assert "empty" not in page
     assert "1 of 2 statements hold" in page
     assert "| x | falls | <= 1 | 2.5 | expected |" in page
     assert "| held-out points | 6 | 20 % |" in page

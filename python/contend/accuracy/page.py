@@ -25,13 +25,21 @@ is in [validation.md](validation.md#predictions-of-measured-points); how a profi
 """
 
 
+_LOCKS = """
+Published sets of what a lock or an atomic operation costs by number of threads. A machine's prices of cache lines and
+futexes are fitted to the points with one and two threads; all others are predicted. Sets of grade B are scored by
+ratios to their fitted point. Targets, for grade A: a median error of at most 20 %, and the kinds ranked right at each
+number of threads (Kendall's tau of at least 0.8). What misses, and why, is in [validation.md](validation.md#locks).
+"""
+
+
 def accuracy_page(root: Path) -> str:
     """The page, for the results of a checkout.
 
     Raises:
         InputError: A comparison has no results yet.
     """
-    parts = [_HEAD, *_claims(root)]
+    parts = [_HEAD, *_claims(root), *_locks(root)]
     for one in comparisons(root):
         parts += _comparison(one)
     return "\n\n".join(part.strip() for part in parts) + "\n"
@@ -71,6 +79,33 @@ def _misses(claims: Sequence[JsonObject]) -> str:
 def _value(claim: JsonObject) -> str:
     value = claim.get("predicted")
     return f"{value:.4g}" if isinstance(value, int | float) else str(claim.get("problem") or "-").partition("\n")[0]
+
+
+def _locks(root: Path) -> list[str]:
+    """The published sets of the lock study, each with its error."""
+    path = root / "validation/locks/results.json"
+    if not path.is_file():
+        return []
+    results: list[JsonObject] = json.loads(read_text(path, "result of the lock study"))
+    rows = []
+    for one in results:
+        errors = sorted(abs(row["error"]) for row in one["rows"] if not row["fitted"] and row["error"] is not None)
+        taus = [tau for tau in one["kendall_tau"].values() if tau is not None]
+        if not errors or one["median_error"] is None:
+            continue
+        rows.append(
+            (
+                one["set"], one["grade"], one["measure"], str(len(errors)), f"{one['median_error']:.0%}",
+                f"{min(taus):.2f}" if taus else "-", {True: "met", False: "MISSED", None: "-"}[one["holds"]],
+            )
+        )  # fmt: skip
+    return [
+        "## Published costs of locks and atomics",
+        _LOCKS,
+        "`./contend validate locks`",
+        markdown_table(("set", "grade", "measure", "points", "median error", "least tau", "target"), rows),
+        "[every point](../validation/locks/results.md)",
+    ]
 
 
 def _comparison(one: Comparison) -> list[str]:
