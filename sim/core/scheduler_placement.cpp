@@ -1,4 +1,5 @@
 // Which core: where threads begin, wake up, and are moved to.
+#include "core/decay.hpp"
 #include "core/scheduler_parts.hpp"
 
 #include <algorithm>
@@ -12,9 +13,9 @@ void Scheduler::note_load(Core& core) {
   if (!grouped_) {
     return;
   }
-  constexpr double halving_s = 32e-3;
-  const double now_there = core.queue->load();
-  core.load = now_there + (core.load - now_there) * std::exp2(-(now() - core.load_noted).in_seconds() / halving_s);
+  constexpr double mean_life_s = 32e-3 / 0.69314718055994531; // half of it is forgotten in 32 ms
+  const double forgotten = decayed((now() - core.load_noted).in_seconds() / mean_life_s);
+  core.load += (core.queue->load() - core.load) * forgotten;
   core.load_noted = now();
 }
 
