@@ -15,7 +15,12 @@ FAKE_PYTHON = r"""#!/bin/sh
 # stands for python and for the environment's python
 case "$*" in
   *"-m venv"*) mkdir -p "$FAKE_ROOT/.venv/bin"; cp "$0" "$FAKE_ROOT/.venv/bin/python"; echo venv >>"$FAKE_LOG" ;;
-  *"-m pip"*) echo pip >>"$FAKE_LOG"; sleep "${FAKE_PIP_S:-0}"; exit "${FAKE_PIP_STATUS:-0}" ;;
+  *"-m pip"*installer.lock*)
+    echo installer >>"$FAKE_LOG"; sleep "${FAKE_PIP_S:-0}"
+    printf '#!/bin/sh\necho uv >>"$FAKE_LOG"; exit "${FAKE_UV_STATUS:-0}"\n' >"$FAKE_ROOT/.venv/bin/uv"
+    chmod +x "$FAKE_ROOT/.venv/bin/uv"
+    exit "${FAKE_PIP_STATUS:-0}" ;;
+  *"-m pip"*) echo pip >>"$FAKE_LOG"; exit "${FAKE_PIP_STATUS:-0}" ;;
   *"-m contend"*) echo "ran: $*" ;;
 esac
 exit 0
@@ -47,7 +52,7 @@ class Checkout:
         self.log = folder / "log"
         for name in ("sim", "cmake", "python"):
             (self.root / name).mkdir(parents=True)
-        for name in ("contend", "CMakePresets.json", "python/requirements.lock"):
+        for name in ("contend", "CMakePresets.json", "python/requirements.lock", "python/installer.lock"):
             shutil.copy2(REPOSITORY / name, self.root / name)
         for name in ("CMakeLists.txt", "VERSION", "sim/a.cpp"):
             (self.root / name).touch()
@@ -90,7 +95,7 @@ def checkout(tmp_path: Path) -> Checkout:
     return Checkout(tmp_path)
 
 
-ALL = ["venv", "pip", "configure", "build"]
+ALL = ["venv", "installer", "uv", "configure", "build"]
 
 
 def test_first_use_sets_up_and_second_does_not(checkout: Checkout) -> None:
@@ -149,15 +154,20 @@ def test_failure_shows_the_error_and_the_next_use_tries_again(checkout: Checkout
 
 def test_a_half_made_environment_is_made_again(checkout: Checkout) -> None:
     assert checkout.run(FAKE_PIP_STATUS="1").returncode == 1
-    assert checkout.steps() == ["venv", "pip"]
+    assert checkout.steps() == ["venv", "installer", "pip"]
     assert checkout.run().returncode == 0
     assert checkout.steps() == ALL
+
+
+def test_where_uv_finds_no_index_pip_installs(checkout: Checkout) -> None:
+    assert checkout.run(FAKE_UV_STATUS="2").returncode == 0
+    assert checkout.steps() == ["venv", "installer", "uv", "pip", "configure", "build"]
 
 
 def test_killed_in_the_middle(checkout: Checkout) -> None:
     process = checkout.start(FAKE_PIP_S="30")
     deadline = time.monotonic() + 20
-    while not (checkout.log.exists() and "pip" in checkout.log.read_text()):
+    while not (checkout.log.exists() and "installer" in checkout.log.read_text()):
         assert time.monotonic() < deadline
         time.sleep(0.02)
     os.killpg(process.pid, signal.SIGKILL)
