@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from contend.errors import InputError
 from contend.files import parse_json, read_text
+from contend.measure.benchmarks import BENCHMARKS
 from contend.measure.spread import Spread, spread
 
 if TYPE_CHECKING:
@@ -85,6 +86,10 @@ class MeasuredPoint:
         return found.ci95 if found.ci95 is not None else found.quartiles
 
 
+# What a program of ours measures, where it did not live to say so.
+_KINDS_OF_PROGRAMS = {one.program: one.workload_kind for one in BENCHMARKS.values()}
+
+
 @dataclass(frozen=True)
 class Dataset:
     """One measured dataset. `program`: what measured it, where that is known."""
@@ -113,7 +118,8 @@ class Dataset:
     @property
     def kind(self) -> str:
         """The kind of workload: "multirate", "machine", "locks", ..."""
-        return str(self.workload.get("kind") or "multirate")
+        named = self.workload.get("kind") or _KINDS_OF_PROGRAMS.get(self.program)
+        return str(named or "multirate")
 
 
 def read_datasets(paths: Iterable[Path]) -> list[Dataset]:

@@ -460,3 +460,11 @@ def test_the_misfit_is_taken_at_the_likeliest_discrepancy() -> None:
     rows = np.tile(np.full(8, 1.0), (400, 1))
     best = float((log_likelihood(rows, measured, noise, widths) + log_prior(widths)).max())
     assert far == pytest.approx(-best, abs=0.1)
+
+
+def test_the_search_is_not_expected_to_outlast_its_budget(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(time, "process_time", lambda: 100.0)
+    problem = cast("Any", SimpleNamespace(targets=[0, 1], dimensions=3))
+    all_of_it = 2 * pipeline.places_of_search(3, 2)
+    beyond = [pipeline._beyond_budget(problem, Options(starts=2), 0.5, end) for end in (90.0, 110.0, 1e6)]
+    assert beyond == [all_of_it, all_of_it - 20, 0]

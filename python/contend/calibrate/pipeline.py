@@ -337,9 +337,14 @@ def _check_size(dimensions: int) -> int:
 def _fit_part(  # noqa: PLR0917 - all of one stage
     problem: Problem, evaluator: Evaluator, options: Options, reporter: Reporter, deadline: float, label: str
 ) -> Part:
-    before = evaluator.simulated + evaluator.found
+    before, begin = evaluator.simulated + evaluator.found, time.process_time()
     reporter.say(f"part {label}: which of {problem.dimensions} parameters the data see")
     screening = screen(problem, evaluator, History(), options.seed)
+    expected = planned(problem, options)
+    screened = evaluator.simulated + evaluator.found - before
+    too_many = _beyond_budget(problem, options, (time.process_time() - begin) / max(1, screened), deadline)
+    reporter.plan(-too_many)
+    expected -= too_many
     kept = sensitivity.seen(screening)
     if not kept:
         predictions = problem.simulate(evaluator, [problem.base])[0]
@@ -357,7 +362,7 @@ def _fit_part(  # noqa: PLR0917 - all of one stage
         say=lambda text: reporter.say(f"part {label}: fit, {text}"),
     )  # fmt: skip
     used = evaluator.simulated + evaluator.found - before
-    reporter.plan(min(0, used - planned(problem, options) + _left_after_search(reduced, options)))
+    reporter.plan(min(0, used - expected + _left_after_search(reduced, options)))
     noise = _total_noise(reduced, evaluator, fit.place)
     posterior: Posterior | None = None
     emulator: Emulator | None = None
@@ -378,6 +383,13 @@ def _fit_part(  # noqa: PLR0917 - all of one stage
     _set_back(part, evaluator)
     part.predictions = problem.simulate(evaluator, [part.place])[0]
     return part
+
+
+def _beyond_budget(problem: Problem, options: Options, seconds_each: float, deadline: float) -> int:
+    """How many of the planned simulations of the search the budget does not allow, if each takes so long."""
+    search = places_of_search(problem.dimensions, options.starts) * len(problem.targets)
+    allowed = max(0.0, deadline - time.process_time()) / max(seconds_each, 1e-9)
+    return max(0, search - round(min(allowed, search)))
 
 
 def _left_after_search(problem: Problem, options: Options) -> int:

@@ -29,6 +29,11 @@ class Benchmark:
         """Name of the executable, and of its build target."""
         return f"contend-{self.name}"
 
+    @property
+    def workload_kind(self) -> str:
+        """The kind of workload that it measures, as its output names it."""
+        return "rma-mt" if self.name == "rma" else self.name
+
 
 BENCHMARKS: dict[str, Benchmark] = {
     benchmark.name: benchmark

@@ -74,7 +74,7 @@ def _dataset(name: str, group: list[Course], head: JsonObject, of: JsonObject, s
     library["options"] = cell.experiment.options
     if level := said.get("library", {}).get("thread_level"):
         library["thread_level"] = level
-    workload = dict(said.get("workload", cell.workload))
+    workload = dict(said.get("workload", {"kind": cell.benchmark.workload_kind, **cell.workload}))
     for key in cell.parameters:
         workload.pop(key, None)
     return {
