@@ -223,7 +223,7 @@ def _add_rates(
         y = alt.Y("x:N", sort=None, title=None, axis=alt.Axis(labelLimit=180))
         base = alt.Chart(data).encode(y=y, tooltip=tooltip)
         bars = base.mark_bar(color="var(--series-0)", height={"band": 0.65}).encode(
-            x=alt.X("mean:Q", title=y_title, axis=alt.Axis(labelExpr=_SHORT))
+            x=alt.X("mean:Q", title=y_title, axis=alt.Axis(labelExpr=_SHORT, tickCount=6))
         )
         errors = base.mark_rule(color="var(--ink)").encode(x=alt.X("low:Q", title=y_title), x2="high")
         layers = [bars, errors]
