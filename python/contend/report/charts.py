@@ -16,8 +16,8 @@ from contend.axes import Curve, axis_value, curves, x_axis
 from contend.plots.curves import value_of
 from contend.plots.style import CATEGORY_COLOURS, OTHER_COLOURS
 from contend.report.measures import main_measure
+from contend.report.reference_layers import measured_layers, measured_rows, study_layers, study_rows
 from contend.report.texts import label, quantity
-from contend.study import study_points
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -207,7 +207,7 @@ def _add_rates(
                 }
             )
     charts.data["points"] = rows
-    measured = _measured_rows(named, axis, measure.unit)
+    measured = measured_rows(named, axis, measure.unit)
     charts.has_measurements = bool(measured)
     if measured:
         charts.data["measured"] = measured
@@ -228,7 +228,7 @@ def _add_rates(
         errors = base.mark_rule(color="var(--ink)").encode(x=alt.X("low:Q", title=y_title), x2="high")
         layers = [bars, errors]
         if charts.has_measurements:
-            layers += _measured_layers({"y": y}, alt.X, y_title)
+            layers += measured_layers({"y": y}, alt.X, y_title)
         charts.add("rate", alt.layer(*layers).properties(width="container", height=30 * len(rows)))
         return
     values = [float(row["mean"] or 0) for row in [*rows, *measured]]
@@ -239,7 +239,7 @@ def _add_rates(
         "x": _x(axis, [axis_value(p, axis) for _, c in named for p in c.points]),
         "color": _curve_colour(labels, styles),
     }
-    study = _study_rows(results, named, axis)
+    study = study_rows(results, named, axis)
     charts.data["study"] = study
     charts.has_study = bool(study)
     for name, is_log in (("rate", logarithmic), ("rate-other", not logarithmic)):
@@ -259,102 +259,10 @@ def _add_rates(
             base.mark_point(filled=True, size=420, opacity=0).encode(y=y, tooltip=tooltip),
         ]
         if study:
-            layers += _study_layers(common, y)
+            layers += study_layers(common, y)
         if measured:
-            layers += _measured_layers(common, alt.Y, y_title, scale)
+            layers += measured_layers(common, alt.Y, y_title, scale)
         charts.add(name, alt.layer(*layers).add_params(*_hidden("hidden")).properties(width="container", height=340))
-
-
-def _measured_rows(named: Sequence[tuple[str, Curve]], axis: str | None, unit: str) -> list[Row]:
-    """What was measured at points of a dataset, with its interval and what the prediction is off by."""
-    rows: list[Row] = []
-    for name, curve in named:
-        for point in curve.points:
-            found = point.measured
-            if found is None or found["median"] is None:
-                continue
-            low, high = found["interval"]
-            error = found.get("abs_error_pct")
-            rows.append(
-                {
-                    "x": axis_value(point, axis) if axis is not None else label(point.parameters),
-                    "curve": name,
-                    "mean": found["median"],
-                    "low": low,
-                    "high": high,
-                    "point": label(point.parameters),
-                    "value": quantity(found["median"], unit),
-                    "interval": f"{quantity(low, unit)} to {quantity(high, unit)}",
-                    "error": "-" if error is None else f"{error:.0f} %",
-                    "role": "of the fit" if found.get("fitted") else "not used in the fit",
-                }
-            )
-    return rows
-
-
-def _measured_layers(
-    common: dict[str, Any], channel: type[alt.X | alt.Y], title: str, scale: alt.Scale | None = None
-) -> list[alt.Chart]:
-    """A star at each median, and a line over its interval, along `channel`."""
-    base = alt.Chart(alt.NamedData("measured")).encode(**common)
-    if "color" in common:
-        base = base.transform_filter("indexof(hidden, datum.curve) < 0")
-    tooltip = [
-        alt.Tooltip("point:N", title="point"),
-        alt.Tooltip("value:N", title="measured"),
-        alt.Tooltip("interval:N", title="95 % interval"),
-        alt.Tooltip("error:N", title="prediction is off by"),
-        alt.Tooltip("role:N", title="this point is"),
-    ]
-    along = "x" if channel is alt.X else "y"
-    place = {"title": title} if scale is None else {"title": title, "scale": scale}
-    ends = {along: channel("low:Q", **place), f"{along}2": "high"}
-    return [
-        base.mark_rule(strokeWidth=1.5).encode(**ends),
-        base.mark_text(text="\N{BLACK STAR}", fontSize=18, dy=1, stroke="var(--paper)", strokeWidth=0.6).encode(
-            **{along: channel("mean:Q", **place)}, tooltip=tooltip
-        ),
-    ]
-
-
-def _study_rows(results: Results, named: Sequence[tuple[str, Curve]], axis: str) -> list[Row]:
-    """Published rates, each at both ends of what it stands for."""
-    rows: list[Row] = []
-    for item in study_points(results.scenario):
-        if item.message_rate is None or axis not in item.parameters:
-            continue
-        for name, curve in named:
-            at = [axis_value(point, axis) for point in curve.points if item.is_of(point.parameters)]
-            rows += [
-                {
-                    "x": x,
-                    "curve": name,
-                    "mean": item.message_rate,
-                    "value": quantity(item.message_rate, "msg/s"),
-                    "source": item.source,
-                    "role": "a target of calibration" if item.calibrated else "not used in calibration",
-                    "item": f"{item.source} {item.parameters}",
-                }
-                for x in sorted({at[0], at[-1]} if at else ())
-            ]
-            if at:
-                break
-    return rows
-
-
-def _study_layers(common: dict[str, Any], y: alt.Y) -> list[alt.Chart]:
-    base = alt.Chart(alt.NamedData("study")).transform_filter("indexof(hidden, datum.curve) < 0")
-    tooltip = [
-        alt.Tooltip("source:N", title="reported by"),
-        alt.Tooltip("value:N", title="rate"),
-        alt.Tooltip("role:N", title="used as"),
-    ]
-    line = base.mark_line(strokeDash=[5, 4], strokeWidth=1, color="var(--ink)")
-    star = base.mark_text(text="\N{BLACK STAR}", fontSize=18, dy=1, stroke="var(--paper)", strokeWidth=0.6)
-    return [
-        line.encode(x=common["x"], y=y, detail="item:N"),
-        star.encode(x=common["x"], y=y, color=common["color"], tooltip=tooltip),
-    ]
 
 
 def category_colour(name: str, unknown: list[str]) -> str:
