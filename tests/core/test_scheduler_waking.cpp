@@ -1,0 +1,167 @@
+// Threads that wake up: whether, when and where they take a core from others.
+#include "core/futex.hpp"
+#include "support/scheduling.hpp"
+#include "support/steps.hpp"
+#include "support/waiting.hpp"
+
+#include <catch2/catch.hpp>
+
+#include <algorithm>
+#include <memory>
+#include <string>
+#include <vector>
+
+using namespace contend;
+using test::CallEvent;
+using test::compute;
+using test::in;
+using test::Reason;
+using test::SharedHost;
+using test::total;
+
+TEST_CASE("a thread that wakes up takes the core from one that has had more", "[scheduler]") {
+  const bool at_once = GENERATE(true, false);
+  SchedulerParameters parameters = test::free_scheduler("cfs");
+  parameters.wakeup_granularity = at_once ? 1_ms : 10_ms; // the sleeper is half of the latency, 3 ms, behind
+  parameters.context_switch = 7_us;
+  SharedHost shared(1, parameters);
+  Reason reason("the alarm");
+  TimePoint ran;
+  shared.spawn("hog", [](SimThread& self) { compute(self, 100_ms); });
+  SimThread& sleeper = shared.spawn("sleeper", [&](SimThread& self) {
+    self.wait(reason, Category::blocked, Waiting::asleep);
+    ran = self.now();
+    compute(self, 10_us);
+  });
+  CallEvent alarm(shared.engine, [&] { sleeper.resume(); });
+  shared.engine.schedule(alarm, TimePoint::at(50_ms));
+  shared.engine.run();
+  if (at_once) {
+    CHECK(ran == TimePoint::at(50_ms + 7_us));
+  } else {
+    CHECK(ran > TimePoint::at(50_ms + 7_us));
+    CHECK(ran <= TimePoint::at(53_ms + 7_us)); // the hog's slice
+  }
+}
+
+TEST_CASE("eevdf lets a thread that wakes up wait for the end of the slice", "[scheduler]") {
+  SharedHost shared(1, test::free_scheduler("eevdf"));
+  Reason reason("the alarm");
+  TimePoint ran;
+  shared.spawn("hog a", [](SimThread& self) { compute(self, 60_ms); });
+  shared.spawn("hog b", [](SimThread& self) { compute(self, 60_ms); });
+  SimThread& sleeper = shared.spawn("sleeper", [&](SimThread& self) {
+    self.wait(reason, Category::blocked, Waiting::asleep);
+    ran = self.now();
+  });
+  CallEvent alarm(shared.engine, [&] { sleeper.resume(); });
+  shared.engine.schedule(alarm, TimePoint::at(31_ms));
+  shared.engine.run();
+  CHECK(ran > TimePoint::at(31_ms));
+  CHECK(ran <= TimePoint::at(37_ms)); // one slice, or the turn of both
+}
+
+TEST_CASE("eevdf: with a limit for short sleeps, who slept longer waits for the end of the slice", "[scheduler]") {
+  SchedulerParameters parameters = test::free_scheduler("eevdf");
+  parameters.short_sleep = 1_ms;
+  const bool is_short = GENERATE(true, false);
+  SharedHost shared(1, parameters);
+  Reason reason("the alarm");
+  TimePoint ran;
+  SimThread& sleeper = shared.spawn("sleeper", [&](SimThread& self) {
+    self.wait(reason, Category::blocked, Waiting::asleep);
+    ran = self.now();
+  });
+  shared.spawn("hog", [](SimThread& self) { compute(self, 60_ms); });
+  const Duration sleep = is_short ? Duration{500_us} : Duration{1'100_us};
+  CallEvent alarm(shared.engine, [&] { sleeper.resume(); });
+  shared.engine.schedule(alarm, TimePoint::at(sleep));
+  shared.engine.run();
+  if (is_short) {
+    CHECK(ran == TimePoint::at(sleep));
+  } else {
+    CHECK(ran > TimePoint::at(sleep));
+    CHECK(ran <= TimePoint::at(sleep + parameters.slice));
+  }
+}
+
+TEST_CASE("lazily, a thread that slept for long takes a core when the running one returns from the kernel",
+          "[scheduler]") {
+  SchedulerParameters parameters = test::free_scheduler("eevdf");
+  parameters.short_sleep = 1_ms;
+  parameters.tick = 4_ms;
+  parameters.preemption = "lazy";
+  const bool calls = GENERATE(true, false); // the hog makes a system call every 100 us
+  SharedHost shared(1, parameters);
+  Reason reason("the alarm");
+  TimePoint ran;
+  SimThread& sleeper = shared.spawn("sleeper", [&](SimThread& self) {
+    self.wait(reason, Category::blocked, Waiting::asleep);
+    ran = self.now();
+  });
+  shared.spawn("hog", [&](SimThread& self) {
+    for (int step = 0; step < 600; ++step) {
+      compute(self, 100_us);
+      if (calls) {
+        self.leave_kernel();
+      }
+    }
+  });
+  const Duration sleep = 17'050_us;
+  CallEvent alarm(shared.engine, [&] { sleeper.resume(); });
+  shared.engine.schedule(alarm, TimePoint::at(sleep));
+  shared.engine.run();
+  CHECK(ran == TimePoint::at(calls ? Duration{17'100_us} : Duration{20_ms}));
+}
+
+TEST_CASE("lazily, a thread that is woken on its waker's core takes it at once", "[scheduler]") {
+  SchedulerParameters parameters = test::free_scheduler("eevdf");
+  parameters.short_sleep = 1_ms;
+  parameters.tick = 4_ms;
+  parameters.preemption = GENERATE("immediate", "lazy");
+  FutexParameters prices;
+  prices.wake_call = 2_us;
+  SharedHost shared(1, parameters, 1, prices);
+  Futex futex(shared.engine, shared.host, "word");
+  TimePoint ran;
+  TimePoint went_on;
+  shared.spawn("sleeper", [&](SimThread& self) {
+    futex.wait(self, Category::blocked, [] { return true; });
+    ran = self.now();
+  });
+  shared.spawn("waker", [&](SimThread& self) {
+    compute(self, 17_ms);
+    futex.wake(self, 1, Category::blocked);
+    self.settle();
+    compute(self, 1_ms);
+    went_on = self.now();
+  });
+  shared.engine.run();
+  if (parameters.preemption == "lazy") {
+    CHECK(ran < TimePoint::at(17'010_us));
+  } else {
+    CHECK(ran >= went_on);
+  }
+}
+
+TEST_CASE("waker affinity decides where a thread goes that finds no idle core", "[scheduler]") {
+  SchedulerParameters parameters = test::free_scheduler("cfs");
+  parameters.balance_period = Duration{};
+  parameters.waker_affinity = GENERATE(0.0, 1.0);
+  SharedHost shared(2, parameters);
+  Futex word(shared.engine, shared.host, "word");
+  int woken_on = -1;
+  SimThread& sleeper = shared.spawn("sleeper", [&](SimThread& self) {
+    word.wait(self, Category::blocked, [] { return true; });
+    woken_on = self.core();
+  });
+  shared.spawn_on(1, "waker", [&](SimThread& self) {
+    compute(self, 10_ms);
+    word.wake(self, 1, Category::software);
+    compute(self, 200_ms);
+  });
+  shared.spawn_on(0, "hog", [](SimThread& self) { compute(self, 200_ms); });
+  shared.engine.run();
+  CHECK(sleeper.finished());
+  CHECK(woken_on == (parameters.waker_affinity > 0.5 ? 1 : 0));
+}
