@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Rewrites the golden files under tests/ from what the tests give now.
 
-Build the tests first (cmake --preset dev && cmake --build --preset dev), then look at the change with `git diff tests`
+Build the tests first (cmake --preset test && cmake --build --preset test), then look at the change with `git diff tests`
 before committing it: a golden value that changes means that results change.
 """
 
@@ -23,7 +23,8 @@ def main() -> int:
         0 when every program was found and passed.
     """
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--build", type=Path, default=ROOT / "build" / "dev", help="build folder (default: build/dev)")
+    default = ROOT / "build" / "release"
+    parser.add_argument("--build", type=Path, default=default, help="build folder (default: build/release)")
     arguments = parser.parse_args()
     programs = sorted((arguments.build / "bin").glob("contend_*_tests"))
     if not programs:

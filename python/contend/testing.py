@@ -68,19 +68,34 @@ def configure(preset: str, root: Path, *options: str) -> None:
         raise ContendError(f"configuring the preset '{preset}' failed")
 
 
+# The tests lie beside what they test.
+_TESTED = {"test": "release"}
+
+
+def _folder(preset: str, root: Path) -> Path:
+    """Where a preset builds, as in CMakePresets.json."""
+    return root / "build" / _TESTED.get(preset, preset)
+
+
+def _lock(preset: str, root: Path) -> Path:
+    """What two builds in one folder must not hold at the same time; in the folder of ./contend it is that script's."""
+    lock = root / ".contend" / "lock" if preset in _TESTED else root / "build" / f"{preset}.lock"
+    lock.parent.mkdir(exist_ok=True)
+    return lock
+
+
 def build(preset: str, root: Path, jobs: int | None = None, targets: Sequence[str] = ()) -> None:
     """Configures and builds a CMake preset.
 
     Raises:
         ContendError: It does not build.
     """
-    (root / "build").mkdir(exist_ok=True)
     command: list[str | Path] = ["cmake", "--build", "--preset", preset]
     if jobs is not None:
         command += ["--parallel", str(jobs)]
     if targets:
         command += ["--target", *targets]
-    with (root / "build" / f"{preset}.lock").open("w") as lock:
+    with _lock(preset, root).open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         configure(preset, root)
         for _ in range(_BUILD_ATTEMPTS):
@@ -91,7 +106,7 @@ def build(preset: str, root: Path, jobs: int | None = None, targets: Sequence[st
                 return
             # Ninja takes an object for new when its compilation ended after the change, though it read the old text.
             print("a source changed during the build; building again", flush=True)
-            for path in (root / "build" / preset).rglob("*.o"):
+            for path in _folder(preset, root).rglob("*.o"):
                 if path.stat().st_mtime >= started:
                     path.unlink()
     raise ContendError("the sources keep changing; try again when they are at rest")
@@ -131,7 +146,7 @@ def read_counts(report: Path) -> Counts:
 
 
 def _run_ctest(preset: str, keyword: str | None, jobs: int, root: Path) -> Counts:
-    report = root / "build" / preset / "ctest.xml"
+    report = _folder(preset, root) / "ctest.xml"
     report.unlink(missing_ok=True)
     command: list[str | Path] = ["ctest", "--preset", preset, "--parallel", str(jobs), "--output-junit", report]
     if keyword:

@@ -39,7 +39,7 @@ def run_all(
 
     if python_only and (cpp_only or sanitize):
         raise InputError("--python-only excludes --cpp-only and --sanitize")
-    preset = sanitize.value if sanitize else "dev"
+    preset = sanitize.value if sanitize else "test"
     raise typer.Exit(
         run_tests(preset=preset, cpp=not python_only, python=not (cpp_only or sanitize), keyword=keyword, jobs=jobs)
     )
