@@ -90,6 +90,10 @@ class MeasuredPoint:
 _KINDS_OF_PROGRAMS = {one.program: one.workload_kind for one in BENCHMARKS.values()}
 
 
+# Libraries by the name that they give themselves, and how short names of their releases begin.
+_FAMILIES = {"Open MPI": "openmpi", "MPICH": "mpich", "Intel MPI": "intelmpi"}
+
+
 @dataclass(frozen=True)
 class Dataset:
     """One measured dataset. `program`: what measured it, where that is known."""
@@ -109,6 +113,16 @@ class Dataset:
     def library_key(self) -> str:
         """Short name of the library, with its major version where `contend measure` gave one."""
         return str(self.library.get("key") or self.library.get("name") or "none")
+
+    @property
+    def library_names(self) -> tuple[str, ...]:
+        """What mappings may call the library: its short name, and the release where that is known ("mpich-4.0.2").
+
+        The short name of an installation that was found on a machine ("system") does not say what it is.
+        """
+        family = _FAMILIES.get(str(self.library.get("name")))
+        version = self.library.get("version")
+        return (self.library_key, f"{family}-{version}") if family and version else (self.library_key,)
 
     @property
     def machine_id(self) -> str:

@@ -296,14 +296,53 @@ def test_bad_mappings_are_refused_with_the_place(text: str, message: str, tmp_pa
     assert str(path) in str(caught.value)
 
 
-def test_shipped_mappings_are_usable_and_do_not_hide_each_other() -> None:
+def of_library(tmp_path: Path, library: dict[str, str], transport: str) -> Dataset:
+    document = rates("a", {1: [5.0]})
+    return read_dataset(write(tmp_path, document | {"library": library, "transport": transport}))
+
+
+@pytest.mark.parametrize(
+    ("library", "transport", "expected"),
+    [
+        ({"key": "openmpi-5"}, "tcp", "open-mpi-ob1-tcp"),
+        ({"key": "openmpi-4"}, "shm", "open-mpi-ob1-shm"),
+        ({"key": "openmpi-5"}, "uct-tcp", "open-mpi-ob1-uct-tcp"),
+        ({"key": "openmpi-5"}, "ucx-tcp", "open-mpi-ucx"),
+        ({"key": "mpich-5"}, "tcp", "mpich-ch4-tcp"),
+        ({"key": "mpich-3"}, "shm", "mpich-ch3-shm"),
+        ({"key": "intelmpi"}, "tcp", "intel-mpi-tcp"),
+        # What an installation that was found on a machine is, its release says.
+        ({"key": "system", "name": "Open MPI", "version": "4.1.6"}, "shm", "open-mpi-ob1-shm"),
+        ({"key": "system", "name": "Open MPI", "version": "5.0.3"}, "uct-tcp", "open-mpi-ob1-uct-tcp"),
+        ({"key": "system", "name": "Intel MPI", "version": "2021.9"}, "shm", "intel-mpi-shm"),
+        ({"key": "system", "name": "MPICH", "version": "3.4.3", "device": "ch3"}, "tcp", "mpich-ch3-tcp"),
+        ({"key": "debian-mpich", "name": "MPICH", "version": "4.0.2", "device": "ch4"}, "tcp", "mpich-ch4-tcp"),
+        ({"key": "system", "name": "MPICH", "version": "4.2.1", "device": "ch3"}, "tcp", None),
+        ({"key": "system", "name": "MPICH", "version": "1.5"}, "tcp", None),
+        ({"key": "system"}, "tcp", None),
+    ],
+)  # fmt: skip
+def test_shipped_mappings_know_a_library_and_do_not_hide_each_other(
+    library: dict[str, str], transport: str, expected: str | None, tmp_path: Path
+) -> None:
     shipped = load_mappings()
     names = [one.name for one in shipped]
     assert len(set(names)) == len(names)
-    wanted = {("openmpi-5", "tcp"), ("openmpi-4", "shm"), ("openmpi-5", "uct-tcp"), ("openmpi-5", "ucx-tcp"),
-              ("mpich-5", "tcp"),              ("mpich-3", "shm"), ("intelmpi", "tcp")}  # fmt: skip
-    for library, transport in wanted:
-        assert len([one for one in shipped if one.fits(library, transport)]) == 1, (library, transport)
+    dataset = of_library(tmp_path, library, transport)
+    assert [one.name for one in shipped if one.fits(dataset)] == ([expected] if expected else [])
+
+
+@pytest.mark.parametrize("transport", ["shm", "tcp"])
+def test_mpich_has_one_lock_until_4_0_and_one_for_each_interface_since(transport: str, tmp_path: Path) -> None:
+    found = {}
+    for version in ("4.0.2", "4.1.1"):
+        library = {"key": "system", "name": "MPICH", "version": version, "device": "ch4"}
+        one = of_library(tmp_path, library, transport)
+        mapped = find_mapping(load_mappings(), one)
+        assert mapped is not None
+        found[version] = scenario_layers(mapped, one, one.points[0])["library"]
+    assert (found["4.0.2"]["critical_section"], found["4.1.1"]["critical_section"]) == ("global", "fine")
+    assert found["4.0.2"]["matching"]["domain"] == "global"
 
 
 def test_a_scope_for_the_machine_cannot_be_the_fabrics() -> None:

@@ -52,7 +52,7 @@ class Option(_Strict):
 
 
 class Case(_Strict):
-    """Layers that apply when workload, options and "library" (the short name) have these values."""
+    """Layers that apply when workload, options and "library" have these values; a library's name may have wildcards."""
 
     when: dict[str, str | int | float | bool]
     layers: dict[str, dict[str, Any]]
@@ -61,7 +61,8 @@ class Case(_Strict):
 class Mapping(_Strict):
     """One file of calibration/mappings.
 
-    `stand_in` says what the layers leave out of the real thing; empty where nothing is known to be left out. `metrics`
+    `libraries` are short names ("openmpi-5") or releases ("mpich-4.0.2"), with wildcards; `device` is MPICH's, where it
+    matters. `stand_in` says what the layers leave out of the real thing; empty where nothing is known to be left out. `metrics`
     names a dataset's metric in a simulation's result, where the names differ.
     """
 
@@ -70,6 +71,7 @@ class Mapping(_Strict):
     description: str = Field(min_length=1)
     libraries: list[str] = Field(min_length=1)
     transports: list[str] = Field(min_length=1)
+    device: str | None = None
     stand_in: str = ""
     layers: dict[Literal["machine", "fabric", "library", "placement"], dict[str, Any]]
     cases: list[Case] = Field(default_factory=list)
@@ -77,11 +79,17 @@ class Mapping(_Strict):
     unknowns: list[Unknown] = Field(default_factory=list)
     metrics: dict[str, str] = Field(default_factory=dict)
 
-    def fits(self, library: str, transport: str) -> bool:
-        """Whether this mapping is for a library over a transport; names may have wildcards."""
-        return any(fnmatch.fnmatchcase(library, one) for one in self.libraries) and any(
-            fnmatch.fnmatchcase(transport, one) for one in self.transports
+    def fits(self, dataset: Dataset) -> bool:
+        """Whether this mapping is for a dataset's library over its transport. A device that is not known is any."""
+        return (
+            any(_matches(dataset.library_names, one) for one in self.libraries)
+            and any(fnmatch.fnmatchcase(dataset.transport, one) for one in self.transports)
+            and self.device in (None, dataset.library.get("device") or self.device)
         )
+
+
+def _matches(names: tuple[str, ...], pattern: str) -> bool:
+    return any(fnmatch.fnmatchcase(name, pattern) for name in names)
 
 
 def read_mapping(path: Path) -> Mapping:
@@ -108,7 +116,7 @@ def load_mappings(extra: Iterable[Path] = ()) -> list[Mapping]:
 
 def find_mapping(mappings: Iterable[Mapping], dataset: Dataset) -> Mapping | None:
     """The first mapping for a dataset."""
-    return next((one for one in mappings if one.fits(dataset.library_key, dataset.transport)), None)
+    return next((one for one in mappings if one.fits(dataset)), None)
 
 
 def scope_key(scope: Scope, dataset: Dataset) -> str:
@@ -197,9 +205,12 @@ def scenario_layers(
             workload[name.removeprefix("workload.")] = value
     document: JsonObject = {}
     _merge(document, {str(section): layer for section, layer in mapping.layers.items()})
-    known = workload | options | {"library": dataset.library_key}
+    known = workload | options
     for case in mapping.cases:
-        if all(_same(known.get(key), value) for key, value in case.when.items()):
+        if all(
+            _matches(dataset.library_names, str(value)) if key == "library" else _same(known.get(key), value)
+            for key, value in case.when.items()
+        ):
             _merge(document, case.layers)
     for name, value in options.items():
         _apply_option(mapping, document, name, value)

@@ -82,7 +82,7 @@ def calibrate(
     or a kill.
     """
     from contend.calibrate.evaluations import Evaluator
-    from contend.calibrate.mapping import load_mappings
+    from contend.calibrate.mapping import find_mapping, load_mappings
     from contend.calibrate.pipeline import Options, leave_out_again
     from contend.calibrate.pipeline import calibrate as run
     from contend.calibrate.profile import calibrated_profile, kept_fits, profile_bytes, with_folds
@@ -123,8 +123,8 @@ def calibrate(
                 print(f"{evaluator.simulated} simulations, {evaluator.found} found in {folder / JOURNAL}\nwrote {out}")
             return
         found = run(measured, base_document, mappings, split, evaluator, options, reporter)
-        fitting = (one for one in mappings if any(one.fits(d.library_key, d.transport) for d in measured))
-        used = {one.name: one.stand_in for one in fitting}
+        chosen = (find_mapping(mappings, dataset) for dataset in measured)
+        used = {one.name: one.stand_in for one in chosen if one is not None}
         document = calibrated_profile(base_document, base_path.stem, out.stem, found, used)
         write_file(out, profile_bytes(document))
     if json_:
