@@ -62,8 +62,8 @@ class Mapping(_Strict):
     """One file of calibration/mappings.
 
     `libraries` are short names ("openmpi-5") or releases ("mpich-4.0.2"), with wildcards; `device` is MPICH's, where it
-    matters. `stand_in` says what the layers leave out of the real thing; empty where nothing is known to be left out. `metrics`
-    names a dataset's metric in a simulation's result, where the names differ.
+    matters. `stand_in` says what the layers leave out of the real thing; empty where nothing is known to be left out.
+    `metrics` names a dataset's metric in a simulation's result, where the names differ.
     """
 
     schema_version: Literal[1]
