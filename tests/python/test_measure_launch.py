@@ -1,6 +1,7 @@
 """Command lines for libraries, and the command `contend measure` itself; nothing is launched."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -10,7 +11,15 @@ from contend.errors import InputError
 from contend.measure.agreement import agreement
 from contend.measure.benchmarks import BENCHMARKS, arguments, ranks
 from contend.measure.hosts import parse_hosts
-from contend.measure.libraries import LIBRARIES, Installation, find_library, wheel_installation
+from contend.measure.libraries import (
+    LIBRARIES,
+    Family,
+    Identity,
+    Installation,
+    find_library,
+    identify,
+    wheel_installation,
+)
 from contend.measure.runner import Outcome, classify, first_words, last_document
 from contend.measure.sandbox import REMOTE
 from contend.measure.transports import FABRIC, TRANSPORTS, UnsupportedError, command, fabric_command, recipe_for
@@ -69,6 +78,38 @@ def test_the_far_side_runs_on_the_other_host() -> None:
 def test_what_a_library_lacks_is_said(key: str, transport: str, options: dict[str, object], message: str) -> None:
     with pytest.raises(UnsupportedError, match=message):
         recipe_for(installation(key), transport, options)
+
+
+# What launchers print, cut to what matters.
+_HYDRA = "HYDRA build details:\n    Version:                                 {}\n    Configure options: {}\n"
+
+
+@pytest.mark.parametrize(
+    ("said", "expected"),
+    [
+        ("mpirun (Open MPI) 4.1.4\n\nReport bugs to", Identity(Family.open_mpi, "4.1.4")),
+        ("mpirun (Open MPI) 5.0.11rc1\n", Identity(Family.open_mpi, "5.0.11rc1")),
+        ("Intel(R) MPI Library for Linux* OS, Version 2021.18 Build 2026", Identity(Family.intel, "2021.18")),
+        (_HYDRA.format("4.0.2", "'--with-device=ch4:ucx' 'CFLAGS='"), Identity(Family.mpich, "4.0.2", "ch4", ("ucx",))),
+        (_HYDRA.format("5.0.2", "--with-device=ch4:ucx,ofi"), Identity(Family.mpich, "5.0.2", "ch4", ("ucx", "ofi"))),
+        (_HYDRA.format("4.2.1", "--with-device=ch4"), Identity(Family.mpich, "4.2.1", "ch4")),
+        (_HYDRA.format("4.2.1", "--with-device=ch3:sock"), Identity(Family.mpich, "4.2.1", "ch3")),
+        (_HYDRA.format("4.3.0", "--prefix=/opt"), Identity(Family.mpich, "4.3.0", "ch4")),
+        ("slurm 23.02", None),
+    ],
+)
+def test_what_programs_say_identifies_a_library(said: str, expected: Identity | None) -> None:
+    assert identify(said) == expected
+
+
+def test_mpich_without_a_network_module_is_not_asked_for_it() -> None:
+    only_ucx = replace(installation("mpich-4"), netmods=("ucx",))
+    with pytest.raises(UnsupportedError, match=r"built without ofi \(--with-device=ch4:ucx\)"):
+        recipe_for(only_ucx, "tcp", {})
+    assert recipe_for(only_ucx, "ucx-tcp", {}).environment["MPIR_CVAR_CH4_NETMOD"] == "ucx"
+    assert recipe_for(only_ucx, "shm", {})
+    with pytest.raises(UnsupportedError, match="built without ucx"):
+        recipe_for(replace(only_ucx, netmods=("ofi",)), "ucx-tcp", {})
 
 
 def test_every_library_and_transport_is_either_steered_or_refused_with_a_reason() -> None:

@@ -65,7 +65,9 @@ class Library:
 class Installation:
     """A library that is there.
 
-    `obtained` says how, for the record. `environment` is needed to build and run programs with it.
+    `obtained` says how, for the record. `environment` is needed to build and run programs with it. `netmods` are the
+    network modules that MPICH's ch4 was built with, where that is known: asked for another one, it takes one of these
+    without a word.
     """
 
     key: str
@@ -76,6 +78,7 @@ class Installation:
     obtained: str
     device: str = ""
     environment: dict[str, str] = field(default_factory=dict)
+    netmods: tuple[str, ...] = ()
 
 
 LIBRARIES: tuple[Library, ...] = (
@@ -213,11 +216,12 @@ def _system_installation(key: str) -> Installation | None:
     compiler, launcher = (shutil.which(name) for name in names[key])
     if compiler is None or launcher is None:
         return None
-    family, version, device = _ask(Path(launcher), Path(compiler))
-    if family is Family.none:
+    identity = _ask(Path(launcher), Path(compiler))
+    if identity is None:
         return None
     obtained = f"{compiler} on the PATH" if key == "system" else "Debian package"
-    return Installation(key, family, version, Path(compiler), Path(launcher), obtained, device)
+    return Installation(key, identity.family, identity.version, Path(compiler), Path(launcher), obtained,
+                        identity.device, netmods=identity.netmods)  # fmt: skip
 
 
 def missing_system_reason(key: str) -> str:
@@ -229,19 +233,37 @@ def missing_system_reason(key: str) -> str:
     return "no mpicxx and mpiexec of a known library on the PATH (load your MPI module)"
 
 
-def _ask(launcher: Path, compiler: Path) -> tuple[Family, str, str]:
-    """Family, version and device of an installation, by what its programs say."""
+@dataclass(frozen=True)
+class Identity:
+    """What an installation's programs say it is; device and network modules are MPICH's."""
+
+    family: Family
+    version: str
+    device: str = ""
+    netmods: tuple[str, ...] = ()
+
+
+def identify(said: str) -> Identity | None:
+    """What a library is by what its launcher or compiler prints; None if that is not known."""
+    if match := re.search(r"Intel\(R\) MPI Library.*?Version ([\w.]+)", said, re.DOTALL):
+        return Identity(Family.intel, match.group(1))
+    if match := re.search(r"(?:Open MPI\)|OpenRTE\)|Open MPI|PRTE.*?)\s+v?(\d+\.\d+[\w.]*)", said):
+        return Identity(Family.open_mpi, match.group(1))
+    if "HYDRA" in said and (match := re.search(r"Version:\s+(\d+\.\d+[\w.]*)", said)):
+        built = re.search(r"--with-device=(ch\d)(?::([\w,]+))?", said)
+        device = built.group(1) if built else "ch3" if "ch3" in said else "ch4"
+        chosen = built.group(2) if built and device == "ch4" else None
+        return Identity(Family.mpich, match.group(1), device, tuple(chosen.split(",")) if chosen else ())
+    return None
+
+
+def _ask(launcher: Path, compiler: Path) -> Identity | None:
     for words in ((str(launcher), "--version"), (str(compiler), "-show")):
         try:
             answer = subprocess.run(words, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False,
                                     timeout=_ASK_TIMEOUT_S)  # fmt: skip
         except (OSError, subprocess.TimeoutExpired):
             continue
-        said = answer.stdout + answer.stderr
-        if match := re.search(r"Intel\(R\) MPI Library.*?Version ([\w.]+)", said, re.DOTALL):
-            return Family.intel, match.group(1), ""
-        if match := re.search(r"(?:Open MPI\)|OpenRTE\)|Open MPI|PRTE.*?)\s+v?(\d+\.\d+[\w.]*)", said):
-            return Family.open_mpi, match.group(1), ""
-        if "HYDRA" in said and (match := re.search(r"Version:\s+(\d+\.\d+[\w.]*)", said)):
-            return Family.mpich, match.group(1), "ch3" if "ch3" in said else "ch4"
-    return Family.none, "", ""
+        if (identity := identify(answer.stdout + answer.stderr)) is not None:
+            return identity
+    return None

@@ -218,13 +218,22 @@ def _mpich(installation: Installation, road: str, options: Mapping[str, object],
         else:
             environment["MPIR_CVAR_CH3_NETWORK_IFACE"] = device
     elif road in {"tcp", "ofi-tcp"}:
+        _need_netmod(installation, "ofi")
         environment |= {"MPIR_CVAR_CH4_NETMOD": "ofi", "FI_PROVIDER": "tcp", "FI_TCP_IFACE": device}
     elif road.startswith("ucx-"):
+        _need_netmod(installation, "ucx")
         environment |= {"MPIR_CVAR_CH4_NETMOD": "ucx"}
         environment |= _ucx(road, veth=veth)
     else:
         raise UnsupportedError("btl/uct is a part of Open MPI")
     return recipe
+
+
+def _need_netmod(installation: Installation, name: str) -> None:
+    if installation.netmods and name not in installation.netmods:
+        raise UnsupportedError(
+            f"this MPICH is built without {name} (--with-device=ch4:{','.join(installation.netmods)})"
+        )
 
 
 def _intel(installation: Installation, road: str, options: Mapping[str, object], *, veth: bool) -> Recipe:
