@@ -2,7 +2,12 @@
 
 import sys
 
-from contend.cli import main
-
 if __name__ == "__main__":
-    sys.exit(main())
+    try:
+        from contend.cli import main
+
+        code = main()
+    except KeyboardInterrupt:  # before the command line could take it
+        print("contend: interrupted", file=sys.stderr)
+        code = 130
+    sys.exit(code)

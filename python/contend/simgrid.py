@@ -75,13 +75,13 @@ class PlatformRoutes:
 
     def __init__(self, beside: Path | None = None) -> None:
         self._beside = beside
-        self.failure: ContendError | None = None
+        self.failure: ContendError | KeyboardInterrupt | None = None
 
     def __call__(self, platform: str, source: str, destination: str) -> tuple[float, float, int, int]:
         """Latency in s, bandwidth in byte/s and the cores of both hosts, for the route between two hosts."""
         try:
             return _ask_route(platform_path(platform, self._beside), source, destination)
-        except ContendError as error:
+        except (ContendError, KeyboardInterrupt) as error:
             self.failure = self.failure or error
             raise
 

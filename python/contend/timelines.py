@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from contend.scenario import Point
 
 _LOCKS = "locks"
+# What a trace calls the moment at which warm-up ends (sim/core/chrome_trace.cpp).
+_TIMED = "timed part begins"
 
 
 @dataclass(frozen=True)
@@ -87,7 +89,7 @@ class Timeline:
 def _default_begin(document: JsonObject, length_us: float) -> float:
     """The stretch of the timed part in which threads wait most for locks."""
     events = document["traceEvents"]
-    timed = max((event["ts"] for event in events if event["ph"] == "i"), default=0.0)
+    timed = max((event["ts"] for event in events if event["ph"] == "i" and event["name"] == _TIMED), default=0.0)
     waits: dict[int, float] = {}
     for event in events:
         if event["ph"] == "X" and event["name"] == "lock_wait" and event["ts"] >= timed:

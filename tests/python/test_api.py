@@ -266,6 +266,9 @@ def test_timeline(small: Scenario, tmp_path: Path) -> None:
     write_trace(small.points[0], tmp_path / "t.json")
     again = contend.timeline(trace=tmp_path / "t.json", begin_us=shown.begin_us, length_us=30)
     assert again.frame().equals(frame)
+    write_trace(small.points[0], tmp_path / "cut.json", limit_mb=0.3)
+    assert "the trace ends here" in (tmp_path / "cut.json").read_text()
+    assert contend.timeline(trace=tmp_path / "cut.json", length_us=30).lock_spans()
     for arguments in ({}, {"scenario": small, "trace": "t.json"}):
         with pytest.raises(contend.InputError, match="either a scenario or a trace"):
             contend.timeline(**arguments)

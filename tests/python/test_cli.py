@@ -227,6 +227,15 @@ def test_a_file_that_is_no_profile_is_refused(command: list[str], tmp_path: Path
     assert sorted(path.name for path in tmp_path.iterdir()) == ["empty.json"]
 
 
+def test_ctrl_c_where_nothing_is_simulated_says_so(capsys: Capture, monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupted(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("contend.scenario.find_scenario", interrupted)
+    assert main(["run", "fig5_2a_base"]) == 130
+    assert capsys.readouterr().err == "contend: error: interrupted\n"
+
+
 def test_ctrl_c_says_what_is_kept(core: "FakeCore", scenario: Path, capsys: Capture) -> None:
     core.seconds_per_run = 0.1
     with ctrl_c_after(core, runs=4):

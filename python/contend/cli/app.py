@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
+from typer.core import TyperGroup
 from typer.exceptions import TyperException
 
 from contend.cli import (
@@ -31,13 +32,33 @@ from contend.cli import (
     trace_plot,
     validate,
 )
-from contend.errors import EXIT_BAD_INPUT, EXIT_FAILURE, EXIT_INTERRUPTED, ContendError, InputError
+from contend.errors import (
+    EXIT_BAD_INPUT,
+    EXIT_FAILURE,
+    EXIT_INTERRUPTED,
+    ContendError,
+    InputError,
+    InterruptedRunError,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+
+class _Commands(TyperGroup):
+    """Typer ends a command that Ctrl-C interrupted without a word; here it says so."""
+
+    def invoke(self, ctx: typer.Context) -> object:  # type: ignore[override]
+        """Runs the command."""
+        try:
+            return super().invoke(ctx)
+        except KeyboardInterrupt:
+            raise InterruptedRunError("interrupted") from None
+
+
 app = typer.Typer(
     name="contend",
+    cls=_Commands,
     help="Simulates multithreaded MPI: message rates, counters, and where the time goes.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
