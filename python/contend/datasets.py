@@ -90,13 +90,15 @@ class MeasuredPoint:
 _KINDS_OF_PROGRAMS = {one.program: one.workload_kind for one in BENCHMARKS.values()}
 
 
+# Short names that stand for whatever is installed.
+_ANY_LIBRARY = {"system", "debian-openmpi", "debian-mpich"}
 # Libraries by the name that they give themselves, and how short names of their releases begin.
 _FAMILIES = {"Open MPI": "openmpi", "MPICH": "mpich", "Intel MPI": "intelmpi"}
 
 
 @dataclass(frozen=True)
 class Dataset:
-    """One measured dataset. `program`: what measured it, where that is known."""
+    """One measured dataset. `program`: what measured it, where that is known; `bind`: whether it bound its threads."""
 
     name: str
     path: Path
@@ -108,21 +110,23 @@ class Dataset:
     workload: JsonObject
     points: tuple[MeasuredPoint, ...]
     program: str = ""
+    bind: str = "none"
 
     @property
     def library_key(self) -> str:
-        """Short name of the library, with its major version where `contend measure` gave one."""
-        return str(self.library.get("key") or self.library.get("name") or "none")
+        """Short name of the library, with its major version where `contend measure` gave one ("openmpi-5").
+
+        That of an installation which was found on a machine ("system") could be any library's: it is its release.
+        """
+        key = str(self.library.get("key") or self.library.get("name") or "none")
+        return (self.release or key) if key in _ANY_LIBRARY else key
 
     @property
-    def library_names(self) -> tuple[str, ...]:
-        """What mappings may call the library: its short name, and the release where that is known ("mpich-4.0.2").
-
-        The short name of an installation that was found on a machine ("system") does not say what it is.
-        """
+    def release(self) -> str | None:
+        """The library by name and whole version ("mpich-4.0.2"), where both are known."""
         family = _FAMILIES.get(str(self.library.get("name")))
         version = self.library.get("version")
-        return (self.library_key, f"{family}-{version}") if family and version else (self.library_key,)
+        return f"{family}-{version}" if family and version else None
 
     @property
     def machine_id(self) -> str:
@@ -191,13 +195,14 @@ def read_dataset(path: Path) -> Dataset:
         transport=_get(path, document, "transport", str),
         workload=_get(path, document, "workload", dict),
         points=tuple(_point(path, f"/points/{index}", point) for index, point in enumerate(points)),
-        program=_program(document),
+        program=str(_entry(document, "benchmark", "program") or ""),
+        bind=str(_entry(document, "placement", "bind") or "none"),
     )
 
 
-def _program(document: JsonObject) -> str:
-    benchmark = document.get("benchmark")
-    return str(benchmark.get("program", "")) if isinstance(benchmark, dict) else ""
+def _entry(document: JsonObject, section: str, key: str) -> object:
+    found = document.get(section)
+    return found.get(key) if isinstance(found, dict) else None
 
 
 def _get(path: Path, document: JsonObject, key: str, kind: type, where: str = "") -> Any:  # noqa: ANN401

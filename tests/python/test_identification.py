@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from calibrating import MACHINE, dataset, mapping, metric, rates, time_of, write
+from contend.api import run as run_scenario
 from contend.calibrate.identification import RULES, Identified, Skipped, identify
 from contend.calibrate.mapping import (
     Mapping,
@@ -18,6 +19,7 @@ from contend.calibrate.mapping import (
     scenario_layers,
     scope_keys,
 )
+from contend.calibrate.measured_machine import on_measured_machine
 from contend.calibrate.split import choose_split, split_points, split_record, was_fitted
 from contend.catalogs import PROFILES
 from contend.datasets import Dataset, read_dataset, read_datasets
@@ -320,6 +322,10 @@ def of_library(tmp_path: Path, library: dict[str, str], transport: str) -> Datas
         ({"key": "system", "name": "MPICH", "version": "4.2.1", "device": "ch3"}, "tcp", None),
         ({"key": "system", "name": "MPICH", "version": "1.5"}, "tcp", None),
         ({"key": "system"}, "tcp", None),
+        # Between two hosts the library chooses its road itself.
+        ({"key": "system", "name": "Open MPI", "version": "5.0.3"}, "fabric", "open-mpi-fabric"),
+        ({"key": "system", "name": "MPICH", "version": "4.2.1", "device": "ch4"}, "fabric", "mpich-ch4-fabric"),
+        ({"key": "system", "name": "Intel MPI", "version": "2021.9"}, "fabric", "intel-mpi-fabric"),
     ],
 )  # fmt: skip
 def test_shipped_mappings_know_a_library_and_do_not_hide_each_other(
@@ -330,6 +336,55 @@ def test_shipped_mappings_know_a_library_and_do_not_hide_each_other(
     assert len(set(names)) == len(names)
     dataset = of_library(tmp_path, library, transport)
     assert [one.name for one in shipped if one.fits(dataset)] == ([expected] if expected else [])
+
+
+@pytest.mark.core
+@pytest.mark.parametrize("bind", ["none", "compact"])
+@pytest.mark.parametrize("mode", ["thread", "process"])
+@pytest.mark.parametrize(
+    ("name", "version"), [("Open MPI", "5.0.3"), ("MPICH", "4.2.1"), ("MPICH", "4.0.2"), ("Intel MPI", "2021.9")]
+)
+def test_what_a_cluster_measures_can_be_simulated(
+    name: str, version: str, mode: str, bind: str, tmp_path: Path
+) -> None:
+    library = {"key": "system", "name": name, "version": version}
+    extra = {"library": library, "placement": {"bind": bind}}
+    for transport in ("fabric", "shm"):
+        one = read_dataset(write(tmp_path, rates("a", {4: [5.0]}, mode=mode) | extra | {"transport": transport}))
+        mapped = find_mapping(load_mappings(), one)
+        assert mapped is not None
+        layers = scenario_layers(mapped, one, one.points[0], iterations=2)
+        assert layers["placement"]["threads"] == ("pinned" if bind == "compact" else "floating")
+        assert layers["placement"]["hosts"] == (2 if transport == "fabric" else 1)
+        machine = {"profile": "vm-2core", **layers.pop("machine", {})}
+        scenario = {"schema_version": 1, "name": "x", "machine": machine, "run": {"replications": 1}, **layers}
+        assert run_scenario(scenario).points[0].message_rate.mean > 0
+
+
+@pytest.mark.parametrize(
+    ("said", "expected"),
+    [
+        ({"sockets": 2, "cores": 64, "hardware_threads": 128},
+         {"sockets": 2, "cores_per_socket": 32, "threads_per_core": 2}),
+        ({"sockets": 1, "cores": 2, "hardware_threads": 2}, None),  # as in the base
+        ({"sockets": 2, "cores": 63, "hardware_threads": 63}, None),
+        ({"sockets": 0, "cores": 2, "hardware_threads": 2}, None),
+        ({"sockets": 1, "cores": 2}, None),
+        ("two cores", None),
+    ],
+)  # fmt: skip
+def test_a_profile_has_the_measured_machine_s_topology(
+    said: object, expected: dict[str, int] | None, tmp_path: Path
+) -> None:
+    document = rates("a", {1: [5.0]})
+    one = read_dataset(write(tmp_path, document | {"machine": {"id": "box", "cpu": "EPYC", "topology": said}}))
+    base = {"cpu": "base", "topology": {"sockets": 1, "cores_per_socket": 2, "threads_per_core": 1}}
+    found = on_measured_machine(base, [one])
+    assert found == (base if expected is None else {"cpu": "EPYC", "topology": expected})
+    other = read_dataset(write(tmp_path, rates("b", {1: [5.0]}) | {"machine": {"topology": {
+        "sockets": 4, "cores": 64, "hardware_threads": 64}}}))  # fmt: skip
+    if expected is not None:
+        assert on_measured_machine(base, [one, other]) is base
 
 
 @pytest.mark.parametrize("transport", ["shm", "tcp"])

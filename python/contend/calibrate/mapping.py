@@ -82,14 +82,15 @@ class Mapping(_Strict):
     def fits(self, dataset: Dataset) -> bool:
         """Whether this mapping is for a dataset's library over its transport. A device that is not known is any."""
         return (
-            any(_matches(dataset.library_names, one) for one in self.libraries)
+            any(_is_called(dataset, one) for one in self.libraries)
             and any(fnmatch.fnmatchcase(dataset.transport, one) for one in self.transports)
             and self.device in (None, dataset.library.get("device") or self.device)
         )
 
 
-def _matches(names: tuple[str, ...], pattern: str) -> bool:
-    return any(fnmatch.fnmatchcase(name, pattern) for name in names)
+def _is_called(dataset: Dataset, pattern: str) -> bool:
+    names = (dataset.library_key, dataset.release)
+    return any(name is not None and fnmatch.fnmatchcase(name, pattern) for name in names)
 
 
 def read_mapping(path: Path) -> Mapping:
@@ -208,12 +209,16 @@ def scenario_layers(
     known = workload | options
     for case in mapping.cases:
         if all(
-            _matches(dataset.library_names, str(value)) if key == "library" else _same(known.get(key), value)
+            _is_called(dataset, str(value)) if key == "library" else _same(known.get(key), value)
             for key, value in case.when.items()
         ):
             _merge(document, case.layers)
     for name, value in options.items():
         _apply_option(mapping, document, name, value)
+    if dataset.bind == "compact":
+        placement: dict[str, Any] = document.setdefault("placement", {})
+        placement["threads"] = "pinned"
+        placement.pop("start", None)  # of threads that float
     if "iterations" in workload:
         # Those of the dataset are one point's where the benchmark chose them by time.
         measured = point.iterations or int(workload["iterations"])

@@ -83,6 +83,7 @@ def calibrate(
     """
     from contend.calibrate.evaluations import Evaluator
     from contend.calibrate.mapping import find_mapping, load_mappings
+    from contend.calibrate.measured_machine import on_measured_machine
     from contend.calibrate.pipeline import Options, leave_out_again
     from contend.calibrate.pipeline import calibrate as run
     from contend.calibrate.profile import calibrated_profile, kept_fits, profile_bytes, with_folds
@@ -98,6 +99,7 @@ def calibrate(
     base_path, base_document = _usable_profile(base)
     mappings = load_mappings(mapping or [])
     measured = read_datasets(datasets)
+    base_document = on_measured_machine(base_document, measured)
     split = choose_split(measured, _thread_list(threads), window, exclude or [])
     options = Options(seed, starts, messages, budget * 60, is_direct_only=direct, has_posterior=posterior)
     earlier = _earlier(out, split, options) if keep_fits else None
