@@ -80,6 +80,8 @@ def _lock_table(explanation: Explanation) -> Table:
     )
     for title in ("lock", "taken", "contended", "refused", "waiting", "per request", "held", "who waits for whom"):
         table.add_column(title, justify="left" if title in ("lock", "who waits for whom") else "right", overflow="fold")
+    if (more := len(explanation.locks) - _MOST_LOCKS) > 0:
+        table.caption = f"{table.caption}; {more} more in explain.json"
     for lock in explanation.locks[:_MOST_LOCKS]:
         taken = lock["acquisitions"]
         table.add_row(
@@ -113,6 +115,8 @@ def _stage_table(explanation: Explanation) -> Table:
         share = busiest["busy_ns"] / explanation.elapsed_ns
         verdict = "this stage limits the rate" if share >= _LIMITING else "no stage of the interfaces limits the rate"
         caption = f"busiest: {busiest['name']}, {_percent(share)}: {verdict}"
+    if (more := len(explanation.stages) - _MOST_LOCKS) > 0:
+        caption += f"; {more} more in explain.json"
     table = _table("network interfaces", caption)
     for title in ("stage", "messages", "busy", "on the wire", "waiting per message"):
         table.add_column(title, justify="left" if title == "stage" else "right")

@@ -178,10 +178,12 @@ def read_text(path: Path, what: str) -> str:
 
     Raises:
         ContendError: It cannot be read.
-        InputError: It is no text.
+        InputError: It is a folder, or no text.
     """
     try:
         return path.read_text(encoding="utf-8")
+    except IsADirectoryError as error:
+        raise InputError(f"cannot read the {what} {path}: {describe(error)}") from error
     except OSError as error:
         raise ContendError(f"cannot read the {what} {path}: {describe(error)}") from error
     except UnicodeDecodeError as error:

@@ -29,7 +29,7 @@ from contend.calibrate.split import FITTED_KINDS, was_fitted
 from contend.catalogs import CALIBRATION, PROFILES
 from contend.datasets import read_dataset
 from contend.errors import InputError
-from contend.paths import data_directory, repository
+from contend.paths import data_directory, profile_directories, repository
 from contend.scenario import resolve_scenario
 from contend.scenarios import leaves
 from contend.tables import rate_text
@@ -149,6 +149,15 @@ class MachineProfile:
     def name(self) -> str:
         """Its name."""
         return self.path.stem
+
+    @property
+    def shown(self) -> str:
+        """Its name, and its file where other commands do not find it by name."""
+        path = self.path.resolve()
+        if path.parent in profile_directories():
+            return self.name
+        here = Path.cwd()
+        return f"{self.name} ({path.relative_to(here) if path.is_relative_to(here) else path})"
 
     def reference(self, beside: Path | None = None) -> str:
         """How a scenario names it: a shipped one by its name, another by its file."""
@@ -308,7 +317,7 @@ class Configuration:
 
     def notes(self) -> list[str]:
         """What a reader of a prediction should know."""
-        found = [f"predicted with the profile {self.profile.name}, by the mapping {self.mapping.name}"]
+        found = [f"predicted with the profile {self.profile.shown}, by the mapping {self.mapping.name}"]
         if not self.profile.is_of_machine:
             machine = self.dataset.machine.get("cpu") or "a machine that is not known"
             found.append(

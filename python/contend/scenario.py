@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from contend.choice import choose_point
 from contend.core import core
 from contend.datasets import is_dataset
 from contend.errors import InputError
@@ -119,15 +120,24 @@ class ResolvedScenario:
         """The scenario's name, which is the file's if it has none."""
         return str(self.document.get("name") or self.path.stem)
 
-    def one_point(self) -> tuple[Point, str]:
-        """The point for commands that look at one only: the last, and a remark where there are others."""
-        point = self.points[-1]
-        if len(self.points) == 1:
+    def one_point(self, at: Sequence[tuple[str, str]] = ()) -> tuple[Point, str]:
+        """The point for commands that look at one only: the last, and a remark where nobody chose it from others.
+
+        Args:
+            at: Names of parameters with their values, as `--at` gives them: the last point that has them.
+
+        Raises:
+            InputError: No point has them.
+        """
+        point = self.points[choose_point(self.points, at)]
+        if at or len(self.points) == 1:
             return point, ""
-        swept = next(iter(point.parameters))
-        return point, (
-            f"the sweep has {len(self.points)} points; this is the last, {point.label()} "
-            f"(--set chooses another, here for {swept})"
+        first = self.points[0]
+        name = next((key for key, value in point.parameters.items() if first.parameters[key] != value), None)
+        example = f", for example --at '{name}={first.parameters[name]}'" if name else ""
+        return (
+            point,
+            f"the sweep has {len(self.points)} points; this is the last, {point.label()} (--at chooses{example})",
         )
 
     @property

@@ -28,6 +28,28 @@ SMALL = {
 
 
 class TestTheRealCore:
+    def test_at_chooses_a_point_that_no_override_can(self, tmp_path: Path, capsys: Capture) -> None:
+        document = {
+            "schema_version": 1, "name": "two",
+            "machine": {"profile": "alembert"},
+            "fabric": {"latency": "1 us", "bandwidth": "100 Gbit/s"},
+            "library": {"preset": "ob1-base"},
+            "workload": {"kind": "multirate", "pairs": 2, "window": 8, "iterations": 1, "warmup_iterations": 0},
+            "run": {"replications": 1},
+            "sweep": {"library.preset": {"as it is": {"preset": "ob1-base"}, "instances": {"preset": "ob1-cri"}}},
+        }  # fmt: skip
+        (tmp_path / "two.json").write_text(json.dumps(document))
+        words = ["explain", str(tmp_path / "two.json"), "--no-speedups"]
+        assert main(words) == 0
+        shown = capsys.readouterr()
+        assert "this is the last, preset=instances (--at chooses, for example --at 'preset=as it is')" in shown.err
+        assert main([*words, "--at", "preset=as it is"]) == 0
+        shown = capsys.readouterr()
+        assert "preset=as it is" in shown.out
+        assert not shown.err.startswith("contend: the sweep")
+        assert main([*words, "--at", "preset=neither"]) == 2
+        assert "no such point; preset is as it is, instances" in capsys.readouterr().err
+
     pytestmark = pytest.mark.core
 
     def test_every_cost_is_halved_and_removed_within_its_bounds(self) -> None:

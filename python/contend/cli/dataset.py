@@ -152,7 +152,8 @@ def _show_one(dataset: Dataset, mappings: Sequence[Mapping]) -> None:
         if one.spread is not None:
             low, high = one.interval
             cov = "-" if one.spread.cov is None else f"{one.spread.cov:.0%}"
-            cells = [f"{rate_text(one.median)} {one.unit}", f"{rate_text(low)} to {rate_text(high)}", cov,
+            interval = f"{rate_text(low)} to {rate_text(high)}" if one.spread.count > 1 else "-"
+            cells = [f"{rate_text(one.median)} {one.unit}", interval, cov,
                      str(one.spread.count)]  # fmt: skip
         remark = "" if one.outcome == "ok" else one.outcome
         table.add_row(Text(point_text(one)), *cells, str(one.iterations or "-"), Text(remark))

@@ -29,6 +29,10 @@ def explain(
         list[str] | None,
         typer.Option("--set", metavar="PATH=VALUE", help="Override a value, e.g. workload.pairs=20; repeatable."),
     ] = None,
+    at: Annotated[
+        list[str] | None,
+        typer.Option(metavar="NAME=VALUE", help="The point of the sweep; repeatable. [default: the last]"),
+    ] = None,
     pairs: Annotated[int | None, typer.Option(min=1, help="Pairs of threads (workload.pairs).")] = None,
     seed: Annotated[int | None, typer.Option(min=0, help="Seed of all random streams.")] = None,
     replications: Annotated[int | None, typer.Option(min=1, help="Independent runs of each change.")] = None,
@@ -58,9 +62,10 @@ def explain(
 ) -> None:
     """Explains one point: where the time goes, who waits for whom, and which cost would help most if it were lower.
 
-    A scenario with a sweep is explained at its last point, unless --set or --pairs chooses one. Ctrl-C ends the
+    A scenario with a sweep is explained at its last point, unless --at chooses one. Ctrl-C ends the
     simulations with lowered costs early and shows those that are complete.
     """
+    from contend.choice import parse_place
     from contend.cli.terminal import ProgressReport, stdout_console
     from contend.explain_output import render
     from contend.explanation import explain as explain_point
@@ -79,7 +84,7 @@ def explain(
         if value is not None:
             overrides.append((path, str(value)))
     resolved = resolve_scenario(find_scenario(scenario), overrides)
-    point, remark = resolved.one_point()
+    point, remark = resolved.one_point([parse_place(text) for text in at or []])
     if remark and not quiet:
         print(f"contend: {remark}", file=sys.stderr)
     with output_folder(out):

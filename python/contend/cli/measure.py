@@ -159,6 +159,9 @@ def _measure(
         except KeyboardInterrupt:
             raise InterruptedRunError(f"interrupted; the same command goes on where it was ({directory})") from None
         _finish(journal.entries, ending, directory, workshop.source_hash, quiet=quiet)
+    if not ending.outcomes() and not ending.is_complete:
+        raise ContendError("the budget ended before the first launch: what had to be installed and built counts, too; "
+                           "the same command goes on from here, or --budget MINUTES gives more")  # fmt: skip
     if not any(course.sampled for course in ending.courses):
         raise ContendError("no launch gave a sample; the journal says why: " + str(directory / "journal.jsonl"))
 
@@ -184,9 +187,8 @@ def _finish(entries: list[JsonObject], ending: Ending, directory: Path, source_h
         count = sum(other == reason for other in ending.skipped.values())
         console.print(f"not measured: {count} cells: {reason}", highlight=False, soft_wrap=True)
     outcomes = ", ".join(f"{count} {outcome}" for outcome, count in ending.outcomes().items())
-    console.print(
-        f"{sum(ending.outcomes().values())} launches in {ending.elapsed_s:.0f} s: {outcomes}", highlight=False
-    )
+    launches = f"{sum(ending.outcomes().values())} launches in {ending.elapsed_s:.0f} s"
+    console.print(f"{launches}: {outcomes}" if outcomes else launches, highlight=False)
     if not ending.is_complete:
         console.print("the budget ended before the spread of every point was known; --budget MINUTES goes on from here")
     for path in paths:

@@ -78,6 +78,7 @@ def report(
     Curves with intervals, time budget, counters, what limits one point and which cost would help most, a time line of a
     short stretch, the scenario with every value, and where the numbers come from.
     """
+    from contend.choice import parse_place
     from contend.cli.terminal import ProgressReport
     from contend.files import write_file
     from contend.report.content import Wishes
@@ -97,7 +98,7 @@ def report(
             overrides.append((path, str(value)))
     budget_s = BUDGET_S if budget is None else 60 * budget
     wishes = Wishes(
-        at=[_place(text) for text in at or []], simulate=simulate, speedups=speedups, budget_s=budget_s,
+        at=[parse_place(text) for text in at or []], simulate=simulate, speedups=speedups, budget_s=budget_s,
         window=Window(begin, end), jobs=jobs or default_jobs(),
     )  # fmt: skip
 
@@ -134,18 +135,12 @@ def _validation(file: Path) -> tuple[str, JsonObject]:
     return f"Validation: {file.stem}", read_result(file)
 
 
-def _place(text: str) -> tuple[str, str]:
-    name, separator, value = text.partition("=")
-    if not separator or not name.strip():
-        raise InputError(f"--at {text!r}: expected NAME=VALUE, for example pairs=20")
-    return name.strip(), value.strip()
-
-
 def _run(scenario: str, overrides: list[tuple[str, str]], wishes: Wishes, watch: Watch) -> tuple[Content, Path]:
     """Runs a scenario, keeps its results in out/NAME, and explains a point of it."""
+    from contend.choice import choose_point
     from contend.cli.run import Opened, simulate_into
     from contend.output import default_directory
-    from contend.report.content import choose_point, of_scenario
+    from contend.report.content import of_scenario
     from contend.runner import make_engine, total_weight
     from contend.scenario import find_scenario, resolve_scenario
 

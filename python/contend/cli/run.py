@@ -93,6 +93,12 @@ def run(
         Path | None,
         typer.Option("--trace", metavar="FILE", help="Only simulate one point once, and write what happens to FILE."),
     ] = None,
+    at: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME=VALUE", help="With --trace: the point of the sweep; repeatable. [default: the last]"
+        ),
+    ] = None,
     trace_limit: Annotated[
         float | None,
         typer.Option(metavar="MB", min=0.1, help="The trace ends at about this size. [default: 100]"),
@@ -137,10 +143,10 @@ def run(
     if trace is not None:
         if engine is not EngineName.contend or out is not None or check_determinism:
             raise InputError("--trace excludes --engine simgrid, --out and --check-determinism")
-        _trace(resolved, trace, trace_limit, quiet=quiet, as_json=json_)
+        _trace(resolved, trace, trace_limit, at or [], quiet=quiet, as_json=json_)
         return
-    if trace_limit is not None:
-        raise InputError("--trace-limit goes with --trace")
+    if trace_limit is not None or at:
+        raise InputError(f"{'--at' if at else '--trace-limit'} goes with --trace")
     chosen = make_engine(engine.value)
     count = jobs or default_jobs()
     if check_determinism:
@@ -231,11 +237,14 @@ def _run_and_write(opened: Opened, engine: Engine, jobs: int, out: Path | None, 
         raise InterruptedRunError(f"interrupted{kept}" + (f", kept in {directory}" if paths else ""))
 
 
-def _trace(resolved: ResolvedScenario, path: Path, limit_mb: float | None, *, quiet: bool, as_json: bool) -> None:
+def _trace(
+    resolved: ResolvedScenario, path: Path, limit_mb: float | None, at: list[str], *, quiet: bool, as_json: bool
+) -> None:
+    from contend.choice import parse_place
     from contend.tables import rate_text
     from contend.tracing import DEFAULT_LIMIT_MB, write_trace
 
-    point, remark = resolved.one_point()
+    point, remark = resolved.one_point([parse_place(text) for text in at])
     if remark and not quiet:
         print(f"contend: {remark}", file=sys.stderr)
     trace = write_trace(point, path, limit_mb=limit_mb or DEFAULT_LIMIT_MB)

@@ -38,7 +38,8 @@ validate_app = typer.Typer(
     cls=_ProfileFirst,
     no_args_is_help=True,
     rich_markup_mode="rich",
-    help="Checks predictions: `validate PROFILE DATASETS...` against measurements, `validate claims` against a study.",
+    help="Checks predictions: `validate PROFILE DATASETS...` against measurements "
+    "(options: `validate data --help`), `validate claims` against a study.",
 )
 
 
@@ -52,7 +53,10 @@ def register(app: typer.Typer) -> None:
 
 @validate_app.callback()
 def _validate() -> None:
-    """Checks predictions against measurements and against what studies report."""
+    """Checks predictions: `validate PROFILE DATASETS...` against measurements, `validate claims` against a study.
+
+    Options of the first are shown by `validate data --help`.
+    """
 
 
 @validate_app.command("claims")

@@ -50,8 +50,8 @@ def build(installation: Installation, program: str, say: Callable[[str], None]) 
     built, stamp = folder / "bin" / program, folder / f"{program}.stamp"
     if built.is_file() and _text(stamp) == source_hash():
         return built
-    library = "no library" if installation.family is Family.none else f"{installation.family} {installation.version}"
-    say(f"building {program} for {library}")
+    library = "" if installation.family is Family.none else f" for {installation.family} {installation.version}"
+    say(f"building {program}{library}")
     configure = ["cmake", "-S", str(sources()), "-B", str(folder), "-DCMAKE_BUILD_TYPE=Release"]
     if shutil.which("ninja"):
         configure += ["-G", "Ninja"]

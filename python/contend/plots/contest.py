@@ -8,7 +8,7 @@ from matplotlib import rc_context
 
 from contend.axes import axis_value, x_axis
 from contend.plots.curves import add_legend, set_scale
-from contend.plots.style import STYLE, Picture, figure_bytes
+from contend.plots.style import STYLE, Picture, draw_interval, figure_bytes
 
 if TYPE_CHECKING:
     from contend.comparison import Comparison, PointComparison
@@ -41,15 +41,20 @@ def draw_comparison(comparison: Comparison) -> Picture:
         for index, (label, points) in enumerate(groups.items()):
             x = list(range(len(points))) if axis is None else [axis_value(point, axis) for point in points]
             colour = f"C{index % 10}"
-            for side, line, marker in (("A", "-", "o"), ("B", "--", "s")):
+            # One curve has two colours to give; of several each has its own, and the lines tell the sides apart.
+            colours = (colour, colour) if len(groups) > 1 else ("C0", "C1")
+            for side, line, marker, side_colour in (("A", "-", "o", colours[0]), ("B", "--", "s", colours[1])):
                 values = [point.rate.a if side == "A" else point.rate.b for point in points]
                 name = f"{side}, {label}" if label else side
-                rates.plot(x, [v.mean for v in values], line, marker=marker, color=colour, markersize=4, label=name)
+                rates.plot(
+                    x, [v.mean for v in values], line, marker=marker, color=side_colour, markersize=4, label=name
+                )
             centre = [point.rate.ratio.value or 0.0 for point in points]
             low = [point.rate.ratio.low or value for point, value in zip(points, centre, strict=True)]
             high = [point.rate.ratio.high or value for point, value in zip(points, centre, strict=True)]
-            ratios.plot(x, centre, "-", marker="o", color=colour, markersize=4)
-            ratios.fill_between(x, low, high, color=colour, alpha=0.2, lw=0)
+            shade = colour if len(groups) > 1 else "C2"  # neither side's
+            ratios.plot(x, centre, "-", marker="o", color=shade, markersize=4)
+            draw_interval(ratios, x, low, high, shade)
         ratios.axhline(1.0, color="black", lw=0.8)
         set_scale(rates, [side.mean for point in comparison.points for side in (point.rate.a, point.rate.b)])
         rates.set_ylabel("message rate (msg/s)")

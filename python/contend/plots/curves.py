@@ -11,7 +11,7 @@ from matplotlib import rc_context
 
 from contend.axes import Curve, axis_value, curves, x_axis
 from contend.errors import InputError
-from contend.plots.style import STYLE, Picture, add_heading, single
+from contend.plots.style import STYLE, Picture, add_heading, draw_interval, single
 from contend.results import Results
 from contend.study import study_points
 
@@ -85,7 +85,7 @@ def draw_curves(axes: Axes, all_curves: list[Curve], axis: str, measure: str) ->
         (line,) = axes.plot(x, [v[0] for v in values], markersize=4, label=curve.label, **style)
         labels |= {value: _tick_text(point.parameters[axis]) for value, point in zip(x, curve.points, strict=True)}
         low, high = [max(0.0, v[1]) for v in values], [v[2] for v in values]
-        axes.fill_between(x, low, high, color=line.get_color(), alpha=0.2, lw=0)
+        draw_interval(axes, x, low, high, line.get_color())
     axes.set_xlabel(axis.replace("_", " "))
     set_x_axis(axes, sorted(labels), labels)
 

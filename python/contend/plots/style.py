@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from matplotlib.axes import Axes
+    from matplotlib.typing import ColorType
 
 # Fixed colours: a category looks the same in every picture.
 CATEGORY_COLOURS = {
@@ -54,6 +55,16 @@ STYLE: Any = {
 _FILE_DPI = 150
 _NOTEBOOK_DPI = 96
 _HEADING_CHARACTERS_PER_INCH = 9.5
+
+
+def draw_interval(
+    axes: Axes, x: Sequence[float], low: Sequence[float], high: Sequence[float], colour: ColorType
+) -> None:
+    """Draws intervals as a band; where there is one only, which would have no width, as a bar."""
+    if len(x) > 1:
+        axes.fill_between(x, low, high, color=colour, alpha=0.2, lw=0)
+    else:
+        axes.vlines(x, low, high, color=colour, alpha=0.6, lw=2)
 
 
 class Picture(Figure):

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
+from contend.choice import choose_point
 from contend.errors import ContendError, InputError
 from contend.paths import version
 from contend.report import source
@@ -23,7 +24,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from contextlib import AbstractContextManager
 
-    from contend.axes import Located
     from contend.explanation import Progress
     from contend.report.source import ExplanationFile
     from contend.results import PointResult, Results
@@ -134,23 +134,6 @@ def of_scenario(resolved: ResolvedScenario, results: Results, wishes: Wishes, wa
     chosen = results.points[choose_point(results.points, wishes.at)]
     made = _simulate(resolved, chosen, wishes, watch, explain=True, trace=True)
     return Content(results, chosen, resolved.origins, made.explanation, made.stretch, made.remarks, made.interrupted)
-
-
-def choose_point(points: Sequence[Located], at: Sequence[tuple[str, str]]) -> int:
-    """Index of the last point whose parameters have these values.
-
-    Raises:
-        InputError: There is none; the message says what there is.
-    """
-    left = list(range(len(points)))
-    for name, wanted in at:
-        known = list(dict.fromkeys(str(points[index].parameters.get(name)) for index in left))
-        left = [index for index in left if str(points[index].parameters.get(name)) == wanted]
-        if not left:
-            names = ", ".join(points[0].parameters) or "none: it has a single point"
-            hint = f"{name} is {', '.join(known)}" if name in points[0].parameters else f"the sweep's are: {names}"
-            raise InputError(f"--at {name}={wanted}: no such point; {hint}")
-    return left[-1]
 
 
 @dataclass

@@ -1,0 +1,41 @@
+"""Which point of a sweep a command looks at, where it looks at one: `--at NAME=VALUE`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from contend.errors import InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from contend.axes import Located
+
+
+def parse_place(text: str) -> tuple[str, str]:
+    """The name and the value of a parameter, as `--at` takes them.
+
+    Raises:
+        InputError: It is not NAME=VALUE.
+    """
+    name, separator, value = text.partition("=")
+    if not separator or not name.strip():
+        raise InputError(f"--at {text!r}: expected NAME=VALUE, for example pairs=20")
+    return name.strip(), value.strip()
+
+
+def choose_point(points: Sequence[Located], at: Sequence[tuple[str, str]]) -> int:
+    """Index of the last point whose parameters have these values.
+
+    Raises:
+        InputError: There is none; the message says what there is.
+    """
+    left = list(range(len(points)))
+    for name, wanted in at:
+        known = list(dict.fromkeys(str(points[index].parameters.get(name)) for index in left))
+        left = [index for index in left if str(points[index].parameters.get(name)) == wanted]
+        if not left:
+            names = ", ".join(points[0].parameters) or "none: it has a single point"
+            hint = f"{name} is {', '.join(known)}" if name in points[0].parameters else f"the sweep's are: {names}"
+            raise InputError(f"--at {name}={wanted}: no such point; {hint}")
+    return left[-1]
