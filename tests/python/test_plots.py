@@ -8,8 +8,11 @@ import pytest
 
 import contend
 from contend import plots
+from contend.axes import axis_value
 from contend.plots.agreement import validation_frame
 from contend.plots.heat import cells, ordered
+from contend.plots.samples import are_samples
+from contend.plots.summary import draw
 
 pytestmark = pytest.mark.core
 
@@ -41,6 +44,27 @@ def test_a_rate_has_a_line_and_a_band_for_each_design(results: contend.Results) 
     means = [results.point(pairs=pairs, instances=1).estimates["message_rate"].mean for pairs in (1, 2, 4)]
     assert list(lines[0].get_ydata()) == means
     assert axes.get_ylabel() == "message rate (msg/s)"
+
+
+def test_samples_have_a_panel_for_each_parameter_in_place_of_curves(results: contend.Results) -> None:
+    assert not are_samples(results.points)  # a grid has curves
+    base = contend.load("fig5_2a_base").with_(SMALL)
+    space = {
+        "workload.pairs": (1, 4),
+        "machine.futex.wake_latency": contend.Range("1 us", "50 us", log=True),
+        "library.matching.lock": ["mcs", "ttas"],
+    }
+    drawn = contend.sweep(base, contend.LatinHypercube(space, samples=6))
+    assert are_samples(drawn.points)
+    pairs, latency, lock = draw(drawn).axes
+    assert (pairs.get_xlabel(), latency.get_xlabel(), lock.get_xlabel()) == ("pairs", "wake latency", "lock")
+    assert latency.get_xscale() == "log"
+    shown = {(x, y) for line in latency.lines for x, y in zip(line.get_xdata(), line.get_ydata(), strict=True)}
+    wanted = {(axis_value(point, "wake_latency"), point.estimates["message_rate"].mean) for point in drawn.points}
+    assert shown == wanted
+    assert [tick.get_text() for tick in lock.get_xticklabels()] == list(
+        dict.fromkeys(str(point.parameters["lock"]) for point in drawn.points)
+    )
 
 
 def test_rates_of_several_runs_and_other_measures(results: contend.Results) -> None:

@@ -23,6 +23,7 @@ from contend.plots.curves import (
     value_of,
 )
 from contend.plots.measurements import draw_measurements, has_measurements, measurements_label
+from contend.plots.samples import are_samples, draw_samples
 from contend.plots.style import STYLE, Picture, figure_bytes
 from contend.study import study_points
 
@@ -53,12 +54,14 @@ def _draw_counters(
 
 
 def draw(results: Results) -> Picture:
-    """Draws the picture of a run.
+    """Draws the picture of a run: curves, or where its points are samples of a space the measure over each parameter.
 
     Args:
         results: A run with at least one point.
     """
     points = results.points
+    if are_samples(points):
+        return draw_samples(results)
     axis = x_axis(points)
     all_curves = curves(points, axis)
     measure, measure_label = measure_of(results)
