@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -9,6 +10,7 @@ from typing import TYPE_CHECKING
 from contend.files import write_files
 
 if TYPE_CHECKING:
+    from contend.jsontypes import JsonObject
     from contend.results import Results
 
 
@@ -28,6 +30,20 @@ def result_contents(results: Results) -> dict[str, bytes]:
         for kind, picture in picture_bytes(results).items():
             contents[f"plot.{kind}"] = picture
     return contents
+
+
+def earlier_settings(directory: Path) -> JsonObject | None:
+    """Scenario and engine of the results in a folder; None if there are none that can be read."""
+    try:
+        document = json.loads((directory / "results.json").read_text(encoding="utf-8"))
+    except (OSError, ValueError, RecursionError):
+        return None
+    return settings(document) if isinstance(document, dict) else None
+
+
+def settings(document: JsonObject) -> JsonObject:
+    """What makes results comparable with others: the scenario, all its values included, and the engine."""
+    return {key: document.get(key) for key in ("scenario", "engine")}
 
 
 def write_results(results: Results, directory: Path) -> list[Path]:

@@ -86,8 +86,8 @@ class Timeline:
         return f"<Timeline of {self.shown.title}: {self.begin_us:.1f} to {self.end_us:.1f} us, {spans} spans>"
 
 
-def _default_begin(document: JsonObject, length_us: float) -> float:
-    """The stretch of the timed part in which threads wait most for locks."""
+def busiest_begin(document: JsonObject, length_us: float) -> float:
+    """Where the stretch of the timed part begins in which threads wait most for locks (us)."""
     events = document["traceEvents"]
     timed = max((event["ts"] for event in events if event["ph"] == "i" and event["name"] == _TIMED), default=0.0)
     waits: dict[int, float] = {}
@@ -106,7 +106,7 @@ def from_document(document: JsonObject, begin_us: float | None, length_us: float
     """
     if length_us <= 0:
         raise InputError(f"a stretch of {length_us:g} us is empty")
-    begin = _default_begin(document, length_us) if begin_us is None else begin_us
+    begin = busiest_begin(document, length_us) if begin_us is None else begin_us
     shown = stretch(document, begin, begin + length_us)
     if not any(track.slices for track in shown.tracks):
         raise InputError(f"nothing happens from {begin:g} us to {begin + length_us:g} us")

@@ -88,10 +88,14 @@ def load(path: Path) -> JsonObject:
     return document
 
 
+# How much is shown where nobody says how much, in us.
+LENGTH_US = 100.0
+
+
 def stretch(document: JsonObject, begin: float, end: float | None) -> Stretch:
     """What happened from `begin` to `end` (us; None: 100 us later)."""
     events: list[JsonObject] = document["traceEvents"]
-    end = begin + 100.0 if end is None else end
+    end = begin + LENGTH_US if end is None else end
     processes = {e["pid"]: e["args"]["name"] for e in events if e["ph"] == "M" and e["name"] == "process_name"}
     tracks = {
         e["tid"]: Track(e["pid"], e["args"]["name"], processes.get(e["pid"], ""))

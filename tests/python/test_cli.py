@@ -236,6 +236,20 @@ def test_ctrl_c_where_nothing_is_simulated_says_so(capsys: Capture, monkeypatch:
     assert capsys.readouterr().err == "contend: error: interrupted\n"
 
 
+def test_results_of_other_settings_are_not_replaced_without_a_word(
+    core: "FakeCore", scenario: Path, capsys: Capture
+) -> None:
+    del core
+    note = "replaced results of other settings in out/small"
+    for options, is_told in (([], False), ([], False), (["--seed", "9"], True), (["--seed", "9"], False)):
+        assert main(["run", str(scenario), *options]) == 0
+        assert (note in capsys.readouterr().err) == is_told, options
+    Path("out/small/results.json").write_text("{")
+    assert main(["run", str(scenario)]) == 0
+    assert main(["run", str(scenario), "--seed", "9", "--out", "out/small"]) == 0  # as was asked for
+    assert note not in capsys.readouterr().err
+
+
 def test_ctrl_c_says_what_is_kept(core: "FakeCore", scenario: Path, capsys: Capture) -> None:
     core.seconds_per_run = 0.1
     with ctrl_c_after(core, runs=4):

@@ -11,7 +11,8 @@ import pytest
 import contend
 from contend import files
 from contend.cli import main
-from contend.trace_plot import load, stretch
+from contend.timelines import busiest_begin
+from contend.trace_plot import LENGTH_US, load, stretch
 from trace_format import check, read, slices_of
 
 if TYPE_CHECKING:
@@ -185,6 +186,11 @@ class TestPicture:
             picture = tmp_path / f"picture.{kind}"
             assert main(["trace-plot", str(file), "--from", "100", "--to", "180", "--out", str(picture)]) == 0
             assert picture.read_bytes().startswith(magic)
+        start = busiest_begin(load(file), LENGTH_US)
+        assert main(["trace-plot", str(file), "--out", str(tmp_path / "a.png")]) == 0
+        assert main(["trace-plot", str(file), "--from", str(start), "--out", str(tmp_path / "b.png")]) == 0
+        assert (tmp_path / "a.png").read_bytes() == (tmp_path / "b.png").read_bytes()
+        assert start > 0
         shown = stretch(load(file), 100, 180)
         assert {track.name for track in shown.tracks if track.slices} >= {"sender 0", "receiver 0"}
         assert any(entry.level > 1 for track in shown.tracks for entry in track.slices)

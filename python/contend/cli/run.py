@@ -208,13 +208,16 @@ def simulate_into(
 
 def _run_and_write(opened: Opened, engine: Engine, jobs: int, out: Path | None, *, quiet: bool, as_json: bool) -> None:
     from contend.cli.terminal import ProgressReport
-    from contend.output import default_directory
+    from contend.output import default_directory, earlier_settings, settings
     from contend.runner import total_weight
 
     resolved = opened.resolved
     directory = out if out is not None else default_directory(resolved.name)
+    earlier = earlier_settings(directory) if out is None else None
     with ProgressReport(resolved.name, total_weight(resolved.points), quiet=quiet or as_json) as report:
         results, outcome, paths = simulate_into(opened, engine, jobs, directory, report.advance)
+    if paths and not quiet and earlier not in (None, settings(results.to_json())):
+        print(f"contend: replaced results of other settings in {directory} (--out DIR keeps both)", file=sys.stderr)
     if as_json:
         sys.stdout.write(results.json_bytes().decode())
     elif not quiet:
