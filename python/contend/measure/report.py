@@ -142,7 +142,9 @@ def _panels(datasets: Mapping[str, JsonObject]) -> dict[str, list[JsonObject]]:
             transport = "" if dataset["transport"] == "none" else f", {dataset['transport']}"
             title = benchmark_of(dataset) + transport
             together.setdefault(title, []).append(dataset)
-            apart.setdefault(title, {}).setdefault(f"{title}, {_experiment(dataset)}", []).append(dataset)
+            experiment = _experiment(dataset)
+            whole = title if experiment == title else f"{title}, {experiment}"
+            apart.setdefault(title, {}).setdefault(whole, []).append(dataset)
     found: dict[str, list[JsonObject]] = {}
     for title, group in together.items():
         curves = sum(len(_curves(dataset)) for dataset in group)
@@ -178,8 +180,15 @@ def _curves(dataset: JsonObject) -> dict[str, list[tuple[float, JsonObject]]]:
         where = point["parameters"].get(axis)
         if values.get("median") is None or not isinstance(where, int | float):
             continue
-        extra = ", ".join(f"{name} {_plain(point['parameters'].get(name))}" for name in sorted(varying))
-        label = _label(dataset) + (f", {extra}" if extra else "")
+        extra = ", ".join(
+            f"{name.replace('_', ' ')} {_plain(point['parameters'].get(name))}"
+            for name in sorted(varying, reverse=True)
+        )
+        label = (
+            extra
+            if extra and dataset["library"]["name"] == "none"
+            else ", ".join(filter(None, (_label(dataset), extra)))
+        )
         found.setdefault(label, []).append((float(where), values))
     return found
 
@@ -198,6 +207,8 @@ def _draw_panel(axes: Any, group: Sequence[JsonObject]) -> None:  # noqa: ANN401
     from matplotlib import rcParams
     from matplotlib.ticker import EngFormatter
 
+    from contend.plots.style import draw_interval
+
     colours = len(rcParams["axes.prop_cycle"])
     medians: list[float] = []
     ticks: set[float] = set()
@@ -211,9 +222,7 @@ def _draw_panel(axes: Any, group: Sequence[JsonObject]) -> None:  # noqa: ANN401
             # Curves beyond the colours that there are differ in their lines.
             style = _LINES[len(axes.get_lines()) // colours % len(_LINES)]
             (line,) = axes.plot(x, y, style, markersize=3.5, label=label)
-            axes.fill_between(
-                x, [i[0] for i in intervals], [i[1] for i in intervals], color=line.get_color(), alpha=0.2, lw=0
-            )
+            draw_interval(axes, x, [i[0] for i in intervals], [i[1] for i in intervals], line.get_color())
             medians += y
             ticks.update(x)
             unit = points[0][1]["unit"]
@@ -226,7 +235,9 @@ def _draw_panel(axes: Any, group: Sequence[JsonObject]) -> None:  # noqa: ANN401
         axes.set_xscale("log", base=2)
         axes.set_xticks(sorted(ticks), [f"{tick:g}" for tick in sorted(ticks)])
         axes.minorticks_off()
-    axes.yaxis.set_major_formatter(EngFormatter("" if unit == "1/s" else unit))
+    is_time = unit == "s"
+    axes.yaxis.set_major_formatter(EngFormatter(unit if is_time else ""))
+    axes.set_ylabel(metric_of(group[0]).replace("_", " ") + ("" if is_time else f" ({unit})"))
     axes.set_xlabel(BENCHMARKS[benchmark_of(group[0])].axis.replace("_", " "))
     if len(axes.get_lines()) > _MAX_INNER_LEGEND:
         columns = 1 + len(axes.get_lines()) // _LEGEND_ROWS
