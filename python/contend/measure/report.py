@@ -184,11 +184,8 @@ def _curves(dataset: JsonObject) -> dict[str, list[tuple[float, JsonObject]]]:
             f"{name.replace('_', ' ')} {_plain(point['parameters'].get(name))}"
             for name in sorted(varying, reverse=True)
         )
-        label = (
-            extra
-            if extra and dataset["library"]["name"] == "none"
-            else ", ".join(filter(None, (_label(dataset), extra)))
-        )
+        is_said = bool(extra) and dataset["library"]["name"] == "none"
+        label = ", ".join(filter(None, ("" if is_said else _label(dataset), extra)))
         found.setdefault(label, []).append((float(where), values))
     return found
 
