@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Rewrites the golden files under tests/ from what the tests give now.
 
-Build the tests first (cmake --preset test && cmake --build --preset test), then look at the change with `git diff tests`
-before committing it: a golden value that changes means that results change.
+Build the tests first (cmake --preset test && cmake --build --preset test), then look at the change with
+`git diff tests` before committing it: a golden value that changes means that results change.
 """
 
 from __future__ import annotations

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol
 
 from contend.quantities import parse_quantity
+from contend.spelling import parameters_text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -76,7 +77,7 @@ def curves(points: Sequence[PointResult], axis: str | None) -> list[Curve]:
         varying = designs
     groups: dict[str, list[PointResult]] = {}
     for point in points:
-        label = ", ".join(f"{name}={point.parameters.get(name)}" for name in varying)
+        label = parameters_text({name: point.parameters.get(name) for name in varying}, ", ")
         groups.setdefault(label, []).append(point)
     if axis is not None:
         for group in groups.values():

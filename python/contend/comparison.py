@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from contend.errors import InputError, InterruptedRunError
 from contend.runner import make_engine, run_points
-from contend.statistics import Estimate, counted, estimate
+from contend.spelling import counted
+from contend.statistics import Estimate, estimate
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence

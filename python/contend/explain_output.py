@@ -10,6 +10,7 @@ from rich.table import Table
 from rich.text import Text
 
 from contend.plots import CATEGORY_COLOURS, STYLE, Picture, figure_bytes
+from contend.spelling import parameters_text
 from contend.tables import count_text, interval_text, rate_text
 
 if TYPE_CHECKING:
@@ -165,7 +166,7 @@ def _speedup_table(explanation: Explanation, *, everything: bool) -> Table:
 
 
 def _title(explanation: Explanation) -> str:
-    return " ".join([explanation.name, *(f"{name}={value}" for name, value in explanation.parameters.items())])
+    return f"{explanation.name} {parameters_text(explanation.parameters)}".rstrip()
 
 
 def render(explanation: Explanation, *, everything: bool = False) -> RenderableType:

@@ -12,6 +12,7 @@ from contend.errors import InputError, InterruptedRunError
 from contend.paths import version
 from contend.runner import CoreEngine, PointRuns, run_points
 from contend.speedups import BUDGET_S, find_speedups
+from contend.spelling import parameters_text
 from contend.statistics import Estimate, estimate, exact_mean
 
 if TYPE_CHECKING:
@@ -119,7 +120,7 @@ class Explanation:
         return text.getvalue().encode()
 
     def __repr__(self) -> str:
-        at = f" at {label}" if (label := " ".join(f"{name}={value}" for name, value in self.parameters.items())) else ""
+        at = f" at {label}" if (label := parameters_text(self.parameters)) else ""
         longest = f"; longest waits at {self.locks[0]['name']}" if self.locks else ""
         return f"<Explanation of {self.name}{at}: {self.measure} {self.rate.mean:.4g}{longest}>"
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from html import escape
 from typing import TYPE_CHECKING
 
+from contend.spelling import counted, parameters_text, value_text
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
@@ -67,7 +69,7 @@ def results_html(results: Results) -> str:
     names = list(results.points[0].parameters) if results.points else []
     rows = []
     for point in results.points[:_MOST_ROWS]:
-        cells: list[object] = [point.parameters.get(name) for name in names]
+        cells: list[object] = [value_text(point.parameters.get(name, "-")) for name in names]
         for value in point.estimates.values():
             cells += [rate_text(value.mean), interval_text(value)]
         rows.append([*cells, point.replications])
@@ -76,9 +78,9 @@ def results_html(results: Results) -> str:
         measures += [f"{name.replace('_', ' ')} ({results.units[name]})", "95 % interval"]
     left = len(results.points) - len(rows)
     notes = "".join(f"<br>note: {escape(note)}" for note in results.notes)
+    made = f"contend {results.contend_version}, seed {results.seed}{', interrupted' if results.interrupted else ''}"
     return (
-        f"<b>{escape(results.name)}</b>: {len(results.points)} points, contend {escape(results.contend_version)}, "
-        f"seed {results.seed}{', interrupted' if results.interrupted else ''}"
+        f"<b>{escape(results.name)}</b>: {counted(len(results.points), 'point')}, {escape(made)}"
         + _table([*names, *measures, "replications"], rows)
         + (f"and {left} more points; all are in <code>frame()</code>" if left > 0 else "")
         + notes
@@ -100,7 +102,7 @@ def explanation_html(explanation: Explanation) -> str:
     """The largest times, locks and speed-ups."""
     from contend.tables import interval_text, rate_text
 
-    place = " ".join(f"{name}={value}" for name, value in explanation.parameters.items())
+    place = parameters_text(explanation.parameters)
     times = explanation.times().sort("share", descending=True).head(8)
     parts = [
         (

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any, Self
 
 from contend.errors import InputError
 from contend.paths import version
-from contend.statistics import Estimate, counted, estimate, mean_number
+from contend.spelling import counted
+from contend.statistics import Estimate, estimate, mean_number
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

@@ -15,6 +15,7 @@ from contend.datasets import is_dataset
 from contend.errors import InputError
 from contend.paths import preset_directories, profile_directories, scenarios_directory
 from contend.simgrid import PlatformRoutes
+from contend.spelling import parameters_text, value_text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -81,7 +82,7 @@ class Point:
 
     def label(self) -> str:
         """Short text such as "pairs=20 instances=1"."""
-        return " ".join(f"{name}={value}" for name, value in self.parameters.items()) or "the only point"
+        return parameters_text(self.parameters) or "the only point"
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Point) and (self.parameters, self.config) == (other.parameters, other.config)
@@ -134,7 +135,7 @@ class ResolvedScenario:
             return point, ""
         first = self.points[0]
         name = next((key for key, value in point.parameters.items() if first.parameters[key] != value), None)
-        example = f", for example --at '{name}={first.parameters[name]}'" if name else ""
+        example = f", for example --at '{name}={value_text(first.parameters[name])}'" if name else ""
         return (
             point,
             f"the sweep has {len(self.points)} points; this is the last, {point.label()} (--at chooses{example})",

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from contend.errors import ContendError, InputError
 from contend.scenario import Point, ResolvedScenario, find_scenario, resolve_scenario
-from contend.statistics import counted
+from contend.spelling import counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

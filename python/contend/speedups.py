@@ -15,7 +15,8 @@ from contend.core import core
 from contend.errors import InputError, SimulationFailedError
 from contend.runner import CoreEngine, run_points, total_weight
 from contend.scenario import Point
-from contend.statistics import Estimate, counted, estimate
+from contend.spelling import counted
+from contend.statistics import Estimate, estimate
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

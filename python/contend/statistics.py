@@ -35,11 +35,6 @@ def student_t_quantile(probability: float, degrees_of_freedom: int) -> float:
     return float(special.stdtrit(degrees_of_freedom, probability))
 
 
-def counted(count: int, what: str) -> str:
-    """A number with its noun: "1 point", "2 points"."""
-    return f"{count} {what}" + "s" * (count != 1)
-
-
 def estimate(samples: Sequence[float], confidence: float = 0.95) -> Estimate:
     """Mean and Student-t confidence interval of independent samples.
 

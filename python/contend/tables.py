@@ -10,6 +10,7 @@ from rich.table import Table
 from rich.text import Text
 
 from contend.axes import representative
+from contend.spelling import parameters_text, value_text
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -88,7 +89,7 @@ def _main_table(results: Results) -> Table:
     for title in (*scalars, "out of seq.", "unexpected", "match/msg", "events", "wall"):
         table.add_column(title, justify="right")
     for point in results.points:
-        cells = [str(point.parameters.get(name, "-")) for name in names]
+        cells = [value_text(point.parameters.get(name, "-")) for name in names]
         for name in measures:
             value = point.estimates[name]
             cells += [rate_text(value.mean), interval_text(value)]
@@ -120,7 +121,7 @@ def _measured_table(results: Results) -> Table:
         table.add_column(title, justify="right", style="bold" if title in {"measured", "predicted"} else "")
     table.add_column("")
     for point, found in points:
-        cells = [str(point.parameters.get(name, "-")) for name in names]
+        cells = [value_text(point.parameters.get(name, "-")) for name in names]
         predicted = "-" if found["predicted"] is None else rate_text(found["predicted"])
         if found["median"] is None:
             table.add_row(*cells, "-", "-", "-", predicted, "-", Text(str(found["outcome"])))
@@ -155,7 +156,7 @@ def _where_table(results: Results) -> Table:
     for point in chosen:
         for role, times in point.time_by_category_ns.items():
             total = sum(times.values())
-            cells = [str(point.parameters.get(name, "-")) for name in names]
+            cells = [value_text(point.parameters.get(name, "-")) for name in names]
             table.add_row(*cells, role, *(_share(times.get(category, 0.0), total) for category in shown))
     return table
 
@@ -165,7 +166,7 @@ def _spc_table(results: Results) -> Table:
     table = titled_table("counters, under Open MPI's names", "mean of one replication")
     table.add_column("counter")
     for point in chosen:
-        label = "\n".join(f"{name}={value}" for name, value in point.parameters.items()) or "value"
+        label = parameters_text(point.parameters, "\n") or "value"
         table.add_column(label, justify="right")
     for title, counter, divisor in SPC:
         values = [point.counters.get(counter) for point in chosen]

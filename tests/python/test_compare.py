@@ -160,7 +160,7 @@ def test_sweeps_that_differ(core: "FakeCore", scenario: Path, capsys: Capture) -
     for name in ("wider", "other", "apart"):
         (scenario.parent / f"{name}.json").write_text(json.dumps({"name": name}))
     assert main(["compare", str(scenario), "wider.json"]) == 0
-    assert "2 points of A have no counterpart" in capsys.readouterr().out
+    assert "Without a counterpart, left out: 2 points of A" in capsys.readouterr().out
     assert main(["compare", str(scenario), "other.json"]) == 2
     assert "the sweeps differ: B alone sweeps window" in capsys.readouterr().err
     assert main(["compare", str(scenario), "apart.json"]) == 2

@@ -94,3 +94,12 @@ def test_an_empty_folder_says_so(core: "FakeCore", tmp_path: Path, capsys: Captu
     (tmp_path / "empty").mkdir()
     assert main(["run", str(tmp_path / "empty"), "--out", str(tmp_path / "out")]) == 2
     assert "has no scenario files" in capsys.readouterr().err
+
+
+def test_an_option_that_suits_no_scenario_is_one_error(core: "FakeCore", folder: Path, capsys: Capture) -> None:
+    assert main(["run", str(folder), "--set", "worklod.pairs=1"]) == 2
+    error = capsys.readouterr().err
+    assert error.count("worklod") == 1
+    assert "the same for all 3 scenarios" in error
+    assert not core.calls
+    assert not Path("out").exists()

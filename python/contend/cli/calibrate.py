@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from contend.errors import InputError
+from contend.spelling import counted
 
 if TYPE_CHECKING:
     from contend.calibrate.pipeline import Calibration, Options
@@ -230,4 +231,4 @@ def _print(found: Calibration, document: JsonObject) -> None:
     left = found.problem.unpredicted
     if left:
         reasons = sorted({item.reason for item in left})
-        print(f"{len(left)} points could not be fitted: {'; '.join(reasons)}")
+        print(f"{counted(len(left), 'point')} could not be fitted: {'; '.join(reasons)}")

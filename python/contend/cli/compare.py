@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from contend.spelling import counted, parameters_text
+
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
@@ -175,7 +177,7 @@ def _counter_tables(comparison: Comparison, names: list[str]) -> list[Renderable
     from contend.tables import count_text, titled_table
 
     point = comparison.points[-1]
-    place = ", ".join(f"{name}={point.parameters[name]}" for name in names)
+    place = parameters_text({name: point.parameters[name] for name in names}, ", ")
     table = titled_table("counters" + (f" at {place}" if place else ""))
     table.add_column("counter")
     for title in ("A", "B", "B / A", "95 % CI"):
@@ -191,10 +193,10 @@ def _counter_tables(comparison: Comparison, names: list[str]) -> list[Renderable
 def _remarks(comparison: Comparison) -> str:
     verdicts = [point.verdict for point in comparison.points]
     counts = [f"{word} at {verdicts.count(word)}" for word in dict.fromkeys(verdicts)]
-    lines = [f"{len(verdicts)} points compared: B is {', '.join(counts)}."]
+    lines = [f"{counted(len(verdicts), 'point')} compared: B is {', '.join(counts)}."]
     for count, side in ((comparison.only_a, "A"), (comparison.only_b, "B")):
         if count:
-            lines.append(f"{count} points of {side} have no counterpart and were left out.")
+            lines.append(f"Without a counterpart, left out: {counted(count, 'point')} of {side}.")
     if comparison.variance_reduction is not None:
         lines.append(
             "Variance reduction by common random numbers (above 1: pairing helps): "

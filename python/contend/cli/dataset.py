@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from contend.errors import ContendError, InputError
+from contend.spelling import counted
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -88,7 +89,7 @@ def scenario(
     count = len(found.resolve().points)
     make_writable_directory(folder)
     write_file(out, text.encode())
-    print(f"wrote {out}: {count} point{'s' if count > 1 else ''}")
+    print(f"wrote {out}: {counted(count, 'point')}")
     for note in found.notes():
         print(f"note: {note}")
 

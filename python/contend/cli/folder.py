@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from contend.cli.run import simulate_into
 from contend.cli.terminal import ProgressReport, stdout_console
-from contend.errors import ContendError, InterruptedRunError
+from contend.errors import ContendError, InputError, InterruptedRunError
 from contend.files import make_writable_directory, write_file
 from contend.output import default_directory
 from contend.runner import total_weight
@@ -89,13 +89,15 @@ def run_folder(
         as_json: Print the summary as JSON.
 
     Raises:
+        InputError: What was asked for suits none of them, and for the same reason; nothing was written.
         ContendError: At least one scenario failed; the others were run.
         InterruptedRunError: Ctrl-C; what had finished was written.
     """
     files = scenarios_in(folder)
     target = out if out is not None else default_directory(folder.resolve().name)
-    make_writable_directory(target)
     entries = [_resolve(path, folder, open_file) for path in files]
+    _refuse_what_suits_none(entries, folder)
+    make_writable_directory(target)
     total = sum(total_weight(entry.opened.resolved.points) for entry in entries if entry.opened is not None)
     started = time.monotonic()
     with ProgressReport(str(folder), total, quiet=quiet or as_json) as report:
@@ -122,6 +124,13 @@ def _resolve(path: Path, folder: Path, open_file: Callable[[Path], Opened]) -> _
     except ContendError as error:
         entry.error = str(error)
     return entry
+
+
+def _refuse_what_suits_none(entries: list[_Entry], folder: Path) -> None:
+    """A misspelt option is one error, not one for each scenario."""
+    errors = {entry.error for entry in entries}
+    if len(entries) > 1 and len(errors) == 1 and None not in errors:
+        raise InputError(f"{errors.pop()} (the same for all {len(entries)} scenarios in {folder})")
 
 
 def _run(entry: _Entry, engine: Engine, jobs: int, target: Path, report: ProgressReport) -> None:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from contend.errors import InputError
+from contend.spelling import counted
 
 if TYPE_CHECKING:
     from contend.jsontypes import JsonObject
@@ -67,4 +68,4 @@ def import_(
     )
     make_writable_directory(out.resolve().parent)
     write_file(out, dataset_bytes(dataset))
-    print(f"wrote {out}: {len(dataset['points'])} points, {len(found.values)} values")
+    print(f"wrote {out}: {counted(len(dataset['points']), 'point')}, {counted(len(found.values), 'value')}")

@@ -13,6 +13,7 @@ import typer
 
 from contend.cli.completion import scenario_names
 from contend.errors import ContendError, InputError, InterruptedRunError
+from contend.spelling import counted
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -227,7 +228,9 @@ def _run_and_write(opened: Opened, engine: Engine, jobs: int, out: Path | None, 
         console = stdout_console()
         console.print(render(results))
         runs = sum(point.replications for point in results.points)
-        console.print(f"{len(results.points)} points, {runs} runs in {outcome.wall_s:.1f} s, {jobs} at once")
+        console.print(
+            f"{counted(len(results.points), 'point')}, {counted(runs, 'run')} in {outcome.wall_s:.1f} s, {jobs} at once"
+        )
         for note in results.notes:
             console.print(f"note: {note}", highlight=False, soft_wrap=True)
         for path in paths:
@@ -291,9 +294,8 @@ def _print_resolved(resolved: ResolvedScenario, *, as_json: bool) -> None:
         table.add_row(Text(name), Text(json.dumps(value, ensure_ascii=False)), Text(origin(resolved.origins, pointer)))
     console = stdout_console()
     console.print(table)
-    points = len(resolved.points)
     swept = ", ".join(resolved.points[0].parameters) or "nothing"
-    console.print(f"{points} point{'s' if points > 1 else ''}; swept: {swept}", highlight=False)
+    console.print(f"{counted(len(resolved.points), 'point')}; swept: {swept}", highlight=False)
 
 
 def _check_determinism(resolved: ResolvedScenario, engine: Engine, jobs: int, *, quiet: bool, as_json: bool) -> None:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from contend.errors import EXIT_FAILURE, InputError, InterruptedRunError
+from contend.spelling import counted
 
 if TYPE_CHECKING:
     from contend.plans import Plan
@@ -259,7 +260,7 @@ def _print(results: SweepResults, written: list[Path], share: tuple[int, int] | 
     if 0 < len(results.points) <= _MOST_ROWS_SHOWN and share is None:
         console.print(render_points(results))
     lines = [
-        f"{results.name}: {len(results.points)} points; {results.simulated} simulations done, "
+        f"{results.name}: {counted(len(results.points), 'point')}; {counted(results.simulated, 'simulation')} done, "
         f"{results.reused} were there already" + (f", {results.damaged} were damaged" if results.damaged else "")
     ]
     if share is not None:

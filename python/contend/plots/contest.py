@@ -9,6 +9,7 @@ from matplotlib import rc_context
 from contend.axes import axis_value, x_axis
 from contend.plots.curves import add_legend, set_scale
 from contend.plots.style import STYLE, Picture, draw_interval, figure_bytes
+from contend.spelling import parameters_text
 
 if TYPE_CHECKING:
     from contend.comparison import Comparison, PointComparison
@@ -21,7 +22,7 @@ def _comparison_curves(comparison: Comparison) -> tuple[str | None, dict[str, li
     names = [name for name in points[0].parameters if name != axis]
     groups: dict[str, list[PointComparison]] = {}
     for point in points:
-        groups.setdefault(", ".join(f"{name}={point.parameters[name]}" for name in names), []).append(point)
+        groups.setdefault(parameters_text({name: point.parameters[name] for name in names}, ", "), []).append(point)
     for group in groups.values():
         if axis is not None:
             group.sort(key=lambda point: axis_value(point, axis))

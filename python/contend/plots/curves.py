@@ -13,6 +13,7 @@ from contend.axes import Curve, axis_value, curves, x_axis
 from contend.errors import InputError
 from contend.plots.style import STYLE, Picture, add_heading, draw_interval, single
 from contend.results import Results
+from contend.spelling import parameters_text, value_text
 from contend.study import study_points
 
 if TYPE_CHECKING:
@@ -59,7 +60,7 @@ def value_of(point: PointResult, measure: str) -> tuple[float, float, float]:
 
 def point_labels(points: tuple[PointResult, ...]) -> list[str]:
     """Parameters and values, one a line."""
-    return ["\n".join(f"{k}={v}" for k, v in point.parameters.items()) or "the point" for point in points]
+    return [parameters_text(point.parameters, "\n") or "the point" for point in points]
 
 
 def line_styles(all_curves: list[Curve]) -> list[dict[str, Any]]:
@@ -91,7 +92,7 @@ def draw_curves(axes: Axes, all_curves: list[Curve], axis: str, measure: str) ->
 
 
 def _tick_text(value: object) -> str:
-    return f"{value:g}" if isinstance(value, int | float) else str(value)
+    return f"{value:g}" if isinstance(value, int | float) and not isinstance(value, bool) else value_text(value)
 
 
 def set_x_axis(axes: Axes, values: list[float], labels: Mapping[float, str] | None = None) -> None:

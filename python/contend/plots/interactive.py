@@ -14,6 +14,7 @@ from contend.plots.curves import measure_label, measure_of, value_of
 from contend.plots.heat import cells, ordered
 from contend.plots.locks import busiest
 from contend.plots.style import CATEGORY_COLOURS, OTHER_COLOURS
+from contend.spelling import parameters_text
 
 if TYPE_CHECKING:
     import altair as alt
@@ -105,7 +106,7 @@ def time_budget(results: Results, *, role: str | None = None) -> alt.Chart:
 
 def point_label(parameters: dict[str, Any]) -> str:
     """What a point is called."""
-    return ", ".join(f"{name}={value}" for name, value in parameters.items()) or "the only point"
+    return parameters_text(parameters, ", ") or "the only point"
 
 
 def heat_map(results: Results, x: str, y: str, *, value: str | None = None) -> alt.Chart:

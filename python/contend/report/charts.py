@@ -18,13 +18,14 @@ from contend.plots.style import CATEGORY_COLOURS, OTHER_COLOURS
 from contend.report.measures import main_measure
 from contend.report.reference_layers import measured_layers, measured_rows, study_layers, study_rows
 from contend.report.texts import label, quantity
+from contend.spelling import value_text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from contend.jsontypes import JsonObject, Scalar
     from contend.report.source import ExplanationFile, RatioEntry
-    from contend.results import Results
+    from contend.results import PointResult, Results
     from contend.trace_plot import Stretch
 
 Row: TypeAlias = "dict[str, Scalar]"
@@ -79,6 +80,8 @@ class Charts:
     """The swept parameter on the x axis, if one is a number."""
     roles: list[str] = field(default_factory=list)
     curve_labels: list[str] = field(default_factory=list)
+    chosen_curve: str = ""
+    """The curve with the point that the report explains."""
     curves_differ_in: str = ""
     """The parameter that tells curves apart, if it is a single one."""
     queue_keys: list[Key] = field(default_factory=list)
@@ -94,8 +97,10 @@ class Charts:
         self.specifications[name] = chart.to_dict(format="vega-lite") | {"config": CONFIG}
 
 
-def make_charts(results: Results, explanation: ExplanationFile | None, stretch: Stretch | None) -> Charts:
-    """All charts of a report."""
+def make_charts(
+    results: Results, chosen: PointResult, explanation: ExplanationFile | None, stretch: Stretch | None
+) -> Charts:
+    """All charts of a report; where only one curve fits, that of the chosen point is shown first."""
     charts = Charts()
     axis = charts.axis = x_axis(results.points)
     every = curves(results.points, axis)
@@ -104,6 +109,7 @@ def make_charts(results: Results, explanation: ExplanationFile | None, stretch: 
     named = [(_curve_name(curve), curve) for curve in shown]
     charts.curves_differ_in = next(iter(shown[0].parameters), "") if shown and len(shown[0].parameters) == 1 else ""
     charts.curve_labels = [name for name, _ in named]
+    charts.chosen_curve = next((name for name, curve in named if chosen in curve.points), charts.curve_labels[0])
     styles = _curve_styles([curve for _, curve in named])
     charts.curve_keys = [
         Key(name, name, colour, dashed=dash != _DASHES[0])
@@ -125,7 +131,7 @@ def make_charts(results: Results, explanation: ExplanationFile | None, stretch: 
 def _curve_name(curve: Curve) -> str:
     """What tells a curve from the others; the parameter's name is left away where there is only one."""
     if len(curve.parameters) == 1:
-        return str(next(iter(curve.parameters.values())))
+        return value_text(next(iter(curve.parameters.values())))
     return curve.label or "rate"
 
 
@@ -339,7 +345,7 @@ def _add_budget(charts: Charts, index: int, axis: str | None) -> None:
         x_axis_look = alt.Axis(labelAngle=0, labelOverlap=True, ticks=False)
         x = alt.X("x:O", sort=None, title=axis.replace("_", " "), axis=x_axis_look, scale=alt.Scale(paddingInner=0.12))
         chart = base.transform_filter("datum.curve == curve").mark_bar().encode(x=x, y=alt.Y("share:Q", **share))
-        chosen = alt.param(name="curve", value=charts.curve_labels[0])
+        chosen = alt.param(name="curve", value=charts.chosen_curve)
         chart = chart.add_params(*_hidden("hidden"), chosen).properties(width="container", height=230)
     charts.add(f"budget-{index}", chart)
 

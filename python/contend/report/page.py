@@ -17,6 +17,7 @@ from contend.plots.curves import value_of
 from contend.report.charts import make_charts
 from contend.report.measures import main_measure
 from contend.report.texts import label, percent, quantity, seconds
+from contend.spelling import value_text
 from contend.tables import SPC, count_text, interval_text
 
 if TYPE_CHECKING:
@@ -82,7 +83,7 @@ def render_page(content: Content, validations: Sequence[tuple[str, JsonObject]] 
         content: Results with at least one point, and what else there is.
         validations: Titles and results of `contend validate`, a section each.
     """
-    charts = make_charts(content.results, content.explanation, content.stretch)
+    charts = make_charts(content.results, content.chosen, content.explanation, content.stretch)
     environment = jinja2.Environment(
         loader=jinja2.FileSystemLoader(_FOLDER), autoescape=True, trim_blocks=True, lstrip_blocks=True,
         undefined=jinja2.StrictUndefined, keep_trailing_newline=True,
@@ -169,12 +170,12 @@ def _cards(content: Content) -> list[Card]:
     interval = "" if estimate is None or estimate.half_width is None else interval_text(estimate)
     where = f"at {label(chosen.parameters)}" if len(results.points) > 1 else ""
     cards.append(Card(measure.title, quantity(mean, measure.unit), ", ".join(filter(None, (interval, where)))))
-    cards += _work_card(chosen)
+    cards += _work_card(chosen, where)
     cards += _help_card(content.explanation)
     return cards
 
 
-def _work_card(chosen: PointResult) -> list[Card]:
+def _work_card(chosen: PointResult, where: str) -> list[Card]:
     work: list[tuple[float, str, str]] = []
     for role, times in chosen.time_by_category_ns.items():
         total = float(sum(times.values()))
@@ -183,7 +184,8 @@ def _work_card(chosen: PointResult) -> list[Card]:
     if not work:
         return []
     share, role, name = max(work)
-    return [Card(f"largest share of {role} time", f"{share:.0%} {name}", "idle and blocked time left aside")]
+    remark = ", ".join(filter(None, ("idle and blocked time left aside", where)))
+    return [Card(f"largest share of {role} time", f"{share:.0%} {name}", remark)]
 
 
 def _help_card(explanation: ExplanationFile | None) -> list[Card]:
@@ -222,7 +224,7 @@ def _point_row(
     has_counters: bool,
 ) -> list[Cell]:
     row = [
-        Cell(str(point.parameters.get(name, "-")), is_number=isinstance(point.parameters.get(name), int | float))
+        Cell(value_text(point.parameters.get(name, "-")), is_number=isinstance(point.parameters.get(name), int | float))
         for name in names
     ]
     mean, low, high = value_of(point, measure.name)

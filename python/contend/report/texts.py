@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from contend.spelling import value_text
 from contend.tables import count_text, rate_text
 
 if TYPE_CHECKING:
@@ -16,7 +17,7 @@ _TIMES = ((1.0, "s"), (1e-3, "ms"), (1e-6, "us"), (1e-9, "ns"))
 
 def label(parameters: Mapping[str, Scalar]) -> str:
     """A point in words: "pairs = 20, instances = 1"."""
-    return ", ".join(f"{name} = {value}" for name, value in parameters.items()) or "the only point"
+    return ", ".join(f"{name} = {value_text(value)}" for name, value in parameters.items()) or "the only point"
 
 
 def quantity(value: float, unit: str) -> str:

@@ -1,0 +1,23 @@
+"""How parameters, their values and numbers of things are written for people."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+
+def value_text(value: object) -> str:
+    """A value as scenario files, --set and --at spell it (true, not True); texts without quotation marks."""
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def parameters_text(parameters: Mapping[str, object], separator: str = " ") -> str:
+    """NAME=VALUE of each parameter; empty if there are none."""
+    return separator.join(f"{name}={value_text(value)}" for name, value in parameters.items())
+
+
+def counted(count: int, noun: str) -> str:
+    """A number of things: "1 point", "2 points". The noun takes an s."""
+    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
