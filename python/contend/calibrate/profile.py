@@ -15,6 +15,7 @@ from contend.calibrate.problem import MACHINE, Parameter
 from contend.calibrate.split import split_record
 from contend.paths import version
 from contend.prices import exact_price, format_price, parse_price
+from contend.spelling import counted
 
 if TYPE_CHECKING:
     from contend.calibrate.discrepancy import Discrepancies, Discrepancy
@@ -124,8 +125,9 @@ def with_folds(document: JsonObject, calibration: Calibration) -> JsonObject:
 def _description(base_name: str, calibration: Calibration) -> str:
     fitted = sum(len(part.problem.targets) for part in calibration.parts)
     return (
-        f"Made by contend calibrate from {len(calibration.identified)} direct identifications and a fit to {fitted} "
-        f"measured points, upon the profile {base_name}. What the data do not see is as in {base_name}."
+        f"Made by contend calibrate from {len(calibration.identified)} direct identifications and a fit to "
+        f"{counted(fitted, 'measured point')}, upon the profile {base_name}. "
+        f"What the data do not see is as in {base_name}."
     )[:_MOST_TEXT]
 
 
@@ -154,7 +156,7 @@ def _identified_entry(one: Identified) -> JsonObject:
     value = format_price(one.value, one.kind)
     return {
         "value": value,
-        "source": f"measured: {one.rule.what} ({where}, {one.points} points)"[:_MOST_TEXT],
+        "source": f"measured: {one.rule.what} ({where}, {counted(one.points, 'point')})"[:_MOST_TEXT],
         "uncertainty": f"±{one.half_width:.0%}, 95 %",
         "basis": "measured",
         "range": _range(value, low, high, one.kind),
@@ -211,7 +213,7 @@ def _fitted_entry(part: Part, index: int, base: JsonObject) -> JsonObject | None
 
 def _fit_source(part: Part) -> str:
     names = sorted({target.dataset.name for target in part.problem.targets})
-    return f"fit to {len(part.problem.targets)} points of {', '.join(names)}"
+    return f"fit to {counted(len(part.problem.targets), 'point')} of {', '.join(names)}"
 
 
 def _fit_how(sight: Sight) -> str:
