@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from contend.errors import InputError
+from contend.spelling import value_text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -32,8 +33,8 @@ def choose_point(points: Sequence[Located], at: Sequence[tuple[str, str]]) -> in
     """
     left = list(range(len(points)))
     for name, wanted in at:
-        known = list(dict.fromkeys(str(points[index].parameters.get(name)) for index in left))
-        left = [index for index in left if str(points[index].parameters.get(name)) == wanted]
+        known = list(dict.fromkeys(value_text(points[index].parameters.get(name)) for index in left))
+        left = [index for index in left if value_text(points[index].parameters.get(name)) == wanted]
         if not left:
             names = ", ".join(points[0].parameters) or "none: it has a single point"
             hint = f"{name} is {', '.join(known)}" if name in points[0].parameters else f"the sweep's are: {names}"

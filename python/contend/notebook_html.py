@@ -56,9 +56,8 @@ def scenario_html(scenario: Scenario) -> str:
         if path in scenario or path in axes
     ]
     count = len(scenario.points)
-    return (
-        f"<b>{escape(scenario.name)}</b>: {count} point{'s' * (count != 1)}<br>{escape(scenario.description)}"
-        + _table(("value of", "is", "because"), ((path, str(value), origin) for path, value, origin in rows))
+    return f"<b>{escape(scenario.name)}</b>: {counted(count, 'point')}<br>{escape(scenario.description)}" + _table(
+        ("value of", "is", "because"), ((path, str(value), origin) for path, value, origin in rows)
     )
 
 

@@ -10,6 +10,7 @@ from contend.axes import curves, x_axis
 from contend.errors import InputError
 from contend.plots.curves import point_labels
 from contend.plots.style import CATEGORY_COLOURS, OTHER_COLOURS, STYLE, Picture, add_heading
+from contend.spelling import value_text
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -54,10 +55,10 @@ def budget_points(all_curves: list[Curve], axis: str | None) -> tuple[tuple[Poin
         return points, [label.replace("\n", ", ") for label in point_labels(points)], ""
     if len(all_curves) == 1:
         points = all_curves[0].points
-        return points, [str(point.parameters[axis]) for point in points], axis.replace("_", " ")
+        return points, [value_text(point.parameters[axis]) for point in points], axis.replace("_", " ")
     points = tuple(curve.points[-1] for curve in all_curves)
     name = axis.replace("_", " ")
-    ends = {str(point.parameters[axis]) for point in points}
+    ends = {value_text(point.parameters[axis]) for point in points}
     where = f"at {name}={ends.pop()}" if len(ends) == 1 else f"at the last {name}"
     return points, [curve.label for curve in all_curves], where
 

@@ -13,6 +13,7 @@ from contend.errors import InputError
 from contend.plots.curves import measure_label, measure_of, value_of
 from contend.plots.style import STYLE, Picture, add_heading, single
 from contend.quantities import parse_quantity
+from contend.spelling import value_text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -49,7 +50,7 @@ def cells(results: Results, x: str, y: str, value: str) -> tuple[list[Scalar], l
     rows = ordered([point.parameters[y] for point in results.points])
     found: dict[tuple[str, str], PointResult] = {}
     for point in results.points:
-        place = (str(point.parameters[y]), str(point.parameters[x]))
+        place = (value_text(point.parameters[y]), value_text(point.parameters[x]))
         if place in found:
             others = [name for name in point.parameters if name not in (x, y)]
             raise InputError(

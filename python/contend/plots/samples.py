@@ -11,6 +11,7 @@ from contend.axes import axis_value, curves, is_number, x_axis
 from contend.plots.curves import measure_of, set_scale, value_of
 from contend.plots.style import STYLE, Picture
 from contend.quantities import parse_quantity
+from contend.spelling import value_text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -47,12 +48,15 @@ def _draw_panel(axes: Axes, points: Sequence[PointResult], name: str, measure: s
     """One parameter; what is not a number has its values side by side."""
     from matplotlib.ticker import EngFormatter, NullFormatter
 
-    words = list(dict.fromkeys(str(point.parameters[name]) for point in points))
+    words = list(dict.fromkeys(value_text(point.parameters[name]) for point in points))
     is_measured = _is_measured(points, name)
-    kinds = list(dict.fromkeys(str(point.parameters[group]) for point in points)) if group else [""]
+    kinds = list(dict.fromkeys(value_text(point.parameters[group]) for point in points)) if group else [""]
     for number, kind in enumerate(kinds):
-        chosen = [point for point in points if group is None or str(point.parameters[group]) == kind]
-        x = [axis_value(point, name) if is_measured else words.index(str(point.parameters[name])) for point in chosen]
+        chosen = [point for point in points if group is None or value_text(point.parameters[group]) == kind]
+        x = [
+            axis_value(point, name) if is_measured else words.index(value_text(point.parameters[name]))
+            for point in chosen
+        ]
         values = [value_of(point, measure) for point in chosen]
         colour = f"C{number % 10}"
         axes.vlines(x, [max(0.0, v[1]) for v in values], [v[2] for v in values], color=colour, alpha=0.35, lw=1.5)

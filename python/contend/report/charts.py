@@ -109,7 +109,9 @@ def make_charts(
     named = [(_curve_name(curve), curve) for curve in shown]
     charts.curves_differ_in = next(iter(shown[0].parameters), "") if shown and len(shown[0].parameters) == 1 else ""
     charts.curve_labels = [name for name, _ in named]
-    charts.chosen_curve = next((name for name, curve in named if chosen in curve.points), charts.curve_labels[0])
+    # Of very many curves the chosen one may be left out.
+    with_chosen = (name for name, curve in named if chosen in curve.points)
+    charts.chosen_curve = next(with_chosen, next(iter(charts.curve_labels), ""))
     styles = _curve_styles([curve for _, curve in named])
     charts.curve_keys = [
         Key(name, name, colour, dashed=dash != _DASHES[0])
