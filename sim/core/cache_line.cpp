@@ -11,7 +11,7 @@ CacheLine::CacheLine(Engine& engine, const Host& host, std::string_view name)
 
 std::string CacheLine::describe() const { return "cache line '" + name_ + "'"; }
 
-Duration CacheLine::transfer_time(int core, Mode mode) const {
+__attribute__((always_inline)) inline Duration CacheLine::transfer_time(int core, Mode mode) const {
   const Duration done = host_.after_arrival(mode);
   if (owner_ < 0) {
     return host_.cache().l3_hit + done; // nobody has touched it yet
@@ -26,33 +26,6 @@ Duration CacheLine::transfer_time(int core, Mode mode) const {
     }
   }
   return time + done;
-}
-
-/// An access that misses, or during which others are due.
-void CacheLine::access_among_others(SimThread& self, Mode mode, Category category) {
-  if (posted_ && posted_->thread != nullptr && posted_->core == self.core()) {
-    wait_for_posted_store(self, category);
-  }
-  if (still_has(self.core(), self.now())) {
-    self.spend(price(mode), category);
-    return;
-  }
-  if (hits(self.core(), mode)) {
-    const TimePoint start = self.now();
-    const std::uint64_t losses = losses_;
-    self.spend(price(mode), category);
-    // Somebody may have taken the line. After this access began, that is no matter; two losses do not fit into its price.
-    if (hits(self.core(), mode) || (losses_ == losses + 1 && last_loss_ >= start)) {
-      if (mode != Mode::load && !watchers_.empty()) [[unlikely]] {
-        wake_watchers(); // those on this very core
-      }
-      return;
-    }
-    // Owed time passed first, and somebody took the line away in it: this access comes after that.
-  }
-  self.settle();
-  self.preemption_point();
-  transfer(self, mode, category);
 }
 
 void CacheLine::post_store(SimThread& self, Category category) {
@@ -152,7 +125,7 @@ void CacheLine::finish_posted_store() {
   }
 }
 
-void CacheLine::transfer(SimThread& self, Mode mode, Category category) {
+__attribute__((always_inline)) inline void CacheLine::transfer(SimThread& self, Mode mode, Category category) {
   const int core = self.core();
   self.count_line_transfer();
   if (must_wait(mode)) {
@@ -167,12 +140,9 @@ void CacheLine::transfer(SimThread& self, Mode mode, Category category) {
 }
 
 /// Part of a transfer that passes until its snoop is where the line is; `waited` requests were at the home before it, this one
-/// among them, or none.
-double CacheLine::share_until_lost(std::size_t waited) {
+/// among them.
+double CacheLine::share_among_waiting(std::size_t waited) {
   const CacheParameters& prices = host_.cache();
-  if (waited == 0) {
-    return prices.request_share > 0.0 ? prices.request_share : prices.snoop_share;
-  }
   if (!prices.conflict_retry || !home_order_) {
     return prices.snoop_share;
   }
@@ -184,9 +154,9 @@ double CacheLine::share_until_lost(std::size_t waited) {
 }
 
 /// A transfer starts: some core has what it had no more.
-void CacheLine::depart(Mode mode, Duration time, std::size_t waited) {
+__attribute__((always_inline)) inline void CacheLine::depart(Mode mode, Duration time, std::size_t waited) {
   if (exclusive_) {
-    const double share = share_until_lost(waited);
+    const double share = waited == 0 ? host_.share_until_lost() : share_among_waiting(waited);
     leaves_at_ = engine_.now() + (share == 0.0 ? Duration{} : time.scaled(share));
   }
   moving_ = mode != Mode::load;
@@ -207,7 +177,7 @@ void CacheLine::depart(Mode mode, Duration time, std::size_t waited) {
 }
 
 /// The line has arrived at `core`; the next transfer starts.
-void CacheLine::finish_transfer(int core, Mode mode) {
+__attribute__((always_inline)) inline void CacheLine::finish_transfer(int core, Mode mode) {
   if (mode == Mode::load) {
     copies_[static_cast<std::size_t>(core)] = true;
     exclusive_ = owner_ < 0;
@@ -230,6 +200,33 @@ void CacheLine::finish_transfer(int core, Mode mode) {
   if (!waiting_.empty()) {
     serve();
   }
+}
+
+/// An access that misses, or during which others are due.
+void CacheLine::access_among_others(SimThread& self, Mode mode, Category category) {
+  if (posted_ && posted_->thread != nullptr && posted_->core == self.core()) {
+    wait_for_posted_store(self, category);
+  }
+  const bool certain = still_has(self.core(), self.now());
+  if (certain || hits(self.core(), mode)) {
+    const TimePoint start = self.now();
+    const std::uint64_t losses = losses_;
+    self.spend(price(mode), category);
+    if (certain) {
+      return;
+    }
+    // Somebody may have taken the line. After this access began, that is no matter; two losses do not fit into its price.
+    if (hits(self.core(), mode) || (losses_ == losses + 1 && last_loss_ >= start)) {
+      if (mode != Mode::load && !watchers_.empty()) [[unlikely]] {
+        wake_watchers(); // those on this very core
+      }
+      return;
+    }
+    // Owed time passed first, and somebody took the line away in it: this access comes after that.
+  }
+  self.settle();
+  self.preemption_point();
+  transfer(self, mode, category);
 }
 
 void CacheLine::serve() {

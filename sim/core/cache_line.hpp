@@ -134,7 +134,7 @@ private:
   }
   void transfer(SimThread& self, Mode mode, Category category);
   void depart(Mode mode, Duration time, std::size_t waited = 0);
-  [[nodiscard]] double share_until_lost(std::size_t waited);
+  [[nodiscard]] double share_among_waiting(std::size_t waited);
   void finish_transfer(int core, Mode mode);
   void serve();
   static void wake(const Watcher& watcher, TimePoint loss);

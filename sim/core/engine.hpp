@@ -189,7 +189,7 @@ private:
   std::uint64_t line_transfers_ = 0;
   StoreBuffer store_buffer_;
   void mark_resumed();
-  void refuse_to_resume() const;
+  [[gnu::noinline, gnu::cold]] void refuse_to_resume() const;
 
   const Waitable* waiting_for_ = nullptr;
   bool resumed_ = false; ///< the current or next wait will end, or there is none to come
@@ -293,13 +293,14 @@ private:
 
   void leave(SimThread& self);
   [[nodiscard]] Fiber* next_fiber(const SimThread* self);
-  [[nodiscard]] Fiber* start(SimThread& thread);
+  [[nodiscard]] Fiber* next_fiber_inline(const SimThread& self);
+  [[gnu::noinline, gnu::cold, nodiscard]] Fiber* start(SimThread& thread);
   [[noreturn]] static void throw_unwind();
   /// Returns whether the run has to end, see error_.
   [[nodiscard]] bool count_step(TargetSlot slot) { return ++steps_ >= attention_at_ && attend(slot); }
-  bool attend(TargetSlot slot);
+  [[gnu::noinline, gnu::cold]] bool attend(TargetSlot slot);
   void check_stop();
-  void give_up(SimThread& self);
+  [[gnu::noinline, gnu::cold]] void give_up(SimThread& self);
 
   // Hot members first.
   TimePoint now_;
@@ -446,6 +447,40 @@ __attribute__((always_inline)) inline bool Engine::advance_alone(SimThread& self
   return true;
 }
 
+/// next_fiber() for the usual case, a thread that the queue has.
+__attribute__((always_inline)) inline Fiber* Engine::next_fiber_inline(const SimThread& self) {
+  if (ready_head_ != nullptr || unwinding_ || queue_.empty()) [[unlikely]] {
+    return next_fiber(&self);
+  }
+  const EventKey key = queue_.next();
+  Target* const target = targets_[key.slot()];
+  if (!target->is_thread_) {
+    return next_fiber(&self);
+  }
+  queue_.drop();
+  now_ = key.time();
+  alone_until_ = queue_.next_time();
+  if (count_step(key.slot())) [[unlikely]] {
+    return &main_;
+  }
+  auto& thread = *static_cast<SimThread*>(target);
+  if (&thread == &self) {
+    return nullptr;
+  }
+  return thread.started_ ? &thread.fiber_ : start(thread);
+}
+
+/// Stops the running thread until it is due again. The choice and the switch are inlined into the thread's own code: each
+/// place that stops a thread has a history of its own for a processor to predict from.
+__attribute__((always_inline)) inline void Engine::leave(SimThread& self) {
+  if (Fiber* next = next_fiber_inline(self); next != nullptr) {
+    self.fiber_.switch_to(*next);
+    if (unwinding_) [[unlikely]] {
+      throw_unwind();
+    }
+  }
+}
+
 __attribute__((always_inline)) inline void Engine::advance(SimThread& self, Duration span) {
   if (advance_alone(self, span)) {
     return;
@@ -460,18 +495,6 @@ __attribute__((always_inline)) inline void Engine::advance(SimThread& self, Dura
     enqueue(self, now_ + span);
   }
   leave(self);
-}
-
-/// Stops the running thread until it is due again. The switch is inlined into the thread's own code, not made in a
-/// function that has to return afterwards: a processor predicts returns from the calls it saw last, and after a switch
-/// those are another thread's.
-__attribute__((always_inline)) inline void Engine::leave(SimThread& self) {
-  if (Fiber* next = next_fiber(&self); next != nullptr) {
-    self.fiber_.switch_to(*next);
-    if (unwinding_) [[unlikely]] {
-      throw_unwind();
-    }
-  }
 }
 
 } // namespace contend

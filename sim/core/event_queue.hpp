@@ -27,8 +27,8 @@ public:
     if (near_end_ == near_.size()) [[unlikely]] {
       spill();
     }
-    if (!far_.empty() && !(key < near_[first])) {
-      far_.push(key);
+    if (!far_.empty() && !(key < near_[first])) [[unlikely]] {
+      push_far(key);
       return;
     }
     std::size_t place = near_end_++;
@@ -36,6 +36,15 @@ public:
       near_[place] = near_[place - 1];
     }
     near_[place] = key;
+  }
+
+  /// The earliest entry. Requires: !empty().
+  [[nodiscard]] const EventKey& next() const { return near_[near_end_ - 1]; }
+  /// Removes it.
+  void drop() {
+    if (--near_end_ == first && !far_.empty()) [[unlikely]] {
+      refill();
+    }
   }
 
   /// Takes the earliest entry. Requires: !empty().
@@ -51,8 +60,12 @@ private:
   static constexpr std::size_t near_capacity = 48;
   static constexpr std::size_t first = 1; ///< of near_
 
+  // What follows is rare, and must not stand between the instructions that are not: every place that stops a thread has
+  // a copy of push() and take().
+  [[gnu::noinline]] void push_far(const EventKey& key) { far_.push(key); }
+
   /// The later half goes to the heap.
-  void spill() {
+  [[gnu::noinline]] void spill() {
     constexpr std::size_t half = near_capacity / 2;
     for (std::size_t i = half; i-- > 0;) {
       far_.push(near_[first + i]);
@@ -61,7 +74,7 @@ private:
     near_end_ -= half;
   }
 
-  void refill() {
+  [[gnu::noinline]] void refill() {
     near_end_ = first + std::min(far_.size(), near_capacity / 2);
     for (std::size_t i = near_end_; i-- > first;) {
       near_[i] = far_.take();

@@ -32,7 +32,8 @@ public:
     for (int core = 0; core < topology.hardware_threads(); ++core) {
       const int physical = core / topology.threads_per_core;
       const int cluster = topology.cores_per_cluster > 0 ? physical / topology.cores_per_cluster : Position::no_cluster;
-      positions_.push_back({physical, cluster, physical / topology.cores_per_socket});
+      const int neighbourhood = cluster != Position::no_cluster ? cluster : physical;
+      positions_.push_back({physical, cluster, neighbourhood, physical / topology.cores_per_socket});
       sockets_[static_cast<std::size_t>(socket(core))].set(static_cast<std::size_t>(core));
       if (cluster != Position::no_cluster) {
         clusters_.resize(static_cast<std::size_t>(cluster) + 1);
@@ -41,6 +42,8 @@ public:
     }
     const auto otherwise = [](Duration special, Duration usual) { return special != Duration{} ? special : usual; };
     const Duration compare = otherwise(cache.compare_hit, cache.atomic_hit);
+    share_until_lost_ = cache.request_share > 0.0 ? cache.request_share : cache.snoop_share;
+    transfers_ = {cache.hit, cache.transfer_smt, cache.transfer_cluster, cache.transfer_socket, cache.transfer_remote};
     hits_ = {cache.hit, cache.hit, cache.atomic_hit, compare};
     arrivals_ = {cache.hit, cache.hit, otherwise(cache.atomic_arrival, cache.atomic_hit),
                  otherwise(cache.atomic_arrival, compare)};
@@ -58,20 +61,18 @@ public:
   /// The same where the line has just come from elsewhere.
   [[nodiscard]] Duration after_arrival(LineAccess access) const { return arrivals_[static_cast<std::size_t>(access)]; }
 
+  /// Part of a transfer that passes until the line is lost, where nobody else waits for it.
+  [[nodiscard]] double share_until_lost() const { return share_until_lost_; }
+
   /// One-way time for a modified line to get from one core to another.
   [[nodiscard]] Duration transfer(int from, int to) const {
-    if (from == to) {
-      return cache_.hit;
-    }
     const Position& source = position(from);
     const Position& target = position(to);
-    if (source.physical_core == target.physical_core) {
-      return cache_.transfer_smt;
-    }
-    if (source.cluster == target.cluster && source.cluster != Position::no_cluster) {
-      return cache_.transfer_cluster;
-    }
-    return source.socket == target.socket ? cache_.transfer_socket : cache_.transfer_remote;
+    // Counted, not decided: who asks whom is random, and no processor predicts it.
+    const bool apart = source.neighbourhood != target.neighbourhood;
+    const int distance = static_cast<int>(from != to) + static_cast<int>(source.physical_core != target.physical_core) +
+                         static_cast<int>(apart) + static_cast<int>(apart && source.socket != target.socket);
+    return transfers_[static_cast<std::size_t>(distance)];
   }
 
   /// Time until the copies of `others` (not empty, without `core`) are invalidated for `core`: the farthest answer counts.
@@ -92,6 +93,7 @@ private:
     static constexpr int no_cluster = -1;
     int physical_core;
     int cluster;
+    int neighbourhood; ///< cluster, or core where there are none
     int socket;
   };
   [[nodiscard]] const Position& position(int core) const { return positions_[static_cast<std::size_t>(core)]; }
@@ -99,9 +101,11 @@ private:
   TopologyParameters topology_;
   CacheParameters cache_;
   FutexParameters futex_;
-  std::array<Duration, 4> hits_;     ///< by LineAccess
-  std::array<Duration, 4> arrivals_; ///< by LineAccess
-  std::vector<Position> positions_;  ///< by hardware thread
+  double share_until_lost_;
+  std::array<Duration, 5> transfers_; ///< by distance: none, core, cluster, socket, and farther
+  std::array<Duration, 4> hits_;      ///< by LineAccess
+  std::array<Duration, 4> arrivals_;  ///< by LineAccess
+  std::vector<Position> positions_;   ///< by hardware thread
   std::vector<CoreSet> sockets_;
   std::vector<CoreSet> clusters_; ///< empty: no such level
 };

@@ -20,10 +20,10 @@ public:
   RandomStream(std::uint64_t seed, std::string_view name) : key_(mix(hash(name) ^ mix(seed))) {}
 
   /// Uniform over all 64-bit integers.
-  std::uint64_t bits() { return mix(key_ + gamma * ++index_); }
+  std::uint64_t bits() { return at(++index_); }
 
   /// Uniform over [0, 1) with 53 random bits.
-  double uniform() { return static_cast<double>(bits() >> 11) * 0x1.0p-53; }
+  double uniform() { return unit_interval(bits()); }
 
   /// Uniform over 0 .. n-1. Requires n > 0. The bias of the multiplication method is below n / 2^64.
   std::uint64_t below(std::uint64_t n) {
@@ -36,11 +36,29 @@ public:
     if (mean == Duration{}) {
       return mean;
     }
-    return mean.scaled(-natural_logarithm(1.0 - uniform()));
+    if (prepared_for_ != index_ + 1) [[unlikely]] {
+      prepare_exponential();
+    }
+    const double drawn = prepared_;
+    ++index_;
+    // A draw is a long chain of dependent operations, and time cannot go on without it. The one after it is computed while
+    // the processor goes on with other things.
+    prepare_exponential();
+    return mean.scaled(drawn);
   }
 
 private:
+  /// Computes what the next draw is for a mean of one.
+  void prepare_exponential() {
+    prepared_for_ = index_ + 1;
+    prepared_ = -natural_logarithm(1.0 - unit_interval(at(prepared_for_)));
+  }
+
   static constexpr std::uint64_t gamma = 0x9e3779b97f4a7c15ULL;
+
+  [[nodiscard]] std::uint64_t at(std::uint64_t index) const { return mix(key_ + gamma * index); }
+
+  static double unit_interval(std::uint64_t bits) { return static_cast<double>(bits >> 11) * 0x1.0p-53; }
 
   static constexpr std::uint64_t mix(std::uint64_t z) {
     z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9ULL;
@@ -81,6 +99,8 @@ private:
 
   std::uint64_t key_ = 0;
   std::uint64_t index_ = 0;
+  std::uint64_t prepared_for_ = 0; ///< index whose draw is prepared_; 0: none
+  double prepared_ = 0.0;
 };
 
 } // namespace contend

@@ -182,12 +182,10 @@ private:
   struct Attempt {
     PollTurn turn;
     PollTurn last_turn; ///< that could have been followed by equal ones
-    // The thread's account when it began, looked, and ended: most attempts are not repeated, and need no differences.
+    // The thread's account when it began and looked: most attempts are not repeated, and need no differences.
     SimThread::Times at_start{};
     SimThread::Times at_look{};
-    SimThread::Times at_end{};
     [[nodiscard]] Duration until_look(std::size_t category) const { return at_look[category] - at_start[category]; }
-    [[nodiscard]] Duration whole(std::size_t category) const { return at_end[category] - at_start[category]; }
   };
 
   /// Leaves an operation to the progress thread.

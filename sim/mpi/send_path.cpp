@@ -176,7 +176,6 @@ bool Process::try_send(SimThread& self, const DelayedSend& send, Attempt* attemp
     attempt->turn.visits.push_back({instance.lock.get(), Duration{}, look_at, self.now() - start});
     attempt->turn.undisturbed = found == 0 && !sent;
     attempt->turn.period = self.now() - start;
-    attempt->at_end = self.times();
   }
   if (sent && send.envelope.header == Header::eager) {
     complete(self, *send.request);
@@ -281,7 +280,8 @@ std::size_t Process::skip_failing_attempts(SimThread& self, std::size_t remainin
   for (std::size_t i = 0; i < category_count && (resumption.turns > 0 || resumption.inside); ++i) {
     const auto category = static_cast<Category>(i);
     if (category != Category::poll_idle) {
-      self.reclassify(attempt_.whole(i) * resumption.turns + (resumption.inside ? attempt_.until_look(i) : Duration{}),
+      const Duration whole = self.times()[i] - attempt_.at_start[i]; // resting has not touched it
+      self.reclassify(whole * resumption.turns + (resumption.inside ? attempt_.until_look(i) : Duration{}),
                       Category::poll_idle, category);
     }
   }
