@@ -38,10 +38,17 @@ CALIBRATION = "calibration"
 
 @dataclass(frozen=True)
 class Catalog:
-    """All files of one kind."""
+    """All files of one kind.
+
+    Attributes:
+        what: One of them, in words.
+        directories: Where they are.
+        marks: Keys that each of them has, and that no scenario has together.
+    """
 
     what: str
     directories: Callable[[], list[Path]]
+    marks: frozenset[str]
 
     def available(self) -> dict[str, Path]:
         """All files by name; the first folder wins."""
@@ -50,6 +57,14 @@ class Catalog:
             for path in sorted(directory.glob("*.json")):
                 found.setdefault(path.stem, path)
         return found
+
+    def has(self, file: Path) -> bool:
+        """Whether a file looks like one of these, wherever it is; what else is wrong with it says the core."""
+        try:
+            document = json.loads(file.read_text(encoding="utf-8"))
+        except (OSError, ValueError, RecursionError):
+            return False
+        return isinstance(document, dict) and self.marks <= document.keys()
 
     @staticmethod
     def summary(path: Path) -> str:
@@ -74,8 +89,14 @@ class Catalog:
         if not path.is_file():
             known = self.available()
             if name not in known:
-                near = difflib.get_close_matches(name, known, n=1)
-                hint = f"; did you mean {near[0]!r}?" if near else f"; there are: {', '.join(known) or 'none'}"
+                # A family's name ('ob1') stands for nothing, and is near to none in particular.
+                near = [file for file in known if file.startswith(f"{name}-")]
+                near = near or difflib.get_close_matches(name, known, n=1)
+                hint = (
+                    f"; did you mean {', '.join(map(repr, near))}?"
+                    if near
+                    else f"; there are: {', '.join(known) or 'none'}"
+                )
                 raise InputError(f"no {self.what} {name!r}{hint}")
             path = known[name]
         document = read_json(path, self.what)
@@ -84,8 +105,8 @@ class Catalog:
         return path, document
 
 
-PROFILES = Catalog("machine profile", profile_directories)
-PRESETS = Catalog("library preset", preset_directories)
+PROFILES = Catalog("machine profile", profile_directories, frozenset({"cpu", "topology"}))
+PRESETS = Catalog("library preset", preset_directories, frozenset({"models", "library"}))
 
 
 def parameters(document: JsonObject, prefix: str = "") -> Iterator[Parameter]:

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from contend.catalogs import PRESETS, PROFILES
 from contend.choice import choose_point
 from contend.core import core
 from contend.datasets import is_dataset
@@ -162,6 +163,9 @@ def find_scenario(name: str) -> Path:
                 f"{name} is a dataset: `contend run` simulates what it measured, and `contend dataset scenario` writes "
                 "that as a scenario"
             )
+        for catalog, key in ((PRESETS, "library.preset"), (PROFILES, "machine.profile")):
+            if catalog.has(path):
+                raise InputError(f"{name} is a {catalog.what}; a scenario names it in {key}")
         return path
     shipped_folder = scenarios_directory()
     shipped = {p.relative_to(shipped_folder).as_posix(): p for p in sorted(shipped_folder.rglob("*.json"))}

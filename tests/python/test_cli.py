@@ -10,6 +10,7 @@ import pytest
 
 import contend
 from contend import files
+from contend.catalogs import PROFILES
 from contend.cli import main
 from fakes import REPOSITORY, ctrl_c_after
 
@@ -179,6 +180,14 @@ def test_preset_show(tmp_path: Path, capsys: Capture, monkeypatch: pytest.Monkey
     assert f"mine\t{tmp_path / 'mine.json'}\tMine\n" in capsys.readouterr().out
     assert main(["preset", "show", "min"]) == 2
     assert "no library preset 'min'; did you mean 'mine'" in capsys.readouterr().err
+    for family in ("our-slow", "our-fast"):
+        (tmp_path / f"{family}.json").write_text(json.dumps(preset | {"name": family}))
+    assert main(["preset", "show", "our"]) == 2
+    assert "no library preset 'our'; did you mean 'our-fast', 'our-slow'?" in capsys.readouterr().err
+    assert main(["run", str(tmp_path / "mine.json")]) == 2
+    assert "mine.json is a library preset; a scenario names it in library.preset" in capsys.readouterr().err
+    assert main(["run", str(PROFILES.available()["alembert"])]) == 2
+    assert "is a machine profile; a scenario names it in machine.profile" in capsys.readouterr().err
 
 
 def test_version_and_help_are_fast() -> None:
