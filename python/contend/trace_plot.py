@@ -37,6 +37,7 @@ _HOLDERS = (
 )
 _LEVEL_HEIGHT = 0.22
 _MAX_ARROWS = 60
+_STUB = 0.004  # of the width
 _MAX_COUNTERS = 4
 _PIXELS = 3000
 
@@ -168,22 +169,34 @@ def _draw_track(axes: Axes, row: int, track: Track, shown: Stretch, colours: dic
         )  # fmt: skip
 
 
-def _draw_flows(axes: Axes, shown: Stretch, rows: dict[int, int]) -> int:
-    step = max(1, -(-len(shown.flows) // _MAX_ARROWS))
-    drawn = 0
-    for steps in shown.flows[::step]:
+def _draw_flows(axes: Axes, shown: Stretch, rows: dict[int, int], colours: dict[str, str]) -> None:
+    """Draws messages from step to step, each with a dot in its sender's colour where it ends.
+
+    What comes from before the stretch, or goes on after it, has a stub: whole lines of messages that wait long would
+    lie on one another, and show nothing.
+    """
+    stub = _STUB * (shown.end - shown.begin)
+    for steps in shown.flows[:: max(1, -(-len(shown.flows) // _MAX_ARROWS))]:
         points = [(time, rows[track]) for track, time in steps if track in rows]
-        axes.plot(
-            [time for time, _ in points],
-            [row for _, row in points],
-            color="#333333",
-            linewidth=0.5,
-            alpha=0.55,
-            zorder=4,
-        )
-        axes.plot(points[-1][0], points[-1][1], marker=".", markersize=2.5, color="#333333", zorder=5)
-        drawn += 1
-    return drawn
+        for (departure, source), (arrival, target) in itertools.pairwise(points):
+            way = 0.4 if source < target else -0.4
+            begins, ends = shown.begin <= departure < shown.end, shown.begin <= arrival < shown.end
+            if not begins and not ends:
+                continue
+            times = (departure if begins else arrival - stub, arrival if ends else departure + stub)
+            heights = (source if begins else target - way, target if ends else source + way)
+            axes.plot(times, heights, color="#333333", linewidth=0.5, alpha=0.55, zorder=4)
+        if points and shown.begin <= points[-1][0] < shown.end:
+            sender = colours.get(shown.tracks[steps[0][0]].name, "#333333")
+            axes.plot(
+                *points[-1],
+                marker=".",
+                markersize=5,
+                color=sender,
+                markeredgecolor="#333333",
+                markeredgewidth=0.4,
+                zorder=5,
+            )
 
 
 def _draw_counters(axes: Axes, shown: Stretch) -> None:
@@ -232,7 +245,7 @@ def draw(shown: Stretch) -> Picture:
             for entry in track.slices:
                 colours.setdefault(entry.name, _HOLDERS[len(colours) % len(_HOLDERS)])
             _draw_track(axes, row, track, shown, colours)
-        _draw_flows(axes, shown, rows)
+        _draw_flows(axes, shown, rows, colours)
         axes.set_yticks(list(rows.values()), [_label(shown.tracks[index]) for index in rows], fontsize="x-small")
         for tick, index in zip(axes.get_yticklabels(), rows, strict=True):
             if shown.tracks[index].name in holders:
@@ -255,7 +268,7 @@ def draw(shown: Stretch) -> Picture:
             Patch(
                 facecolor=_colour(name),
                 edgecolor="#aaaaaa",
-                label=name.replace("_", " ") if name in CATEGORY_COLOURS else name,
+                label=name if name.startswith("MPI_") else name.replace("_", " "),
             )
             for name in known
         ]

@@ -12,7 +12,7 @@ import contend
 from contend import files
 from contend.cli import main
 from contend.timelines import busiest_begin
-from contend.trace_plot import LENGTH_US, load, stretch
+from contend.trace_plot import LENGTH_US, draw, load, stretch
 from trace_format import check, read, slices_of
 
 if TYPE_CHECKING:
@@ -194,6 +194,11 @@ class TestPicture:
         shown = stretch(load(file), 100, 180)
         assert {track.name for track in shown.tracks if track.slices} >= {"sender 0", "receiver 0"}
         assert any(entry.level > 1 for track in shown.tracks for entry in track.slices)
+        flows = [line for line in draw(shown).axes[0].lines if line.get_zorder() == 4]
+        assert flows
+        for line in flows:  # whole within the stretch, or a stub at its end that is inside
+            (begin, end) = line.get_xdata()
+            assert (begin >= 100 and end <= 180) or end - begin < 0.5
         capsys.readouterr()
         assert main(["trace-plot", str(file), "--from", "1e9", "--out", str(tmp_path / "p.png")]) == 2
         assert "nothing happens" in capsys.readouterr().err
