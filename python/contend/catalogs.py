@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from contend.errors import InputError
-from contend.files import read_json
+from contend.files import keys_of, read_json
 from contend.paths import preset_directories, profile_directories
 from contend.prices import parse_price
 
@@ -60,11 +60,7 @@ class Catalog:
 
     def has(self, file: Path) -> bool:
         """Whether a file looks like one of these, wherever it is; what else is wrong with it says the core."""
-        try:
-            document = json.loads(file.read_text(encoding="utf-8"))
-        except (OSError, ValueError, RecursionError):
-            return False
-        return isinstance(document, dict) and self.marks <= document.keys()
+        return keys_of(file) >= self.marks
 
     @staticmethod
     def summary(path: Path) -> str:

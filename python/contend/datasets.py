@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from contend.errors import InputError
-from contend.files import parse_json, read_text
+from contend.files import keys_of, parse_json, read_text
 from contend.measure.benchmarks import BENCHMARKS
 from contend.measure.spread import Spread, spread
 
@@ -167,11 +167,7 @@ def read_datasets(paths: Iterable[Path]) -> list[Dataset]:
 
 def is_dataset(file: Path) -> bool:
     """Whether a file looks like a dataset; what else is wrong with it says read_dataset."""
-    try:
-        document = json.loads(file.read_text(encoding="utf-8"))
-    except (OSError, ValueError, RecursionError):
-        return False
-    return isinstance(document, dict) and "dataset" in document and "points" in document
+    return keys_of(file) >= {"dataset", "points"}
 
 
 def read_dataset(path: Path) -> Dataset:

@@ -218,3 +218,12 @@ def read_json(path: Path, what: str) -> Any:  # noqa: ANN401 - whatever the file
         InputError: It is not JSON.
     """
     return parse_json(read_text(path, what), str(path))
+
+
+def keys_of(file: Path) -> frozenset[str]:
+    """The keys of a JSON file's object, by which to tell its kind; none if it cannot be read or is something else."""
+    try:
+        document = json.loads(file.read_text(encoding="utf-8"))
+    except (OSError, ValueError, RecursionError):
+        return frozenset()
+    return frozenset(document) if isinstance(document, dict) else frozenset()

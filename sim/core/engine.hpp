@@ -447,7 +447,7 @@ __attribute__((always_inline)) inline bool Engine::advance_alone(SimThread& self
   return true;
 }
 
-/// next_fiber() for the usual case, a thread that the queue has.
+/// next_fiber() for the usual case, a thread that the queue has and that has begun.
 __attribute__((always_inline)) inline Fiber* Engine::next_fiber_inline(const SimThread& self) {
   if (ready_head_ != nullptr || unwinding_ || queue_.empty()) [[unlikely]] {
     return next_fiber(&self);
@@ -457,17 +457,17 @@ __attribute__((always_inline)) inline Fiber* Engine::next_fiber_inline(const Sim
   if (!target->is_thread_) {
     return next_fiber(&self);
   }
+  auto& thread = *static_cast<SimThread*>(target);
+  if (!thread.started_) [[unlikely]] {
+    return next_fiber(&self); // there may be no memory for a stack, which is not this thread's error
+  }
   queue_.drop();
   now_ = key.time();
   alone_until_ = queue_.next_time();
   if (count_step(key.slot())) [[unlikely]] {
     return &main_;
   }
-  auto& thread = *static_cast<SimThread*>(target);
-  if (&thread == &self) {
-    return nullptr;
-  }
-  return thread.started_ ? &thread.fiber_ : start(thread);
+  return &thread == &self ? nullptr : &thread.fiber_;
 }
 
 /// Stops the running thread until it is due again. The choice and the switch are inlined into the thread's own code: each

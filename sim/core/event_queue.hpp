@@ -49,10 +49,8 @@ public:
 
   /// Takes the earliest entry. Requires: !empty().
   EventKey take() {
-    const EventKey earliest = near_[--near_end_];
-    if (near_end_ == first && !far_.empty()) [[unlikely]] {
-      refill();
-    }
+    const EventKey earliest = next();
+    drop();
     return earliest;
   }
 
@@ -61,7 +59,7 @@ private:
   static constexpr std::size_t first = 1; ///< of near_
 
   // What follows is rare, and must not stand between the instructions that are not: every place that stops a thread has
-  // a copy of push() and take().
+  // a copy of push() and drop().
   [[gnu::noinline]] void push_far(const EventKey& key) { far_.push(key); }
 
   /// The later half goes to the heap.
