@@ -74,6 +74,10 @@ protected:
   std::vector<FairEntity*> waiting_; ///< in order of arrival
 };
 
+bool is_new(FairQueue::Arrival arrival) {
+  return arrival == FairQueue::Arrival::started || arrival == FairQueue::Arrival::forked;
+}
+
 bool runs_earlier(const FairEntity* a, const FairEntity* b) { return a->vruntime < b->vruntime; }
 
 class CfsQueue final : public FlatQueue {
@@ -129,10 +133,12 @@ private:
     return stays ? current_ : first;
   }
 
-  [[nodiscard]] Duration ideal_slice() const { // sched_slice()
-    const auto threads = static_cast<std::int64_t>(length());
-    const Duration period = std::max(parameters_.latency, parameters_.slice * threads);
-    return Duration::picoseconds(static_cast<std::int64_t>(Wide{period.count()} * current_->weight / total_weight()));
+  [[nodiscard]] Duration ideal_slice() const { return slice_among(length(), total_weight(), current_->weight); }
+
+  /// sched_slice(): what one of so many threads may run before all have run.
+  [[nodiscard]] Duration slice_among(std::size_t threads, std::int64_t weights, std::int64_t weight) const {
+    const Duration period = std::max(parameters_.latency, parameters_.slice * static_cast<std::int64_t>(threads));
+    return Duration::picoseconds(static_cast<std::int64_t>(Wide{period.count()} * weight / weights));
   }
 
   void place(FairEntity& entity, Arrival arrival) override {
@@ -140,7 +146,10 @@ private:
       entity.vruntime += minimum_ - from->minimum_;
     }
     if (arrival == Arrival::started) {
-      entity.vruntime = minimum_;           // no debit for new threads: those of a run all start together
+      entity.vruntime = minimum_;
+    } else if (arrival == Arrival::forked) { // START_DEBIT: after a slice of everybody, its own included
+      const Duration slice = slice_among(length() + 1, total_weight() + entity.weight, entity.weight);
+      entity.vruntime = minimum_ + virtual_time(slice, entity.weight);
     } else if (arrival == Arrival::woken) { // place_entity() with GENTLE_FAIR_SLEEPERS
       entity.vruntime = std::max(entity.vruntime, minimum_ - parameters_.latency.count() / 2);
     }
@@ -256,12 +265,12 @@ private:
       const std::int64_t others = entity.slept.count() / (1 + static_cast<std::int64_t>(length()));
       entity.lag = std::min<std::int64_t>(entity.lag + others, std::max<std::int64_t>(entity.lag, 0));
     }
-    const std::int64_t lag = arrival == Arrival::started || weight == 0
+    const std::int64_t lag = is_new(arrival) || weight == 0
                                  ? 0
                                  : static_cast<std::int64_t>(Wide{entity.lag} * (weight + entity.weight) / weight);
     const std::int64_t ahead = arrival == Arrival::migrated ? entity.deadline - entity.vruntime : slice_of(entity);
     entity.vruntime = mean - lag;
-    entity.deadline = entity.vruntime + (arrival == Arrival::started ? ahead / 2 : ahead);
+    entity.deadline = entity.vruntime + (is_new(arrival) ? ahead / 2 : ahead);
   }
   void departs(FairEntity& entity) override { // update_entity_lag()
     favoured_ = favoured_ == &entity ? nullptr : favoured_;

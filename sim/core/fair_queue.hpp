@@ -41,7 +41,12 @@ struct FairEntity {
 
 class FairQueue {
 public:
-  enum class Arrival { started, woken, migrated };
+  enum class Arrival {
+    started, ///< exists since the beginning: those of a run start together
+    forked,  ///< has been created by a thread that runs
+    woken,
+    migrated,
+  };
 
   FairQueue() = default;
   FairQueue(const FairQueue&) = delete;

@@ -52,7 +52,7 @@ void GroupedQueue::add(FairEntity& entity, Arrival arrival) {
     entity.member_of = &group;
   }
   group.slept = entity.slept;
-  enter(group, arrival);
+  enter(group, arrival == Arrival::forked ? Arrival::started : arrival); // only the thread is new
   group.members->add(entity, arrival);
   waiting_.push_back(&entity);
 }

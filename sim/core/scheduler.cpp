@@ -51,7 +51,7 @@ SimThread& Scheduler::spawn(std::string name, const Placement& placement, SimThr
   task.weight = placement.weight;
   task.group = placement.group;
   task.since = now();
-  enqueue(core, task, FairQueue::Arrival::started);
+  enqueue(core, task, now() == TimePoint{} ? FairQueue::Arrival::started : FairQueue::Arrival::forked);
   if (core.current == nullptr) {
     dispatch_next(core);
   } else {

@@ -280,6 +280,13 @@ Section lock_use_fields() {
   s.field("warmup_acquisitions", &P::warmup_acquisitions, CountRule{0, 10'000'000},
           "operations per thread before the timed ones");
   s.field(
+      "begin", &P::begin, ChoiceRule{{"apart", "released"}},
+      "apart: each thread begins as soon as it runs; released: a main thread creates them one after the other, they "
+      "sleep at a barrier until it comes there as the last, and then time counts");
+  s.field("create", &P::create, any_time, "begin \"released\": what it takes to create a thread");
+  s.field("rest", &P::rest, any_time,
+          "begin \"released\": how long the main thread sleeps before it comes to the barrier");
+  s.field(
       "stop", &P::stop, ChoiceRule{{"together", "each", "trial"}},
       "together: the run ends when the sum over all threads is reached; each: every thread makes as many; trial: "
       "every thread makes as many again and again until the trial's time is over, and the mean of their times counts");

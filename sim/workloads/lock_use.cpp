@@ -1,5 +1,7 @@
 #include "workloads/lock_use.hpp"
 
+#include "core/sleep.hpp"
+
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -78,12 +80,32 @@ void LockUse::start(World& world) {
   RandomStream placement = engine.stream("placement");
   const std::vector<int> cores = placed(host.topology(), world.usable_cores(0), parameters_.placement, placement);
   accounts_.resize(static_cast<std::size_t>(parameters_.threads));
-  for (int number = 0; number < parameters_.threads; ++number) {
-    Account& account = accounts_[static_cast<std::size_t>(number)];
-    account.thread =
-        &world.spawn_on(0, cores[static_cast<std::size_t>(number) % cores.size()], "thread " + std::to_string(number),
-                        [this, &account, number](SimThread& self) { run(self, account, number); });
+  if (parameters_.begin == "released") {
+    gate_ = std::make_unique<ConditionBarrier>(engine, host, parameters_.threads + 1, "gate");
+    world.spawn_on(0, cores.front(), "main thread",
+                   [this, &world, cores](SimThread& self) { release(self, world, cores); });
+    return;
   }
+  for (int number = 0; number < parameters_.threads; ++number) {
+    spawn(world, number, cores[static_cast<std::size_t>(number) % cores.size()]);
+  }
+}
+
+void LockUse::spawn(World& world, int number, int core) {
+  Account& account = accounts_[static_cast<std::size_t>(number)];
+  account.thread = &world.spawn_on(0, core, "thread " + std::to_string(number),
+                                   [this, &account, number](SimThread& self) { run(self, account, number); });
+}
+
+void LockUse::release(SimThread& self, World& world, const std::vector<int>& cores) {
+  for (int number = 0; number < parameters_.threads; ++number) {
+    self.spend(parameters_.create, Category::software);
+    self.settle();
+    spawn(world, number, cores[static_cast<std::size_t>(number) % cores.size()]);
+  }
+  sleep(self, parameters_.rest, Category::barrier, *gate_);
+  gate_->wait(self);
+  released_ = self.now();
 }
 
 bool LockUse::done(const Account& account) const {
@@ -118,6 +140,9 @@ void LockUse::begin_if_warm(SimThread& self, Account& account) {
 }
 
 void LockUse::run(SimThread& self, Account& account, int number) {
+  if (gate_) {
+    gate_->wait(self);
+  }
   RandomStream random = self.engine().stream(self.name());
   const auto work = [&](Duration span) {
     if (span > Duration{} || jitter_ > Duration{}) {
@@ -296,8 +321,8 @@ WorkloadResult LockUse::result(const World& /*world*/) const {
   use.acquisitions_mean /= threads;
   use.wait_mean_ns = wait_sum / waits;
   use.wait_sd_ns = deviation(wait_sum, wait_squares, waits);
-  result.elapsed =
-      trial ? Duration::picoseconds(own_times.count() / parameters_.threads) : (alone() ? last : end_) - first;
+  result.elapsed = trial ? Duration::picoseconds(own_times.count() / parameters_.threads)
+                         : (alone() ? last : end_) - (gate_ ? released_ : first);
   result.threads[static_cast<std::size_t>(Role::sender)] = parameters_.threads;
   result.locks = use;
   return result;

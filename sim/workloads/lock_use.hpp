@@ -2,6 +2,7 @@
 #pragma once
 
 #include "models/locks/lock.hpp"
+#include "workloads/condition_barrier.hpp"
 #include "workloads/workload.hpp"
 
 #include <memory>
@@ -46,6 +47,9 @@ private:
   };
   enum class Operation { lock, try_lock, fetch_and_add, compare_and_swap, fetch_and_xor, swap, store };
 
+  /// Creates the threads, and lets them begin together.
+  void release(SimThread& self, World& world, const std::vector<int>& cores);
+  void spawn(World& world, int number, int core);
   void run(SimThread& self, Account& account, int number);
   void operate(SimThread& self, Shared& shared, Account& account);
   void acquire(SimThread& self, Lock& lock, Account& account) const;
@@ -73,9 +77,11 @@ private:
   Duration hit_;
   std::vector<Shared> shared_;
   std::vector<Account> accounts_;
-  std::int64_t all_ = 0; ///< operations of all threads, warm-up included
-  TimePoint end_;        ///< when the goal was reached
-  bool timed_ = false;   ///< the timed part has begun
+  std::unique_ptr<ConditionBarrier> gate_; ///< where threads sleep that are released together
+  std::int64_t all_ = 0;                   ///< operations of all threads, warm-up included
+  TimePoint released_;                     ///< when all could begin
+  TimePoint end_;                          ///< when the goal was reached
+  bool timed_ = false;                     ///< the timed part has begun
 };
 
 } // namespace contend

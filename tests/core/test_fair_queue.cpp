@@ -111,6 +111,26 @@ TEST_CASE("cfs: a sleeper's credit is limited, and decides on preemption", "[sch
   CHECK(queue->preempts(sleeper) == small);
 }
 
+TEST_CASE("cfs: a new thread comes after a slice of everybody, one that exists since the beginning does not",
+          "[scheduler][queue]") {
+  const SchedulerParameters parameters = test::free_scheduler("cfs");
+  const auto queue = make_fair_queue(parameters);
+  std::array<FairEntity, 4> entities;
+  queue->add(entities[0], Arrival::started);
+  queue->add(entities[1], Arrival::started);
+  CHECK(entities[1].vruntime == entities[0].vruntime);
+  queue->add(entities[2], Arrival::forked);
+  const std::int64_t slice = std::max(parameters.latency, parameters.slice * 3).count() / 3;
+  CHECK(entities[2].vruntime - entities[0].vruntime == slice);
+  // It is behind the others, who therefore take the core from it when they wake up.
+  CHECK(queue->best() == &entities[0]);
+  queue->remove(entities[0]);
+  queue->remove(entities[1]);
+  queue->run(*queue->best());
+  queue->add(entities[0], Arrival::woken);
+  CHECK(queue->preempts(entities[0]) == (slice > parameters.wakeup_granularity.count()));
+}
+
 TEST_CASE("eevdf: the running thread is protected until its slice is over", "[scheduler][queue]") {
   const SchedulerParameters parameters = test::free_scheduler("eevdf");
   const auto queue = make_fair_queue(parameters);

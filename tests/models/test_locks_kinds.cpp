@@ -78,6 +78,7 @@ TEST_CASE("what an uncontended acquisition and release of each further kind touc
       {"clh", {hit + atomic + hit, hit}}, // own node, swap, node of the one before
       {"adaptive", {atomic, atomic}},
       {"mutex3", {atomic, atomic}},
+      {"parking-lot", {atomic, atomic}},
       {"ttas-futex", {hit + atomic, hit + atomic}},
       {"ttas-yield", {hit + atomic, hit}},
       {"ticket-yield", {atomic + hit, hit}},
@@ -281,6 +282,63 @@ TEST_CASE("a spin lock with a futex sleeps after so many looks, and its release 
   CHECK(after_release(10).front() >= waking);
   CHECK(after_release(10).back() >=
         3 * waking); // each takes the lock as one for which others sleep, and wakes the next
+}
+
+TEST_CASE("a parking-lot mutex is taken by who comes along, and now and then handed to who sleeps", "[locks]") {
+  // A holder that is back at once after each release: whoever sleeps has the lock only if it is handed over.
+  constexpr int rounds = 2000;
+  Engine engine(5);
+  const Host host = flat_host();
+  const auto lock = lock_registry().at("parking-lot")(engine, host, test::small_locks(), "lock");
+  std::vector<int> taken(3);
+  TimePoint end;
+  for (int number = 0; number < 3; ++number) {
+    engine.spawn("t" + std::to_string(number), 0, number, [&, number](SimThread& self) {
+      for (int round = 0; round < rounds; ++round) {
+        lock->lock(self);
+        self.spend(10_us, Category::software);
+        lock->unlock(self);
+        ++taken[static_cast<std::size_t>(number)];
+        if (engine.now() - TimePoint{} > 10_ms) {
+          break;
+        }
+      }
+      end = self.now();
+    });
+  }
+  engine.run();
+  const auto [least, most] = std::minmax_element(taken.begin(), taken.end());
+  // On average a hand-over in each half of a millisecond, within 10 ms: each sleeper has several, and nobody all.
+  CHECK(*least >= 3);
+  CHECK(lock->acquisitions() == static_cast<std::uint64_t>(taken[0] + taken[1] + taken[2]));
+  CHECK(*most < rounds);
+}
+
+TEST_CASE("a parking-lot mutex spins for ten turns before it sleeps", "[locks]") {
+  const LockParameters parameters = test::small_locks();
+  const auto waited = [&](Duration held) {
+    Engine engine(3);
+    const Host host = flat_host();
+    const auto lock = lock_registry().at("parking-lot")(engine, host, parameters, "lock");
+    TimePoint released;
+    TimePoint taken;
+    engine.spawn("holder", 0, 0, [&](SimThread& self) {
+      lock->lock(self);
+      self.spend(held, Category::software);
+      released = self.now();
+      lock->unlock(self);
+    });
+    engine.spawn("waiter", 0, 1, [&](SimThread& self) {
+      self.spend(1_ns, Category::software);
+      lock->lock(self);
+      taken = self.now();
+    });
+    engine.run();
+    return taken - released;
+  };
+  const Duration waking = test::small_futex().wake_latency;
+  CHECK(waited(parameters.pause * 10) < waking); // within 2 + 4 + 8 pauses
+  CHECK(waited(parameters.pause * 1000) >= waking);
 }
 
 TEST_CASE("hardware threads of a core have a line one after the other", "[locks]") {

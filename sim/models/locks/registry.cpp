@@ -3,6 +3,7 @@
 #include "models/locks/clh_lock.hpp"
 #include "models/locks/mcs_lock.hpp"
 #include "models/locks/mutex3.hpp"
+#include "models/locks/parking_lot_mutex.hpp"
 #include "models/locks/priority_lock.hpp"
 #include "models/locks/pthread_mutex.hpp"
 #include "models/locks/queued_mutex.hpp"
@@ -20,6 +21,7 @@ Registry<LockFactory>& lock_registry() {
       {"clh", make_lock<ClhLock>},
       {"mcs", make_lock<McsLock>},
       {"mutex3", make_lock<Mutex3>},
+      {"parking-lot", make_lock<ParkingLotMutex>},
       {"priority", make_lock<PriorityLock>},
       {"pthread-mutex", make_lock<PthreadMutex>},
       {"queued-mutex", make_lock<QueuedMutex>},

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "core/cache_line.hpp"
+#include "core/sleep.hpp"
 #include "models/locks/parameters.hpp"
 
 #include <algorithm>
@@ -96,13 +97,7 @@ public:
     if (left_ > 0) {
       return;
     }
-    if (self.shares_core()) {
-      self.settle();
-      self.wake_at(self.now() + nap_, {}, self);
-      self.wait(reason, category, Waiting::asleep);
-    } else {
-      self.spend(nap_, category);
-    }
+    sleep(self, nap_, category, reason);
   }
 
 private:

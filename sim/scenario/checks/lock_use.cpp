@@ -54,6 +54,26 @@ Problem warm_trial(const PointConfig& point) {
   return R"(with the stop "trial" all operations are timed; set workload.warmup_acquisitions to 0)";
 }
 
+Problem released_on_own_cores(const PointConfig& point) {
+  if (point.workload.lock_use.begin != "released" || point.placement.shares_cores())
+    return {};
+  return R"("released" has a thread more, which creates the others)" + std::string(how_to_share);
+}
+
+Problem warm_release(const PointConfig& point) {
+  const LockUseParameters& workload = point.workload.lock_use;
+  if (workload.begin != "released" || workload.warmup_acquisitions == 0)
+    return {};
+  return R"(with the begin "released" all operations are timed; set workload.warmup_acquisitions to 0)";
+}
+
+Problem creation_without_release(const PointConfig& point) {
+  const LockUseParameters& workload = point.workload.lock_use;
+  if (workload.begin == "released" || (workload.create == Duration{} && workload.rest == Duration{}))
+    return {};
+  return R"(only with the begin "released" does a thread create the others, not with ")" + workload.begin + "\"";
+}
+
 /// Locks and their lines are simulated objects.
 Problem too_many_lines(const PointConfig& point) {
   constexpr std::int64_t most = 4'000'000;
@@ -85,6 +105,9 @@ std::span<const Check> lock_use_checks() {
                                      Check{"workload.retry", retry_without_attempts, "lock"},
                                      Check{"workload.trial", trial_without_time, "lock"},
                                      Check{"workload.warmup_acquisitions", warm_trial, "lock"},
+                                     Check{"workload.begin", released_on_own_cores, "lock"},
+                                     Check{"workload.warmup_acquisitions", warm_release, "lock"},
+                                     Check{"workload.begin", creation_without_release, "lock"},
                                      Check{"workload.locks", too_many_lines, "lock"},
                                      Check{"workload.acquisitions", contention_longer_than_time, "lock"}};
   return checks;

@@ -1,0 +1,46 @@
+// A barrier made of a mutex and a condition variable, as standard libraries have it (Rust's std::sync::Barrier): who is woken
+// has to take the mutex before it may go on.
+#pragma once
+
+#include "models/locks/condition_variable.hpp"
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace contend {
+
+class ConditionBarrier final : public Waitable {
+public:
+  ConditionBarrier(Engine& engine, const Host& host, int threads, std::string_view name)
+      : threads_(threads), name_(name), mutex_(engine, host, name_ + "/mutex"),
+        all_here_(engine, host, name_ + "/condition") {}
+
+  /// Returns when as many threads have come as the barrier is for.
+  void wait(SimThread& self) {
+    mutex_.lock(self, Category::barrier);
+    const std::uint64_t round = round_;
+    if (++arrived_ < threads_) {
+      while (round_ == round) {
+        all_here_.wait(self, mutex_, Category::barrier);
+      }
+    } else {
+      arrived_ = 0;
+      ++round_;
+      all_here_.notify_all(self, Category::barrier);
+    }
+    mutex_.unlock(self, Category::barrier);
+  }
+
+  [[nodiscard]] std::string describe() const override { return "barrier '" + name_ + "'"; }
+
+private:
+  int threads_;
+  int arrived_ = 0;
+  std::uint64_t round_ = 0;
+  std::string name_;
+  FutexWord mutex_;
+  ConditionVariable all_here_;
+};
+
+} // namespace contend
