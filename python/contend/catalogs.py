@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import json
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -10,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from contend.errors import InputError
 from contend.files import keys_of, read_json
+from contend.nearest import nearest_names
 from contend.paths import preset_directories, profile_directories
 from contend.prices import parse_price
 
@@ -86,8 +86,8 @@ class Catalog:
             known = self.available()
             if name not in known:
                 # A family's name ('ob1') stands for nothing, and is near to none in particular.
-                near = [file for file in known if file.startswith(f"{name}-")]
-                near = near or difflib.get_close_matches(name, known, n=1)
+                near = [file for file in known if file.startswith(f"{name.casefold()}-")]
+                near = near or nearest_names(name, known)
                 hint = (
                     f"; did you mean {', '.join(map(repr, near))}?"
                     if near

@@ -7,7 +7,6 @@ values that a calibration found for that library over that transport.
 
 from __future__ import annotations
 
-import difflib
 import json
 import math
 import os
@@ -29,6 +28,7 @@ from contend.calibrate.split import FITTED_KINDS, was_fitted
 from contend.catalogs import CALIBRATION, PROFILES
 from contend.datasets import read_dataset
 from contend.errors import InputError
+from contend.nearest import nearest_names
 from contend.paths import data_directory, profile_directories, repository
 from contend.scenario import resolve_scenario
 from contend.scenarios import leaves
@@ -95,7 +95,7 @@ def select_points(dataset: Dataset, conditions: Sequence[str]) -> tuple[Measured
         if not separator or not name or not value:
             raise InputError(f"--point {condition!r}: expected NAME=VALUE, for example pairs=4")
         if name not in known:
-            near = difflib.get_close_matches(name, known, n=1)
+            near = nearest_names(name, known)
             hint = f"; did you mean {near[0]!r}?" if near else ""
             raise InputError(
                 f"the points of {dataset.name} have no {name!r}; they have: {', '.join(known) or 'nothing'}{hint}"
@@ -127,7 +127,7 @@ def _nearest(value: str, known: Sequence[str]) -> str:
         wanted = float(value)
         near = min(known, key=lambda one: abs(math.log(float(one) / wanted)) if wanted > 0 else abs(float(one)))
     except (ValueError, ZeroDivisionError):
-        close = difflib.get_close_matches(value, known, n=1)
+        close = nearest_names(value, known)
         if not close:
             return ""
         near = close[0]
@@ -233,7 +233,7 @@ def choose_mapping(mappings: Sequence[Mapping], dataset: Dataset) -> Mapping:
     if mapping is None:
         wanted = f"{dataset.library_key} over {dataset.transport}"
         known = [f"{one} over {transport}" for m in mappings for one in m.libraries for transport in m.transports]
-        near = difflib.get_close_matches(wanted, known, n=1)
+        near = nearest_names(wanted, known)
         hint = f"; the nearest is of {near[0]}" if near else ""
         raise InputError(f"no mapping says what stands for {wanted}{hint}; --mapping FILE gives one")
     return mapping

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import functools
 import json
 from dataclasses import dataclass
@@ -14,6 +13,7 @@ from contend.choice import choose_point
 from contend.core import core
 from contend.datasets import is_dataset
 from contend.errors import InputError
+from contend.nearest import nearest_names
 from contend.paths import preset_directories, profile_directories, scenarios_directory
 from contend.simgrid import PlatformRoutes
 from contend.spelling import parameters_text, value_text
@@ -177,7 +177,7 @@ def find_scenario(name: str) -> Path:
         raise InputError(f"the name {name!r} stands for several scenarios: {', '.join(map(str, matches))}")
     known = {candidate: key for key, p in shipped.items() for candidate in (key, key.removesuffix(".json"), p.stem)}
     known |= {str(p): str(p) for p in path.parent.glob("*.json")}
-    near = difflib.get_close_matches(name, known, n=1) or difflib.get_close_matches(wanted, known, n=1)
+    near = nearest_names(name, known) or nearest_names(wanted, known)
     if near:
         raise InputError(f"no scenario file {name!r}; did you mean {known[near[0]]!r}?")
     raise InputError(f"no scenario file {name!r}; the shipped ones, such as {_EXAMPLE}, are in {shipped_folder}")

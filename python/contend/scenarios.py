@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import json
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -10,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from contend.errors import ContendError, InputError
+from contend.nearest import nearest_names
 from contend.scenario import Point, ResolvedScenario, find_scenario, resolve_scenario
 from contend.spelling import counted
 
@@ -353,10 +353,10 @@ def _plain_axis(values: object) -> object:
 def _proposals(path: str, config: JsonObject) -> str:
     known = [name for name, _ in leaves(config)]
     last = path.rpartition(".")[2]
-    near = difflib.get_close_matches(path, known, n=1) or [name for name in known if name.endswith("." + last)]
+    near = nearest_names(path, known) or [name for name in known if name.endswith("." + last)]
     if not near:
         ends = {name.rpartition(".")[2]: name for name in known}
-        near = [ends[name] for name in difflib.get_close_matches(last, ends, n=_PROPOSALS)]
+        near = [ends[name] for name in nearest_names(last, ends, _PROPOSALS)]
     return f"; did you mean {' or '.join(map(repr, near[:_PROPOSALS]))}?" if near else ""
 
 

@@ -176,6 +176,8 @@ std::string PythonPoint::run(int replication, bool trace_hash, bool explain, con
 NB_MODULE(_core, module) {
   using namespace contend;
   module.doc() = "contend's simulator core.";
+  // Who still has a point when the interpreter ends, such as a notebook's cell or a frame of a test's runner, need not be told.
+  nb::set_leak_warnings(false);
   const nb::exception<ScenarioError> scenario_error(module, "ScenarioError", PyExc_ValueError);
   const nb::exception<SimulationError> simulation_error(module, "SimulationError", PyExc_RuntimeError);
 

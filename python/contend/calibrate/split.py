@@ -8,11 +8,11 @@ shape to a prediction of itself.
 from __future__ import annotations
 
 import collections
-import difflib
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from contend.errors import InputError
+from contend.nearest import nearest_names
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -106,7 +106,7 @@ def choose_split(
     names = sorted(dataset.name for dataset in datasets)
     for name in excluded:
         if name not in names:
-            near = difflib.get_close_matches(name, names, n=1)
+            near = nearest_names(name, names)
             hint = f"did you mean {near[0]!r}?" if near else f"there are: {', '.join(names)}"
             raise InputError(f"no dataset {name!r} to exclude; {hint}")
     if window is not None and window not in windows:

@@ -76,6 +76,9 @@ def diff_profiles(
     from contend.cli.terminal import stdout_console
     from contend.tables import titled_table
 
+    if not found:
+        print(f"{one.stem} and {other.stem}: no parameter differs")
+        return
     table = titled_table(f"{one.stem} and {other.stem}: {len(found)} parameters differ")
     for title in ("parameter", one.stem, other.stem, "ratio", f"uncertainty in {other.stem}", "identified by"):
         table.add_column(title, overflow="fold")

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from contend.errors import InputError
+from contend.nearest import nearest_names
 from contend.spelling import counted
 
 if TYPE_CHECKING:
@@ -40,15 +41,13 @@ def import_(
 
     Several runs in one file are several samples. A file that is not what it should be is refused with line and column.
     """
-    import difflib
-
     from contend.files import make_writable_directory, write_file
     from contend.importers.dataset import imported_dataset
     from contend.importers.formats import FORMATS
     from contend.measure.dataset import dataset_bytes
 
     if format_ not in FORMATS:
-        near = difflib.get_close_matches(format_, FORMATS, n=1)
+        near = nearest_names(format_, FORMATS)
         hint = f"; did you mean {near[0]!r}?" if near else ""
         raise InputError(f"no format {format_!r}; there are: {', '.join(FORMATS)}{hint}")
     if out.suffix != ".json":
