@@ -92,13 +92,14 @@ struct FlowControlDesign {
   /// for each receive buffer that the peer has posted (btl/openib); mailbox: one for each slot of the connection's mailbox,
   /// which the peer's interface writes back (btl/ugni).
   std::string kind = "grants";
-  CreditParameters credits{256, 192, 128, 4}; ///< btl/openib's defaults for 256 buffers: P,size,256,192,128
+  CreditParameters credits{256,   192, 128, 4,
+                           false, 0,   4}; ///< btl/openib's defaults for 256 buffers: P,size,256,192,128
   MailboxParameters mailbox;
 
   /// What an endpoint is to keep to; none with grants.
   [[nodiscard]] CreditParameters receive_buffers() const {
     if (kind == "mailbox") {
-      return {mailbox.slots, 0, mailbox.returned_at_once, 0, true};
+      return {mailbox.slots, 0, mailbox.returned_at_once, 0, true, 0, 0};
     }
     return kind == "credits" ? credits : CreditParameters{};
   }
@@ -110,6 +111,7 @@ struct TransportDesign {
   /// polling does not keep others from sending, as in btl/tcp).
   std::string send_lock = "instance";
   std::string lock = "pthread-mutex"; ///< lock kind of the connections' locks
+  int poll_batch = 0; ///< completions that one poll of an interface handles at most; 0: the machine's nic.poll_batch
 };
 
 struct OneSidedDesign {

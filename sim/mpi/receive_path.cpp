@@ -192,6 +192,7 @@ void Process::complete(SimThread& self, Request& request) {
     if (polling_requests_ > 0) {
       end_rests(); // a thread may be looking at it
     }
+    progress_->completed_unwatched(self);
     return;
   }
   if (UserSync* const user = request.user_sync; user != nullptr) {

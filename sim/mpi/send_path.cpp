@@ -81,6 +81,7 @@ Request* Process::start_send(SimThread& self, int communicator, int destination,
       complete(self, *handle);
     } else {
       request->complete = true;
+      progress_->completed_unwatched(self);
     }
     return request;
   }

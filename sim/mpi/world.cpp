@@ -14,10 +14,13 @@ int World::add_host(const TopologyParameters& topology, const CacheParameters& c
   if (route.sharing == "flows" && !flows_) {
     flows_ = std::make_unique<FlowNetwork>(engine_);
   }
-  const FlowControlDesign& flow_control = settings_.library.flow_control;
-  const CreditParameters credits = flow_control.receive_buffers();
+  const CreditParameters credits = settings_.library.flow_control.receive_buffers();
+  NicParameters interface = nic;
+  if (const int poll_batch = settings_.library.transport.poll_batch; poll_batch > 0) {
+    interface.poll_batch = poll_batch;
+  }
   transports_.push_back(transport_registry().at(settings_.library.transport.kind)(
-      {engine_, *hosts_.back(), nic, credits, tcp, shared_memory, route, number, flows_.get()}));
+      {engine_, *hosts_.back(), interface, credits, tcp, shared_memory, route, number, flows_.get()}));
   schedulers_.push_back(placement_.shares_cores()
                             ? std::make_unique<Scheduler>(engine_, *hosts_.back(), number, scheduler,
                                                           usable_cores(number), placement_.shares == "processes")

@@ -122,6 +122,10 @@ Section credit_fields() {
           "so many credits to give back: they go out in a message of their own");
   s.field("reserve", &P::reserve, CountRule{2, 1 << 20},
           "buffers on top for credit messages; at most one less of these is under way");
+  s.field("eager_rdma_buffers", &P::eager_rdma_buffers, CountRule{0, 1 << 20},
+          "buffers that the sender writes messages into while it has some, which need no completion; 0: none");
+  s.field("eager_rdma_window", &P::eager_rdma_window, CountRule{0, 1 << 20},
+          "more free ones to tell of than that: they go out in a message of their own");
   return s.finish();
 }
 
@@ -159,6 +163,9 @@ Section transport_fields() {
   s.field("send_lock", &P::send_lock, ChoiceRule{{"instance", "connection"}},
           "what a sending thread locks: the instance, as pollers do, or its connection");
   s.field("lock", &P::lock, lock_kind, "lock of each connection, where connections have one");
+  s.field("poll_batch", &P::poll_batch, CountRule{0, 65536},
+          "completions that one poll of a network interface handles at most; 0: as many as the machine's "
+          "nic.poll_batch says");
   return s.finish();
 }
 

@@ -40,6 +40,8 @@ void check_bounds(const Endpoint& endpoint, const CreditParameters& credits) {
   REQUIRE(endpoint.posted_buffers() <= credits.buffers);
   REQUIRE(endpoint.control_sent() >= 0);
   REQUIRE(endpoint.control_sent() < credits.reserve);
+  REQUIRE(endpoint.tokens() >= 0);
+  REQUIRE(endpoint.tokens() <= credits.eager_rdma_buffers);
 }
 
 /// Sends `count` messages as soon as they may go, and polls in between.
@@ -114,21 +116,62 @@ TEST_CASE("credits ride on messages that go the other way", "[nic][credits]") {
   connection.engine.run();
 }
 
+TEST_CASE("messages go into buffers that are looked at while there are some, and are found before those of the queue",
+          "[nic][credits]") {
+  CreditParameters credits{8, 6, 4, 2};
+  credits.eager_rdma_buffers = 3;
+  credits.eager_rdma_window = 1;
+  NicParameters parameters = test::plain_nic();
+  parameters.poll_batch = 2;
+  BothEnds connection(credits, parameters);
+  test::Inbox left_box;
+  test::Inbox right_box;
+  connection.engine.spawn("left", 0, 0, [&](SimThread& self) {
+    for (int k = 0; k < 8; ++k) {
+      REQUIRE(connection.left.post(self, test::message(k), 40));
+      CHECK(connection.left.tokens() == std::max(0, 2 - k));
+      CHECK(connection.left.credits() == (k < 3 ? 8 : 10 - k));
+    }
+    REQUIRE_FALSE(connection.left.has_room()); // the send queue is as long as the receive queue
+    self.spend(200_us, Category::software);
+    while (left_box.messages.empty() && connection.left.tokens() == 0) {
+      connection.left_context.poll(self, left_box);
+    }
+    CHECK(connection.left.tokens() == 2); // more than one was free
+    CHECK(connection.left.credits() == 3);
+  });
+  connection.engine.spawn("right", 0, 2, [&](SimThread& self) {
+    self.spend(100_us, Category::software);
+    for (const std::size_t found : {1, 2}) { // a poll takes one of each connection, and leaves the queue alone
+      connection.right_context.poll(self, right_box);
+      CHECK(right_box.messages.size() == found);
+      CHECK(connection.right.posted_buffers() == 8);
+    }
+  });
+  connection.engine.run();
+}
+
 TEST_CASE("both sides out of credits go on, whatever the numbers", "[nic][credits]") {
   RandomStream random(7, "credits");
-  for (int round = 0; round < 60; ++round) {
+  for (int round = 0; round < 120; ++round) {
     CreditParameters credits;
     credits.buffers = 1 + static_cast<int>(random.below(20));
     credits.low_watermark = static_cast<int>(random.below(static_cast<std::uint64_t>(credits.buffers)));
     // More than this may never come together: fewer used buffers are not posted again.
     credits.window = 1 + static_cast<int>(random.below(static_cast<std::uint64_t>(credits.low_watermark) + 1));
     credits.reserve = 2 + static_cast<int>(random.below(12));
+    if (round % 2 == 1) {
+      credits.eager_rdma_buffers = 1 + static_cast<int>(random.below(20));
+      credits.eager_rdma_window =
+          static_cast<int>(random.below(static_cast<std::uint64_t>(credits.eager_rdma_buffers)));
+    }
     NicParameters parameters = test::plain_nic();
     parameters.poll_batch = 1 + static_cast<int>(random.below(8));
     parameters.send_completion_batch = 1 + static_cast<int>(random.below(8));
     const int left_count = static_cast<int>(random.below(200));
     const int right_count = static_cast<int>(random.below(200));
-    CAPTURE(round, credits.buffers, credits.low_watermark, credits.window, credits.reserve, left_count, right_count);
+    CAPTURE(round, credits.buffers, credits.low_watermark, credits.window, credits.reserve, left_count, right_count,
+            credits.eager_rdma_buffers, credits.eager_rdma_window);
     BothEnds connection(credits, parameters);
     connection.engine.set_step_limit(5'000'000);
     test::Inbox left_box;

@@ -223,3 +223,33 @@ TEST_CASE("few credits: the rate falls as the window grows, and more credits men
   CHECK(rate(512, 512) > 1.2 * rate(32, 512));
   CHECK(rate(512, 512) > rate(512, 32)); // with enough of them a larger window is better
 }
+
+TEST_CASE("messages that are written into buffers overtake those of the receive queue", "[mpi][credits]") {
+  const auto out_of_sequence = [](int written, int window) {
+    PointConfig point = test::small_point();
+    point.workload.multirate.pairs = 1;
+    point.workload.multirate.window = window;
+    point.library.flow_control.kind = "credits";
+    point.library.flow_control.credits = {32, 24, 16, 4, false, written, written / 4};
+    point.machine.software.deliver = 500_ns; // the queue is longer than the buffers are
+    point.library.protocol.pending_order = "at-connection";
+    return simulate(point, {}).receiver.out_of_sequence; // one pair: its own order is all that can get lost
+  };
+  CHECK(out_of_sequence(0, 128) == 0);
+  CHECK(out_of_sequence(8, 8) == 0); // all of them find room in the buffers
+  CHECK(out_of_sequence(8, 128) > 0);
+}
+
+TEST_CASE("a library that empties the queue in a turn needs fewer turns", "[mpi][poll]") {
+  const auto rate = [](int poll_batch) {
+    PointConfig point = test::small_point();
+    point.workload.multirate.pairs = 1;
+    point.machine.nic.poll_batch = 1;
+    point.machine.software.progress_call = 1_us;
+    point.library.transport.poll_batch = poll_batch;
+    const PointResult result = simulate(point, {});
+    return static_cast<double>(result.workload.operations) / result.workload.elapsed.in_seconds();
+  };
+  CHECK(rate(0) == rate(1)); // the machine's
+  CHECK(rate(64) > 1.5 * rate(1));
+}

@@ -30,9 +30,12 @@ std::optional<Envelope> Ob1Matcher::post(SimThread& self, PostedReceive& receive
     queue = &peers_[static_cast<std::size_t>(receive.source)].unexpected;
     found = queue->find(receive, walk);
   } else if (unexpected_ > 0) {
-    for (auto peer = peers_.begin(); peer != peers_.end() && found == UnexpectedList::none; ++peer) {
-      queue = &peer->unexpected;
+    // From the peer after the one that was found last on, so that none starves the others (recv_req_match_wild).
+    for (std::size_t turn = 0; turn < peers_.size() && found == UnexpectedList::none; ++turn) {
+      const std::size_t peer = (last_probed_ + 1 + turn) % peers_.size();
+      queue = &peers_[peer].unexpected;
       found = queue->find(receive, walk);
+      last_probed_ = found == UnexpectedList::none ? last_probed_ : peer;
     }
   }
   self.owe(parameters_.attempt + walk.price(footprint()), Category::matching);

@@ -33,7 +33,8 @@ private:
   const Host& host_;
   MatchingParameters parameters_;
   std::vector<Peer> peers_;
-  ReceiveList wildcards_; ///< receives from ANY_SOURCE
+  std::size_t last_probed_ = 0; ///< peer whose unexpected message a wildcard took last
+  ReceiveList wildcards_;       ///< receives from ANY_SOURCE
   std::uint64_t next_order_ = 0;
   std::int64_t posted_ = 0;
   std::int64_t unexpected_ = 0;

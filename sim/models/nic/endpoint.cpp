@@ -11,7 +11,12 @@ namespace contend {
 Endpoint::Endpoint(NicContext& local, NicContext& remote, const CreditParameters& credits)
     : local_(local), remote_(remote), fifo_(local.take_fifo()), credit_parameters_(credits),
       credits_(credits.buffers > 0 ? credits.buffers : local.nic().parameters().flow_control_window),
-      posted_buffers_(credits.buffers) {}
+      tokens_(credits.eager_rdma_buffers), posted_buffers_(credits.buffers) {
+  if (credits.eager_rdma_buffers > 0) {
+    channel_ = local.buffers_.size();
+    local.buffers_.emplace_back();
+  }
+}
 
 void Endpoint::pair(Endpoint& one, Endpoint& other) {
   one.reverse_ = &other;
@@ -26,7 +31,7 @@ int Endpoint::send_queue_depth() const {
 bool Endpoint::has_room() const {
   const NicParameters& parameters = local_.nic_.parameters_;
   const bool limited = uses_credits() || parameters.flow_control_window > 0;
-  return outstanding_ < send_queue_depth() && (!limited || credits_ > 0);
+  return outstanding_ < send_queue_depth() && (!limited || credits_ > 0 || tokens_ > 0);
 }
 
 bool Endpoint::has_room_for(Bulk kind) const {
@@ -53,6 +58,8 @@ Packet& Endpoint::packet_to(NicContext& destination, Packet::Stage stage) {
   packet.destination_ = &destination;
   packet.sender_ = this;
   packet.burst_of_ = nullptr;
+  packet.eager_rdma_ = false;
+  packet.tokens_ = 0;
   return packet;
 }
 
@@ -89,9 +96,12 @@ bool Endpoint::post(SimThread& self, const Envelope& envelope, std::int64_t wire
   packet.occupancy_ = passage.interface_busy;
   packet.envelope_ = envelope;
   packet.envelope_.number = local_.trace_post(self, called, wire_bytes, passage);
-  packet.wants_grant_ = take_credit();
+  packet.eager_rdma_ = tokens_ > 0;
+  packet.wants_grant_ = packet.eager_rdma_ ? (--tokens_, false) : take_credit();
   packet.credit_message_ = false;
-  packet.credits_ = credits_to_take_along();
+  // The header has one field for both (mca_btl_openib_endpoint_credit_acquire).
+  packet.tokens_ = std::exchange(tokens_to_return_, 0);
+  packet.credits_ = packet.eager_rdma_ || packet.tokens_ > 0 ? 0 : credits_to_take_along();
   packet.control_seen_ = std::exchange(control_to_return_, 0);
   nic.engine_.schedule(packet, passage.arrival);
 
@@ -156,9 +166,30 @@ void Endpoint::grant(SimThread& self) {
 
 /// The peer's end has handled one of our messages: its buffer is free, and the message has brought credits along.
 /// (btl_openib_handle_incoming, mca_btl_openib_endpoint_post_rr, send_credits in Open MPI 4.0.)
-void Endpoint::consumed(SimThread& self, bool credit_message, int credits, int control_seen) {
-  credits_ += credits;
-  control_sent_ -= control_seen;
+void Endpoint::consumed(SimThread& self, const NicContext::Completion& message) {
+  credits_ += message.credits;
+  tokens_ += message.tokens;
+  control_sent_ -= message.control_seen;
+  read_buffer(message.eager_rdma, message.kind == NicContext::Completion::Kind::credited);
+  if (credits_ > credit_parameters_.buffers || tokens_ > credit_parameters_.eager_rdma_buffers || posted_buffers_ < 0 ||
+      control_sent_ < 0 || control_sent_ >= credit_parameters_.reserve) {
+    throw InvariantViolation("a connection has " + std::to_string(credits_) + " send credits, " +
+                             std::to_string(tokens_) + " buffers to write into, " + std::to_string(posted_buffers_) +
+                             " of " + std::to_string(credit_parameters_.buffers) + " receive buffers, and " +
+                             std::to_string(control_sent_) + " credit messages under way");
+  }
+  const bool due = to_return_ >= credit_parameters_.window || tokens_to_return_ > credit_parameters_.eager_rdma_window;
+  if (due && (tokens_ > 0 || control_sent_ < credit_parameters_.reserve - 1)) {
+    send_credits(self);
+  }
+}
+
+/// A buffer of this side is free again, and posted when enough are.
+void Endpoint::read_buffer(bool eager_rdma, bool credit_message) {
+  if (eager_rdma) {
+    ++tokens_to_return_;
+    return;
+  }
   credit_message ? ++control_received_ : --posted_buffers_;
   if (posted_buffers_ <= credit_parameters_.low_watermark) {
     to_return_ += credit_parameters_.buffers - posted_buffers_;
@@ -166,15 +197,6 @@ void Endpoint::consumed(SimThread& self, bool credit_message, int credits, int c
   }
   if (control_received_ >= credit_parameters_.reserve / 4) {
     control_to_return_ += std::exchange(control_received_, 0);
-  }
-  if (credits_ > credit_parameters_.buffers || posted_buffers_ < 0 || control_sent_ < 0 ||
-      control_sent_ >= credit_parameters_.reserve) {
-    throw InvariantViolation("a connection has " + std::to_string(credits_) + " send credits, " +
-                             std::to_string(posted_buffers_) + " of " + std::to_string(credit_parameters_.buffers) +
-                             " receive buffers, and " + std::to_string(control_sent_) + " credit messages under way");
-  }
-  if (to_return_ >= credit_parameters_.window && control_sent_ < credit_parameters_.reserve - 1) {
-    send_credits(self);
   }
 }
 
@@ -191,12 +213,13 @@ void Endpoint::free_slot(SimThread& self) {
   nic.engine_.schedule(packet, nic.engine_.now() + parameters.wqe_fetch + nic.route_.latency);
 }
 
-/// A message for credits alone; it has a work request and a receive buffer of its own.
+/// A message for credits alone; it has a work request and a buffer of its own, one for eager RDMA if the peer has one left.
 void Endpoint::send_credits(SimThread& self) {
   Nic& nic = local_.nic_;
   const NicParameters& parameters = nic.parameters_;
   self.spend(parameters.post + parameters.doorbell, Category::nic_post);
-  ++control_sent_;
+  const bool eager_rdma = tokens_ > 0;
+  eager_rdma ? --tokens_ : ++control_sent_;
   const Duration on_wire = nic.serialization(parameters.packet_bytes);
   const Duration occupancy = std::max(parameters.nic_gap, on_wire);
   const TimePoint departure =
@@ -206,7 +229,9 @@ void Endpoint::send_credits(SimThread& self) {
   packet.envelope_.number = 0;
   packet.wants_grant_ = false;
   packet.credit_message_ = true;
+  packet.eager_rdma_ = eager_rdma;
   packet.credits_ = std::exchange(to_return_, 0);
+  packet.tokens_ = std::exchange(tokens_to_return_, 0);
   packet.control_seen_ = std::exchange(control_to_return_, 0);
   nic.engine_.schedule(packet, departure + on_wire + nic.route_.latency);
 }

@@ -3,6 +3,7 @@
 
 #include "core/engine.hpp"
 #include "models/matching/envelope.hpp"
+#include "models/nic/nic_context.hpp"
 #include "models/nic/packet.hpp"
 #include "models/nic/parameters.hpp"
 #include "models/nic/transport.hpp"
@@ -11,8 +12,6 @@
 #include <cstdint>
 
 namespace contend {
-
-class NicContext;
 
 /// A queue pair's send side: a connection from one context to a context of another process.
 class Endpoint final : public Connection {
@@ -36,6 +35,8 @@ public:
   [[nodiscard]] int outstanding() const { return outstanding_; }
   /// Messages that may be sent before the peer gives something back.
   [[nodiscard]] int credits() const { return credits_; }
+  /// Messages that may be written into the peer's buffers for eager RDMA.
+  [[nodiscard]] int tokens() const { return tokens_; }
   /// Receive buffers of this side that hold no message.
   [[nodiscard]] int posted_buffers() const { return posted_buffers_; }
   /// Credit messages under way, or seen by the peer without our knowing.
@@ -45,8 +46,10 @@ private:
   friend class BulkTransfer;
   friend class NicContext;
   friend class Packet;
+
   void grant(SimThread& self);
-  void consumed(SimThread& self, bool credit_message, int credits, int control_seen);
+  void consumed(SimThread& self, const NicContext::Completion& message);
+  void read_buffer(bool eager_rdma, bool credit_message);
   void send_credits(SimThread& self);
   void free_slot(SimThread& self);
   /// Credits that a message takes along.
@@ -60,15 +63,18 @@ private:
 
   NicContext& local_;
   NicContext& remote_;
-  std::size_t fifo_; ///< of the context
+  std::size_t fifo_;        ///< of the context
+  std::size_t channel_ = 0; ///< of the context: which of its sets of buffers for eager RDMA
   CreditParameters credit_parameters_;
   Endpoint* reverse_ = nullptr; ///< the peer's end
   int credits_;                 ///< messages that may be sent before the next grant, or the next credit
+  int tokens_;                  ///< messages that may be written into the peer's buffers for eager RDMA
   int outstanding_ = 0;         ///< work requests whose completion has not been polled
   int unreported_ = 0;          ///< posted since the last work request that asks for a completion
   // Of this side's receive buffers:
   int posted_buffers_;
   int to_return_ = 0;         ///< credits that the peer does not know of yet
+  int tokens_to_return_ = 0;  ///< buffers for eager RDMA that the peer does not know to be free
   int control_received_ = 0;  ///< credit messages whose buffers have not been posted again
   int control_to_return_ = 0; ///< of these, posted again without the peer's knowing
   int control_sent_ = 0;

@@ -16,7 +16,12 @@ NicContext::NicContext(Nic& nic, ActivityListener& listener, std::string_view na
       queue_label_(std::string(name) + "/completions", process) {}
 
 void NicContext::report(const Completion& completion) {
-  completions_.push_back(completion);
+  if (completion.eager_rdma) {
+    buffers_[completion.endpoint->reverse_->channel_].push_back(completion);
+    ++written_;
+  } else {
+    completions_.push_back(completion);
+  }
   show_queue();
   listener_.activity(*this);
   if (sleeper_ != nullptr) {
@@ -26,7 +31,7 @@ void NicContext::report(const Completion& completion) {
 
 void NicContext::show_queue() const {
   if (TraceSink* const trace = nic_.engine().trace(); trace != nullptr) [[unlikely]] {
-    trace->length(queue_label_, nic_.engine().now(), static_cast<std::int64_t>(completions_.size()));
+    trace->length(queue_label_, nic_.engine().now(), static_cast<std::int64_t>(completions_.size() + written_));
   }
 }
 
@@ -61,11 +66,11 @@ int NicContext::poll(SimThread& self, CompletionHandler& handler) {
 
 int NicContext::poll_until_report(SimThread& self, CompletionHandler& handler) {
   look(self); // the line may have to come first
-  if (completions_.empty()) {
+  if (!has_completions()) {
     const TimePoint second = self.now();
     look(self);
     const TimePoint asleep = self.now();
-    if (const Duration period = asleep - second; completions_.empty() && period > Duration{}) {
+    if (const Duration period = asleep - second; !has_completions() && period > Duration{}) {
       sleeper_ = &self;
       self.wait(*this, Category::poll_idle);
       if (const Duration begun = (self.now() - asleep) % period; begun > Duration{}) {
@@ -81,7 +86,36 @@ void NicContext::look(SimThread& self) {
   self.spend(nic_.parameters().empty_poll, Category::poll_idle);
 }
 
+/// Who finds messages in buffers looks at the queue only from time to time (progress_one_device in Open MPI 4.0).
 int NicContext::drain(SimThread& self, CompletionHandler& handler) {
+  constexpr int most_without_queue = 100; // btl_openib_eager_rdma_poll_ratio
+  const int found = written_ > 0 ? drain_buffers(self, handler) : 0;
+  if (found > 0 && ++polls_without_queue_ < most_without_queue) {
+    return found;
+  }
+  polls_without_queue_ = 0;
+  return found + drain_queue(self, handler);
+}
+
+int NicContext::drain_buffers(SimThread& self, CompletionHandler& handler) {
+  int handled = 0;
+  for (std::deque<Completion>& buffers : buffers_) {
+    if (buffers.empty()) {
+      continue;
+    }
+    const Completion message = buffers.front();
+    buffers.pop_front();
+    --written_;
+    show_queue();
+    ++handled;
+    self.owe(nic_.host().cache().l3_hit, Category::completion); // where the interface has put it
+    handle(self, handler, message);
+    self.settle();
+  }
+  return handled;
+}
+
+int NicContext::drain_queue(SimThread& self, CompletionHandler& handler) {
   int handled = 0;
   for (; handled < nic_.parameters().poll_batch; self.settle()) {
     if (completions_.empty()) {
@@ -93,41 +127,44 @@ int NicContext::drain(SimThread& self, CompletionHandler& handler) {
     ++handled;
     const bool one_sided = completion.kind == Completion::Kind::rdma;
     self.owe(one_sided ? completion.rdma->parameters().completion : nic_.parameters().completion, Category::completion);
-    switch (completion.kind) {
-    case Completion::Kind::sent:
-      completion.endpoint->outstanding_ -= completion.count;
-      break;
-    case Completion::Kind::transferred:
-      completion.endpoint->outstanding_ -= completion.count;
-      handler.transferred(self, completion.envelope);
-      break;
-    case Completion::Kind::granted:
-      completion.endpoint->credits_ = nic_.parameters().flow_control_window;
-      break;
-    case Completion::Kind::rdma:
-      completion.rdma->retire(self, completion.count);
-      break;
-    case Completion::Kind::received:
-      handler.receive(self, completion.envelope);
-      if (completion.wants_grant) {
-        completion.endpoint->grant(self);
-      }
-      [[fallthrough]];
-    case Completion::Kind::credited:
-      if (completion.endpoint->uses_credits()) {
-        self.settle();
-        Endpoint& end = *completion.endpoint->reverse_;
-        if (end.credit_parameters_.written) {
-          end.free_slot(self);
-        } else {
-          end.consumed(self, completion.kind == Completion::Kind::credited, completion.credits,
-                       completion.control_seen);
-        }
-      }
-      break;
-    }
+    handle(self, handler, completion);
   }
   return handled;
+}
+
+void NicContext::handle(SimThread& self, CompletionHandler& handler, const Completion& completion) {
+  switch (completion.kind) {
+  case Completion::Kind::sent:
+    completion.endpoint->outstanding_ -= completion.count;
+    break;
+  case Completion::Kind::transferred:
+    completion.endpoint->outstanding_ -= completion.count;
+    handler.transferred(self, completion.envelope);
+    break;
+  case Completion::Kind::granted:
+    completion.endpoint->credits_ = nic_.parameters().flow_control_window;
+    break;
+  case Completion::Kind::rdma:
+    completion.rdma->retire(self, completion.count);
+    break;
+  case Completion::Kind::received:
+    handler.receive(self, completion.envelope);
+    if (completion.wants_grant) {
+      completion.endpoint->grant(self);
+    }
+    [[fallthrough]];
+  case Completion::Kind::credited:
+    if (completion.endpoint->uses_credits()) {
+      self.settle();
+      Endpoint& end = *completion.endpoint->reverse_;
+      if (end.credit_parameters_.written) {
+        end.free_slot(self);
+      } else {
+        end.consumed(self, completion);
+      }
+    }
+    break;
+  }
 }
 
 } // namespace contend

@@ -48,7 +48,7 @@ public:
   int poll_until_report(SimThread& self, CompletionHandler& handler);
 
   [[nodiscard]] std::string describe() const override { return "a completion of " + label_.name; }
-  [[nodiscard]] bool has_completions() const override { return !completions_.empty(); }
+  [[nodiscard]] bool has_completions() const override { return !completions_.empty() || written_ > 0; }
   [[nodiscard]] Nic& nic() const { return nic_; }
 
 private:
@@ -58,6 +58,7 @@ private:
   friend class RdmaEndpoint;
   friend class RdmaTransfer;
 
+  /// What a poll finds.
   struct Completion {
     enum class Kind { sent, transferred, received, granted, credited, rdma };
     Kind kind = Kind::received;
@@ -68,6 +69,8 @@ private:
     int control_seen = 0;
     Envelope envelope;
     RdmaEndpoint* rdma = nullptr; ///< whose operations they were
+    bool eager_rdma = false;      ///< in a buffer that is looked at, not in the completion queue
+    int tokens = 0;
   };
 
   /// A work request that is `ready` takes its turn at the interface and in one of this context's FIFOs.
@@ -76,6 +79,10 @@ private:
   std::size_t take_fifo() { return connections_++ % next_departures_.size(); }
   MessageNumber trace_post(const SimThread& self, TimePoint called, std::int64_t bytes, const Passage& passage) const;
   void report(const Completion& completion);
+  /// Buffers for eager RDMA first, one of each connection; then up to poll_batch entries of the completion queue.
+  int drain_buffers(SimThread& self, CompletionHandler& handler);
+  int drain_queue(SimThread& self, CompletionHandler& handler);
+  void handle(SimThread& self, CompletionHandler& handler, const Completion& completion);
   void show_queue() const;
 
   Nic& nic_;
@@ -87,6 +94,9 @@ private:
   std::deque<RdmaTransfer*> offloads_; ///< flows only: descriptors that are not done, in order
   TimePoint next_offload_;             ///< flows only: when the next descriptor may begin
   std::deque<Completion> completions_;
+  std::vector<std::deque<Completion>> buffers_; ///< for eager RDMA, those that hold a message, by connection
+  std::size_t written_ = 0;                     ///< of all connections
+  int polls_without_queue_ = 0;
   SimThread* sleeper_ = nullptr; ///< in poll_until_report
   TraceLabel label_;
   TraceLabel queue_label_;

@@ -35,7 +35,9 @@ private:
   bool transfer_over_ = false; ///< the send completion of a bulk transfer
   bool wants_grant_ = false;
   bool credit_message_ = false;
+  bool eager_rdma_ = false; ///< written into one of the buffers that the receiver looks at
   int credits_ = 0;
+  int tokens_ = 0; ///< buffers for eager RDMA that are free again
   int control_seen_ = 0;
   Envelope envelope_;
 };

@@ -43,6 +43,10 @@ struct CreditParameters {
   /// The receiver's interface writes `window` credits at a time into the sender's memory: the sender need not poll for
   /// them. There are no credit messages, and the send queue is the interface's own.
   bool written = false;
+  /// Buffers that the sender writes small messages into, besides those of the receive queue (eager RDMA): 0: none. The
+  /// receiver finds such a message by looking at the buffer, and without a completion.
+  int eager_rdma_buffers = 0;
+  int eager_rdma_window = 0; ///< more free ones than that: the sender is told, if need be by a message of its own
 };
 
 } // namespace contend

@@ -89,6 +89,8 @@ public:
   virtual int test(SimThread& self, SyncObject& sync, ProgressSource& source);
   /// `sync.pending` has just become smaller, and is not 0; called by the thread that completed a request.
   virtual void advanced(SimThread& /*self*/, SyncObject& /*sync*/) {}
+  /// A request is complete that no thread waits for, yet.
+  virtual void completed_unwatched(SimThread& /*self*/) {}
   /// `sync.pending` has just become 0; called by the thread that completed the last request.
   virtual void completed(SimThread& self, SyncObject& sync) = 0;
 

@@ -25,12 +25,14 @@ void RequestLockProgress::wait(SimThread& self, SyncObject& sync) {
   lock_->unlock(self);
 }
 
-void RequestLockProgress::advanced(SimThread& self, SyncObject& /*sync*/) {
+void RequestLockProgress::completed_unwatched(SimThread& self) {
   lock_->lock(self, Category::completion);
   ++completed_;
   lock_->unlock(self, Category::completion);
 }
 
-void RequestLockProgress::completed(SimThread& self, SyncObject& sync) { advanced(self, sync); }
+void RequestLockProgress::advanced(SimThread& self, SyncObject& /*sync*/) { completed_unwatched(self); }
+
+void RequestLockProgress::completed(SimThread& self, SyncObject& /*sync*/) { completed_unwatched(self); }
 
 } // namespace contend

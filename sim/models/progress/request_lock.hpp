@@ -28,11 +28,12 @@ public:
   void wait(SimThread& self, SyncObject& sync) override;
   void advanced(SimThread& self, SyncObject& sync) override;
   void completed(SimThread& self, SyncObject& sync) override;
+  void completed_unwatched(SimThread& self) override;
 
 private:
   ProgressSource& source_;
   std::unique_ptr<Lock> lock_;
-  std::int64_t completed_ = 0; ///< requests that were waited for
+  std::int64_t completed_ = 0; ///< requests of all threads, whether somebody waits for them or not
 };
 
 } // namespace contend

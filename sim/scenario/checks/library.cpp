@@ -97,6 +97,15 @@ Problem credits_never_return(const PointConfig& point) {
   return {};
 }
 
+Problem tokens_never_return(const PointConfig& point) {
+  const CreditParameters& credits = point.library.flow_control.credits;
+  if (point.library.flow_control.kind != "credits" || credits.eager_rdma_buffers == 0 ||
+      credits.eager_rdma_window < credits.eager_rdma_buffers)
+    return {};
+  return "the sender is told of more than " + number(credits.eager_rdma_window) +
+         " free buffers for eager RDMA, but there are only " + number(credits.eager_rdma_buffers);
+}
+
 Problem slots_never_return(const PointConfig& point) {
   const MailboxParameters& mailbox = point.library.flow_control.mailbox;
   if (point.library.flow_control.kind != "mailbox" || mailbox.returned_at_once <= mailbox.slots)
@@ -161,6 +170,7 @@ std::span<const Check> library_checks() {
                                      Check{"library.critical_section", offload_in_global_section},
                                      Check{"library.matching.guard", queues_of_many_instances},
                                      Check{"library.flow_control.credits", credits_never_return},
+                                     Check{"library.flow_control.credits", tokens_never_return},
                                      Check{"library.flow_control.mailbox", slots_never_return},
                                      Check{"fabric.sharing", flows_without_interface},
                                      Check{"library.waiting.notification", flags_without_polling},
