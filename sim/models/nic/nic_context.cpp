@@ -89,9 +89,12 @@ void NicContext::look(SimThread& self) {
 /// Who finds messages in buffers looks at the queue only from time to time (progress_one_device in Open MPI 4.0).
 int NicContext::drain(SimThread& self, CompletionHandler& handler) {
   constexpr int most_without_queue = 100; // btl_openib_eager_rdma_poll_ratio
-  const int found = written_ > 0 ? drain_buffers(self, handler) : 0;
-  if (found > 0 && ++polls_without_queue_ < most_without_queue) {
-    return found;
+  int found = 0;
+  if (written_ > 0) [[unlikely]] {
+    found = drain_buffers(self, handler);
+    if (++polls_without_queue_ < most_without_queue) {
+      return found;
+    }
   }
   polls_without_queue_ = 0;
   return found + drain_queue(self, handler);

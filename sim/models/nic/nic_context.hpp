@@ -62,15 +62,15 @@ private:
   struct Completion {
     enum class Kind { sent, transferred, received, granted, credited, rdma };
     Kind kind = Kind::received;
+    int tokens = 0;
     Endpoint* endpoint = nullptr; ///< whose send it was; the peer's for a received message
     int count = 0;                ///< sends or one-sided operations that are complete
     bool wants_grant = false;
+    bool eager_rdma = false; ///< in a buffer that is looked at, not in the completion queue
     int credits = 0;
     int control_seen = 0;
     Envelope envelope;
     RdmaEndpoint* rdma = nullptr; ///< whose operations they were
-    bool eager_rdma = false;      ///< in a buffer that is looked at, not in the completion queue
-    int tokens = 0;
   };
 
   /// A work request that is `ready` takes its turn at the interface and in one of this context's FIFOs.

@@ -9,10 +9,12 @@ namespace contend {
 void Packet::fire() {
   using Kind = NicContext::Completion::Kind;
   if (stage_ == Stage::send_completion) {
-    destination_->report({transfer_over_ ? Kind::transferred : Kind::sent, sender_, completions_, false, 0, 0,
-                          envelope_, nullptr, false, 0});
+    destination_->report({.kind = transfer_over_ ? Kind::transferred : Kind::sent,
+                          .endpoint = sender_,
+                          .count = completions_,
+                          .envelope = envelope_});
   } else if (stage_ == Stage::grant) {
-    destination_->report({Kind::granted, sender_, 0, false, 0, 0, {}, nullptr, false, 0});
+    destination_->report({.kind = Kind::granted, .endpoint = sender_, .envelope = {}});
   } else if (stage_ == Stage::credit_write) {
     Endpoint& credited = *sender_->reverse_;
     credited.credits_ += credits_;
@@ -71,8 +73,14 @@ void Packet::arrive() {
     if (!credit_message_) {
       ++destination_->nic_.messages_received_;
     }
-    destination_->report({credit_message_ ? Kind::credited : Kind::received, sender_, 0, wants_grant_, credits_,
-                          control_seen_, envelope_, nullptr, eager_rdma_, tokens_});
+    destination_->report({.kind = credit_message_ ? Kind::credited : Kind::received,
+                          .tokens = tokens_,
+                          .endpoint = sender_,
+                          .wants_grant = wants_grant_,
+                          .eager_rdma = eager_rdma_,
+                          .credits = credits_,
+                          .control_seen = control_seen_,
+                          .envelope = envelope_});
     return;
   }
   if (!last_burst_) {
@@ -82,8 +90,12 @@ void Packet::arrive() {
   Engine& engine = destination_->nic_.engine_;
   ++destination_->nic_.messages_received_;
   if (bulk.kind_ == Bulk::send) {
-    destination_->report({Kind::received, sender_, 0, bulk.wants_grant_, bulk.credits_, bulk.control_seen_,
-                          bulk.envelope_, nullptr, false, 0});
+    destination_->report({.kind = Kind::received,
+                          .endpoint = sender_,
+                          .wants_grant = bulk.wants_grant_,
+                          .credits = bulk.credits_,
+                          .control_seen = bulk.control_seen_,
+                          .envelope = bulk.envelope_});
   }
   const Duration way_back = bulk.kind_ == Bulk::read ? Duration{} : destination_->nic_.route_.latency;
   sender_->report_after(engine.now() + way_back, bulk.completions_, &bulk.envelope_);
