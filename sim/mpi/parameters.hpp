@@ -92,14 +92,14 @@ struct FlowControlDesign {
   /// for each receive buffer that the peer has posted (btl/openib); mailbox: one for each slot of the connection's mailbox,
   /// which the peer's interface writes back (btl/ugni).
   std::string kind = "grants";
-  CreditParameters credits{256,   192, 128, 4,
-                           false, 0,   4}; ///< btl/openib's defaults for 256 buffers: P,size,256,192,128
+  /// btl/openib's defaults for 256 buffers: P,size,256,192,128.
+  CreditParameters credits{.buffers = 256, .low_watermark = 192, .window = 128, .reserve = 4, .eager_rdma_window = 4};
   MailboxParameters mailbox;
 
   /// What an endpoint is to keep to; none with grants.
   [[nodiscard]] CreditParameters receive_buffers() const {
     if (kind == "mailbox") {
-      return {mailbox.slots, 0, mailbox.returned_at_once, 0, true, 0, 0};
+      return {.buffers = mailbox.slots, .window = mailbox.returned_at_once, .written = true};
     }
     return kind == "credits" ? credits : CreditParameters{};
   }

@@ -140,8 +140,9 @@ struct LockUseParameters {
   /// apart: each thread begins as soon as it runs. released: a main thread creates them, one each `create`; they sleep at a
   /// barrier, and `rest` after the last has been created the main thread comes there as well. From then on time counts.
   std::string begin = "apart";
-  Duration create; ///< begin "released": what it takes the main thread to create another
-  Duration rest;   ///< begin "released": how long it sleeps before it comes to the barrier
+  Duration
+      create;    ///< begin "released": what it takes the main thread to create another; with 0 all exist from the start
+  Duration rest; ///< begin "released": how long it sleeps before it comes to the barrier
   /// each: every thread makes as many, and the run lasts until the last one is done; together: until the sum is reached,
   /// whoever contributes to it; trial: every thread makes so many again and again, until `trial` is over at the end of one
   /// such batch. The time of each thread counts from its own start, and a run takes their mean.

@@ -339,3 +339,33 @@ TEST_CASE("clusters are nearer than the rest of the socket", "[cache line][clust
   CHECK(host.invalidation(0, CoreSet().set(1).set(15)) == prices.transfer_remote);
   CHECK(host.invalidation(9, CoreSet().set(8)) == prices.transfer_cluster);
 }
+
+TEST_CASE("hardware threads of a core have a line one after the other", "[locks]") {
+  TopologyParameters topology{1, 4, 2};
+  CacheParameters prices = test::small_cache();
+  prices.home_order = true;
+  const auto order = [&](bool siblings) {
+    Engine engine(1);
+    const Host host(topology, prices, test::small_futex());
+    CacheLine line(engine, host, "line");
+    std::vector<int> cores;
+    for (int core = 0; core < 8; core += siblings ? 1 : 2) {
+      engine.spawn("t" + std::to_string(core), 0, core, [&, core](SimThread& self) {
+        for (int round = 0; round < 50; ++round) {
+          line.atomic(self, Category::line_transfer);
+          cores.push_back(core / 2);
+        }
+      });
+    }
+    engine.run();
+    int moves = 0;
+    for (std::size_t i = 1; i < cores.size(); ++i) {
+      moves += cores[i] != cores[i - 1] ? 1 : 0;
+    }
+    return std::pair{moves, static_cast<int>(cores.size())};
+  };
+  const auto [moves, operations] = order(true);
+  CHECK(operations == 400);
+  CHECK(moves < operations * 6 / 10);   // by twos
+  CHECK(moves > operations * 35 / 100); // and then to another core, until some have finished
+}

@@ -170,3 +170,29 @@ TEST_CASE("who has slept long wakes up from a deeper idle state", "[futex][oracl
     engine.run();
   }
 }
+
+TEST_CASE("one call that wakes many pays for each", "[locks][futex]") {
+  FutexParameters prices = test::small_futex();
+  prices.wake_further = 500'003_ps;
+  const Host host{TopologyParameters{1, 16, 1}, cache, prices};
+  Engine engine(1);
+  Futex futex(engine, host, "futex");
+  std::vector<TimePoint> back;
+  for (int i = 0; i < 4; ++i) {
+    engine.spawn("t" + std::to_string(i), 0, i, [&](SimThread& self) {
+      CHECK(futex.wait(self, Category::blocked, [] { return true; }));
+      back.push_back(self.now());
+    });
+  }
+  engine.spawn("waker", 0, 9, [&](SimThread& self) {
+    self.spend(10_us, Category::software);
+    CHECK(futex.wake(self, 4, Category::software) == 4);
+    CHECK(test::clock(self) == 10_us + prices.wake_call + 3 * prices.wake_further);
+  });
+  engine.run();
+  REQUIRE(back.size() == 4);
+  for (int i = 0; i < 4; ++i) {
+    CHECK(back[static_cast<std::size_t>(i)] ==
+          TimePoint::at(10_us + prices.wake_call + i * prices.wake_further + prices.wake_latency));
+  }
+}

@@ -124,6 +124,23 @@ TEST_CASE("idle polls: sends delayed by flow control", "[mpi][idle poll][delayed
   }
 }
 
+TEST_CASE("idle polls: messages written into buffers for eager RDMA", "[mpi][idle poll][eager RDMA]") {
+  for (const int batch : {0, 1, 4}) {
+    for (const int buffers : {8, 16}) {
+      for (const int pairs : {1, 2, 4}) {
+        PointConfig point = test::small_point();
+        test::add_jitter(point);
+        point.library.flow_control.kind = "credits";
+        point.library.flow_control.credits.eager_rdma_buffers = buffers;
+        point.library.transport.poll_batch = batch;
+        point.workload.multirate.pairs = pairs;
+        point.workload.multirate.window = 64;
+        require_equal(point);
+      }
+    }
+  }
+}
+
 TEST_CASE("idle polls: sends delayed on several instances", "[mpi][idle poll][delayed]") {
   for (const char* const assignment : {"round-robin", "dedicated"}) {
     for (const char* const order : {"fifo", "reversing"}) {

@@ -8,15 +8,10 @@ namespace contend {
 McsLock::McsLock(Engine& engine, const Host& host, const LockParameters& parameters, std::string_view name)
     : Lock(engine, name), host_(host), parameters_(parameters), tail_line_(engine, host, name) {}
 
-McsLock::Node& McsLock::node_of(SimThread& self) {
-  const auto id = static_cast<std::size_t>(self.id());
-  if (nodes_.size() <= id) {
-    nodes_.resize(id + 1);
-  }
-  if (!nodes_[id]) {
-    nodes_[id] = std::make_unique<Node>(engine(), host_, parameters_.pause, name() + "/node/" + self.name());
-  }
-  return *nodes_[id];
+McsLock::Node& McsLock::node_of(const SimThread& self) {
+  return nodes_.of(self, [&] {
+    return std::make_unique<Node>(engine(), host_, parameters_.pause, name() + "/node/" + self.name());
+  });
 }
 
 void McsLock::do_lock(SimThread& self, Category category) {

@@ -1,11 +1,9 @@
 // MCS queue lock: every waiter spins on a line of its own (Mellor-Crummey and Scott 1991, section 2.4).
 #pragma once
 
+#include "models/locks/by_thread.hpp"
 #include "models/locks/lock.hpp"
 #include "models/locks/spinners.hpp"
-
-#include <memory>
-#include <vector>
 
 namespace contend {
 
@@ -28,13 +26,13 @@ private:
   bool do_try_lock(SimThread& self, Category category) override;
   void do_unlock(SimThread& self, Category category) override;
   void do_grant(SimThread& self) override;
-  Node& node_of(SimThread& self);
+  [[nodiscard]] Node& node_of(const SimThread& self);
 
   const Host& host_;
   LockParameters parameters_;
   Node* tail_ = nullptr;
   CacheLine tail_line_;
-  std::vector<std::unique_ptr<Node>> nodes_; ///< by thread id
+  ByThread<Node> nodes_;
 };
 
 } // namespace contend

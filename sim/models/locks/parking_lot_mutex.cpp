@@ -12,14 +12,8 @@ ParkingLotMutex::ParkingLotMutex(Engine& engine, const Host& host, const LockPar
       bucket_(engine, host, std::string(name) + "/bucket"), fairness_(engine.stream(std::string(name) + "/fairness")) {}
 
 ParkingLotMutex::Sleeper& ParkingLotMutex::sleeper_of(const SimThread& self) {
-  const auto id = static_cast<std::size_t>(self.id());
-  if (sleepers_.size() <= id) {
-    sleepers_.resize(id + 1);
-  }
-  if (!sleepers_[id]) {
-    sleepers_[id] = std::make_unique<Sleeper>(engine(), host_, name() + "/parked/" + self.name());
-  }
-  return *sleepers_[id];
+  return sleepers_.of(self,
+                      [&] { return std::make_unique<Sleeper>(engine(), host_, name() + "/parked/" + self.name()); });
 }
 
 bool ParkingLotMutex::change(SimThread& self, Category category, bool held, bool parked) {

@@ -8,12 +8,11 @@
 #pragma once
 
 #include "core/futex.hpp"
+#include "models/locks/by_thread.hpp"
 #include "models/locks/futex_word.hpp"
 #include "models/locks/lock.hpp"
 
 #include <deque>
-#include <memory>
-#include <vector>
 
 namespace contend {
 
@@ -54,7 +53,7 @@ private:
   bool parked_ = false;
   FutexWord bucket_; ///< of the table: guards the queue
   std::deque<Sleeper*> queue_;
-  std::vector<std::unique_ptr<Sleeper>> sleepers_; ///< by thread
+  ByThread<Sleeper> sleepers_;
   RandomStream fairness_;
   TimePoint fair_after_;
 };

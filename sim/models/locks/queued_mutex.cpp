@@ -7,15 +7,9 @@ namespace contend {
 QueuedMutex::QueuedMutex(Engine& engine, const Host& host, const LockParameters& /*parameters*/, std::string_view name)
     : Lock(engine, name), host_(host), mutex_(engine, host, std::string(name) + "/mutex"), line_(engine, host, name) {}
 
-QueuedMutex::Waiter& QueuedMutex::waiter_of(SimThread& self) {
-  const auto id = static_cast<std::size_t>(self.id());
-  if (waiters_.size() <= id) {
-    waiters_.resize(id + 1);
-  }
-  if (!waiters_[id]) {
-    waiters_[id] = std::make_unique<Waiter>(engine(), host_, name() + "/waiter/" + self.name());
-  }
-  return *waiters_[id];
+QueuedMutex::Waiter& QueuedMutex::waiter_of(const SimThread& self) {
+  return waiters_.of(self,
+                     [&] { return std::make_unique<Waiter>(engine(), host_, name() + "/waiter/" + self.name()); });
 }
 
 void QueuedMutex::do_lock(SimThread& self, Category category) {

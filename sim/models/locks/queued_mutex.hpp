@@ -2,12 +2,11 @@
 // hands the lock to the first.
 #pragma once
 
+#include "models/locks/by_thread.hpp"
 #include "models/locks/condition_variable.hpp"
 #include "models/locks/lock.hpp"
 
 #include <deque>
-#include <memory>
-#include <vector>
 
 namespace contend {
 
@@ -28,14 +27,14 @@ private:
   bool do_try_lock(SimThread& self, Category category) override;
   void do_unlock(SimThread& self, Category category) override;
   void do_grant(SimThread& self) override;
-  Waiter& waiter_of(SimThread& self);
+  [[nodiscard]] Waiter& waiter_of(const SimThread& self);
 
   const Host& host_;
   FutexWord mutex_;
   CacheLine line_; ///< of the queue's head and the flag
   bool held_ = false;
   std::deque<Waiter*> queue_;
-  std::vector<std::unique_ptr<Waiter>> waiters_; ///< by thread id
+  ByThread<Waiter> waiters_;
 };
 
 } // namespace contend

@@ -10,15 +10,10 @@ QueuedSpinlock::QueuedSpinlock(Engine& engine, const Host& host, const LockParam
     : Lock(engine, name), host_(host), parameters_(parameters), word_(engine, host, name),
       spinners_(word_, parameters.pause) {}
 
-QueuedSpinlock::Node& QueuedSpinlock::node_of(SimThread& self) {
-  const auto id = static_cast<std::size_t>(self.id());
-  if (nodes_.size() <= id) {
-    nodes_.resize(id + 1);
-  }
-  if (!nodes_[id]) {
-    nodes_[id] = std::make_unique<Node>(engine(), host_, parameters_.pause, name() + "/node/" + self.name());
-  }
-  return *nodes_[id];
+QueuedSpinlock::Node& QueuedSpinlock::node_of(const SimThread& self) {
+  return nodes_.of(self, [&] {
+    return std::make_unique<Node>(engine(), host_, parameters_.pause, name() + "/node/" + self.name());
+  });
 }
 
 void QueuedSpinlock::do_lock(SimThread& self, Category category) {

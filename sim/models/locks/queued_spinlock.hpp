@@ -2,11 +2,9 @@
 // and the first of the queue spins on the word (kernel/locking/qspinlock.c).
 #pragma once
 
+#include "models/locks/by_thread.hpp"
 #include "models/locks/lock.hpp"
 #include "models/locks/spinners.hpp"
-
-#include <memory>
-#include <vector>
 
 namespace contend {
 
@@ -33,7 +31,7 @@ private:
 
   [[nodiscard]] bool take_pending(SimThread& self, Category category);
   void queue_up(SimThread& self, Category category);
-  Node& node_of(SimThread& self);
+  [[nodiscard]] Node& node_of(const SimThread& self);
 
   const Host& host_;
   LockParameters parameters_;
@@ -42,7 +40,7 @@ private:
   Node* tail_ = nullptr;
   CacheLine word_; ///< of the three above
   Spinners spinners_;
-  std::vector<std::unique_ptr<Node>> nodes_; ///< by thread id
+  ByThread<Node> nodes_;
 };
 
 } // namespace contend

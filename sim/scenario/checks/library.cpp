@@ -70,6 +70,9 @@ Problem transport_cannot_order(const PointConfig& point) {
   if (library.protocol.pending_order != "fifo" && library.protocol.pending_order != "behind-others")
     return "a transport keeps messages in order only if delayed sends wait in order: "
            "library.protocol.pending_order must be \"fifo\" or \"behind-others\"";
+  if (library.flow_control.kind == "credits" && library.flow_control.credits.eager_rdma_buffers > 0)
+    return "messages that are written into buffers for eager RDMA overtake those of the receive queue: "
+           "library.flow_control.credits.eager_rdma_buffers must be 0";
   return {};
 }
 
@@ -119,6 +122,13 @@ Problem flows_without_interface(const PointConfig& point) {
     return {};
   return "only the transfers of a network interface share wires as flows; for the transport \"" +
          point.library.transport.kind + "\" they go in bursts";
+}
+
+Problem batch_without_interface(const PointConfig& point) {
+  if (point.library.transport.poll_batch == 0 || point.library.transport.kind == "interface")
+    return {};
+  return "it is a network interface's queue that a poll takes completions from; the transport \"" +
+         point.library.transport.kind + "\" has none, set it to 0";
 }
 
 /// Engines whose waiting threads sleep, or leave without reading all flags, need a counter.
@@ -173,6 +183,7 @@ std::span<const Check> library_checks() {
                                      Check{"library.flow_control.credits", tokens_never_return},
                                      Check{"library.flow_control.mailbox", slots_never_return},
                                      Check{"fabric.sharing", flows_without_interface},
+                                     Check{"library.transport.poll_batch", batch_without_interface},
                                      Check{"library.waiting.notification", flags_without_polling},
                                      Check{"library.waiting.idle", nobody_idles},
                                      Check{"library.waiting.idle", tasks_at_level_single},

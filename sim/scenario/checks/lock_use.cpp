@@ -47,24 +47,19 @@ Problem trial_without_time(const PointConfig& point) {
              : R"(only with the stop "trial" does a time end the run, not with ")" + workload.stop + "\"";
 }
 
-Problem warm_trial(const PointConfig& point) {
+Problem warm_up_of_timed_run(const PointConfig& point) {
   const LockUseParameters& workload = point.workload.lock_use;
-  if (workload.stop != "trial" || workload.warmup_acquisitions == 0)
+  const bool trial = workload.stop == "trial";
+  if (workload.warmup_acquisitions == 0 || (!trial && workload.begin != "released"))
     return {};
-  return R"(with the stop "trial" all operations are timed; set workload.warmup_acquisitions to 0)";
+  return std::string("with the ") + (trial ? R"(stop "trial")" : R"(begin "released")") +
+         " all operations are timed; set workload.warmup_acquisitions to 0";
 }
 
 Problem released_on_own_cores(const PointConfig& point) {
   if (point.workload.lock_use.begin != "released" || point.placement.shares_cores())
     return {};
   return R"("released" has a thread more, which creates the others)" + std::string(how_to_share);
-}
-
-Problem warm_release(const PointConfig& point) {
-  const LockUseParameters& workload = point.workload.lock_use;
-  if (workload.begin != "released" || workload.warmup_acquisitions == 0)
-    return {};
-  return R"(with the begin "released" all operations are timed; set workload.warmup_acquisitions to 0)";
 }
 
 Problem creation_without_release(const PointConfig& point) {
@@ -104,9 +99,8 @@ std::span<const Check> lock_use_checks() {
                                      Check{"workload.section", section_without_lock, "lock"},
                                      Check{"workload.retry", retry_without_attempts, "lock"},
                                      Check{"workload.trial", trial_without_time, "lock"},
-                                     Check{"workload.warmup_acquisitions", warm_trial, "lock"},
+                                     Check{"workload.warmup_acquisitions", warm_up_of_timed_run, "lock"},
                                      Check{"workload.begin", released_on_own_cores, "lock"},
-                                     Check{"workload.warmup_acquisitions", warm_release, "lock"},
                                      Check{"workload.begin", creation_without_release, "lock"},
                                      Check{"workload.locks", too_many_lines, "lock"},
                                      Check{"workload.acquisitions", contention_longer_than_time, "lock"}};

@@ -51,6 +51,15 @@ inline Host small_host() { return {small_topology, small_cache(), small_futex()}
 /// A host on which every access to memory and every system call is free: what is left is the order of things.
 inline Host free_host() { return {small_topology, CacheParameters{}, FutexParameters{}}; }
 
+/// One socket of 16 cores: every transfer takes as long.
+inline Host flat_host(bool home_order = false) {
+  CacheParameters prices = cache;
+  prices.home_order = home_order;
+  FutexParameters futex = small_futex();
+  futex.yield_call = 403'001_ps;
+  return {TopologyParameters{1, 16, 1}, prices, futex};
+}
+
 /// Time that a thread has spent in a category so far.
 inline Duration spent(const SimThread& thread, Category category) {
   return thread.times()[static_cast<std::size_t>(category)];

@@ -1,0 +1,283 @@
+// What those do that wait for a lock: they look, give up their time slice, nap, sleep, and are passed by others.
+#include "models/locks/lock.hpp"
+#include "support/machine.hpp"
+
+#include <catch2/catch.hpp>
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+using namespace contend;
+using test::cache;
+using test::flat_host;
+
+TEST_CASE("an adaptive mutex does not sleep for a short section", "[locks]") {
+  LockParameters parameters = test::small_locks();
+  const auto wait_of_one = [&](Duration section) {
+    Engine engine(1);
+    const Host host = flat_host();
+    const auto lock = lock_registry().at("adaptive")(engine, host, parameters, "lock");
+    Duration waited;
+    for (int i = 0; i < 2; ++i) {
+      engine.spawn("t" + std::to_string(i), 0, i, [&, i](SimThread& self) {
+        self.spend(i * 20_ns, Category::software);
+        lock->lock(self);
+        waited = std::max(waited, test::spent(self, Category::lock_wait));
+        self.spend(section, Category::software);
+        lock->unlock(self);
+      });
+    }
+    engine.run();
+    return waited;
+  };
+  const Duration round_trip = test::small_futex().wait_call + test::small_futex().wake_call;
+  CHECK(wait_of_one(200_ns) < round_trip);
+  CHECK(wait_of_one(20_us) > 20_us + test::small_futex().wake_latency); // ten attempts, then sleep
+  parameters.adaptive_spins = 0;
+  CHECK(wait_of_one(200_ns) > test::small_futex().wait_call); // it enters the kernel at once
+}
+
+TEST_CASE("a thread that yields looks once per call of sched_yield", "[locks][oracle]") {
+  const Duration yield = flat_host().futex().yield_call;
+  for (const char* kind : {"ttas-yield", "ticket-yield"}) {
+    for (const Duration release : {1_us, 1'300'017_ps, 2_us}) {
+      CAPTURE(kind, release);
+      Engine engine(1);
+      const Host host = flat_host();
+      const auto lock = lock_registry().at(kind)(engine, host, test::small_locks(), "lock");
+      engine.spawn("holder", 0, 0, [&](SimThread& self) {
+        lock->lock(self);
+        self.spend(TimePoint::at(release) - self.now(), Category::software);
+        lock->unlock(self);
+      });
+      engine.spawn("waiter", 0, 1, [&](SimThread& self) {
+        self.spend(200_ns, Category::software);
+        lock->lock(self);
+        const Duration transfers = 3 * (cache.transfer_socket + cache.atomic_hit);
+        CHECK(test::clock(self) > release);
+        CHECK(test::clock(self) < release + yield + transfers);
+        lock->unlock(self);
+      });
+      engine.run();
+    }
+  }
+}
+
+TEST_CASE("a lock that sets before it tests saves the look where it is free", "[locks][oracle]") {
+  const auto price_of = [](const char* kind) {
+    Engine engine(1);
+    const Host host = flat_host();
+    const auto lock = lock_registry().at(kind)(engine, host, test::small_locks(), "lock");
+    Duration price;
+    engine.spawn("t", 0, 0, [&](SimThread& self) {
+      for (int round = 0; round < 2; ++round) {
+        const TimePoint start = self.now();
+        lock->lock(self);
+        price = self.now() - start;
+        lock->unlock(self);
+      }
+    });
+    engine.run();
+    return price;
+  };
+  CHECK(price_of("ttas") == cache.hit + cache.atomic_hit);
+  CHECK(price_of("ttas-eager") == cache.atomic_hit);
+}
+
+TEST_CASE("a spin lock with a futex sleeps after so many looks, and its release wakes one after the other", "[locks]") {
+  const auto after_release = [](int looks) {
+    Engine engine(3);
+    const Host host = flat_host();
+    LockParameters parameters = test::small_locks();
+    parameters.adaptive_spins = looks;
+    const auto lock = lock_registry().at("ttas-futex")(engine, host, parameters, "lock");
+    TimePoint released;
+    std::vector<TimePoint> taken;
+    engine.spawn("holder", 0, 0, [&](SimThread& self) {
+      lock->lock(self);
+      self.spend(1_ms, Category::software);
+      released = self.now();
+      lock->unlock(self);
+    });
+    for (int core = 1; core < 4; ++core) {
+      engine.spawn("waiter", 0, core, [&](SimThread& self) {
+        self.spend(1_us, Category::software);
+        lock->lock(self);
+        taken.push_back(self.now());
+        lock->unlock(self);
+      });
+    }
+    engine.run();
+    REQUIRE(taken.size() == 3);
+    return std::vector<Duration>{taken.front() - released, taken.back() - released};
+  };
+  const Duration waking = test::small_futex().wake_latency;
+  CHECK(after_release(1'000'000).back() < waking); // still looking
+  CHECK(after_release(10).front() >= waking);
+  CHECK(after_release(10).back() >=
+        3 * waking); // each takes the lock as one for which others sleep, and wakes the next
+}
+
+TEST_CASE("a parking-lot mutex is taken by who comes along, and now and then handed to who sleeps", "[locks]") {
+  // A holder that is back at once after each release: whoever sleeps has the lock only if it is handed over.
+  constexpr int rounds = 2000;
+  Engine engine(5);
+  const Host host = flat_host();
+  const auto lock = lock_registry().at("parking-lot")(engine, host, test::small_locks(), "lock");
+  std::vector<int> taken(3);
+  TimePoint end;
+  for (int number = 0; number < 3; ++number) {
+    engine.spawn("t" + std::to_string(number), 0, number, [&, number](SimThread& self) {
+      for (int round = 0; round < rounds; ++round) {
+        lock->lock(self);
+        self.spend(10_us, Category::software);
+        lock->unlock(self);
+        ++taken[static_cast<std::size_t>(number)];
+        if (engine.now() - TimePoint{} > 10_ms) {
+          break;
+        }
+      }
+      end = self.now();
+    });
+  }
+  engine.run();
+  const auto [least, most] = std::minmax_element(taken.begin(), taken.end());
+  // On average a hand-over in each half of a millisecond, within 10 ms: each sleeper has several, and nobody all.
+  CHECK(*least >= 3);
+  CHECK(lock->acquisitions() == static_cast<std::uint64_t>(taken[0] + taken[1] + taken[2]));
+  CHECK(*most < rounds);
+}
+
+TEST_CASE("a parking-lot mutex spins for ten turns before it sleeps", "[locks]") {
+  const LockParameters parameters = test::small_locks();
+  const auto waited = [&](Duration held) {
+    Engine engine(3);
+    const Host host = flat_host();
+    const auto lock = lock_registry().at("parking-lot")(engine, host, parameters, "lock");
+    TimePoint released;
+    TimePoint taken;
+    engine.spawn("holder", 0, 0, [&](SimThread& self) {
+      lock->lock(self);
+      self.spend(held, Category::software);
+      released = self.now();
+      lock->unlock(self);
+    });
+    engine.spawn("waiter", 0, 1, [&](SimThread& self) {
+      self.spend(1_ns, Category::software);
+      lock->lock(self);
+      taken = self.now();
+    });
+    engine.run();
+    return taken - released;
+  };
+  const Duration waking = test::small_futex().wake_latency;
+  CHECK(waited(parameters.pause * 10) < waking); // within 2 + 4 + 8 pauses
+  CHECK(waited(parameters.pause * 1000) >= waking);
+}
+
+TEST_CASE("a ticket lock whose counters share a line is dearer when others come", "[locks]") {
+  const auto elapsed = [](int lines) {
+    LockParameters parameters = test::small_locks();
+    parameters.ticket_lines = lines;
+    Engine engine(1);
+    const Host host = flat_host();
+    const auto lock = lock_registry().at("ticket")(engine, host, parameters, "lock");
+    for (int i = 0; i < 6; ++i) {
+      engine.spawn("t" + std::to_string(i), 0, i, [&](SimThread& self) {
+        for (int round = 0; round < 50; ++round) {
+          lock->lock(self);
+          self.spend(20_ns, Category::software);
+          lock->unlock(self);
+        }
+      });
+    }
+    engine.run();
+    CHECK(lock->acquisitions() == 300);
+    return engine.now();
+  };
+  CHECK(elapsed(1) > elapsed(2));
+}
+
+TEST_CASE("a nap comes after so many looks, however long each waits for the line", "[locks][oracle]") {
+  LockParameters parameters = test::small_locks();
+  parameters.nap_after = 50;
+  parameters.nap = 100_us;
+  Engine engine(1);
+  const Host host = flat_host();
+  const auto lock = lock_registry().at("ttas")(engine, host, parameters, "lock");
+  engine.spawn("holder", 0, 0, [&](SimThread& self) {
+    lock->lock(self);
+    self.spend(parameters.pause * 200, Category::software);
+    lock->unlock(self);
+  });
+  engine.spawn("waiter", 0, 1, [&](SimThread& self) {
+    self.spend(100_ns, Category::software);
+    lock->lock(self);
+    // It looks at once, spins on its copy until that is taken, naps, and looks again.
+    CHECK(test::clock(self) >= parameters.pause * 200 + parameters.nap);
+    lock->unlock(self);
+  });
+  engine.run();
+}
+
+TEST_CASE("a thread that has spun for long naps between its looks", "[locks]") {
+  LockParameters parameters = test::small_locks();
+  parameters.nap_after = 100;
+  parameters.nap = 50_us;
+  for (const char* kind : {"tas", "ttas"}) {
+    CAPTURE(kind);
+    Engine engine(1);
+    const Host host = flat_host();
+    const auto lock = lock_registry().at(kind)(engine, host, parameters, "lock");
+    engine.spawn("holder", 0, 0, [&](SimThread& self) {
+      for (int i = 0; i < 20; ++i) {
+        lock->lock(self);
+        self.spend(1_us, Category::software);
+        lock->unlock(self);
+      }
+    });
+    bool long_wait = false;
+    for (int i = 1; i < 6; ++i) {
+      engine.spawn("t" + std::to_string(i), 0, i, [&](SimThread& self) {
+        for (int round = 0; round < 20; ++round) {
+          const TimePoint start = self.now();
+          lock->lock(self);
+          long_wait = long_wait || self.now() - start >= parameters.nap;
+          self.spend(1_us, Category::software);
+          lock->unlock(self);
+        }
+      });
+    }
+    engine.run();
+    CHECK(long_wait);
+    CHECK(lock->acquisitions() == 120);
+  }
+}
+
+TEST_CASE("a poller gets a priority lock when nobody who works wants it", "[locks]") {
+  Engine engine(1);
+  const Host host = flat_host();
+  const auto lock = lock_registry().at("priority")(engine, host, test::small_locks(), "lock");
+  std::vector<std::string> order;
+  const auto section = [&](SimThread& self, Category category) {
+    lock->lock(self, category);
+    order.push_back(self.name());
+    self.spend(10_us, Category::software);
+    lock->unlock(self, category);
+  };
+  engine.spawn("worker 0", 0, 0, [&](SimThread& self) { section(self, Category::lock_wait); });
+  engine.spawn("poller", 0, 1, [&](SimThread& self) {
+    self.spend(1_us, Category::software);
+    section(self, Category::poll_idle);
+  });
+  for (int i = 1; i < 4; ++i) { // they come later, each while the one before is at work
+    engine.spawn("worker " + std::to_string(i), 0, i + 1, [&, i](SimThread& self) {
+      self.spend((10 * i - 5) * 1_us, Category::software);
+      section(self, Category::lock_wait);
+    });
+  }
+  engine.run();
+  CHECK(order == std::vector<std::string>{"worker 0", "worker 1", "worker 2", "worker 3", "poller"});
+  CHECK(lock->quiet());
+}
