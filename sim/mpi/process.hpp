@@ -249,8 +249,9 @@ private:
   void receive(SimThread& self, const Envelope& envelope) override;
   void receive_now(SimThread& self, const Envelope& envelope);
   void receive_later(SimThread& self, const Envelope& envelope);
-  void match(SimThread& self, Communicator& communicator, const Envelope& envelope);
+  void match(SimThread& self, Communicator& communicator, const Envelope& envelope, bool kept);
   void take_message(SimThread& self, Request& request, const Envelope& envelope);
+  void keep_payload(SimThread& self, const Envelope& envelope);
   void keep_for_later(SimThread& self, PeerState& peer, const Envelope& envelope);
   void complete(SimThread& self, Request& request);
 
@@ -347,7 +348,8 @@ private:
   bool mapped_by_peer_;      ///< the two ranks
   bool guarded_by_instance_; ///< queues have no lock of their own
   DomainKind domain_kind_;
-  bool wait_at_connection_; ///< delayed sends
+  bool wait_at_connection_;  ///< delayed sends
+  bool copied_by_transport_; ///< payload, out of the user's memory
   SpcCounters counters_;
 
   std::unique_ptr<Lock> global_lock_; ///< around every call, if the design has it

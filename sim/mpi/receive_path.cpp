@@ -110,7 +110,7 @@ void Process::receive_now(SimThread& self, const Envelope& envelope) {
     }
     ++peer.expected;
   }
-  match(self, communicator, envelope); // unlocks
+  match(self, communicator, envelope, false); // unlocks
 
   // The message may have been what others were waiting for.
   while (!peer.out_of_sequence.empty()) {
@@ -124,22 +124,28 @@ void Process::receive_now(SimThread& self, const Envelope& envelope) {
     counters_.oos_in_queue -= next->tag >= 0 ? 1 : 0;
     show_length(out_of_sequence_label_, counters_.oos_in_queue);
     self.owe(settings_.matching.fragment_release, Category::out_of_sequence);
-    match(self, communicator, *next);
+    match(self, communicator, *next, true);
   }
 }
 
-/// Matches a message in sequence. Called with the matching lock held; releases it.
-void Process::match(SimThread& self, Communicator& communicator, const Envelope& envelope) {
+/// Matches a message in sequence; `kept` says that its payload has left the transport's buffer. Called with the matching
+/// lock held; releases it.
+void Process::match(SimThread& self, Communicator& communicator, const Envelope& envelope, bool kept) {
   MatchingDomain& domain = domain_of(communicator, envelope.tag);
+  constexpr auto lock_wait = static_cast<std::size_t>(Category::lock_wait);
+  const Duration waited = self.times()[lock_wait];
   const TimePoint start = self.now();
   PostedReceive* const receive = domain.matcher->arrive(self, envelope);
   show_matching(domain);
   if (envelope.tag >= 0) {
-    counters_.match_time += self.now() - start;
+    counters_.match_time += self.now() - start - (self.times()[lock_wait] - waited);
     if (receive == nullptr) {
       ++counters_.unexpected;
       counters_.unexpected_in_queue_max = std::max(counters_.unexpected_in_queue_max, ++counters_.unexpected_in_queue);
     }
+  }
+  if (receive == nullptr && !kept) {
+    keep_payload(self, envelope);
   }
   unlock_queues(self, domain);
   if (receive != nullptr) {
@@ -163,7 +169,16 @@ void Process::take_message(SimThread& self, Request& request, const Envelope& en
   complete(self, request);
 }
 
+/// The transport wants its buffer back before a receive is known: the payload waits in memory of the library
+/// (MCA_PML_OB1_RECV_FRAG_INIT copies it under the matching lock).
+void Process::keep_payload(SimThread& self, const Envelope& envelope) {
+  if (envelope.header == Header::eager) {
+    self.owe(copy_time(envelope.bytes), Category::copy);
+  }
+}
+
 void Process::keep_for_later(SimThread& self, PeerState& peer, const Envelope& envelope) {
+  keep_payload(self, envelope);
   self.owe(settings_.matching.fragment_allocate, Category::out_of_sequence);
   const std::int64_t visited = peer.out_of_sequence.insert(envelope, peer.expected);
   QueueWalk walk(host_, settings_.matching.range, self.core());

@@ -104,7 +104,9 @@ void Process::send_pieces(SimThread& self, Rendezvous& rendezvous) {
     const std::int64_t piece = std::min(protocol.piece_bytes, rendezvous.bytes - rendezvous.handed_over);
     rendezvous.handed_over += piece;
     ++rendezvous.pieces_under_way;
-    self.owe(copy_time(piece), Category::copy); // into a buffer that the interface knows
+    if (!copied_by_transport_) {
+      self.owe(copy_time(piece), Category::copy); // into a buffer that the interface knows
+    }
     take_step(self, {RendezvousStep::Kind::piece, Header::fragment, &rendezvous, piece});
   }
 }
@@ -182,13 +184,13 @@ bool Process::has_room_for(Instance& instance, const RendezvousStep& step) const
   const Connection& connection = connection_to(instance, sends ? rendezvous.receiver : rendezvous.sender);
   switch (step.kind) {
   case RendezvousStep::Kind::transfer:
-    return connection.has_room_for(sends ? Bulk::write : Bulk::read);
+    return connection.has_room_for(sends ? Bulk::write : Bulk::read, step.bytes);
   case RendezvousStep::Kind::piece:
-    return connection.has_room_for(Bulk::send);
+    return connection.has_room_for(Bulk::send, step.bytes);
   case RendezvousStep::Kind::message:
     break;
   }
-  return connection.has_room();
+  return connection.has_room(settings_.library.protocol.header_bytes);
 }
 
 /// Tries again what has room now. The rest waits without a try: ob1 tries its pending list when completions come

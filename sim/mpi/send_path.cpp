@@ -39,7 +39,7 @@ Request* Process::start_send(SimThread& self, int communicator, int destination,
     envelope.sequence = peer.next_to_send++;
   }
   const bool eager = bytes <= settings_.library.protocol.eager_limit_bytes || destination == rank_;
-  if (eager && bytes > 0) {
+  if (eager && (destination == rank_ || !copied_by_transport_)) {
     self.owe(copy_time(bytes), Category::copy);
   }
   if (destination == rank_) {
@@ -199,9 +199,8 @@ void Process::show_delayed_sends() const {
 bool Process::delayed_sends_may_go() const {
   return !delayed_.empty() || std::any_of(at_connection_.begin(), at_connection_.end(), [&](const auto& waiting) {
     const auto [instance, destination] = waiting.first;
-    return instances_[static_cast<std::size_t>(instance)]
-        .connections[static_cast<std::size_t>(destination)]
-        ->has_room();
+    return instances_[static_cast<std::size_t>(instance)].connections[static_cast<std::size_t>(destination)]->has_room(
+        wire_bytes(waiting.second.front().envelope));
   });
 }
 
@@ -214,7 +213,7 @@ int Process::send_where_there_is_room(SimThread& self) {
     std::deque<DelayedSend>& sends = waiting->second;
     Instance& instance = instances_[static_cast<std::size_t>(number)];
     Connection& connection = connection_to(instance, destination);
-    if (connection.has_room()) {
+    if (connection.has_room(wire_bytes(sends.front().envelope))) {
       Lock& lock = send_lock_of(instance, destination);
       lock.lock(self);
       while (!sends.empty() && connection.post(self, sends.front().envelope, wire_bytes(sends.front().envelope))) {

@@ -191,7 +191,7 @@ TEST_CASE("transfers fill the send queue, and their end empties it", "[nic][bulk
     self.spend(100_us, Category::software);
     CHECK(wire.locals[0]->poll(self, ends) == 2);
     CHECK(endpoint.outstanding() == 0); // the end of a transfer vouches for the message before it
-    CHECK(endpoint.has_room());
+    CHECK(endpoint.has_room(40));
   });
   wire.engine.run();
   CHECK(ends.over == std::vector<int>{1, 2});

@@ -72,7 +72,7 @@ TEST_CASE("a sender stops when the peer's buffers are used up", "[nic][credits]"
       for (int k = 0; k < credits.buffers; ++k) {
         REQUIRE(connection.left.post(self, test::message(k), 40));
       }
-      REQUIRE_FALSE(connection.left.has_room());
+      REQUIRE_FALSE(connection.left.has_room(40));
       REQUIRE_FALSE(connection.left.post(self, test::message(0), 40));
       self.spend(50_us, Category::software);
       connection.left_context.poll(self, left_box); // completions of sends are no credits
@@ -132,7 +132,7 @@ TEST_CASE("messages go into buffers that are looked at while there are some, and
       CHECK(connection.left.tokens() == std::max(0, 2 - k));
       CHECK(connection.left.credits() == (k < 3 ? 8 : 10 - k));
     }
-    REQUIRE_FALSE(connection.left.has_room()); // the send queue is as long as the receive queue
+    REQUIRE_FALSE(connection.left.has_room(40)); // the send queue is as long as the receive queue
     self.spend(200_us, Category::software);
     while (left_box.messages.empty() && connection.left.tokens() == 0) {
       connection.left_context.poll(self, left_box);
@@ -206,7 +206,7 @@ TEST_CASE("a mailbox takes as many messages as it has slots, and tells of free o
     for (int k = 0; k < 4; ++k) {
       REQUIRE(connection.left.post(self, test::message(k), 40));
     }
-    REQUIRE_FALSE(connection.left.has_room());
+    REQUIRE_FALSE(connection.left.has_room(40));
     REQUIRE_FALSE(connection.left.post(self, test::message(4), 40));
     self.spend(100_us, Category::software); // the receiver has read one: that is not told yet
     REQUIRE(box.messages.size() == 1);

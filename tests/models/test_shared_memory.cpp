@@ -117,12 +117,36 @@ TEST_CASE("fragments run out and come back", "[shared memory]") {
       ++sent;
     }
     CHECK(sent == memory.fragments);
-    CHECK_FALSE(pair.connection->has_room());
+    CHECK_FALSE(pair.connection->has_room(40));
     const std::size_t told = pair.outbound.times.size();
     CHECK(pair.poll(self) == memory.poll_batch);
     CHECK(pair.outbound.times.size() == told + 2);
-    CHECK(pair.connection->has_room());
+    CHECK(pair.connection->has_room(40));
     CHECK(pair.send(self));
+  });
+  pair.engine.run();
+}
+
+TEST_CASE("a box has room for messages that fit it, without fragments too", "[shared memory]") {
+  const SharedMemoryParameters memory = small_memory();
+  Pair pair;
+  pair.engine.spawn("both", 0, 0, [&](SimThread& self) {
+    for (int i = 0; i < memory.box_threshold; ++i) {
+      CHECK(pair.send(self));
+      CHECK(pair.poll(self) == 1);
+    }
+    while (pair.connection->post_bulk(self, Bulk::send, test::message(99), 10)) {
+    }
+    CHECK_FALSE(pair.connection->has_room_for(Bulk::send, 10));
+    CHECK(pair.connection->has_room_for(Bulk::read, 10));
+    CHECK_FALSE(pair.connection->has_room(40)); // it would pass those that are queued
+    while (pair.poll(self) > 0) {
+    }
+    CHECK(pair.connection->has_room_for(Bulk::send, 10));
+    for (int i = 0; i < memory.fragments; ++i) {
+      CHECK(pair.send(self, memory.box_bytes + 1));
+    }
+    CHECK_FALSE(pair.connection->has_room(memory.box_bytes + 1));
   });
   pair.engine.run();
 }

@@ -146,6 +146,39 @@ TEST_CASE("between hosts a message takes the wire", "[tcp]") {
   CHECK(sockets.inbound.times[1].time.since_start() == 2 * call + test::plain_route().latency + on_wire);
 }
 
+TEST_CASE("connections of a host share its link, and the receiver's", "[tcp]") {
+  Sockets sockets(false);
+  Host third_host = test::free_host();
+  TcpTransport third(sockets.engine, third_host, small_tcp(), test::plain_route());
+  const Duration on_wire = 900 * 100_ps; // one at a time
+  const Duration call = small_tcp().send_call + 900 * 100_ps;
+  const Duration latency = test::plain_route().latency;
+  SECTION("of the sender") {
+    test::Activity inbound{sockets.engine};
+    TcpContext& elsewhere = third.create_context(inbound, "elsewhere", 2);
+    const auto other = sockets.here.connect(sockets.sender, elsewhere);
+    for (Connection* const stream : {sockets.stream.get(), other.get()}) {
+      sockets.engine.spawn("sender", 0, stream == other.get() ? 1 : 0,
+                           [stream](SimThread& self) { CHECK(stream->post(self, test::message(1), 900)); });
+    }
+    sockets.engine.run();
+    REQUIRE(inbound.times.size() == 1);
+    CHECK(inbound.times[0].time.since_start() == call + latency + 2 * on_wire);
+  }
+  SECTION("of the receiver") {
+    test::Activity outbound{sockets.engine};
+    TcpContext& elsewhere = third.create_context(outbound, "elsewhere", 2);
+    const auto other = third.connect(elsewhere, sockets.receiver);
+    for (Connection* const stream : {sockets.stream.get(), other.get()}) {
+      sockets.engine.spawn("sender", 0, stream == other.get() ? 1 : 0,
+                           [stream](SimThread& self) { CHECK(stream->post(self, test::message(1), 900)); });
+    }
+    sockets.engine.run();
+    REQUIRE(sockets.inbound.times.size() == 2);
+    CHECK(sockets.inbound.times[1].time.since_start() == call + latency + 2 * on_wire);
+  }
+}
+
 TEST_CASE("one receive call takes what fits, in order, and the rest is reported again", "[tcp]") {
   Sockets sockets;
   const TcpParameters tcp = small_tcp();
@@ -197,7 +230,9 @@ TEST_CASE("buffers fill, and reading makes room", "[tcp]") {
     const std::size_t told = sockets.outbound.times.size();
     CHECK(sockets.poll(self) == 6);
     CHECK(sockets.outbound.times.size() == told + 1); // who waits for room may look
-    CHECK(sockets.stream->has_room());
+    CHECK(sockets.stream->has_room(40));
+    CHECK(sockets.stream->has_room(540)); // six of 100 bytes are free
+    CHECK_FALSE(sockets.stream->has_room(541));
     CHECK(sockets.stream->post(self, test::message(sent), 40));
   });
   sockets.engine.run();

@@ -211,3 +211,39 @@ TEST_CASE("active messages are counted by source and need no receive", "[per-sou
     CHECK(program.counters(0).received == 0);
   }
 }
+
+TEST_CASE("the time of matching is without the wait for the lock of wildcards", "[per-source]") {
+  constexpr int sources = 4;
+  constexpr int each = 30;
+  PointConfig point = channels(sources);
+  point.library.instances.lock = point.library.matching.lock = "ticket";
+  Program program(1 + sources, point);
+  for (int source = 1; source <= sources; ++source) {
+    program.thread(source, [&](SimThread& self, Process& process) {
+      for (int i = 0; i < each; ++i) {
+        process.send(self, program.communicator, 0, 0, 0);
+      }
+    });
+  }
+  Duration waited{};
+  Duration matched{};
+  std::vector<SimThread*> receivers;
+  for (int thread = 0; thread < sources; ++thread) {
+    receivers.push_back(&program.thread(0, [&](SimThread& self, Process& process) {
+      std::vector<Request*> requests;
+      for (int i = 0; i < each; ++i) {
+        requests.push_back(process.irecv(self, program.communicator, any_source, 0, 0));
+      }
+      process.waitall(self, requests);
+    }));
+  }
+  program.run();
+  for (const SimThread* const receiver : receivers) {
+    waited += receiver->times()[static_cast<std::size_t>(Category::lock_wait)];
+    matched += receiver->times()[static_cast<std::size_t>(Category::matching)] +
+               receiver->times()[static_cast<std::size_t>(Category::line_transfer)];
+  }
+  CHECK(waited > matched); // a lock is what they wait for most
+  CHECK(program.counters(0).match_time > Duration{});
+  CHECK(program.counters(0).match_time <= matched);
+}

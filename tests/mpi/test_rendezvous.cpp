@@ -85,6 +85,27 @@ TEST_CASE("a payload in pieces is copied on both sides", "[mpi][rendezvous]") {
   CHECK(whole > 2 * one_copy);
 }
 
+TEST_CASE("a transport that takes the payload from the user's memory spares the sender a copy", "[mpi][rendezvous]") {
+  PointConfig point = with_protocol("send");
+  point.machine.tcp.send_call = 2'003'009_ps;
+  point.machine.tcp.copy_bytes_per_second = 1e9;
+  point.machine.tcp.buffer_bytes = 100'000;
+  point.machine.tcp.receive_bytes = 100'000;
+  const std::string transport = GENERATE("interface", "tcp");
+  const std::int64_t bytes = GENERATE(1'000, 1'000'000); // eager, and in pieces
+  CAPTURE(transport, bytes);
+  point.library.transport.kind = transport;
+  Program program(2, point);
+  SimThread& sender =
+      program.thread(0, [&](SimThread& self, Process& mpi) { mpi.send(self, program.communicator, 1, 0, bytes); });
+  SimThread& receiver =
+      program.thread(1, [&](SimThread& self, Process& mpi) { mpi.recv(self, program.communicator, 0, 0, bytes); });
+  program.run();
+  const auto copied = [](const SimThread& thread) { return thread.times()[static_cast<std::size_t>(Category::copy)]; };
+  CHECK(copied(sender) == (transport == "tcp" ? Duration{} : copied(receiver)));
+  CHECK(copied(receiver) > Duration{});
+}
+
 TEST_CASE("registration is paid once with a cache, and every time without", "[mpi][rendezvous]") {
   constexpr std::int64_t bytes = 1'000'000;
   PointConfig point = with_protocol("get");

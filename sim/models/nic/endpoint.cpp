@@ -28,14 +28,15 @@ int Endpoint::send_queue_depth() const {
                                                        : local_.nic_.parameters_.send_queue_depth;
 }
 
-bool Endpoint::has_room() const {
+/// Work requests and receive buffers hold a message of any size.
+bool Endpoint::has_room(std::int64_t /*wire_bytes*/) const {
   const NicParameters& parameters = local_.nic_.parameters_;
   const bool limited = uses_credits() || parameters.flow_control_window > 0;
   return outstanding_ < send_queue_depth() && (!limited || credits_ > 0 || tokens_ > 0);
 }
 
-bool Endpoint::has_room_for(Bulk kind) const {
-  return kind == Bulk::send ? has_room() : outstanding_ < send_queue_depth();
+bool Endpoint::has_room_for(Bulk kind, std::int64_t bytes) const {
+  return kind == Bulk::send ? has_room(bytes) : outstanding_ < send_queue_depth();
 }
 
 /// Takes one of the messages that may be sent. Returns whether the peer is to be asked for a grant: like UCX's hard
@@ -79,7 +80,7 @@ bool Endpoint::post(SimThread& self, const Envelope& envelope, std::int64_t wire
   Nic& nic = local_.nic_;
   const NicParameters& parameters = nic.parameters_;
   local_.send_state_.store_protected(self, Category::nic_post);
-  if (!has_room()) {
+  if (!has_room(wire_bytes)) {
     return false;
   }
   const TimePoint called = self.now();
@@ -117,7 +118,7 @@ bool Endpoint::post_bulk(SimThread& self, Bulk kind, const Envelope& envelope, s
   Nic& nic = local_.nic_;
   const NicParameters& parameters = nic.parameters_;
   local_.send_state_.store_protected(self, Category::nic_post);
-  if (!has_room_for(kind)) {
+  if (!has_room_for(kind, bytes)) {
     return false;
   }
   self.spend(parameters.post + parameters.doorbell, Category::nic_post);

@@ -28,9 +28,9 @@ public:
   /// acknowledgement is back; the peer of a Bulk::send gets receive(envelope). Returns false like post().
   bool post_bulk(SimThread& self, Bulk kind, const Envelope& envelope, std::int64_t bytes) override;
   /// Whether post() would succeed.
-  [[nodiscard]] bool has_room() const override;
+  [[nodiscard]] bool has_room(std::int64_t wire_bytes) const override;
   /// Whether post_bulk() would: only what the peer has to receive needs its permission.
-  [[nodiscard]] bool has_room_for(Bulk kind) const override;
+  [[nodiscard]] bool has_room_for(Bulk kind, std::int64_t bytes) const override;
 
   [[nodiscard]] int outstanding() const { return outstanding_; }
   /// Messages that may be sent before the peer gives something back.

@@ -37,8 +37,13 @@ bool SharedMemoryConnection::fits_box(std::int64_t bytes) const {
          in_box_.size() < static_cast<std::size_t>(parameters.box_messages);
 }
 
-bool SharedMemoryConnection::has_room() const {
-  return fits_box(0) || local_.fragments_in_use_ < local_.transport_.parameters().fragments;
+bool SharedMemoryConnection::has_room(std::int64_t wire_bytes) const {
+  return fits_box(wire_bytes) || local_.fragments_in_use_ < local_.transport_.parameters().fragments;
+}
+
+/// Pieces go through the queue; a copy by the kernel needs no room.
+bool SharedMemoryConnection::has_room_for(Bulk kind, std::int64_t /*bytes*/) const {
+  return kind != Bulk::send || local_.fragments_in_use_ < local_.transport_.parameters().fragments;
 }
 
 bool SharedMemoryConnection::post(SimThread& self, const Envelope& envelope, std::int64_t wire_bytes) {

@@ -23,7 +23,8 @@ public:
   bool post(SimThread& self, const Envelope& envelope, std::int64_t wire_bytes) override;
   /// read and write: one copy by the poster, through the kernel. send: a copy into a fragment.
   bool post_bulk(SimThread& self, Bulk kind, const Envelope& envelope, std::int64_t bytes) override;
-  [[nodiscard]] bool has_room() const override;
+  [[nodiscard]] bool has_room(std::int64_t wire_bytes) const override;
+  [[nodiscard]] bool has_room_for(Bulk kind, std::int64_t bytes) const override;
 
   [[nodiscard]] bool has_box() const { return box_; }
 
@@ -81,6 +82,7 @@ public:
   /// Throws std::invalid_argument for processes of two hosts.
   std::unique_ptr<Connection> connect(TransportContext& local, TransportContext& remote) override;
   [[nodiscard]] int max_contexts() const override { return most_contexts; }
+  [[nodiscard]] bool copies_payload() const override { return true; }
 
   [[nodiscard]] Engine& engine() const { return engine_; }
   [[nodiscard]] const Host& host() const { return host_; }

@@ -60,7 +60,7 @@ bool TcpStream::contended(const SimThread& self) {
 }
 
 bool TcpStream::send(SimThread& self, const Envelope& envelope, std::int64_t bytes) {
-  const TcpTransport& transport = local_.transport_;
+  TcpTransport& transport = local_.transport_;
   const TcpParameters& parameters = transport.parameters();
   sender_line_.store_protected(self, Category::nic_post);
   self.settle();
@@ -90,11 +90,8 @@ bool TcpStream::send(SimThread& self, const Envelope& envelope, std::int64_t byt
   free_flights_.pop_back();
   flight.envelope = envelope;
   flight.bytes = bytes;
-  const RouteParameters& route = transport.route();
-  const Duration on_wire = Duration::seconds(static_cast<double>(bytes) / route.bytes_per_second);
-  // A connection delivers in order, no faster than the wire.
-  last_arrival_ = std::max(transport.engine().now() + route.latency, last_arrival_) + on_wire;
-  transport.engine().schedule(flight, last_arrival_);
+  Engine& engine = transport.engine();
+  engine.schedule(flight, transport.wire().transmit(remote_.transport_.wire(), engine.now(), bytes));
   return true;
 }
 

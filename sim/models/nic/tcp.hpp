@@ -3,6 +3,7 @@
 
 #include "core/cache_line.hpp"
 #include "core/random.hpp"
+#include "models/nic/stream_interface.hpp"
 #include "models/nic/tcp_parameters.hpp"
 #include "models/nic/transport.hpp"
 
@@ -25,7 +26,7 @@ public:
   bool post(SimThread& self, const Envelope& envelope, std::int64_t wire_bytes) override;
   /// Bulk::send only: the piece goes through the socket like a message.
   bool post_bulk(SimThread& self, Bulk kind, const Envelope& envelope, std::int64_t bytes) override;
-  [[nodiscard]] bool has_room() const override { return fits(0); }
+  [[nodiscard]] bool has_room(std::int64_t wire_bytes) const override { return fits(wire_bytes); }
 
   /// Bytes in the buffers of the connection, with what each packet takes up.
   [[nodiscard]] std::int64_t buffered() const { return buffered_; }
@@ -62,7 +63,6 @@ private:
   CacheLine receiver_line_;      ///< and at the receiver's
   std::uint64_t seen_looks_ = 0; ///< of the peer, at the last send
   std::int64_t buffered_ = 0;
-  TimePoint last_arrival_;
   std::deque<Segment> readable_;
   std::vector<std::unique_ptr<Flight>> flights_;
   std::vector<Flight*> free_flights_;
@@ -97,16 +97,18 @@ private:
 class TcpTransport final : public Transport {
 public:
   TcpTransport(Engine& engine, const Host& host, const TcpParameters& parameters, RouteParameters route)
-      : engine_(engine), host_(host), parameters_(parameters), route_(std::move(route)) {}
+      : engine_(engine), host_(host), parameters_(parameters), wire_(std::move(route)) {}
 
   TcpContext& create_context(ActivityListener& listener, std::string_view name, int process) override;
   std::unique_ptr<Connection> connect(TransportContext& local, TransportContext& remote) override;
   [[nodiscard]] int max_contexts() const override { return most_contexts; }
+  [[nodiscard]] bool copies_payload() const override { return true; }
 
   [[nodiscard]] Engine& engine() const { return engine_; }
   [[nodiscard]] const Host& host() const { return host_; }
   [[nodiscard]] const TcpParameters& parameters() const { return parameters_; }
-  [[nodiscard]] const RouteParameters& route() const { return route_; }
+  /// The host's link, which all its connections share.
+  [[nodiscard]] StreamInterface& wire() { return wire_; }
 
 private:
   static constexpr int most_contexts = 65536; ///< sockets are bounded by ports
@@ -114,7 +116,7 @@ private:
   Engine& engine_;
   const Host& host_;
   TcpParameters parameters_;
-  RouteParameters route_;
+  StreamInterface wire_;
   std::vector<std::unique_ptr<TcpContext>> contexts_;
 };
 

@@ -62,10 +62,10 @@ public:
   /// Moves `bytes` of payload. transferred(envelope) is called at this side when that is over; the peer of a Bulk::send
   /// gets receive(envelope). Returns false like post(). Throws std::logic_error for a kind that the transport has not.
   virtual bool post_bulk(SimThread& self, Bulk kind, const Envelope& envelope, std::int64_t bytes) = 0;
-  /// Whether post() would succeed.
-  [[nodiscard]] virtual bool has_room() const = 0;
-  /// Whether it is worth trying post_bulk().
-  [[nodiscard]] virtual bool has_room_for(Bulk /*kind*/) const { return has_room(); }
+  /// Whether post() of so many bytes would succeed.
+  [[nodiscard]] virtual bool has_room(std::int64_t wire_bytes) const = 0;
+  /// Whether it is worth trying post_bulk() of `bytes`.
+  [[nodiscard]] virtual bool has_room_for(Bulk /*kind*/, std::int64_t bytes) const { return has_room(bytes); }
 };
 
 /// What one thread at a time polls.
@@ -92,6 +92,9 @@ public:
   virtual std::unique_ptr<Connection> connect(TransportContext& local, TransportContext& remote) = 0;
   /// Contexts that the processes of the host can have together.
   [[nodiscard]] virtual int max_contexts() const = 0;
+  /// Whether its connections take payload from the user's memory themselves, and charge for that. If not, the library has
+  /// copied it where the interface reads it.
+  [[nodiscard]] virtual bool copies_payload() const { return false; }
 };
 
 /// What a transport is built from. Sections of machine parameters that it does not need may be empty.

@@ -21,7 +21,7 @@ public:
     std::vector<int> hosts;
     for (int rank = 0; rank < ranks; ++rank) {
       hosts.push_back(world.add_host(point.machine.topology, point.machine.cache, point.machine.futex,
-                                     point.machine.nic, point.route));
+                                     point.machine.nic, point.route, {}, point.machine.tcp));
     }
     world.add_processes(hosts);
     communicator = world.create_communicator(point.workload.multirate.allow_overtaking);
