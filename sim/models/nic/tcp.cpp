@@ -38,14 +38,14 @@ bool TcpStream::fits(std::int64_t bytes) const {
 }
 
 bool TcpStream::post(SimThread& self, const Envelope& envelope, std::int64_t wire_bytes) {
-  return send(self, envelope, wire_bytes);
+  return send(self, {envelope, wire_bytes, true});
 }
 
 bool TcpStream::post_bulk(SimThread& self, Bulk kind, const Envelope& envelope, std::int64_t bytes) {
-  if (kind != Bulk::send) {
-    throw std::logic_error("a socket neither reads nor writes the memory of its peer");
+  if (kind == Bulk::read) {
+    throw std::logic_error("a socket does not read the memory of its peer");
   }
-  if (!send(self, envelope, bytes)) {
+  if (!send(self, {envelope, bytes, kind == Bulk::send})) {
     return false;
   }
   local_.written_.push_back(envelope);
@@ -59,7 +59,8 @@ bool TcpStream::contended(const SimThread& self) {
   return looked && remote_.looked_on_ != self.core() && &local_.transport_.host() == &remote_.transport_.host();
 }
 
-bool TcpStream::send(SimThread& self, const Envelope& envelope, std::int64_t bytes) {
+bool TcpStream::send(SimThread& self, const Segment& segment) {
+  const std::int64_t bytes = segment.bytes;
   TcpTransport& transport = local_.transport_;
   const TcpParameters& parameters = transport.parameters();
   sender_line_.store_protected(self, Category::nic_post);
@@ -79,7 +80,7 @@ bool TcpStream::send(SimThread& self, const Envelope& envelope, std::int64_t byt
     // The soft interrupt has run on this processor: the data is in the peer's socket.
     receiver_line_.store_protected(self, Category::nic_post);
     self.settle();
-    arrive(envelope, bytes);
+    arrive(segment);
     return true;
   }
   if (free_flights_.empty()) {
@@ -88,8 +89,7 @@ bool TcpStream::send(SimThread& self, const Envelope& envelope, std::int64_t byt
   }
   Flight& flight = *free_flights_.back();
   free_flights_.pop_back();
-  flight.envelope = envelope;
-  flight.bytes = bytes;
+  flight.segment = segment;
   Engine& engine = transport.engine();
   engine.schedule(flight, transport.wire().transmit(remote_.transport_.wire(), engine.now(), bytes));
   return true;
@@ -99,18 +99,19 @@ TcpStream::Flight::Flight(TcpStream& stream) : Event(stream.local_.transport_.en
 
 void TcpStream::Flight::fire() {
   stream_.free_flights_.push_back(this);
-  stream_.arrive(envelope, bytes);
+  stream_.arrive(segment);
 }
 
-void TcpStream::arrive(const Envelope& envelope, std::int64_t bytes) {
+void TcpStream::arrive(const Segment& segment) {
   if (readable_.empty()) {
     remote_.ready_.push_back(this);
   }
-  readable_.push_back({envelope, bytes});
+  readable_.push_back(segment);
   remote_.listener_.activity(remote_);
 }
 
-/// One receive call: takes what is there, up to the transport's buffer, and handles every message in it.
+/// One receive call: takes what is there, up to the transport's buffer, and handles every message in it. Returns how many
+/// messages and writes that were.
 int TcpStream::read(SimThread& self, CompletionHandler& handler) {
   const TcpParameters& parameters = remote_.transport_.parameters();
   receiver_line_.store_protected(self, Category::completion);
@@ -127,7 +128,9 @@ int TcpStream::read(SimThread& self, CompletionHandler& handler) {
   std::vector<Envelope>& taken = remote_.taken_;
   taken.clear();
   for (std::size_t i = 0; i < messages; ++i) {
-    taken.push_back(readable_.front().envelope);
+    if (readable_.front().told) {
+      taken.push_back(readable_.front().envelope);
+    }
     buffered_ -= readable_.front().bytes + parameters.packet_bytes;
     readable_.pop_front();
   }

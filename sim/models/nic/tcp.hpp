@@ -24,7 +24,8 @@ public:
   TcpStream(TcpContext& local, TcpContext& remote);
 
   bool post(SimThread& self, const Envelope& envelope, std::int64_t wire_bytes) override;
-  /// Bulk::send only: the piece goes through the socket like a message.
+  /// Bulk::send and Bulk::write: the bytes go through the socket like a message. Those of a write are read into the memory
+  /// that they are for, and nobody is told (mca_btl_tcp_put). Throws std::logic_error for a read.
   bool post_bulk(SimThread& self, Bulk kind, const Envelope& envelope, std::int64_t bytes) override;
   [[nodiscard]] bool has_room(std::int64_t wire_bytes) const override { return fits(wire_bytes); }
 
@@ -34,27 +35,28 @@ public:
 private:
   friend class TcpContext;
 
+  struct Segment {
+    Envelope envelope;
+    std::int64_t bytes = 0;
+    bool told = true; ///< the peer's library gets the envelope
+  };
+
   /// Bytes that reach the peer's socket later: on the wire between hosts.
   class Flight final : public Event {
   public:
     explicit Flight(TcpStream& stream);
     void fire() override;
 
-    Envelope envelope;
-    std::int64_t bytes = 0;
+    Segment segment;
 
   private:
     TcpStream& stream_;
   };
-  struct Segment {
-    Envelope envelope;
-    std::int64_t bytes = 0;
-  };
 
   [[nodiscard]] bool fits(std::int64_t bytes) const;
-  bool send(SimThread& self, const Envelope& envelope, std::int64_t bytes);
+  bool send(SimThread& self, const Segment& segment);
   [[nodiscard]] bool contended(const SimThread& self);
-  void arrive(const Envelope& envelope, std::int64_t bytes);
+  void arrive(const Segment& segment);
   int read(SimThread& self, CompletionHandler& handler);
 
   TcpContext& local_;

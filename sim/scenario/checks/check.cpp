@@ -29,9 +29,9 @@ Problem one_sided_without_interface(const PointConfig& point) {
 }
 
 Problem rendezvous_through_sockets(const PointConfig& point) {
-  if (point.library.transport.kind != "tcp" || point.library.protocol.rendezvous == "send")
+  if (point.library.transport.kind != "tcp" || point.library.protocol.rendezvous != "get")
     return {};
-  return "payload cannot be read or written at the other side of a socket: library.protocol.rendezvous must be "
+  return "payload cannot be read at the other side of a socket: library.protocol.rendezvous must be \"put\" or "
          "\"send\"";
 }
 
