@@ -111,6 +111,13 @@ struct TransportDesign {
   /// polling does not keep others from sending, as in btl/tcp).
   std::string send_lock = "instance";
   std::string lock = "pthread-mutex"; ///< lock kind of the connections' locks
+  /// Shared memory: where a message goes whose fast box is full. queue: into the queue of the receiver, and what comes after it
+  /// as well until that is empty (Nemesis). wait: it waits at its connection; pointers to fragments take places in the box,
+  /// so that nothing passes anything (sm_fifo_write_ep of btl/sm).
+  std::string full_box = "queue";
+  /// Shared memory: freed: receivers give fragments back where all processes take them (cells of MPICH). returned: they go
+  /// back through the queue of their owner, who finds them by polling (btl/sm).
+  std::string fragments = "freed";
   int poll_batch = 0; ///< completions that one poll of an interface handles at most; 0: the machine's nic.poll_batch
 };
 

@@ -206,7 +206,7 @@ private:
     return instance.connection_locks.empty() ? *instance.lock
                                              : *instance.connection_locks[static_cast<std::size_t>(destination)];
   }
-  [[nodiscard]] static Connection& connection_to(Instance& instance, int destination) {
+  [[nodiscard]] static Connection& connection_to(const Instance& instance, int destination) {
     return *instance.connections[static_cast<std::size_t>(destination)];
   }
   [[nodiscard]] Lock& lock_of(Instance& instance) { return global_lock_ ? *global_lock_ : *instance.lock; }
@@ -216,6 +216,7 @@ private:
   Request* announce(SimThread& self, Envelope& envelope, int destination, Request* handle);
   Request* deliver_to_self(SimThread& self, const Envelope& envelope, Request* handle);
   [[nodiscard]] bool behind_others(int instance, int destination) const;
+  [[nodiscard]] bool others_wait_at(int instance, int destination) const;
   void send_or_delay(SimThread& self, int instance, int destination, const Envelope& envelope, Request* request);
   bool try_send(SimThread& self, const DelayedSend& send, Attempt* attempt);
   int retry_delayed_sends(SimThread& self);
@@ -223,14 +224,19 @@ private:
   [[nodiscard]] Instance& instance_of(const Lock& lock);
 
   [[nodiscard]] bool delayed_sends_may_go() const;
+  [[nodiscard]] bool may_go(const Instance& instance, int destination, const WaitingAtConnection& waiting) const;
+  bool try_to_go(SimThread& self, Instance& instance, int destination, const WaitingAtConnection& waiting);
+  void gone(SimThread& self, const WaitingAtConnection& waiting);
   int send_where_there_is_room(SimThread& self);
 
   // Messages above the eager limit.
   void begin_rendezvous(SimThread& self, Request& receive, const Envelope& envelope);
   void continue_rendezvous(SimThread& self, const Envelope& envelope);
   void transferred(SimThread& self, const Envelope& envelope) override;
+  void returned(SimThread& self, void* token) override;
   void take_step(SimThread& self, const RendezvousStep& step);
-  [[nodiscard]] bool has_room_for(Instance& instance, const RendezvousStep& step) const;
+  [[nodiscard]] bool has_room_for(const Instance& instance, const RendezvousStep& step) const;
+  [[nodiscard]] bool waits_in_turn(const Instance& instance, const RendezvousStep& step) const;
   bool post_step(SimThread& self, Instance& instance, const RendezvousStep& step);
   bool try_step(SimThread& self, Instance& instance, const RendezvousStep& step);
   int retry_steps(SimThread& self);
@@ -349,6 +355,7 @@ private:
   bool guarded_by_instance_; ///< queues have no lock of their own
   DomainKind domain_kind_;
   bool wait_at_connection_;  ///< delayed sends
+  bool behind_others_;       ///< at their connection, those that come later
   bool copied_by_transport_; ///< payload, out of the user's memory
   SpcCounters counters_;
 
@@ -362,7 +369,7 @@ private:
   unsigned next_target_ = 0;
   CacheLine next_target_line_;
   DelayedSends delayed_;
-  std::map<std::pair<int, int>, std::deque<DelayedSend>> at_connection_; ///< delayed sends by (instance, destination)
+  std::map<std::pair<int, int>, std::deque<WaitingAtConnection>> at_connection_; ///< by (instance, destination)
   std::unique_ptr<Lock> delayed_lock_;
   std::deque<RendezvousStep> steps_; ///< that found the interface full; no lock, as in a lock-free queue
   CacheLine steps_line_;

@@ -114,12 +114,20 @@ void Process::send_pieces(SimThread& self, Rendezvous& rendezvous) {
 /// Takes the step at once if the interface has room, else at the end of some turn of progress.
 void Process::take_step(SimThread& self, const RendezvousStep& step) {
   self.settle();
-  if (post_step(self, instance_for_reply(self, *step.rendezvous), step)) {
+  Instance& instance = instance_for_reply(self, *step.rendezvous);
+  const auto number = static_cast<int>(&instance - instances_.data());
+  const int peer = step.rendezvous->sender == rank_ ? step.rendezvous->receiver : step.rendezvous->sender;
+  const bool in_turn = waits_in_turn(instance, step);
+  if (!(in_turn && others_wait_at(number, peer)) && post_step(self, instance, step)) {
     after_step(self, step);
     return;
   }
   update_shared(self, steps_line_, Category::line_transfer);
-  steps_.push_back(step);
+  if (in_turn) {
+    at_connection_[{number, peer}].push_back({{}, false, step});
+  } else {
+    steps_.push_back(step);
+  }
   end_rests(); // a resting thread would find it at the end of its turn
 }
 
@@ -138,6 +146,20 @@ Process::Instance& Process::instance_of(SimThread& self, const Rendezvous& rende
     return instances_[static_cast<std::size_t>(mapped_instance(0, 0, sends ? rendezvous.receiver : rendezvous.sender))];
   }
   return instances_[static_cast<std::size_t>(mapped_ ? request.instance : assignment_->pick(self))];
+}
+
+/// Whether a step that finds no room waits behind the messages of its connection, and they behind it.
+bool Process::waits_in_turn(const Instance& instance, const RendezvousStep& step) const {
+  const bool sends = step.rendezvous->sender == rank_;
+  const Connection& connection = connection_to(instance, sends ? step.rendezvous->receiver : step.rendezvous->sender);
+  switch (step.kind) {
+  case RendezvousStep::Kind::transfer:
+    return behind_others_ && connection.takes_turn(sends ? Bulk::write : Bulk::read);
+  case RendezvousStep::Kind::piece:
+  case RendezvousStep::Kind::message:
+    break;
+  }
+  return behind_others_;
 }
 
 /// Tries a step under the lock that it takes. Returns whether there was room.
@@ -178,7 +200,7 @@ void Process::after_step(SimThread& self, const RendezvousStep& step) {
   }
 }
 
-bool Process::has_room_for(Instance& instance, const RendezvousStep& step) const {
+bool Process::has_room_for(const Instance& instance, const RendezvousStep& step) const {
   const Rendezvous& rendezvous = *step.rendezvous;
   const bool sends = rendezvous.sender == rank_;
   const Connection& connection = connection_to(instance, sends ? rendezvous.receiver : rendezvous.sender);

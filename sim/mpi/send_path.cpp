@@ -129,10 +129,14 @@ std::int64_t Process::wire_bytes(const Envelope& envelope) const {
 
 /// Whether a message must not pass those that have no room.
 bool Process::behind_others(int instance, int destination) const {
-  if (!at_connection_.empty() && settings_.library.protocol.pending_order == "behind-others") {
-    return at_connection_.contains({instance, destination});
+  if (behind_others_) {
+    return others_wait_at(instance, destination);
   }
   return !delayed_.empty() && settings_.library.matching.ordered_by_transport();
+}
+
+bool Process::others_wait_at(int instance, int destination) const {
+  return behind_others_ && !at_connection_.empty() && at_connection_.contains({instance, destination});
 }
 
 /// The slow path, with a request: one more attempt, then the list of delayed sends.
@@ -146,7 +150,9 @@ void Process::send_or_delay(SimThread& self, int instance, int destination, cons
   ++counters_.delayed_sends;
   delayed_lock_->lock(self);
   if (wait_at_connection_) {
-    at_connection_[{instance, destination}].push_back(send);
+    Connection& connection = connection_to(instances_[static_cast<std::size_t>(instance)], destination);
+    const bool kept = connection.keep(self, wire_bytes(envelope));
+    at_connection_[{instance, destination}].push_back({send, kept, {}});
   } else {
     delayed_.push_back(send);
   }
@@ -199,10 +205,41 @@ void Process::show_delayed_sends() const {
 bool Process::delayed_sends_may_go() const {
   return !delayed_.empty() || std::any_of(at_connection_.begin(), at_connection_.end(), [&](const auto& waiting) {
     const auto [instance, destination] = waiting.first;
-    return instances_[static_cast<std::size_t>(instance)].connections[static_cast<std::size_t>(destination)]->has_room(
-        wire_bytes(waiting.second.front().envelope));
+    return !waiting.second.empty() &&
+           may_go(instances_[static_cast<std::size_t>(instance)], destination, waiting.second.front());
   });
 }
+
+bool Process::may_go(const Instance& instance, int destination, const WaitingAtConnection& waiting) const {
+  if (waiting.step) {
+    return has_room_for(instance, *waiting.step);
+  }
+  const Connection& connection = connection_to(instance, destination);
+  return waiting.kept ? connection.has_room_for_kept() : connection.has_room(wire_bytes(waiting.send.envelope));
+}
+
+bool Process::try_to_go(SimThread& self, Instance& instance, int destination, const WaitingAtConnection& waiting) {
+  if (waiting.step) {
+    return try_step(self, instance, *waiting.step);
+  }
+  Connection& connection = connection_to(instance, destination);
+  const Envelope& envelope = waiting.send.envelope;
+  return waiting.kept
+             ? connection.post_kept(self, envelope, envelope.header == Header::eager ? waiting.send.request : nullptr)
+             : connection.post(self, envelope, wire_bytes(envelope));
+}
+
+/// What the transport keeps is complete when its memory comes back.
+void Process::gone(SimThread& self, const WaitingAtConnection& waiting) {
+  if (waiting.step) {
+    after_step(self, *waiting.step);
+  } else if (!waiting.kept && waiting.send.envelope.header == Header::eager) {
+    complete(self, *waiting.send.request);
+  }
+  self.settle();
+}
+
+void Process::returned(SimThread& self, void* token) { complete(self, *static_cast<Request*>(token)); }
 
 /// Sends what waits at connections that have room again, as far as the room goes (progress_no_credits_pending_frags in
 /// btl/openib).
@@ -210,24 +247,20 @@ int Process::send_where_there_is_room(SimThread& self) {
   int handled = 0;
   for (auto waiting = at_connection_.begin(); waiting != at_connection_.end();) {
     const auto [number, destination] = waiting->first;
-    std::deque<DelayedSend>& sends = waiting->second;
+    std::deque<WaitingAtConnection>& queue = waiting->second;
     Instance& instance = instances_[static_cast<std::size_t>(number)];
-    Connection& connection = connection_to(instance, destination);
-    if (connection.has_room(wire_bytes(sends.front().envelope))) {
+    if (!queue.empty() && may_go(instance, destination, queue.front())) {
       Lock& lock = send_lock_of(instance, destination);
       lock.lock(self);
-      while (!sends.empty() && connection.post(self, sends.front().envelope, wire_bytes(sends.front().envelope))) {
-        const DelayedSend sent = sends.front();
-        sends.pop_front();
+      while (!queue.empty() && try_to_go(self, instance, destination, queue.front())) {
+        const WaitingAtConnection sent = queue.front();
+        queue.pop_front();
         ++handled;
-        if (sent.envelope.header == Header::eager) {
-          complete(self, *sent.request);
-          self.settle();
-        }
+        gone(self, sent);
       }
       lock.unlock(self);
     }
-    waiting = sends.empty() ? at_connection_.erase(waiting) : std::next(waiting);
+    waiting = queue.empty() ? at_connection_.erase(waiting) : std::next(waiting);
   }
   return handled;
 }

@@ -19,8 +19,10 @@ int World::add_host(const TopologyParameters& topology, const CacheParameters& c
   if (const int poll_batch = settings_.library.transport.poll_batch; poll_batch > 0) {
     interface.poll_batch = poll_batch;
   }
+  const SharedMemoryDesign memory{.box_only = settings_.library.transport.full_box == "wait",
+                                  .fragments_returned = settings_.library.transport.fragments == "returned"};
   transports_.push_back(transport_registry().at(settings_.library.transport.kind)(
-      {engine_, *hosts_.back(), interface, credits, tcp, shared_memory, route, number, flows_.get()}));
+      {engine_, *hosts_.back(), interface, credits, tcp, shared_memory, memory, route, number, flows_.get()}));
   schedulers_.push_back(placement_.shares_cores()
                             ? std::make_unique<Scheduler>(engine_, *hosts_.back(), number, scheduler,
                                                           usable_cores(number), placement_.shares == "processes")

@@ -163,6 +163,12 @@ Section transport_fields() {
   s.field("send_lock", &P::send_lock, ChoiceRule{{"instance", "connection"}},
           "what a sending thread locks: the instance, as pollers do, or its connection");
   s.field("lock", &P::lock, lock_kind, "lock of each connection, where connections have one");
+  s.field(
+      "full_box", &P::full_box, ChoiceRule{{"queue", "wait"}},
+      "shared memory: a message that finds its fast box full takes the receiver's queue, or waits at its connection, "
+      "where pointers to fragments then go through the box as well");
+  s.field("fragments", &P::fragments, ChoiceRule{{"freed", "returned"}},
+          "shared memory: receivers free fragments, or return them through the queue of their owner");
   s.field("poll_batch", &P::poll_batch, CountRule{0, 65536},
           "completions that one poll of a network interface handles at most; 0: as many as the machine's "
           "nic.poll_batch says");

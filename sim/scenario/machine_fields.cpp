@@ -258,7 +258,7 @@ Section shared_memory_fields() {
   s.field("poll_queue", &P::poll_queue, any_time, "CPU: look at an empty queue");
   s.field("copy_call", &P::copy_call, any_time, "CPU: have the kernel copy from or to the other process");
   s.field("copy_bandwidth", &P::copy_bytes_per_second, any_rate, "CPU: one copy of payload");
-  s.field("box_messages", &P::box_messages, count, "messages that a fast box holds; 0: no boxes");
+  s.field("box_size", &P::box_size, message_bytes, "memory of a fast box, a ring of entries; 0 B: no boxes");
   s.field("box_limit", &P::box_bytes, message_bytes, "largest message that goes into a fast box, header included");
   s.field("box_threshold", &P::box_threshold, count, "messages to a peer after which it gets a fast box");
   s.field("fragments", &P::fragments, count, "of each process, for messages that do not go through boxes");
@@ -268,6 +268,10 @@ Section shared_memory_fields() {
           "the sender does not wait for the line of a message in a fast box, and messages that lie one behind the "
           "other come "
           "together; else each moves a line there and back");
+  s.field("box_header", &P::box_header, message_bytes, "what each entry of a fast box has before its message");
+  s.field("box_alignment", &P::box_alignment, SizeRule{1, 4096}, "entries of a fast box take a multiple of this");
+  s.field("box_batch", &P::box_batch, count,
+          "entries that one poll takes from a fast box, whose room is then free; 0: all that are there");
   return s.finish();
 }
 

@@ -112,7 +112,7 @@ TEST_CASE("the presets of the repository load, in thread and in process mode", "
           "receive_size": "30 KiB"})";
   const std::string shared_memory_prices =
       R"({"box_write": "10 ns", "box_read": "10 ns", "queue_write": "40 ns", "queue_read": "40 ns", "poll_box": "2 ns",
-          "poll_queue": "2 ns", "copy_call": "500 ns", "copy_bandwidth": "8 GB/s", "box_messages": 32,
+          "poll_queue": "2 ns", "copy_call": "500 ns", "copy_bandwidth": "8 GB/s", "box_size": "1 KiB",
           "box_limit": "256 B", "box_threshold": 16, "fragments": 512, "poll_batch": 32})";
   LoadOptions options = load_options();
   options.preset_directories = {test::repository() / "libraries"};

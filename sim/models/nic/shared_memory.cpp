@@ -1,10 +1,13 @@
 #include "models/nic/shared_memory.hpp"
 
+#include <algorithm>
 #include <stdexcept>
 
 namespace contend {
 
 namespace {
+
+constexpr std::int64_t pointer_bytes = sizeof(std::int64_t); // to a fragment, relative to its process's memory
 
 Duration copying(const SharedMemoryParameters& parameters, std::int64_t bytes) {
   return Duration::seconds(static_cast<double>(bytes) / parameters.copy_bytes_per_second);
@@ -29,67 +32,154 @@ std::unique_ptr<Connection> SharedMemoryTransport::connect(TransportContext& loc
 
 SharedMemoryConnection::SharedMemoryConnection(SharedMemoryContext& local, SharedMemoryContext& remote)
     : local_(local), remote_(remote),
-      box_line_(local.transport_.engine(), local.transport_.host(), local.name_ + "/box to " + remote.name_) {}
+      box_line_(local.transport_.engine(), local.transport_.host(), local.name_ + "/box to " + remote.name_),
+      start_line_(local.transport_.engine(), local.transport_.host(), local.name_ + "/start of box to " + remote.name_),
+      room_seen_(local.transport_.parameters().box_room()) {}
 
-bool SharedMemoryConnection::fits_box(std::int64_t bytes) const {
+bool SharedMemoryConnection::everything_takes_box() const { return box_ && local_.transport_.design().box_only; }
+
+/// What follows a message in the queue must not pass it.
+bool SharedMemoryConnection::takes_box(std::int64_t wire_bytes) const {
   const SharedMemoryParameters& parameters = local_.transport_.parameters();
-  return box_ && bytes <= parameters.box_bytes && queued_ == 0 &&
-         in_box_.size() < static_cast<std::size_t>(parameters.box_messages);
+  return box_ && wire_bytes <= parameters.box_bytes && (everything_takes_box() || queued_ == 0);
+}
+
+bool SharedMemoryConnection::box_has_room(std::int64_t entry_bytes) const {
+  return box_used_ + entry_bytes <= local_.transport_.parameters().box_room();
+}
+
+bool SharedMemoryConnection::fragment_has_room() const {
+  return local_.has_fragment() &&
+         (!everything_takes_box() || box_has_room(local_.transport_.parameters().box_entry(pointer_bytes)));
 }
 
 bool SharedMemoryConnection::has_room(std::int64_t wire_bytes) const {
-  return fits_box(wire_bytes) || local_.fragments_in_use_ < local_.transport_.parameters().fragments;
+  const SharedMemoryParameters& parameters = local_.transport_.parameters();
+  if (takes_box(wire_bytes) && box_has_room(parameters.box_entry(wire_bytes))) {
+    return true;
+  }
+  return !(takes_box(wire_bytes) && everything_takes_box()) && fragment_has_room();
 }
 
-/// Pieces go through the queue; a copy by the kernel needs no room.
+bool SharedMemoryConnection::has_room_for_kept() const {
+  return box_has_room(local_.transport_.parameters().box_entry(pointer_bytes));
+}
+
+/// Pieces take fragments; a copy by the kernel needs no room.
 bool SharedMemoryConnection::has_room_for(Bulk kind, std::int64_t /*bytes*/) const {
-  return kind != Bulk::send || local_.fragments_in_use_ < local_.transport_.parameters().fragments;
+  return kind != Bulk::send || fragment_has_room();
+}
+
+bool SharedMemoryConnection::finds_room(SimThread& self, std::int64_t entry_bytes) {
+  if (room_seen_ < entry_bytes) {
+    start_line_.load(self, Category::nic_post);
+    room_seen_ = local_.transport_.parameters().box_room() - box_used_;
+  }
+  return room_seen_ >= entry_bytes;
 }
 
 bool SharedMemoryConnection::post(SimThread& self, const Envelope& envelope, std::int64_t wire_bytes) {
   const SharedMemoryParameters& parameters = local_.transport_.parameters();
   self.settle();
-  if (fits_box(wire_bytes)) {
-    self.owe(parameters.box_write + copying(parameters, wire_bytes), Category::nic_post);
-    if (parameters.streamed_boxes) {
-      box_line_.post_store(self, Category::nic_post);
-    } else {
-      box_line_.store(self, Category::nic_post);
+  if (takes_box(wire_bytes)) {
+    const std::int64_t entry_bytes = parameters.box_entry(wire_bytes);
+    if (finds_room(self, entry_bytes)) {
+      put(self, {envelope, entry_bytes, nullptr}, parameters.box_write + copying(parameters, wire_bytes));
+      tell_receiver();
+      return true;
     }
-    in_box_.push_back(envelope);
-  } else if (local_.fragments_in_use_ < parameters.fragments) {
-    enqueue(self, envelope, wire_bytes);
-  } else {
+    if (everything_takes_box()) {
+      return false;
+    }
+  }
+  if (!send_fragment(self, envelope, wire_bytes)) {
     return false;
   }
-  if (++sent_ == parameters.box_threshold && parameters.box_messages > 0) {
+  if (++sent_through_queue_ == parameters.box_threshold && parameters.box_size > 0) {
     box_ = true;
-    remote_.boxes_.push_back(this);
   }
-  ++remote_.waiting_;
-  remote_.listener_.activity(remote_);
   return true;
 }
 
-void SharedMemoryConnection::enqueue(SimThread& self, const Envelope& envelope, std::int64_t bytes) {
+bool SharedMemoryConnection::keep(SimThread& self, std::int64_t wire_bytes) {
+  if (!everything_takes_box() || !local_.has_fragment()) {
+    return false;
+  }
+  self.settle();
+  kept_.push_back(&fill_fragment(self, wire_bytes));
+  return true;
+}
+
+bool SharedMemoryConnection::post_kept(SimThread& self, const Envelope& envelope, void* token) {
   const SharedMemoryParameters& parameters = local_.transport_.parameters();
-  ++local_.fragments_in_use_;
-  ++queued_;
+  self.settle();
+  const std::int64_t entry_bytes = parameters.box_entry(pointer_bytes);
+  if (!finds_room(self, entry_bytes)) {
+    return false;
+  }
+  SharedMemoryFragment& fragment = *kept_.front();
+  kept_.pop_front();
+  fragment.token = token;
+  put(self, {envelope, entry_bytes, &fragment}, parameters.box_write + copying(parameters, pointer_bytes));
+  tell_receiver();
+  return true;
+}
+
+void SharedMemoryConnection::put(SimThread& self, const Entry& entry, Duration writing) {
+  box_used_ += entry.bytes;
+  room_seen_ -= entry.bytes;
+  self.owe(writing, Category::nic_post);
+  if (local_.transport_.parameters().streamed_boxes) {
+    box_line_.post_store(self, Category::nic_post);
+  } else {
+    box_line_.store(self, Category::nic_post);
+  }
+  in_box_.push_back(entry);
+}
+
+SharedMemoryFragment& SharedMemoryConnection::fill_fragment(SimThread& self, std::int64_t bytes) {
+  const SharedMemoryParameters& parameters = local_.transport_.parameters();
+  SharedMemoryFragment& fragment = local_.take_fragment();
+  fragment.connection = this;
   self.owe(parameters.queue_write + copying(parameters, bytes), Category::nic_post);
-  remote_.tail_line_.atomic(self, Category::nic_post);
-  remote_.queue_.push_back({envelope, this});
+  if (local_.transport_.design().fragments_returned) {
+    fragment.line.post_store(self, Category::nic_post);
+  }
+  return fragment;
+}
+
+bool SharedMemoryConnection::send_fragment(SimThread& self, const Envelope& envelope, std::int64_t bytes) {
+  const SharedMemoryParameters& parameters = local_.transport_.parameters();
+  const std::int64_t entry_bytes = parameters.box_entry(pointer_bytes);
+  const bool through_box = everything_takes_box();
+  if (!local_.has_fragment() || (through_box && !finds_room(self, entry_bytes))) {
+    return false;
+  }
+  SharedMemoryFragment& fragment = fill_fragment(self, bytes);
+  fragment.envelope = envelope;
+  if (through_box) {
+    put(self, {envelope, entry_bytes, &fragment}, parameters.box_write + copying(parameters, pointer_bytes));
+  } else {
+    ++queued_;
+    remote_.tail_line_.atomic(self, Category::nic_post);
+    remote_.queue_.push_back(&fragment);
+  }
+  tell_receiver();
+  return true;
+}
+
+void SharedMemoryConnection::tell_receiver() {
+  ++remote_.waiting_;
+  remote_.listener_.activity(remote_);
 }
 
 bool SharedMemoryConnection::post_bulk(SimThread& self, Bulk kind, const Envelope& envelope, std::int64_t bytes) {
   const SharedMemoryParameters& parameters = local_.transport_.parameters();
   self.settle();
   if (kind == Bulk::send) {
-    if (local_.fragments_in_use_ >= parameters.fragments) {
+    if (!send_fragment(self, envelope, bytes)) {
       return false;
     }
-    enqueue(self, envelope, bytes);
-    ++remote_.waiting_;
-    remote_.listener_.activity(remote_);
   } else {
     self.spend(parameters.copy_call + copying(parameters, bytes), Category::copy);
   }
@@ -104,51 +194,131 @@ SharedMemoryContext::SharedMemoryContext(SharedMemoryTransport& transport, Activ
     : transport_(transport), listener_(listener), name_(name),
       tail_line_(transport.engine(), transport.host(), std::string(name) + "/queue") {}
 
+bool SharedMemoryContext::has_fragment() const { return fragments_in_use_ < transport_.parameters().fragments; }
+
+SharedMemoryFragment& SharedMemoryContext::take_fragment() {
+  ++fragments_in_use_;
+  if (free_fragments_.empty()) {
+    return fragments_.emplace_back(transport_.engine(), transport_.host(), name_ + "/fragment");
+  }
+  SharedMemoryFragment& fragment = *free_fragments_.back(); // the one that was used last, as free lists do
+  free_fragments_.pop_back();
+  return fragment;
+}
+
+void SharedMemoryContext::free_fragment(SharedMemoryFragment& fragment) {
+  fragment.token = nullptr;
+  fragment.taken = false;
+  free_fragments_.push_back(&fragment);
+  --fragments_in_use_;
+  listener_.activity(*this); // there is room again
+}
+
 void SharedMemoryContext::look(SimThread& self) {
   const SharedMemoryParameters& parameters = transport_.parameters();
   self.spend(parameters.poll_queue + parameters.poll_box * static_cast<std::int64_t>(boxes_.size()),
              Category::poll_idle);
 }
 
+template <typename Action>
+void SharedMemoryContext::handle(SimThread& self, int& handled, const Action& action) {
+  --waiting_;
+  ++handled;
+  action();
+  self.settle();
+}
+
 int SharedMemoryContext::drain(SimThread& self, CompletionHandler& handler) {
   const SharedMemoryParameters& parameters = transport_.parameters();
   int handled = 0;
-  const auto handle = [&](const auto& action) {
-    --waiting_;
-    ++handled;
-    action();
-    self.settle();
-  };
   while (!copied_.empty()) {
     const Envelope envelope = copied_.front();
     copied_.pop_front();
-    handle([&] { handler.transferred(self, envelope); });
+    handle(self, handled, [&] { handler.transferred(self, envelope); });
   }
   // Others may make boxes meanwhile.
   for (std::size_t i = 0; i < boxes_.size(); ++i) { // NOLINT(modernize-loop-convert): the list may grow
-    SharedMemoryConnection& connection = *boxes_[i];
-    const std::size_t there = connection.in_box_.size();
-    for (std::size_t left = there; left > 0; --left) {
-      if (left == there || !parameters.streamed_boxes) {
-        connection.box_line_.load(self, Category::completion);
-      }
-      const Envelope envelope = connection.in_box_.front();
-      connection.in_box_.pop_front();
-      self.owe(parameters.box_read, Category::completion);
-      handle([&] { handler.receive(self, envelope); });
-    }
+    handled += drain_box(self, handler, *boxes_[i]);
   }
   for (int left = parameters.poll_batch; left > 0 && !queue_.empty(); --left) {
     tail_line_.load(self, Category::completion);
-    const Fragment fragment = queue_.front();
+    SharedMemoryFragment& fragment = *queue_.front();
     queue_.pop_front();
-    self.owe(parameters.queue_read, Category::completion);
-    handle([&] { handler.receive(self, fragment.envelope); });
-    --fragment.connection->queued_;
-    --fragment.connection->local_.fragments_in_use_;
-    fragment.connection->local_.listener_.activity(fragment.connection->local_); // there is room again
+    SharedMemoryConnection& connection = *fragment.connection;
+    const bool comes_back = fragment.taken;
+    handle(self, handled, [&] { handle_fragment(self, handler, fragment); });
+    if (!comes_back && --connection.queued_ == 0 && connection.box_ && !connection.box_is_polled_) {
+      connection.box_is_polled_ = true;
+      boxes_.push_back(&connection);
+    }
   }
   return handled;
+}
+
+int SharedMemoryContext::drain_box(SimThread& self, CompletionHandler& handler, SharedMemoryConnection& connection) {
+  const SharedMemoryParameters& parameters = transport_.parameters();
+  std::size_t there = connection.in_box_.size();
+  if (parameters.box_batch > 0) {
+    there = std::min(there, static_cast<std::size_t>(parameters.box_batch));
+  }
+  if (there == 0) {
+    return 0;
+  }
+  int handled = 0;
+  std::int64_t freed = 0;
+  for (std::size_t left = there; left > 0; --left) {
+    if (left == there || !parameters.streamed_boxes) {
+      connection.box_line_.load(self, Category::completion);
+    }
+    const SharedMemoryConnection::Entry entry = connection.in_box_.front();
+    connection.in_box_.pop_front();
+    freed += entry.bytes;
+    self.owe(parameters.box_read, Category::completion);
+    handle(self, handled, [&] {
+      if (entry.fragment != nullptr) {
+        entry.fragment->envelope = entry.envelope;
+        handle_fragment(self, handler, *entry.fragment);
+      } else {
+        handler.receive(self, entry.envelope);
+      }
+    });
+  }
+  connection.start_line_.post_store(self, Category::completion);
+  connection.box_used_ -= freed;
+  connection.local_.listener_.activity(connection.local_); // there is room again
+  return handled;
+}
+
+void SharedMemoryContext::handle_fragment(SimThread& self, CompletionHandler& handler, SharedMemoryFragment& fragment) {
+  const SharedMemoryParameters& parameters = transport_.parameters();
+  self.owe(parameters.queue_read, Category::completion);
+  if (transport_.design().fragments_returned) {
+    fragment.line.load(self, Category::completion);
+  }
+  if (!fragment.taken) {
+    handler.receive(self, fragment.envelope);
+    give_back(self, fragment);
+    return;
+  }
+  void* const token = fragment.token;
+  free_fragment(fragment);
+  if (token != nullptr) {
+    handler.returned(self, token);
+  }
+}
+
+void SharedMemoryContext::give_back(SimThread& self, SharedMemoryFragment& fragment) {
+  SharedMemoryContext& owner = fragment.connection->local_;
+  if (!transport_.design().fragments_returned) {
+    owner.free_fragment(fragment);
+    return;
+  }
+  fragment.line.post_store(self, Category::completion);
+  fragment.taken = true;
+  owner.tail_line_.atomic(self, Category::completion);
+  owner.queue_.push_back(&fragment);
+  ++owner.waiting_;
+  owner.listener_.activity(owner);
 }
 
 } // namespace contend

@@ -28,6 +28,7 @@ public:
   /// that they are for, and nobody is told (mca_btl_tcp_put). Throws std::logic_error for a read.
   bool post_bulk(SimThread& self, Bulk kind, const Envelope& envelope, std::int64_t bytes) override;
   [[nodiscard]] bool has_room(std::int64_t wire_bytes) const override { return fits(wire_bytes); }
+  [[nodiscard]] bool takes_turn(Bulk /*kind*/) const override { return true; }
 
   /// Bytes in the buffers of the connection, with what each packet takes up.
   [[nodiscard]] std::int64_t buffered() const { return buffered_; }

@@ -26,6 +26,8 @@ public:
   virtual void receive(SimThread& self, const Envelope& envelope) = 0;
   /// A bulk transfer that this side has posted is over. Runs like receive().
   virtual void transferred(SimThread& /*self*/, const Envelope& /*envelope*/) {}
+  /// The peer has taken a message that this side's transport had kept (Connection::post_kept). Runs like receive().
+  virtual void returned(SimThread& /*self*/, void* /*token*/) {}
 };
 
 class FlowNetwork;
@@ -59,11 +61,20 @@ public:
 
   /// Sends a message. Returns false, having spent only what it takes to find that out, when there is no room.
   virtual bool post(SimThread& self, const Envelope& envelope, std::int64_t wire_bytes) = 0;
+  /// A message that found no room waits at the connection from now on. Returns whether the transport keeps it in memory of its
+  /// own, having charged for that: then it goes out by post_kept().
+  virtual bool keep(SimThread& /*self*/, std::int64_t /*wire_bytes*/) { return false; }
+  /// Sends a message that is kept. `token` comes back by returned() when the memory does. Returns false like post().
+  virtual bool post_kept(SimThread& /*self*/, const Envelope& /*envelope*/, void* /*token*/) { return false; }
+  /// Whether post_kept() would succeed.
+  [[nodiscard]] virtual bool has_room_for_kept() const { return false; }
   /// Moves `bytes` of payload. transferred(envelope) is called at this side when that is over; the peer of a Bulk::send
   /// gets receive(envelope). Returns false like post(). Throws std::logic_error for a kind that the transport has not.
   virtual bool post_bulk(SimThread& self, Bulk kind, const Envelope& envelope, std::int64_t bytes) = 0;
   /// Whether post() of so many bytes would succeed.
   [[nodiscard]] virtual bool has_room(std::int64_t wire_bytes) const = 0;
+  /// Whether a bulk transfer takes its turn among the messages, so that it waits behind those that wait at the connection.
+  [[nodiscard]] virtual bool takes_turn(Bulk kind) const { return kind == Bulk::send; }
   /// Whether it is worth trying post_bulk() of `bytes`.
   [[nodiscard]] virtual bool has_room_for(Bulk /*kind*/, std::int64_t bytes) const { return has_room(bytes); }
 };
@@ -105,6 +116,7 @@ struct TransportParts {
   const CreditParameters& credits; ///< of the design; none: the interface's own flow control
   const TcpParameters& tcp;
   const SharedMemoryParameters& shared_memory;
+  const SharedMemoryDesign& shared_memory_design;
   const RouteParameters& route;
   int number = 0;               ///< of the host
   FlowNetwork* flows = nullptr; ///< that the wires of all hosts belong to; none: large transfers go in bursts
