@@ -16,7 +16,8 @@ std::unique_ptr<Transport> make_interface(const TransportParts& parts) {
 }
 
 std::unique_ptr<Transport> make_shared_memory(const TransportParts& parts) {
-  return std::make_unique<SharedMemoryTransport>(parts.engine, parts.host, parts.shared_memory, parts.shared_memory_design);
+  return std::make_unique<SharedMemoryTransport>(parts.engine, parts.host, parts.shared_memory,
+                                                 parts.shared_memory_design);
 }
 
 std::unique_ptr<Transport> make_tcp(const TransportParts& parts) {
