@@ -117,6 +117,40 @@ TEST_CASE("a message that its transport keeps is complete when the receiver has 
   CHECK(complete[7] > TimePoint::at(100_us));
 }
 
+TEST_CASE("a payload that has room does not pass one that has none", "[mpi][at connection]") {
+  const auto first_is_first = [](const std::string& pending) {
+    PointConfig point = tcp_point();
+    point.library.protocol.pending_order = pending;
+    Program program(2, point);
+    bool first_complete = false;
+    program.thread(0, [&](SimThread& self, Process& mpi) {
+      std::vector<Request*> requests;
+      requests.push_back(mpi.isend(self, program.communicator, 1, 1, 50'000)); // more than the socket's buffer holds
+      requests.push_back(mpi.isend(self, program.communicator, 1, 2, 9'000));
+      for (int k = 0; k < 5; ++k) {
+        requests.push_back(mpi.isend(self, program.communicator, 1, 3, 1'000));
+      }
+      mpi.waitall(self, requests);
+    });
+    program.thread(1, [&](SimThread& self, Process& mpi) {
+      Request* const first = mpi.irecv(self, program.communicator, 0, 1, 50'000);
+      Request* const second = mpi.irecv(self, program.communicator, 0, 2, 9'000);
+      std::vector<Request*> small;
+      for (int k = 0; k < 5; ++k) {
+        small.push_back(mpi.irecv(self, program.communicator, 0, 3, 1'000));
+      }
+      mpi.wait(self, second);
+      first_complete = first->complete;
+      mpi.wait(self, first);
+      mpi.waitall(self, small);
+    });
+    program.run();
+    return first_complete;
+  };
+  CHECK(first_is_first("behind-others"));
+  CHECK_FALSE(first_is_first("fifo"));
+}
+
 TEST_CASE("a payload through a socket takes its turn among small messages", "[mpi][at connection]") {
   constexpr int streams = 3;
   constexpr int windows = 10;
