@@ -142,7 +142,8 @@ TEST_CASE("messages go into buffers that are looked at while there are some, and
   });
   connection.engine.spawn("right", 0, 2, [&](SimThread& self) {
     self.spend(100_us, Category::software);
-    for (const std::size_t found : {1, 2}) { // a poll takes one of each connection, and leaves the queue alone
+    for (const std::size_t found :
+         {std::size_t{1}, std::size_t{2}}) { // a poll takes one of each connection, and leaves the queue alone
       connection.right_context.poll(self, right_box);
       CHECK(right_box.messages.size() == found);
       CHECK(connection.right.posted_buffers() == 8);
