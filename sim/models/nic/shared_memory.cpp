@@ -102,10 +102,10 @@ bool SharedMemoryConnection::post(SimThread& self, const Envelope& envelope, std
 }
 
 bool SharedMemoryConnection::keep(SimThread& self, std::int64_t wire_bytes) {
+  self.settle();
   if (!everything_takes_box() || !local_.has_fragment()) {
     return false;
   }
-  self.settle();
   kept_.push_back(&fill_fragment(self, wire_bytes));
   return true;
 }
@@ -152,7 +152,7 @@ bool SharedMemoryConnection::send_fragment(SimThread& self, const Envelope& enve
   const SharedMemoryParameters& parameters = local_.transport_.parameters();
   const std::int64_t entry_bytes = parameters.box_entry(pointer_bytes);
   const bool through_box = everything_takes_box();
-  if (!local_.has_fragment() || (through_box && !finds_room(self, entry_bytes))) {
+  if ((through_box && !finds_room(self, entry_bytes)) || !local_.has_fragment()) {
     return false;
   }
   SharedMemoryFragment& fragment = fill_fragment(self, bytes);
