@@ -1,5 +1,7 @@
 #include "mpi/assignment.hpp"
 
+#include "mpi/plain_counter.hpp"
+
 #include <string>
 #include <vector>
 
@@ -7,25 +9,19 @@ namespace contend {
 
 namespace {
 
-/// A counter that all threads share, incremented without atomics. The library's threads may then draw the same number;
-/// here they never do, only the price of the plain store is modelled.
+/// The next one of a counter that all threads share.
 class RoundRobin final : public Assignment {
 public:
   RoundRobin(Engine& engine, const Host& host, int count, std::string_view name)
-      : count_(static_cast<unsigned>(count)), counter_line_(engine, host, std::string(name) + "/round robin") {}
+      : count_(static_cast<unsigned>(count)), counter_(engine, host, std::string(name) + "/round robin") {}
 
   int pick(SimThread& self) override {
-    if (count_ == 1) {
-      return 0;
-    }
-    counter_line_.store(self, Category::line_transfer);
-    return static_cast<int>(next_++ % count_);
+    return count_ == 1 ? 0 : static_cast<int>(counter_.draw(self, Category::line_transfer) % count_);
   }
 
 private:
   unsigned count_;
-  unsigned next_ = 0;
-  CacheLine counter_line_;
+  PlainCounter counter_;
 };
 
 /// Thread-local: a thread takes the next instance at its first operation and keeps it.

@@ -84,8 +84,10 @@ int Process::poll(SimThread& self, int target, IfHeld if_held) {
     poller.found += found;
     return found;
   }
-  const bool first_under_global_lock = global_lock_ && poller.polls == 1;
-  const Duration try_at = first_under_global_lock ? poller.lock_at : self.now() - poller.turn_start;
+  // Under the global lock a turn never tries again: it has the lock from one look to the next.
+  const Duration try_at = !global_lock_                  ? self.now() - poller.turn_start
+                          : poller.turn.visits.empty() ? poller.lock_at
+                                                       : poller.turn.visits.back().done_at;
   if (if_held == IfHeld::wait) {
     poller.disturb_if(in_use(*instance.lock));
     instance.lock->lock(self, Category::poll_idle);
@@ -178,7 +180,7 @@ int Process::next_target(SimThread& self) {
     return 0;
   }
   if (!poller_of(self).passing()) {
-    next_target_line_.store(self, Category::poll_idle);
+    next_target_line_.atomic(self, Category::poll_idle); // the study's algorithm counts on everybody's turn to come
   }
   return static_cast<int>(next_target_++ % instances_.size());
 }
