@@ -15,6 +15,7 @@ from contend.accuracy.comparisons import comparisons, find_comparison, regenerat
 from contend.accuracy.document import as_markdown, html_section
 from contend.accuracy.page import accuracy_page
 from contend.accuracy.pictures import pictures
+from contend.accuracy.pooled import pool
 from contend.accuracy.predict import Predicted, as_ratios, median_sample, residual_spread
 from contend.accuracy.scores import baseline_summaries, knee_agreement, knees, rankings, result_json, summary, tau_of
 from contend.calibrate.problem import Target, Unpredicted
@@ -216,6 +217,37 @@ def test_a_result_has_what_others_read(tmp_path: Path) -> None:
     assert held_out["median_abs_error_pct"] == pytest.approx(20)
 
 
+def test_one_result_pooled_has_its_own_scores(tmp_path: Path) -> None:
+    points = []
+    for name, spread in (("calm", 0.01), ("noisy", 0.4)):
+        one = curve(tmp_path, name, lambda n: 1e5 / n**0.7, spread=spread)
+        points += predicted(one, dict(zip(COUNTS, (9e4, 8e4, 2e4, 3e4, 1e4, 9e3), strict=True)))
+    alone = result_json("box", points, [], {})["summary"]
+    assert any(point.is_noisy for point in points)
+    together = pool([json.loads(json.dumps(result_json("box", points, [], {})))])["summary"]
+    for part in ("held_out", "calibration"):
+        for key in ("points", "median_abs_error_pct", "p90_abs_error_pct", "coverage_95"):
+            assert together[part][key] == pytest.approx(alone[part][key], abs=0.02), (part, key)
+    for name, one in alone["baselines"].items():
+        for key in ("points", "median_abs_error_pct", "p90_abs_error_pct"):
+            assert together["baselines"][name][key] == pytest.approx(one[key], abs=0.02), (name, key)
+
+
+def test_results_are_pooled_by_points_not_by_averages(tmp_path: Path) -> None:
+    good = curve(tmp_path, "good", lambda n: 1e5 / n)
+    bad = curve(tmp_path, "bad", lambda n: 1e5 / n, communicator_per_pair=True)
+    results = [
+        result_json("box", predicted(good, {n: 1e5 / n for n in COUNTS}), [], {}),
+        result_json("box", predicted(good, {n: 1e5 / n for n in COUNTS}), [], {}),
+        result_json("box", predicted(bad, {n: 2e5 / n for n in COUNTS}), [], {}),
+    ]
+    found = pool(results)["summary"]["held_out"]
+    assert found["points"] == 9
+    assert found["median_abs_error_pct"] == pytest.approx(0)  # the mean of the medians is 33
+    assert found["p90_abs_error_pct"] == pytest.approx(100)
+    assert found["coverage_95"] == pytest.approx(2 / 3, abs=1e-3)
+
+
 def test_documents_have_every_held_out_point_and_what_was_left_out(tmp_path: Path) -> None:
     found = result(tmp_path)
     text = as_markdown(found, "Predictions of box")
@@ -239,11 +271,13 @@ def test_the_page_is_made_of_results_only(tmp_path: Path) -> None:
     folder.mkdir(parents=True)
     (folder / "comparison.json").write_text(json.dumps({
         "schema_version": 1, "title": "This machine", "text": "Runs of two libraries.",
-        "runs": [{"name": "tcp", "title": "Over TCP", "profile": "box", "datasets": ["*.json"]}],
+        "runs": [{"name": name, "title": name, "profile": "box", "datasets": ["*.json"]} for name in ("tcp", "shm")],
+        "pooled": [{"title": "Both together", "runs": ["tcp", "shm"]}],
     }))  # fmt: skip
     with pytest.raises(InputError, match=r"contend validate comparison here"):
         accuracy_page(tmp_path)
-    (folder / "tcp.json").write_text(json.dumps(result(tmp_path)))
+    for name in ("tcp", "shm"):
+        (folder / f"{name}.json").write_text(json.dumps(result(tmp_path)))
     (tmp_path / "validation" / "study").mkdir()
     (tmp_path / "validation" / "study" / "claims.json").write_text(json.dumps([
         {"id": "x", "statement": "falls", "expected": "<= 1", "predicted": 2.5, "verdict": "misses",
@@ -263,7 +297,9 @@ def test_the_page_is_made_of_results_only(tmp_path: Path) -> None:
     assert "empty" not in page
     assert "1 of 2 statements hold" in page
     assert "| x | falls | <= 1 | 2.5 | expected |" in page
-    assert "| held-out points | 6 | 20 % |" in page
+    assert page.count("| held-out points | 6 | 20 % |") == 2
+    assert "### Both together" in page
+    assert page.count("| held-out points | 12 | 20 % |") == 1
 
 
 def test_samples_of_fitted_runs_are_predicted_whole() -> None:
@@ -327,6 +363,14 @@ def test_a_comparison_makes_its_profile_and_writes_beside_itself(tmp_path: Path)
 def test_bad_comparisons_are_refused_with_the_place(changes: dict[str, Any], message: str, tmp_path: Path) -> None:
     comparison(tmp_path, **changes)
     with pytest.raises(InputError, match=message):
+        find_comparison(tmp_path, "here")
+
+
+def test_only_runs_that_are_there_are_pooled(tmp_path: Path) -> None:
+    path = comparison(tmp_path) / "comparison.json"
+    document = json.loads(path.read_text())
+    path.write_text(json.dumps(document | {"pooled": [{"title": "All", "runs": ["tcp", "shm"]}]}))
+    with pytest.raises(InputError, match="no run 'shm'; there are: tcp"):
         find_comparison(tmp_path, "here")
 
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Protocol, TypeAlias
 
 import numpy as np
 from scipy.optimize import least_squares
@@ -19,10 +19,33 @@ from scipy.optimize import least_squares
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from contend.accuracy.predict import Predicted
     from contend.calibrate.problem import Vector
 
 Model: TypeAlias = Callable[["Vector", "Vector"], "Vector"]
+
+
+class CurvePoint(Protocol):
+    """What a baseline looks at: a measured median at a number of threads, and where its curve belongs."""
+
+    @property
+    def threads(self) -> int:
+        """Pairs or threads; 0 where there is no such thing."""
+
+    @property
+    def measured(self) -> float:
+        """The median, in the metric's unit."""
+
+    @property
+    def held_out(self) -> bool:
+        """Whether the calibration did not use it."""
+
+    @property
+    def curve(self) -> tuple[str, ...]:
+        """What the points of a curve have in common."""
+
+    @property
+    def family(self) -> tuple[str, str, str]:
+        """Library, transport and design."""
 
 
 def usl(n: Vector, logs: Vector) -> Vector:
@@ -35,6 +58,9 @@ def serial_lock(n: Vector, logs: Vector) -> Vector:
     """Logarithm of the rate with one lock; `logs` are logarithms of d and z."""
     serial, own = np.exp(logs)
     return np.asarray(np.log(np.minimum(n / (own + serial), 1 / serial)), dtype=float)
+
+
+MODELS: dict[str, Model] = {"usl": usl, "serial_lock": serial_lock}
 
 
 def fit_curve(model: Model, n: Sequence[float], rate: Sequence[float]) -> Vector:
@@ -60,27 +86,23 @@ def fit_curve(model: Model, n: Sequence[float], rate: Sequence[float]) -> Vector
     return best[1]
 
 
-def baseline(model: Model, points: Sequence[Predicted]) -> dict[int, float]:
+def baseline(model: Model, points: Sequence[CurvePoint]) -> dict[int, float]:
     """Predictions of one model for held-out points, by their index. Points that no fitted curve is near have none."""
-    curves: dict[tuple[str, str, str], list[int]] = {}
+    curves: dict[tuple[str, ...], list[int]] = {}
     for index, point in enumerate(points):
         curves.setdefault(point.curve, []).append(index)
-    fits: dict[tuple[str, str, str], Vector] = {}
+    fits: dict[tuple[str, ...], Vector] = {}
     for key, members in curves.items():
         known = [points[i] for i in members if not points[i].held_out and points[i].threads > 0]
         if known:
-            fits[key] = fit_curve(model, [p.threads for p in known], [p.point.median for p in known])
-    near = {_family(points[members[0]]): fits[key] for key, members in reversed(curves.items()) if key in fits}
+            fits[key] = fit_curve(model, [p.threads for p in known], [p.measured for p in known])
+    near = {points[members[0]].family: fits[key] for key, members in reversed(curves.items()) if key in fits}
     predictions = {}
     for key, members in curves.items():
-        fit = fits.get(key, near.get(_family(points[members[0]])))
+        fit = fits.get(key, near.get(points[members[0]].family))
         if fit is None:
             continue
         for index in members:
             if points[index].held_out and points[index].threads > 0:
                 predictions[index] = float(np.exp(model(np.array([float(points[index].threads)]), fit))[0])
     return predictions
-
-
-def _family(point: Predicted) -> tuple[str, str, str]:
-    return (point.dataset.library_key, point.dataset.transport, point.design)

@@ -6,9 +6,9 @@ import json
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Self, TypeAlias
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from contend.accuracy.document import as_markdown
 from contend.accuracy.pictures import pictures
@@ -65,6 +65,14 @@ class Run(BaseModel):
     remark: str = ""
 
 
+class Pooled(BaseModel):
+    """Runs whose points are scored together as well."""
+
+    model_config = ConfigDict(extra="forbid")
+    title: str = Field(min_length=1)
+    runs: list[str] = Field(min_length=2)
+
+
 class Description(BaseModel):
     """The file."""
 
@@ -73,6 +81,15 @@ class Description(BaseModel):
     title: str = Field(min_length=1)
     text: str = Field(min_length=1)
     runs: list[Run] = Field(min_length=1)
+    pooled: list[Pooled] = Field(default_factory=list)
+
+    @model_validator(mode="after")
+    def _known_runs(self) -> Self:
+        names = [run.name for run in self.runs]
+        for name in (name for one in self.pooled for name in one.runs):
+            if name not in names:
+                raise ValueError(f"pooled: no run {name!r}; there are: {', '.join(names)}")
+        return self
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,8 @@ import json
 from typing import TYPE_CHECKING
 
 from contend.accuracy.comparisons import Comparison, comparisons
-from contend.accuracy.document import markdown_table, sections
+from contend.accuracy.document import SUMMARY_HEAD, markdown_table, sections, summary_rows
+from contend.accuracy.pooled import pool
 from contend.errors import InputError
 from contend.files import read_text
 
@@ -111,14 +112,23 @@ def _locks(root: Path) -> list[str]:
 def _comparison(one: Comparison) -> list[str]:
     name = one.folder.name
     parts = [f"## {one.description.title}", one.description.text, f"`./contend validate comparison {name}`"]
+    results = {run.name: _result(one.folder, run.name) for run in one.description.runs}
+    for together in one.description.pooled:
+        rows = summary_rows(pool([results[run] for run in together.runs]))
+        parts += [f"### {together.title}", markdown_table(SUMMARY_HEAD, rows)]
     for run in one.description.runs:
-        path = one.folder / f"{run.name}.json"
-        if not path.is_file():
-            raise InputError(f"{path} is missing: run './contend validate comparison {name}'")
-        result: JsonObject = json.loads(read_text(path, "validation result"))
+        result = results[run.name]
         base = f"../validation/{name}/{run.name}"
         parts += [f"### {run.title}", *([run.remark] if run.remark else []), *sections(result),
                   f"![measured against predicted]({base}-agreement.svg)",
                   (f"[curves]({base}-curves.svg), [residuals]({base}-residuals.svg), "
                    f"[every point]({base}.md)")]  # fmt: skip
     return parts
+
+
+def _result(folder: Path, run: str) -> JsonObject:
+    path = folder / f"{run}.json"
+    if not path.is_file():
+        raise InputError(f"{path} is missing: run './contend validate comparison {folder.name}'")
+    result: JsonObject = json.loads(read_text(path, "validation result"))
+    return result

@@ -51,6 +51,12 @@ _NO_PRICES = "topology"
 _MEDIAN_TO_DEVIATION = 1.4826  # of a normal distribution's absolute deviations
 
 
+def error_pct(value: float, median: float, interval: tuple[float, float] | None) -> float:
+    """Absolute error in percent: from the measured median, or from its interval where one is given."""
+    truth = median if interval is None else min(max(value, interval[0]), interval[1])
+    return abs(value / truth - 1) * 100
+
+
 @dataclass(frozen=True)
 class Predicted:
     """One point: measured median with its interval, prediction with its interval, all in the metric's unit.
@@ -85,6 +91,16 @@ class Predicted:
         return design_of(self.dataset, self.point)
 
     @property
+    def family(self) -> tuple[str, str, str]:
+        """Library, transport and design."""
+        return (self.dataset.library_key, self.dataset.transport, self.design)
+
+    @property
+    def measured(self) -> float:
+        """The measured median."""
+        return self.point.median
+
+    @property
     def setting(self) -> tuple[str, str]:
         """Where designs can be compared: transport, and window and size of the messages."""
         known = merged(self.dataset, self.point)
@@ -103,11 +119,7 @@ class Predicted:
 
     def error_of(self, value: float) -> float:
         """Absolute error of a prediction in percent: from the median, or from the interval of a noisy point."""
-        truth = self.point.median
-        if self.is_noisy:
-            low, high = self.point.interval
-            truth = min(max(value, low), high)
-        return abs(value / truth - 1) * 100
+        return error_pct(value, self.point.median, self.point.interval if self.is_noisy else None)
 
     @property
     def abs_error_pct(self) -> float:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 import numpy as np
 
-from contend.accuracy.baselines import baseline, serial_lock, usl
+from contend.accuracy.baselines import MODELS, baseline
 from contend.accuracy.document import point_rows, sections
 from contend.errors import InputError
 from contend.files import read_json
@@ -123,7 +123,7 @@ def baseline_summaries(points: Sequence[Predicted]) -> JsonObject:
     """The baselines on held-out points, and the simulation on the same ones: a baseline may have fewer predictions."""
     held_out = [index for index, point in enumerate(points) if point.held_out]
     result: JsonObject = {}
-    for name, model in (("usl", usl), ("serial_lock", serial_lock)):
+    for name, model in MODELS.items():
         predictions = baseline(model, points)
         having = [index for index in held_out if index in predictions]
         some = [points[index] for index in having]

@@ -1,0 +1,95 @@
+"""Results of several validations as one: all of their points scored together."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from contend.accuracy.baselines import MODELS, baseline
+from contend.accuracy.predict import error_pct
+from contend.accuracy.scores import error_summary
+from contend.calibrate.split import THREADS
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from contend.jsontypes import JsonObject
+
+
+@dataclass(frozen=True)
+class _Point:
+    """A point as `contend validate --json` writes it."""
+
+    row: JsonObject
+
+    @property
+    def threads(self) -> int:
+        return int(self.row["threads"])
+
+    @property
+    def measured(self) -> float:
+        return float(self.row["measured"]["median"])
+
+    @property
+    def held_out(self) -> bool:
+        return bool(self.row["held_out"])
+
+    @property
+    def curve(self) -> tuple[str, ...]:
+        others = {key: value for key, value in self.row["parameters"].items() if key not in THREADS}
+        return (str(self.row["dataset"]), json.dumps(others, sort_keys=True))
+
+    @property
+    def family(self) -> tuple[str, str, str]:
+        return (str(self.row["library"]), str(self.row["transport"]), str(self.row["design"]))
+
+    def error_of(self, value: float) -> float:
+        measured = self.row["measured"]
+        low, high = measured["ci95"] or measured["iqr"]
+        return error_pct(value, self.measured, (low, high) if self.row["scored_against_interval"] else None)
+
+
+def pool(results: Sequence[JsonObject]) -> JsonObject:
+    """The summary of all points of some results, in the form of theirs.
+
+    Designs are ranked within each result, as their transports differ; a baseline that was fitted to one result's points
+    predicts no other's.
+    """
+    points = [_Point(row) for result in results for row in result["points"]]
+    held_out = [point for point in points if point.held_out]
+    fitted = [point for point in points if not point.held_out]
+    return {
+        "summary": {
+            "held_out": _summary(held_out) | {"kendall_tau": _tau(results)},
+            "calibration": _summary(fitted) | {"kendall_tau": None},
+            "baselines": _baselines(points),
+        }
+    }
+
+
+def _summary(points: Sequence[_Point]) -> JsonObject:
+    covered = [bool(point.row["covered"]) for point in points]
+    return error_summary([float(point.row["abs_error_pct"]) for point in points]) | {
+        "coverage_95": round(sum(covered) / len(covered), 3) if covered else None
+    }
+
+
+def _tau(results: Sequence[JsonObject]) -> float | None:
+    """Kendall's tau over the pairs of designs of all results."""
+    ranked = [one for result in results for one in result["summary"]["ranking_by_threads"] if one["pairs"]]
+    pairs = sum(one["pairs"] for one in ranked)
+    return round(sum(one["kendall_tau"] * one["pairs"] for one in ranked) / pairs, 3) if pairs else None
+
+
+def _baselines(points: Sequence[_Point]) -> JsonObject:
+    found: JsonObject = {}
+    for name, model in MODELS.items():
+        predictions = baseline(model, points)
+        found[name] = error_summary([points[index].error_of(value) for index, value in predictions.items()]) | {
+            "kendall_tau": None,
+            "simulation_on_the_same_points": error_summary(
+                [float(points[index].row["abs_error_pct"]) for index in predictions]
+            ),
+        }
+    return found
