@@ -85,7 +85,7 @@ int Process::poll(SimThread& self, int target, IfHeld if_held) {
     return found;
   }
   // Under the global lock a turn never tries again: it has the lock from one look to the next.
-  const Duration try_at = !global_lock_                  ? self.now() - poller.turn_start
+  const Duration try_at = !global_lock_                ? self.now() - poller.turn_start
                           : poller.turn.visits.empty() ? poller.lock_at
                                                        : poller.turn.visits.back().done_at;
   if (if_held == IfHeld::wait) {

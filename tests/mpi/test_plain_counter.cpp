@@ -65,6 +65,6 @@ TEST_CASE("threads that draw at different times never draw the same number", "[m
 
 TEST_CASE("threads that read the counter before another's store draw the same number", "[mpi][counter]") {
   const Drawing drawing = draw(4, true);
-  CHECK(drawing.distinct() < 4 * draws); // each draw of an old number is an increment lost
+  CHECK(drawing.distinct() < 4 * draws);  // each draw of an old number is an increment lost
   CHECK(drawing.distinct() >= draws / 2); // it goes on all the same
 }
