@@ -219,3 +219,36 @@ def run_tests(*, preset: str, cpp: bool, python: bool, keyword: str | None, jobs
         raise ContendError("no test was run" + (f": none matches {keyword!r}" if keyword else ""))
     print(f"contend: {total}")
     return EXIT_FAILURE if total.failed else 0
+
+
+# Beginnings of what the loader is fed, from the folder of the sources.
+_FUZZ_SEEDS = ("tests/scenario/corpus", "tests/scenario/bad", "tests/scenario/valid")
+
+
+def fuzz(seconds: int, jobs: int | None) -> int:
+    """Builds the fuzz target of the scenario loader (libFuzzer, clang) and lets it run.
+
+    What it learns, and the input of a crash, go to build/fuzz.
+
+    Args:
+        seconds: How long.
+        jobs: Compilers at once.
+
+    Returns:
+        0 if nothing was found.
+
+    Raises:
+        ContendError: It does not build.
+    """
+    root = require_repository("test")
+    build("fuzz", root, jobs)
+    folder = _folder("fuzz", root)
+    learnt = folder / "corpus"
+    learnt.mkdir(exist_ok=True)
+    program = folder / "bin" / "contend_scenario_fuzz"
+    limits = (f"-max_total_time={seconds}", f"-artifact_prefix={folder}/", "-print_final_stats=1")
+    status = call([program, *limits, learnt, *(root / seeds for seeds in _FUZZ_SEEDS)], root)
+    if status:
+        print(f"the loader failed; its input is in {folder}", file=sys.stderr)
+        return EXIT_FAILURE
+    return 0

@@ -87,6 +87,7 @@ def test_check_determinism(core: "FakeCore", scenario: Path, capsys: Capture) ->
         (["run", "small.json", "--engine", "gem5"], "'--engine': 'gem5' is not one of 'contend', 'simgrid'"),
         (["profile", "show", "nothing"], "no machine profile"),
         (["test", "--python-only", "--cpp-only"], "excludes"),
+        (["test", "--fuzz", "5", "--sanitize", "asan"], "--fuzz is run by itself"),
     ],
 )
 def test_bad_input_is_one_message_and_2(

@@ -29,14 +29,22 @@ def run_all(
     sanitize: Annotated[
         Sanitizer | None, typer.Option(help="Run the C++ tests under a sanitizer (asan: undefined behaviour too).")
     ] = None,
+    fuzz_seconds: Annotated[
+        int | None,
+        typer.Option("--fuzz", metavar="SECONDS", min=1, help="Only feed the scenario loader inputs made at random."),
+    ] = None,
     keyword: Annotated[
         str | None, typer.Option("-k", metavar="EXPR", help="Only tests whose name matches (ctest -R, pytest -k).")
     ] = None,
     jobs: Annotated[int | None, typer.Option("--jobs", "-j", min=1, help="Tests and compilers at once.")] = None,
 ) -> None:
     """Builds and runs the tests, C++ then Python. The last line is the sum."""
-    from contend.testing import run_tests
+    from contend.testing import fuzz, run_tests
 
+    if fuzz_seconds is not None:
+        if cpp_only or python_only or sanitize or keyword:
+            raise InputError("--fuzz is run by itself: of the other options only --jobs goes with it")
+        raise typer.Exit(fuzz(fuzz_seconds, jobs))
     if python_only and (cpp_only or sanitize):
         raise InputError("--python-only excludes --cpp-only and --sanitize")
     preset = sanitize.value if sanitize else "test"
