@@ -3,8 +3,8 @@
 #pragma once
 
 #include "core/engine.hpp"
+#include "core/ring_queue.hpp"
 
-#include <deque>
 #include <string>
 #include <utility>
 
@@ -45,7 +45,7 @@ public:
 private:
   std::string name_;
   SimThread* holder_ = nullptr;
-  std::deque<SimThread*> waiting_;
+  RingQueue<SimThread*> waiting_;
 };
 
 } // namespace contend

@@ -3,8 +3,8 @@
 
 #include "core/engine.hpp"
 #include "core/host.hpp"
+#include "core/ring_queue.hpp"
 
-#include <deque>
 #include <string>
 #include <string_view>
 
@@ -64,7 +64,7 @@ private:
 
   Engine& engine_;
   const Host& host_;
-  std::deque<Sleeper> sleepers_;
+  RingQueue<Sleeper> sleepers_;
   RandomStream jitter_;
   std::string name_;
 };

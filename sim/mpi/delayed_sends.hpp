@@ -1,6 +1,7 @@
 // The list of sends that found no room, in the order in which they are tried again.
 #pragma once
 
+#include "core/ring_queue.hpp"
 #include "models/matching/envelope.hpp"
 #include "mpi/rendezvous.hpp"
 #include "mpi/request.hpp"
@@ -66,8 +67,8 @@ public:
     const bool inside = position > 0 && position + 1 < size();
     changes_ -= changes_at(position) + changes_at(position + 1);
     changes_ += inside && !(*this)[position - 1].same_connection((*this)[position + 1]) ? 1 : 0;
-    const auto place = order_.begin() + static_cast<std::ptrdiff_t>(index(position));
-    free_.push_back(*place);
+    const std::size_t place = index(position);
+    free_.push_back(order_[place]);
     order_.erase(place);
   }
 
@@ -95,7 +96,7 @@ private:
     return reversed_ ? order_.size() - 1 - position : position;
   }
 
-  std::deque<DelayedSend*> order_;
+  RingQueue<DelayedSend*> order_;
   bool reversed_ = false;   ///< order_ is to be read from its end
   std::size_t changes_ = 0; ///< neighbours that wait for different connections: usually none, with one instance
   std::deque<DelayedSend> entries_;

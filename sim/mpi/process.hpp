@@ -2,6 +2,7 @@
 #pragma once
 
 #include "core/engine.hpp"
+#include "core/ring_queue.hpp"
 #include "models/locks/lock.hpp"
 #include "models/nic/nic.hpp"
 #include "models/nic/rdma.hpp"
@@ -371,10 +372,10 @@ private:
   DelayedSends delayed_;
   std::map<std::pair<int, int>, std::deque<WaitingAtConnection>> at_connection_; ///< by (instance, destination)
   std::unique_ptr<Lock> delayed_lock_;
-  std::deque<RendezvousStep> steps_; ///< that found the interface full; no lock, as in a lock-free queue
+  RingQueue<RendezvousStep> steps_; ///< that found the interface full; no lock, as in a lock-free queue
   CacheLine steps_line_;
   std::deque<Rendezvous> rendezvous_;
-  std::deque<Rendezvous*> open_rendezvous_; ///< oldest first
+  RingQueue<Rendezvous*> open_rendezvous_; ///< oldest first
   std::vector<Rendezvous*> free_rendezvous_;
   std::vector<std::int64_t> registered_bytes_; ///< of each thread's buffer, by thread id
 

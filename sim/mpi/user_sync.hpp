@@ -10,11 +10,11 @@
 #pragma once
 
 #include "core/cache_line.hpp"
+#include "core/ring_queue.hpp"
 #include "models/progress/sync_object.hpp"
 
 #include <cstddef>
 #include <cstdint>
-#include <deque>
 #include <string>
 #include <string_view>
 
@@ -38,7 +38,7 @@ private:
 
   SyncObject object_; ///< `pending`: attached requests that are not complete
   CacheLine list_;    ///< head and tail of the list, which is lock-free
-  std::deque<Request*> completed_;
+  RingQueue<Request*> completed_;
   std::size_t attached_ = 0;
   bool waiting_ = false; ///< a thread is in waitall
 };

@@ -8,11 +8,11 @@
 #pragma once
 
 #include "core/futex.hpp"
+#include "core/ring_queue.hpp"
 #include "models/locks/by_thread.hpp"
 #include "models/locks/futex_word.hpp"
 #include "models/locks/lock.hpp"
 
-#include <deque>
 
 namespace contend {
 
@@ -52,7 +52,7 @@ private:
   bool held_ = false;
   bool parked_ = false;
   FutexWord bucket_; ///< of the table: guards the queue
-  std::deque<Sleeper*> queue_;
+  RingQueue<Sleeper*> queue_;
   ByThread<Sleeper> sleepers_;
   RandomStream fairness_;
   TimePoint fair_after_;

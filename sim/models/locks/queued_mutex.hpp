@@ -2,11 +2,11 @@
 // hands the lock to the first.
 #pragma once
 
+#include "core/ring_queue.hpp"
 #include "models/locks/by_thread.hpp"
 #include "models/locks/condition_variable.hpp"
 #include "models/locks/lock.hpp"
 
-#include <deque>
 
 namespace contend {
 
@@ -33,7 +33,7 @@ private:
   FutexWord mutex_;
   CacheLine line_; ///< of the queue's head and the flag
   bool held_ = false;
-  std::deque<Waiter*> queue_;
+  RingQueue<Waiter*> queue_;
   ByThread<Waiter> waiters_;
 };
 

@@ -102,7 +102,7 @@ int NicContext::drain(SimThread& self, CompletionHandler& handler) {
 
 int NicContext::drain_buffers(SimThread& self, CompletionHandler& handler) {
   int handled = 0;
-  for (std::deque<Completion>& buffers : buffers_) {
+  for (RingQueue<Completion>& buffers : buffers_) {
     if (buffers.empty()) {
       continue;
     }

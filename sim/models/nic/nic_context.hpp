@@ -3,12 +3,12 @@
 
 #include "core/cache_line.hpp"
 #include "core/engine.hpp"
+#include "core/ring_queue.hpp"
 #include "models/matching/envelope.hpp"
 #include "models/nic/transport.hpp"
 
 #include <cstddef>
 #include <cstdint>
-#include <deque>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -91,10 +91,10 @@ private:
   CacheLine receive_state_;
   std::vector<TimePoint> next_departures_; ///< by injection FIFO
   std::size_t connections_ = 0;
-  std::deque<RdmaTransfer*> offloads_; ///< flows only: descriptors that are not done, in order
+  RingQueue<RdmaTransfer*> offloads_; ///< flows only: descriptors that are not done, in order
   TimePoint next_offload_;             ///< flows only: when the next descriptor may begin
-  std::deque<Completion> completions_;
-  std::vector<std::deque<Completion>> buffers_; ///< for eager RDMA, those that hold a message, by connection
+  RingQueue<Completion> completions_;
+  std::vector<RingQueue<Completion>> buffers_; ///< for eager RDMA, those that hold a message, by connection
   std::size_t written_ = 0;                     ///< of all connections
   int polls_without_queue_ = 0;
   SimThread* sleeper_ = nullptr; ///< in poll_until_report

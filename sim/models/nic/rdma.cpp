@@ -67,7 +67,7 @@ void RdmaTransfer::queue(RdmaEndpoint::Operation& operation, TimePoint ready) {
   operation_ = &operation;
   occupancy_ = Duration{};
   ready_ = ready;
-  std::deque<RdmaTransfer*>& waiting = endpoint_.local_.offloads_;
+  RingQueue<RdmaTransfer*>& waiting = endpoint_.local_.offloads_;
   waiting.push_back(this);
   if (waiting.size() == 1) {
     begin_descriptor();

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "core/cache_line.hpp"
+#include "core/ring_queue.hpp"
 #include "models/nic/shared_memory_parameters.hpp"
 #include "models/nic/transport.hpp"
 
@@ -75,8 +76,8 @@ private:
   std::int64_t room_seen_ = 0; ///< bytes that the sender knows to be free
   std::int64_t sent_through_queue_ = 0;
   int queued_ = 0; ///< messages of this connection in the receiver's queue: what comes after must not pass them
-  std::deque<Entry> in_box_;
-  std::deque<SharedMemoryFragment*> kept_; ///< of messages that wait at the connection
+  RingQueue<Entry> in_box_;
+  RingQueue<SharedMemoryFragment*> kept_; ///< of messages that wait at the connection
 };
 
 /// What a process polls: its queue, and the boxes that others have made for it.
@@ -109,8 +110,8 @@ private:
   std::string name_;
   CacheLine tail_line_; ///< where senders append
   std::vector<SharedMemoryConnection*> boxes_;
-  std::deque<SharedMemoryFragment*> queue_;
-  std::deque<Envelope> copied_; ///< bulk transfers of this side that are over
+  RingQueue<SharedMemoryFragment*> queue_;
+  RingQueue<Envelope> copied_; ///< bulk transfers of this side that are over
   int waiting_ = 0;             ///< messages in boxes and queue, fragments that came back, and transfers that are over
   int fragments_in_use_ = 0;    ///< of this process, as a sender
   std::deque<SharedMemoryFragment> fragments_; ///< those that were ever used

@@ -3,11 +3,11 @@
 
 #include "core/cache_line.hpp"
 #include "core/random.hpp"
+#include "core/ring_queue.hpp"
 #include "models/nic/stream_interface.hpp"
 #include "models/nic/tcp_parameters.hpp"
 #include "models/nic/transport.hpp"
 
-#include <deque>
 #include <memory>
 #include <string>
 #include <utility>
@@ -66,7 +66,7 @@ private:
   CacheLine receiver_line_;      ///< and at the receiver's
   std::uint64_t seen_looks_ = 0; ///< of the peer, at the last send
   std::int64_t buffered_ = 0;
-  std::deque<Segment> readable_;
+  RingQueue<Segment> readable_;
   std::vector<std::unique_ptr<Flight>> flights_;
   std::vector<Flight*> free_flights_;
 };
@@ -91,8 +91,8 @@ private:
   RandomStream contention_;      ///< between its sends and their receivers
   std::uint64_t looks_ = 0;      ///< polls so far
   int looked_on_ = -1;           ///< core of the last one
-  std::deque<TcpStream*> ready_; ///< with data, in order of arrival
-  std::deque<Envelope> written_; ///< bulk transfers of this side that are over
+  RingQueue<TcpStream*> ready_; ///< with data, in order of arrival
+  RingQueue<Envelope> written_; ///< bulk transfers of this side that are over
   std::vector<Envelope> taken_;  ///< by the receive call under way; kept for its memory
 };
 

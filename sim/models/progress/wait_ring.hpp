@@ -14,10 +14,10 @@
 // new head from when it is promoted; with a limit of one that is Open MPI 4, where nobody polls but the head.
 #pragma once
 
+#include "core/ring_queue.hpp"
 #include "models/progress/progress_engine.hpp"
 #include "models/waiting/sleep_idling.hpp"
 
-#include <deque>
 #include <limits>
 
 namespace contend {
@@ -69,7 +69,7 @@ private:
   bool lenient_;
   int in_progress_ = 0;
   std::unique_ptr<Lock> lock_;
-  std::deque<SyncObject*> ring_; ///< waiting threads, the head first
+  RingQueue<SyncObject*> ring_; ///< waiting threads, the head first
 };
 
 } // namespace contend

@@ -7,10 +7,10 @@
 #pragma once
 
 #include "core/cache_line.hpp"
+#include "core/ring_queue.hpp"
 #include "models/progress/sync_object.hpp"
 
 #include <cstdint>
-#include <deque>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -60,7 +60,7 @@ private:
 
   Duration dispatch_;
   CacheLine line_;
-  std::deque<Entry> tasks_;
+  RingQueue<Entry> tasks_;
   std::vector<SyncObject*> spinning_;
   std::uint64_t run_ = 0;
   std::uint64_t stolen_ = 0;

@@ -2,8 +2,8 @@
 #pragma once
 
 #include "core/engine.hpp"
+#include "core/ring_queue.hpp"
 
-#include <deque>
 #include <string>
 
 namespace contend {
@@ -58,7 +58,7 @@ private:
   int users_ = 0;
   SimThread* holder_ = nullptr;
   SimThread* last_ = nullptr;
-  std::deque<SimThread*> waiting_;
+  RingQueue<SimThread*> waiting_;
   std::int64_t switches_ = 0;
 };
 
