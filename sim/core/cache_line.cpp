@@ -1,5 +1,7 @@
 #include "core/cache_line.hpp"
 
+#include "core/resume_all.hpp"
+
 #include <algorithm>
 #include <utility>
 
@@ -120,9 +122,7 @@ void CacheLine::finish_posted_store() {
   } else {
     buffer.leave(engine_);
   }
-  for (SimThread* thread : std::exchange(posted_->draining, {})) {
-    thread->resume();
-  }
+  resume_all(posted_->draining);
 }
 
 __attribute__((always_inline)) inline void CacheLine::transfer(SimThread& self, Mode mode, Category category) {

@@ -11,7 +11,8 @@ namespace contend {
 
 /// First in, first out, in one array that doubles when it is full: std::deque frees and allocates blocks as its ends move
 /// on. References and iterators are valid until the next push.
-template <typename T> class RingQueue {
+template <typename T>
+class RingQueue {
 public:
   [[nodiscard]] bool empty() const { return items_.empty(); }
   [[nodiscard]] std::size_t size() const { return items_.size(); }

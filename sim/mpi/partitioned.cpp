@@ -1,5 +1,6 @@
 #include "mpi/partitioned.hpp"
 
+#include "core/resume_all.hpp"
 #include "core/trace_scope.hpp"
 #include "mpi/process.hpp"
 
@@ -162,9 +163,7 @@ void ArrivalBoard::written(const RdmaRequest& request) {
     here_[place] = true;
     ++count_;
   }
-  for (SimThread* const thread : std::exchange(watching_, {})) {
-    thread->resume();
-  }
+  resume_all(watching_);
 }
 
 bool ArrivalBoard::here(int first, int last) const {

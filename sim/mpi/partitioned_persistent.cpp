@@ -6,6 +6,7 @@
 //   Pready(p):   start message p; if the sides have not agreed yet, the helper thread does it once they have
 //   Start (receiver): post a receive for every message
 //   Parrived(q): test the receives of all messages that overlap partition q
+#include "core/resume_all.hpp"
 #include "mpi/partitioned.hpp"
 #include "mpi/process.hpp"
 #include "mpi/world.hpp"
@@ -39,9 +40,7 @@ public:
   void reach(SimThread& self) {
     line_.store(self, Category::line_transfer);
     reached_ = true;
-    for (SimThread* const thread : std::exchange(waiting_, {})) {
-      thread->resume();
-    }
+    resume_all(waiting_);
   }
   void wait(SimThread& self) {
     while (!look(self)) {

@@ -370,7 +370,7 @@ private:
   unsigned next_target_ = 0;
   CacheLine next_target_line_;
   DelayedSends delayed_;
-  std::map<std::pair<int, int>, std::deque<WaitingAtConnection>> at_connection_; ///< by (instance, destination)
+  std::map<std::pair<int, int>, RingQueue<WaitingAtConnection>> at_connection_; ///< by (instance, destination)
   std::unique_ptr<Lock> delayed_lock_;
   RingQueue<RendezvousStep> steps_; ///< that found the interface full; no lock, as in a lock-free queue
   CacheLine steps_line_;

@@ -3,7 +3,6 @@
 #include "mpi/process.hpp"
 
 #include <algorithm>
-#include <iterator>
 #include <stdexcept>
 #include <string>
 #include <utility>
@@ -136,7 +135,11 @@ bool Process::behind_others(int instance, int destination) const {
 }
 
 bool Process::others_wait_at(int instance, int destination) const {
-  return behind_others_ && !at_connection_.empty() && at_connection_.contains({instance, destination});
+  if (!behind_others_) {
+    return false;
+  }
+  const auto waiting = at_connection_.find({instance, destination});
+  return waiting != at_connection_.end() && !waiting->second.empty();
 }
 
 /// The slow path, with a request: one more attempt, then the list of delayed sends.
@@ -245,22 +248,24 @@ void Process::returned(SimThread& self, void* token) { complete(self, *static_ca
 /// btl/openib).
 int Process::send_where_there_is_room(SimThread& self) {
   int handled = 0;
-  for (auto waiting = at_connection_.begin(); waiting != at_connection_.end();) {
-    const auto [number, destination] = waiting->first;
-    std::deque<WaitingAtConnection>& queue = waiting->second;
+  for (auto& [connection, queue] : at_connection_) {
+    const auto [number, destination] = connection;
     Instance& instance = instances_[static_cast<std::size_t>(number)];
-    if (!queue.empty() && may_go(instance, destination, queue.front())) {
-      Lock& lock = send_lock_of(instance, destination);
-      lock.lock(self);
-      while (!queue.empty() && try_to_go(self, instance, destination, queue.front())) {
-        const WaitingAtConnection sent = queue.front();
-        queue.pop_front();
-        ++handled;
-        gone(self, sent);
-      }
-      lock.unlock(self);
+    if (queue.empty() || !may_go(instance, destination, queue.front())) {
+      continue;
     }
-    waiting = queue.empty() ? at_connection_.erase(waiting) : std::next(waiting);
+    Lock& lock = send_lock_of(instance, destination);
+    lock.lock(self);
+    while (!queue.empty()) {
+      const WaitingAtConnection next = queue.front(); // others may queue up while it is tried
+      if (!try_to_go(self, instance, destination, next)) {
+        break;
+      }
+      queue.pop_front();
+      ++handled;
+      gone(self, next);
+    }
+    lock.unlock(self);
   }
   return handled;
 }
@@ -268,7 +273,7 @@ int Process::send_where_there_is_room(SimThread& self) {
 /// Tries every delayed send once. What fails goes back to the list, by the design's rule. Returns how many went out.
 int Process::retry_delayed_sends(SimThread& self) {
   delayed_lock_->lock(self);
-  if (!at_connection_.empty()) {
+  if (wait_at_connection_) {
     const int sent = send_where_there_is_room(self);
     show_delayed_sends();
     delayed_lock_->unlock(self);

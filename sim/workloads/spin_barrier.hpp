@@ -2,10 +2,10 @@
 #pragma once
 
 #include "core/cache_line.hpp"
+#include "core/resume_all.hpp"
 
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 namespace contend {
@@ -22,9 +22,7 @@ public:
     if (++arrived_ == threads_) {
       arrived_ = 0;
       cycle_line_.atomic(self, Category::barrier);
-      for (SimThread* thread : std::exchange(spinning_, {})) {
-        thread->resume();
-      }
+      resume_all(spinning_);
       return;
     }
     spinning_.push_back(&self);

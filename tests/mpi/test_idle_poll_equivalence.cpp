@@ -206,6 +206,26 @@ TEST_CASE("idle polls: other engines and critical sections", "[mpi][idle poll]")
   }
 }
 
+TEST_CASE("idle polls: a far turn is not taken for one that repeats", "[mpi][idle poll]") {
+  // Every turn looks at all there is or at two of three, and far turns come so often that two of them may be the only
+  // quiet ones.
+  for (int replication = 0; replication < 12; ++replication) {
+    PointConfig point = test::small_point();
+    test::add_jitter(point);
+    point.library.instances = {3, "round-robin", "pthread-mutex", "tag"};
+    point.library.matching.domain = "instance";
+    point.library.matching.guard = "instance";
+    point.library.matching.ordering = "transport";
+    point.library.protocol.pending_order = "fifo";
+    point.library.progress.engine = "per-target";
+    point.library.progress.global_every = 3;
+    point.workload.multirate.pairs = 2;
+    point.workload.multirate.window = 4;
+    point.workload.multirate.iterations = 60;
+    require_equal(point, replication, false);
+  }
+}
+
 TEST_CASE("idle polls: random designs", "[mpi][idle poll][delayed][property]") {
   int mcs_runs = 0;
   int mcs_different = 0;

@@ -2,12 +2,12 @@
 #pragma once
 
 #include "core/cache_line.hpp"
+#include "core/resume_all.hpp"
 #include "core/sleep.hpp"
 #include "models/locks/parameters.hpp"
 
 #include <algorithm>
 #include <cstdint>
-#include <utility>
 #include <vector>
 
 namespace contend {
@@ -60,11 +60,7 @@ public:
   }
 
   /// What they wait for may have come: whoever writes the line says so afterwards.
-  void notify() {
-    for (SimThread* thread : std::exchange(threads_, {})) {
-      thread->resume();
-    }
-  }
+  void notify() { resume_all(threads_); }
 
 private:
   CacheLine& line_;

@@ -6,6 +6,7 @@
 #pragma once
 
 #include "core/cache_line.hpp"
+#include "core/resume_all.hpp"
 
 #include <cstdint>
 #include <deque>
@@ -58,9 +59,7 @@ public:
     Command command = std::move(slot.command);
     slot.sequence = head_ + ring_.size();
     ++head_;
-    for (SimThread* thread : std::exchange(slot.spinning, {})) {
-      thread->resume();
-    }
+    resume_all(slot.spinning);
     return command;
   }
 

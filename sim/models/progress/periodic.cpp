@@ -16,9 +16,10 @@ void PeriodicProgress::wait(SimThread& self, SyncObject& sync) {
   }
   bool idle = false;
   while (sync.pending > 0) {
-    // With company turns depend on each other: locks are waited for.
-    const std::int64_t left = every_ - 1 - turns_of(self) % every_;
-    if (idle && left > 0 && polling_ == 1) {
+    // With company turns depend on each other: locks are waited for. An n-th turn is not followed by another one.
+    const std::int64_t place = turns_of(self) % every_;
+    const std::int64_t left = every_ - 1 - place;
+    if (idle && place > 0 && left > 0 && polling_ == 1) {
       const ProgressSource::Rest rest = source_.rest(self, left);
       turns_of(self) += rest.turns;
       if (rest.look_again()) {

@@ -9,9 +9,10 @@ void TaskPool::push(SimThread& self, Task& task) {
   self.owe(dispatch_, Category::software);
   line_.atomic(self, Category::line_transfer);
   tasks_.push_back({&task, self.id()});
-  for (SyncObject* const sync : std::exchange(spinning_, {})) { // all have lost their copies of the line
+  for (SyncObject* const sync : spinning_) { // all have lost their copies of the line
     std::exchange(sync->spinning, nullptr)->resume();
   }
+  spinning_.clear();
 }
 
 bool TaskPool::run_one(SimThread& self, Category category) {
