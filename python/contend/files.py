@@ -6,6 +6,7 @@ import contextlib
 import errno
 import json
 import os
+import stat
 import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -169,6 +170,29 @@ def write_file(path: Path, content: bytes) -> None:
     write_files(path.parent, {path.name: content})
 
 
+def require_regular(path: Path, what: str) -> None:
+    """Refuses what is there but no regular file, before it is opened: a pipe would keep its reader waiting for ever.
+
+    Args:
+        path: The file.
+        what: What it is, for the message: "scenario", "profile".
+
+    Raises:
+        ContendError: It may not be looked at.
+        InputError: It is not there, or is a folder, a pipe, a socket or a device.
+    """
+    try:
+        mode = path.stat().st_mode
+    except FileNotFoundError as error:
+        raise InputError(f"cannot read the {what} {path}: no such file") from error
+    except OSError as error:
+        raise ContendError(f"cannot read the {what} {path}: {describe(error)}") from error
+    if stat.S_ISDIR(mode):
+        raise InputError(f"cannot read the {what} {path}: that is a folder")
+    if not stat.S_ISREG(mode):
+        raise InputError(f"cannot read the {what} {path}: it is not a regular file")
+
+
 def read_text(path: Path, what: str) -> str:
     """Reads a text file.
 
@@ -178,12 +202,11 @@ def read_text(path: Path, what: str) -> str:
 
     Raises:
         ContendError: It cannot be read.
-        InputError: It is a folder, or no text.
+        InputError: It is not there, no regular file, or no text.
     """
+    require_regular(path, what)
     try:
         return path.read_text(encoding="utf-8")
-    except IsADirectoryError as error:
-        raise InputError(f"cannot read the {what} {path}: {describe(error)}") from error
     except OSError as error:
         raise ContendError(f"cannot read the {what} {path}: {describe(error)}") from error
     except UnicodeDecodeError as error:
@@ -220,10 +243,15 @@ def read_json(path: Path, what: str) -> Any:  # noqa: ANN401 - whatever the file
     return parse_json(read_text(path, what), str(path))
 
 
+def json_object(file: Path) -> dict[str, Any] | None:
+    """A JSON file's object; None if it cannot be read or is something else."""
+    try:
+        document = parse_json(read_text(file, "file"), file.name)
+    except ContendError:
+        return None
+    return document if isinstance(document, dict) else None
+
+
 def keys_of(file: Path) -> frozenset[str]:
     """The keys of a JSON file's object, by which to tell its kind; none if it cannot be read or is something else."""
-    try:
-        document = json.loads(file.read_text(encoding="utf-8"))
-    except (OSError, ValueError, RecursionError):
-        return frozenset()
-    return frozenset(document) if isinstance(document, dict) else frozenset()
+    return frozenset(json_object(file) or ())

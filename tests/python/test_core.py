@@ -1,6 +1,9 @@
 """The compiled core, through the package and the command line."""
 
 import json
+import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -73,3 +76,14 @@ def test_another_seed_gives_other_samples() -> None:
 def test_unknown_key_is_explained(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["run", BASE, "--set", "workload.piars=3"]) == 2
     assert "pairs" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("command", [["run"], ["compare", BASE], ["report"]])
+def test_a_pipe_as_scenario_is_refused_and_not_waited_for(command: list[str], tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe.json")
+    answer = subprocess.run(
+        [sys.executable, "-m", "contend", *command, "pipe.json"],
+        cwd=tmp_path, capture_output=True, text=True, timeout=60, check=False,
+    )  # fmt: skip
+    assert answer.returncode == 2
+    assert answer.stderr == "contend: error: pipe.json: cannot read the file: it is not a regular file\n"
