@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from contend.errors import ContendError, InputError
+from contend.spelling import shortened
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -186,6 +187,8 @@ def require_regular(path: Path, what: str) -> None:
     except FileNotFoundError as error:
         raise InputError(f"cannot read the {what} {path}: no such file") from error
     except OSError as error:
+        if error.errno == errno.ENAMETOOLONG:
+            raise InputError(f"cannot read the {what} {shortened(str(path))}: {describe(error)}") from error
         raise ContendError(f"cannot read the {what} {path}: {describe(error)}") from error
     if stat.S_ISDIR(mode):
         raise InputError(f"cannot read the {what} {path}: that is a folder")

@@ -101,6 +101,34 @@ def test_bad_input_is_one_message_and_2(
     assert "Traceback" not in output.err
 
 
+@pytest.mark.parametrize("command", [["run"], ["explain"], ["compare", "small.json"], ["report"]])
+def test_a_link_that_leads_nowhere_is_named_as_such(
+    core: "FakeCore", scenario: Path, capsys: Capture, command: list[str]
+) -> None:
+    del core
+    (scenario.parent / "broken.json").symlink_to("gone.json")
+    (scenario.parent / "loop.json").symlink_to("loop.json")
+    for name, ends in (
+        ("broken", "'gone.json', which leads to no file"),
+        ("loop", "'loop.json', which leads in a circle"),
+    ):
+        assert main([*command, f"{name}.json"]) == 2
+        assert capsys.readouterr().err == f"contend: error: {name}.json is a symbolic link to {ends}\n"
+
+
+@pytest.mark.parametrize(
+    "command", [["run"], ["explain"], ["compare", "small.json"], ["report"], ["dataset", "show"], ["trace-plot"]]
+)
+def test_a_name_that_no_file_can_have_is_shortened(
+    core: "FakeCore", scenario: Path, capsys: Capture, command: list[str]
+) -> None:
+    del core, scenario
+    assert main([*command, "x" * 5000]) == 2
+    message = capsys.readouterr().err
+    assert "the name is too long" in message
+    assert len(message) < 200
+
+
 def test_a_failed_simulation_is_1_and_leaves_no_folder(core: "FakeCore", scenario: Path, capsys: Capture) -> None:
     core.fail_at = 2
     assert main(["run", str(scenario)]) == 1

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import sys
 from pathlib import Path
@@ -40,6 +41,7 @@ from contend.errors import (
     InputError,
     InterruptedRunError,
 )
+from contend.spelling import shortened
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -177,6 +179,9 @@ def _explain(error: Exception) -> int:
     if isinstance(error, OSError):
         from contend.files import describe
 
+        if error.errno == errno.ENAMETOOLONG:
+            _report(f"{shortened(str(error.filename))}: {describe(error)}")
+            return EXIT_BAD_INPUT
         _report(f"{error.filename}: {describe(error)}" if error.filename else describe(error))
     elif isinstance(error, MemoryError):
         _report("not enough memory")
