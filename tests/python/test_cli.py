@@ -78,7 +78,10 @@ def test_check_determinism(core: "FakeCore", scenario: Path, capsys: Capture) ->
     [
         (["rnu"], "Did you mean 'run'"),
         (["run", "small.json", "--replicatoins", "3"], "--replications"),
-        (["run", "small.json", "-j", "0"], "must be greater than or equal to 1"),
+        (["run", "small.json", "-j", "0"], "'--jobs' / '-j': found '0'; must be greater than or equal to 1 (try"),
+        (["run", "small.json", "--seed", "-1"], "'--seed': found '-1'; must be greater than or equal to 0 (try"),
+        (["run", "small.json", "--iterations", "1.5"], "'--iterations': found '1.5'; must be a valid integer (try"),
+        (["run", "small.json", "--trace-limit", "x" * 99], f"found '{'x' * 59}...; must be a valid number (try"),
         (["run", "small.json", "--set", "nonsense"], "expected dotted.path=value"),
         (["run", "small.json", "--set", "wokload.pairs=1"], "did you mean 'workload'"),
         (["run", "smal.json"], "no scenario file 'smal.json'; did you mean 'small.json'?"),

@@ -190,9 +190,16 @@ def _explain(error: Exception) -> int:
     return EXIT_FAILURE
 
 
+def _found(error: TyperException) -> str:
+    """The value that an option cannot have, which only the error knows that typer made its own from."""
+    problems = getattr(error.__cause__, "errors", None)
+    return f"found {shortened(repr(problems()[0]['input']))}; " if problems is not None else ""
+
+
 def _usage_message(error: TyperException) -> str:
     """The message of a wrong command line, with where to read more."""
-    message = error.format_message().replace("Value error, ", "").replace("Input should be", "must be")
+    message = error.format_message().replace("Value error, ", "")
+    message = message.replace("Input should be", f"{_found(error)}must be").partition(", unable to parse")[0]
     if not message or error.exit_code != EXIT_BAD_INPUT:
         return message
     context = getattr(error, "ctx", None)
