@@ -77,6 +77,25 @@ def output_folder(path: Path | None) -> Iterator[None]:
                 break
 
 
+@contextlib.contextmanager
+def output_file(path: Path | None) -> Iterator[None]:
+    """A file that the body writes at its end: checked before, with a folder as output_folder makes it.
+
+    Args:
+        path: The file; None where nothing is to be written.
+
+    Raises:
+        ContendError: It cannot be written.
+    """
+    with output_folder(path.resolve().parent if path is not None else None):
+        try:
+            if path is not None:
+                _target(path)
+        except OSError as error:
+            raise ContendError(f"cannot write {path}: {describe(error)}") from error
+        yield
+
+
 def _target(path: Path) -> Path:
     """Where a file of that name goes: to the end of symbolic links, and never in the place of a device or a pipe."""
     target = Path(os.path.realpath(path))

@@ -94,6 +94,8 @@ def test_check_determinism(core: "FakeCore", scenario: Path, capsys: Capture) ->
         ),
         (["run"], "Missing argument"),
         (["run", "small.json", "--engine", "gem5"], "'--engine': 'gem5' is not one of 'contend', 'simgrid'"),
+        (["bench", "--repetitions", "0"], "'--repetitions': found '0'; must be greater than or equal to 1"),
+        (["bench", "--jsno", "b.json"], "No such option: --jsno"),
         (["profile", "show", "nothing"], "no machine profile"),
         (["test", "--python-only", "--cpp-only"], "excludes"),
     ],
@@ -163,6 +165,25 @@ def test_an_unwritable_folder_is_noticed_before_the_work(core: "FakeCore", scena
     assert main(["run", str(scenario), "--out", str(scenario)]) == 1
     assert "there is a file of that name" in capsys.readouterr().err
     assert core.calls == 0
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["bench", "--json", "small.json/b.json"], "small.json: there is a file of that name"),
+        (["bench", "--json", "."], "cannot write .: that is a folder"),
+        (["explain", "small.json", "--json", "small.json/e.json"], "small.json: there is a file of that name"),
+        (["report", "small.json", "--out", "gone/r.html"], "--out gone/r.html: there is no folder gone"),
+    ],
+)
+def test_an_output_file_that_cannot_be_written_is_noticed_before_the_work(  # noqa: PLR0917
+    core: "FakeCore", scenario: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch, words: list[str], message: str
+) -> None:
+    monkeypatch.setattr("contend.bench.run", lambda *_, **__: pytest.fail("it has measured"))
+    assert main(words) in (1, 2)
+    assert message in capsys.readouterr().err
+    assert core.calls == 0
+    assert names(scenario.parent) == ["small.json"]
 
 
 def test_a_missing_platform_is_named(core: "FakeCore", scenario: Path, capsys: Capture) -> None:
