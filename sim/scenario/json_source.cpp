@@ -72,8 +72,11 @@ public:
   }
   bool number_integer(number_integer_t value) { return leaf(Node::Kind::integer, std::to_string(value)); }
   bool number_unsigned(number_unsigned_t value) { return leaf(Node::Kind::integer, std::to_string(value)); }
-  bool number_float(number_float_t value, const string_t& /*as written*/) {
-    return leaf(Node::Kind::real, shortest(value));
+  bool number_float(number_float_t value, const string_t& written) {
+    if (!leaf(Node::Kind::real, shortest(value)))
+      return false;
+    last_->written = written;
+    return true;
   }
   bool string(string_t& value) { return leaf(Node::Kind::string, std::move(value)); }
   static bool binary(binary_t& /*never in text*/) { return false; }

@@ -86,6 +86,15 @@ TEST_CASE("an error says file, line and place", "[scenario][bad]") {
              Catch::StartsWith("inline:2: column 13: not valid JSON"));
 }
 
+TEST_CASE("a number is shown as it is spelled", "[scenario][bad]") {
+  const auto with = [](const std::string& number) {
+    return outcome_of_text(R"({"schema_version": 1, "extends": "base.json", "workload": {"pairs": )" + number + "}}");
+  };
+  for (const std::string number : {"4.0", "1e3", "-1", "99999999999999999999999"})
+    CHECK_THAT(with(number), Catch::Contains("/workload/pairs: found " + number + "; allowed: a whole number"));
+  CHECK_THAT(with("1" + std::string(300, '0')), Catch::Contains("found 1" + std::string(59, '0') + "...; allowed"));
+}
+
 TEST_CASE("all mistakes are reported at once, up to a limit", "[scenario][bad]") {
   const std::string base = "{\"schema_version\": 1, \"extends\": \"base.json\", \"workload\": ";
   const std::string two = outcome_of_text(base + R"({"pairs": 0, "window": "x"}})");
