@@ -232,7 +232,7 @@ def resolve_scenario(
     """
     module = core()
     folder = path.resolve().parent
-    routes = PlatformRoutes(folder)
+    routes = PlatformRoutes()
     profiles = [str(directory) for directory in profile_directories(folder)]
     presets = [str(directory) for directory in preset_directories(folder)]
     try:

@@ -186,10 +186,13 @@ def test_an_output_file_that_cannot_be_written_is_noticed_before_the_work(  # no
     assert names(scenario.parent) == ["small.json"]
 
 
-def test_a_missing_platform_is_named(core: "FakeCore", scenario: Path, capsys: Capture) -> None:
+def test_without_the_program_that_reads_platforms_the_error_says_so(
+    core: "FakeCore", scenario: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch
+) -> None:
     core.uses_route = True
-    assert main(["run", str(scenario)]) == 2
-    assert "no platform file 'missing.xml'" in capsys.readouterr().err
+    monkeypatch.setattr("contend.simgrid.executable", lambda _: None)
+    assert main(["run", str(scenario)]) == 1
+    assert "the program contend-simgrid is not built" in capsys.readouterr().err
 
 
 def test_a_bug_is_one_line_unless_debugging(
