@@ -27,7 +27,7 @@ def resolve(
     overrides: list[tuple[str, str]],
     profile_dirs: list[str],
     preset_dirs: list[str],
-    route_resolver: Callable[[str, str, str], tuple[float, float, int, int]],
+    route_resolver: Callable[[str, str, str], tuple[float, float, int, int] | tuple[str, str]],
     text: str | None = None,
 ) -> tuple[str, list[Point]]: ...
 def point(config_json: str) -> Point: ...

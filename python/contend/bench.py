@@ -6,7 +6,6 @@ must be that of the bare event loop for the same number of events, so nobody is 
 
 from __future__ import annotations
 
-import argparse
 import json
 import os
 import re
@@ -18,7 +17,6 @@ import sys
 import time
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from contend.errors import ContendError
@@ -27,6 +25,7 @@ from contend.paths import require_repository
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
+    from pathlib import Path
 
     from rich.table import Table
 
@@ -204,7 +203,7 @@ def measure_scenario() -> JsonObject:
     Raises:
         ContendError: It cannot be simulated.
     """
-    return _run([sys.executable, "-P", "-m", "contend.bench", "--simulate-scenario"])
+    return _run([sys.executable, "-P", "-m", "contend.bench"])
 
 
 def _ratio_table(measured: Measurements) -> Table:
@@ -312,24 +311,14 @@ def _instructions(bench: _Bench) -> JsonObject | None:
     return counts
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
-    """The command line of `contend bench`."""
-    parser = argparse.ArgumentParser(prog="contend bench", description="Measures how fast the engine is.")
-    parser.add_argument("--json", type=Path, metavar="FILE", help="write the figures to FILE")
-    parser.add_argument("--repetitions", type=int, default=5, metavar="N", help="runs per engine (default: 5)")
-    parser.add_argument("--bin", type=Path, metavar="DIR", help="benchmark programs; built first if not given")
-    parser.add_argument("--simulate-scenario", action="store_true", help=argparse.SUPPRESS)
-    options = parser.parse_args(arguments)
-    if options.simulate_scenario:
-        try:
-            print(json.dumps(_simulate_scenario()))
-        except ContendError as error:
-            print(error, file=sys.stderr)
-            return 1
-        return 0
-    if options.repetitions < 1:
-        parser.error("--repetitions: at least 1")
-    return run(options.json, repetitions=options.repetitions, folder=options.bin)
+def main() -> int:
+    """What `contend bench` runs in a process of its own: simulates the base scenario and prints its figures."""
+    try:
+        print(json.dumps(_simulate_scenario()))
+    except ContendError as error:
+        print(error, file=sys.stderr)
+        return 1
+    return 0
 
 
 if __name__ == "__main__":

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from contend.errors import InputError
-from contend.files import keys_of, read_json
+from contend.files import json_object, keys_of, read_json
 from contend.nearest import nearest_names
 from contend.paths import preset_directories, profile_directories
 from contend.prices import parse_price
@@ -65,12 +65,9 @@ class Catalog:
     @staticmethod
     def summary(path: Path) -> str:
         """What a file stands for, in a line: processors and network, or the first sentence about it."""
-        try:
-            document = json.loads(path.read_text(encoding="utf-8"))
-            hardware = [str(document[key]) for key in ("cpu", "network") if document.get(key)]
-            return "; ".join(hardware) or str(document.get("description", "")).partition(". ")[0]
-        except (OSError, ValueError, AttributeError, RecursionError):
-            return ""
+        document = json_object(path) or {}
+        hardware = [str(document[key]) for key in ("cpu", "network") if document.get(key)]
+        return "; ".join(hardware) or str(document.get("description", "")).partition(". ")[0]
 
     def load(self, name: str) -> tuple[Path, JsonObject]:
         """Reads a file.
@@ -82,7 +79,7 @@ class Catalog:
             InputError: There is none, or it is not JSON.
         """
         path = Path(name)
-        if not path.is_file():
+        if path.is_dir() or not path.exists():
             known = self.available()
             if name not in known:
                 # A family's name ('ob1') stands for nothing, and is near to none in particular.

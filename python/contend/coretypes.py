@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Protocol, TypeAlias
 
-# (platform file, from host, to host) -> (latency in s, bandwidth in byte/s, cores of the first host, of the second)
-RouteResolver: TypeAlias = Callable[[str, str, str], tuple[float, float, int, int]]
+# (platform file, from host, to host) -> (latency in s, bandwidth in byte/s, cores of the first host, of the second), or
+# (key of the fabric that is to blame, why there is no route)
+RouteResolver: TypeAlias = Callable[[str, str, str], tuple[float, float, int, int] | tuple[str, str]]
 
 
 class CorePoint(Protocol):

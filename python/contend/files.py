@@ -6,11 +6,13 @@ import contextlib
 import errno
 import json
 import os
+import stat
 import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from contend.errors import ContendError, InputError
+from contend.spelling import shortened
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -73,6 +75,25 @@ def output_folder(path: Path | None) -> Iterator[None]:
                 folder.rmdir()
             except OSError:  # something is in it, or it was never made
                 break
+
+
+@contextlib.contextmanager
+def output_file(path: Path | None) -> Iterator[None]:
+    """A file that the body writes at its end: checked before, with a folder as output_folder makes it.
+
+    Args:
+        path: The file; None where nothing is to be written.
+
+    Raises:
+        ContendError: It cannot be written.
+    """
+    with output_folder(path.resolve().parent if path is not None else None):
+        try:
+            if path is not None:
+                _target(path)
+        except OSError as error:
+            raise ContendError(f"cannot write {path}: {describe(error)}") from error
+        yield
 
 
 def _target(path: Path) -> Path:
@@ -169,6 +190,31 @@ def write_file(path: Path, content: bytes) -> None:
     write_files(path.parent, {path.name: content})
 
 
+def require_regular(path: Path, what: str) -> None:
+    """Refuses what is there but no regular file, before it is opened: a pipe would keep its reader waiting for ever.
+
+    Args:
+        path: The file.
+        what: What it is, for the message: "scenario", "profile".
+
+    Raises:
+        ContendError: It may not be looked at.
+        InputError: It is not there, or is a folder, a pipe, a socket or a device.
+    """
+    try:
+        mode = path.stat().st_mode
+    except FileNotFoundError as error:
+        raise InputError(f"cannot read the {what} {path}: no such file") from error
+    except OSError as error:
+        if error.errno == errno.ENAMETOOLONG:
+            raise InputError(f"cannot read the {what} {shortened(str(path))}: {describe(error)}") from error
+        raise ContendError(f"cannot read the {what} {path}: {describe(error)}") from error
+    if stat.S_ISDIR(mode):
+        raise InputError(f"cannot read the {what} {path}: that is a folder")
+    if not stat.S_ISREG(mode):
+        raise InputError(f"cannot read the {what} {path}: it is not a regular file")
+
+
 def read_text(path: Path, what: str) -> str:
     """Reads a text file.
 
@@ -178,12 +224,11 @@ def read_text(path: Path, what: str) -> str:
 
     Raises:
         ContendError: It cannot be read.
-        InputError: It is a folder, or no text.
+        InputError: It is not there, no regular file, or no text.
     """
+    require_regular(path, what)
     try:
         return path.read_text(encoding="utf-8")
-    except IsADirectoryError as error:
-        raise InputError(f"cannot read the {what} {path}: {describe(error)}") from error
     except OSError as error:
         raise ContendError(f"cannot read the {what} {path}: {describe(error)}") from error
     except UnicodeDecodeError as error:
@@ -220,10 +265,15 @@ def read_json(path: Path, what: str) -> Any:  # noqa: ANN401 - whatever the file
     return parse_json(read_text(path, what), str(path))
 
 
+def json_object(file: Path) -> dict[str, Any] | None:
+    """A JSON file's object; None if it cannot be read or is something else."""
+    try:
+        document = parse_json(read_text(file, "file"), file.name)
+    except ContendError:
+        return None
+    return document if isinstance(document, dict) else None
+
+
 def keys_of(file: Path) -> frozenset[str]:
     """The keys of a JSON file's object, by which to tell its kind; none if it cannot be read or is something else."""
-    try:
-        document = json.loads(file.read_text(encoding="utf-8"))
-    except (OSError, ValueError, RecursionError):
-        return frozenset()
-    return frozenset(document) if isinstance(document, dict) else frozenset()
+    return frozenset(json_object(file) or ())

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import json
 import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from contend.files import write_files
+from contend.files import json_object, write_files
 
 if TYPE_CHECKING:
     from contend.jsontypes import JsonObject
@@ -34,11 +33,8 @@ def result_contents(results: Results) -> dict[str, bytes]:
 
 def earlier_settings(directory: Path) -> JsonObject | None:
     """Scenario and engine of the results in a folder; None if there are none that can be read."""
-    try:
-        document = json.loads((directory / "results.json").read_text(encoding="utf-8"))
-    except (OSError, ValueError, RecursionError):
-        return None
-    return settings(document) if isinstance(document, dict) else None
+    document = json_object(directory / "results.json")
+    return settings(document) if document is not None else None
 
 
 def settings(document: JsonObject) -> JsonObject:

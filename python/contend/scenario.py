@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import functools
 import json
 from dataclasses import dataclass
@@ -13,10 +14,11 @@ from contend.choice import choose_point
 from contend.core import core
 from contend.datasets import is_dataset
 from contend.errors import InputError
+from contend.files import describe
 from contend.nearest import nearest_names
 from contend.paths import preset_directories, profile_directories, scenarios_directory
 from contend.simgrid import PlatformRoutes
-from contend.spelling import parameters_text, value_text
+from contend.spelling import parameters_text, shortened, value_text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -155,6 +157,14 @@ def find_scenario(name: str) -> Path:
         InputError: There is none; the message names the nearest.
     """
     path = Path(name)
+    try:
+        path.stat()
+    except OSError as error:
+        if error.errno == errno.ENAMETOOLONG:
+            raise InputError(f"no scenario file {shortened(name)!r}: {describe(error)}") from error
+        ends = {errno.ELOOP: "leads in a circle", errno.ENOENT: "leads to no file"}.get(error.errno or 0)
+        if ends and path.is_symlink():
+            raise InputError(f"{name} is a symbolic link to {str(path.readlink())!r}, which {ends}") from error
     if path.is_dir():
         raise InputError(f"{name} is a folder; a scenario is a JSON file")
     if path.exists():
@@ -222,7 +232,7 @@ def resolve_scenario(
     """
     module = core()
     folder = path.resolve().parent
-    routes = PlatformRoutes(folder)
+    routes = PlatformRoutes()
     profiles = [str(directory) for directory in profile_directories(folder)]
     presets = [str(directory) for directory in preset_directories(folder)]
     try:

@@ -9,8 +9,8 @@ import threading
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from contend.errors import ContendError, InputError, SimulationFailedError
-from contend.paths import executable, scenarios_directory
+from contend.errors import ContendError, SimulationFailedError
+from contend.paths import executable
 
 if TYPE_CHECKING:
     from contend.jsontypes import JsonObject
@@ -37,19 +37,12 @@ def _last_line(text: str) -> str:
     return lines[-1].removeprefix("error:").strip() if lines else "no message"
 
 
-def platform_path(name: str, beside: Path | None = None) -> Path:
-    """Finds a platform file: as given, beside the scenario, or among those shipped.
+class _RouteError(Exception):
+    """A route that a platform does not have: which key of a scenario's fabric is to blame, and why."""
 
-    Raises:
-        InputError: There is no such file.
-    """
-    shipped = scenarios_directory()
-    folders = [Path(), *([beside] if beside else []), shipped, shipped / "platforms"]
-    for folder in folders:
-        candidate = folder / name
-        if candidate.is_file():
-            return candidate.resolve()
-    raise InputError(f"no platform file {name!r} here, beside the scenario, or in {shipped / 'platforms'}")
+
+# By the program's exit status.
+_TO_BLAME = {2: "platform", 3: "from", 4: "to"}
 
 
 @functools.lru_cache(maxsize=1024)
@@ -59,8 +52,10 @@ def _ask_route(path: Path, source: str, destination: str) -> tuple[float, float,
         answer = subprocess.run(command, capture_output=True, text=True, timeout=_PLATFORM_TIMEOUT_S, check=False)
     except (OSError, subprocess.TimeoutExpired) as error:
         raise ContendError(f"cannot read the platform {path}: {error}") from error
+    if answer.returncode in _TO_BLAME:
+        raise _RouteError(_TO_BLAME[answer.returncode], _last_line(answer.stderr))
     if answer.returncode != 0:
-        raise InputError(f"platform {path}: {_last_line(answer.stderr)}")
+        raise ContendError(f"cannot read the platform {path}: {_last_line(answer.stderr)}")
     route: JsonObject = json.loads(answer.stdout)
     return (
         float(route["latency_s"]),
@@ -73,14 +68,19 @@ def _ask_route(path: Path, source: str, destination: str) -> tuple[float, float,
 class PlatformRoutes:
     """Answers the core's questions about routes; remembers the first failure, whatever the core makes of it."""
 
-    def __init__(self, beside: Path | None = None) -> None:
-        self._beside = beside
+    def __init__(self) -> None:
         self.failure: ContendError | KeyboardInterrupt | None = None
 
-    def __call__(self, platform: str, source: str, destination: str) -> tuple[float, float, int, int]:
-        """Latency in s, bandwidth in byte/s and the cores of both hosts, for the route between two hosts."""
+    def __call__(self, platform: str, source: str, destination: str) -> tuple[float, float, int, int] | tuple[str, str]:
+        """Latency in s, bandwidth in byte/s and the cores of both hosts, for the route between two hosts.
+
+        Where there is no such route: which key of the fabric is to blame, and why. The core knows its place.
+        """
         try:
-            return _ask_route(platform_path(platform, self._beside), source, destination)
+            return _ask_route(Path(platform).resolve(), source, destination)
+        except _RouteError as error:
+            key, problem = error.args
+            return key, problem
         except (ContendError, KeyboardInterrupt) as error:
             self.failure = self.failure or error
             raise

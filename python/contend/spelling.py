@@ -18,6 +18,11 @@ def parameters_text(parameters: Mapping[str, object], separator: str = " ") -> s
     return separator.join(f"{name}={value_text(value)}" for name, value in parameters.items())
 
 
+def shortened(text: str, longest: int = 60) -> str:
+    """A text from the command line as messages echo it: cut where it is longer than anybody wants to read."""
+    return text if len(text) <= longest else f"{text[:longest]}..."
+
+
 def counted(count: int, noun: str) -> str:
     """A number of things: "1 point", "2 points". The noun takes an s."""
     return f"{count} {noun}" if count == 1 else f"{count} {noun}s"

@@ -14,6 +14,7 @@
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/tuple.h>
+#include <nanobind/stl/variant.h>
 #include <nanobind/stl/vector.h>
 
 #include <atomic>
@@ -24,6 +25,7 @@
 #include <string>
 #include <system_error>
 #include <utility>
+#include <variant>
 #include <vector>
 
 namespace nb = nanobind;
@@ -34,9 +36,10 @@ namespace {
 
 std::atomic<bool> stop_requested{false};
 
-/// (platform file, from host, to host) -> (latency in s, bandwidth in bytes/s, cores of from, cores of to)
-using PythonResolver =
-    std::function<std::tuple<double, double, int, int>(const std::string&, const std::string&, const std::string&)>;
+/// (platform file, from host, to host) -> (latency in s, bandwidth in bytes/s, cores of from, cores of to), or what a RouteError has:
+/// (key, problem)
+using PythonRoute = std::variant<std::tuple<double, double, int, int>, std::pair<std::string, std::string>>;
+using PythonResolver = std::function<PythonRoute(const std::string&, const std::string&, const std::string&)>;
 
 /// A point that is ready to run. The configuration never changes, so that any number of threads may run it.
 class PythonPoint {
@@ -73,7 +76,11 @@ resolve(const std::string& path, const std::vector<std::pair<std::string, std::s
   options.preset_directories.assign(preset_dirs.begin(), preset_dirs.end());
   options.overrides = overrides;
   options.resolve_route = [&](const std::filesystem::path& platform, const std::string& from, const std::string& to) {
-    const auto [latency, bandwidth, from_cores, to_cores] = route_resolver(platform.string(), from, to);
+    const PythonRoute route = route_resolver(platform.string(), from, to);
+    if (const auto* error = std::get_if<1>(&route)) {
+      throw RouteError(error->first, error->second);
+    }
+    const auto& [latency, bandwidth, from_cores, to_cores] = std::get<0>(route);
     return RouteFacts{{Duration::seconds(latency), bandwidth}, from_cores, to_cores};
   };
   const std::filesystem::path file(path);

@@ -1,11 +1,11 @@
 #include "scenario/fabric.hpp"
 
+#include "scenario/json_source.hpp"
 #include "scenario/units.hpp"
 
 #include <cmath>
 #include <exception>
 #include <memory>
-#include <system_error>
 
 namespace contend::scenario {
 
@@ -43,7 +43,7 @@ std::optional<PlatformFacts> insert_route(Node& fabric, const RouteResolver& res
                          "both a platform and a " + std::string(key) +
                              " are given; allowed: platform, from and to, or latency and bandwidth"));
   }
-  const Node reference = *platform;
+  const Node given = fabric;
   PlatformFacts facts;
   facts.platform = text_of(fabric, "platform", diagnostics);
   facts.from = text_of(fabric, "from", diagnostics);
@@ -53,20 +53,21 @@ std::optional<PlatformFacts> insert_route(Node& fabric, const RouteResolver& res
   if (facts.platform.empty() || facts.from.empty() || facts.to.empty())
     return std::nullopt;
 
-  const std::string pointer = "/fabric/platform";
-  const std::filesystem::path file = reference.source->directory / facts.platform;
-  const auto refuse = [&](const std::string& problem) {
-    diagnostics.add(at(reference, pointer, "platform " + quoted_path(file) + ": " + problem));
+  const std::filesystem::path file = given.find("platform")->source->directory / facts.platform;
+  const auto refuse = [&](const std::string& problem, const std::string& key = "platform") {
+    const std::string message = "platform " + quoted_path(file) + ": " + problem;
+    diagnostics.add(at(*given.find(key), child_pointer("/fabric", key), message));
     return std::nullopt;
   };
-  std::error_code error;
-  if (!std::filesystem::is_regular_file(file, error))
-    return refuse("no such file");
+  if (const std::string problem = file_problem(file); !problem.empty())
+    return refuse(problem);
   if (!resolve)
     return refuse("platforms cannot be read here; give latency and bandwidth instead");
   RouteFacts route;
   try {
     route = resolve(file, facts.from, facts.to);
+  } catch (const RouteError& problem) {
+    return refuse(problem.what(), problem.key());
   } catch (const std::exception& problem) {
     return refuse(problem.what());
   }

@@ -72,8 +72,11 @@ public:
   }
   bool number_integer(number_integer_t value) { return leaf(Node::Kind::integer, std::to_string(value)); }
   bool number_unsigned(number_unsigned_t value) { return leaf(Node::Kind::integer, std::to_string(value)); }
-  bool number_float(number_float_t value, const string_t& /*as written*/) {
-    return leaf(Node::Kind::real, shortest(value));
+  bool number_float(number_float_t value, const string_t& written) {
+    if (!leaf(Node::Kind::real, shortest(value)))
+      return false;
+    last_->written = written;
+    return true;
   }
   bool string(string_t& value) { return leaf(Node::Kind::string, std::move(value)); }
   static bool binary(binary_t& /*never in text*/) { return false; }
@@ -285,20 +288,24 @@ Node to_node(const nlohmann::ordered_json& value, const SourcePointer& source) {
   return node;
 }
 
+std::string file_problem(const std::filesystem::path& path) {
+  std::error_code error;
+  const auto status = std::filesystem::status(path, error);
+  if (!std::filesystem::exists(status))
+    return "no such file";
+  if (std::filesystem::is_directory(status))
+    return "it is a directory";
+  return std::filesystem::is_regular_file(status) ? "" : "it is not a regular file";
+}
+
 std::string read_text_file(const std::filesystem::path& path, const Node* referrer, const std::string& pointer) {
   const auto refuse = [&](const std::string& problem) {
     if (referrer != nullptr)
       throw ScenarioError({at(*referrer, pointer, "cannot read " + quoted_path(path) + ": " + problem)});
     throw ScenarioError({{path.string(), 0, "", "cannot read the file: " + problem}});
   };
-  std::error_code error;
-  const auto status = std::filesystem::status(path, error);
-  if (!std::filesystem::exists(status))
-    refuse("no such file");
-  if (std::filesystem::is_directory(status))
-    refuse("it is a directory");
-  if (!std::filesystem::is_regular_file(status))
-    refuse("it is not a regular file");
+  if (const std::string problem = file_problem(path); !problem.empty())
+    refuse(problem);
   std::ifstream stream(path, std::ios::binary);
   if (!stream)
     refuse("it cannot be opened");

@@ -27,6 +27,9 @@ struct JsonLimits {
 /// Turns a value already in memory into nodes without line numbers.
 [[nodiscard]] Node to_node(const nlohmann::ordered_json& value, const SourcePointer& source);
 
+/// Why a path names no regular file; empty when it names one.
+[[nodiscard]] std::string file_problem(const std::filesystem::path& path);
+
 /// The bytes of a regular file of at most JsonLimits::bytes. Throws ScenarioError, reported at `referrer` when given.
 [[nodiscard]] std::string read_text_file(const std::filesystem::path& path, const Node* referrer = nullptr,
                                          const std::string& pointer = {});

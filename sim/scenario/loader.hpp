@@ -10,6 +10,7 @@
 #include <cstddef>
 #include <filesystem>
 #include <functional>
+#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -24,7 +25,18 @@ struct RouteFacts {
   int to_cores = 0;   ///< cores of the second host
 };
 
-/// Asks a platform file. May throw any std::exception, for example for an unknown host; loading reports its text.
+/// Why a platform has no route. Loading reports it at the value of the fabric that is to blame: "platform", "from" or "to".
+class RouteError : public std::runtime_error {
+public:
+  RouteError(std::string key, const std::string& problem) : std::runtime_error(problem), key_(std::move(key)) {}
+
+  [[nodiscard]] const std::string& key() const { return key_; }
+
+private:
+  std::string key_;
+};
+
+/// Asks a platform file. May throw a RouteError, or any std::exception, which is reported at the platform.
 using RouteResolver =
     std::function<RouteFacts(const std::filesystem::path& platform, const std::string& from, const std::string& to)>;
 

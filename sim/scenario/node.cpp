@@ -50,14 +50,18 @@ Node Node::string(std::string text, SourcePointer source, int line) {
 }
 
 std::string found(const Node& node) {
+  constexpr std::size_t longest_number = 60;
   switch (node.kind) {
   case Node::Kind::null:
     return "null";
   case Node::Kind::boolean:
     return node.boolean ? "true" : "false";
   case Node::Kind::integer:
-  case Node::Kind::real:
     return node.text;
+  case Node::Kind::real:
+    if (node.written.empty())
+      return node.text;
+    return node.written.size() > longest_number ? node.written.substr(0, longest_number) + "..." : node.written;
   case Node::Kind::string:
     return excerpt(node.text);
   case Node::Kind::array:

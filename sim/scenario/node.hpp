@@ -27,6 +27,7 @@ struct Node {
   Kind kind = Kind::null;
   bool boolean = false;
   std::string text;              ///< string: its content; integer and real: shortest decimal form
+  std::string written;           ///< real: as its source spells it, "1e3" or "128.0"; empty: not known
   std::vector<std::string> keys; ///< object: keys[i] names items[i]; otherwise empty
   std::vector<Node> items;       ///< elements of an array or values of an object
   SourcePointer source;

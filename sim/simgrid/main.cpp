@@ -18,10 +18,13 @@ namespace {
 
 constexpr int exit_failure = 1; ///< a simulation failed
 constexpr int exit_usage = 2;   ///< arguments or platform files cannot be used
+constexpr int exit_from = 3;    ///< it is the host FROM that cannot be used
+constexpr int exit_to = 4;      ///< likewise TO
 
 const char* const help = R"(usage: contend-simgrid VERB
 
-  platform FILE FROM TO   look up the route between two hosts of a SimGrid platform file; prints JSON
+  platform FILE FROM TO   look up the route between two hosts of a SimGrid platform file; prints JSON. Status 3: no such
+                          host FROM, 4: no such host TO
   run [--replication K] [--trace-hash]
                           simulate the resolved point on standard input on SimGrid's S4U engine; prints JSON,
                           with the hash of the sequence of events if asked for
@@ -137,6 +140,14 @@ int main(int argc, char** argv) {
     return std::cout ? status : exit_failure;
   } catch (const contend::PlatformError& error) {
     std::cerr << "error: " << error.what() << '\n';
+    switch (error.fault()) {
+    case contend::PlatformError::Fault::from:
+      return exit_from;
+    case contend::PlatformError::Fault::to:
+      return exit_to;
+    case contend::PlatformError::Fault::file:
+      break;
+    }
     return exit_usage;
   } catch (const std::exception& error) {
     std::cerr << "error: " << error.what() << '\n';

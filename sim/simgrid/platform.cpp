@@ -48,9 +48,6 @@ std::string unknown_host(const std::string& name) {
   for (const s4u::Host* host : s4u::Engine::get_instance()->get_all_hosts()) {
     names.push_back(host->get_name());
   }
-  if (names.empty()) {
-    return "the platform has no hosts";
-  }
   std::string message = "no host is called '" + name + "'";
   const auto nearest = std::min_element(
       names.begin(), names.end(), [&](const auto& a, const auto& b) { return distance(a, name) < distance(b, name); });
@@ -67,13 +64,16 @@ std::string unknown_host(const std::string& name) {
   return message;
 }
 
-s4u::Host& find_host(const std::string& name) {
+const std::string from_mark = "from: "; ///< what a child says of one of the hosts begins so
+const std::string to_mark = "to: ";
+
+s4u::Host& find_host(const std::string& name, const std::string& mark) {
   s4u::Host* const host = s4u::Engine::get_instance()->host_by_name_or_null(name);
   if (host == nullptr) {
-    throw PlatformError(unknown_host(name));
+    throw PlatformError(mark + unknown_host(name));
   }
   if (host->get_core_count() < 1) {
-    throw PlatformError("host '" + name + "' has no cores");
+    throw PlatformError(mark + "host '" + name + "' has no cores");
   }
   return *host;
 }
@@ -85,17 +85,26 @@ std::string ask_simgrid(const std::filesystem::path& file, const std::string& fr
   try {
     engine.load_platform(file.string());
   } catch (const simgrid::ParseError& error) {
-    // Its text begins with where it was thrown in SimGrid's sources.
-    const std::string_view text = error.what();
-    const std::size_t start = text.find("Parse error");
-    throw PlatformError(std::string(text.substr(start == std::string_view::npos ? 0 : start)));
+    // Its text begins with where it was thrown in SimGrid's sources, and names the file.
+    std::string text = error.what();
+    if (const std::size_t start = text.find("Parse error"); start != std::string::npos) {
+      text.erase(0, start);
+    }
+    const std::string place = "at " + file.string() + ":";
+    if (const std::size_t start = text.find(place); start != std::string::npos) {
+      text.replace(start, place.size(), "at line ");
+    }
+    throw PlatformError(text);
   }
   if (engine.get_netzone_root() == nullptr) {
     throw PlatformError("it describes no network zone");
   }
   engine.seal_platform();
-  const s4u::Host& from = find_host(from_name);
-  const s4u::Host& to = find_host(to_name);
+  if (engine.get_host_count() == 0) {
+    throw PlatformError("it has no hosts");
+  }
+  const s4u::Host& from = find_host(from_name, from_mark);
+  const s4u::Host& to = find_host(to_name, to_mark);
   std::vector<s4u::Link*> links;
   double latency = 0;
   from.route_to(&to, links, &latency);
@@ -206,16 +215,22 @@ std::string obvious_fault(const std::filesystem::path& file) {
 } // namespace
 
 PlatformRoute read_platform(const std::filesystem::path& file, const std::string& from, const std::string& to) {
-  const std::string prefix = "platform '" + file.string() + "': ";
   if (const std::string fault = obvious_fault(file); !fault.empty()) {
-    throw PlatformError(one_line(prefix + fault));
+    throw PlatformError(one_line(fault));
   }
   if (has_process_engine()) {
     throw std::logic_error("platforms must be read before the first simulation on SimGrid's engine");
   }
   const ChildResult child = run_in_child([&] { return ask_simgrid(file, from, to); });
   if (!child.succeeded) {
-    throw PlatformError(one_line(prefix + complaint(child)));
+    const std::string problem = complaint(child);
+    if (problem.starts_with(from_mark)) {
+      throw PlatformError(one_line(problem.substr(from_mark.size())), PlatformError::Fault::from);
+    }
+    if (problem.starts_with(to_mark)) {
+      throw PlatformError(one_line(problem.substr(to_mark.size())), PlatformError::Fault::to);
+    }
+    throw PlatformError(one_line(problem));
   }
   std::istringstream answer(child.answer);
   std::int64_t latency = 0;

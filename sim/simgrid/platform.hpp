@@ -9,9 +9,18 @@
 
 namespace contend {
 
-/// A platform file that cannot be used. `what()` is one line: the file, what is wrong with it, and what would be right.
+/// A platform file that cannot be used. `what()` is one line: what is wrong, and what would be right; who asked knows the file.
 class PlatformError : public std::runtime_error {
-  using std::runtime_error::runtime_error;
+public:
+  enum class Fault { file, from, to }; ///< what is to blame: the file, or the name of one of the hosts
+
+  explicit PlatformError(const std::string& what, Fault fault = Fault::file)
+      : std::runtime_error(what), fault_(fault) {}
+
+  [[nodiscard]] Fault fault() const { return fault_; }
+
+private:
+  Fault fault_;
 };
 
 struct PlatformHost {

@@ -78,13 +78,24 @@ def test_check_determinism(core: "FakeCore", scenario: Path, capsys: Capture) ->
     [
         (["rnu"], "Did you mean 'run'"),
         (["run", "small.json", "--replicatoins", "3"], "--replications"),
-        (["run", "small.json", "-j", "0"], "must be greater than or equal to 1"),
+        (["run", "small.json", "-j", "0"], "'--jobs' / '-j': found '0'; must be greater than or equal to 1 (try"),
+        (["run", "small.json", "--seed", "-1"], "'--seed': found '-1'; must be greater than or equal to 0 (try"),
+        (["run", "small.json", "--iterations", "1.5"], "'--iterations': found '1.5'; must be a valid integer (try"),
+        (["run", "small.json", "--trace-limit", "x" * 99], f"found '{'x' * 59}...; must be a valid number (try"),
         (["run", "small.json", "--set", "nonsense"], "expected dotted.path=value"),
         (["run", "small.json", "--set", "wokload.pairs=1"], "did you mean 'workload'"),
         (["run", "smal.json"], "no scenario file 'smal.json'; did you mean 'small.json'?"),
-        (["run", ".", "--print-resolved"], "is a folder"),
+        (["run", ".", "--print-resolved"], "is a folder; --print-resolved wants a single scenario"),
+        (["run", "small.json", "--print-resolved", "-o", "d"], "--print-resolved excludes --out"),
+        (["run", "small.json", "--check-determinism", "-o", "d"], "--check-determinism excludes --out"),
+        (
+            ["run", "small.json", "--print-resolved", "--check-determinism", "-o", "d"],
+            "--print-resolved excludes --check-determinism and --out",
+        ),
         (["run"], "Missing argument"),
         (["run", "small.json", "--engine", "gem5"], "'--engine': 'gem5' is not one of 'contend', 'simgrid'"),
+        (["bench", "--repetitions", "0"], "'--repetitions': found '0'; must be greater than or equal to 1"),
+        (["bench", "--jsno", "b.json"], "No such option: --jsno"),
         (["profile", "show", "nothing"], "no machine profile"),
         (["test", "--python-only", "--cpp-only"], "excludes"),
         (["test", "--fuzz", "5", "--sanitize", "asan"], "--fuzz is run by itself"),
@@ -100,6 +111,34 @@ def test_bad_input_is_one_message_and_2(
     assert message in output.err
     assert output.err.count("\n") == 1
     assert "Traceback" not in output.err
+
+
+@pytest.mark.parametrize("command", [["run"], ["explain"], ["compare", "small.json"], ["report"]])
+def test_a_link_that_leads_nowhere_is_named_as_such(
+    core: "FakeCore", scenario: Path, capsys: Capture, command: list[str]
+) -> None:
+    del core
+    (scenario.parent / "broken.json").symlink_to("gone.json")
+    (scenario.parent / "loop.json").symlink_to("loop.json")
+    for name, ends in (
+        ("broken", "'gone.json', which leads to no file"),
+        ("loop", "'loop.json', which leads in a circle"),
+    ):
+        assert main([*command, f"{name}.json"]) == 2
+        assert capsys.readouterr().err == f"contend: error: {name}.json is a symbolic link to {ends}\n"
+
+
+@pytest.mark.parametrize(
+    "command", [["run"], ["explain"], ["compare", "small.json"], ["report"], ["dataset", "show"], ["trace-plot"]]
+)
+def test_a_name_that_no_file_can_have_is_shortened(
+    core: "FakeCore", scenario: Path, capsys: Capture, command: list[str]
+) -> None:
+    del core, scenario
+    assert main([*command, "x" * 5000]) == 2
+    message = capsys.readouterr().err
+    assert "the name is too long" in message
+    assert len(message) < 200
 
 
 def test_a_failed_simulation_is_1_and_leaves_no_folder(core: "FakeCore", scenario: Path, capsys: Capture) -> None:
@@ -129,10 +168,32 @@ def test_an_unwritable_folder_is_noticed_before_the_work(core: "FakeCore", scena
     assert core.calls == 0
 
 
-def test_a_missing_platform_is_named(core: "FakeCore", scenario: Path, capsys: Capture) -> None:
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["bench", "--json", "small.json/b.json"], "small.json: there is a file of that name"),
+        (["bench", "--json", "."], "cannot write .: that is a folder"),
+        (["explain", "small.json", "--json", "small.json/e.json"], "small.json: there is a file of that name"),
+        (["report", "small.json", "--out", "gone/r.html"], "--out gone/r.html: there is no folder gone"),
+    ],
+)
+def test_an_output_file_that_cannot_be_written_is_noticed_before_the_work(  # noqa: PLR0917
+    core: "FakeCore", scenario: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch, words: list[str], message: str
+) -> None:
+    monkeypatch.setattr("contend.bench.run", lambda *_, **__: pytest.fail("it has measured"))
+    assert main(words) in (1, 2)
+    assert message in capsys.readouterr().err
+    assert core.calls == 0
+    assert names(scenario.parent) == ["small.json"]
+
+
+def test_without_the_program_that_reads_platforms_the_error_says_so(
+    core: "FakeCore", scenario: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch
+) -> None:
     core.uses_route = True
-    assert main(["run", str(scenario)]) == 2
-    assert "no platform file 'missing.xml'" in capsys.readouterr().err
+    monkeypatch.setattr("contend.simgrid.executable", lambda _: None)
+    assert main(["run", str(scenario)]) == 1
+    assert "the program contend-simgrid is not built" in capsys.readouterr().err
 
 
 def test_a_bug_is_one_line_unless_debugging(

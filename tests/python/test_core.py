@@ -1,6 +1,9 @@
 """The compiled core, through the package and the command line."""
 
 import json
+import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -9,7 +12,7 @@ import contend
 from contend.cli import main
 from contend.core import core
 from contend.paths import scenarios_directory
-from contend.scenario import resolve_scenario
+from contend.scenario import find_scenario, resolve_scenario
 from fakes import REPOSITORY
 
 pytestmark = pytest.mark.core
@@ -73,3 +76,46 @@ def test_another_seed_gives_other_samples() -> None:
 def test_unknown_key_is_explained(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["run", BASE, "--set", "workload.piars=3"]) == 2
     assert "pairs" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("command", [["run"], ["compare", BASE], ["report"]])
+def test_a_pipe_as_scenario_is_refused_and_not_waited_for(command: list[str], tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe.json")
+    answer = subprocess.run(
+        [sys.executable, "-m", "contend", *command, "pipe.json"],
+        cwd=tmp_path, capture_output=True, text=True, timeout=60, check=False,
+    )  # fmt: skip
+    assert answer.returncode == 2
+    assert answer.stderr == "contend: error: pipe.json: cannot read the file: it is not a regular file\n"
+
+
+@pytest.mark.parametrize(
+    ("values", "place", "problem"),
+    [
+        ({"from": "nod0"}, "4: /fabric/from", "no host is called 'nod0' (did you mean 'node0'?); hosts: node0, node1"),
+        ({"to": "gateway"}, "5: /fabric/to", "no host is called 'gateway'; hosts: node0, node1"),
+        (
+            {"platform": "plain.xml"},
+            "3: /fabric/platform",
+            "it is not a SimGrid platform: there is no <platform> element",
+        ),
+        ({"platform": "missing.xml"}, "3: /fabric/platform", "no such file"),
+    ],
+)
+def test_an_error_in_a_platform_has_one_place(  # noqa: PLR0917
+    values: dict[str, str], place: str, problem: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:  # fmt: skip
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "plain.xml").write_text("no XML")
+    fabric = {
+        "platform": str(scenarios_directory() / "platforms/alembert.xml"),
+        "from": "node0",
+        "to": "node1",
+    } | values
+    scenario = resolve_scenario(find_scenario(BASE)).document | {"fabric": fabric}
+    lines = [f'"{key}": {json.dumps(value)}' for key, value in fabric.items()]
+    rest = json.dumps({key: value for key, value in scenario.items() if key != "fabric"})
+    (tmp_path / "s.json").write_text('{"fabric":\n{\n' + ",\n".join(lines) + "}," + rest.removeprefix("{"))
+    assert main(["run", "s.json"]) == 2
+    assert capsys.readouterr().err == f'contend: error: s.json:{place}: platform "{fabric["platform"]}": {problem}\n'

@@ -1,5 +1,6 @@
 import errno
 import os
+import socket
 from pathlib import Path
 
 import pytest
@@ -101,6 +102,21 @@ def test_unreadable_text(tmp_path: Path) -> None:
     with pytest.raises(ContendError, match="not UTF-8"):
         files.read_text(tmp_path / "binary", "scenario")
     with pytest.raises(ContendError, match="cannot read the scenario"):
+        files.read_text(tmp_path / "none", "scenario")
+
+
+def test_what_is_no_regular_file_is_not_opened(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    (tmp_path / "link").symlink_to("pipe")
+    with socket.socket(socket.AF_UNIX) as server:
+        server.bind(str(tmp_path / "socket"))
+        for file in (tmp_path / "pipe", tmp_path / "link", tmp_path / "socket", Path("/dev/null")):
+            with pytest.raises(InputError, match=r"cannot read the scenario .*: it is not a regular file"):
+                files.read_text(file, "scenario")
+            assert files.keys_of(file) == frozenset()
+    with pytest.raises(InputError, match="that is a folder"):
+        files.read_text(tmp_path, "scenario")
+    with pytest.raises(InputError, match="no such file"):
         files.read_text(tmp_path / "none", "scenario")
 
 

@@ -423,7 +423,7 @@ class TestCommand:
             (["--grid", "workload.pairs=1", "--list", "x.csv"], "exclude each other"),
             (["--sample", "workload.pairs=1..2"], "go together"),
             (["--list", "x.txt"], "is a .csv, .json or .parquet file"),
-            (["--list", "x.json"], "no such folder"),
+            (["--list", "x.json"], "cannot read the list of points x.json: no such file"),
             (["--list", "x.csv"], "cannot read the list of points x.csv: no such file"),
             (["--array-size", "2"], "goes with --array-index"),
             (["--array-index", "2"], "SLURM_ARRAY_TASK_COUNT is not set"),

@@ -208,8 +208,12 @@ class TestPicture:
     ("arguments", "message"),
     [
         (["run", "small.json", "--trace", "t.json", "--engine", "simgrid"], "--trace excludes"),
-        (["run", "small.json", "--trace", "t.json", "--out", "here"], "--trace excludes"),
+        (["run", "small.json", "--trace", "t.json", "--out", "here"], "--trace excludes --out"),
+        (["run", "small.json", "--trace", "t.json", "--print-resolved"], "--print-resolved excludes --trace"),
+        (["run", "small.json", "--trace", "t.json", "--check-determinism"], "--check-determinism excludes --trace"),
+        (["run", ".", "--trace", "t.json"], "is a folder; --trace wants a single scenario"),
         (["run", "small.json", "--trace-limit", "5"], "goes with --trace"),
+        (["run", "small.json", "--print-resolved", "--at", "pairs=1"], "--at goes with --trace"),
         (["run", "small.json", "--trace", "t.json", "--trace-limit", "0"], "--trace-limit"),
         (["trace-plot", "small.json"], "not a trace"),
         (["trace-plot", "small.json", "--out", "p.gif"], "a .png or a .svg"),

@@ -4,6 +4,7 @@
 #include <catch2/catch.hpp>
 #include <nlohmann/json.hpp>
 
+#include <map>
 #include <set>
 #include <string>
 
@@ -84,6 +85,29 @@ TEST_CASE("an error says file, line and place", "[scenario][bad]") {
   CHECK_THAT(text, Catch::Equals("inline:4: /workload/pairs: found 0; allowed: a whole number from 1 to 4096"));
   CHECK_THAT(outcome_of_text("{\"schema_version\": 1,\n \"name\": tru\n}"),
              Catch::StartsWith("inline:2: column 13: not valid JSON"));
+}
+
+TEST_CASE("a number is shown as it is spelled", "[scenario][bad]") {
+  const auto with = [](const std::string& number) {
+    return outcome_of_text(R"({"schema_version": 1, "extends": "base.json", "workload": {"pairs": )" + number + "}}");
+  };
+  for (const std::string number : {"4.0", "1e3", "-1", "99999999999999999999999"})
+    CHECK_THAT(with(number), Catch::Contains("/workload/pairs: found " + number + "; allowed: a whole number"));
+  CHECK_THAT(with("1" + std::string(300, '0')), Catch::Contains("found 1" + std::string(59, '0') + "...; allowed"));
+}
+
+TEST_CASE("what is wrong with a route is reported where the scenario asks for it", "[scenario][bad]") {
+  LoadOptions options = load_options();
+  const std::string text = "{\"schema_version\": 1, \"extends\": \"base.json\",\n\"fabric\": {\n"
+                           "\"platform\": \"../platforms/two_nodes.xml\",\n\"from\": \"a\",\n\"to\": \"b\"}}";
+  for (const auto& [key, line] : std::map<std::string, std::string>{{"platform", "3"}, {"from", "4"}, {"to", "5"}}) {
+    options.resolve_route = [wrong = key](const auto&, const auto&, const auto&) -> RouteFacts {
+      throw RouteError(wrong, "it is wrong");
+    };
+    CHECK_THROWS_WITH(load_scenario_text(text, "inline", data_directory() / "valid", options),
+                      Catch::StartsWith("inline:" + line + ": /fabric/" + key + ": platform \"") &&
+                          Catch::EndsWith("two_nodes.xml\": it is wrong"));
+  }
 }
 
 TEST_CASE("all mistakes are reported at once, up to a limit", "[scenario][bad]") {

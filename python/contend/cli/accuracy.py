@@ -59,9 +59,9 @@ def data(
     from contend.accuracy.document import as_markdown
     from contend.accuracy.pictures import pictures
     from contend.cli.terminal import stdout_console
-    from contend.files import output_folder, write_file, write_files
+    from contend.files import output_file, output_folder, write_file, write_files
 
-    with output_folder(out), output_folder(json_.resolve().parent if json_ is not None else None):
+    with output_folder(out), output_file(json_):
         name = Path(profile).stem
         folder = work if work is not None else Path("out") / "validation" / name
         effort = (draws, messages, seed)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import sys
 from pathlib import Path
@@ -40,6 +41,7 @@ from contend.errors import (
     InputError,
     InterruptedRunError,
 )
+from contend.spelling import shortened
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -177,6 +179,9 @@ def _explain(error: Exception) -> int:
     if isinstance(error, OSError):
         from contend.files import describe
 
+        if error.errno == errno.ENAMETOOLONG:
+            _report(f"{shortened(str(error.filename))}: {describe(error)}")
+            return EXIT_BAD_INPUT
         _report(f"{error.filename}: {describe(error)}" if error.filename else describe(error))
     elif isinstance(error, MemoryError):
         _report("not enough memory")
@@ -185,9 +190,16 @@ def _explain(error: Exception) -> int:
     return EXIT_FAILURE
 
 
+def _found(error: TyperException) -> str:
+    """The value that an option cannot have, which only the error knows that typer made its own from."""
+    problems = getattr(error.__cause__, "errors", None)
+    return f"found {shortened(repr(problems()[0]['input']))}; " if problems is not None else ""
+
+
 def _usage_message(error: TyperException) -> str:
     """The message of a wrong command line, with where to read more."""
-    message = error.format_message().replace("Value error, ", "").replace("Input should be", "must be")
+    message = error.format_message().replace("Value error, ", "")
+    message = message.replace("Input should be", f"{_found(error)}must be").partition(", unable to parse")[0]
     if not message or error.exit_code != EXIT_BAD_INPUT:
         return message
     context = getattr(error, "ctx", None)

@@ -91,7 +91,7 @@ def calibrate(
     from contend.calibrate.split import choose_split
     from contend.cli.terminal import ProgressReport
     from contend.datasets import read_datasets
-    from contend.files import output_folder, write_file
+    from contend.files import output_file, output_folder, write_file
     from contend.measure.journal import Journal
     from contend.runner import default_jobs, make_engine
 
@@ -107,7 +107,7 @@ def calibrate(
     folder = work if work is not None else Path("out") / "calibrate" / out.stem
     silent = quiet or json_
     with (
-        output_folder(out.resolve().parent),
+        output_file(out),
         output_folder(folder),
         Journal(folder / JOURNAL) as journal,
         ProgressReport("calibration", 0.0, quiet=silent) as report,

@@ -69,7 +69,7 @@ def explain(
     from contend.cli.terminal import ProgressReport, stdout_console
     from contend.explain_output import render
     from contend.explanation import explain as explain_point
-    from contend.files import output_folder, write_file
+    from contend.files import output_file, output_folder, write_file
     from contend.runner import default_jobs, total_weight
     from contend.scenario import find_scenario, parse_override, resolve_scenario
     from contend.speedups import BUDGET_S
@@ -87,7 +87,7 @@ def explain(
     point, remark = resolved.one_point([parse_place(text) for text in at or []])
     if remark and not quiet:
         print(f"contend: {remark}", file=sys.stderr)
-    with output_folder(out):
+    with output_folder(out), output_file(json_):
         with ProgressReport(f"explaining {resolved.name}", total_weight([point]), quiet=quiet) as report:
             explanation = explain_point(
                 resolved,
@@ -98,9 +98,9 @@ def explain(
                 progress=report,
             )
         written = _write(explanation, out) if out is not None else []
-    if json_ is not None:
-        write_file(json_, explanation.json_bytes())
-        written.append(json_)
+        if json_ is not None:
+            write_file(json_, explanation.json_bytes())
+            written.append(json_)
     if not quiet:
         console = stdout_console()
         console.print(render(explanation, everything=all_))

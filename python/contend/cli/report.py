@@ -91,6 +91,8 @@ def report(
 
     if end is not None and end <= (begin or 0.0):
         raise InputError(f"--to {end:g} is not after --from {begin or 0:g}")
+    if out is not None and not out.parent.is_dir():
+        raise InputError(f"--out {out}: there is no folder {out.parent}")
     validations = [_validation(file) for file in validation or []]  # before minutes are spent
     overrides = [parse_override(text) for text in set_ or []]
     for path, value in (("run.seed", seed), ("run.replications", replications), ("workload.iterations", iterations)):
@@ -117,8 +119,6 @@ def report(
             raise InputError("--no-simulate wants a folder with results")
         content, default = _run(what, overrides, wishes, watch)
     target = out if out is not None else default
-    if not target.parent.is_dir():
-        raise InputError(f"--out {target}: there is no folder {target.parent}")
     page = render_page(content, validations)
     write_file(target, page)
     if not quiet:

@@ -16,7 +16,7 @@ from contend.errors import ContendError, InputError, InterruptedRunError
 from contend.spelling import counted
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from contend.measured import Configuration
     from contend.results import Results
@@ -117,6 +117,12 @@ def run(
     from contend.runner import default_jobs, make_engine
     from contend.scenario import parse_override
 
+    only = ((print_resolved, "--print-resolved"), (check_determinism, "--check-determinism"), (trace, "--trace"))
+    if trace is not None and engine is not EngineName.contend:
+        raise InputError("--trace excludes --engine simgrid")
+    _refuse_what_excludes_each_other([*only, (out, "--out")])
+    if trace is None and (trace_limit is not None or at):
+        raise InputError(f"{'--at' if at else '--trace-limit'} goes with --trace")
     overrides = [parse_override(text) for text in set_ or []]
     for path, value in (("run.seed", seed), ("run.replications", replications)):
         if value is not None:
@@ -128,8 +134,8 @@ def run(
     if (folder := Path(scenario)).is_dir():
         from contend.cli.folder import run_folder
 
-        if print_resolved or check_determinism:
-            raise InputError(f"{scenario} is a folder; --print-resolved and --check-determinism want a single scenario")
+        if given := [name for value, name in only if value]:
+            raise InputError(f"{scenario} is a folder; {given[0]} wants a single scenario")
         if point or profile or mapping:
             raise InputError(f"{scenario} is a folder; --point, --profile and --mapping go with a single dataset")
         run_folder(
@@ -142,18 +148,21 @@ def run(
         _print_resolved(resolved, as_json=json_)
         return
     if trace is not None:
-        if engine is not EngineName.contend or out is not None or check_determinism:
-            raise InputError("--trace excludes --engine simgrid, --out and --check-determinism")
         _trace(resolved, trace, trace_limit, at or [], quiet=quiet, as_json=json_)
         return
-    if trace_limit is not None or at:
-        raise InputError(f"{'--at' if at else '--trace-limit'} goes with --trace")
     chosen = make_engine(engine.value)
     count = jobs or default_jobs()
     if check_determinism:
         _check_determinism(resolved, chosen, count, quiet=quiet, as_json=json_)
         return
     _run_and_write(opened, chosen, count, out, quiet=quiet, as_json=json_)
+
+
+def _refuse_what_excludes_each_other(options: Sequence[tuple[object, str]]) -> None:
+    """Each of these says what the whole command does: of two one would be ignored."""
+    given = [name for value, name in options if value]
+    if len(given) > 1:
+        raise InputError(f"{given[0]} excludes {' and '.join(given[1:])}")
 
 
 def _open(

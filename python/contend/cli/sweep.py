@@ -215,12 +215,13 @@ def _read_list(path: Path) -> Plan:
     """Points from a file."""
     import polars as pl
 
-    from contend.files import read_json
+    from contend.files import read_json, require_regular
     from contend.plans import Samples
 
     kind = path.suffix.lower()
-    if kind in {".csv", ".parquet"} and not path.is_file():
-        raise InputError(f"cannot read the list of points {path}: " + ("a folder" if path.is_dir() else "no such file"))
+    if kind not in {".csv", ".json", ".parquet"}:
+        raise InputError(f"{path}: a list of points is a .csv, .json or .parquet file")
+    require_regular(path, "list of points")
     try:
         if kind == ".json":
             points = read_json(path, "list of points")
@@ -229,11 +230,9 @@ def _read_list(path: Path) -> Plan:
             return Samples(points)
         if kind == ".csv":
             return Samples(pl.read_csv(path))
-        if kind == ".parquet":
-            return Samples(pl.read_parquet(path))
+        return Samples(pl.read_parquet(path))
     except pl.exceptions.PolarsError as error:
         raise InputError(f"{path}: cannot be read as {kind[1:]} ({error})") from error
-    raise InputError(f"{path}: a list of points is a .csv, .json or .parquet file")
 
 
 def _write(results: SweepResults, directory: Path) -> list[Path]:

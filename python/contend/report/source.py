@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Self, TypeAlias, TypeVar
 from pydantic import BaseModel, ConfigDict, Field, PlainValidator, ValidationError, field_validator, model_validator
 
 from contend.errors import ContendError, InputError
-from contend.files import describe
+from contend.files import describe, require_regular
 from contend.jsontypes import JsonObject, Scalar  # noqa: TC001 - pydantic reads it when the program runs
 from contend.results import Results
 
@@ -236,7 +236,7 @@ def read_results(folder: Path) -> Results:
         ContendError: It cannot be read.
     """
     path = folder / RESULTS
-    if not path.is_file():
+    if not path.exists():
         if (folder / "summary.json").is_file():
             raise InputError(f"{folder} holds the results of several scenarios: name one of the folders in it")
         raise InputError(f"{folder} has no {RESULTS}: 'contend run SCENARIO --out {folder}' writes one")
@@ -276,6 +276,7 @@ def _point(entry: PointEntry) -> JsonObject:
 
 
 def _read(path: Path, model: type[Model]) -> Model:
+    require_regular(path, "results")
     try:
         if path.stat().st_size > _MOST_BYTES:
             raise InputError(f"{path}: larger than any file that contend writes")
