@@ -118,11 +118,9 @@ int TcpStream::read(SimThread& self, CompletionHandler& handler) {
   self.settle();
   std::int64_t bytes = 0;
   std::size_t messages = 0;
-  for (const Segment& segment : readable_) {
-    if (messages > 0 && bytes + segment.bytes > parameters.receive_bytes) {
-      break;
-    }
-    bytes += segment.bytes;
+  while (messages < readable_.size() &&
+         (messages == 0 || bytes + readable_[messages].bytes <= parameters.receive_bytes)) {
+    bytes += readable_[messages].bytes;
     ++messages;
   }
   std::vector<Envelope>& taken = remote_.taken_;

@@ -1,6 +1,5 @@
 #include "models/progress/wait_ring.hpp"
 
-#include <algorithm>
 #include <string>
 
 namespace contend {
@@ -59,7 +58,7 @@ void WaitRing::count_out(SimThread& self) {
 void WaitRing::leave(SimThread& self, SyncObject& sync) {
   lock_->lock(self);
   const bool was_head = ring_.front() == &sync;
-  ring_.erase(static_cast<std::size_t>(std::find(ring_.begin(), ring_.end(), &sync) - ring_.begin()));
+  ring_.erase(ring_.find(&sync));
   in_progress_ -= sync.promoted && !lenient_ ? 1 : 0;
   SyncObject* const head = was_head && !ring_.empty() ? ring_.front() : nullptr;
   if (head != nullptr && !head->promoted) {
