@@ -190,12 +190,13 @@ def write_file(path: Path, content: bytes) -> None:
     write_files(path.parent, {path.name: content})
 
 
-def require_regular(path: Path, what: str) -> None:
+def require_regular(path: Path, what: str, *, piped: bool = False) -> None:
     """Refuses what is there but no regular file, before it is opened: a pipe would keep its reader waiting for ever.
 
     Args:
         path: The file.
         what: What it is, for the message: "scenario", "profile".
+        piped: It may come through a pipe all the same, as what another program prints.
 
     Raises:
         ContendError: It may not be looked at.
@@ -211,22 +212,23 @@ def require_regular(path: Path, what: str) -> None:
         raise ContendError(f"cannot read the {what} {path}: {describe(error)}") from error
     if stat.S_ISDIR(mode):
         raise InputError(f"cannot read the {what} {path}: that is a folder")
-    if not stat.S_ISREG(mode):
+    if not (stat.S_ISREG(mode) or (piped and stat.S_ISFIFO(mode))):
         raise InputError(f"cannot read the {what} {path}: it is not a regular file")
 
 
-def read_text(path: Path, what: str) -> str:
+def read_text(path: Path, what: str, *, piped: bool = False) -> str:
     """Reads a text file.
 
     Args:
         path: The file.
         what: What it is, for the message: "scenario", "profile".
+        piped: See require_regular.
 
     Raises:
         ContendError: It cannot be read.
         InputError: It is not there, no regular file, or no text.
     """
-    require_regular(path, what)
+    require_regular(path, what, piped=piped)
     try:
         return path.read_text(encoding="utf-8")
     except OSError as error:

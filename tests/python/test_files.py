@@ -110,7 +110,7 @@ def test_what_is_no_regular_file_is_not_opened(tmp_path: Path) -> None:
     (tmp_path / "link").symlink_to("pipe")
     with socket.socket(socket.AF_UNIX) as server:
         server.bind(str(tmp_path / "socket"))
-        for file in (tmp_path / "pipe", tmp_path / "link", tmp_path / "socket", Path("/dev/null")):
+        for file in (Path("/dev/null"), tmp_path / "socket", tmp_path / "pipe", tmp_path / "link"):
             with pytest.raises(InputError, match=r"cannot read the scenario .*: it is not a regular file"):
                 files.read_text(file, "scenario")
             assert files.keys_of(file) == frozenset()

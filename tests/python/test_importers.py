@@ -1,6 +1,7 @@
 """Output of foreign programs becomes datasets; what is wrong with a file is said with line and column."""
 
 import json
+import os
 from pathlib import Path
 
 import pytest
@@ -9,6 +10,7 @@ from contend.cli import main
 from contend.datasets import read_dataset
 from contend.errors import InputError
 from contend.importers.formats import FORMATS
+from contend.importers.text import lines_of
 
 MULTIRATE = "1\t20\t1\t20\t0\t128\t0.00 Gbps\t7.13 usec\t140199.00 msg/s\n"
 MBW_MR = """# OSU MPI Multiple Bandwidth / Message Rate Test v5.6.2
@@ -190,3 +192,13 @@ def test_a_file_that_cannot_be_used_leaves_no_dataset(tmp_path: Path) -> None:
     assert main(["import", "multirate", str(path), "-o", str(tmp_path / "a.json")]) != 0
     assert not (tmp_path / "a.json").exists()
     assert json.dumps(sorted(p.name for p in tmp_path.iterdir())) == '["output.txt"]'
+
+
+def test_what_a_program_prints_comes_through_a_pipe() -> None:
+    reading, writing = os.pipe()
+    try:
+        os.write(writing, MULTIRATE.encode())
+        os.close(writing)
+        assert [line.number for line in lines_of(Path(f"/dev/fd/{reading}"))] == [1]
+    finally:
+        os.close(reading)

@@ -90,7 +90,7 @@ def lines_of(path: Path) -> Iterator[Line]:
     Raises:
         InputError: There are none.
     """
-    text = read_text(path, "file")
+    text = read_text(path, "file", piped=True)
     empty = True
     for number, line in enumerate(text.split("\n"), 1):
         if line.strip():
