@@ -58,7 +58,7 @@ public:
 
 private:
   struct Sleeper {
-    SimThread* thread;
+    SimThread* thread = nullptr;
     TimePoint since;
   };
 

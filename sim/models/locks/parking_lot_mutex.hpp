@@ -13,7 +13,6 @@
 #include "models/locks/futex_word.hpp"
 #include "models/locks/lock.hpp"
 
-
 namespace contend {
 
 class ParkingLotMutex final : public Lock {

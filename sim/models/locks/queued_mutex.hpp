@@ -7,7 +7,6 @@
 #include "models/locks/condition_variable.hpp"
 #include "models/locks/lock.hpp"
 
-
 namespace contend {
 
 class QueuedMutex final : public Lock {

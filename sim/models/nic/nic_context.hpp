@@ -92,10 +92,10 @@ private:
   std::vector<TimePoint> next_departures_; ///< by injection FIFO
   std::size_t connections_ = 0;
   RingQueue<RdmaTransfer*> offloads_; ///< flows only: descriptors that are not done, in order
-  TimePoint next_offload_;             ///< flows only: when the next descriptor may begin
+  TimePoint next_offload_;            ///< flows only: when the next descriptor may begin
   RingQueue<Completion> completions_;
   std::vector<RingQueue<Completion>> buffers_; ///< for eager RDMA, those that hold a message, by connection
-  std::size_t written_ = 0;                     ///< of all connections
+  std::size_t written_ = 0;                    ///< of all connections
   int polls_without_queue_ = 0;
   SimThread* sleeper_ = nullptr; ///< in poll_until_report
   TraceLabel label_;

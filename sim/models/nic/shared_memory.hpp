@@ -112,8 +112,8 @@ private:
   std::vector<SharedMemoryConnection*> boxes_;
   RingQueue<SharedMemoryFragment*> queue_;
   RingQueue<Envelope> copied_; ///< bulk transfers of this side that are over
-  int waiting_ = 0;             ///< messages in boxes and queue, fragments that came back, and transfers that are over
-  int fragments_in_use_ = 0;    ///< of this process, as a sender
+  int waiting_ = 0;            ///< messages in boxes and queue, fragments that came back, and transfers that are over
+  int fragments_in_use_ = 0;   ///< of this process, as a sender
   std::deque<SharedMemoryFragment> fragments_; ///< those that were ever used
   std::vector<SharedMemoryFragment*> free_fragments_;
 };

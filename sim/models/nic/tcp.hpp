@@ -88,12 +88,12 @@ private:
   ActivityListener& listener_;
   std::string name_;
   int sockets_ = 0;
-  RandomStream contention_;      ///< between its sends and their receivers
-  std::uint64_t looks_ = 0;      ///< polls so far
-  int looked_on_ = -1;           ///< core of the last one
+  RandomStream contention_;     ///< between its sends and their receivers
+  std::uint64_t looks_ = 0;     ///< polls so far
+  int looked_on_ = -1;          ///< core of the last one
   RingQueue<TcpStream*> ready_; ///< with data, in order of arrival
   RingQueue<Envelope> written_; ///< bulk transfers of this side that are over
-  std::vector<Envelope> taken_;  ///< by the receive call under way; kept for its memory
+  std::vector<Envelope> taken_; ///< by the receive call under way; kept for its memory
 };
 
 /// The kernel's TCP of one host.
