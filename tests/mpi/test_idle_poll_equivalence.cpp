@@ -67,6 +67,15 @@ void require_equal(const PointConfig& point, int replication = 0, bool categorie
   CHECK(pair.coalesced.steps <= pair.turn_by_turn.steps);
 }
 
+/// Three interfaces, each with queues of its own; messages keep the order of their transport.
+void give_interfaces(PointConfig& point, const char* mapping) {
+  point.library.instances = {3, "round-robin", "pthread-mutex", mapping};
+  point.library.matching.domain = "instance";
+  point.library.matching.guard = "instance";
+  point.library.matching.ordering = "transport";
+  point.library.protocol.pending_order = "fifo";
+}
+
 } // namespace
 
 TEST_CASE("idle polls: one instance, several numbers of pairs and locks", "[mpi][idle poll]") {
@@ -181,11 +190,7 @@ TEST_CASE("idle polls: other engines and critical sections", "[mpi][idle poll]")
         PointConfig point = test::small_point();
         test::add_jitter(point);
         point.library.critical_section = section;
-        point.library.instances = {3, "round-robin", "pthread-mutex", "communicator"};
-        point.library.matching.domain = "instance";
-        point.library.matching.guard = "instance";
-        point.library.matching.ordering = "transport";
-        point.library.protocol.pending_order = "fifo";
+        give_interfaces(point, "communicator");
         point.library.progress.engine = engine;
         point.library.progress.global_every = 16;
         point.workload.multirate.communicator_per_pair = true;
@@ -212,11 +217,7 @@ TEST_CASE("idle polls: a far turn is not taken for one that repeats", "[mpi][idl
   for (int replication = 0; replication < 12; ++replication) {
     PointConfig point = test::small_point();
     test::add_jitter(point);
-    point.library.instances = {3, "round-robin", "pthread-mutex", "tag"};
-    point.library.matching.domain = "instance";
-    point.library.matching.guard = "instance";
-    point.library.matching.ordering = "transport";
-    point.library.protocol.pending_order = "fifo";
+    give_interfaces(point, "tag");
     point.library.progress.engine = "per-target";
     point.library.progress.global_every = 3;
     point.workload.multirate.pairs = 2;

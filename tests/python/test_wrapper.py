@@ -241,6 +241,15 @@ def test_all_tests_want_a_browser_and_go_on_without(checkout: Checkout) -> None:
     assert "going on without them" in refused.stderr
 
 
+@pytest.mark.parametrize("words", [["test", "--sanitize", "asan"], ["test", "--fuzz", "5"], ["test", "--fuzz=5"]])
+def test_what_clang_builds_installs_clang_and_no_browser(words: list[str], checkout: Checkout) -> None:
+    path = without(checkout, {"clang++-16", *BROWSERS}, "*clang-16*|*chromium*")
+    checkout.run(PATH=path)
+    checkout.steps()
+    assert checkout.run(*words, PATH=path).returncode == 0
+    assert checkout.steps()[-1].endswith("_install_--no-install-recommends_clang-16")
+
+
 def test_completing_sets_nothing_up(checkout: Checkout) -> None:
     before = checkout.run(_CONTEND_COMPLETE="complete_bash")
     assert (before.returncode, before.stdout, before.stderr) == (0, "", "")
