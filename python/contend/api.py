@@ -7,13 +7,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from contend import scenario as scenario_files
-from contend.cli.terminal import progress_report
 from contend.errors import InputError, InterruptedRunError
 from contend.files import read_json
 from contend.results import Results, collect
 from contend.runner import default_jobs, make_engine, run_points, total_weight
 from contend.scenarios import Scenario, load
 from contend.speedups import BUDGET_S
+from contend.terminal import progress_report
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -1,4 +1,4 @@
-"""Checks the sources of a checkout with clang-format, clang-tidy, ruff and mypy."""
+"""Checks the sources of a checkout with clang-format, clang-tidy, ruff, mypy and import-linter."""
 
 from __future__ import annotations
 
@@ -161,6 +161,22 @@ def _mypy(root: Path) -> tuple[bool, str]:
     return status == 0, "strict"
 
 
+def _imports(root: Path) -> tuple[bool, str]:
+    tool = Path(sys.executable).with_name("lint-imports")
+    answer = subprocess.run(
+        [tool, "--no-cache", root / "pyproject.toml"],
+        capture_output=True,
+        text=True,
+        cwd=root,
+        check=False,
+        stdin=subprocess.DEVNULL,
+    )
+    verdict = re.search(r"^Contracts: (.*)\.$", answer.stdout, re.MULTILINE)
+    if answer.returncode != 0:
+        print((answer.stdout + answer.stderr).strip(), flush=True)
+    return answer.returncode == 0, verdict[1] if verdict else "no verdict"
+
+
 def run_lint(*, fix: bool, jobs: int | None, with_tests: bool, analyze: bool = False) -> int:
     """Runs all checks, each of them even if another failed.
 
@@ -179,6 +195,7 @@ def run_lint(*, fix: bool, jobs: int | None, with_tests: bool, analyze: bool = F
         "clang-format": lambda: _clang_format(root, fix=fix),
         "ruff": lambda: _ruff(root, fix=fix),
         "mypy": lambda: _mypy(root),
+        "imports": lambda: _imports(root),
         "clang-tidy": lambda: _clang_tidy(root, fix=fix, jobs=count, with_tests=with_tests, analyze=analyze),
     }
     verdicts = []

@@ -305,7 +305,7 @@ def sweep(
         >>> (first.simulated, first.reused), (again.simulated, again.reused)
         ((4, 0), (0, 4))
     """
-    from contend.cli.terminal import progress_report
+    from contend.terminal import progress_report
 
     part = Share(*share) if share is not None else None
     if part is not None and not 0 <= part.index < part.count:

@@ -204,7 +204,7 @@ class TestTheRealCore:
     def test_ctrl_c_keeps_the_speedups_that_are_complete(
         self, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: Capture
     ) -> None:
-        from contend.cli.terminal import ProgressReport
+        from contend.terminal import ProgressReport
 
         calls = []
         long = {**SMALL, "workload.iterations": 20}

@@ -58,8 +58,8 @@ def data(
     """
     from contend.accuracy.document import as_markdown
     from contend.accuracy.pictures import pictures
-    from contend.cli.terminal import stdout_console
     from contend.files import output_file, output_folder, write_file, write_files
+    from contend.terminal import stdout_console
 
     with output_folder(out), output_file(json_):
         name = Path(profile).stem
@@ -98,12 +98,12 @@ def _validate(  # noqa: PLR0917 - all of one stage
     from contend.calibrate.evaluations import Evaluator
     from contend.calibrate.mapping import load_mappings
     from contend.catalogs import PROFILES
-    from contend.cli.terminal import ProgressReport
     from contend.datasets import read_datasets
     from contend.files import output_folder
     from contend.measure.journal import Journal
     from contend.runner import default_jobs, make_engine
     from contend.scenario import check_profile
+    from contend.terminal import ProgressReport
 
     draws, messages, seed = effort
     path, document = PROFILES.load(profile)
@@ -170,8 +170,8 @@ def comparison(
     """Runs one of the comparisons that the project claims, and writes its result, table and pictures beside it."""
     from contend.accuracy.comparisons import find_comparison, regenerate
     from contend.cli.calibrate import calibrate
-    from contend.cli.terminal import stdout_console
     from contend.paths import require_repository
+    from contend.terminal import stdout_console
 
     root = require_repository("validate comparison")
     chosen = find_comparison(root, name)

@@ -15,8 +15,8 @@ from contend.spelling import counted
 if TYPE_CHECKING:
     from contend.calibrate.pipeline import Calibration, Options
     from contend.calibrate.split import Split
-    from contend.cli.terminal import ProgressReport
     from contend.jsontypes import JsonObject
+    from contend.terminal import ProgressReport
 
 JOURNAL = "journal.jsonl"
 
@@ -89,11 +89,11 @@ def calibrate(
     from contend.calibrate.pipeline import calibrate as run
     from contend.calibrate.profile import calibrated_profile, kept_fits, profile_bytes, with_folds
     from contend.calibrate.split import choose_split
-    from contend.cli.terminal import ProgressReport
     from contend.datasets import read_datasets
     from contend.files import output_file, output_folder, write_file
     from contend.measure.journal import Journal
     from contend.runner import default_jobs, make_engine
+    from contend.terminal import ProgressReport
 
     if out.suffix != ".json":
         raise InputError(f"-o {out}: a profile is a file NAME.json")
@@ -193,9 +193,9 @@ def _print(found: Calibration, document: JsonObject) -> None:
     from rich.text import Text
 
     from contend.calibrate.identification import NO_PARAMETER
-    from contend.cli.terminal import stdout_console
     from contend.prices import format_price
     from contend.tables import titled_table
+    from contend.terminal import stdout_console
 
     console = stdout_console()
     direct = titled_table("direct identification")

@@ -73,8 +73,8 @@ def diff_profiles(
         return
     from rich.text import Text
 
-    from contend.cli.terminal import stdout_console
     from contend.tables import titled_table
+    from contend.terminal import stdout_console
 
     if not found:
         print(f"{one.stem} and {other.stem}: no parameter differs")
@@ -149,8 +149,8 @@ def _list(catalog: Catalog) -> None:
         return
     from rich.text import Text
 
-    from contend.cli.terminal import stdout_console
     from contend.tables import titled_table
+    from contend.terminal import stdout_console
 
     table = titled_table(f"{catalog.what}s")
     table.add_column("name", no_wrap=True)
@@ -180,7 +180,7 @@ def _show(catalog: Catalog, name: str, *, as_json: bool) -> None:
     from rich.table import Table
     from rich.text import Text
 
-    from contend.cli.terminal import stdout_console
+    from contend.terminal import stdout_console
 
     table = Table(title=str(document.get("title") or document.get("name") or path.stem), title_justify="left",
                   box=box.SIMPLE_HEAD, pad_edge=False)  # fmt: skip

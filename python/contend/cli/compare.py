@@ -67,13 +67,13 @@ def compare(
 
     Both sides run with the same seeds, replication by replication, so that chance which hits both alike drops out.
     """
-    from contend.cli.terminal import ProgressReport
     from contend.comparison import compare_scenarios
     from contend.files import output_folder, write_files
     from contend.output import default_directory
     from contend.plots import comparison_picture_bytes
     from contend.runner import default_jobs, total_weight
     from contend.scenario import parse_override
+    from contend.terminal import ProgressReport
 
     common = [parse_override(text) for text in set_ or []]
     if iterations is not None:
@@ -110,7 +110,7 @@ def compare(
     if json_:
         sys.stdout.write(document)
     elif not quiet:
-        from contend.cli.terminal import stdout_console
+        from contend.terminal import stdout_console
 
         console = stdout_console()
         console.print(_render(comparison))

@@ -138,9 +138,9 @@ def _entry(dataset: Dataset, mappings: Sequence[Mapping]) -> JsonObject:
 def _show_one(dataset: Dataset, mappings: Sequence[Mapping]) -> None:
     from rich.text import Text
 
-    from contend.cli.terminal import stdout_console
     from contend.measured import point_text
     from contend.tables import rate_text, titled_table
+    from contend.terminal import stdout_console
 
     library = " ".join(str(dataset.library.get(key) or "") for key in ("name", "version")).strip()
     table = titled_table(f"{dataset.name}: {library or dataset.library_key} over {dataset.transport}")
@@ -171,8 +171,8 @@ def _show_one(dataset: Dataset, mappings: Sequence[Mapping]) -> None:
 def _show_many(datasets: Sequence[Dataset], mappings: Sequence[Mapping]) -> None:
     from rich.text import Text
 
-    from contend.cli.terminal import stdout_console
     from contend.tables import titled_table
+    from contend.terminal import stdout_console
 
     table = titled_table("datasets")
     for title in ("dataset", "library", "transport", "workload"):

@@ -29,7 +29,7 @@ def doctor(*, json_: Annotated[bool, typer.Option("--json", help="Print JSON.")]
         from rich.table import Table
         from rich.text import Text
 
-        from contend.cli.terminal import stdout_console
+        from contend.terminal import stdout_console
 
         table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
         for title in ("", "what", "version", "for", "how to get it"):

@@ -66,13 +66,13 @@ def explain(
     simulations with lowered costs early and shows those that are complete.
     """
     from contend.choice import parse_place
-    from contend.cli.terminal import ProgressReport, stdout_console
     from contend.explain_output import render
     from contend.explanation import explain as explain_point
     from contend.files import output_file, output_folder, write_file
     from contend.runner import default_jobs, total_weight
     from contend.scenario import find_scenario, parse_override, resolve_scenario
     from contend.speedups import BUDGET_S
+    from contend.terminal import ProgressReport, stdout_console
 
     overrides = [parse_override(text) for text in set_ or []]
     for path, value in (

@@ -8,12 +8,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from contend.cli.run import simulate_into
-from contend.cli.terminal import ProgressReport, stdout_console
 from contend.errors import ContendError, InputError, InterruptedRunError
 from contend.files import make_writable_directory, write_file
 from contend.output import default_directory
 from contend.runner import total_weight
 from contend.scenario import scenarios_in
+from contend.terminal import ProgressReport, stdout_console
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -23,7 +23,7 @@ def lint(
     ] = False,
     jobs: Annotated[int | None, typer.Option("--jobs", "-j", min=1, help="Files looked at at once.")] = None,
 ) -> None:
-    """Checks the sources: clang-format, clang-tidy, ruff and mypy."""
+    """Checks the sources: clang-format, clang-tidy, ruff, mypy and import-linter."""
     from contend.lint import run_lint
 
     raise typer.Exit(run_lint(fix=fix, jobs=jobs, with_tests=with_tests, analyze=analyze))

@@ -178,7 +178,7 @@ def _finish(entries: list[JsonObject], ending: Ending, directory: Path, source_h
     paths = write_files(directory, contents)
     if quiet:
         return
-    from contend.cli.terminal import stdout_console
+    from contend.terminal import stdout_console
 
     console = stdout_console()
     for dataset in found.values():
@@ -198,9 +198,9 @@ def _finish(entries: list[JsonObject], ending: Ending, directory: Path, source_h
 def _compare(first: Path, second: Path) -> None:
     from statistics import median
 
-    from contend.cli.terminal import stdout_console
     from contend.measure.agreement import Pair, agreement, load_datasets
     from contend.tables import titled_table
+    from contend.terminal import stdout_console
 
     pairs = agreement(load_datasets(first), load_datasets(second))
     if not pairs:
@@ -226,9 +226,9 @@ def _compare(first: Path, second: Path) -> None:
 
 
 def _show_plan(campaign: Campaign, cells: list[Cell]) -> None:
-    from contend.cli.terminal import stdout_console
     from contend.measure.session import Course
     from contend.tables import titled_table
+    from contend.terminal import stdout_console
 
     groups: dict[str, list[Cell]] = {}
     for cell in cells:
@@ -251,10 +251,10 @@ def _show_plan(campaign: Campaign, cells: list[Cell]) -> None:
 def _list(libraries: list[str] | None, *, try_all: bool, quiet: bool) -> None:
     from rich.text import Text
 
-    from contend.cli.terminal import stdout_console
     from contend.measure import listing
     from contend.measure.campaign import load_campaign, preset_names
     from contend.tables import titled_table
+    from contend.terminal import stdout_console
 
     console = stdout_console()
 

@@ -79,7 +79,6 @@ def report(
     short stretch, the scenario with every value, and where the numbers come from.
     """
     from contend.choice import parse_place
-    from contend.cli.terminal import ProgressReport
     from contend.files import write_file
     from contend.report.content import Wishes
     from contend.report.page import render_page
@@ -88,6 +87,7 @@ def report(
     from contend.runner import default_jobs
     from contend.scenario import parse_override
     from contend.speedups import BUDGET_S
+    from contend.terminal import ProgressReport
 
     if end is not None and end <= (begin or 0.0):
         raise InputError(f"--to {end:g} is not after --from {begin or 0:g}")

@@ -217,9 +217,9 @@ def simulate_into(
 
 
 def _run_and_write(opened: Opened, engine: Engine, jobs: int, out: Path | None, *, quiet: bool, as_json: bool) -> None:
-    from contend.cli.terminal import ProgressReport
     from contend.output import default_directory, earlier_settings, settings
     from contend.runner import total_weight
+    from contend.terminal import ProgressReport
 
     resolved = opened.resolved
     directory = out if out is not None else default_directory(resolved.name)
@@ -231,8 +231,8 @@ def _run_and_write(opened: Opened, engine: Engine, jobs: int, out: Path | None, 
     if as_json:
         sys.stdout.write(results.json_bytes().decode())
     elif not quiet:
-        from contend.cli.terminal import stdout_console
         from contend.tables import render
+        from contend.terminal import stdout_console
 
         console = stdout_console()
         console.print(render(results))
@@ -292,8 +292,8 @@ def _print_resolved(resolved: ResolvedScenario, *, as_json: bool) -> None:
     from rich.table import Table
     from rich.text import Text
 
-    from contend.cli.terminal import stdout_console
     from contend.documents import dotted, leaves, origin
+    from contend.terminal import stdout_console
 
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
     for title in ("value of", "is", "because"):
@@ -308,9 +308,9 @@ def _print_resolved(resolved: ResolvedScenario, *, as_json: bool) -> None:
 
 
 def _check_determinism(resolved: ResolvedScenario, engine: Engine, jobs: int, *, quiet: bool, as_json: bool) -> None:
-    from contend.cli.terminal import ProgressReport
     from contend.determinism import check, job_counts
     from contend.runner import total_weight
+    from contend.terminal import ProgressReport
 
     total = total_weight(resolved.points) * len(job_counts(jobs))
     with ProgressReport("checking determinism", total, quiet=quiet or as_json) as report:

@@ -252,8 +252,8 @@ def _write(results: SweepResults, directory: Path) -> list[Path]:
 
 
 def _print(results: SweepResults, written: list[Path], share: tuple[int, int] | None) -> None:
-    from contend.cli.terminal import stdout_console
     from contend.tables import render_points
+    from contend.terminal import stdout_console
 
     console = stdout_console()
     if 0 < len(results.points) <= _MOST_ROWS_SHOWN and share is None:

@@ -230,8 +230,8 @@ def _json_bytes(document: object) -> bytes:
 
 def _announcer(*, quiet: bool) -> Callable[[ResolvedScenario], Callable[[float], None]]:
     """Makes a progress report for each scenario that has to be simulated."""
-    from contend.cli.terminal import ProgressReport
     from contend.runner import total_weight
+    from contend.terminal import ProgressReport
 
     def announce(resolved: ResolvedScenario) -> Callable[[float], None]:
         total = total_weight(resolved.points)
@@ -256,7 +256,7 @@ def _print_one(item: Judged) -> None:
     from rich.text import Text
 
     from contend.claims import number_text
-    from contend.cli.terminal import stdout_console
+    from contend.terminal import stdout_console
 
     holds = item.verdict == "holds"
     line = Text.assemble((f"{item.verdict:6}", "bold green" if holds else "bold red"), "  ", (item.claim.id, "bold"))
