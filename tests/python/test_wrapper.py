@@ -29,7 +29,7 @@ FAKE_CMAKE = r"""#!/bin/sh
 case "$*" in
   *--preset*)
     mkdir -p "$FAKE_ROOT/build/release"
-    touch "$FAKE_ROOT/build/release/build.ninja"
+    touch "$FAKE_ROOT/build/release/build.ninja" "$FAKE_ROOT/build/release/CMakeCache.txt"
     echo configure >>"$FAKE_LOG" ;;
   *--build*)
     echo build >>"$FAKE_LOG"
@@ -129,6 +129,18 @@ def test_rebuilds_what_changed(checkout: Checkout) -> None:
     (checkout.root / "sim/b.cpp").touch()
     checkout.run()
     assert checkout.steps() == ["build"]
+
+
+def test_another_python_is_asked_for(checkout: Checkout) -> None:
+    checkout.run()
+    checkout.steps()
+    other = checkout.tools / "other-python"
+    shutil.copy2(checkout.tools / "python", other)
+    assert checkout.run(CONTEND_PYTHON=str(other)).returncode == 0
+    assert checkout.steps() == ALL
+    assert checkout.run(CONTEND_PYTHON="").returncode == 0
+    assert checkout.steps() == []
+    assert "is not a Python" in checkout.run(CONTEND_PYTHON="/nowhere").stderr
 
 
 def test_a_source_that_changes_during_the_build_is_compiled_again(checkout: Checkout) -> None:
