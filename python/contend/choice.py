@@ -1,14 +1,15 @@
-"""Which point of a sweep a command looks at, where it looks at one: `--at NAME=VALUE`."""
+"""What a command looks at: `--at NAME=VALUE`, a point of a sweep; `--only TEXT`, things by a part of their names."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 from contend.errors import InputError
+from contend.nearest import nearest_names
 from contend.spelling import value_text
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from contend.axes import Located
 
@@ -40,3 +41,25 @@ def choose_point(points: Sequence[Located], at: Sequence[tuple[str, str]]) -> in
             hint = f"{name} is {', '.join(known)}" if name in points[0].parameters else f"the sweep's are: {names}"
             raise InputError(f"--at {name}={wanted}: no such point; {hint}")
     return left[-1]
+
+
+def check_parts(parts: Iterable[str], names: Sequence[str], what: str) -> None:
+    """Checks the texts of `--only`: each is a part of some name.
+
+    Args:
+        parts: The texts.
+        names: What there is.
+        what: What has these names, such as "claim of partitioned".
+
+    Raises:
+        InputError: A text is in none of them.
+    """
+    for part in parts:
+        if not any(part in name for name in names):
+            near = nearest_names(part, names)
+            raise InputError(f"--only: no {what} has {part!r} in its name" + (f"; nearest: {near[0]}" if near else ""))
+
+
+def has_part(name: str, parts: Sequence[str]) -> bool:
+    """Whether `--only` chooses what is called so: it was not given, or one of its texts is a part of the name."""
+    return not parts or any(part in name for part in parts)

@@ -12,6 +12,7 @@ import statistics
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from contend.choice import check_parts, has_part
 from contend.errors import InputError
 from contend.files import read_text
 from contend.runner import run_points
@@ -186,24 +187,22 @@ class LockSet:
 _resolved: dict[tuple[str, tuple[tuple[str, str], ...]], tuple[Point, ...]] = {}
 
 
-def load_sets(root: Path, only: str | None = None) -> list[LockSet]:
-    """The sets of validation/locks, or those whose name contains `only`.
+def load_sets(root: Path, only: Sequence[str] = ()) -> list[LockSet]:
+    """The sets of validation/locks, or those whose name has one of the texts in `only`.
 
     Raises:
-        InputError: A file is not usable, or no set is called so.
+        InputError: A file is not usable, or a text is in no set's name.
     """
     folder = root / "validation" / "locks"
     study = json.loads(read_text(folder / "sets.json", "study"))
     published = {entry["id"]: entry for entry in json.loads(read_text(folder / "published.json", "published sets"))}
     _resolved.clear()
-    sets = [
+    check_parts(only, [entry["set"] for entry in study["sets"]], "published set of locks")
+    return [
         LockSet(entry, published[entry["set"]], root / study["scenarios"])
         for entry in study["sets"]
-        if only is None or only in entry["set"]
+        if has_part(entry["set"], only)
     ]
-    if not sets:
-        raise InputError(f"no published set of locks has {only!r} in its name")
-    return sets
 
 
 @dataclass

@@ -381,7 +381,7 @@ def test_a_comparison_that_is_not_there_is_named(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"no file \.\./data"):
         regenerate(tmp_path, find_comparison(tmp_path, "here"), lambda *_: {}, lambda *_: None)
     with pytest.raises(InputError, match="here has no run 'shm'; there are: tcp"):
-        regenerate(tmp_path, find_comparison(tmp_path, "here"), lambda *_: {}, lambda *_: None, only="shm")
+        regenerate(tmp_path, find_comparison(tmp_path, "here"), lambda *_: {}, lambda *_: None, only=["shm"])
 
 
 def test_the_shipped_comparisons_are_usable() -> None:

@@ -175,7 +175,7 @@ def test_a_fit_recovers_what_made_the_numbers(tmp_path: Path, monkeypatch: pytes
 
 def test_no_set_of_that_name() -> None:
     with pytest.raises(InputError, match="L99"):
-        load_sets(REPOSITORY, "L99")
+        load_sets(REPOSITORY, ["L01", "L99"])
 
 
 @pytest.mark.parametrize("entry", STUDY["sets"], ids=lambda entry: entry["set"])
@@ -204,7 +204,7 @@ def test_only_prices_of_cache_lines_and_futexes_are_fitted(entry: dict[str, Any]
 @pytest.mark.core
 @pytest.mark.parametrize("entry", STUDY["sets"], ids=lambda entry: entry["set"])
 def test_every_row_that_can_be_simulated_has_its_point(entry: dict[str, Any]) -> None:
-    (chosen,) = load_sets(REPOSITORY, entry["set"])
+    (chosen,) = load_sets(REPOSITORY, [entry["set"]])
     for kind in chosen.entry["kinds"]:
         measured = chosen.measured(kind)
         assert measured

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Self, TypeAlias
@@ -127,20 +127,21 @@ def _read(path: Path) -> Comparison:
 
 
 def regenerate(
-    root: Path, chosen: Comparison, validate: Validate, make_profile: Make, only: str | None = None
+    root: Path, chosen: Comparison, validate: Validate, make_profile: Make, only: Sequence[str] = ()
 ) -> tuple[list[JsonObject], list[Path]]:
-    """Runs a comparison, or the one run that `only` names, and writes RUN.json, RUN.md and pictures into its folder.
+    """Runs a comparison, or the runs that `only` names, and writes RUN.json, RUN.md and pictures into its folder.
 
     Raises:
         InputError: The comparison has no such run.
     """
     work = root / "out" / "validation" / chosen.folder.name
     results, written = [], []
-    runs = [run for run in chosen.description.runs if only is None or run.name == only]
-    if not runs:
-        names = ", ".join(run.name for run in chosen.description.runs)
-        raise InputError(f"{chosen.folder.name} has no run {only!r}; there are: {names}")
-    for run in runs:
+    names = [run.name for run in chosen.description.runs]
+    if unknown := [name for name in only if name not in names]:
+        raise InputError(f"{chosen.folder.name} has no run {unknown[0]!r}; there are: {', '.join(names)}")
+    for run in chosen.description.runs:
+        if only and run.name not in only:
+            continue
         files = [path for pattern in run.datasets for path in _matching(chosen.folder, pattern)]
         mappings = [chosen.folder / one for one in run.mappings]
         profile = chosen.folder / run.profile

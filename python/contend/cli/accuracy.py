@@ -157,7 +157,7 @@ def comparison(
     *,
     name: Annotated[str, typer.Argument(help="A folder of validation/ with a comparison.json.")],
     only: Annotated[
-        str | None, typer.Option("--only", metavar="RUN", help="Only this run of it. [default: all]")
+        list[str] | None, typer.Option("--only", metavar="RUN", help="Only this run of it; repeatable. [default: all]")
     ] = None,
     keep_fits: Annotated[
         bool, typer.Option("--keep-fits", help="Keep the profiles' fits; leave thread counts out and predict again.")
@@ -197,7 +197,7 @@ def comparison(
             keep_fits=keep_fits,
         )  # fmt: skip
 
-    results, written = regenerate(root, chosen, run, make_profile, only)
+    results, written = regenerate(root, chosen, run, make_profile, only or [])
     if not quiet:
         for result in results:
             stdout_console().print(_tables(result)[-1])

@@ -64,7 +64,9 @@ def claims(
     *,
     system: Annotated[str, typer.Argument(help="Which study: a folder of validation/.")],
     strict: Annotated[bool, typer.Option("--strict", help="End with status 1 if a claim misses.")] = False,
-    only: Annotated[str | None, typer.Option("--only", metavar="TEXT", help="Only claims whose id has this.")] = None,
+    only: Annotated[
+        list[str] | None, typer.Option("--only", metavar="TEXT", help="Only claims whose id has this; repeatable.")
+    ] = None,
     set_: Annotated[
         list[str] | None,
         typer.Option("--set", metavar="PATH=VALUE", help="Override a value of all scenarios; repeatable."),
@@ -86,6 +88,7 @@ def claims(
     Simulates what is needed (results are kept in out/validation and reused while nothing changed), and writes
     claims.json and predictions.json. With --only or overrides they are written only where --out says.
     """
+    from contend.choice import check_parts, has_part
     from contend.claims import as_markdown, judge, load_claims, predict
     from contend.evidence import Evidence
     from contend.files import make_writable_directory, write_files
@@ -99,11 +102,12 @@ def claims(
     for key, value in (("run.replications", replications), ("workload.iterations", iterations)):
         if value is not None:
             overrides.append((key, str(value)))
-    is_standard = only is None and not overrides
+    parts = only or []
+    is_standard = not parts and not overrides
     target = out if out is not None else (folder if is_standard else None)
-    chosen = [item for item in load_claims(folder / "claims") if only is None or only in item.id]
-    if not chosen:
-        raise InputError(f"no claim of {system} has {only!r} in its id")
+    claims_of_system = load_claims(folder / "claims")
+    check_parts(parts, [item.id for item in claims_of_system], f"claim of {system}")
+    chosen = [item for item in claims_of_system if has_part(item.id, parts)]
     if target is not None:
         make_writable_directory(target)
     silent = quiet or json_
@@ -124,7 +128,7 @@ def claims(
     if target is not None:
         table = as_markdown(judged, f"Claims of {system}")
         paths = write_files(target, {CLAIMS_FILE: content, TABLE_FILE: table.encode()})
-        if only is None and (file := folder / "predictions.py").is_file():
+        if not parts and (file := folder / "predictions.py").is_file():
             paths += write_files(target, {PREDICTIONS_FILE: _json_bytes(predict(file, evidence))})
         if not silent:
             print("\n".join(f"wrote {path}" for path in paths))
@@ -137,7 +141,8 @@ def claims(
 def locks(
     *,
     only: Annotated[
-        str | None, typer.Option("--only", metavar="TEXT", help="Only published sets whose name has this.")
+        list[str] | None,
+        typer.Option("--only", metavar="TEXT", help="Only published sets whose name has this; repeatable."),
     ] = None,
     fit: Annotated[
         bool, typer.Option("--fit", help="First fit the machines' prices to the points with the fewest threads.")
@@ -173,7 +178,7 @@ def locks(
     count = jobs or default_jobs()
     if fit:
         study = json.loads((folder / "sets.json").read_text(encoding="utf-8"))
-        for lock_set in load_sets(root, only):
+        for lock_set in load_sets(root, only or []):
             if not lock_set.entry["fit"] and not lock_set.entry.get("fit_workload"):
                 continue
             profile = root / "calibration" / "profiles" / f"{lock_set.entry['profile']}.json"
@@ -187,9 +192,9 @@ def locks(
                 print(f"{lock_set.name}: {found.points} points, cost {found.cost_before:.4f} -> {found.cost_after:.4f}")
                 print("".join(f"    {path} = {text}\n" for path, text in found.values.items()), end="")
         write_file(folder / "sets.json", (json.dumps(study, indent=1, ensure_ascii=False) + "\n").encode())
-    results = [predict(lock_set, engine, count) for lock_set in load_sets(root, only)]
+    results = [predict(lock_set, engine, count) for lock_set in load_sets(root, only or [])]
     table = as_markdown(results)
-    target = out if out is not None else (folder if only is None else None)
+    target = out if out is not None else (None if only else folder)
     if target is not None:
         make_writable_directory(target)
         paths = write_files(
@@ -199,7 +204,7 @@ def locks(
         if not quiet:
             print("\n".join(f"wrote {path}" for path in paths))
     if not quiet:
-        print(table if only is not None else table.split("\n## ")[0])
+        print(table if only else table.split("\n## ")[0])
     if plots is not None:
         _draw_sets(results, plots, quiet=quiet)
     misses = [result.set.name for result in results if result.holds() is False]
