@@ -14,10 +14,8 @@ Request* Process::new_persistent(SimThread& self, Request::Persistent kind, int 
   enter_call(self);
   software(self, settings_.software.receive_call);
   count_reference(self, communicator);
-  const bool sends = kind == Request::Persistent::send;
-  Request* const request = new_request(self, !mapped_ ? -1
-                                             : sends  ? mapped_instance(communicator, tag, peer)
-                                                      : receiving_instance(communicator, tag, peer));
+  const Direction direction = kind == Request::Persistent::send ? Direction::send : Direction::receive;
+  Request* const request = new_request(self, instance_of_request(direction, communicator, tag, peer));
   request->owner = self.id();
   request->complete = true;
   request->active = false;

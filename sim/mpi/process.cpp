@@ -12,7 +12,7 @@ Process::Process(Engine& engine, const Host& host, Transport& transport, const P
                  int peers)
     : engine_(engine), host_(host), transport_(transport), settings_(settings), rank_(rank), peers_(peers),
       single_(settings.library.thread_level == "single"), mapped_(settings.library.instances.mapping != "thread"),
-      mapped_by_tag_(settings.library.instances.mapping == "tag"),
+      mapped_by_tag_(settings.library.instances.mapping == "tag" && settings.library.instances.count > 1),
       mapped_by_peer_(settings.library.instances.mapping == "peer"),
       guarded_by_instance_(settings.library.matching.guard == "instance"),
       domain_kind_(settings.library.matching.domain == "global"     ? DomainKind::global
@@ -131,6 +131,15 @@ int Process::mapped_instance(int communicator, int tag, int peer) const {
 
 int Process::receiving_instance(int communicator, int tag, int source) const {
   return mapped_by_peer_ && source == any_source ? every_instance : mapped_instance(communicator, tag, source);
+}
+
+/// The instance that a request has for its messages, of which there may be more than one; -1: any.
+int Process::instance_of_request(Direction direction, int communicator, int tag, int peer) const {
+  if (!mapped_) {
+    return -1;
+  }
+  return direction == Direction::send ? mapped_instance(communicator, tag, peer)
+                                      : receiving_instance(communicator, tag, peer);
 }
 
 int Process::instance_for(SimThread& self, int communicator, int tag, int peer) {
@@ -256,7 +265,9 @@ void Process::connect(Process& peer) {
 }
 
 Request* Process::submit(SimThread& self, Command command) {
-  Request* const request = new_request(self, -1);
+  const Direction direction = command.kind == Command::Kind::send ? Direction::send : Direction::receive;
+  Request* const request =
+      new_request(self, instance_of_request(direction, command.communicator, command.tag, command.peer));
   request->owner = self.id();
   request->communicator = command.communicator;
   command.request = request;
@@ -408,17 +419,25 @@ void Process::send_active(SimThread& self, int destination, std::int64_t bytes) 
 void Process::wait_active(SimThread& self, int source, std::int64_t messages) {
   const TraceScope scope(self, rank_, "wait for active messages");
   const auto from = static_cast<std::size_t>(source);
-  Instance& instance = instances_[static_cast<std::size_t>(instance_for(self, 0, 0, source))];
+  // Messages come in where they were sent: senders that do not map them choose an instance of their own.
+  const int first = mapped_ ? mapped_instance(0, 0, source) : 0;
+  const int last = mapped_ ? first : targets() - 1;
+  int target = first;
   for (self.settle(); active_received_[from] < messages; self.settle()) {
-    if (global_lock_) {
-      global_lock_->lock(self, Category::poll_idle);
-    }
-    instance.lock->lock(self, Category::poll_idle);
-    instance.interface->poll(self, *this);
-    instance.lock->unlock(self, Category::poll_idle);
-    if (global_lock_) {
-      global_lock_->unlock(self, Category::poll_idle);
-    }
+    advance_active(self, instances_[static_cast<std::size_t>(target)]);
+    target = target == last ? first : target + 1;
+  }
+}
+
+void Process::advance_active(SimThread& self, Instance& instance) {
+  if (global_lock_) {
+    global_lock_->lock(self, Category::poll_idle);
+  }
+  instance.lock->lock(self, Category::poll_idle);
+  instance.interface->poll(self, *this);
+  instance.lock->unlock(self, Category::poll_idle);
+  if (global_lock_) {
+    global_lock_->unlock(self, Category::poll_idle);
   }
 }
 

@@ -151,7 +151,8 @@ public:
   }
   /// A message that a handler at the destination takes: no matching, no request, no order (DCMF_Send with a short message).
   void send_active(SimThread& self, int destination, std::int64_t bytes);
-  /// Advances the instance that messages of `source` come to until `messages` of them have been handled in all.
+  /// Advances the instance that messages of `source` come to until `messages` of them have been handled in all; where threads
+  /// choose instances, which may be any, all of them in turn.
   void wait_active(SimThread& self, int source, std::int64_t messages);
 
   /// From now on barriers go by these flags, and not by messages.
@@ -202,6 +203,9 @@ private:
   [[nodiscard]] int mapped_instance(int communicator, int tag, int peer) const;
   /// The same for a receive; every_instance when its message may come to any of them.
   [[nodiscard]] int receiving_instance(int communicator, int tag, int source) const;
+  void advance_active(SimThread& self, Instance& instance);
+  enum class Direction { send, receive };
+  [[nodiscard]] int instance_of_request(Direction direction, int communicator, int tag, int peer) const;
   int instance_for(SimThread& self, int communicator, int tag, int peer);
   [[nodiscard]] static Lock& send_lock_of(Instance& instance, int destination) {
     return instance.connection_locks.empty() ? *instance.lock

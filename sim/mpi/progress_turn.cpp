@@ -180,7 +180,8 @@ int Process::next_target(SimThread& self) {
     return 0;
   }
   if (!poller_of(self).passing()) {
-    next_target_line_.atomic(self, Category::poll_idle); // the study's algorithm counts on everybody's turn to come
+    update_shared(self, next_target_line_,
+                  Category::poll_idle); // the study's algorithm counts on everybody's turn to come
   }
   return static_cast<int>(next_target_++ % instances_.size());
 }

@@ -18,7 +18,7 @@ Request* Process::irecv(SimThread& self, int communicator, int source, int tag, 
   enter_call(self);
   software(self, settings_.software.receive_call);
   count_reference(self, communicator);
-  Request* const request = new_request(self, mapped_ ? receiving_instance(communicator, tag, source) : -1);
+  Request* const request = new_request(self, instance_of_request(Direction::receive, communicator, tag, source));
   request->owner = self.id();
   start_receive(self, *request, communicator, source, tag, bytes);
   leave_call(self);

@@ -107,7 +107,7 @@ Request* Process::deliver_to_self(SimThread& self, const Envelope& envelope, Req
 Request* Process::announce(SimThread& self, Envelope& envelope, int destination, Request* handle) {
   Request* request = handle;
   if (handle == nullptr) {
-    request = new_request(self, mapped_ ? mapped_instance(envelope.communicator, envelope.tag, destination) : -1);
+    request = new_request(self, instance_of_request(Direction::send, envelope.communicator, envelope.tag, destination));
     request->owner = self.id();
   }
   request->communicator = envelope.communicator;

@@ -136,7 +136,7 @@ void Window::start(SimThread& self, const RdmaRequest& request) {
   counted.listener = counted.listener == nullptr ? this : counted.listener;
   counted.report = counted.report || counting(); // a counter needs to hear of each operation
   if (counting()) {
-    counter_lines_[static_cast<std::size_t>(request.target)]->atomic(self, Category::line_transfer);
+    process_.update_shared(self, *counter_lines_[static_cast<std::size_t>(request.target)], Category::line_transfer);
   }
   ++posted_[static_cast<std::size_t>(request.target)];
   post(self, pick(self, request.target), counted);
@@ -158,7 +158,7 @@ void Window::post(SimThread& self, int instance, const RdmaRequest& request) {
 void Window::completed(SimThread& self, const RdmaRequest& request) {
   self.owe(process_.settings_.software.one_sided_complete, Category::completion);
   if (counting()) {
-    counter_lines_[static_cast<std::size_t>(request.target)]->atomic(self, Category::completion);
+    process_.update_shared(self, *counter_lines_[static_cast<std::size_t>(request.target)], Category::completion);
   }
   --posted_[static_cast<std::size_t>(request.target)];
   ++process_.counters_.one_sided_completed;

@@ -314,3 +314,20 @@ TEST_CASE("skipping a flush's idle polls changes nothing", "[mpi][one-sided]") {
     }
   }
 }
+
+TEST_CASE("at MPI_THREAD_SINGLE operations are counted without atomics", "[mpi][one-sided]") {
+  const auto elapsed = [](const char* completion, Duration atomic_hit) {
+    PointConfig point = rma_mt_point();
+    point.workload.rma_mt.threads = 1;
+    point.library.thread_level = "single";
+    point.library.instances = {3, "round-robin", "ttas"};
+    point.library.progress.engine = "concurrent";
+    point.library.one_sided.completion = completion;
+    point.machine.cache.atomic_hit = atomic_hit;
+    return simulate(point, {}).workload.elapsed;
+  };
+  for (const char* completion : {"instances", "instance-turns", "counter"}) {
+    CAPTURE(completion);
+    CHECK(elapsed(completion, 10_ns) == elapsed(completion, 900_ns));
+  }
+}

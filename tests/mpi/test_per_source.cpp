@@ -212,6 +212,31 @@ TEST_CASE("active messages are counted by source and need no receive", "[per-sou
   }
 }
 
+TEST_CASE("active messages are found wherever threads have sent them", "[per-source]") {
+  for (const char* assignment : {"dedicated", "round-robin"}) {
+    PointConfig point = channels(3);
+    point.library.instances.mapping = "thread";
+    point.library.instances.assignment = assignment;
+    point.library.matching.guard = "lock";
+    Program program(4, point);
+    int handled = 0;
+    for (int peer = 1; peer <= 3; ++peer) {
+      program.thread(0, [&, peer](SimThread& self, Process& process) {
+        process.send_active(self, peer, 0);
+        process.wait_active(self, peer, 1);
+        ++handled;
+      });
+      program.thread(peer, [&](SimThread& self, Process& process) {
+        process.send_active(self, 0, 0);
+        process.wait_active(self, 0, 1);
+        ++handled;
+      });
+    }
+    program.run();
+    CHECK(handled == 6);
+  }
+}
+
 TEST_CASE("the time of matching is without the wait for the lock of wildcards", "[per-source]") {
   constexpr int sources = 4;
   constexpr int each = 30;

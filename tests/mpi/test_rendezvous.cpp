@@ -219,3 +219,36 @@ TEST_CASE("the target of a transfer needs no processor time for its bytes", "[mp
   };
   CHECK(busy(10'000'000) == busy(10'000));
 }
+
+TEST_CASE("a progress thread answers large messages on the instance that they are mapped to", "[mpi][rendezvous]") {
+  constexpr int communicators = 3;
+  for (const char* mapping : {"communicator", "tag"}) {
+    for (const char* protocol : {"get", "put", "send"}) {
+      CAPTURE(mapping, protocol);
+      PointConfig point = with_protocol(protocol);
+      point.library.instances.count = communicators;
+      point.library.instances.mapping = mapping;
+      point.library.progress.engine = "offload-thread";
+      Program program(2, point);
+      for (int i = 0; i < communicators; ++i) {
+        const int communicator = program.world.create_communicator(false);
+        program.thread(
+            0, [communicator, i](SimThread& self, Process& mpi) { mpi.send(self, communicator, 1, i, 100'000); });
+        program.thread(
+            1, [communicator, i](SimThread& self, Process& mpi) { mpi.recv(self, communicator, 0, i, 100'000); });
+      }
+      program.run();
+      CHECK(program.counters(1).received == communicators);
+    }
+  }
+}
+
+TEST_CASE("with one instance a receive may have any tag, whatever decides on instances", "[mpi][rendezvous]") {
+  PointConfig point = with_protocol("get");
+  point.library.instances.mapping = "tag";
+  Program program(2, point);
+  program.thread(0, [&](SimThread& self, Process& mpi) { mpi.send(self, program.communicator, 1, 5, 100'000); });
+  program.thread(1, [&](SimThread& self, Process& mpi) { mpi.recv(self, program.communicator, 0, any_tag, 100'000); });
+  program.run();
+  CHECK(program.counters(1).received == 1);
+}
