@@ -1,11 +1,20 @@
 #!/usr/bin/env bash
-# Rewrites the committed schemas and docs/scenario-reference.md: schemas/update.sh PATH_OF_contend-schema
+# Rewrites the committed schemas and docs/scenario-reference.md: schemas/update.sh [PATH_OF_contend-schema]
+# Without a path it builds the program first, in the folder that ./contend has set up.
 set -euo pipefail
-here=$(cd "$(dirname "$0")" && pwd)
-tool=${1:?usage: schemas/update.sh PATH_OF_contend-schema}
+root=$(cd "$(dirname "$0")/.." && pwd)
+tool=${1:-}
+if [[ -z $tool ]]; then
+  cmake --build "$root/build/release" --target contend-schema
+  tool=$root/build/release/bin/contend-schema
+fi
+new=$(mktemp -d)
+trap 'rm -rf -- "$new"' EXIT
+# All of them first: a failure leaves the old ones.
 for schema in scenario profile preset; do
-  "$tool" "$schema" "$here/names.json" >"$here/$schema.schema.json.new"
-  mv "$here/$schema.schema.json.new" "$here/$schema.schema.json"
+  "$tool" "$schema" "$root/schemas/names.json" >"$new/$schema.schema.json"
 done
-"$tool" reference "$here/names.json" >"$here/../docs/scenario-reference.md.new"
-mv "$here/../docs/scenario-reference.md.new" "$here/../docs/scenario-reference.md"
+"$tool" reference "$root/schemas/names.json" >"$new/scenario-reference.md"
+chmod 644 "$new"/*
+mv -- "$new"/*.schema.json "$root/schemas/"
+mv -- "$new/scenario-reference.md" "$root/docs/scenario-reference.md"

@@ -305,7 +305,9 @@ Section placement_fields() {
           "of its own, which Linux schedules as a group");
   s.field("cores", &P::cores, CountRule{0, 512}, "hardware threads of each host that are used, the first ones; 0: all");
   s.field("hosts", &P::hosts, CountRule{1, 2},
-          "2: senders and receivers on a host each; 1: both on the same, talking through its interface");
+          "2: senders and receivers on a host each; 1: both on the same, talking through its interface, or through "
+          "memory where "
+          "the transport is shared memory");
   return s.finish();
 }
 

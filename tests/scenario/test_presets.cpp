@@ -124,6 +124,7 @@ TEST_CASE("the presets of the repository load, in thread and in process mode", "
     for (const char* mode : {"thread", "process"}) {
       options.overrides = {{"library.preset", entry.path().stem().string()},
                            {"workload.mode", mode},
+                           {"placement.hosts", "1"}, // shared memory connects no others
                            {"machine.tcp", tcp_prices},
                            {"machine.shared_memory", shared_memory_prices}};
       ResolvedScenario scenario;

@@ -76,6 +76,22 @@ Problem transport_cannot_order(const PointConfig& point) {
   return {};
 }
 
+Problem tags_split_a_sequence(const PointConfig& point) {
+  const LibraryDesign& library = point.library;
+  if (library.instances.mapping != "tag" || library.instances.count == 1 || library.matching.domain != "instance" ||
+      library.matching.ordered_by_transport() ||
+      (point.workload.kind == "multirate" && point.workload.multirate.allow_overtaking))
+    return {};
+  return "sequence numbers count the messages of a communicator, which tags send to several queues: "
+         "library.matching.ordering must be \"transport\"";
+}
+
+Problem memory_between_hosts(const PointConfig& point) {
+  if (point.library.transport.kind != "shared-memory" || point.placement.hosts == 1)
+    return {};
+  return "the transport \"shared-memory\" connects processes of one host only: placement.hosts must be 1";
+}
+
 Problem offload_with_sequence_numbers(const PointConfig& point) {
   const MatchingDesign& matching = point.library.matching;
   if (matching.engine != "offload" || matching.ordered_by_transport())
@@ -189,6 +205,8 @@ std::span<const Check> library_checks() {
                                      Check{"library.waiting.idle", tasks_at_level_single},
                                      Check{"library.tasks.matching", nobody_steals},
                                      Check{"library.matching.ordering", transport_cannot_order},
+                                     Check{"library.instances.mapping", tags_split_a_sequence},
+                                     Check{"placement.hosts", memory_between_hosts},
                                      Check{"library.matching.engine", offload_with_sequence_numbers}};
   return checks;
 }

@@ -59,15 +59,6 @@ Problem partitions_by_progress_thread(const PointConfig& point) {
   return "threads look for partitions themselves; a progress thread for partitioned communication is not supported";
 }
 
-Problem partitions_mapped_by_tag(const PointConfig& point) {
-  const LibraryDesign& library = point.library;
-  if (library.instances.mapping != "tag" || library.instances.count == 1 || library.matching.ordered_by_transport() ||
-      library.matching.domain != "instance")
-    return {};
-  return "sequence numbers count the messages of a communicator, which tags send to several queues: "
-         "library.matching.ordering must be \"transport\"";
-}
-
 Problem partitions_longer_than_time(const PointConfig& point) {
   const PartitionedParameters& workload = point.workload.partitioned;
   const MachineConfig& machine = point.machine;
@@ -95,7 +86,6 @@ std::span<const Check> partitioned_checks() {
       Check{"library.critical_section", partitions_in_global_section, "partitioned"},
       Check{"library.transport.kind", partitions_without_interface, "partitioned"},
       Check{"library.progress.engine", partitions_by_progress_thread, "partitioned"},
-      Check{"library.matching.ordering", partitions_mapped_by_tag, "partitioned"},
       Check{"workload.buffer_size", partitions_longer_than_time, "partitioned"}};
   return checks;
 }
