@@ -106,6 +106,7 @@ def compare(
     *,
     replications: int | None = None,
     interval: str = "t",
+    measure: str | None = None,
     jobs: int | None = None,
     progress: bool | None = None,
 ) -> Comparison:
@@ -116,14 +117,17 @@ def compare(
         b: The other.
         replications: Pairs of runs at each point, in place of A's number.
         interval: "t" for Student's t on the paired differences, "bootstrap" for a bootstrap over them.
+        measure: What the verdict is about, such as "message_rate" or "time_per_operation_s"; what the workload is
+            about if not given.
         jobs: How many simulations run at once; all cores if not given.
         progress: As for run.
 
     Returns:
-        B - A and B / A with 95 % intervals, and a verdict, for message rate (msg/s) and counters.
+        B - A and B / A with 95 % intervals for all measures and counters, and a verdict.
 
     Raises:
-        InputError: A scenario is not usable, or the sweeps have other axes or no point in common.
+        InputError: A scenario is not usable, the sweeps have other axes or no point in common, or a side does not have
+            the measure.
         SimulationFailedError: A simulation ended with an error.
         InterruptedRunError: Ctrl-C; nothing was compared.
 
@@ -133,14 +137,14 @@ def compare(
         >>> contest.points[0].verdict in ("faster", "slower", "no difference")
         True
     """
-    from contend.comparison import compare_scenarios
+    from contend.comparison import compare_scenarios, prepare
 
     side_a = _changed(a, None, replications)
     side_b = _changed(b, {"run.seed": side_a.seed, "run.replications": side_a.replications}, None)
-    total = total_weight(side_a.points) + total_weight(side_b.points)
-    with progress_report("compare", total, wanted=progress) as report:
+    contest = prepare(side_a.resolved, side_b.resolved, measure=measure)
+    with progress_report("compare", contest.weight, wanted=progress) as report:
         return compare_scenarios(
-            side_a.resolved, side_b.resolved, interval=interval, jobs=jobs or default_jobs(), progress=report.advance,
+            contest, interval=interval, measure=measure, jobs=jobs or default_jobs(), progress=report.advance,
             names=_side_names(load(a), load(b)),
         )  # fmt: skip
 
@@ -161,6 +165,7 @@ def explain(
     scenario: ScenarioLike,
     *,
     replications: int | None = None,
+    measure: str | None = None,
     speedups: bool = True,
     budget_s: float = BUDGET_S,
     jobs: int | None = None,
@@ -171,6 +176,8 @@ def explain(
     Args:
         scenario: What to explain; of a sweep the last point (`Scenario.at` chooses another).
         replications: Independent runs of each change, in place of the scenario's number.
+        measure: What the speed-ups are of, such as "message_rate" or "time_per_operation_s"; what the workload is about
+            if not given.
         speedups: Whether to simulate the point again with every cost halved and removed: the exact effect of each, in
             about a hundred times the time of one run.
         budget_s: About how many seconds that may take. Where it would take longer, fewer replications and iterations
@@ -179,10 +186,11 @@ def explain(
         progress: As for run.
 
     Returns:
-        Times by role and category (ns), locks, queues, interface stages, and virtual speed-ups (rate over rate).
+        Times by role and category (ns), locks, queues, interface stages, and virtual speed-ups (rate over rate; of a
+            time, how many times shorter it is).
 
     Raises:
-        InputError: The scenario is not usable, or has no rate.
+        InputError: The scenario is not usable, or does not have the measure.
         SimulationFailedError: The unchanged point failed.
         InterruptedRunError: Ctrl-C, or the notebook's stop button; what had finished is the error's `explanation`.
 
@@ -198,8 +206,9 @@ def explain(
     point, _ = wanted.resolved.one_point()
     with progress_report(f"explaining {wanted.name}", total_weight([point]), wanted=progress) as report:
         explanation = explain_point(
-            wanted.resolved, point, jobs=jobs or default_jobs(), speedups=speedups, budget_s=budget_s, progress=report
-        )
+            wanted.resolved, point, jobs=jobs or default_jobs(), measure=measure, speedups=speedups, budget_s=budget_s,
+            progress=report,
+        )  # fmt: skip
     if explanation.interrupted:
         raise InterruptedRunError(
             "interrupted; what had finished is in this error's .explanation (in a notebook: import sys; "

@@ -13,7 +13,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
 from contend.errors import InputError, InterruptedRunError
-from contend.runner import make_engine, run_points
+from contend.measures import RATE, Measure, check_known, choose, measure_named, measures_in
+from contend.runner import make_engine, run_points, total_weight
 from contend.spelling import counted
 from contend.statistics import Estimate, estimate
 
@@ -24,15 +25,14 @@ if TYPE_CHECKING:
 
     from contend.jsontypes import JsonObject, Scalar
     from contend.runner import Outcome, PointRuns
-    from contend.scenario import ResolvedScenario
+    from contend.scenario import Point, ResolvedScenario
 
-RATE = "message_rate"
-UNITS = {RATE: "msg/s"}
 _BOOTSTRAP_RESAMPLES = 9999
 _BOOTSTRAP_SEED = 1
 
 Key: TypeAlias = tuple[tuple[str, "Scalar"], ...]
 IntervalMethod: TypeAlias = "Callable[[Sequence[float]], Estimate]"
+_MESSAGE_RATE = measure_named(RATE, {})
 
 
 @dataclass(frozen=True)
@@ -89,25 +89,28 @@ class Difference:
 
 @dataclass(frozen=True)
 class PointComparison:
-    """All measures of one point of both sweeps."""
+    """All measures and counters of one point of both sweeps."""
 
     parameters: dict[str, Scalar]
     measures: dict[str, Difference]
+    main: Measure = _MESSAGE_RATE
+    """The measure that the verdict is about."""
 
     @property
     def rate(self) -> Difference:
-        """The message rate."""
-        return self.measures[RATE]
+        """The main measure."""
+        return self.measures[self.main.name]
 
     @property
     def verdict(self) -> str:
-        """What the message rate says of B: "faster", "slower", "no difference", "undecided"."""
-        return {"higher": "faster", "lower": "slower"}.get(self.rate.verdict, self.rate.verdict)
+        """What the main measure says of B: "faster", "slower", "no difference", "undecided"."""
+        better, worse = ("lower", "higher") if self.main.is_time else ("higher", "lower")
+        return {better: "faster", worse: "slower"}.get(self.rate.verdict, self.rate.verdict)
 
 
 @dataclass(frozen=True, repr=False)
 class Comparison:
-    """Two designs over the points that both have."""
+    """Two designs over the points that both have; at least one."""
 
     name_a: str
     name_b: str
@@ -119,9 +122,14 @@ class Comparison:
     measured_reduction: float | None = None
 
     @property
+    def measure(self) -> Measure:
+        """The measure that verdicts are about."""
+        return self.points[0].main
+
+    @property
     def variance_reduction(self) -> float | None:
         """What pairing gains over all points, estimated from the paired runs: see `pooled_reduction`."""
-        rates = [point.rate for point in self.points]
+        rates = [found for point in self.points if (found := point.rate).a.mean and found.b.mean]
         return pooled_reduction(
             [sum(sample_variance(side.samples) / side.mean**2 for side in (rate.a, rate.b)) for rate in rates],
             [sample_variance(_relative(rate.a, rate.b)) for rate in rates],
@@ -135,6 +143,7 @@ class Comparison:
             "seed": self.seed,
             "confidence": 0.95,
             "interval": self.interval,
+            "measure": self.measure.name,
             "points_only_in_a": self.only_a,
             "points_only_in_b": self.only_b,
             "variance_reduction": {
@@ -156,14 +165,17 @@ class Comparison:
         said = ", ".join(f"{count} {verdict}" for verdict, count in verdicts.items())
         return f"<Comparison of {self.name_a} with {self.name_b}: {counted(len(self.points), 'point')}; {said}>"
 
-    def frame(self, measure: str = RATE) -> pl.DataFrame:
+    def frame(self, measure: str | None = None) -> pl.DataFrame:
         """One row per point: parameters, both means, B - A and B / A with 95 % intervals, and the verdict.
 
         Args:
-            measure: "message_rate" (msg/s) or the name of a counter; points that do not have it are left out.
+            measure: The name of a measure or counter; points that do not have it are left out. What was compared
+                (`measure`) if not given.
         """
         from contend.frames import frame_of
 
+        main = self.measure.name
+        measure = measure or main
         rows: list[dict[str, Scalar]] = []
         for point in self.points:
             if measure not in point.measures:
@@ -179,7 +191,7 @@ class Comparison:
                 "ratio": found.ratio.value,
                 "ratio_ci95_low": found.ratio.low,
                 "ratio_ci95_high": found.ratio.high,
-                "b_is": point.verdict if measure == RATE else found.verdict,
+                "b_is": point.verdict if measure == main else found.verdict,
             })  # fmt: skip
         return frame_of(rows)
 
@@ -274,12 +286,22 @@ def _ratio(a: Sequence[float], b: Sequence[float], method: IntervalMethod) -> Ra
     )
 
 
-def _key(runs: PointRuns) -> Key:
-    return tuple(sorted(runs.point.parameters.items()))
+@dataclass(frozen=True)
+class Pairing:
+    """The points that two sweeps have in common, in the order of the first, and how many only one of them has."""
+
+    a: tuple[Point, ...]
+    b: tuple[Point, ...]
+    only_a: int
+    only_b: int
 
 
-def _check_axes(a: Sequence[PointRuns], b: Sequence[PointRuns]) -> None:
-    names_a, names_b = (sorted(side[0].point.parameters) for side in (a, b))
+def _key(point: Point) -> Key:
+    return tuple(sorted(point.parameters.items()))
+
+
+def _check_axes(a: Sequence[Point], b: Sequence[Point]) -> None:
+    names_a, names_b = (sorted(side[0].parameters) for side in (a, b))
     if names_a == names_b:
         return
     words = []
@@ -289,54 +311,69 @@ def _check_axes(a: Sequence[PointRuns], b: Sequence[PointRuns]) -> None:
     raise InputError(f"the sweeps differ: {'; '.join(words)}. Fix those values with --set-a or --set-b")
 
 
-def _measures(runs: PointRuns) -> dict[str, list[float]]:
-    """All measures that every replication has."""
-    names = [RATE] if all(RATE in result for result in runs.results) else []
-    samples = {name: [float(result[name]) for result in runs.results] for name in names}
+def pair_points(a: Sequence[Point], b: Sequence[Point]) -> Pairing:
+    """Finds the points that both sides have.
+
+    Raises:
+        InputError: The sweeps have other axes or no point in common.
+    """
+    _check_axes(a, b)
+    keyed_a, keyed_b = ({_key(point): point for point in side} for side in (a, b))
+    common = [key for key in keyed_a if key in keyed_b]
+    if not common:
+        raise InputError("the sweeps have no point in common")
+    return Pairing(
+        tuple(keyed_a[key] for key in common),
+        tuple(keyed_b[key] for key in common),
+        len(keyed_a) - len(common),
+        len(keyed_b) - len(common),
+    )
+
+
+def _samples(runs: PointRuns) -> dict[str, list[float]]:
+    """All measures that every replication has, and all counters."""
+    samples = {name: [float(result[name]) for result in runs.results] for name in measures_in(runs.results)}
     counters = [result.get("counters", {}) for result in runs.results]
     for name in dict.fromkeys(name for entry in counters for name in entry):
         samples[name] = [float(entry.get(name, 0)) for entry in counters]
     return samples
 
 
+def _common_measures(*sides: Sequence[PointRuns]) -> list[str]:
+    """The measures that all points of all sides have."""
+    return measures_in(result for side in sides for runs in side for result in runs.results)
+
+
+def _words(measure: str, a: ResolvedScenario, b: ResolvedScenario) -> Measure:
+    """A measure as both sides call it; where they call it by two names, as of no workload in particular."""
+    found, other = (measure_named(measure, side.document.get("workload", {})) for side in (a, b))
+    return found if found == other else measure_named(measure, {})
+
+
 def compare_runs(
-    a: Sequence[PointRuns], b: Sequence[PointRuns], interval: str = "t"
-) -> tuple[list[PointComparison], int, int]:
-    """Compares the points that both sides have.
+    a: Sequence[PointRuns], b: Sequence[PointRuns], main: Measure, interval: str = "t"
+) -> list[PointComparison]:
+    """Compares points pair by pair.
 
     Args:
-        a: One side.
-        b: The other side; the same seed and number of replications.
+        a: One side; every point has the main measure.
+        b: The other side, with its points in the same order, the same seed and number of replications.
+        main: The measure that verdicts are about.
         interval: See compare_samples.
-
-    Returns:
-        The compared points in A's order, and how many points only A and only B have.
-
-    Raises:
-        InputError: The sweeps have other axes or no point in common, or there are no message rates.
     """
-    _check_axes(a, b)
-    others = {_key(runs): runs for runs in b}
     compared = []
-    for runs in a:
-        other = others.get(_key(runs))
-        if other is None:
-            continue
-        left, right = _measures(runs), _measures(other)
-        if RATE not in left or RATE not in right:
-            raise InputError(f"{runs.point.label()}: this workload has no message rate to compare")
+    for runs, other in zip(a, b, strict=True):
+        left, right = _samples(runs), _samples(other)
         measures = {
             name: compare_samples(name, left[name], right[name], interval)
             for name in left
-            if name in right and (any(left[name]) or any(right[name]))
+            if name in right and (name == main.name or any(left[name]) or any(right[name]))
         }
-        compared.append(PointComparison(dict(runs.point.parameters), measures))
-    if not compared:
-        raise InputError("the sweeps have no point in common")
-    return compared, len(a) - len(compared), len(b) - len(compared)
+        compared.append(PointComparison(dict(runs.point.parameters), measures, main))
+    return compared
 
 
-def measured_reduction(a: Outcome, b: Outcome, b_independent: Outcome) -> float | None:
+def measured_reduction(a: Outcome, b: Outcome, b_independent: Outcome, *, measure: str) -> float | None:
     """What common random numbers gain, measured with runs of B that have other seeds.
 
     Returns:
@@ -345,58 +382,95 @@ def measured_reduction(a: Outcome, b: Outcome, b_independent: Outcome) -> float 
     """
 
     def variances(other: Outcome) -> list[float]:
-        keyed = {_key(runs): runs for runs in other.runs}
         found = []
-        for runs in a.runs:
-            if (match := keyed.get(_key(runs))) is not None:
-                left, right = estimate(_measures(runs)[RATE]), estimate(_measures(match)[RATE])
+        for runs, match in zip(a.runs, other.runs, strict=True):
+            left, right = estimate(_samples(runs)[measure]), estimate(_samples(match)[measure])
+            if left.mean and right.mean:
                 found.append(sample_variance(_relative(left, right)))
         return found
 
     return pooled_reduction(variances(b_independent), variances(b))
 
 
-def compare_scenarios(
-    a: ResolvedScenario,
-    b: ResolvedScenario,
-    *,
-    names: tuple[str, str],
-    interval: str = "t",
-    jobs: int,
-    progress: Callable[[float], None] | None = None,
-    independent: ResolvedScenario | None = None,
-) -> Comparison:
-    """Simulates two designs and compares them.
+@dataclass(frozen=True)
+class Contest:
+    """Two designs that can be compared, before anything is simulated."""
+
+    a: ResolvedScenario
+    b: ResolvedScenario
+    pairing: Pairing
+    independent: tuple[Point, ...] = ()
+    """B's points with another seed, to measure what pairing gains."""
+
+    @property
+    def weight(self) -> float:
+        """What `progress` of compare_scenarios adds up to."""
+        return total_weight([*self.pairing.a, *self.pairing.b, *self.independent])
+
+
+def prepare(
+    a: ResolvedScenario, b: ResolvedScenario, independent: ResolvedScenario | None = None, measure: str | None = None
+) -> Contest:
+    """Finds out what there is to compare.
 
     Args:
         a: One side.
         b: The other side, with the same seed and number of replications.
-        names: What the sides are called.
-        interval: See compare_samples.
-        jobs: How many simulations run at once.
-        progress: Called with the weight of each replication that finishes.
         independent: B with another seed, to measure what pairing gains.
+        measure: The measure that verdicts will be about.
 
     Raises:
-        InputError: The sweeps have other axes or no point in common, or there are no message rates.
+        InputError: The sweeps have other axes or no point in common, or no result has such a measure.
+    """
+    check_known(measure)
+    pairing = pair_points(a.points, b.points)
+    others = () if independent is None else pair_points(a.points, independent.points).b
+    return Contest(a, b, pairing, others)
+
+
+def compare_scenarios(
+    contest: Contest,
+    *,
+    names: tuple[str, str],
+    interval: str = "t",
+    measure: str | None = None,
+    jobs: int,
+    progress: Callable[[float], None] | None = None,
+) -> Comparison:
+    """Simulates two designs at the points that both have, and compares them.
+
+    Args:
+        contest: What `prepare` found.
+        names: What the sides are called.
+        interval: See compare_samples.
+        measure: The measure that verdicts are about; what the workload is about if not given.
+        jobs: How many simulations run at once.
+        progress: Called with the weight of each replication that finishes.
+
+    Raises:
+        InputError: A side does not have the measure.
         SimulationFailedError: A simulation ended with an error.
         InterruptedRunError: Ctrl-C.
     """
     engine = make_engine("contend")
-    outcomes = []
-    for side in (a, b, *([independent] if independent is not None else [])):
-        outcome = run_points(side.points, engine, jobs=jobs, progress=progress)
+    pairing = contest.pairing
+    outcomes: list[Outcome] = []
+    for points in (pairing.a, pairing.b, *([contest.independent] if contest.independent else [])):
+        outcome = run_points(points, engine, jobs=jobs, progress=progress)
         if outcome.interrupted:
             raise InterruptedRunError("interrupted: nothing was compared")
         outcomes.append(outcome)
-    points, only_a, only_b = compare_runs(outcomes[0].runs, outcomes[1].runs, interval)
+        if measure is not None:
+            choose(_common_measures(outcome.runs), measure, "to compare")
+    a, b = outcomes[0].runs, outcomes[1].runs
+    main = _words(choose(_common_measures(a, b), measure, "to compare"), contest.a, contest.b)
     return Comparison(
         name_a=names[0],
         name_b=names[1],
-        seed=a.seed,
+        seed=contest.a.seed,
         interval=interval,
-        points=tuple(points),
-        only_a=only_a,
-        only_b=only_b,
-        measured_reduction=measured_reduction(*outcomes) if independent is not None else None,
+        points=tuple(compare_runs(a, b, main, interval)),
+        only_a=pairing.only_a,
+        only_b=pairing.only_b,
+        measured_reduction=measured_reduction(*outcomes, measure=main.name) if contest.independent else None,
     )

@@ -28,7 +28,6 @@ _MOST_LOCKS = 8
 _MOST_SPEEDUPS = 24
 _MOST_BARS = 24
 _LIMITING = 0.8
-_UNITS = {"message_rate": "messages/s", "perceived_bandwidth": "MiB/s"}
 
 
 def _table(title: str, caption: str | None = None) -> Table:
@@ -143,12 +142,15 @@ def _ratio_text(ratio: Estimate | None, failure: str | None) -> str:
 def _speedup_table(explanation: Explanation, *, everything: bool) -> Table:
     shown = explanation.speedups if everything else explanation.speedups[:_MOST_SPEEDUPS]
     left = len(explanation.speedups) - len(shown)
-    caption = "rate with the change / rate without it, 95 % CI over replications with equal random numbers"
+    is_time = explanation.measure.is_time
+    ratio = "time without the change / time with it" if is_time else "rate with the change / rate without it"
+    caption = f"{ratio}, 95 % CI over replications with equal random numbers"
     if left:
         caption += f"; {left} more with --all"
     if any(entry.bounded for entry in shown):
         caption += "\n* zero is not allowed: lowered to the least value that a scenario may have"
-    table = _table("virtual speed-ups: the rate if a cost were lower", caption)
+    what = explanation.measure.title if is_time else "rate"
+    table = _table(f"virtual speed-ups: the {what} if a cost were lower", caption)
     table.add_column("cost")
     table.add_column("is", justify="right")
     table.add_column("halved", justify="right")
@@ -169,10 +171,14 @@ def _title(explanation: Explanation) -> str:
     return f"{explanation.name} {parameters_text(explanation.parameters)}".rstrip()
 
 
+def _rate_text(explanation: Explanation) -> str:
+    return f"{rate_text(explanation.rate.mean)} {explanation.measure.unit}"
+
+
 def render(explanation: Explanation, *, everything: bool = False) -> RenderableType:
     """Everything that `contend explain` shows."""
     head = Text(
-        f"{_title(explanation)}: {rate_text(explanation.rate.mean)} {_UNITS[explanation.measure]} "
+        f"{_title(explanation)}: {_rate_text(explanation)} "
         f"{interval_text(explanation.rate)}, {explanation.replications} replications"
     )
     parts: list[RenderableType] = [head, Text(), _time_table(explanation), Text()]
@@ -242,8 +248,7 @@ def draw(explanation: Explanation) -> Picture:
         _draw_times(figure.add_subplot(grid[0, 0]), explanation)
         if entries:
             _draw_speedups(figure.add_subplot(grid[1, 0]), entries)
-        rate = f"{rate_text(explanation.rate.mean)} {_UNITS[explanation.measure]}"
-        figure.suptitle(f"{_title(explanation)}: {rate}", fontsize="large", fontweight="bold")
+        figure.suptitle(f"{_title(explanation)}: {_rate_text(explanation)}", fontsize="large", fontweight="bold")
     return figure
 
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol
 
 from contend.errors import InputError, InterruptedRunError
+from contend.measures import check_known, choose, measure_named, measures_in
 from contend.paths import version
 from contend.runner import CoreEngine, PointRuns, run_points
 from contend.speedups import BUDGET_S, find_speedups
@@ -21,11 +22,10 @@ if TYPE_CHECKING:
     import polars as pl
 
     from contend.jsontypes import JsonObject
+    from contend.measures import Measure
     from contend.plots.style import Picture
     from contend.scenario import Point, ResolvedScenario
     from contend.speedups import Effort, Speedup
-
-MEASURES = ("message_rate", "perceived_bandwidth")
 
 
 class Progress(Protocol):
@@ -48,8 +48,9 @@ class Explanation:
     name: str
     scenario: JsonObject
     parameters: JsonObject
-    measure: str
+    measure: Measure
     rate: Estimate
+    """The measure that is explained, which may be a time."""
     replications: int
     elapsed_ns: float
     time_by_category_ns: dict[str, dict[str, float]]
@@ -73,9 +74,11 @@ class Explanation:
             "contend_version": version(),
             "scenario": self.scenario,
             "parameters": self.parameters,
-            self.measure: {
+            "measure": self.measure.name,
+            self.measure.name: {
                 "mean": self.rate.mean,
                 "ci95": [self.rate.low, self.rate.high],
+                "unit": self.measure.unit,
                 "replications": self.replications,
                 "samples": list(self.rate.samples),
             },
@@ -99,7 +102,7 @@ class Explanation:
             "replications": self.effort.replications,
             "iterations": self.effort.iterations,
             "groups_only": self.effort.groups_only,
-            self.measure: {"mean": rate.mean, "ci95": [rate.low, rate.high], "samples": list(rate.samples)},
+            self.measure.name: {"mean": rate.mean, "ci95": [rate.low, rate.high], "samples": list(rate.samples)},
         }
 
     def json_bytes(self) -> bytes:
@@ -122,7 +125,7 @@ class Explanation:
     def __repr__(self) -> str:
         at = f" at {label}" if (label := parameters_text(self.parameters)) else ""
         longest = f"; longest waits at {self.locks[0]['name']}" if self.locks else ""
-        return f"<Explanation of {self.name}{at}: {self.measure} {self.rate.mean:.4g}{longest}>"
+        return f"<Explanation of {self.name}{at}: {self.measure.name} {self.rate.mean:.4g}{longest}>"
 
     def draw(self) -> Picture:
         """Where the time goes, and what would help."""
@@ -162,7 +165,10 @@ class Explanation:
         return frame_of([{**stage, "busy": stage["busy_ns"] / self.elapsed_ns} for stage in self.stages])
 
     def speedup_frame(self) -> pl.DataFrame:
-        """Virtual speed-ups, largest first: rate with the cost halved or removed over the rate as it is."""
+        """Virtual speed-ups, largest first: rate with the cost halved or removed over the rate as it is.
+
+        Of a time it is the other way round, so that what is above 1 is faster.
+        """
         from contend.frames import frame_of
 
         rows = []
@@ -194,6 +200,7 @@ def explain(
     point: Point,
     *,
     jobs: int,
+    measure: str | None = None,
     speedups: bool = True,
     budget_s: float = BUDGET_S,
     progress: Progress | None = None,
@@ -204,6 +211,7 @@ def explain(
         scenario: Where the point is from.
         point: The point; its replications give the intervals.
         jobs: How many simulations run at once.
+        measure: What is explained, by its name in results; what the workload is about if not given.
         speedups: Whether to simulate the point again with every cost lowered.
         budget_s: About how long that may take; where it would take longer, less is simulated, and `remarks` says what.
         progress: Shows how far it is; begins with the weight of the point's replications (runner.total_weight).
@@ -213,15 +221,16 @@ def explain(
 
     Raises:
         SimulationFailedError: The unchanged point failed.
-        InputError: It has no rate to explain.
+        InputError: It does not have the measure.
         InterruptedRunError: Ctrl-C before the point itself was explained.
     """
+    check_known(measure)
     advance = None if progress is None else progress.advance
     outcome = run_points([point], _Explaining(), jobs=jobs, progress=advance)
     if outcome.interrupted:
         raise InterruptedRunError("interrupted; nothing was explained yet")
     runs = outcome.runs[0]
-    explanation = _summarise(scenario, runs)
+    explanation = _summarise(scenario, runs, measure)
     if speedups:
         if progress is not None:
             progress.say("virtual speed-ups")
@@ -237,18 +246,18 @@ def explain(
     return explanation
 
 
-def _summarise(scenario: ResolvedScenario, runs: PointRuns) -> Explanation:
+def _summarise(scenario: ResolvedScenario, runs: PointRuns, wanted: str | None) -> Explanation:
     results = runs.results
-    measure = next((name for name in MEASURES if name in results[0]), None)
-    if measure is None or not results[0][measure]:
-        raise InputError("this workload has no message rate to explain")
+    name = choose(measures_in(results), wanted, "to explain")
+    if not all(result[name] for result in results):
+        raise InputError(f"the {name} of this point is 0: there is nothing to explain")
     accounts = [result["explain"] for result in results]
     return Explanation(
         name=scenario.name,
         scenario=scenario.document,
         parameters=dict(runs.point.parameters),
-        measure=measure,
-        rate=estimate([result[measure] for result in results]),
+        measure=measure_named(name, runs.point.config.get("workload", {})),
+        rate=estimate([result[name] for result in results]),
         replications=len(results),
         elapsed_ns=exact_mean([account["elapsed_ns"] for account in accounts]),
         time_by_category_ns={

@@ -7,6 +7,7 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from contend.errors import ContendError
+from contend.measures import ESTIMATED
 from contend.quantities import parse_quantity
 
 if TYPE_CHECKING:
@@ -18,7 +19,6 @@ if TYPE_CHECKING:
     from contend.jsontypes import JsonObject, Scalar
     from contend.results import PointResult
 
-_ESTIMATE_UNITS = {"message_rate": "msg/s", "bandwidth": "MiB/s", "perceived_bandwidth": "MiB/s"}
 _SUFFIXES = {"_ns": "ns", "_s": "s"}
 
 
@@ -121,7 +121,7 @@ def times_frame(entries: Iterable[tuple[Mapping[str, Scalar], Mapping[str, Mappi
 def units_of(points: Sequence[PointResult]) -> dict[str, str]:
     """The unit of every column of points_frame that has one."""
     units = parameter_units([point.parameters for point in points])
-    for name, unit in _ESTIMATE_UNITS.items():
+    for name, unit in ESTIMATED.items():
         if any(name in point.estimates for point in points):
             units |= dict.fromkeys((name, f"{name}_ci95_low", f"{name}_ci95_high"), unit)
     named = dict.fromkeys(

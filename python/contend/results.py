@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Self
 
 from contend.errors import InputError
+from contend.measures import ESTIMATED, SCALARS
 from contend.paths import version
 from contend.spelling import counted
 from contend.statistics import Estimate, estimate, mean_number
@@ -25,12 +26,6 @@ if TYPE_CHECKING:
 
 # The only fields that may differ between two runs of the same scenario and seed.
 VOLATILE = frozenset({"wall_s", "events"})
-
-# Measures that are reported with a confidence interval, with their unit.
-ESTIMATED = {"message_rate": "msg/s", "bandwidth": "MiB/s", "perceived_bandwidth": "MiB/s"}
-
-# Measures of some workloads: means over replications; the unit is in the name.
-SCALARS = ("elapsed_s", "communication_time_s", "extra_compute_time_s", "time_per_operation_s")
 
 
 @dataclass(frozen=True)

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from contend.jsontypes import JsonObject
+    from contend.measures import Measure
     from contend.runner import PointRuns
 
 # How long the speed-ups of a point may take where nobody says: as long as one waits for an answer.
@@ -75,6 +76,7 @@ class Change:
 class Speedup:
     """What lowering one cost, or a group of costs, does to the rate: rate with the change / rate without it.
 
+    Where a time is explained it is the time without the change / the time with it: above 1 is faster, too.
     The intervals are over replications that share their random streams with the unchanged runs.
     """
 
@@ -224,7 +226,7 @@ def choose_effort(point: Point, run_s: float, costs: int, groups: int, *, jobs: 
 
 def find_speedups(
     point: Point,
-    measure: str,
+    measure: Measure,
     rates: Sequence[float],
     run_s: float,
     *,
@@ -237,7 +239,7 @@ def find_speedups(
 
     Args:
         point: The point.
-        measure: Which of a result's numbers is the rate.
+        measure: Which of a result's numbers is the rate; may be a time.
         rates: The point's rates, by replication.
         run_s: How long one of these took.
         jobs: How many simulations run at once.
@@ -306,26 +308,31 @@ def _shortened(point: Point, effort: Effort) -> Point:
     return Point(point.parameters, config)
 
 
-def _unchanged_rates(runs: PointRuns, measure: str, effort: Effort) -> list[float]:
+def _unchanged_rates(runs: PointRuns, measure: Measure, effort: Effort) -> list[float]:
     """The rates of the shortened point by replication; none if Ctrl-C came before they were complete."""
     for result in runs.results:
         if "failed" in result:
             raise SimulationFailedError(f"with {effort.iterations} iterations the point fails: {result['failed']}")
-    rates = [float(result[measure]) for result in runs.results]
+    rates = [float(result[measure.name]) for result in runs.results]
     return rates if len(rates) == effort.replications else []
 
 
-def _note(speedup: Speedup, change: Change, runs: PointRuns, measure: str, base: Sequence[float]) -> None:
+def _note(speedup: Speedup, change: Change, runs: PointRuns, measure: Measure, base: Sequence[float]) -> None:
     """Enters what a change does, if all its replications are there."""
     name = "halved" if change.factor == HALVED else "removed"
+    if change.factor == REMOVED:
+        speedup.bounded = change.at_bound
     failed = next((result["failed"] for result in runs.results if "failed" in result), None)
     if failed is not None:
         speedup.failures[name] = failed
     elif len(runs.results) == len(base):
+        values = [float(result[measure.name]) for result in runs.results]
+        if measure.is_time and not all(values):
+            speedup.failures[name] = "no time is left"
+            return
         # Replication by replication: equal seeds, so what is left is the effect of the change.
-        setattr(speedup, name, estimate([result[measure] / b for result, b in zip(runs.results, base, strict=True)]))
-    if change.factor == REMOVED:
-        speedup.bounded = change.at_bound
+        pairs = zip(values, base, strict=True)
+        setattr(speedup, name, estimate([b / value if measure.is_time else value / b for value, b in pairs]))
 
 
 def _minutes(seconds: float) -> str:

@@ -161,10 +161,75 @@ def test_sweeps_that_differ(core: "FakeCore", scenario: Path, capsys: Capture) -
         (scenario.parent / f"{name}.json").write_text(json.dumps({"name": name}))
     assert main(["compare", str(scenario), "wider.json"]) == 0
     assert "Without a counterpart, left out: 2 points of A" in capsys.readouterr().out
+    assert core.calls == 2 * 4 * 3  # those that both have
+    core.calls = 0
     assert main(["compare", str(scenario), "other.json"]) == 2
     assert "the sweeps differ: B alone sweeps window" in capsys.readouterr().err
     assert main(["compare", str(scenario), "apart.json"]) == 2
     assert "no point in common" in capsys.readouterr().err
+    assert core.calls == 0
+
+
+def _with_more_measures(core: "FakeCore", monkeypatch: pytest.MonkeyPatch) -> None:
+    """Results as those of partitioned communication; with workload.window=7 the rate is nearly the same."""
+    original = core.run_point
+
+    def run_point(config: str, replication: int, *options: bool | str | int, **named: object) -> str:
+        result = json.loads(original(config, replication, *options, **named))  # type: ignore[arg-type]
+        slow = json.loads(config)["workload"].get("window") == 7
+        result["message_rate"] *= 0.97 if slow else 1.0
+        result["perceived_bandwidth"] = (600.0 if slow else 1000.0) + replication
+        result["communication_time_s"] = (2e-3 if slow else 1e-3) + 1e-6 * replication
+        return json.dumps(result)
+
+    monkeypatch.setattr(core, "run_point", run_point)
+
+
+def test_compares_what_the_workload_is_about(
+    core: "FakeCore", scenario: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _with_more_measures(core, monkeypatch)
+    words = ["compare", str(scenario), str(scenario), "--set-b", "workload.window=7", "--out", "new"]
+    assert main(words) == 0
+    text = capsys.readouterr().out
+    assert "B against A, perceived bandwidth" in text
+    assert "A MiB/s" in text
+    assert "other measures at pairs=4, lock=mcs" in text
+    assert "B is slower at 6" in text
+    for measure in ("message rate", "communication time", "elapsed"):
+        assert measure in text
+    document = json.loads(Path("new/compare.json").read_text())
+    assert document["measure"] == "perceived_bandwidth"
+    point = document["points"][0]
+    assert point["perceived_bandwidth"]["ratio"]["value"] == pytest.approx(0.6, abs=0.001)
+    assert point["message_rate"]["ratio"]["value"] == pytest.approx(0.97)
+    assert point["communication_time_s"]["ratio"]["value"] == pytest.approx(2, abs=0.01)
+    assert "perceived bandwidth (MiB/s)" in Path("new/plot.svg").read_text()
+
+
+def test_another_measure_on_demand_and_a_shorter_time_is_faster(
+    core: "FakeCore", scenario: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _with_more_measures(core, monkeypatch)
+    words = ["compare", str(scenario), str(scenario), "--set-a", "workload.window=7", "--measure"]
+    assert main([*words, "communication_time_s"]) == 0
+    text = capsys.readouterr().out
+    assert "B against A, communication time" in text
+    assert "2.001 ms" in text
+    assert "B is faster at 6" in text
+    assert main([*words, "message_rate", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["measure"] == "message_rate"
+
+
+def test_a_measure_that_is_not_there(core: "FakeCore", scenario: Path, capsys: Capture) -> None:
+    words = ["compare", str(scenario), str(scenario), "--measure"]
+    assert main([*words, "mesage_rate"]) == 2
+    assert "no measure 'mesage_rate'; did you mean 'message_rate'?" in capsys.readouterr().err
+    assert core.calls == 0
+    assert main([*words, "bandwidth"]) == 2
+    message = "no measure 'bandwidth' to compare; there are: message_rate, elapsed_s"
+    assert message in " ".join(capsys.readouterr().err.split())
+    assert core.calls == 18  # one side
 
 
 def test_the_picture_is_the_same_every_time() -> None:

@@ -17,6 +17,7 @@ from contend.speedups import Findings, changes, choose_effort, find_speedups
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from contend.measures import Measure
     from fakes import FakeCore
 
 Capture = pytest.CaptureFixture[str]
@@ -154,7 +155,7 @@ class TestTheRealCore:
     def test_a_short_budget_gives_shorter_runs_and_says_so(self, monkeypatch: pytest.MonkeyPatch) -> None:
         def at_a_second_a_run(  # whatever the machine needs for one
             point: Point,
-            measure: str,
+            measure: "Measure",
             rates: "Sequence[float]",
             run_s: float,
             *,
@@ -237,6 +238,52 @@ class TestTheRealCore:
         calls[:] = [0.0] * 29  # at once
         with pytest.raises(contend.InterruptedRunError, match="nothing was explained"):
             contend.explain(contend.load(BASE).with_(long), jobs=1)
+
+
+PARTITIONED: dict[str, Any] = {
+    "schema_version": 1, "name": "partitions",
+    "machine": {"profile": "xc40-haswell"},
+    "fabric": {"latency": "1 us", "bandwidth": "100 Gbit/s"},
+    "library": {"preset": "partitioned-persistent-ugni"},
+    "workload": {
+        "kind": "partitioned", "partitions": 4, "iterations": 2, "warmup_iterations": 0, "buffer_size": "1 MiB",
+        "compute_time": "10 ms", "noise_pct": 4.0,
+    },
+    "run": {"replications": 2},
+}  # fmt: skip
+
+
+@pytest.mark.core
+class TestTheMeasure:
+    def test_partitions_are_explained_by_their_perceived_bandwidth(self) -> None:
+        explanation = contend.explain(PARTITIONED)
+        assert explanation.measure.name == "perceived_bandwidth"
+        assert explanation.to_json()["perceived_bandwidth"]["unit"] == "MiB/s"
+        point = contend.run(PARTITIONED).points[0]
+        assert explanation.rate == point.estimates["perceived_bandwidth"]
+        # Next to 10 ms of computation every price is nothing, in the perceived bandwidth it is not.
+        by_rate = contend.explain(PARTITIONED, measure="message_rate")
+        assert max(entry.effect for entry in explanation.speedups) > 0.05
+        assert max(entry.effect for entry in by_rate.speedups) < 0.03
+
+    def test_of_a_time_the_ratio_says_how_many_times_shorter_it_is(self, capsys: Capture, tmp_path: Path) -> None:
+        path = tmp_path / "partitions.json"
+        path.write_text(json.dumps(PARTITIONED))
+        assert main(["explain", str(path), "--measure", "communication_time_s"]) == 0
+        text = capsys.readouterr().out
+        assert "the communication time if a cost were lower" in text
+        assert "time without the change / time with it" in text
+        explanation = contend.explain(PARTITIONED, measure="communication_time_s")
+        wire = next(entry for entry in explanation.speedups if entry.name == "fabric.bandwidth")
+        assert wire.halved is not None
+        assert wire.halved.mean > 1.0
+
+    def test_a_measure_that_the_workload_does_not_have(self, capsys: Capture) -> None:
+        words = ["explain", BASE, "--pairs", "1", "--iterations", "1", "--replications", "1", "--measure"]
+        assert main([*words, "perceived_bandwidth"]) == 2
+        assert "no measure 'perceived_bandwidth' to explain" in capsys.readouterr().err
+        assert main([*words, "message-rate"]) == 2
+        assert "did you mean 'message_rate'" in capsys.readouterr().err
 
 
 def _point(replications: int, iterations: int | None) -> Point:

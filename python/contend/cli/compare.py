@@ -14,6 +14,7 @@ from contend.spelling import counted, parameters_text
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
+    from rich.table import Table
 
     from contend.comparison import Comparison, Difference
     from contend.scenario import ResolvedScenario
@@ -54,6 +55,12 @@ def compare(
     interval: Annotated[Interval, typer.Option(help="Student's t, or a bootstrap (better with many replications).")] = (
         Interval.t
     ),
+    measure: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME", help="What the verdict is about, e.g. message_rate. [default: what the workload is about]"
+        ),
+    ] = None,
     check_pairing: Annotated[
         bool, typer.Option("--check-pairing", help="Run B with other seeds too, and measure what pairing gains.")
     ] = False,
@@ -67,11 +74,11 @@ def compare(
 
     Both sides run with the same seeds, replication by replication, so that chance which hits both alike drops out.
     """
-    from contend.comparison import compare_scenarios
+    from contend.comparison import compare_scenarios, prepare
     from contend.files import output_folder, write_files
     from contend.output import default_directory
     from contend.plots import comparison_picture_bytes
-    from contend.runner import default_jobs, total_weight
+    from contend.runner import default_jobs
     from contend.scenario import parse_override
     from contend.terminal import ProgressReport
 
@@ -91,17 +98,16 @@ def compare(
     independent = _resolve(b, [*overrides_b, other_seed, pairing[1]]) if check_pairing else None
     pair = default_directory(f"{side_a.path.stem}_{side_b.path.stem}").name
     directory = out if out is not None else Path("out") / "compare" / pair
-    total = sum(total_weight(side.points) for side in (side_a, side_b, independent) if side is not None)
+    contest = prepare(side_a, side_b, independent, measure)
     with output_folder(directory):
-        with ProgressReport("compare", total, quiet=quiet or json_) as report:
+        with ProgressReport("compare", contest.weight, quiet=quiet or json_) as report:
             comparison = compare_scenarios(
-                side_a,
-                side_b,
+                contest,
                 names=(_label(side_a, side_b, set_a), _label(side_b, side_a, set_b)),
                 interval=interval.value,
+                measure=measure,
                 jobs=jobs or default_jobs(),
                 progress=report.advance,
-                independent=independent,
             )
         document = json.dumps(comparison.to_json(), indent=2, ensure_ascii=False, allow_nan=False) + "\n"
         contents = {"compare.json": document.encode()}
@@ -145,49 +151,69 @@ def _render(comparison: Comparison) -> RenderableType:
     from rich.console import Group
     from rich.text import Text
 
-    from contend.tables import interval_text, rate_text, titled_table
+    from contend.report.texts import seconds
+    from contend.tables import rate_text, titled_table
 
     names = list(comparison.points[0].parameters)
-    table = titled_table("B against A, message rate", f"95 % intervals of {comparison.interval} over paired runs")
-    for title in (*names, "A msg/s", "B msg/s", "B - A", "95 % CI", "B / A", "95 % CI"):
+    measure = comparison.measure
+    text = seconds if measure.is_time else rate_text
+    table = titled_table(f"B against A, {measure.title}", f"95 % intervals of {comparison.interval} over paired runs")
+    sides = [side if measure.is_time else f"{side} {measure.unit}" for side in "AB"]
+    for title in (*names, *sides, "B - A", "95 % CI", "B / A", "95 % CI"):
         table.add_column(title, justify="right")
     table.add_column("B is")
     for point in comparison.points:
-        rate = point.rate
+        found = point.rate
+        half = found.difference.half_width
         table.add_row(
             *(str(point.parameters[name]) for name in names),
-            rate_text(rate.a.mean),
-            rate_text(rate.b.mean),
-            rate_text(rate.difference.mean),
-            interval_text(rate.difference).split(" (")[0],
-            *_ratio_cells(rate),
+            text(found.a.mean),
+            text(found.b.mean),
+            text(found.difference.mean),
+            "-" if half is None else f"± {text(half)}",
+            *_ratio_cells(found),
             point.verdict,
         )
     parts: list[RenderableType] = [
         Text(f"A = {comparison.name_a}\nB = {comparison.name_b}\n"),
         table,
-        *_counter_tables(comparison, names),
+        *_other_tables(comparison, names),
         Text(_remarks(comparison)),
     ]
     return Group(*parts)
 
 
-def _counter_tables(comparison: Comparison, names: list[str]) -> list[RenderableType]:
-    """Counters of the last point, where designs usually differ most."""
-    from contend.tables import count_text, titled_table
+def _other_tables(comparison: Comparison, names: list[str]) -> list[RenderableType]:
+    """Other measures, and counters, of the last point, where designs usually differ most."""
+    from contend.measures import ESTIMATED, SCALARS, measure_named
+    from contend.report.texts import quantity
+    from contend.tables import count_text
 
     point = comparison.points[-1]
     place = parameters_text({name: point.parameters[name] for name in names}, ", ")
-    table = titled_table("counters" + (f" at {place}" if place else ""))
-    table.add_column("counter")
+    measures, counters = _difference_table("other measures", place), _difference_table("counters", place)
+    for name, difference in point.measures.items():
+        sides = (difference.a.mean, difference.b.mean)
+        if name in (*ESTIMATED, *SCALARS):
+            if name != comparison.measure.name:
+                other = measure_named(name, {})
+                cells = [quantity(mean, other.unit) for mean in sides]
+                measures.add_row(other.title, *cells, *_ratio_cells(difference), difference.verdict)
+        else:
+            cells = [count_text(round(mean, 1)) for mean in sides]
+            counters.add_row(name, *cells, *_ratio_cells(difference), difference.verdict)
+    return [table for table in (measures, counters) if table.row_count]
+
+
+def _difference_table(what: str, place: str) -> Table:
+    from contend.tables import titled_table
+
+    table = titled_table(what + (f" at {place}" if place else ""))
+    table.add_column(what.rsplit(maxsplit=1)[-1].removesuffix("s"))
     for title in ("A", "B", "B / A", "95 % CI"):
         table.add_column(title, justify="right")
     table.add_column("B is")
-    for name, difference in point.measures.items():
-        if name != "message_rate":
-            cells = [count_text(round(side.mean, 1)) for side in (difference.a, difference.b)]
-            table.add_row(name, *cells, *_ratio_cells(difference), difference.verdict)
-    return [table]
+    return table
 
 
 def _remarks(comparison: Comparison) -> str:

@@ -44,6 +44,13 @@ def explain(
         Path | None, typer.Option("--out", "-o", metavar="DIR", help="Write explain.json, speedups.csv and pictures.")
     ] = None,
     json_: Annotated[Path | None, typer.Option("--json", metavar="FILE", help="Write everything as JSON.")] = None,
+    measure: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME",
+            help="What the speed-ups are of, e.g. message_rate. [default: what the workload is about]",
+        ),
+    ] = None,
     speedups: Annotated[
         bool, typer.Option("--speedups/--no-speedups", help="Simulate again with every cost lowered.")
     ] = True,
@@ -93,6 +100,7 @@ def explain(
                 resolved,
                 point,
                 jobs=jobs or default_jobs(),
+                measure=measure,
                 speedups=speedups,
                 budget_s=BUDGET_S if budget is None else 60 * budget,
                 progress=report,

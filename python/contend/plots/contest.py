@@ -58,7 +58,7 @@ def draw_comparison(comparison: Comparison) -> Picture:
             draw_interval(ratios, x, low, high, shade)
         ratios.axhline(1.0, color="black", lw=0.8)
         set_scale(rates, [side.mean for point in comparison.points for side in (point.rate.a, point.rate.b)])
-        rates.set_ylabel("message rate (msg/s)")
+        rates.set_ylabel(comparison.measure.label)
         rates.set_title(f"A = {comparison.name_a}\nB = {comparison.name_b}", fontsize="medium", loc="left")
         add_legend(rates)
         ratios.set_ylabel("B / A, 95 % interval")

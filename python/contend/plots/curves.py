@@ -11,6 +11,7 @@ from matplotlib import rc_context
 
 from contend.axes import Curve, axis_value, curves, x_axis
 from contend.errors import InputError
+from contend.measures import main_measure
 from contend.plots.style import STYLE, Picture, add_heading, draw_interval, single
 from contend.results import Results
 from contend.spelling import parameters_text, value_text
@@ -34,17 +35,6 @@ _LINES = ("-", "--", ":", "-.")
 # A rate axis is logarithmic when its largest value is more than so many times the smallest.
 _LOG_ABOVE = 50.0
 _MOST_ABOVE = 1.6
-
-
-def measure_of(results: Results) -> tuple[str, str]:
-    """What a run measures: the name, and the label of its axis."""
-    points = results.points
-    if "perceived_bandwidth" in points[0].estimates:
-        return "perceived_bandwidth", "perceived bandwidth (MiB/s)"
-    if points[0].message_rate is not None:
-        operation = results.scenario.get("workload", {}).get("operation")  # of one-sided workloads
-        return "message_rate", "message rate (msg/s)" if operation is None else f"{operation} rate (operations/s)"
-    return "time_per_operation_s", "time per operation (s)"
 
 
 def value_of(point: PointResult, measure: str) -> tuple[float, float, float]:
@@ -209,9 +199,7 @@ def rate(
     if axis is None or any(axis not in point.parameters for _, entry in shown for point in entry.points):
         swept = ", ".join(first.points[0].parameters) or "nothing"
         raise InputError(f"{axis or 'no number'} is swept to draw a rate over; swept: {swept}")
-    name, label = measure_of(first)
-    if measure is not None and measure != name:
-        name, label = measure, measure_label(first, measure)
+    name, label = name_and_label(first, measure)
     all_curves = [
         Curve(", ".join(filter(None, (prefix, curve.label))), curve.points, {"": prefix, **curve.parameters})
         if prefix
@@ -234,12 +222,19 @@ def rate(
         return picture
 
 
-def measure_label(results: Results, measure: str) -> str:
-    """The label of an axis for a measure or counter.
+def name_and_label(results: Results, measure: str | None) -> tuple[str, str]:
+    """A measure or counter, and the label of its axis; what the results are about if no measure is given.
 
     Raises:
         InputError: The points do not have it.
     """
+    main = main_measure(results)
+    if measure is None or measure == main.name:
+        return main.name, main.label
+    return measure, _measure_label(results, measure)
+
+
+def _measure_label(results: Results, measure: str) -> str:
     point = results.points[0]
     known = [*point.estimates, *point.scalars, *point.counters]
     if measure not in known:

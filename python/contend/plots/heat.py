@@ -10,7 +10,7 @@ from matplotlib.ticker import EngFormatter
 
 from contend.axes import is_number
 from contend.errors import InputError
-from contend.plots.curves import measure_label, measure_of, value_of
+from contend.plots.curves import name_and_label, value_of
 from contend.plots.style import STYLE, Picture, add_heading, single
 from contend.quantities import parse_quantity
 from contend.spelling import value_text
@@ -84,7 +84,7 @@ def heat_map(results: Results, x: str, y: str, *, value: str | None = None, titl
     """
     if not results.points:
         raise InputError("there are no results to draw")
-    name, label = measure_of(results) if value is None else (value, measure_label(results, value))
+    name, label = name_and_label(results, value)
     columns, rows, table = cells(results, x, y, name)
     numbers = [number for line in table for number in line if not math.isnan(number)]
     low, high = min(numbers), max(numbers)

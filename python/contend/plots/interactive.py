@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from contend.axes import curves, x_axis
 from contend.errors import InputError
 from contend.plots.agreement import checked_rows
-from contend.plots.curves import measure_label, measure_of, value_of
+from contend.plots.curves import name_and_label, value_of
 from contend.plots.heat import cells, ordered
 from contend.plots.locks import busiest
 from contend.plots.style import CATEGORY_COLOURS, OTHER_COLOURS
@@ -43,7 +43,7 @@ def rate(results: Results, *, x: str | None = None, measure: str | None = None) 
     axis = x or x_axis(results.points)
     if axis is None or any(axis not in point.parameters for point in results.points):
         raise InputError(f"{axis or 'no number'} is swept to draw a rate over")
-    name, label = measure_of(results) if measure is None else (measure, measure_label(results, measure))
+    name, label = name_and_label(results, measure)
     rows = []
     for curve in curves(results.points, axis):
         for point in curve.points:
@@ -113,7 +113,7 @@ def heat_map(results: Results, x: str, y: str, *, value: str | None = None) -> a
     """As plots.heat_map."""
     import altair as alt
 
-    name, label = measure_of(results) if value is None else (value, measure_label(results, value))
+    name, label = name_and_label(results, value)
     columns, rows, table = cells(results, x, y, name)
     data = [
         {x: str(column), y: str(row), "value": number}

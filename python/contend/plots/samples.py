@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 from matplotlib import rc_context
 
 from contend.axes import axis_value, curves, is_number, x_axis
-from contend.plots.curves import measure_of, set_scale, value_of
+from contend.measures import main_measure
+from contend.plots.curves import set_scale, value_of
 from contend.plots.style import STYLE, Picture
 from contend.quantities import parse_quantity
 from contend.spelling import value_text
@@ -84,7 +85,7 @@ def draw_samples(results: Results) -> Picture:
     """
     points = results.points
     names = _varying(points)
-    measure, label = measure_of(results)
+    measure = main_measure(results)
     group = next((name for name in names if not _is_measured(points, name)), None)
     rows = math.ceil(len(names) / _IN_A_ROW)
     columns = min(len(names), _IN_A_ROW)
@@ -92,12 +93,12 @@ def draw_samples(results: Results) -> Picture:
         figure = Picture(figsize=(10.4, 0.9 + 3.2 * rows), layout="constrained")
         panels = figure.subplots(rows, columns, squeeze=False, sharey=True).ravel()
         for axes, name in zip(panels, names, strict=False):
-            _draw_panel(axes, points, name, measure, group)
+            _draw_panel(axes, points, name, measure.name, group)
         for axes in panels[len(names) :]:
             axes.set_visible(False)
         for axes in panels[::columns]:
-            axes.set_ylabel(label)
-        set_scale(panels[0], [value_of(point, measure)[0] for point in points])
+            axes.set_ylabel(measure.label)
+        set_scale(panels[0], [value_of(point, measure.name)[0] for point in points])
         interval = ", mean and 95 % confidence interval" if any(point.replications > 1 for point in points) else ""
         figure.suptitle(f"{results.name}: {len(points)} samples{interval}", fontsize="large", fontweight="bold")
         if group is not None:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from matplotlib import rc_context
 
 from contend.axes import axis_value, curves, x_axis
+from contend.measures import RATE, main_measure
 from contend.plots.budget import budget_points, draw_budgets, roles_of
 from contend.plots.curves import (
     add_legend,
@@ -16,7 +17,6 @@ from contend.plots.curves import (
     draw_study,
     from_zero,
     line_styles,
-    measure_of,
     set_scale,
     set_x_axis,
     study_label,
@@ -64,7 +64,7 @@ def draw(results: Results) -> Picture:
         return draw_samples(results)
     axis = x_axis(points)
     all_curves = curves(points, axis)
-    measure, measure_label = measure_of(results)
+    measure = main_measure(results)
     roles = roles_of(points)
     measured = [
         item for item in study_points(results.scenario) if any(item.is_of(point.parameters) for point in points)
@@ -84,17 +84,17 @@ def draw(results: Results) -> Picture:
         part = dict(zip(heights, parts, strict=True))
         rate = part["rate"].subplots()
         if axis is None:
-            draw_bars(rate, points, measure)
+            draw_bars(rate, points, measure.name)
         else:
-            draw_curves(rate, all_curves, axis, measure)
-            if measure == "message_rate":
+            draw_curves(rate, all_curves, axis, measure.name)
+            if measure.name == RATE:
                 draw_study(rate, measured, all_curves, axis)
             add_legend(rate)
-        if has_measurements(points) and measure == "message_rate":
+        if has_measurements(points) and measure.name == RATE:
             draw_measurements(rate, points, all_curves, axis)
             rate.set_title(measurements_label(), fontsize="small", loc="left")
-        set_scale(rate, [value_of(point, measure)[0] for point in points])
-        rate.set_ylabel(measure_label)
+        set_scale(rate, [value_of(point, measure.name)[0] for point in points])
+        rate.set_ylabel(measure.label)
         rate.set_title(f"{results.name}\n", fontsize="large", fontweight="bold")
         if measured and axis is not None:
             rate.set_title(study_label(measured), fontsize="small", loc="left")

@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import altair as alt
 
 from contend.axes import Curve, axis_value, curves, x_axis
+from contend.measures import main_measure
 from contend.plots.curves import value_of
 from contend.plots.style import CATEGORY_COLOURS, OTHER_COLOURS
-from contend.report.measures import main_measure
 from contend.report.reference_layers import measured_layers, measured_rows, study_layers, study_rows
 from contend.report.texts import label, quantity
 from contend.spelling import value_text

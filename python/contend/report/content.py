@@ -189,7 +189,7 @@ def _simulate(
 
 def _disagreement(chosen: PointResult, explanation: ExplanationFile) -> list[str]:
     """A remark if the point simulated now does not give the rate of results.json."""
-    rate = chosen.estimates.get("message_rate") or chosen.estimates.get("perceived_bandwidth")
+    rate = chosen.estimates.get(explanation.explained or "")
     now = explanation.rate
     if rate is None or now is None or set(rate.samples) <= set(now.samples):
         return []

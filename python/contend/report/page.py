@@ -13,9 +13,9 @@ import jinja2
 from markupsafe import Markup
 
 from contend.documents import dotted, leaves, origin
+from contend.measures import main_measure
 from contend.plots.curves import value_of
 from contend.report.charts import make_charts
-from contend.report.measures import main_measure
 from contend.report.texts import label, percent, quantity, seconds
 from contend.spelling import value_text
 from contend.tables import SPC, count_text, interval_text
@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from contend.jsontypes import JsonObject
+    from contend.measures import Measure
     from contend.report.content import Content
-    from contend.report.measures import Measure
     from contend.report.source import ExplanationFile
     from contend.results import PointResult, Results
 

@@ -9,6 +9,7 @@ from pydantic import BaseModel, ConfigDict, Field, PlainValidator, ValidationErr
 from contend.errors import ContendError, InputError
 from contend.files import describe, require_regular
 from contend.jsontypes import JsonObject, Scalar  # noqa: TC001 - pydantic reads it when the program runs
+from contend.measures import ESTIMATED, SCALARS, main_of
 from contend.results import Results
 
 if TYPE_CHECKING:
@@ -206,8 +207,14 @@ class ExplanationFile(_Checked):
 
     contend_version: str
     parameters: dict[str, Value]
+    measure: str | None = None
     message_rate: RateEntry | None = None
+    bandwidth: RateEntry | None = None
     perceived_bandwidth: RateEntry | None = None
+    elapsed_s: RateEntry | None = None
+    communication_time_s: RateEntry | None = None
+    extra_compute_time_s: RateEntry | None = None
+    time_per_operation_s: RateEntry | None = None
     elapsed_ns: Amount
     threads: dict[str, int]
     time_by_category_ns: dict[str, dict[str, Amount]]
@@ -218,9 +225,16 @@ class ExplanationFile(_Checked):
     remarks: list[str] = []
 
     @property
+    def explained(self) -> str | None:
+        """The name of the measure that was explained; files of earlier versions have one without saying which."""
+        present = [name for name in (*ESTIMATED, *SCALARS) if getattr(self, name) is not None]
+        return self.measure if self.measure in present else main_of(present)
+
+    @property
     def rate(self) -> RateEntry | None:
         """The measure that was explained."""
-        return self.message_rate or self.perceived_bandwidth
+        rate: RateEntry | None = getattr(self, self.explained) if self.explained else None
+        return rate
 
 
 def is_results(path: Path) -> bool:

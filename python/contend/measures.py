@@ -1,0 +1,122 @@
+"""The measures of a result: which there are, words for them, and which of them the result is about."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from contend.errors import InputError
+from contend.nearest import nearest_names
+
+if TYPE_CHECKING:
+    from collections.abc import Container, Iterable, Mapping, Sequence
+
+    from contend.jsontypes import JsonObject
+    from contend.results import Results
+
+RATE = "message_rate"
+
+# Measures that are reported with a confidence interval, with their unit.
+ESTIMATED = {RATE: "msg/s", "bandwidth": "MiB/s", "perceived_bandwidth": "MiB/s"}
+
+# Measures of some workloads: means over replications; the unit is in the name.
+SCALARS = ("elapsed_s", "communication_time_s", "extra_compute_time_s", "time_per_operation_s")
+
+# What a result is about: the first of these that it has. Every run has a rate of something; only partitioned
+# communication has a perceived bandwidth, and its rate counts the time in which the application computes.
+_MAIN = ("perceived_bandwidth", RATE, "time_per_operation_s")
+
+
+@dataclass(frozen=True)
+class Measure:
+    """A measure by its name in results.json, with words for it."""
+
+    name: str
+    title: str
+    unit: str
+
+    @property
+    def label(self) -> str:
+        """Text for an axis."""
+        return f"{self.title} ({self.unit})"
+
+    @property
+    def is_time(self) -> bool:
+        """Whether less of it is better."""
+        return self.unit == "s"
+
+
+def main_of(names: Container[str]) -> str | None:
+    """The name of the measure that a result is about, of those that it has; None if it has none of them."""
+    return next((name for name in _MAIN if name in names), None)
+
+
+def measures_in(results: Iterable[Mapping[str, object]]) -> list[str]:
+    """Names of the measures that each of these results has (those of the core, as JSON)."""
+    found = list(results)
+    return [name for name in (*ESTIMATED, *SCALARS) if found and all(name in result for result in found)]
+
+
+def check_known(wanted: str | None) -> None:
+    """Checks a name before anything is simulated.
+
+    Raises:
+        InputError: No result has such a measure.
+    """
+    if wanted is not None and wanted not in (*ESTIMATED, *SCALARS):
+        raise _unknown(f"there is no measure {wanted!r}", wanted, [*ESTIMATED, *SCALARS])
+
+
+def choose(names: Sequence[str], wanted: str | None, purpose: str) -> str:
+    """The measure that somebody asked for, else the one that results are about.
+
+    Args:
+        names: The measures that they have.
+        wanted: What was asked for.
+        purpose: What it is for, such as "to compare".
+
+    Raises:
+        InputError: They do not have it; the message says what there is.
+    """
+    if wanted is None:
+        wanted = main_of(names)
+        if wanted is None:
+            raise InputError(f"this workload has no measure {purpose}")
+    if wanted not in names:
+        raise _unknown(f"this workload has no measure {wanted!r} {purpose}", wanted, names)
+    return wanted
+
+
+def _unknown(what: str, wanted: str, names: Sequence[str]) -> InputError:
+    near = nearest_names(wanted, names)
+    hint = f"did you mean {near[0]!r}? There are" if near else "there are"
+    return InputError(f"{what}; {hint}: {', '.join(names)}")
+
+
+def measure_named(name: str, workload: JsonObject) -> Measure:
+    """A measure with words for it.
+
+    Args:
+        name: Its name in results.
+        workload: The scenario's workload, which says what the rate counts.
+    """
+    if name == RATE:
+        operation = workload.get("operation")  # of one-sided workloads
+        return (
+            Measure(name, "message rate", "msg/s")
+            if operation is None
+            else Measure(name, f"{operation} rate", "operations/s")
+        )
+    words = name.removesuffix("_s").replace("_", " ")
+    return Measure(name, words, ESTIMATED.get(name, "s"))
+
+
+def main_measure(results: Results) -> Measure:
+    """The measure that results are about.
+
+    Args:
+        results: A run with at least one point.
+    """
+    point = results.points[0]
+    name = main_of({*point.estimates, *point.scalars}) or _MAIN[-1]
+    return measure_named(name, results.scenario.get("workload", {}))

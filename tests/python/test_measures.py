@@ -1,0 +1,53 @@
+"""Which measures a result has, and which of them it is about."""
+
+import pytest
+
+from contend.errors import InputError
+from contend.measures import ESTIMATED, SCALARS, check_known, choose, main_of, measure_named, measures_in
+
+
+@pytest.mark.parametrize(
+    ("names", "main"),
+    [
+        (["message_rate", "elapsed_s"], "message_rate"),
+        (["message_rate", "bandwidth", "perceived_bandwidth", "communication_time_s"], "perceived_bandwidth"),
+        (["time_per_operation_s", "message_rate"], "message_rate"),
+        (["time_per_operation_s", "elapsed_s"], "time_per_operation_s"),
+        (["elapsed_s"], None),
+    ],
+)
+def test_partitioned_communication_is_about_its_perceived_bandwidth(names: list[str], main: str | None) -> None:
+    assert main_of(names) == main
+
+
+def test_only_what_all_results_have_counts() -> None:
+    results = [{"message_rate": 1.0, "elapsed_s": 2.0, "events": 3}, {"elapsed_s": 2.0, "message_rate": 1.0}]
+    assert measures_in(results) == ["message_rate", "elapsed_s"]
+    assert measures_in([*results, {"elapsed_s": 1.0}]) == ["elapsed_s"]
+    assert measures_in([]) == []
+
+
+def test_a_name_that_is_not_there_is_answered_with_those_that_are() -> None:
+    names = ["message_rate", "elapsed_s"]
+    assert choose(names, None, "to compare") == "message_rate"
+    assert choose(names, "elapsed_s", "to compare") == "elapsed_s"
+    with pytest.raises(InputError, match="no measure 'bandwidth' to compare; there are: message_rate, elapsed_s"):
+        choose(names, "bandwidth", "to compare")
+    with pytest.raises(InputError, match="did you mean 'message_rate'\\? There are: message_rate, elapsed_s"):
+        choose(names, "mesage_rate", "to compare")
+    with pytest.raises(InputError, match="no measure to explain"):
+        choose(["elapsed_s"], None, "to explain")
+    check_known(None)
+    check_known("perceived_bandwidth")
+    with pytest.raises(InputError, match="did you mean 'perceived_bandwidth'"):
+        check_known("perceived_bandwith")
+
+
+def test_every_measure_has_words_and_a_unit() -> None:
+    for name in (*ESTIMATED, *SCALARS):
+        measure = measure_named(name, {})
+        assert measure.unit == ESTIMATED.get(name, "s")
+        assert measure.is_time == (name in SCALARS)
+    assert measure_named("perceived_bandwidth", {}).label == "perceived bandwidth (MiB/s)"
+    assert measure_named("time_per_operation_s", {}).label == "time per operation (s)"
+    assert measure_named("message_rate", {"operation": "put"}).label == "put rate (operations/s)"
