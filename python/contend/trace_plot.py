@@ -94,9 +94,12 @@ LENGTH_US = 100.0
 
 
 def stretch(document: JsonObject, begin: float, end: float | None) -> Stretch:
-    """What happened from `begin` to `end` (us; None: 100 us later)."""
+    """What happened from `begin` to `end` (us; None: 100 us later), or to the end of the trace where that is before."""
     events: list[JsonObject] = document["traceEvents"]
     end = begin + LENGTH_US if end is None else end
+    last = max((event["ts"] + event.get("dur", 0.0) for event in events if event["ph"] != "M"), default=begin)
+    if last > begin:
+        end = min(end, last)
     processes = {e["pid"]: e["args"]["name"] for e in events if e["ph"] == "M" and e["name"] == "process_name"}
     tracks = {
         e["tid"]: Track(e["pid"], e["args"]["name"], processes.get(e["pid"], ""))

@@ -179,6 +179,18 @@ class TestFormat:
 class TestPicture:
     pytestmark = pytest.mark.core
 
+    def test_a_stretch_ends_with_the_trace(self) -> None:
+        def event(begin: float, duration: float) -> dict[str, object]:
+            return {"ph": "X", "name": "software", "pid": 1, "tid": 1, "ts": begin, "dur": duration}
+
+        thread = {"ph": "M", "name": "thread_name", "pid": 1, "tid": 1, "args": {"name": "sender 0"}}
+        document = {"traceEvents": [thread, event(1.0, 2.0), event(3.0, 1.5)]}
+        assert stretch(document, 0.0, None).end == 4.5
+        assert stretch(document, 0.0, 50.0).end == 4.5
+        assert stretch(document, 0.0, 4.0).end == 4.0
+        assert stretch(document, 10.0, None).end == 10.0 + LENGTH_US  # nothing happens there
+        assert draw(stretch(document, 0.0, None)).axes[0].get_xlim() == (0.0, 4.5)
+
     def test_a_stretch_is_drawn(self, tmp_path: Path, capsys: Capture) -> None:
         file = tmp_path / "trace.json"
         assert main(["run", BASE, "--trace", str(file), *options({})]) == 0

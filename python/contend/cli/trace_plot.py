@@ -31,7 +31,12 @@ def trace_plot(
         ),
     ] = None,
     end: Annotated[
-        float | None, typer.Option("--to", metavar="US", help="Its end. [default: 100 us after the begin]")
+        float | None,
+        typer.Option(
+            "--to",
+            metavar="US",
+            help="Its end; the end of the trace where that is before. [default: 100 us after the begin]",
+        ),
     ] = None,
 ) -> None:
     """Draws a stretch of a trace: what each thread does, who holds each lock, messages and queue lengths."""
