@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import textwrap
+from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 from rich import box
@@ -28,6 +30,7 @@ _MOST_LOCKS = 8
 _MOST_SPEEDUPS = 24
 _MOST_BARS = 24
 _LIMITING = 0.8
+_TITLE_WIDTH = 90  # characters
 
 
 def _table(title: str, caption: str | None = None) -> Table:
@@ -168,7 +171,20 @@ def _speedup_table(explanation: Explanation, *, everything: bool) -> Table:
 
 
 def _title(explanation: Explanation) -> str:
-    return f"{explanation.name} {parameters_text(explanation.parameters)}".rstrip()
+    """The scenario, its point, and what else was changed in it; the number of replications stands elsewhere."""
+    parameters = explanation.parameters
+    changes = {
+        path: text.strip('"')
+        for path, text in explanation.overrides
+        if path != "run.replications" and not path.startswith("sweep.")
+    }
+    ends = Counter([*parameters, *(_last(path) for path in changes)])
+    named = {path if ends[_last(path)] > 1 else _last(path): text for path, text in changes.items()}
+    return " ".join(filter(None, (explanation.name, parameters_text(parameters), parameters_text(named))))
+
+
+def _last(path: str) -> str:
+    return path.rpartition(".")[2]
 
 
 def _rate_text(explanation: Explanation) -> str:
@@ -248,7 +264,8 @@ def draw(explanation: Explanation) -> Picture:
         _draw_times(figure.add_subplot(grid[0, 0]), explanation)
         if entries:
             _draw_speedups(figure.add_subplot(grid[1, 0]), entries)
-        figure.suptitle(f"{_title(explanation)}: {_rate_text(explanation)}", fontsize="large", fontweight="bold")
+        title = textwrap.fill(f"{_title(explanation)}: {_rate_text(explanation)}", _TITLE_WIDTH, break_on_hyphens=False)
+        figure.suptitle(title, fontsize="large", fontweight="bold")
     return figure
 
 

@@ -58,6 +58,8 @@ class Explanation:
     locks: list[JsonObject]
     queues: list[JsonObject]
     stages: list[JsonObject]
+    overrides: tuple[tuple[str, str], ...] = ()
+    """What was changed in the scenario's file: dotted paths with values."""
     speedups: list[Speedup] = field(default_factory=list)
     effort: Effort | None = None
     """How much was simulated for the speed-ups; None if there are none."""
@@ -271,6 +273,7 @@ def _summarise(scenario: ResolvedScenario, runs: PointRuns, wanted: str | None) 
         locks=sorted(_means([a["locks"] for a in accounts]), key=lambda lock: -lock["wait_ns"]),
         queues=_means([account["queues"] for account in accounts]),
         stages=_means([account["interface_stages"] for account in accounts]),
+        overrides=scenario.overrides,
     )
 
 

@@ -111,13 +111,15 @@ def _compile(config_json: str) -> CorePoint:
 class ResolvedScenario:
     """A scenario with every default filled in.
 
-    `origins` says for each JSON pointer into `document` where its value came from.
+    `origins` says for each JSON pointer into `document` where its value came from, `overrides` what was changed in the
+    file: dotted paths with values.
     """
 
     path: Path
     document: JsonObject
     origins: dict[str, str]
     points: tuple[Point, ...]
+    overrides: tuple[tuple[str, str], ...] = ()
 
     @property
     def name(self) -> str:
@@ -251,7 +253,7 @@ def resolve_scenario(
     )
     if not points:
         raise InputError(f"{path}: the sweep has no points")
-    return ResolvedScenario(path, resolved["document"], resolved["origins"], points)
+    return ResolvedScenario(path, resolved["document"], resolved["origins"], points, tuple(overrides))
 
 
 def check_profile(path: Path) -> None:
