@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from contend.core import core
+from contend.cost_groups import groups_of
 from contend.errors import InputError, SimulationFailedError
 from contend.runner import CoreEngine, run_points, total_weight
 from contend.scenario import Point
@@ -31,32 +32,6 @@ BUDGET_S = 300.0
 _FEW_REPLICATIONS = 3
 _FEW_ITERATIONS = 4
 
-# Costs that make up one mechanism; sections of the machine are groups as well.
-MECHANISMS: dict[str, tuple[str, ...]] = {
-    "out-of-sequence fragments": (
-        "machine.matching.fragment_allocate",
-        "machine.matching.fragment_release",
-        "machine.matching.range",
-    ),
-    "searching the queues": ("machine.matching.attempt", "machine.matching.element"),
-    "cache line transfers": (
-        "machine.cache.transfer_smt",
-        "machine.cache.transfer_socket",
-        "machine.cache.transfer_remote",
-    ),
-    "posting work requests": ("machine.nic.post", "machine.nic.doorbell"),
-    "gaps of the interface": ("machine.nic.context_gap", "machine.nic.nic_gap"),
-    "completion queues": ("machine.nic.completion", "machine.nic.empty_poll"),
-}
-SECTIONS = {
-    "machine.cache.": "all of the caches",
-    "machine.futex.": "sleeping and waking",
-    "machine.locks.": "all tunables of locks",
-    "machine.nic.": "all of the network interface",
-    "machine.matching.": "all of matching",
-    "machine.software.": "all of the library's own code",
-    "fabric.": "the wire",
-}
 HALVED, REMOVED = 0.5, 0.0
 
 
@@ -164,12 +139,8 @@ def changes(point: Point) -> list[tuple[Speedup, list[Change]]]:
     wanted: list[tuple[str, tuple[str, ...], str, str]] = [
         (_short(path), (path,), str(cost["value"]), str(cost["doc"])) for path, cost in known.items()
     ]
-    groups = dict(MECHANISMS)
-    groups |= {name: tuple(path for path in known if path.startswith(prefix)) for prefix, name in SECTIONS.items()}
-    for name, paths in groups.items():
-        present = tuple(path for path in paths if path in known)
-        if len(present) > 1:
-            wanted.append((name, present, "", ", ".join(_short(path) for path in present)))
+    for name, paths in groups_of(list(known)).items():
+        wanted.append((name, paths, "", ", ".join(_short(path) for path in paths)))
     result = []
     for name, paths, value, doc in wanted:
         variants = []
@@ -178,6 +149,12 @@ def changes(point: Point) -> list[tuple[Speedup, list[Change]]]:
             variants.append(Change(name, paths, factor, answer["config"], tuple(answer["at_bound"])))
         result.append((Speedup(name, paths, value, doc), variants))
     return result
+
+
+def coarse(wanted: Sequence[tuple[Speedup, list[Change]]]) -> list[tuple[Speedup, list[Change]]]:
+    """Groups, and costs that are in none: together they lower every cost."""
+    grouped = {path for speedup, _ in wanted if speedup.is_group for path in speedup.paths}
+    return [entry for entry in wanted if entry[0].is_group or not grouped.issuperset(entry[0].paths)]
 
 
 def _short(path: str) -> str:
@@ -192,8 +169,8 @@ def choose_effort(point: Point, run_s: float, costs: int, groups: int, *, jobs: 
     Args:
         point: The point as it was asked for.
         run_s: How long one replication of it takes.
-        costs: How many changes of single costs there are.
-        groups: How many changes of groups of costs.
+        costs: How many changes of other single costs there are.
+        groups: How many changes of groups of costs, and of costs that are in none.
         jobs: How many simulations run at once.
         budget_s: The time.
 
@@ -254,7 +231,7 @@ def find_speedups(
         SimulationFailedError: The unchanged point failed at this effort.
     """
     wanted = changes(point)
-    groups = sum(len(pair) for speedup, pair in wanted if speedup.is_group)
+    groups = sum(len(pair) for _, pair in coarse(wanted))
     costs = sum(len(pair) for _, pair in wanted) - groups
     effort = choose_effort(point, run_s, costs, groups, jobs=jobs, budget_s=budget_s)
     whole_s = run_s * point.replications * (costs + groups) / jobs
@@ -264,7 +241,7 @@ def find_speedups(
     if shortened is not point:
         wanted = changes(shortened)
     if effort.groups_only:
-        wanted = [entry for entry in wanted if entry[0].is_group]
+        wanted = coarse(wanted)
     wanted.sort(key=lambda entry: not entry[0].is_group)
     points = [
         Point({"cost": change.name, "factor": change.factor}, change.config) for _, pair in wanted for change in pair
@@ -347,13 +324,20 @@ def _left_out(whole_s: float, budget_s: float) -> str:
 
 
 def _less(point: Point, effort: Effort, whole_s: float, budget_s: float) -> str:
-    whole, less = [counted(point.replications, "replication")], [counted(effort.replications, "replication")]
     iterations = _iterations(point)
-    if iterations is not None and effort.iterations is not None and effort.iterations != iterations:
-        whole.append(counted(iterations, "iteration"))
-        less.append(counted(effort.iterations, "iteration"))
-    of = "groups of costs" if effort.groups_only else "all costs"
+    parts = []
+    if effort.groups_only:
+        parts.append("of groups of costs")
+    is_shorter = iterations is not None and effort.iterations is not None and effort.iterations != iterations
+    if effort.replications != point.replications:
+        whole, less = [counted(point.replications, "replication")], [counted(effort.replications, "replication")]
+        if is_shorter:
+            whole.append(counted(iterations or 0, "iteration"))
+            less.append(counted(effort.iterations or 0, "iteration"))
+        parts.append(f"from {' of '.join(less)} in place of {' of '.join(whole)}")
+    elif is_shorter:
+        parts.append(f"from {counted(effort.iterations or 0, 'iteration')} in place of {iterations}")
     return (
-        f"Virtual speed-ups are of {of}, from {' of '.join(less)} in place of {' of '.join(whole)}: everything would "
-        f"take about {_minutes(whole_s)}, {_minutes(budget_s)} are allowed."
+        f"Virtual speed-ups are {', '.join(parts)}: everything would take about {_minutes(whole_s)}, "
+        f"{_minutes(budget_s)} are allowed."
     )

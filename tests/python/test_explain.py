@@ -10,9 +10,11 @@ import pytest
 
 import contend
 from contend.cli import main
+from contend.core import core
+from contend.cost_groups import MECHANISMS, SECTIONS, groups_of, section_of
 from contend.explanation import explain
 from contend.scenario import Point
-from contend.speedups import Findings, changes, choose_effort, find_speedups
+from contend.speedups import Effort, Findings, _less, changes, choose_effort, coarse, find_speedups
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -26,6 +28,52 @@ SMALL = {
     "run.replications": 2, "workload.iterations": 2, "workload.warmup_iterations": 1, "workload.window": 16,
     "workload.pairs": 4,
 }  # fmt: skip
+
+
+GROUPED = (
+    BASE, "fig5_7_rma_put_haswell", "L01_locks", "ring", "fig4_wait_shared_memory_one_core", "fig4_parallel_pack",
+)  # fmt: skip
+
+
+@pytest.mark.core
+class TestTheGroups:
+    def test_every_section_with_a_cost_has_a_name(self) -> None:
+        every: set[str] = set()
+        for name in GROUPED:
+            costs = json.loads(core().costs(contend.resolve(name).points[0].config_json))
+            every |= {str(cost["path"]) for cost in costs}
+        assert {section_of(path) for path in every} == {*SECTIONS, "machine."}
+        assert {path for path in every if section_of(path) == "machine."} == {"machine.noise"}
+        grouped = {path for paths in groups_of(sorted(every)).values() for path in paths}
+        assert every - grouped == {"machine.noise"}
+        assert {path for paths in MECHANISMS.values() for path in paths} <= every
+
+    @pytest.mark.parametrize("name", GROUPED)
+    def test_what_a_short_budget_simulates_lowers_every_cost(self, name: str) -> None:
+        wanted = changes(contend.resolve(name).points[0])
+        kept = coarse(wanted)
+        assert {path for speedup, _ in kept for path in speedup.paths} == {
+            path for speedup, _ in wanted for path in speedup.paths
+        }
+        assert len(kept) < len(wanted) / 2
+        groups = [frozenset(speedup.paths) for speedup, _ in kept]
+        assert len(set(groups)) == len(groups)
+
+    def test_one_sided_prices_are_among_the_groups(self) -> None:
+        by_name = {speedup.name: speedup for speedup, _ in changes(contend.resolve(GROUPED[1]).points[0])}
+        for name in ("one-sided operations at the interface", "all of the network interface", "posting work requests"):
+            assert "machine.rdma.store_post" in by_name[name].paths
+
+
+@pytest.mark.core
+def test_the_title_names_what_was_changed() -> None:
+    from contend.explain_output import draw
+
+    changed = contend.load(BASE).with_({**SMALL, "library.matching.engine": "list", "machine.cache.hit": "2 ns"})
+    picture = draw(contend.explain(changed, speedups=False))
+    title = " ".join(picture.get_suptitle().split())
+    assert title.startswith(f"{BASE} iterations=2 warmup_iterations=1 window=16 pairs=4 engine=list hit=2 ns: ")
+    assert "replications" not in title
 
 
 class TestTheRealCore:
@@ -320,6 +368,22 @@ def test_the_effort_is_the_most_that_fits(
     assert effort is not None
     assert (effort.replications, effort.iterations, effort.groups_only) == wanted
     assert effort.takes_s <= budget_s
+
+
+@pytest.mark.parametrize(
+    ("effort", "said"),
+    [
+        (Effort(5, 100, True, 1.0), "are of groups of costs: everything"),
+        (Effort(3, 100, False, 1.0), "are from 3 replications in place of 5 replications: everything"),
+        (Effort(5, 9, False, 1.0), "are from 9 iterations in place of 100: everything"),
+        (
+            Effort(3, 9, True, 1.0),
+            "are of groups of costs, from 3 replications of 9 iterations in place of 5 replications of 100 iterations:",
+        ),
+    ],
+)
+def test_the_note_says_only_what_was_shortened(effort: Effort, said: str) -> None:
+    assert said in _less(_point(5, 100), effort, 60.0, 10.0)
 
 
 def test_the_explained_point_is_named(core: "FakeCore", scenario: Path, capsys: Capture) -> None:
