@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, TypeAlias
 
 from contend.errors import InputError, InterruptedRunError
@@ -17,6 +17,7 @@ from contend.measures import RATE, Measure, check_known, choose, measure_named, 
 from contend.runner import make_engine, run_points, total_weight
 from contend.spelling import counted
 from contend.statistics import Estimate, estimate
+from contend.workload_words import words_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -117,6 +118,8 @@ class Comparison:
     seed: int
     interval: str
     points: tuple[PointComparison, ...]
+    workload: JsonObject = field(default_factory=dict)
+    """What both sides simulate; empty where they differ in what they count."""
     only_a: int = 0
     only_b: int = 0
     measured_reduction: float | None = None
@@ -344,10 +347,10 @@ def _common_measures(*sides: Sequence[PointRuns]) -> list[str]:
     return measures_in(result for side in sides for runs in side for result in runs.results)
 
 
-def _words(measure: str, a: ResolvedScenario, b: ResolvedScenario) -> Measure:
-    """A measure as both sides call it; where they call it by two names, as of no workload in particular."""
-    found, other = (measure_named(measure, side.document.get("workload", {})) for side in (a, b))
-    return found if found == other else measure_named(measure, {})
+def _common_workload(a: ResolvedScenario, b: ResolvedScenario) -> JsonObject:
+    """A's workload where both sides count the same; else nothing, so that words are those of no one in particular."""
+    own, other = (side.document.get("workload", {}) for side in (a, b))
+    return dict(own) if words_of(own) == words_of(other) else {}
 
 
 def compare_runs(
@@ -463,13 +466,15 @@ def compare_scenarios(
         if measure is not None:
             choose(_common_measures(outcome.runs), measure, "to compare")
     a, b = outcomes[0].runs, outcomes[1].runs
-    main = _words(choose(_common_measures(a, b), measure, "to compare"), contest.a, contest.b)
+    workload = _common_workload(contest.a, contest.b)
+    main = measure_named(choose(_common_measures(a, b), measure, "to compare"), workload)
     return Comparison(
         name_a=names[0],
         name_b=names[1],
         seed=contest.a.seed,
         interval=interval,
         points=tuple(compare_runs(a, b, main, interval)),
+        workload=workload,
         only_a=pairing.only_a,
         only_b=pairing.only_b,
         measured_reduction=measured_reduction(*outcomes, measure=main.name) if contest.independent else None,

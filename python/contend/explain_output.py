@@ -14,6 +14,7 @@ from rich.text import Text
 from contend.plots import CATEGORY_COLOURS, STYLE, Picture, figure_bytes
 from contend.spelling import parameters_text
 from contend.tables import count_text, interval_text, rate_text
+from contend.workload_words import plural
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from contend.jsontypes import JsonObject
     from contend.speedups import Speedup
     from contend.statistics import Estimate
+    from contend.workload_words import WorkloadWords
 
 _SMALLEST_SHARE = 0.0005
 _SMALLEST_WAIT = 0.01
@@ -50,7 +52,8 @@ def _time_table(explanation: Explanation) -> Table:
     roles = [role for role, times in explanation.time_by_category_ns.items() if sum(times.values()) > 0]
     for role in roles:
         threads = explanation.threads.get(role)
-        table.add_column(f"{role}s ({threads})" if threads else role, justify="right")
+        word = explanation.words.role(role)
+        table.add_column(f"{plural(word)} ({threads})" if threads else word, justify="right")
     totals = {role: sum(explanation.time_by_category_ns[role].values()) for role in roles}
     categories = dict.fromkeys(c for role in roles for c in explanation.time_by_category_ns[role])
     shares = {
@@ -63,14 +66,14 @@ def _time_table(explanation: Explanation) -> Table:
     return table
 
 
-def _waits_text(lock: JsonObject) -> str:
+def _waits_text(lock: JsonObject, words: WorkloadWords) -> str:
     total = lock["wait_ns"] or 1.0
     parts = []
     for entry in lock["waits"]:
         share = entry["time_ns"] / total
         if share >= _SMALLEST_WAIT:
-            holder = f"for {entry['holder']}" if entry["holder"] else "nobody holds it"
-            who = f"{entry['waiter']}, {holder}"
+            holder = f"for {words.role(entry['holder'])}" if entry["holder"] else "nobody holds it"
+            who = f"{words.role(entry['waiter'])}, {holder}"
             parts.append(f"{who} {share:.0%}")
     return "; ".join(parts)
 
@@ -95,7 +98,7 @@ def _lock_table(explanation: Explanation) -> Table:
             f"{lock['wait_ns'] / 1e3:,.0f} us",
             f"{lock['wait_ns'] / taken:,.0f} ns" if taken else "-",
             _percent(lock["hold_ns"] / explanation.elapsed_ns),
-            _waits_text(lock),
+            _waits_text(lock, explanation.words),
         )
     return table
 
@@ -242,7 +245,12 @@ def _draw_times(axes: Axes, explanation: Explanation) -> None:
         if max(shares, default=0.0) >= 100 * _SMALLEST_SHARE:
             label = category.replace("_", " ")
             axes.barh(
-                roles, shares, left=left, color=CATEGORY_COLOURS.get(category, "#499894"), label=label, height=0.6
+                [explanation.words.role(role) for role in roles],
+                shares,
+                left=left,
+                color=CATEGORY_COLOURS.get(category, "#499894"),
+                label=label,
+                height=0.6,
             )
             left = [a + b for a, b in zip(left, shares, strict=True)]
     axes.set_xlim(0, 100)

@@ -15,6 +15,7 @@ from contend.runner import CoreEngine, PointRuns, run_points
 from contend.speedups import BUDGET_S, find_speedups
 from contend.spelling import parameters_text
 from contend.statistics import Estimate, estimate, exact_mean
+from contend.workload_words import WorkloadWords, words_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -58,6 +59,8 @@ class Explanation:
     locks: list[JsonObject]
     queues: list[JsonObject]
     stages: list[JsonObject]
+    words: WorkloadWords = field(default_factory=lambda: words_of({}))
+    """What the workload calls its roles."""
     overrides: tuple[tuple[str, str], ...] = ()
     """What was changed in the scenario's file: dotted paths with values."""
     speedups: list[Speedup] = field(default_factory=list)
@@ -80,7 +83,7 @@ class Explanation:
             self.measure.name: {
                 "mean": self.rate.mean,
                 "ci95": [self.rate.low, self.rate.high],
-                "unit": self.measure.unit,
+                "unit": self.measure.short_unit,
                 "replications": self.replications,
                 "samples": list(self.rate.samples),
             },
@@ -253,12 +256,13 @@ def _summarise(scenario: ResolvedScenario, runs: PointRuns, wanted: str | None) 
     name = choose(measures_in(results), wanted, "to explain")
     if not all(result[name] for result in results):
         raise InputError(f"the {name} of this point is 0: there is nothing to explain")
+    workload = runs.point.config.get("workload", {})
     accounts = [result["explain"] for result in results]
     return Explanation(
         name=scenario.name,
         scenario=scenario.document,
         parameters=dict(runs.point.parameters),
-        measure=measure_named(name, runs.point.config.get("workload", {})),
+        measure=measure_named(name, workload),
         rate=estimate([result[name] for result in results]),
         replications=len(results),
         elapsed_ns=exact_mean([account["elapsed_ns"] for account in accounts]),
@@ -273,6 +277,7 @@ def _summarise(scenario: ResolvedScenario, runs: PointRuns, wanted: str | None) 
         locks=sorted(_means([a["locks"] for a in accounts]), key=lambda lock: -lock["wait_ns"]),
         queues=_means([account["queues"] for account in accounts]),
         stages=_means([account["interface_stages"] for account in accounts]),
+        words=words_of(workload),
         overrides=scenario.overrides,
     )
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from contend.errors import InputError
 from contend.nearest import nearest_names
+from contend.workload_words import words_of
 
 if TYPE_CHECKING:
     from collections.abc import Container, Iterable, Mapping, Sequence
@@ -38,7 +39,12 @@ class Measure:
     @property
     def label(self) -> str:
         """Text for an axis."""
-        return f"{self.title} ({self.unit})"
+        return f"{self.title} ({self.short_unit})"
+
+    @property
+    def short_unit(self) -> str:
+        """The unit for narrow places, and as results.json has it."""
+        return ESTIMATED[RATE] if self.unit == "messages/s" else self.unit
 
     @property
     def is_time(self) -> bool:
@@ -101,12 +107,8 @@ def measure_named(name: str, workload: JsonObject) -> Measure:
         workload: The scenario's workload, which says what the rate counts.
     """
     if name == RATE:
-        operation = workload.get("operation")  # of one-sided workloads
-        return (
-            Measure(name, "message rate", "msg/s")
-            if operation is None
-            else Measure(name, f"{operation} rate", "operations/s")
-        )
+        counted = words_of(workload)
+        return Measure(name, counted.rate, counted.unit)
     words = name.removesuffix("_s").replace("_", " ")
     return Measure(name, words, ESTIMATED.get(name, "s"))
 

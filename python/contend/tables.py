@@ -11,6 +11,7 @@ from rich.text import Text
 
 from contend.axes import representative
 from contend.spelling import parameters_text, value_text
+from contend.workload_words import words_of
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -78,7 +79,8 @@ def _parameter_names(points: tuple[PointResult, ...]) -> list[str]:
 def _main_table(results: Results) -> Table:
     names = _parameter_names(results.points)
     measures = [name for name in ("message_rate", "perceived_bandwidth") if results.points[0].estimates.get(name)]
-    titles = {"message_rate": "messages/s", "perceived_bandwidth": "MiB/s"}
+    words = words_of(results.scenario.get("workload", {}))
+    titles = {"message_rate": words.unit, "perceived_bandwidth": "MiB/s"}
     scalars = [name for name in results.points[0].scalars if name != "elapsed_s"]
     table = titled_table(results.name)
     for name in names:
@@ -86,7 +88,8 @@ def _main_table(results: Results) -> Table:
     for name in measures:
         table.add_column(titles[name], justify="right", style="bold")
         table.add_column("95 % CI", justify="right")
-    for title in (*scalars, "out of seq.", "unexpected", "match/msg", "events", "wall"):
+    matching = ("out of seq.", "unexpected", "match/msg") if words.is_of_messages else ()
+    for title in (*scalars, *matching, "events", "wall"):
         table.add_column(title, justify="right")
     for point in results.points:
         cells = [value_text(point.parameters.get(name, "-")) for name in names]
@@ -96,13 +99,13 @@ def _main_table(results: Results) -> Table:
         cells += [f"{point.scalars[name]:.4g} s" for name in scalars]
         received = point.counters.get("messages_received")
         match_ns = point.counters.get("match_time_ns")
-        cells += [
-            _share(point.counters.get("out_of_sequence"), received),
-            count_text(point.counters.get("unexpected")),
-            f"{match_ns / received:.0f} ns" if match_ns is not None and received else "-",
-            count_text(round(point.events)),
-            f"{point.wall_s:.2f} s",
-        ]
+        if matching:
+            cells += [
+                _share(point.counters.get("out_of_sequence"), received),
+                count_text(point.counters.get("unexpected")),
+                f"{match_ns / received:.0f} ns" if match_ns is not None and received else "-",
+            ]
+        cells += [count_text(round(point.events)), f"{point.wall_s:.2f} s"]
         table.add_row(*cells)
     return table
 
@@ -147,6 +150,7 @@ def _where_table(results: Results) -> Table:
                 categories[category] = max(categories.get(category, 0.0), time / total)
     shown = sorted((c for c, share in categories.items() if share >= _SMALLEST_SHARE), key=lambda c: -categories[c])
     names = _parameter_names(results.points)
+    words = words_of(results.scenario.get("workload", {}))
     table = titled_table("where the time went", "share of the time of all threads of a role")
     for name in names:
         table.add_column(name, justify="right")
@@ -156,8 +160,10 @@ def _where_table(results: Results) -> Table:
     for point in chosen:
         for role, times in point.time_by_category_ns.items():
             total = sum(times.values())
+            if not total:
+                continue
             cells = [value_text(point.parameters.get(name, "-")) for name in names]
-            table.add_row(*cells, role, *(_share(times.get(category, 0.0), total) for category in shown))
+            table.add_row(*cells, words.role(role), *(_share(times.get(category, 0.0), total) for category in shown))
     return table
 
 

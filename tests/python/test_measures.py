@@ -46,8 +46,9 @@ def test_a_name_that_is_not_there_is_answered_with_those_that_are() -> None:
 def test_every_measure_has_words_and_a_unit() -> None:
     for name in (*ESTIMATED, *SCALARS):
         measure = measure_named(name, {})
-        assert measure.unit == ESTIMATED.get(name, "s")
+        assert measure.short_unit == ESTIMATED.get(name, "s")
         assert measure.is_time == (name in SCALARS)
     assert measure_named("perceived_bandwidth", {}).label == "perceived bandwidth (MiB/s)"
     assert measure_named("time_per_operation_s", {}).label == "time per operation (s)"
-    assert measure_named("message_rate", {"operation": "put"}).label == "put rate (operations/s)"
+    assert measure_named("message_rate", {"kind": "multirate"}).label == "message rate (msg/s)"
+    assert measure_named("message_rate", {"kind": "rma-mt", "operation": "put"}).label == "put rate (operations/s)"

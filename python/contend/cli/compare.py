@@ -158,7 +158,7 @@ def _render(comparison: Comparison) -> RenderableType:
     measure = comparison.measure
     text = seconds if measure.is_time else rate_text
     table = titled_table(f"B against A, {measure.title}", f"95 % intervals of {comparison.interval} over paired runs")
-    sides = [side if measure.is_time else f"{side} {measure.unit}" for side in "AB"]
+    sides = [side if measure.is_time else f"{side} {measure.short_unit}" for side in "AB"]
     for title in (*names, *sides, "B - A", "95 % CI", "B / A", "95 % CI"):
         table.add_column(title, justify="right")
     table.add_column("B is")
@@ -196,8 +196,8 @@ def _other_tables(comparison: Comparison, names: list[str]) -> list[RenderableTy
         sides = (difference.a.mean, difference.b.mean)
         if name in (*ESTIMATED, *SCALARS):
             if name != comparison.measure.name:
-                other = measure_named(name, {})
-                cells = [quantity(mean, other.unit) for mean in sides]
+                other = measure_named(name, comparison.workload)
+                cells = [quantity(mean, other.short_unit) for mean in sides]
                 measures.add_row(other.title, *cells, *_ratio_cells(difference), difference.verdict)
         else:
             cells = [count_text(round(mean, 1)) for mean in sides]

@@ -258,6 +258,7 @@ def _trace(
     from contend.choice import parse_place
     from contend.tables import rate_text
     from contend.tracing import DEFAULT_LIMIT_MB, write_trace
+    from contend.workload_words import words_of
 
     point, remark = resolved.one_point([parse_place(text) for text in at])
     if remark and not quiet:
@@ -269,7 +270,8 @@ def _trace(
             json.dumps({"file": str(path), "parameters": point.parameters, **entry, "result": trace.result}, indent=2)
         )
     elif not quiet:
-        print(f"{resolved.name}: {rate_text(trace.result['message_rate'])} messages/s in this replication")
+        unit = words_of(point.config["workload"]).unit
+        print(f"{resolved.name}: {rate_text(trace.result['message_rate'])} {unit} in this replication")
         print(f"wrote {path}: {trace.events:,} events, {trace.messages:,} messages, {trace.bytes / 1e6:.1f} MB")
         if not trace.complete:
             print(

@@ -11,6 +11,7 @@ from contend.errors import InputError
 from contend.plots.curves import point_labels
 from contend.plots.style import CATEGORY_COLOURS, OTHER_COLOURS, STYLE, Picture, add_heading
 from contend.spelling import value_text
+from contend.workload_words import words_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -18,12 +19,13 @@ if TYPE_CHECKING:
 
     from contend.axes import Curve
     from contend.results import PointResult, Results
+    from contend.workload_words import WorkloadWords
 
 _SMALLEST_SHARE_PERCENT = 0.05
 _MOST_BARS = 40
 
 
-def draw_budget(axes: Axes, role: str, points: tuple[PointResult, ...]) -> None:
+def draw_budget(axes: Axes, role: str, points: tuple[PointResult, ...], word: str) -> None:
     """A horizontal bar per point, the first on top."""
     categories = list(CATEGORY_COLOURS)
     for point in points:
@@ -45,7 +47,7 @@ def draw_budget(axes: Axes, role: str, points: tuple[PointResult, ...]) -> None:
     axes.set_xlim(0, 100)
     axes.set_xlabel("% of thread time")
     axes.grid(visible=False)
-    axes.set_title(f"{role}: where the time went", fontsize="medium")
+    axes.set_title(f"{word}: where the time went", fontsize="medium")
 
 
 def budget_points(all_curves: list[Curve], axis: str | None) -> tuple[tuple[PointResult, ...], list[str], str]:
@@ -63,12 +65,14 @@ def budget_points(all_curves: list[Curve], axis: str | None) -> tuple[tuple[Poin
     return points, [curve.label for curve in all_curves], where
 
 
-def draw_budgets(figure: Figure | SubFigure, all_curves: list[Curve], axis: str | None, roles: list[str]) -> None:
+def draw_budgets(
+    figure: Figure | SubFigure, all_curves: list[Curve], axis: str | None, roles: list[str], words: WorkloadWords
+) -> None:
     """One panel a role, side by side, with one legend for all."""
     shown, labels, what = budget_points(all_curves, axis)
     panels = figure.subplots(1, len(roles), squeeze=False)[0]
     for panel, role in zip(panels, roles, strict=True):
-        draw_budget(panel, role, shown)
+        draw_budget(panel, role, shown, words.role(role))
     panels[0].set_yticks(range(len(shown)), labels, fontsize="small")
     panels[0].set_ylabel(what)
     handles: dict[str, Any] = {}
@@ -113,6 +117,6 @@ def time_budget(results: Results, *, role: str | None = None, title: str | None 
         raise InputError(f"{bars} bars are too many to read; choose points with results.select(...)")
     with rc_context(STYLE):
         picture = Picture(figsize=(3.2 + 3.6 * len(roles), 1.7 + 0.2 * max(4, bars)), layout="constrained")
-        draw_budgets(picture, all_curves, axis, roles)
+        draw_budgets(picture, all_curves, axis, roles, words_of(results.scenario.get("workload", {})))
         add_heading(picture, results.name if title is None else title)
         return picture

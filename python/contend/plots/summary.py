@@ -26,6 +26,7 @@ from contend.plots.measurements import draw_measurements, has_measurements, meas
 from contend.plots.samples import are_samples, draw_samples
 from contend.plots.style import STYLE, Picture, figure_bytes
 from contend.study import study_points
+from contend.workload_words import words_of
 
 if TYPE_CHECKING:
     from matplotlib.figure import SubFigure
@@ -103,7 +104,7 @@ def draw(results: Results) -> Picture:
         if counters and axis is not None:
             _draw_counters(part["counters"], measured, counters, all_curves, axis)
         if roles:
-            draw_budgets(part["budgets"], all_curves, axis, roles)
+            draw_budgets(part["budgets"], all_curves, axis, roles, words_of(results.scenario.get("workload", {})))
         return figure
 
 

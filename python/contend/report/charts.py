@@ -207,19 +207,19 @@ def _add_rates(
                     "high": high,
                     "low_above_zero": max(low, mean / 10),  # for a logarithmic scale
                     "point": label(point.parameters),
-                    "value": quantity(mean, measure.unit),
-                    "interval": f"{quantity(low, measure.unit)} to {quantity(high, measure.unit)}"
+                    "value": quantity(mean, measure.short_unit),
+                    "interval": f"{quantity(low, measure.short_unit)} to {quantity(high, measure.short_unit)}"
                     if low < high
                     else "-",
                     "replications": point.replications,
                 }
             )
     charts.data["points"] = rows
-    measured = measured_rows(named, axis, measure.unit)
+    measured = measured_rows(named, axis, measure.short_unit)
     charts.has_measurements = bool(measured)
     if measured:
         charts.data["measured"] = measured
-    y_title = f"{measure.title} ({measure.unit})"
+    y_title = f"{measure.title} ({measure.short_unit})"
     tooltip = [
         alt.Tooltip("point:N", title="point"),
         alt.Tooltip("value:N", title=measure.title),

@@ -161,15 +161,17 @@ def _cards(content: Content) -> list[Card]:
     measure = main_measure(results)
     cards = []
     if len(results.points) > 1:
-        best = (min if measure.unit == "s" else max)(results.points, key=lambda p: value_of(p, measure.name)[0])
+        best = (min if measure.is_time else max)(results.points, key=lambda p: value_of(p, measure.name)[0])
         value = value_of(best, measure.name)[0]
-        word = "shortest" if measure.unit == "s" else "highest"
-        cards.append(Card(f"{word} {measure.title}", quantity(value, measure.unit), f"at {label(best.parameters)}"))
+        word = "shortest" if measure.is_time else "highest"
+        cards.append(
+            Card(f"{word} {measure.title}", quantity(value, measure.short_unit), f"at {label(best.parameters)}")
+        )
     mean, _, _ = value_of(chosen, measure.name)
     estimate = chosen.estimates.get(measure.name)
     interval = "" if estimate is None or estimate.half_width is None else interval_text(estimate)
     where = f"at {label(chosen.parameters)}" if len(results.points) > 1 else ""
-    cards.append(Card(measure.title, quantity(mean, measure.unit), ", ".join(filter(None, (interval, where)))))
+    cards.append(Card(measure.title, quantity(mean, measure.short_unit), ", ".join(filter(None, (interval, where)))))
     cards += _work_card(chosen, where)
     cards += _help_card(content.explanation)
     return cards
@@ -228,7 +230,7 @@ def _point_row(
         for name in names
     ]
     mean, low, high = value_of(point, measure.name)
-    unit = measure.unit
+    unit = measure.short_unit
     row.append(Cell(quantity(mean, unit).removesuffix(unit), share=max(0.0, mean / largest)))
     row.append(Cell(f"± {quantity((high - low) / 2, unit).removesuffix(unit)}" if low < high else "-"))
     row += [Cell(seconds(point.scalars[name]) if name in point.scalars else "-") for name in scalars]

@@ -1,0 +1,91 @@
+"""What each kind of workload counts, and who its threads are: words for tables and pictures.
+
+Results have the same names for all kinds: `message_rate`, and the roles "sender" and "receiver".
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from contend.jsontypes import JsonObject
+
+
+@dataclass(frozen=True)
+class WorkloadWords:
+    """How a kind of workload is spoken of."""
+
+    counted: str
+    """What its rate counts, one of it."""
+    sender: str = "sender"
+    receiver: str = "receiver"
+
+    @property
+    def rate(self) -> str:
+        """What its rate is called."""
+        return f"{self.counted} rate"
+
+    @property
+    def unit(self) -> str:
+        """The unit of its rate."""
+        return f"{plural(self.counted)}/s"
+
+    @property
+    def is_of_messages(self) -> bool:
+        """Whether columns about matching belong into its tables."""
+        return self.counted in ("message", "partition")
+
+    def role(self, name: str) -> str:
+        """A role of results in words."""
+        return {"sender": self.sender, "receiver": self.receiver}.get(name, name)
+
+
+class _OperationWords(WorkloadWords):
+    """Words of a workload that has an operation: its rate has the operation's name, and counts operations."""
+
+    @property
+    def unit(self) -> str:
+        return "operations/s"
+
+
+_MESSAGES = WorkloadWords("message")
+_ITERATIONS = WorkloadWords("iteration", "OS process")
+WORDS: Mapping[str, WorkloadWords] = {
+    "multirate": _MESSAGES,
+    "neighbour": WorkloadWords("message", "root", "neighbour"),
+    "ping-pong": WorkloadWords("message", "first side", "second side"),
+    "partitioned": WorkloadWords("partition"),
+    "rma-mt": _OperationWords("operation", "origin", "target"),
+    "waiting": WorkloadWords("call", "sender", "caller"),
+    "pack": WorkloadWords("pack", "packing side", "other side"),
+    "lock": _OperationWords("operation", "thread", "thread"),
+    "ping": WorkloadWords("message", "OS process"),
+    "ring": WorkloadWords("message", "OS process"),
+    "receivers": WorkloadWords("message", "OS process"),
+    "collective": _OperationWords("operation", "OS process"),
+    "exchange": _ITERATIONS,
+    "matrix-product": _ITERATIONS,
+    "pipeline": _ITERATIONS,
+    "flocking": _ITERATIONS,
+    "nas": _ITERATIONS,
+}
+_LOCKING = ("lock", "try-lock")
+
+
+def words_of(workload: JsonObject) -> WorkloadWords:
+    """The words of a scenario's workload; those of messages where its kind is not known."""
+    words = WORDS.get(str(workload.get("kind")), _MESSAGES)
+    operation = workload.get("operation")
+    if operation is None:
+        return words
+    if workload.get("kind") == "lock" and operation in _LOCKING:
+        return WorkloadWords("acquisition", words.sender, words.receiver)
+    return replace(words, counted=str(operation)) if isinstance(words, _OperationWords) else words
+
+
+def plural(noun: str) -> str:
+    """Several of them."""
+    return f"{noun}es" if noun.endswith("s") else f"{noun}s"

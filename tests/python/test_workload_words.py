@@ -1,0 +1,74 @@
+"""What each kind of workload counts, and who its threads are."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+import contend
+from contend.cli import main
+from contend.core import core
+from contend.workload_words import WORDS, plural, words_of
+
+Capture = pytest.CaptureFixture[str]
+
+
+@pytest.mark.core
+def test_every_kind_has_words() -> None:
+    assert set(WORDS) == set(json.loads(core().known_names())["workloads"])
+
+
+@pytest.mark.parametrize(
+    ("workload", "rate", "unit"),
+    [
+        ({"kind": "multirate"}, "message rate", "messages/s"),
+        ({"kind": "lock", "operation": "try-lock"}, "acquisition rate", "acquisitions/s"),
+        ({"kind": "lock", "operation": "fetch-and-add"}, "fetch-and-add rate", "operations/s"),
+        ({"kind": "rma-mt", "operation": "get"}, "get rate", "operations/s"),
+        ({"kind": "pack"}, "pack rate", "packs/s"),
+        ({"kind": "waiting"}, "call rate", "calls/s"),
+        ({"kind": "nas"}, "iteration rate", "iterations/s"),
+        ({}, "message rate", "messages/s"),
+    ],
+)
+def test_the_rate_is_of_what_is_counted(workload: dict[str, str], rate: str, unit: str) -> None:
+    words = words_of(workload)
+    assert (words.rate, words.unit) == (rate, unit)
+
+
+def test_roles_in_words() -> None:
+    assert words_of({"kind": "rma-mt", "operation": "put"}).role("receiver") == "target"
+    assert words_of({}).role("sender") == "sender"
+    assert [plural(word) for word in ("sender", "OS process")] == ["senders", "OS processes"]
+
+
+@pytest.mark.core
+def test_locks_are_acquired_by_threads(capsys: Capture, tmp_path: Path) -> None:
+    from contend.explain_output import draw
+
+    words = ["L01_locks", "--set", "workload.threads=2", "--set", "workload.acquisitions=50", "--replications", "1"]
+    assert main(["explain", *words, "--no-speedups"]) == 0
+    text = capsys.readouterr().out
+    assert " acquisitions/s" in text
+    assert "threads (2)" in text
+    assert "sender" not in text
+    assert main(["run", *words, "-o", str(tmp_path)]) == 0
+    text = capsys.readouterr().out
+    assert "acquisitions/s" in text
+    assert "out of seq." not in text
+    assert "sender" not in text
+    changed = contend.load("L01_locks").with_({"workload.threads": 2, "workload.acquisitions": 50})
+    picture = draw(contend.explain(changed, replications=1, speedups=False))
+    assert [tick.get_text() for tick in picture.axes[0].get_yticklabels()] == ["thread"]
+    assert "thread: where the time went" in [
+        axes.get_title() for axes in contend.plots.time_budget(contend.run(changed, replications=1)).axes
+    ]
+
+
+@pytest.mark.core
+def test_packs_have_no_columns_of_matching(capsys: Capture, tmp_path: Path) -> None:
+    assert main(["run", "fig4_parallel_pack", "--iterations", "1", "--replications", "1", "-o", str(tmp_path)]) == 0
+    text = capsys.readouterr().out
+    assert "packs/s" in text
+    assert "packing side" in text
+    assert "out of seq." not in text
