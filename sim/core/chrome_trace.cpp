@@ -349,6 +349,15 @@ void ChromeTrace::length(const TraceLabel& queue, TimePoint time, std::int64_t l
 
 // Messages.
 
+MessageNumber ChromeTrace::message_sent(const SimThread& thread, TimePoint called) {
+  const MessageNumber number = ++last_message_;
+  Flight flight;
+  flight.sender = &state_of(thread).track;
+  flight.posted = nanoseconds(called);
+  flights_.emplace(number, flight);
+  return number;
+}
+
 MessageNumber ChromeTrace::message_posted(const SimThread& thread, const PostedMessage& message) {
   const MessageNumber number = ++last_message_;
   const int host = message.interface.owner;

@@ -58,6 +58,7 @@ public:
   void lock_released(const SimThread& thread, const TraceLabel& lock, TimePoint time) override;
   void unlock_done(const SimThread& thread, const TraceLabel& lock, Category charged_to, TimePoint time) override;
   void length(const TraceLabel& queue, TimePoint time, std::int64_t length) override;
+  MessageNumber message_sent(const SimThread& thread, TimePoint called) override;
   MessageNumber message_posted(const SimThread& thread, const PostedMessage& message) override;
   void message_arrived(MessageNumber message, const TraceLabel& interface, TimePoint time, Duration busy) override;
   void interface_occupied(const TraceLabel& interface, std::string_view by, TimePoint ready, TimePoint time,

@@ -77,6 +77,8 @@ public:
 
   /// A message was posted; returns the number under which it is followed.
   virtual MessageNumber message_posted(const SimThread& /*thread*/, const PostedMessage& /*message*/) { return 0; }
+  /// The same for a message that passes no network interface: `thread` has sent it, by a call that began at `called`.
+  virtual MessageNumber message_sent(const SimThread& /*thread*/, TimePoint /*called*/) { return 0; }
   /// The interface at the other end takes a message from the wire, and is busy with it for `busy`.
   virtual void message_arrived(MessageNumber /*message*/, const TraceLabel& /*interface*/, TimePoint /*time*/,
                                Duration /*busy*/) {}

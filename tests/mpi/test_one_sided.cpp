@@ -317,14 +317,27 @@ TEST_CASE("skipping a flush's idle polls changes nothing", "[mpi][one-sided]") {
 
 TEST_CASE("at MPI_THREAD_SINGLE operations are counted without atomics", "[mpi][one-sided]") {
   const auto elapsed = [](const char* completion, Duration atomic_hit) {
-    PointConfig point = rma_mt_point();
-    point.workload.rma_mt.threads = 1;
+    PointConfig point = one_sided_point(completion, 3);
     point.library.thread_level = "single";
-    point.library.instances = {3, "round-robin", "ttas"};
     point.library.progress.engine = "concurrent";
-    point.library.one_sided.completion = completion;
     point.machine.cache.atomic_hit = atomic_hit;
-    return simulate(point, {}).workload.elapsed;
+    Program program(2, point);
+    const int window = program.world.create_window(program.communicator);
+    Duration taken;
+    program.thread(0, [&](SimThread& self, Process& mpi) {
+      mpi.window(window).put(self, 1, 8); // threads take an instance at their first operation
+      mpi.window(window).flush(self, 1);
+      self.settle();
+      const TimePoint start = self.now();
+      for (int i = 0; i < 50; ++i) {
+        mpi.window(window).put(self, 1, 8);
+      }
+      mpi.window(window).flush(self, 1);
+      self.settle();
+      taken = self.now() - start;
+    });
+    program.run();
+    return taken;
   };
   for (const char* completion : {"instances", "instance-turns", "counter"}) {
     CAPTURE(completion);

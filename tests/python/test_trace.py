@@ -72,6 +72,30 @@ class TestFormat:
         if counters["delayed_sends"]:
             assert "delayed sends" in lengths
 
+    @pytest.mark.parametrize("size", ["8 B", "32 KiB"])
+    @pytest.mark.parametrize("preset", ["ob1-tcp", "ob1-shared-memory", "mpich-shared-memory"])
+    def test_messages_without_an_interface_are_followed(
+        self, preset: str, size: str, tmp_path: Path, capsys: Capture
+    ) -> None:
+        scenario, file = tmp_path / "scenario.json", tmp_path / "trace.json"
+        design = {
+            "schema_version": 1,
+            "name": "no interface",
+            "machine": {"profile": "vm-2core"},
+            "fabric": {"latency": "1 us", "bandwidth": "10 GB/s"},
+            "placement": {"hosts": 1, "threads": "floating"},
+            "library": {"preset": preset},
+            "workload": {"kind": "multirate", "message_size": size, "window": 64, "iterations": 3, "pairs": 1},
+        }
+        scenario.write_text(json.dumps(design))
+        assert main(["run", str(scenario), "--trace", str(file), "--json"]) == 0
+        summary = json.loads(capsys.readouterr().out)
+        by_phase = check(read(file))
+        assert len(by_phase["s"]) == len(by_phase["f"]) == summary["messages"]
+        assert summary["messages"] >= summary["result"]["counters"]["messages_received"] > 0
+        incoming = [event for event in by_phase["C"] if event["name"].endswith("/incoming")]
+        assert max(event["args"]["length"] for event in incoming) > 0
+
     @pytest.mark.parametrize(
         ("operation", "synchronisation", "calls"),
         [

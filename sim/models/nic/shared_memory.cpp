@@ -1,11 +1,19 @@
 #include "models/nic/shared_memory.hpp"
 
+#include "models/nic/message_trace.hpp"
+
 #include <algorithm>
 #include <stdexcept>
 
 namespace contend {
 
 namespace {
+
+/// What is sent from now on.
+Envelope numbered(const SimThread& self, Envelope envelope) {
+  envelope.number = trace_sent(self, self.now());
+  return envelope;
+}
 
 constexpr std::int64_t pointer_bytes = sizeof(std::int64_t); // to a fragment, relative to its process's memory
 
@@ -16,8 +24,8 @@ Duration copying(const SharedMemoryParameters& parameters, std::int64_t bytes) {
 } // namespace
 
 SharedMemoryContext& SharedMemoryTransport::create_context(ActivityListener& listener, std::string_view name,
-                                                           int /*process*/) {
-  contexts_.push_back(std::make_unique<SharedMemoryContext>(*this, listener, name));
+                                                           int process) {
+  contexts_.push_back(std::make_unique<SharedMemoryContext>(*this, listener, name, process));
   return *contexts_.back();
 }
 
@@ -84,8 +92,9 @@ bool SharedMemoryConnection::post(SimThread& self, const Envelope& envelope, std
   if (takes_box(wire_bytes)) {
     const std::int64_t entry_bytes = parameters.box_entry(wire_bytes);
     if (finds_room(self, entry_bytes)) {
-      put(self, {envelope, entry_bytes, nullptr}, parameters.box_write + copying(parameters, wire_bytes));
-      tell_receiver();
+      put(self, {numbered(self, envelope), entry_bytes, nullptr},
+          parameters.box_write + copying(parameters, wire_bytes));
+      remote_.report();
       return true;
     }
     if (everything_takes_box()) {
@@ -120,8 +129,9 @@ bool SharedMemoryConnection::post_kept(SimThread& self, const Envelope& envelope
   SharedMemoryFragment& fragment = *kept_.front();
   kept_.pop_front();
   fragment.token = token;
-  put(self, {envelope, entry_bytes, &fragment}, parameters.box_write + copying(parameters, pointer_bytes));
-  tell_receiver();
+  put(self, {numbered(self, envelope), entry_bytes, &fragment},
+      parameters.box_write + copying(parameters, pointer_bytes));
+  remote_.report();
   return true;
 }
 
@@ -155,22 +165,18 @@ bool SharedMemoryConnection::send_fragment(SimThread& self, const Envelope& enve
   if ((through_box && !finds_room(self, entry_bytes)) || !local_.has_fragment()) {
     return false;
   }
+  const Envelope sent = numbered(self, envelope);
   SharedMemoryFragment& fragment = fill_fragment(self, bytes);
-  fragment.envelope = envelope;
+  fragment.envelope = sent;
   if (through_box) {
-    put(self, {envelope, entry_bytes, &fragment}, parameters.box_write + copying(parameters, pointer_bytes));
+    put(self, {sent, entry_bytes, &fragment}, parameters.box_write + copying(parameters, pointer_bytes));
   } else {
     ++queued_;
     remote_.tail_line_.atomic(self, Category::nic_post);
     remote_.queue_.push_back(&fragment);
   }
-  tell_receiver();
+  remote_.report();
   return true;
-}
-
-void SharedMemoryConnection::tell_receiver() {
-  ++remote_.waiting_;
-  remote_.listener_.activity(remote_);
 }
 
 bool SharedMemoryConnection::post_bulk(SimThread& self, Bulk kind, const Envelope& envelope, std::int64_t bytes) {
@@ -184,14 +190,13 @@ bool SharedMemoryConnection::post_bulk(SimThread& self, Bulk kind, const Envelop
     self.spend(parameters.copy_call + copying(parameters, bytes), Category::copy);
   }
   local_.copied_.push_back(envelope);
-  ++local_.waiting_;
-  local_.listener_.activity(local_);
+  local_.report();
   return true;
 }
 
 SharedMemoryContext::SharedMemoryContext(SharedMemoryTransport& transport, ActivityListener& listener,
-                                         std::string_view name)
-    : transport_(transport), listener_(listener), name_(name),
+                                         std::string_view name, int process)
+    : transport_(transport), listener_(listener), name_(name), incoming_label_(name_ + "/incoming", process),
       tail_line_(transport.engine(), transport.host(), std::string(name) + "/queue") {}
 
 bool SharedMemoryContext::has_fragment() const { return fragments_in_use_ < transport_.parameters().fragments; }
@@ -214,6 +219,14 @@ void SharedMemoryContext::free_fragment(SharedMemoryFragment& fragment) {
   listener_.activity(*this); // there is room again
 }
 
+void SharedMemoryContext::report() {
+  ++waiting_;
+  show_waiting();
+  listener_.activity(*this);
+}
+
+void SharedMemoryContext::show_waiting() const { show_incoming(transport_.engine(), incoming_label_, waiting_); }
+
 void SharedMemoryContext::look(SimThread& self) {
   const SharedMemoryParameters& parameters = transport_.parameters();
   self.spend(parameters.poll_queue + parameters.poll_box * static_cast<std::int64_t>(boxes_.size()),
@@ -223,6 +236,7 @@ void SharedMemoryContext::look(SimThread& self) {
 template <typename Action>
 void SharedMemoryContext::handle(SimThread& self, int& handled, const Action& action) {
   --waiting_;
+  show_waiting();
   ++handled;
   action();
   self.settle();
@@ -317,8 +331,7 @@ void SharedMemoryContext::give_back(SimThread& self, SharedMemoryFragment& fragm
   fragment.taken = true;
   owner.tail_line_.atomic(self, Category::completion);
   owner.queue_.push_back(&fragment);
-  ++owner.waiting_;
-  owner.listener_.activity(owner);
+  owner.report();
 }
 
 } // namespace contend

@@ -3,6 +3,7 @@
 
 #include "core/cache_line.hpp"
 #include "core/ring_queue.hpp"
+#include "core/trace.hpp"
 #include "models/nic/shared_memory_parameters.hpp"
 #include "models/nic/transport.hpp"
 
@@ -64,7 +65,6 @@ private:
   void put(SimThread& self, const Entry& entry, Duration writing);
   SharedMemoryFragment& fill_fragment(SimThread& self, std::int64_t bytes);
   bool send_fragment(SimThread& self, const Envelope& envelope, std::int64_t bytes);
-  void tell_receiver();
 
   SharedMemoryContext& local_;
   SharedMemoryContext& remote_;
@@ -83,7 +83,7 @@ private:
 /// What a process polls: its queue, and the boxes that others have made for it.
 class SharedMemoryContext final : public TransportContext {
 public:
-  SharedMemoryContext(SharedMemoryTransport& transport, ActivityListener& listener, std::string_view name);
+  SharedMemoryContext(SharedMemoryTransport& transport, ActivityListener& listener, std::string_view name, int process);
 
   void look(SimThread& self) override;
   int drain(SimThread& self, CompletionHandler& handler) override;
@@ -97,6 +97,9 @@ private:
   [[nodiscard]] bool has_fragment() const;
   SharedMemoryFragment& take_fragment();
   void free_fragment(SharedMemoryFragment& fragment);
+  /// One more waits, and a sleeping poller may look.
+  void report();
+  void show_waiting() const;
   /// Counts what is handled, and lets the time pass that it took.
   template <typename Action>
   void handle(SimThread& self, int& handled, const Action& action);
@@ -108,6 +111,7 @@ private:
   SharedMemoryTransport& transport_;
   ActivityListener& listener_;
   std::string name_;
+  TraceLabel incoming_label_;
   CacheLine tail_line_; ///< where senders append
   std::vector<SharedMemoryConnection*> boxes_;
   RingQueue<SharedMemoryFragment*> queue_;

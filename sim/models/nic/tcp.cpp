@@ -1,5 +1,7 @@
 #include "models/nic/tcp.hpp"
 
+#include "models/nic/message_trace.hpp"
+
 #include <algorithm>
 #include <stdexcept>
 #include <utility>
@@ -14,8 +16,8 @@ Duration copying(const TcpParameters& parameters, std::int64_t bytes) {
 
 } // namespace
 
-TcpContext& TcpTransport::create_context(ActivityListener& listener, std::string_view name, int /*process*/) {
-  contexts_.push_back(std::make_unique<TcpContext>(*this, listener, name));
+TcpContext& TcpTransport::create_context(ActivityListener& listener, std::string_view name, int process) {
+  contexts_.push_back(std::make_unique<TcpContext>(*this, listener, name, process));
   return *contexts_.back();
 }
 
@@ -49,6 +51,7 @@ bool TcpStream::post_bulk(SimThread& self, Bulk kind, const Envelope& envelope, 
     return false;
   }
   local_.written_.push_back(envelope);
+  local_.count_incoming(1);
   local_.listener_.activity(local_);
   return true;
 }
@@ -59,10 +62,11 @@ bool TcpStream::contended(const SimThread& self) {
   return looked && remote_.looked_on_ != self.core() && &local_.transport_.host() == &remote_.transport_.host();
 }
 
-bool TcpStream::send(SimThread& self, const Segment& segment) {
+bool TcpStream::send(SimThread& self, Segment segment) {
   const std::int64_t bytes = segment.bytes;
   TcpTransport& transport = local_.transport_;
   const TcpParameters& parameters = transport.parameters();
+  const TimePoint called = self.now();
   sender_line_.store_protected(self, Category::nic_post);
   self.settle();
   if (!fits(bytes)) {
@@ -71,6 +75,7 @@ bool TcpStream::send(SimThread& self, const Segment& segment) {
     return false;
   }
   buffered_ += bytes + parameters.packet_bytes;
+  segment.envelope.number = trace_sent(self, called);
   const bool beside_another = contended(self) && parameters.contended_send > Duration{};
   const Duration beside = beside_another ? local_.contention_.exponential(parameters.contended_send) : Duration{};
   self.spend(parameters.send_call + beside + copying(parameters, bytes), Category::nic_post);
@@ -107,6 +112,7 @@ void TcpStream::arrive(const Segment& segment) {
     remote_.ready_.push_back(this);
   }
   readable_.push_back(segment);
+  remote_.count_incoming(1);
   remote_.listener_.activity(remote_);
 }
 
@@ -132,6 +138,7 @@ int TcpStream::read(SimThread& self, CompletionHandler& handler) {
     buffered_ -= readable_.front().bytes + parameters.packet_bytes;
     readable_.pop_front();
   }
+  remote_.count_incoming(-static_cast<int>(messages));
   if (!readable_.empty()) {
     remote_.ready_.push_back(this); // level-triggered: it is reported again
   }
@@ -145,9 +152,14 @@ int TcpStream::read(SimThread& self, CompletionHandler& handler) {
   return static_cast<int>(messages);
 }
 
-TcpContext::TcpContext(TcpTransport& transport, ActivityListener& listener, std::string_view name)
-    : transport_(transport), listener_(listener), name_(name),
+TcpContext::TcpContext(TcpTransport& transport, ActivityListener& listener, std::string_view name, int process)
+    : transport_(transport), listener_(listener), name_(name), incoming_label_(name_ + "/incoming", process),
       contention_(transport.engine().stream(name_ + "/contention")) {}
+
+void TcpContext::count_incoming(int more) {
+  incoming_ += more;
+  show_incoming(transport_.engine(), incoming_label_, incoming_);
+}
 
 void TcpContext::look(SimThread& self) {
   const TcpParameters& parameters = transport_.parameters();
@@ -162,6 +174,7 @@ int TcpContext::drain(SimThread& self, CompletionHandler& handler) {
   for (std::size_t left = written_.size(); left > 0; --left) {
     const Envelope envelope = written_.front();
     written_.pop_front();
+    count_incoming(-1);
     handler.transferred(self, envelope);
     self.settle();
     ++handled;

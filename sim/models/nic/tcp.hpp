@@ -4,6 +4,7 @@
 #include "core/cache_line.hpp"
 #include "core/random.hpp"
 #include "core/ring_queue.hpp"
+#include "core/trace.hpp"
 #include "models/nic/stream_interface.hpp"
 #include "models/nic/tcp_parameters.hpp"
 #include "models/nic/transport.hpp"
@@ -55,7 +56,7 @@ private:
   };
 
   [[nodiscard]] bool fits(std::int64_t bytes) const;
-  bool send(SimThread& self, const Segment& segment);
+  bool send(SimThread& self, Segment segment);
   [[nodiscard]] bool contended(const SimThread& self);
   void arrive(const Segment& segment);
   int read(SimThread& self, CompletionHandler& handler);
@@ -74,7 +75,7 @@ private:
 /// The sockets that are polled together.
 class TcpContext final : public TransportContext {
 public:
-  TcpContext(TcpTransport& transport, ActivityListener& listener, std::string_view name);
+  TcpContext(TcpTransport& transport, ActivityListener& listener, std::string_view name, int process);
 
   void look(SimThread& self) override;
   int drain(SimThread& self, CompletionHandler& handler) override;
@@ -84,10 +85,14 @@ public:
 private:
   friend class TcpStream;
 
+  void count_incoming(int more);
+
   TcpTransport& transport_;
   ActivityListener& listener_;
   std::string name_;
   int sockets_ = 0;
+  int incoming_ = 0; ///< messages and writes that are readable, and transfers of this side that are over
+  TraceLabel incoming_label_;
   RandomStream contention_;     ///< between its sends and their receivers
   std::uint64_t looks_ = 0;     ///< polls so far
   int looked_on_ = -1;          ///< core of the last one
