@@ -81,7 +81,7 @@ def _waits_text(lock: JsonObject, words: WorkloadWords) -> str:
 def _lock_table(explanation: Explanation) -> Table:
     table = _table(
         "locks, longest wait first",
-        "waiting: time in calls that take the lock, contended or not, of all threads; "
+        "waiting: time in calls that take the lock, contended or not, of all threads, without polls that find it free; "
         "nobody holds it: hand-over, waking up, cache lines",
     )
     for title in ("lock", "taken", "contended", "refused", "waiting", "per request", "held", "who waits for whom"):

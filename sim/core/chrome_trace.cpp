@@ -259,7 +259,8 @@ void ChromeTrace::lock_requested(const SimThread& thread, const TraceLabel& lock
   state.lock_call = {&lock, contend::name_of(Category::lock_wait), time, holds_[&lock].thread};
 }
 
-void ChromeTrace::lock_acquired(const SimThread& thread, const TraceLabel& lock, TimePoint time) {
+void ChromeTrace::lock_acquired(const SimThread& thread, const TraceLabel& lock, Category /*charged_to*/,
+                                TimePoint time) {
   Thread& state = state_of(thread);
   if (state.lock_call.lock == &lock) {
     close_lock_call(state, time);

@@ -68,13 +68,14 @@ void ContentionAccount::lock_requested(const SimThread& thread, const TraceLabel
   lock.waiters.push_back(waiter);
 }
 
-void ContentionAccount::lock_acquired(const SimThread& thread, const TraceLabel& label, TimePoint time) {
+void ContentionAccount::lock_acquired(const SimThread& thread, const TraceLabel& label, Category charged_to,
+                                      TimePoint time) {
   Lock& lock = lock_of(label);
   Use& use = lock.use_of(thread.id());
   const auto waiter = std::find_if(lock.waiters.begin(), lock.waiters.end(),
                                    [&](const Waiter& candidate) { return candidate.thread == thread.id(); });
   if (waiter != lock.waiters.end()) {
-    use.wait += time - waiter->since;
+    use.wait += charged_to == Category::lock_wait ? time - waiter->since : Duration{};
     lock.waiters.erase(waiter);
   }
   ++use.acquisitions;

@@ -21,7 +21,7 @@ public:
     std::int64_t acquisitions = 0;      ///< by waiting and by attempts
     std::int64_t contended = 0;         ///< requests that found the lock held, or others waiting
     std::int64_t refused = 0;           ///< attempts that failed
-    Duration wait;                      ///< from the requests to the acquisitions, contended or not
+    Duration wait;                      ///< from the requests to the acquisitions, as far as charged to lock_wait
     Duration release;                   ///< calls that give the lock back, as far as charged to lock_wait
     Duration hold;                      ///< from the acquisitions to the beginnings of the releases
     std::map<int, Duration> waited_for; ///< part of `wait` while another thread (by id) held the lock
@@ -59,7 +59,7 @@ public:
   void span(const SimThread& /*thread*/, Category /*category*/, TimePoint /*begin*/, TimePoint /*end*/) override {}
   void restart(const SimThread& thread, TimePoint time) override;
   void lock_requested(const SimThread& thread, const TraceLabel& label, TimePoint time) override;
-  void lock_acquired(const SimThread& thread, const TraceLabel& label, TimePoint time) override;
+  void lock_acquired(const SimThread& thread, const TraceLabel& label, Category charged_to, TimePoint time) override;
   void lock_refused(const SimThread& thread, const TraceLabel& label, TimePoint time) override;
   void lock_released(const SimThread& thread, const TraceLabel& label, TimePoint time) override;
   void unlock_done(const SimThread& thread, const TraceLabel& label, Category charged_to, TimePoint time) override;

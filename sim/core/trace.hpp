@@ -64,7 +64,8 @@ public:
   /// `thread` asks for `lock` and waits as long as it takes.
   virtual void lock_requested(const SimThread& /*thread*/, const TraceLabel& /*lock*/, TimePoint /*time*/) {}
   /// It holds the lock from now on, after lock_requested or a successful attempt.
-  virtual void lock_acquired(const SimThread& /*thread*/, const TraceLabel& /*lock*/, TimePoint /*time*/) {}
+  virtual void lock_acquired(const SimThread& /*thread*/, const TraceLabel& /*lock*/, Category /*charged_to*/,
+                             TimePoint /*time*/) {}
   /// An attempt that does not wait has failed.
   virtual void lock_refused(const SimThread& /*thread*/, const TraceLabel& /*lock*/, TimePoint /*time*/) {}
   /// It begins to give the lock back, and is done with that. Another thread may have the lock before it is done.

@@ -82,7 +82,7 @@ void run_example(Engine& engine, int rounds) {
           }
           mutex.lock(self);
           if (TraceSink* trace = engine.trace(); trace != nullptr) {
-            trace->lock_acquired(self, lock_label, self.now());
+            trace->lock_acquired(self, lock_label, Category::lock_wait, self.now());
             trace->length(queue, engine.now(), round);
           }
           self.spend(11_ns, Category::nic_post);
@@ -211,7 +211,7 @@ TEST_CASE("a trace shows when a thread had lost its core, in a call and while it
       self.spend(310_us, Category::software);
       engine.trace()->lock_requested(self, lock_label, self.now());
       self.spend(330_us, Category::lock_wait); // spins
-      engine.trace()->lock_acquired(self, lock_label, self.now());
+      engine.trace()->lock_acquired(self, lock_label, Category::lock_wait, self.now());
       self.spend(20_us, Category::matching);
     });
   }

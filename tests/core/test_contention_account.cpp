@@ -22,7 +22,9 @@ struct Stage {
     return TimePoint::at(Duration::picoseconds(nanoseconds * 1000));
   }
   void request(std::size_t thread, std::int64_t time) { account.lock_requested(*threads[thread], lock, at(time)); }
-  void acquire(std::size_t thread, std::int64_t time) { account.lock_acquired(*threads[thread], lock, at(time)); }
+  void acquire(std::size_t thread, std::int64_t time) {
+    account.lock_acquired(*threads[thread], lock, Category::lock_wait, at(time));
+  }
   void release(std::size_t thread, std::int64_t begin, std::int64_t end) {
     account.lock_released(*threads[thread], lock, at(begin));
     account.unlock_done(*threads[thread], lock, Category::lock_wait, at(end));

@@ -1,25 +1,29 @@
 #include "models/locks/lock.hpp"
 
+#include <algorithm>
+
 namespace contend {
 
 std::string Lock::describe() const {
   return "lock '" + label_.name + "' held by " + (holder_ == nullptr ? "nobody" : holder_->name());
 }
 
-void Lock::acquired(SimThread& self) {
+void Lock::acquired(SimThread& self, Category charged_to) {
   if (holder_ != nullptr && holder_ != releasing_) {
     throw InvariantViolation("lock '" + label_.name + "' was given to " + self.name() + " while " + holder_->name() +
                              " holds it");
   }
+  if (holder_ != nullptr) {
+    released();
+  }
   holder_ = &self;
-  releasing_ = nullptr;
   ++acquisitions_;
   if (TraceSink* const trace = engine_.trace(); trace != nullptr) [[unlikely]] {
-    trace->lock_acquired(self, label_, self.now());
+    trace->lock_acquired(self, label_, charged_to, self.now());
   }
 }
 
-void Lock::lock(SimThread& self, Category category) {
+void Lock::lock(SimThread& self, Category if_free) {
   disturb_visitor();
   if (holder_ == &self) {
     throw InvariantViolation(self.name() + " locks '" + label_.name + "' twice");
@@ -28,10 +32,17 @@ void Lock::lock(SimThread& self, Category category) {
     trace->lock_requested(self, label_, self.now());
   }
   contended_ += holder_ != nullptr || engine_.now() < leaving_until_ ? 1 : 0;
+  const TimePoint asked = self.now();
+  const Duration charged_before = self.times()[static_cast<std::size_t>(if_free)];
   ++calls_;
-  do_lock(self, category);
+  do_lock(self, if_free);
   --calls_;
-  acquired(self);
+  Category charged_to = if_free;
+  if (if_free != Category::lock_wait && std::max(held_until_, leaving_until_) > asked) {
+    charged_to = Category::lock_wait;
+    self.reclassify(self.times()[static_cast<std::size_t>(if_free)] - charged_before, if_free, charged_to);
+  }
+  acquired(self, charged_to);
 }
 
 bool Lock::try_lock(SimThread& self, Category category) {
@@ -40,7 +51,7 @@ bool Lock::try_lock(SimThread& self, Category category) {
   const bool taken = do_try_lock(self, category);
   --calls_;
   if (taken) {
-    acquired(self);
+    acquired(self, category);
   } else if (TraceSink* const trace = engine_.trace(); trace != nullptr) [[unlikely]] {
     trace->lock_refused(self, label_, self.now());
   }
@@ -67,7 +78,7 @@ void Lock::unlock(SimThread& self, Category category) {
 }
 
 void Lock::grant(SimThread& visitor_thread) {
-  acquired(visitor_thread); // refuses before the algorithm's state changes
+  acquired(visitor_thread, Category::poll_idle); // refuses before the algorithm's state changes
   do_grant(visitor_thread);
 }
 

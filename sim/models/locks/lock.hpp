@@ -24,7 +24,8 @@ public:
   virtual void before_touch(Lock& lock) = 0;
 };
 
-/// A lock of one process. Time is charged to the category the caller names: lock_wait, or poll_idle for a poller.
+/// A lock of one process. Time is charged to the category the caller names: lock_wait, or poll_idle for a poller. A wait for
+/// another holder is lock_wait whoever waits.
 class Lock : public Waitable {
 public:
   Lock(Engine& engine, std::string_view name) : engine_(engine), label_(std::string(name)) {}
@@ -32,8 +33,9 @@ public:
   Lock& operator=(const Lock&) = delete;
   ~Lock() override = default;
 
-  /// Returns when `self` holds the lock. Requires: `self` does not hold it.
-  void lock(SimThread& self, Category category = Category::lock_wait);
+  /// Returns when `self` holds the lock. Requires: `self` does not hold it. `if_free` is what taking it is charged to if
+  /// nobody else held it meanwhile.
+  void lock(SimThread& self, Category if_free = Category::lock_wait);
   /// Takes the lock if it is free; never waits for another holder. Returns whether `self` holds it now.
   [[nodiscard]] bool try_lock(SimThread& self, Category category = Category::lock_wait);
   /// Requires: `self` holds the lock; throws InvariantViolation otherwise.
@@ -77,18 +79,20 @@ protected:
   void released() {
     holder_ = nullptr;
     releasing_ = nullptr;
+    held_until_ = engine_.now();
   }
 
   [[nodiscard]] Engine& engine() const { return engine_; }
 
 private:
-  void acquired(SimThread& self);
+  void acquired(SimThread& self, Category charged_to);
 
   Engine& engine_;
   SimThread* holder_ = nullptr;
   const SimThread* releasing_ = nullptr; ///< the holder, while it is in do_unlock()
   LockVisitor* visitor_ = nullptr;
   TimePoint leaving_until_;
+  TimePoint held_until_; ///< by the last one who gave it back
   std::uint64_t acquisitions_ = 0;
   std::uint64_t contended_ = 0;
   int calls_ = 0; ///< threads inside lock, try_lock or unlock
