@@ -66,9 +66,16 @@ HardwareMatcher::Time Process::arrived(Envelope& envelope) {
     return {}; // about a message that has been matched
   }
   const Communicator& communicator = communicators_[static_cast<std::size_t>(envelope.communicator)];
-  HardwareMatcher* const hardware = domain_of(communicator, envelope.tag).matcher->hardware();
-  // The interface does not know sequence numbers: messages that have them go to software.
-  return hardware == nullptr || communicator.sequenced ? HardwareMatcher::Time{} : hardware->reach(envelope);
+  const MatchingDomain& domain = domain_of(communicator, envelope.tag);
+  HardwareMatcher* const hardware = domain.matcher->hardware();
+  if (hardware == nullptr || communicator.sequenced) {
+    return {}; // the interface does not know sequence numbers: messages that have them go to software
+  }
+  const HardwareMatcher::Time time = hardware->reach(envelope);
+  if (envelope.matched != nullptr) {
+    show_matching(domain);
+  }
+  return time;
 }
 
 /// Delivery of one arrived message; the polling thread holds the lock of the instance it came from.

@@ -6,6 +6,7 @@
 #include <catch2/catch.hpp>
 
 #include <algorithm>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -42,7 +43,47 @@ void for_each_design(const Check& check) {
   }
 }
 
+/// How long each queue was last.
+class LastLengths final : public TraceSink {
+public:
+  void span(const SimThread& /*thread*/, Category /*category*/, TimePoint /*begin*/, TimePoint /*end*/) override {}
+  void length(const TraceLabel& queue, TimePoint /*time*/, std::int64_t length) override {
+    last[queue.name] = length;
+    longest[queue.name] = std::max(longest[queue.name], length);
+  }
+  std::map<std::string, std::int64_t> last;
+  std::map<std::string, std::int64_t> longest;
+};
+
 } // namespace
+
+TEST_CASE("a receive is shown to have left its queue, whoever took it", "[mpi][matching]") {
+  for_each_design([](const PointConfig& point) {
+    Program program(2, point);
+    LastLengths lengths;
+    program.engine.set_trace(&lengths);
+    program.thread(0, [&](SimThread& self, Process& mpi) {
+      mpi.recv(self, program.communicator, 1, 0, 0);
+      for (int tag = 1; tag <= 3; ++tag) {
+        mpi.send(self, program.communicator, 1, tag, 0);
+      }
+    });
+    program.thread(1, [&](SimThread& self, Process& mpi) {
+      std::vector<Request*> requests;
+      for (int tag = 1; tag <= 3; ++tag) {
+        requests.push_back(mpi.irecv(self, program.communicator, 0, tag, 0));
+      }
+      mpi.send(self, program.communicator, 0, 0, 0);
+      mpi.waitall(self, requests);
+    });
+    program.run();
+    const std::string queue = std::string("rank 1/") +
+                              (point.library.matching.domain == "global" ? "all communicators" : "communicator 0") +
+                              "/posted";
+    CHECK(lengths.longest[queue] == 3);
+    CHECK(lengths.last[queue] == 0);
+  });
+}
 
 TEST_CASE("every design receives all messages and leaves nothing behind", "[mpi][matching]") {
   for_each_design([](PointConfig point) {
