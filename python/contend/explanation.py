@@ -28,6 +28,8 @@ if TYPE_CHECKING:
     from contend.scenario import Point, ResolvedScenario
     from contend.speedups import Effort, Speedup
 
+# What follows the timed part, as a share of it, may be this long without a remark.
+_SHORT_REST = 0.05
 
 class Progress(Protocol):
     """Shows how far something is."""
@@ -44,7 +46,7 @@ class Progress(Protocol):
 
 @dataclass(repr=False)
 class Explanation:
-    """Everything about one point; sums over the timed part, means over replications."""
+    """Everything about one point; sums from the beginning of the timed part on, means over replications."""
 
     name: str
     scenario: JsonObject
@@ -54,6 +56,7 @@ class Explanation:
     """The measure that is explained, which may be a time."""
     replications: int
     elapsed_ns: float
+    """From the beginning of the timed part to the end of the run, like all times here."""
     time_by_category_ns: dict[str, dict[str, float]]
     threads: dict[str, int]
     locks: list[JsonObject]
@@ -258,6 +261,14 @@ def _summarise(scenario: ResolvedScenario, runs: PointRuns, wanted: str | None) 
         raise InputError(f"the {name} of this point is 0: there is nothing to explain")
     workload = runs.point.config.get("workload", {})
     accounts = [result["explain"] for result in results]
+    counted_ns = exact_mean([account["elapsed_ns"] for account in accounts])
+    timed_ns = 1e9 * exact_mean([result["elapsed_s"] for result in results])
+    remarks = []
+    if counted_ns > (1 + _SHORT_REST) * timed_ns:
+        remarks.append(
+            f"times, locks, queues and interfaces are of the {counted_ns / 1e3:,.0f} us from the beginning of the "
+            f"timed part to the end of the run; the rate is of {timed_ns / 1e3:,.0f} us in them"
+        )
     return Explanation(
         name=scenario.name,
         scenario=scenario.document,
@@ -265,7 +276,8 @@ def _summarise(scenario: ResolvedScenario, runs: PointRuns, wanted: str | None) 
         measure=measure_named(name, workload),
         rate=estimate([result[name] for result in results]),
         replications=len(results),
-        elapsed_ns=exact_mean([account["elapsed_ns"] for account in accounts]),
+        elapsed_ns=counted_ns,
+        remarks=remarks,
         time_by_category_ns={
             role: {
                 category: exact_mean([result["time_by_category_ns"][role][category] for result in results])

@@ -34,15 +34,36 @@ ContentionAccount::StageAccount& ContentionAccount::stage_of(const TraceLabel& l
   return stages_[number->second];
 }
 
-void ContentionAccount::restart(const SimThread& thread, TimePoint /*time*/) {
-  const auto id = static_cast<std::size_t>(thread.id());
-  for (Lock& lock : locks_) {
-    if (id < lock.account.uses.size()) {
-      lock.account.uses[id] = {};
+void ContentionAccount::Lock::forget(int thread, TimePoint time) {
+  account.uses[static_cast<std::size_t>(thread)] = {};
+  for (Waiter& waiter : waiters) {
+    if (waiter.thread == thread) {
+      waiter.since = std::max(waiter.since, time);
+      waiter.not_attributed_before = std::max(waiter.not_attributed_before, time);
     }
   }
+  for (Release& release : releases) {
+    if (release.thread == thread) {
+      release.since = std::max(release.since, time);
+    }
+  }
+}
+
+void ContentionAccount::restart(const SimThread& thread, TimePoint time) {
+  const auto id = static_cast<std::size_t>(thread.id());
+  restarted_.resize(std::max(restarted_.size(), id + 1));
+  restarted_[id] = true;
   // What threads share counts from the last restart on.
   start_ = engine_.now();
+  for (Lock& lock : locks_) {
+    for (std::size_t user = 0; user < lock.account.uses.size(); ++user) {
+      if (user == id || user >= restarted_.size() || !restarted_[user]) {
+        lock.forget(static_cast<int>(user), user == id ? time : start_);
+      }
+      lock.account.uses[user].hold = {};
+    }
+    lock.hold_counted_from = std::max(lock.hold_counted_from, start_);
+  }
   for (Queue& queue : queues_) {
     queue.integral = 0.0;
     queue.since = start_;
@@ -82,6 +103,7 @@ void ContentionAccount::lock_acquired(const SimThread& thread, const TraceLabel&
   lock.holder = thread.id();
   lock.held = true;
   lock.hold_begin = time;
+  lock.hold_counted_from = time;
 }
 
 void ContentionAccount::lock_refused(const SimThread& thread, const TraceLabel& label, TimePoint /*time*/) {
@@ -94,7 +116,7 @@ void ContentionAccount::lock_released(const SimThread& thread, const TraceLabel&
   if (!lock.held) {
     return; // it was taken before the account began
   }
-  lock.use_of(thread.id()).hold += time - lock.hold_begin;
+  lock.use_of(thread.id()).hold += std::max(time - lock.hold_counted_from, Duration{});
   for (Waiter& waiter : lock.waiters) {
     const TimePoint from = std::max(waiter.not_attributed_before, lock.hold_begin);
     if (from < time) {

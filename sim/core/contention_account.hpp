@@ -12,18 +12,19 @@
 
 namespace contend {
 
-/// Counts from the moment at which the last thread says that its warm-up is over (SimThread::reset_times); what belongs to
-/// one thread, from the moment at which that thread says so, like its time by category.
+/// Counts from the moment at which the last thread says that its warm-up is over (SimThread::reset_times). What belongs to
+/// one thread counts from the moment at which that thread says so, like its time by category; of a thread that never does,
+/// from the last one's.
 class ContentionAccount final : public TraceSink {
 public:
   /// What one thread had to do with one lock.
   struct Use {
-    std::int64_t acquisitions = 0;      ///< by waiting and by attempts
-    std::int64_t contended = 0;         ///< requests that found the lock held, or others waiting
-    std::int64_t refused = 0;           ///< attempts that failed
-    Duration wait;                      ///< from the requests to the acquisitions, as far as charged to lock_wait
-    Duration release;                   ///< calls that give the lock back, as far as charged to lock_wait
-    Duration hold;                      ///< from the acquisitions to the beginnings of the releases
+    std::int64_t acquisitions = 0; ///< by waiting and by attempts
+    std::int64_t contended = 0;    ///< requests that found the lock held, or others waiting
+    std::int64_t refused = 0;      ///< attempts that failed
+    Duration wait;                 ///< from the requests to the acquisitions, as far as charged to lock_wait
+    Duration release;              ///< calls that give the lock back, as far as charged to lock_wait
+    Duration hold; ///< from the acquisitions to the beginnings of the releases, since the last restart of any thread
     std::map<int, Duration> waited_for; ///< part of `wait` while another thread (by id) held the lock
   };
   struct LockAccount {
@@ -84,11 +85,14 @@ private:
     int holder = -1; ///< or the last one, if `held` is false
     bool held = false;
     TimePoint hold_begin;
-    TimePoint hold_end; ///< of the last hold; may lie ahead of the engine's clock
+    TimePoint hold_counted_from; ///< later than `hold_begin` if there was a restart meanwhile
+    TimePoint hold_end;          ///< of the last hold; may lie ahead of the engine's clock
     std::vector<Waiter> waiters;
     std::vector<Release> releases; ///< calls under way: several, when a new holder gives it back soon
 
     Use& use_of(int thread);
+    /// What `thread` has done so far does not count; waits and releases that it is in, from `time` on.
+    void forget(int thread, TimePoint time);
   };
   struct Queue {
     const TraceLabel* label = nullptr;
@@ -103,6 +107,7 @@ private:
 
   Engine& engine_;
   TimePoint start_;
+  std::vector<bool> restarted_; ///< by thread id; may be shorter than there are threads
   std::vector<Lock> locks_;
   std::vector<Queue> queues_;
   std::vector<StageAccount> stages_;

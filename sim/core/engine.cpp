@@ -309,7 +309,7 @@ void CorePolicy::make_ready(SimThread& thread) { engine_.make_ready(thread); }
 
 void CorePolicy::charge(SimThread& thread, TimePoint begin, Duration span, Category category) {
   if (span != Duration{}) {
-    thread.charge(begin, span, category);
+    thread.charge_passed(begin, span, category);
   }
 }
 

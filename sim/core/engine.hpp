@@ -98,7 +98,17 @@ public:
   [[nodiscard]] int process() const { return process_; }
   void set_process(int number) { process_ = number; }
   [[nodiscard]] Engine& engine() const { return engine_; }
-  [[nodiscard]] const Times& times() const { return times_; }
+  /// Since the last reset_times().
+  [[nodiscard]] Times times() const {
+    Times times = times_;
+    for (std::size_t i = 0; i < category_count; ++i) {
+      times[i] -= uncounted_[i];
+    }
+    return times;
+  }
+  /// Since the thread began: for differences, which no reset disturbs.
+  [[nodiscard]] const Times& times_of_all() const { return times_; }
+  [[nodiscard]] Duration charged(Category category) const { return times_[static_cast<std::size_t>(category)]; }
   [[nodiscard]] bool finished() const { return finished_; }
   [[nodiscard]] bool daemon() const { return daemon_; }
 
@@ -161,7 +171,8 @@ public:
     times_[static_cast<std::size_t>(from)] -= span;
     times_[static_cast<std::size_t>(to)] += span;
   }
-  /// Starts the accounts afresh (end of warm-up).
+  /// Starts the accounts afresh (end of warm-up). Another thread may do so: of a wait that this one is in, what is still to
+  /// come counts.
   void reset_times();
 
   /// For backends: runs the body to its end; errors are kept and thrown by Engine::run.
@@ -174,6 +185,8 @@ private:
   friend class Engine;
   static void fiber_entry(void* self);
   void charge(TimePoint begin, Duration span, Category category);
+  /// The same for time that has passed already, maybe in part before the accounts were started afresh.
+  void charge_passed(TimePoint begin, Duration span, Category category);
 
   std::string name_;
   int id_;
@@ -184,6 +197,8 @@ private:
   Fiber fiber_;
   StackPool::Stack stack_;
   Times times_{};
+  Times uncounted_{}; ///< part of `times_` before the last reset
+  TimePoint counted_from_;
   Duration owed_{};
   CorePolicy* policy_; ///< none: its core is not shared
   std::uint64_t line_transfers_ = 0;
@@ -392,11 +407,19 @@ __attribute__((always_inline)) inline void SimThread::wait(const Waitable& reaso
   engine_.park(*this);
   waiting_for_ = nullptr;
   resumed_ = false;
-  charge(start, engine_.now() - start, category);
+  charge_passed(start, engine_.now() - start, category);
+}
+
+inline void SimThread::charge_passed(TimePoint begin, Duration span, Category category) {
+  charge(begin, span, category);
+  if (begin < counted_from_) [[unlikely]] {
+    uncounted_[static_cast<std::size_t>(category)] += std::min(span, counted_from_ - begin);
+  }
 }
 
 inline void SimThread::reset_times() {
-  times_.fill(Duration{});
+  uncounted_ = times_;
+  counted_from_ = now();
   if (engine_.trace() != nullptr) [[unlikely]] {
     engine_.trace()->restart(*this, now());
   }

@@ -139,13 +139,12 @@ void Process::receive_now(SimThread& self, const Envelope& envelope) {
 /// lock held; releases it.
 void Process::match(SimThread& self, Communicator& communicator, const Envelope& envelope, bool kept) {
   MatchingDomain& domain = domain_of(communicator, envelope.tag);
-  constexpr auto lock_wait = static_cast<std::size_t>(Category::lock_wait);
-  const Duration waited = self.times()[lock_wait];
+  const Duration waited = self.charged(Category::lock_wait);
   const TimePoint start = self.now();
   PostedReceive* const receive = domain.matcher->arrive(self, envelope);
   show_matching(domain);
   if (envelope.tag >= 0) {
-    counters_.match_time += self.now() - start - (self.times()[lock_wait] - waited);
+    counters_.match_time += self.now() - start - (self.charged(Category::lock_wait) - waited);
     if (receive == nullptr) {
       ++counters_.unexpected;
       counters_.unexpected_in_queue_max = std::max(counters_.unexpected_in_queue_max, ++counters_.unexpected_in_queue);

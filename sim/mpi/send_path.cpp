@@ -171,14 +171,14 @@ bool Process::try_send(SimThread& self, const DelayedSend& send, Attempt* attemp
   const TimePoint start = self.now();
   if (attempt != nullptr) {
     attempt->turn.start(self);
-    attempt->at_start = self.times();
+    attempt->at_start = self.times_of_all();
   }
   instance.lock->lock(self);
   const bool sent = connection_to(instance, send.destination).post(self, send.envelope, wire_bytes(send.envelope));
   instance.context->look(self);
   const Duration look_at = self.now() - start;
   if (attempt != nullptr) {
-    attempt->at_look = self.times();
+    attempt->at_look = self.times_of_all();
   }
   const int found = instance.context->drain(self, *this);
   instance.lock->unlock(self);
@@ -318,7 +318,7 @@ std::size_t Process::skip_failing_attempts(SimThread& self, std::size_t remainin
   for (std::size_t i = 0; i < category_count && (resumption.turns > 0 || resumption.inside); ++i) {
     const auto category = static_cast<Category>(i);
     if (category != Category::poll_idle) {
-      const Duration whole = self.times()[i] - attempt_.at_start[i]; // resting has not touched it
+      const Duration whole = self.times_of_all()[i] - attempt_.at_start[i]; // resting has not touched it
       self.reclassify(whole * resumption.turns + (resumption.inside ? attempt_.until_look(i) : Duration{}),
                       Category::poll_idle, category);
     }

@@ -41,7 +41,7 @@ struct StageReport {
   Duration on_wire;
 };
 
-/// Everything is of the timed part.
+/// Everything is from the beginning of the timed part to the end of the run.
 struct Explanation {
   Duration elapsed;
   std::vector<LockReport> locks;   ///< longest wait first

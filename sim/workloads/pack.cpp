@@ -39,7 +39,9 @@ void Pack::run_packer(SimThread& self, Process& process) {
   }
   for (int iteration = 0; iteration < parameters_.warmup_iterations + parameters_.iterations; ++iteration) {
     if (iteration == parameters_.warmup_iterations) {
-      self.reset_times(); // those of the helpers, which are in one call all the time, begin with the run
+      for (SimThread* const thread : threads_) { // the others are in one call all the time
+        thread->reset_times();
+      }
       timed_start_ = self.now();
     }
     process.pack(self, parameters_.message_size_bytes, parameters_.block_bytes);

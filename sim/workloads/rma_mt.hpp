@@ -43,6 +43,7 @@ private:
   std::unique_ptr<SpinBarrier> barrier_;
   std::vector<SimThread*> origin_threads_;
   SimThread* target_thread_ = nullptr;
+  int entered_ = 0; ///< threads that have entered the timed part
   int finished_ = 0;
   TimePoint timed_start_;
   TimePoint timed_end_;

@@ -122,7 +122,9 @@ void WaitCalls::run_caller(SimThread& self, Process& process) {
     process.send(self, communicator_, 1, word(), 0);
     process.recv(self, communicator_, 1, word(), 0);
     if (round == 1) {
-      self.reset_times();
+      for (SimThread* const thread : threads_) {
+        thread->reset_times();
+      }
     }
     const TimePoint begin = self.now();
     for (int i = 0; i < calls(); ++i) {

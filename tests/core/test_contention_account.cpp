@@ -82,6 +82,7 @@ TEST_CASE("a holder that owes time holds the lock until it has passed", "[accoun
 
 TEST_CASE("attempts count as acquisitions or refusals, and a restart forgets one thread", "[account]") {
   Stage stage;
+  stage.account.restart(*stage.threads[0], Stage::at(0));
   stage.acquire(0, 5);
   stage.account.lock_refused(*stage.threads[1], stage.lock, Stage::at(6));
   stage.request(2, 7);
@@ -94,7 +95,31 @@ TEST_CASE("attempts count as acquisitions or refusals, and a restart forgets one
   stage.account.restart(*stage.threads[2], Stage::at(20));
   CHECK(stage.use(2).acquisitions == 0);
   CHECK(stage.use(2).wait == Duration{});
-  CHECK(stage.use(0).hold == 4_ns);
+  CHECK(stage.use(0).acquisitions == 1);
+}
+
+TEST_CASE("holds, waits and releases across a restart count from the restart on", "[account]") {
+  Stage stage;
+  stage.acquire(0, 5);
+  stage.request(1, 10);
+  stage.request(2, 10);
+  stage.engine.spawn("clock", 0, 3, [&](SimThread& self) {
+    self.spend(100_ns, Category::software);
+    stage.account.restart(*stage.threads[1], self.now());
+    self.spend(20_ns, Category::software);
+    stage.account.restart(*stage.threads[0], self.now());
+  });
+  stage.engine.run();
+  stage.release(0, 150, 155);
+  stage.acquire(1, 160);
+  stage.release(1, 170, 170);
+  stage.acquire(2, 180);
+  CHECK(stage.use(0).hold == 30_ns);
+  CHECK(stage.use(1).wait == 60_ns);
+  CHECK(stage.use(1).waited_for == std::map<int, Duration>{{0, 50_ns}});
+  CHECK(stage.use(1).hold == 10_ns);
+  CHECK(stage.use(2).wait == 60_ns); // never restarts: counts from the last one's restart
+  CHECK(stage.use(2).waited_for == std::map<int, Duration>{{0, 30_ns}, {1, 10_ns}});
 }
 
 TEST_CASE("the length of a queue is averaged over time", "[account]") {

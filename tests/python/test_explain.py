@@ -144,6 +144,15 @@ class TestTheRealCore:
         waits = [lock["wait_ns"] for lock in explanation.locks]
         assert waits == sorted(waits, reverse=True)
 
+    def test_a_remark_says_where_the_timed_part_is_not_all_that_counts(self) -> None:
+        def remarks(name: str, overrides: dict[str, object]) -> list[str]:
+            resolved = contend.resolve(name, {**overrides, "run.replications": 2})
+            return explain(resolved, resolved.points[0], jobs=2, speedups=False).remarks
+
+        assert remarks(BASE, SMALL) == []
+        (remark,) = remarks("fig4_query_some_complete", {"workload.iterations": 5})
+        assert remark.startswith("times, locks, queues and interfaces are of the ")
+
     def test_speedups_are_ratios_of_the_same_replications(self) -> None:
         resolved = contend.resolve(BASE, {**SMALL, "workload.pairs": 2})
         point = resolved.points[0]

@@ -53,6 +53,28 @@ std::vector<test::Design> one_crowded_instance() {
   return designs;
 }
 
+/// The target's only thread waits for the end, in turns of progress under a lock.
+test::Design one_sided_into_busy_target() {
+  PointConfig point = test::small_point();
+  point.workload.kind = "rma-mt";
+  point.workload.rma_mt.threads = 4;
+  point.workload.rma_mt.operations = 200;
+  point.workload.rma_mt.iterations = 2;
+  point.workload.rma_mt.warmup_iterations = 2;
+  point.library.progress.engine = "serial-try-lock";
+  return {"puts into a target that polls under a lock", point};
+}
+
+test::Design locks_only() {
+  PointConfig point = test::small_point();
+  point.workload.kind = "lock";
+  point.workload.lock_use.threads = 4;
+  point.workload.lock_use.lines = 1;
+  point.workload.lock_use.acquisitions = 200;
+  point.workload.lock_use.warmup_acquisitions = 20;
+  return {"locks without a library", point};
+}
+
 } // namespace
 
 TEST_CASE("a poll that waits for a lock is charged as others that wait for it") {
@@ -97,7 +119,7 @@ TEST_CASE("a run that is explained or traced is the same run") {
 }
 
 TEST_CASE("waits for locks add up to the time charged to lock_wait") {
-  std::vector<test::Design> designs = test::small_designs();
+  std::vector<test::Design> designs = test::all_designs();
   const std::vector<test::Design> crowded = one_crowded_instance();
   designs.insert(designs.end(), crowded.begin(), crowded.end());
   for (const test::Design& design : designs) {
@@ -121,8 +143,36 @@ TEST_CASE("waits for locks add up to the time charged to lock_wait") {
       }
       CHECK(sum == lock.wait);
       CHECK(lock.contended <= lock.acquisitions);
-      // Threads start to count at their own start of the timed part, before the last one does.
-      CHECK(lock.hold <= result.simulated);
+    }
+  }
+}
+
+TEST_CASE("no lock is held for longer, and no thread does more, than there is time") {
+  std::vector<test::Design> designs = test::all_designs();
+  for (const test::Design& more : {one_sided_into_busy_target(), locks_only()}) {
+    designs.push_back(more);
+  }
+  for (const test::Design& design : designs) {
+    CAPTURE(design.name);
+    const PointResult result = explained(design.config);
+    REQUIRE(result.explanation);
+    const Duration counted = result.explanation->elapsed;
+    for (const LockReport& lock : result.explanation->locks) {
+      CAPTURE(lock.name);
+      CHECK(lock.hold <= counted);
+    }
+    // Threads enter the timed part one after the other, in these designs within a small part of its length.
+    constexpr double tolerance = 1.05;
+    CHECK(result.workload.elapsed.in_seconds() <= tolerance * counted.in_seconds());
+    for (std::size_t role = 0; role < 2; ++role) {
+      CAPTURE(role);
+      const SimThread::Times& times = result.workload.times[role];
+      const double sum = std::accumulate(times.begin(), times.end(), Duration{}).in_seconds();
+      CHECK(sum <= tolerance * result.workload.threads[role] * counted.in_seconds());
+      // After the timed part comes a last barrier at most, except for "waiting", which times calls only.
+      if (design.config.workload.kind != "waiting") {
+        CHECK(counted.in_seconds() <= tolerance * result.workload.elapsed.in_seconds() + 5e-6);
+      }
     }
   }
 }

@@ -33,14 +33,14 @@ void Lock::lock(SimThread& self, Category if_free) {
   }
   contended_ += holder_ != nullptr || engine_.now() < leaving_until_ ? 1 : 0;
   const TimePoint asked = self.now();
-  const Duration charged_before = self.times()[static_cast<std::size_t>(if_free)];
+  const Duration charged_before = self.charged(if_free);
   ++calls_;
   do_lock(self, if_free);
   --calls_;
   Category charged_to = if_free;
   if (if_free != Category::lock_wait && std::max(held_until_, leaving_until_) > asked) {
     charged_to = Category::lock_wait;
-    self.reclassify(self.times()[static_cast<std::size_t>(if_free)] - charged_before, if_free, charged_to);
+    self.reclassify(self.charged(if_free) - charged_before, if_free, charged_to);
   }
   acquired(self, charged_to);
 }
