@@ -252,10 +252,18 @@ void Engine::check_stop() {
     error_ = std::make_exception_ptr(StepLimit("the run is too long: events can be told apart up to number " +
                                                std::to_string(EventKey::max_sequence)));
   }
+  const auto where = [this](const std::string& origin) {
+    return ", at " + std::to_string(now_.since_start().count()) + " ps of simulated time" +
+           (origin.empty() ? "" : " (" + origin + ")") + ":" + thread_report();
+  };
+  if (steps_ - operation_at_ > idle_step_limit_ && !error_) {
+    error_ =
+        std::make_exception_ptr(StepLimit("no operation has completed in " + std::to_string(steps_ - operation_at_) +
+                                          " of " + std::to_string(steps_) + " steps" + where(idle_step_limit_origin_)));
+  }
   if (steps_ > step_limit_ && !error_) {
-    error_ = std::make_exception_ptr(StepLimit("no end after " + std::to_string(steps_) + " steps, at " +
-                                               std::to_string(now_.since_start().count()) +
-                                               " ps of simulated time:" + thread_report()));
+    error_ = std::make_exception_ptr(
+        StepLimit("no end after " + std::to_string(steps_) + " steps" + where(step_limit_origin_)));
   }
 }
 

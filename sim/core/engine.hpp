@@ -265,8 +265,19 @@ public:
   /// The run ends with Stopped soon after *flag becomes true.
   void set_stop_flag(const std::atomic<bool>* flag) { stop_flag_ = flag; }
 
-  /// Throws StepLimit from run() after about this many steps: a net for models that poll for ever.
-  void set_step_limit(std::uint64_t steps) { step_limit_ = steps; }
+  /// Throws StepLimit from run() after about this many steps: a net for models that poll for ever. `origin` says in the
+  /// message where the limit is from.
+  void set_step_limit(std::uint64_t steps, std::string origin = {}) {
+    step_limit_ = steps;
+    step_limit_origin_ = std::move(origin);
+  }
+  /// The same after about this many steps without a call of note_operation().
+  void set_idle_step_limit(std::uint64_t steps, std::string origin = {}) {
+    idle_step_limit_ = steps;
+    idle_step_limit_origin_ = std::move(origin);
+  }
+  /// Something that the simulated application asked for is complete: it does not merely poll.
+  void note_operation() { operation_at_ = steps_; }
   /// What every thread that has not ended waits for, a line each.
   [[nodiscard]] std::string thread_report() const;
 
@@ -333,6 +344,10 @@ private:
   std::unique_ptr<Backend> backend_;
   const std::atomic<bool>* stop_flag_ = nullptr;
   std::uint64_t step_limit_ = ~std::uint64_t{0};
+  std::uint64_t idle_step_limit_ = ~std::uint64_t{0};
+  std::string step_limit_origin_;
+  std::string idle_step_limit_origin_;
+  std::uint64_t operation_at_ = 0; ///< number of the step in which an operation completed last
   TraceSink* trace_ = nullptr;
   std::uint64_t seed_;
   std::vector<TargetSlot> free_slots_;

@@ -42,6 +42,7 @@ public:
     }
     self.spend(time + prices.block * blocks_, Category::copy);
     --packing;
+    process.engine_.note_operation();
   }
 
 private:

@@ -94,6 +94,7 @@ void Process::receive_now(SimThread& self, const Envelope& envelope) {
   if (envelope.header == Header::active) {
     self.settle();
     ++active_received_[static_cast<std::size_t>(envelope.source)];
+    engine_.note_operation();
     return;
   }
   if (envelope.header != Header::eager && envelope.header != Header::rendezvous) {
@@ -209,6 +210,7 @@ void Process::complete(SimThread& self, Request& request) {
   SyncObject* const sync = request.sync;
   request.complete = true;
   request.completed_on = self.core();
+  engine_.note_operation();
   if (sync == nullptr) {
     if (polling_requests_ > 0) {
       end_rests(); // a thread may be looking at it

@@ -80,6 +80,7 @@ Request* Process::start_send(SimThread& self, int communicator, int destination,
       complete(self, *handle);
     } else {
       request->complete = true;
+      engine_.note_operation();
       progress_->completed_unwatched(self);
     }
     return request;

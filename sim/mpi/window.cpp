@@ -162,6 +162,7 @@ void Window::completed(SimThread& self, const RdmaRequest& request) {
   }
   --posted_[static_cast<std::size_t>(request.target)];
   ++process_.counters_.one_sided_completed;
+  process_.engine_.note_operation();
 }
 
 /// The caller needs the result: it polls the instance until the operation is complete, if nobody else does.

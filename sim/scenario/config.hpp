@@ -48,8 +48,11 @@ struct RunConfig {
   std::uint64_t seed = 1;
   int replications = 5;
   bool coalesce_idle_polls = true; ///< off: every empty poll is an event of its own (for checking the engine)
+  // Most designs need a few hundred steps for each message. Threads that poll on a core they share may need millions, but
+  // then messages arrive now and then.
+  int steps_without_operation = 500'000'000; ///< a run that takes more in a row has failed
   int steps_per_operation =
-      100'000; ///< a run that takes more than ten million, and so many for each message, has failed
+      10'000'000; ///< a run that takes more than ten million, and so many for each message, has failed
 };
 
 /// One point of a scenario: all sweep axes are fixed.

@@ -319,10 +319,12 @@ Section run_fields() {
   s.field("replications", &P::replications, CountRule{1, 10'000}, "independent repetitions");
   s.field("coalesce_idle_polls", &P::coalesce_idle_polls, FlagRule{},
           "off: every empty poll is an event of its own, for checking the engine");
+  s.field("steps_without_operation", &P::steps_without_operation, CountRule{1'000'000, 2'000'000'000},
+          "a run ends with an error after so many steps of the simulation in which no message or operation completes: "
+          "it would poll for ever");
   s.field("steps_per_operation", &P::steps_per_operation, CountRule{100, 10'000'000},
           "a run ends with an error after ten million steps of the simulation and so many for each message or "
-          "operation: it "
-          "would poll for ever");
+          "operation, even if operations complete");
   return s.finish();
 }
 

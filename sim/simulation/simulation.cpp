@@ -227,7 +227,8 @@ PointResult simulate(const PointConfig& config, const SimulationOptions& options
     engine.set_observer(&hash);
   }
   engine.set_stop_flag(options.stop);
-  engine.set_step_limit(options.step_limit);
+  engine.set_step_limit(options.step_limit, "run.steps_per_operation allows no more");
+  engine.set_idle_step_limit(options.idle_step_limit, "run.steps_without_operation allows no more");
   PointResult result =
       runs_programs(config) ? simulate_processes(engine, config, options) : simulate_threads(engine, config, options);
   result.simulated = engine.now().since_start();

@@ -38,10 +38,11 @@ struct SimulationOptions {
   int replication = 0;                                    ///< each has its own random streams
   std::function<std::unique_ptr<Backend>()> make_backend; ///< empty: contend's own engine
   bool hash_steps = false;
-  std::uint64_t step_limit = ~std::uint64_t{0}; ///< see Engine::set_step_limit
-  const std::atomic<bool>* stop = nullptr;      ///< see Engine::set_stop_flag
-  bool explain = false;                         ///< who waits for whom
-  std::string trace_file;                       ///< see ChromeTrace; empty: none. Not together with `explain`
+  std::uint64_t step_limit = ~std::uint64_t{0};      ///< see Engine::set_step_limit
+  std::uint64_t idle_step_limit = ~std::uint64_t{0}; ///< see Engine::set_idle_step_limit
+  const std::atomic<bool>* stop = nullptr;           ///< see Engine::set_stop_flag
+  bool explain = false;                              ///< who waits for whom
+  std::string trace_file;                            ///< see ChromeTrace; empty: none. Not together with `explain`
   std::uint64_t trace_limit_bytes = 0;
 };
 

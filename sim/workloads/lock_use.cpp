@@ -174,6 +174,7 @@ void LockUse::run(SimThread& self, Account& account, int number) {
     account.acquisitions += counts(account) ? 1 : 0;
     ++account.all;
     ++all_;
+    self.engine().note_operation();
     account.end = self.now();
     if (all_ == goal()) {
       end_ = self.now();

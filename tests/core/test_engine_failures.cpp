@@ -278,6 +278,31 @@ TEST_CASE("the step limit ends a model that polls for ever and says who does", "
   engine.abandon();
 }
 
+TEST_CASE("a run that completes operations may take more steps than one that does not", "[engine][failures]") {
+  for (const bool completes : {true, false}) {
+    CAPTURE(completes);
+    Engine engine(1);
+    engine.set_idle_step_limit(10'000, "the test's limit");
+    engine.spawn("worker", 0, 0, [&](SimThread& self) {
+      for (int i = 0; i < 60'000; ++i) {
+        self.spend(1_ns, Category::poll_idle);
+        if (i % 5'000 == 0 && (completes || i == 0)) {
+          engine.note_operation();
+        }
+      }
+    });
+    if (completes) {
+      CHECK_NOTHROW(engine.run());
+      CHECK(engine.steps() >= 60'000);
+    } else {
+      CHECK_THROWS_WITH(engine.run(), Catch::Contains("no operation has completed in") &&
+                                          Catch::Contains("the test's limit") && Catch::Contains("worker (host 0"));
+      CHECK(engine.steps() <= 10'000 + 2 * 4'096);
+      engine.abandon();
+    }
+  }
+}
+
 TEST_CASE("a stop flag that is never set changes nothing", "[engine][failures]") {
   Engine engine(1);
   const std::atomic<bool> stop = false;

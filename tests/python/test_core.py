@@ -11,6 +11,7 @@ import pytest
 import contend
 from contend.cli import main
 from contend.core import core
+from contend.errors import SimulationFailedError
 from contend.paths import scenarios_directory
 from contend.scenario import find_scenario, resolve_scenario
 from fakes import REPOSITORY
@@ -71,6 +72,26 @@ def test_another_seed_gives_other_samples() -> None:
     one = contend.run(BASE, {**SMALL, "workload.pairs": 2, "run.seed": 1})
     two = contend.run(BASE, {**SMALL, "workload.pairs": 2, "run.seed": 2})
     assert one.canonical_hash() != two.canonical_hash()
+
+
+TAKING_TURNS = {
+    "placement.threads": "pinned", "placement.cores": 1, "workload.pairs": 4, "workload.window": 8,
+    "workload.iterations": 2, "library.progress.engine": "serial-try-lock", "run.replications": 1,
+}  # fmt: skip
+
+
+def test_threads_that_poll_by_turns_on_a_core_are_not_taken_for_endless() -> None:
+    point = contend.run(BASE, TAKING_TURNS).points[0]
+    assert point.message_rate is not None
+    assert point.events > 20_000_000
+
+
+@pytest.mark.parametrize(
+    ("option", "steps"), [("run.steps_per_operation", 100_000), ("run.steps_without_operation", 1_000_000)]
+)
+def test_a_run_with_too_many_steps_names_the_option(option: str, steps: int) -> None:
+    with pytest.raises(SimulationFailedError, match=rf"steps.*{option} allows no more"):
+        contend.run(BASE, {**TAKING_TURNS, option: steps})
 
 
 def test_unknown_key_is_explained(capsys: pytest.CaptureFixture[str]) -> None:

@@ -43,6 +43,7 @@ void OsProcess::keep(ProcessQueues& queues, CoRequest& request) {
 void OsProcess::complete(CoRequest& request) {
   software(world_.settings().software.complete);
   request.complete = true;
+  thread_->engine().note_operation();
   if (request.counted && request.owner->pending_-- == 1) {
     policy_->notify(*request.owner);
   }
