@@ -170,24 +170,9 @@ public:
   using FlatQueue::FlatQueue;
 
   FairEntity* best() override {
-    // pick_eevdf() protects only who has not had more than its share.
-    const bool strictly = yielding_within_ || lazy();
-    const bool stays = current_ != nullptr && protected_now() && (!strictly || current_->vruntime <= average());
-    yielding_within_ = false;
-    if (stays && !yielding_ && favoured_ == nullptr) {
-      return current_;
-    }
-    yielding_ = false;
-    if (FairEntity* const favoured = std::exchange(favoured_, nullptr); favoured != nullptr) {
-      return favoured;
-    }
-    const std::int64_t mean = average();
-    FairEntity* first = nullptr;
-    for_each([&](FairEntity& entity) {
-      if (entity.vruntime <= mean && (first == nullptr || entity.deadline < first->deadline)) {
-        first = &entity;
-      }
-    });
+    FairEntity* const first = choose();
+    yielding_ = yielding_within_ = false;
+    favoured_ = nullptr;
     return first;
   }
 
@@ -201,7 +186,7 @@ public:
 
   bool preempts(FairEntity& woken) override {
     if (parameters_.short_sleep == Duration{}) {
-      return best() == &woken;
+      return choose() == &woken;
     }
     const bool soon = woken.slept <= parameters_.short_sleep || (lazy() && woken.woken_here);
     const std::int64_t mean = average();
@@ -209,7 +194,7 @@ public:
     // the woken one was placed there.
     const bool is_protected = lazy() && protected_now() && current_->vruntime < mean;
     if (!soon || woken.vruntime > mean || is_protected) {
-      return lazy() && best() == &woken;
+      return lazy() && choose() == &woken;
     }
     favoured_ = &woken;
     return true;
@@ -228,6 +213,26 @@ public:
 
 private:
   template <typename Visitor>
+  /// Whom best() would name. A thread that wakes up is compared with that one while others wait to be chosen: it must not end
+  /// their turn.
+  [[nodiscard]] FairEntity* choose() const {
+    if (favoured_ != nullptr) {
+      return favoured_;
+    }
+    // pick_eevdf() protects only who has not had more than its share.
+    const bool strictly = yielding_within_ || lazy();
+    if (current_ != nullptr && !yielding_ && protected_now() && (!strictly || current_->vruntime <= average())) {
+      return current_;
+    }
+    const std::int64_t mean = average();
+    FairEntity* first = nullptr;
+    for_each([&](FairEntity& entity) {
+      if (entity.vruntime <= mean && (first == nullptr || entity.deadline < first->deadline)) {
+        first = &entity;
+      }
+    });
+    return first;
+  }
   void for_each(Visitor visitor) const {
     for (FairEntity* entity : waiting_) {
       visitor(*entity);

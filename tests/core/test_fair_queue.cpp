@@ -169,6 +169,26 @@ TEST_CASE("eevdf, lazily: who has had less than its share keeps its core from th
   CHECK(queue->preempts(sleeper) == !owed);
 }
 
+TEST_CASE("eevdf, lazily: who has woken up goes next, whoever else wakes up meanwhile", "[scheduler][queue]") {
+  SchedulerParameters parameters = test::free_scheduler("eevdf");
+  parameters.preemption = "lazy";
+  parameters.short_sleep = 50_us;
+  const auto queue = make_fair_queue(parameters);
+  FairEntity waker;
+  FairEntity first;
+  FairEntity second;
+  first.slept = 10_us;
+  second.slept = 5_ms;
+  queue->add(waker, Arrival::started);
+  queue->run(waker);
+  queue->account(100_us);
+  queue->add(first, Arrival::woken);
+  CHECK(queue->preempts(first));
+  queue->add(second, Arrival::woken);
+  CHECK_FALSE(queue->preempts(second));
+  CHECK(queue->best() == &first);
+}
+
 TEST_CASE("eevdf: sleeping neither wins nor loses time that was owed", "[scheduler][queue]") {
   const auto queue = make_fair_queue(test::free_scheduler("eevdf"));
   FairEntity hog;
