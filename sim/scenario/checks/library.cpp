@@ -100,6 +100,17 @@ Problem offload_with_sequence_numbers(const PointConfig& point) {
          "library.matching.ordering must be \"transport\"";
 }
 
+/// Only the sender's own queue tells it that a fragment is free.
+Problem kept_sends_never_complete(const PointConfig& point) {
+  const LibraryDesign& library = point.library;
+  const TransportDesign& transport = library.transport;
+  if (transport.kind != "shared-memory" || transport.full_box != "wait" || transport.fragments == "returned" ||
+      library.protocol.pending_order != "at-connection")
+    return {};
+  return "a message that waits at its connection for room in a fast box is complete when its fragment comes back: "
+         "library.transport.fragments must be \"returned\"";
+}
+
 Problem credits_never_return(const PointConfig& point) {
   const CreditParameters& credits = point.library.flow_control.credits;
   if (point.library.flow_control.kind != "credits")
@@ -200,6 +211,7 @@ std::span<const Check> library_checks() {
                                      Check{"library.flow_control.mailbox", slots_never_return},
                                      Check{"fabric.sharing", flows_without_interface},
                                      Check{"library.transport.poll_batch", batch_without_interface},
+                                     Check{"library.transport.fragments", kept_sends_never_complete},
                                      Check{"library.waiting.notification", flags_without_polling},
                                      Check{"library.waiting.idle", nobody_idles},
                                      Check{"library.waiting.idle", tasks_at_level_single},
