@@ -259,8 +259,10 @@ Section shared_memory_fields() {
   s.field("copy_call", &P::copy_call, any_time, "CPU: have the kernel copy from or to the other process");
   s.field("copy_bandwidth", &P::copy_bytes_per_second, any_rate, "CPU: one copy of payload");
   s.field("box_size", &P::box_size, message_bytes, "memory of a fast box, a ring of entries; 0 B: no boxes");
-  s.field("box_limit", &P::box_bytes, message_bytes, "largest message that goes into a fast box, header included");
-  s.field("box_threshold", &P::box_threshold, count, "messages to a peer after which it gets a fast box");
+  s.field("box_limit", &P::box_bytes, message_bytes,
+          "largest message that goes into a fast box, header included; with box_header it must fit into an empty one");
+  s.field("box_threshold", &P::box_threshold, count,
+          "messages to a peer after which it gets a fast box; 0: it never does");
   s.field("fragments", &P::fragments, count, "of each process, for messages that do not go through boxes");
   s.field("poll_batch", &P::poll_batch, CountRule{1, 65536}, "fragments that one poll takes from the queue");
   s.presence(Presence::known);

@@ -15,7 +15,7 @@ Envelope numbered(const SimThread& self, Envelope envelope) {
   return envelope;
 }
 
-constexpr std::int64_t pointer_bytes = sizeof(std::int64_t); // to a fragment, relative to its process's memory
+constexpr std::int64_t pointer_bytes = SharedMemoryParameters::pointer_bytes;
 
 Duration copying(const SharedMemoryParameters& parameters, std::int64_t bytes) {
   return Duration::seconds(static_cast<double>(bytes) / parameters.copy_bytes_per_second);

@@ -32,6 +32,9 @@ struct SharedMemoryParameters {
   /// behind one another when the receiver looks come with the first one (hardware prefetchers follow lines of a page).
   bool streamed_boxes = false;
 
+  static constexpr std::int64_t pointer_bytes =
+      sizeof(std::int64_t); ///< to a fragment, relative to its process's memory
+
   /// Bytes of entries that a box holds.
   [[nodiscard]] std::int64_t box_room() const { return box_size - box_alignment; }
   /// What a message of `bytes` takes of it.

@@ -2,7 +2,9 @@
 #include "scenario/checks/check.hpp"
 #include "scenario/units.hpp"
 
+#include <algorithm>
 #include <array>
+#include <cstdint>
 
 namespace contend::scenario {
 
@@ -97,6 +99,17 @@ Problem machine_without_transport(const PointConfig& point) {
          (kind == "tcp" ? "tcp" : "shared_memory");
 }
 
+/// What never has room waits for ever: messages up to the limit, and pointers where they go through the box.
+Problem box_too_small(const PointConfig& point) {
+  const SharedMemoryParameters& memory = point.machine.shared_memory;
+  const std::int64_t largest = memory.box_entry(std::max(memory.box_bytes, SharedMemoryParameters::pointer_bytes));
+  if (memory.box_size == 0 || largest <= memory.box_room())
+    return {};
+  return "the largest message of a fast box takes " + format_size(largest) + " of it, of a box of " +
+         format_size(memory.box_size) + " there are " + format_size(std::max<std::int64_t>(memory.box_room(), 0)) +
+         " for entries";
+}
+
 } // namespace
 
 std::span<const Check> machine_checks() {
@@ -104,6 +117,7 @@ std::span<const Check> machine_checks() {
                                      Check{"machine.scheduler.slice", slices_reversed},
                                      Check{"machine.scheduler.tick_cost", ticks_take_all},
                                      Check{"library.transport.kind", machine_without_transport},
+                                     Check{"machine.shared_memory.box_limit", box_too_small},
                                      Check{"machine.topology.cores_per_cluster", clusters_do_not_divide},
                                      Check{"machine.cache.transfer_cluster", clusters_without_price},
                                      Check{"machine.cache.conflict_retry", retries_without_home},
