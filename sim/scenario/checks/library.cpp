@@ -100,6 +100,14 @@ Problem offload_with_sequence_numbers(const PointConfig& point) {
          "library.matching.ordering must be \"transport\"";
 }
 
+Problem offload_without_interface(const PointConfig& point) {
+  const LibraryDesign& library = point.library;
+  if (library.matching.engine != "offload" || library.transport.kind == "interface")
+    return {};
+  return "it is a network interface that matches messages; with the transport \"" + library.transport.kind +
+         "\" the processor does";
+}
+
 /// Only the sender's own queue tells it that a fragment is free.
 Problem kept_sends_never_complete(const PointConfig& point) {
   const LibraryDesign& library = point.library;
@@ -219,7 +227,8 @@ std::span<const Check> library_checks() {
                                      Check{"library.matching.ordering", transport_cannot_order},
                                      Check{"library.instances.mapping", tags_split_a_sequence},
                                      Check{"placement.hosts", memory_between_hosts},
-                                     Check{"library.matching.engine", offload_with_sequence_numbers}};
+                                     Check{"library.matching.engine", offload_with_sequence_numbers},
+                                     Check{"library.matching.engine", offload_without_interface}};
   return checks;
 }
 
