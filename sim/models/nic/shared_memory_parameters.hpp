@@ -20,7 +20,7 @@ struct SharedMemoryParameters {
   double copy_bytes_per_second = 1e9; ///< one copy of payload
   std::int64_t box_size = 0;          ///< ring of bytes of a fast box; 0: there are none
   std::int64_t box_bytes = 0;         ///< largest message that goes into one, header included
-  int box_threshold = 0;              ///< messages to a peer after which it gets one
+  int box_threshold = 0;              ///< messages to a peer after which it gets one; 0: never
   std::int64_t box_header = 8;        ///< of each entry of a box, before the message
   std::int64_t box_alignment =
       32;             ///< entries take a multiple of this, and the ring begins so far behind its memory's start
