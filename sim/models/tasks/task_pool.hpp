@@ -1,9 +1,9 @@
-// Work of the library that any of its threads can do: a lock-free list with its head on one cache line.
+// Work of the library that any of its threads can do: a lock-free queue, first in, first out, with both its ends on one cache line.
 //
-//   push(t): t.next = head; compare-and-swap(head, t.next, t)
-//   run_one(): t = head; compare-and-swap(head, t, t.next); run t
+//   push(t): an atomic operation on the line puts t last
+//   run_one(): read the line; if there is a task, an atomic operation takes the first one, or finds that it is gone; run it
 //
-// Tasks are taken in order of arrival. A thread with nothing to do reads the line until somebody writes to it.
+// A thread with nothing to do reads the line until somebody writes to it. Where the tasks themselves lie costs nothing.
 #pragma once
 
 #include "core/cache_line.hpp"
