@@ -117,7 +117,7 @@ public:
   bool would_preempt(const FairEntity& /*sleeper*/) const override { return false; }
 
   void yielded() override { skip_ = current_; }
-  void yielded_within() override {}
+  void yielded_within() override { skip_ = current_; } // set_skip_buddy() marks every level
 
 private:
   [[nodiscard]] FairEntity* least(const FairEntity* besides) const {

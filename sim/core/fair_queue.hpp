@@ -78,8 +78,8 @@ public:
   [[nodiscard]] virtual bool would_preempt(const FairEntity& sleeper) const = 0;
   /// The running one asks for others to go first; call best() next.
   virtual void yielded() = 0;
-  /// The running one is a group one of whose threads has let others of the group go first; call best() next. Those outside it go
-  /// first only if the group has had more than its share.
+  /// The running one is a group one of whose threads has let others of the group go first; call best() next. Under cfs other
+  /// groups go first as well, under eevdf only if this one has had more than its share.
   virtual void yielded_within() = 0;
 
   /// Those who wait, in order of arrival.

@@ -3,8 +3,9 @@
 // thread of normal weight has, whatever its number of threads; on each core its weight is the share of its threads that are there.
 //
 // Linux makes such a group for each session (autogroup), and launchers of MPI differ in whether they give every process a session of
-// its own. Where they do, a thread that yields gives its core to others of its process only. Their group keeps the core until it
-// has had more than the others, so that processes that wait use up what is theirs.
+// its own. Where they do, and under eevdf, a thread that yields gives its core to others of its process only. Their group keeps the
+// core until it has had more than the others, so that processes that wait use up what is theirs. Under cfs the group is passed over
+// with its thread.
 #pragma once
 
 #include "core/fair_queue.hpp"

@@ -134,6 +134,24 @@ TEST_CASE("who yields gives a core away to all threads, but not to other groups 
   }
 }
 
+TEST_CASE("cfs: who yields is passed over with its group", "[scheduler][groups]") {
+  const bool near = GENERATE(true, false);
+  SchedulerParameters parameters = free_scheduler("cfs");
+  GroupedQueue queue(parameters, std::make_shared<GroupSizes>());
+  FairEntity yielding;
+  FairEntity other;
+  yielding.group = 0;
+  other.group = 1;
+  queue.add(yielding, FairQueue::Arrival::started);
+  queue.add(other, FairQueue::Arrival::started);
+  queue.run(other);
+  queue.account(near ? 500_us : 1'500_us); // the other group is that far ahead, around the granularity of wake-ups
+  queue.stop();
+  queue.run(yielding);
+  queue.yielded();
+  CHECK(queue.best() == (near ? &other : &yielding));
+}
+
 TEST_CASE("who yields gives the core to threads of its group", "[scheduler][groups]") {
   GroupedHost shared(1, free_scheduler("eevdf"));
   Worker worker;
