@@ -43,6 +43,7 @@ public:
     departs(*current_);
     current_ = nullptr;
   }
+  void end() final { leave(); }
 
   [[nodiscard]] const std::vector<FairEntity*>& waiting() const final { return waiting_; }
   [[nodiscard]] std::size_t length() const final { return waiting_.size() + (current_ == nullptr ? 0 : 1); }
@@ -212,7 +213,6 @@ public:
   void yielded_within() override { yielding_within_ = true; }
 
 private:
-  template <typename Visitor>
   /// Whom best() would name. A thread that wakes up is compared with that one while others wait to be chosen: it must not end
   /// their turn.
   [[nodiscard]] FairEntity* choose() const {
@@ -233,6 +233,7 @@ private:
     });
     return first;
   }
+  template <typename Visitor>
   void for_each(Visitor visitor) const {
     for (FairEntity* entity : waiting_) {
       visitor(*entity);

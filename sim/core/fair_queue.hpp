@@ -63,8 +63,10 @@ public:
   virtual void account(Duration span) = 0;
   /// The running one waits again.
   virtual void stop() = 0;
-  /// The running one sleeps or ends.
+  /// The running one sleeps.
   virtual void leave() = 0;
+  /// The running one ends.
+  virtual void end() = 0;
 
   /// Who should have the core, the running one included; nullptr: nobody wants it.
   [[nodiscard]] virtual FairEntity* best() = 0;

@@ -103,6 +103,20 @@ void GroupedQueue::leave() {
   running_ = nullptr;
 }
 
+/// What the group has is divided among fewer threads from now on; on other cores it learns of that when its threads there stop
+/// or start.
+void GroupedQueue::end() {
+  FairEntity& entity = *current_;
+  FairGroup& group = *running_;
+  leave();
+  --group.threads;
+  --sizes_->at(entity.group);
+  entity.member_of = nullptr;
+  if (group.members->length() > 0) {
+    enter(group, Arrival::migrated);
+  }
+}
+
 FairEntity* GroupedQueue::best() {
   auto* const group = static_cast<FairGroup*>(groups_->best());
   return group == nullptr ? nullptr : group->members->best();

@@ -23,7 +23,7 @@ using GroupSizes = std::map<int, int>;
 /// A group on one core: its place among the groups there, and its threads.
 struct FairGroup : FairEntity {
   std::unique_ptr<FairQueue> members;
-  int threads = 0; ///< that were on this core last, sleeping ones too
+  int threads = 0; ///< that were on this core last, sleeping ones too, ended ones not
 };
 
 class GroupedQueue final : public FairQueue {
@@ -37,6 +37,7 @@ public:
   void account(Duration span) override;
   void stop() override;
   void leave() override;
+  void end() override;
   [[nodiscard]] FairEntity* best() override;
   [[nodiscard]] bool expired() const override;
   [[nodiscard]] Duration slice_left() const override;

@@ -186,7 +186,11 @@ void Scheduler::free_core(Task& task) {
   Core& core = *task.core;
   account(core);
   note_load(core);
-  core.queue->leave();
+  if (task.state == Task::State::ended) {
+    core.queue->end();
+  } else {
+    core.queue->leave();
+  }
   core.current = nullptr;
   dispatch_next(core);
 }

@@ -152,6 +152,31 @@ TEST_CASE("cfs: who yields is passed over with its group", "[scheduler][groups]"
   CHECK(queue.best() == (near ? &other : &yielding));
 }
 
+TEST_CASE("who has ended has no part in its group's weight", "[scheduler][groups]") {
+  const auto* const policy = GENERATE("cfs", "eevdf");
+  const auto sizes = std::make_shared<GroupSizes>();
+  GroupedQueue here(free_scheduler(policy), sizes);
+  GroupedQueue there(free_scheduler(policy), sizes);
+  std::vector<FairEntity> group(4); // two threads on each core
+  for (std::size_t i = 0; i < group.size(); ++i) {
+    group[i].group = 5;
+    (i < 2 ? here : there).add(group[i], FairQueue::Arrival::started);
+  }
+  here.run(group[0]);
+  here.end();
+  CHECK(here.load() == Approx(1.0 / 3).epsilon(0.01));
+  there.run(group[2]);
+  there.account(1_ms);
+  there.stop();
+  CHECK(there.load() == Approx(2.0 / 3).epsilon(0.01));
+  here.run(group[1]);
+  here.end();
+  CHECK(here.load() == 0.0);
+  there.run(group[2]);
+  there.stop();
+  CHECK(there.load() == 1.0);
+}
+
 TEST_CASE("who yields gives the core to threads of its group", "[scheduler][groups]") {
   GroupedHost shared(1, free_scheduler("eevdf"));
   Worker worker;
