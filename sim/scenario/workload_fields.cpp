@@ -282,7 +282,8 @@ Section lock_use_fields() {
   s.field(
       "begin", &P::begin, ChoiceRule{{"apart", "released"}},
       "apart: each thread begins as soon as it runs; released: a main thread creates them one after the other, they "
-      "sleep at a barrier until it comes there as the last, and then time counts");
+      "sleep at a barrier until it comes there as the last, and then its time counts until all have come to a second "
+      "one");
   s.field("create", &P::create, any_time, "begin \"released\": what it takes to create a thread");
   s.field("rest", &P::rest, any_time,
           "begin \"released\": how long the main thread sleeps before it comes to the barrier");

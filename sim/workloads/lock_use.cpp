@@ -82,6 +82,7 @@ void LockUse::start(World& world) {
   accounts_.resize(static_cast<std::size_t>(parameters_.threads));
   if (parameters_.begin == "released") {
     gate_ = std::make_unique<ConditionBarrier>(engine, host, parameters_.threads + 1, "gate");
+    finish_ = std::make_unique<ConditionBarrier>(engine, host, parameters_.threads + 1, "finish");
     world.spawn_on(0, cores.front(), "main thread",
                    [this, &world, cores](SimThread& self) { release(self, world, cores); });
     return;
@@ -106,6 +107,8 @@ void LockUse::release(SimThread& self, World& world, const std::vector<int>& cor
   sleep(self, parameters_.rest, Category::barrier, *gate_);
   gate_->wait(self);
   released_ = self.now();
+  finish_->wait(self);
+  all_finished_ = self.now();
 }
 
 bool LockUse::done(const Account& account) const {
@@ -180,6 +183,9 @@ void LockUse::run(SimThread& self, Account& account, int number) {
       end_ = self.now();
     }
     work(parameters_.delay);
+  }
+  if (finish_) {
+    finish_->wait(self);
   }
 }
 
@@ -322,8 +328,11 @@ WorkloadResult LockUse::result(const World& /*world*/) const {
   use.acquisitions_mean /= threads;
   use.wait_mean_ns = wait_sum / waits;
   use.wait_sd_ns = deviation(wait_sum, wait_squares, waits);
-  result.elapsed = trial ? Duration::picoseconds(own_times.count() / parameters_.threads)
-                         : (alone() ? last : end_) - (gate_ ? released_ : first);
+  if (trial) {
+    result.elapsed = Duration::picoseconds(own_times.count() / parameters_.threads);
+  } else {
+    result.elapsed = gate_ ? all_finished_ - released_ : (alone() ? last : end_) - first;
+  }
   result.threads[static_cast<std::size_t>(Role::sender)] = parameters_.threads;
   result.locks = use;
   return result;

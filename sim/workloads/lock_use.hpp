@@ -47,7 +47,7 @@ private:
   };
   enum class Operation { lock, try_lock, fetch_and_add, compare_and_swap, fetch_and_xor, swap, store };
 
-  /// Creates the threads, and lets them begin together.
+  /// Creates the threads, lets them begin together, and waits for all of them: the time is the one that this thread sees.
   void release(SimThread& self, World& world, const std::vector<int>& cores);
   void spawn(World& world, int number, int core);
   void run(SimThread& self, Account& account, int number);
@@ -77,11 +77,13 @@ private:
   Duration hit_;
   std::vector<Shared> shared_;
   std::vector<Account> accounts_;
-  std::unique_ptr<ConditionBarrier> gate_; ///< where threads sleep that are released together
-  std::int64_t all_ = 0;                   ///< operations of all threads, warm-up included
-  TimePoint released_;                     ///< when all could begin
-  TimePoint end_;                          ///< when the goal was reached
-  bool timed_ = false;                     ///< the timed part has begun
+  std::unique_ptr<ConditionBarrier> gate_;   ///< where threads sleep that are released together
+  std::unique_ptr<ConditionBarrier> finish_; ///< where these, and the main thread, wait for each other
+  std::int64_t all_ = 0;                     ///< operations of all threads, warm-up included
+  TimePoint released_;                       ///< when the main thread had released all and had a core again
+  TimePoint all_finished_;                   ///< when it had a core after all had come to the finish
+  TimePoint end_;                            ///< when the goal was reached
+  bool timed_ = false;                       ///< the timed part has begun
 };
 
 } // namespace contend

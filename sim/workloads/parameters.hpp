@@ -138,7 +138,8 @@ struct LockUseParameters {
   int acquisitions = 1000; ///< timed ones per thread; together they are threads x acquisitions
   int warmup_acquisitions = 100;
   /// apart: each thread begins as soon as it runs. released: a main thread creates them, one each `create`; they sleep at a
-  /// barrier, and `rest` after the last has been created the main thread comes there as well. From then on time counts.
+  /// barrier, and `rest` after the last has been created the main thread comes there as well. Time counts from when it goes on to
+  /// when it goes on after a second barrier, where all come when they are done.
   std::string begin = "apart";
   Duration
       create;    ///< begin "released": what it takes the main thread to create another; with 0 all exist from the start

@@ -270,6 +270,28 @@ TEST_CASE("a failed comparison costs the time before the next attempt", "[lock u
   CHECK(slow.workload.elapsed > fast.workload.elapsed);
 }
 
+TEST_CASE("a released run takes time, whoever has a core first", "[lock use][scheduler]") {
+  PointConfig config = oversubscribed("ttas", "floating");
+  SchedulerParameters& scheduler = config.machine.scheduler;
+  scheduler.policy = "eevdf"; // woken threads take the core from the one that releases them
+  scheduler.preemption = "lazy";
+  scheduler.slice = 3_ms;
+  scheduler.short_sleep = 50_us;
+  config.placement.cores = 1;
+  LockUseParameters& workload = config.workload.lock_use;
+  workload.threads = GENERATE(1, 7);
+  workload.begin = "released";
+  workload.stop = GENERATE("together", "each");
+  workload.warmup_acquisitions = 0;
+  workload.acquisitions = GENERATE(1, 200); // done before the thread that releases them has a core again, or after
+  for (int replication = 0; replication < 5; ++replication) {
+    config.run.seed = static_cast<std::uint64_t>(replication) + 1;
+    const PointResult result = simulate(config, {});
+    CHECK(result.workload.elapsed > Duration{});
+    CHECK(result.workload.elapsed <= result.simulated);
+  }
+}
+
 TEST_CASE("threads that are released begin when the last one comes to the barrier", "[lock use][scheduler]") {
   PointConfig config = oversubscribed("ttas", "floating");
   LockUseParameters& workload = config.workload.lock_use;
