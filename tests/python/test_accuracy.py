@@ -9,18 +9,21 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from calibrating import rates, write
+from calibrating import mapping, rates, write
 from contend.accuracy.baselines import baseline, fit_curve, serial_lock, usl
 from contend.accuracy.comparisons import comparisons, find_comparison, regenerate
 from contend.accuracy.document import as_markdown, html_section
 from contend.accuracy.page import accuracy_page
 from contend.accuracy.pictures import pictures
 from contend.accuracy.pooled import pool
-from contend.accuracy.predict import Predicted, as_ratios, median_sample, residual_spread
+from contend.accuracy.predict import Predicted, as_ratios, draws_from_ranges, median_sample, residual_spread
 from contend.accuracy.scores import baseline_summaries, knee_agreement, knees, rankings, result_json, summary, tau_of
-from contend.calibrate.problem import Target, Unpredicted
+from contend.calibrate.mapping import get_path
+from contend.calibrate.problem import Builder, Target, Unpredicted
+from contend.catalogs import PROFILES, parameters
 from contend.datasets import Dataset, read_dataset
 from contend.errors import InputError
+from contend.prices import parse_price
 from fakes import REPOSITORY
 
 COUNTS = (1, 2, 4, 8, 16, 20)
@@ -387,3 +390,51 @@ def test_a_comparison_that_is_not_there_is_named(tmp_path: Path) -> None:
 def test_the_shipped_comparisons_are_usable() -> None:
     names = {one.folder.name for one in comparisons(REPOSITORY)}
     assert {"published", "vm-2core"} <= names
+
+
+def on_two_threads(profile: dict[str, Any], tmp_path: Path, **changes: Any) -> Target:
+    one = read_dataset(write(tmp_path, rates("a", {2: [5e5]})))
+    problem = Builder(profile, [mapping(**changes)], messages=200).build([(one, one.points[0])])
+    assert not problem.unpredicted
+    return problem.targets[0]
+
+
+def drawn(configs: list[dict[str, Any]], path: str) -> list[float]:
+    return [parse_price(get_path(config, path)).value for config in configs]
+
+
+class TestDrawsFromRanges:
+    """Intervals of a profile without stored draws."""
+
+    def test_what_a_mapping_sets_stays(self, tmp_path: Path) -> None:
+        profile = PROFILES.load("alembert")[1]
+        layers = {"machine": {"software": {"send_call": "30 ns"}}, "library": {"preset": "ob1-base"},
+                  "fabric": {"latency": "1 us", "bandwidth": "10 GB/s"}}  # fmt: skip
+        configs = draws_from_ranges(profile, on_two_threads(profile, tmp_path, layers=layers), 8, 1)
+        assert drawn(configs, "machine.software.send_call") == [30e-9] * 8
+        assert len(set(drawn(configs, "machine.software.receive_call"))) == 8
+
+    def test_a_value_of_the_library_is_drawn_from_its_own_range(self, tmp_path: Path) -> None:
+        profile = PROFILES.load("alembert")[1]
+        profile["calibration"] = {"scopes": {"alib": {
+            "machine.software.send_call": {"value": "864 ns", "range": ["800 ns", "900 ns"]},
+            "machine.software.wait_call": {"value": "1 us"},
+            "fabric.latency": {"value": "2 us", "range": ["2 us", "3 us"]},
+        }}}  # fmt: skip
+        configs = draws_from_ranges(profile, on_two_threads(profile, tmp_path), 8, 1)
+        assert all(800e-9 <= value <= 900e-9 for value in drawn(configs, "machine.software.send_call"))
+        assert len(set(drawn(configs, "machine.software.send_call"))) == 8
+        assert drawn(configs, "machine.software.wait_call") == [1e-6] * 8
+        assert all(2e-6 <= value <= 3e-6 for value in drawn(configs, "fabric.latency"))
+
+    def test_every_priced_value_of_a_profile_is_drawn(self, tmp_path: Path) -> None:
+        profile = PROFILES.load("alembert")[1]
+        target = on_two_threads(profile, tmp_path)
+        (first, second) = draws_from_ranges(profile, target, 2, 1)
+        priced = [
+            f"machine.{one.path}" for one in parameters(profile)
+            if len(set(get_path(profile, one.path).get("range", ()))) > 1
+            and parse_price(one.value).kind in {"time", "rate"}
+        ]  # fmt: skip
+        assert len(priced) > 40
+        assert all(get_path(first, path) != get_path(second, path) for path in priced)

@@ -26,7 +26,7 @@ from scipy.stats import qmc
 from contend.accuracy.names import design_of
 from contend.calibrate.evaluations import Task
 from contend.calibrate.likelihood import DEGREES_OF_FREEDOM
-from contend.calibrate.mapping import STEPS_OF_MEASURED, get_path, scope_keys, set_path
+from contend.calibrate.mapping import STEPS_OF_MEASURED, get_path, scope_keys, scoped_entries, set_path
 from contend.calibrate.problem import MACHINE, Builder
 from contend.calibrate.split import FITTED_KINDS, THREADS, merged, threads_of, was_fitted
 from contend.catalogs import parameters as parameters_of
@@ -48,6 +48,7 @@ _FIRST_REPLICATION = 100
 _FEWEST_REPLICATIONS, _MOST_REPLICATIONS = 5, 30
 _RESAMPLED = 2000
 _NO_PRICES = "topology"
+_MACHINE_PREFIX = "machine."
 _MEDIAN_TO_DEVIATION = 1.4826  # of a normal distribution's absolute deviations
 
 
@@ -315,7 +316,7 @@ def _configs(
 ) -> tuple[list[JsonObject], list[float]]:
     """Configurations with drawn parameters, and the discrepancy of each draw."""
     if stored is None:
-        configs = _from_ranges(profile, target, min(draws, _RANGE_DRAWS), seed)
+        configs = draws_from_ranges(profile, target, min(draws, _RANGE_DRAWS), seed)
         return configs, left_out_discrepancy(profile, target, len(configs), seed) or residual_spread(profile, target)
     scopes = {MACHINE, *scope_keys(target.dataset)}
     configs = []
@@ -355,17 +356,23 @@ def residual_spread(profile: JsonObject, target: Target) -> list[float]:
     return []
 
 
-def _from_ranges(profile: JsonObject, target: Target, draws: int, seed: int) -> list[JsonObject]:
+@dataclass(frozen=True)
+class _Range:
+    """Where a value of a configuration may be, in base units."""
+
+    path: str
+    kind: str
+    low: float
+    high: float
+
+    def at(self, position: float) -> str | float:
+        """The value at a position between 0 and 1, in logarithms."""
+        return exact_price(self.low * (self.high / self.low) ** position, self.kind)
+
+
+def draws_from_ranges(profile: JsonObject, target: Target, draws: int, seed: int) -> list[JsonObject]:
     """Parameters drawn from their ranges, by a Latin hypercube in logarithms."""
-    ranges: list[tuple[str, str, float, float]] = []
-    for one in parameters_of(profile):
-        path = f"machine.{one.path}"
-        entry = get_path(profile, one.path)
-        if one.path.split(".")[0] == _NO_PRICES or "range" not in entry:
-            continue
-        low, high = (parse_price(limit) for limit in entry["range"])
-        if low.kind in {"time", "rate"} and high.value > 0 and low.value < high.value:
-            ranges.append((path, low.kind, max(low.value, high.value * 1e-3), high.value))
+    ranges = _ranges(profile, target)
     if not ranges:
         return []
     sampler = qmc.LatinHypercube(len(ranges), rng=np.random.default_rng(seed))
@@ -373,10 +380,40 @@ def _from_ranges(profile: JsonObject, target: Target, draws: int, seed: int) -> 
     configs = []
     for row in places:
         config = copy.deepcopy(target.config)
-        for (path, kind, least, most), position in zip(ranges, row, strict=True):
-            set_path(config, path, exact_price(least * (most / least) ** float(position), kind))
+        for one, position in zip(ranges, row, strict=True):
+            set_path(config, one.path, one.at(float(position)))
         configs.append(config)
     return configs
+
+
+def _ranges(profile: JsonObject, target: Target) -> list[_Range]:
+    """Ranges of the values that the profile gives this point: those of its library and transport before the machine's.
+
+    What the mapping sets is no value of the profile, so that the profile's range says nothing about it.
+    """
+    entries = {
+        f"{_MACHINE_PREFIX}{one.path}": get_path(profile, one.path)
+        for one in parameters_of(profile)
+        if one.path.split(".")[0] != _NO_PRICES
+    }
+    entries |= dict(scoped_entries(profile, target.dataset))
+    found = []
+    for path, entry in entries.items():
+        if "range" not in entry or not _is_value_of(target.config, path, entry["value"]):
+            continue
+        low, high = (parse_price(limit) for limit in entry["range"])
+        if low.kind in {"time", "rate"} and high.value > 0 and low.value < high.value:
+            found.append(_Range(path, low.kind, max(low.value, high.value * 1e-3), high.value))
+    return found
+
+
+def _is_value_of(config: JsonObject, path: str, value: object) -> bool:
+    """Whether a configuration, whose times are whole picoseconds, has a value at a path."""
+    used = get_path(config, path)
+    if used is None:
+        return False
+    one, other = parse_price(used), parse_price(value)
+    return one.kind == other.kind and math.isclose(one.value, other.value, rel_tol=1e-6, abs_tol=1e-12)
 
 
 def _interval(mean: float, drawn: Vector, discrepancy: list[float], log_error: float, seed: int) -> tuple[float, float]:
