@@ -256,19 +256,26 @@ def resolve_scenario(
     return ResolvedScenario(path, resolved["document"], resolved["origins"], points, tuple(overrides))
 
 
-def check_profile(path: Path) -> None:
+def check_profile(path: Path, *, with_messages: bool = False) -> None:
     """Checks that a machine profile is one, whatever will run on it.
 
     Args:
         path: Of the profile.
+        with_messages: Whether it must have what messages need, not only what locks do.
 
     Raises:
         InputError: It is not; names the place.
     """
-    smallest = {
+    smallest: JsonObject = {
         "schema_version": 1,
         "name": "check",
         "machine": {"profile": str(path.resolve())},
         "workload": {"kind": "lock", "threads": 1},
     }
+    if with_messages:
+        smallest |= {
+            "workload": {"kind": "multirate", "pairs": 1},
+            "library": {"preset": "ob1-base"},
+            "fabric": {"latency": "1 us", "bandwidth": "1 GB/s"},
+        }
     resolve_scenario(path.parent / "check.json", text=json.dumps(smallest))

@@ -21,9 +21,11 @@ from contend.accuracy.scores import baseline_summaries, knee_agreement, knees, r
 from contend.calibrate.mapping import get_path
 from contend.calibrate.problem import Builder, Target, Unpredicted
 from contend.catalogs import PROFILES, parameters
+from contend.cli import main
 from contend.datasets import Dataset, read_dataset
 from contend.errors import InputError
 from contend.prices import parse_price
+from contend.scenario import check_profile
 from fakes import REPOSITORY
 
 COUNTS = (1, 2, 4, 8, 16, 20)
@@ -438,3 +440,34 @@ class TestDrawsFromRanges:
         ]  # fmt: skip
         assert len(priced) > 40
         assert all(get_path(first, path) != get_path(second, path) for path in priced)
+
+
+PROFILE_FILES = [
+    *(REPOSITORY / "calibration/profiles").glob("*.json"), *(REPOSITORY / "validation").rglob("*-profile.json"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("path", sorted(PROFILE_FILES), ids=lambda path: path.stem)
+def test_every_committed_profile_resolves(path: Path) -> None:
+    check_profile(path, with_messages="software" in json.loads(path.read_text()))
+
+
+class TestNothingPredicted:
+    def test_a_profile_that_is_not_whole_is_named_with_the_place(
+        self, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        profile = PROFILES.load("alembert")[1]
+        del profile["waiting"]
+        (tmp_path / "broken.json").write_text(json.dumps(profile))
+        write(tmp_path, rates("a", {1: [5e5], 2: [4e5]}))
+        words = [str(tmp_path / name) for name in ("broken.json", "a.json")]
+        assert main(["validate", *words, "--json", str(tmp_path / "r.json"), "--work", str(tmp_path / "w")]) == 2
+        error = capsys.readouterr().err.replace("\n", " ")
+        assert "broken.json" in error
+        assert "/machine/waiting: is missing" in error
+        assert not (tmp_path / "r.json").exists()
+
+    def test_no_mapping_for_any_point_is_an_error(self, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+        measured = write(tmp_path, rates("a", {1: [5e5], 2: [4e5]}) | {"transport": "pigeons"})
+        assert main(["validate", "alembert", str(measured), "--work", str(tmp_path / "w")]) == 2
+        assert "2 points: no mapping for alib over pigeons" in capsys.readouterr().err.replace("\n", " ")

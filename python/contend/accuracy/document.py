@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import html
+from collections import Counter
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from contend.jsontypes import JsonObject
 
@@ -115,14 +116,15 @@ def sections(result: JsonObject) -> list[str]:
             f"{knees['lowest_right']} ({knees['lowest_within_one']})."
         )
     if result["not_predicted"]:
-        reasons: dict[str, int] = {}
-        for one in result["not_predicted"]:
-            reasons[one["reason"]] = reasons.get(one["reason"], 0) + 1
-        listed = "; ".join(f"{count} points: {reason}" for reason, count in reasons.items())
-        parts.append(f"Not predicted: {listed}.")
+        parts.append(f"Not predicted: {counted_reasons(one['reason'] for one in result['not_predicted'])}.")
     if result["stand_ins"]:
         parts.append("What the scenarios leave out: " + "; ".join(result["stand_ins"]) + ".")
     return parts
+
+
+def counted_reasons(reasons: Iterable[str]) -> str:
+    """Why points were not predicted, each reason with the number of its points."""
+    return "; ".join(f"{count} points: {reason}" for reason, count in Counter(reasons).items())
 
 
 def html_section(result: JsonObject, title: str, anchor: str = "validation") -> str:

@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy.stats import qmc
 
+from contend.accuracy.document import counted_reasons
 from contend.accuracy.names import design_of
 from contend.calibrate.evaluations import Task
 from contend.calibrate.likelihood import DEGREES_OF_FREEDOM
@@ -30,8 +31,9 @@ from contend.calibrate.mapping import STEPS_OF_MEASURED, get_path, scope_keys, s
 from contend.calibrate.problem import MACHINE, Builder
 from contend.calibrate.split import FITTED_KINDS, THREADS, merged, threads_of, was_fitted
 from contend.catalogs import parameters as parameters_of
-from contend.errors import InputError
+from contend.errors import InputError, SimulationFailedError
 from contend.prices import exact_price, parse_price
+from contend.spelling import counted
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -167,13 +169,16 @@ def predict(
         announce: Called with the number of simulations, before the first.
 
     Raises:
-        InputError: No dataset has points that could be predicted.
+        InputError: No point can be predicted; says why.
+        SimulationFailedError: All simulations ended with an error.
     """
     points = [(d, point) for d in datasets if d.kind in FITTED_KINDS for point in d.points]
     if not points:
         raise InputError("none of the datasets is of a workload that can be simulated")
     builder = Builder(profile, mappings, messages=messages, seed=seed, steps_per_operation=STEPS_OF_MEASURED)
     problem = builder.build(points)
+    if not problem.targets:
+        raise InputError(f"no point can be predicted: {counted_reasons(one.reason for one in problem.unpredicted)}")
     record = profile.get("calibration") or {}
     stored = _stored_draws(record)
     tasks: list[Task] = []
@@ -212,6 +217,8 @@ def predict(
                 tuple(discrepancy),
             )
         )
+    if not results:
+        raise SimulationFailedError(f"all {counted(len(tasks), 'simulation')} ended with an error")
     return results, problem.unpredicted
 
 

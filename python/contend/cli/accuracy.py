@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from contend.errors import InputError
+
 if TYPE_CHECKING:
     from contend.accuracy.comparisons import Run
     from contend.jsontypes import JsonObject
@@ -107,7 +109,7 @@ def _validate(  # noqa: PLR0917 - all of one stage
 
     draws, messages, seed = effort
     path, document = PROFILES.load(profile)
-    check_profile(path)
+    check_profile(path, with_messages=True)
     mappings = load_mappings(mapping)
     measured = read_datasets(datasets)
     with (
@@ -128,6 +130,8 @@ def _validate(  # noqa: PLR0917 - all of one stage
         )
     if ratios:
         points = as_ratios(points, seed)
+        if not points:
+            raise InputError("--ratios: no curve has a second point that was predicted")
     options: JsonObject = {"draws": draws, "messages": messages, "seed": seed, "ratios": ratios}
     return result_json(path.stem, points, unpredicted, options)
 
