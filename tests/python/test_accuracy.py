@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from calibrating import mapping, rates, write
+from calibrating import mapping, metric, rates, write
 from contend.accuracy.baselines import baseline, fit_curve, serial_lock, usl
 from contend.accuracy.comparisons import comparisons, find_comparison, regenerate
 from contend.accuracy.document import as_markdown, html_section
@@ -197,6 +197,30 @@ def test_ratios_are_to_the_first_point_of_a_curve(tmp_path: Path) -> None:
     assert [point.mean for point in found] == pytest.approx([2, 4, 8, 16, 20])
     assert [point.point.median for point in found] == pytest.approx([2, 4, 8, 16, 20])
     assert all(point.abs_error_pct == pytest.approx(0) and point.covered for point in found)
+
+
+def two_curves(tmp_path: Path, **parameters: dict[int, str]) -> list[Predicted]:
+    """Rates of 1, 2 pairs with a small and with a large size."""
+    document = rates("two", {})
+    for size, rate in ((0, 350.0), (4096, 175.0)):
+        for pairs in (1, 2):
+            more = {name: values[pairs] for name, values in parameters.items()}
+            point = {"pairs": pairs, "message_size": size, **more}
+            document["points"].append({"parameters": point, "message_rate": metric(rate / pairs**2)})
+    one = read_dataset(write(tmp_path, document))
+    return [Predicted(one, point, 3 * point.median, 1, 2, held_out=True, stand_in="") for point in one.points]
+
+
+def test_sizes_of_a_dataset_are_curves_of_their_own(tmp_path: Path) -> None:
+    found = as_ratios(two_curves(tmp_path))
+    assert [point.point.parameters["message_size"] for point in found] == [0, 4096]
+    assert [(point.mean, point.point.median) for point in found] == [(0.25, 0.25)] * 2
+
+
+def test_a_curve_is_a_series_where_points_name_it(tmp_path: Path) -> None:
+    found = as_ratios(two_curves(tmp_path, series={1: "one", 2: "two"}))
+    assert [point.point.parameters["pairs"] for point in found] == [1, 2]
+    assert [(point.mean, point.point.median) for point in found] == [(0.5, 0.5)] * 2
 
 
 def result(tmp_path: Path) -> dict[str, Any]:

@@ -225,12 +225,14 @@ def predict(
 def as_ratios(points: Sequence[Predicted], seed: int = 1) -> list[Predicted]:
     """Points relative to the first one of their curve, which is left out: for machines that are not fully known.
 
-    A curve is over threads, or over whatever else its points differ in. A draw of a ratio is a ratio of equal draws.
+    A curve is over threads, or over whatever else the points differ in that are of one "series" by their parameters.
+    A draw of a ratio is a ratio of equal draws.
     """
-    curves: dict[tuple[str, str], list[Predicted]] = {}
+    curves: dict[tuple[str, ...], list[Predicted]] = {}
     for point in points:
-        series = str(point.point.parameters.get("series", ""))
-        curves.setdefault((point.dataset.name, series), []).append(point)
+        series = point.point.parameters.get("series")
+        named = (point.dataset.machine_id, point.dataset.name, str(series))
+        curves.setdefault(point.curve if series is None else named, []).append(point)
     found = []
     for first, *others in curves.values():
         for point in others:
