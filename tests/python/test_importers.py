@@ -11,6 +11,7 @@ from contend.datasets import read_dataset
 from contend.errors import InputError
 from contend.importers.formats import FORMATS
 from contend.importers.text import lines_of
+from fakes import REPOSITORY
 
 MULTIRATE = "1\t20\t1\t20\t0\t128\t0.00 Gbps\t7.13 usec\t140199.00 msg/s\n"
 MBW_MR = """# OSU MPI Multiple Bandwidth / Message Rate Test v5.6.2
@@ -131,6 +132,43 @@ def test_what_the_file_does_not_say_can_be_added(tmp_path: Path) -> None:
     assert (found.library_key, found.transport, found.workload["communicator_per_pair"]) == ("openmpi-5", "tcp", True)
 
 
+SIMULATED = {"multirate", "osu-mbw-mr", "rma-mt", "imb-mt"}
+
+
+@pytest.mark.parametrize("kind", GOOD)
+def test_what_was_imported_is_simulated_or_said_not_to_be(
+    kind: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    made = importing(kind, GOOD[kind], tmp_path, "--library", "openmpi-5", "--transport", "fabric")
+    words = ["validate", "alembert", str(made), "--work", str(tmp_path / "work"), "--json", str(tmp_path / "r.json"),
+             "--messages", "100", "--draws", "1", "-j", "1", "-q"]  # fmt: skip
+    status = main(words)
+    error = capsys.readouterr().err
+    if kind in SIMULATED:
+        assert not error
+        result = json.loads((tmp_path / "r.json").read_text())
+        assert (status, result["not_predicted"]) == (0, [])
+        assert len(result["points"]) == len(read_dataset(made).points)
+    else:
+        assert status == 2
+        assert "none of the datasets is of a workload that can be simulated" in error
+    assert is_simulated_by_the_docs(kind) is (kind in SIMULATED)
+
+
+def is_simulated_by_the_docs(kind: str) -> bool:
+    table = (REPOSITORY / "docs" / "calibration.md").read_text().partition("## Importing")[2]
+    (row,) = [line for line in table.splitlines() if line.startswith(f"| `{kind}`")]
+    cell = row.split("|")[3].strip()
+    assert cell in {"yes", "no"}
+    return cell == "yes"
+
+
+def test_the_benchmark_of_imb_is_no_part_of_the_workload(tmp_path: Path) -> None:
+    document = json.loads(importing("imb-mt", IMB_MT, tmp_path).read_text())
+    assert document["benchmark"]["benchmark"] == "UniBandMT"
+    assert "benchmark" not in document["workload"]
+
+
 def changed(kind: str, old: str, new: str) -> tuple[str, str]:
     assert old in GOOD[kind]
     return kind, GOOD[kind].replace(old, new, 1)
@@ -159,7 +197,9 @@ def changed(kind: str, old: str, new: str) -> tuple[str, str]:
         (changed("rma-mt", "1364736.838", ""), "14:34", "3 columns; a line of rmamt_bw has 4"),
         (changed("imb-mt", "           32 ", "           33 "), "9:12", "33 bytes are no multiple of the 4 threads"),
         (changed("imb-mt", "#processes = 2", "#processes = 3"), "4:1", "an even number of processes"),
-        (changed("imb-mt", "Msg/sec", "Foo/sec"), "7:1", "neither Msg/sec nor t_avg[usec]"),
+        (changed("imb-mt", "Msg/sec", "Foo/sec"), "7:1", "the table has no Msg/sec"),
+        (changed("imb-mt", "UniBandMT", "BiBandMT"), "3:16", "found the benchmark BiBandMT; allowed: UniBandMT"),
+        (changed("imb-mt", "UniBandMT", "AllreduceMT"), "3:16", "found the benchmark AllreduceMT; allowed: UniBandMT"),
         (("ucx-perftest", UCX.split("Final:", maxsplit=1)[0]), "1:1", "no line 'Final:' of ucx_perftest"),
         (changed("ucx-perftest", "7936508     7936500", "7936508"), "8:95", "8 columns; a final line has 9"),
     ],

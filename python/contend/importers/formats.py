@@ -231,16 +231,18 @@ def _rma_row(found: Imported, line: Line, header: dict[str, Scalar], run: int) -
 _IMB_BENCHMARK = re.compile(r"#\s*Benchmarking\s+(\S+)")
 _IMB_PROCESSES = re.compile(r"#\s*#processes\s*=\s*(\d+)\s*\(threads:\s*(\d+)\)")
 _IMB_WINDOW = re.compile(r"#\s*window_size\s*=\s*(\d+)")
+_IMB_PAIRWISE = "UniBandMT"
 _IMB_RATE = "Msg/sec"
-_IMB_TIME = "t_avg[usec]"
 
 
 def imb_mt(path: Path) -> Imported:
-    """IMB-MT of the Intel MPI Benchmarks: tables of message rates (UniBandMT, BiBandMT) or of times.
+    """IMB-MT of the Intel MPI Benchmarks: tables of message rates of UniBandMT.
 
-    "#bytes" is the size of a message times the number of threads. Each thread has a communicator of its own.
+    "#bytes" is the size of a message times the number of threads. Each thread has a communicator of its own. The other
+    benchmarks of IMB-MT send both ways or are collective: their rates are not those of pairs.
     """
-    found = Imported("Intel MPI Benchmarks: IMB-MT", {"kind": "multirate", "communicator_per_pair": True})
+    workload: JsonObject = {"kind": "multirate", "pattern": "pairwise", "communicator_per_pair": True}
+    found = Imported("Intel MPI Benchmarks: IMB-MT", workload)
     benchmark, columns = "", list[str]()
     processes = threads = 0
     window: int | None = None
@@ -249,6 +251,7 @@ def imb_mt(path: Path) -> Imported:
         text = line.text.strip()
         if match := _IMB_BENCHMARK.search(text):
             benchmark, columns, processes, window, run = match.group(1), [], 0, None, run + 1
+            _imb_benchmark(found, line, benchmark)
         elif match := _IMB_PROCESSES.search(text):
             processes, threads = int(match.group(1)), int(match.group(2))
             if not processes or not threads or (processes > 1 and processes % 2):
@@ -257,8 +260,8 @@ def imb_mt(path: Path) -> Imported:
             window = int(match.group(1))
         elif text.startswith("#bytes"):
             columns = text.split()
-            if _IMB_RATE not in columns and _IMB_TIME not in columns:
-                line.fail(f"the table has neither {_IMB_RATE} nor {_IMB_TIME}")
+            if _IMB_RATE not in columns:
+                line.fail(f"the table has no {_IMB_RATE}")
         elif text.startswith("#") or not columns:
             if columns or not benchmark or text.startswith("#"):
                 continue
@@ -266,31 +269,34 @@ def imb_mt(path: Path) -> Imported:
         else:
             if not processes:
                 line.fail("numbers before the line '# #processes = N (threads: N)'")
-            _imb_row(found, line, (benchmark, columns, processes, threads, window), run)
+            _imb_row(found, line, (columns, processes, threads, window), run)
     if not found.values:
         _nothing(path, "table of IMB-MT")
     return found
 
 
-def _imb_row(found: Imported, line: Line, head: tuple[str, list[str], int, int, int | None], run: int) -> None:
-    benchmark, columns, processes, threads, window = head
-    words = line.want(len(columns), f"a line of {benchmark}")
+def _imb_benchmark(found: Imported, line: Line, name: str) -> None:
+    if name != _IMB_PAIRWISE:
+        problem = f"found the benchmark {name}; allowed: {_IMB_PAIRWISE} (others send both ways or are collective)"
+        line.fail(problem, line.text.index(name) + 1)
+    found.about["benchmark"] = name
+
+
+def _imb_row(found: Imported, line: Line, head: tuple[list[str], int, int, int | None], run: int) -> None:
+    columns, processes, threads, window = head
+    words = line.want(len(columns), f"a line of {_IMB_PAIRWISE}")
     values = dict(zip(columns, words, strict=True))
     size = line.count_at(values["#bytes"], "the message size")
     if size % threads:
         line.fail(f"{size} bytes are no multiple of the {threads} threads", values["#bytes"].column)
     parameters: dict[str, Scalar] = {
-        "benchmark": benchmark, "pairs": max(1, processes // 2) * threads, "message_size": size // threads,
+        "pairs": max(1, processes // 2) * threads, "message_size": size // threads,
         "mode": "thread" if threads > 1 or processes <= 2 else "process",  # noqa: PLR2004 - as the comment says
     }  # fmt: skip
     if window is not None:
         parameters["window"] = window
-    if _IMB_RATE in values:
-        rate = line.number_at(values[_IMB_RATE], "the message rate")
-        found.values.append(Value(parameters, "message_rate", "msg/s", rate, run))
-    else:
-        time = line.number_at(values[_IMB_TIME], "the time") * _MICRO
-        found.values.append(Value(parameters, "time_per_operation", "s", time, run))
+    rate = line.number_at(values[_IMB_RATE], "the message rate")
+    found.values.append(Value(parameters, "message_rate", "msg/s", rate, run))
 
 
 _UCX_TEST = re.compile(r"\|\s*Test:\s*(.+?)\s*\|?$")
