@@ -183,7 +183,7 @@ def changed(kind: str, old: str, new: str) -> tuple[str, str]:
         (changed("multirate", "140199.00", "-1"), "1:37", "must be more than 0"),
         (changed("multirate", " msg/s", ""), "1:46", "11 columns; a line of Multirate has 12"),
         (changed("multirate", "Gbps", "Mbps"), "1:22", "found 'Mbps'; allowed: 'Gbps'"),
-        (changed("multirate", "1\t20\t1", "0\t20\t1"), "1:1", "at least one process"),
+        (changed("multirate", "1\t20\t1", "0\t20\t1"), "1:1", "sending processes should be: must be at least 1"),
         (changed("multirate", "\t128\t", "\t1.5\t"), "1:13", "the window should be: no whole number"),
         (("osu-mbw-mr", "# OSU MPI Multiple Bandwidth / Message Rate Test v5.6.2\n"), "1:1", "no table of osu_mbw_mr"),
         (changed("osu-mbw-mr", "# [ pairs: 4 ] [ window size: 64 ]\n", ""), "3:1", "numbers before the line"),
@@ -214,6 +214,44 @@ def test_bad_files_are_refused_with_line_and_column(
         FORMATS[kind](path)
     assert message in str(caught.value)
     assert str(caught.value).startswith(f"{path}:{place}: ")
+
+
+MANY = "9" * 5000
+# Where each program says how many of something there are, or prints a rate.
+NUMBERS = [
+    ("multirate", "1\t20", "{}\t20"), ("multirate", "\t128\t", "\t{}\t"), ("multirate", "140199.00", "{}"),
+    ("osu-mbw-mr", "pairs: 4", "pairs: {}"), ("osu-mbw-mr", "size: 64", "size: {}"),
+    ("osu-mbw-mr", "12250000.00", "{}"), ("osu-latency-mt", "Sender threads: 1", "Sender threads: {}"),
+    ("osu-latency-mt", "Receiver threads: 4", "Receiver threads: {}"), ("osu-latency-mt", "4.25", "{}"),
+    ("rma-mt", "Thread count: 16", "Thread count: {}"), ("rma-mt", "Iterations: 1000", "Iterations: {}"),
+    ("rma-mt", "pairs: 1", "pairs: {}"), ("rma-mt", "windows: 1", "windows: {}"), ("rma-mt", "1387855.707", "{}"),
+    ("imb-mt", "#processes = 2", "#processes = {}"), ("imb-mt", "threads: 4", "threads: {}"),
+    ("imb-mt", "window_size = 64", "window_size = {}"), ("imb-mt", "2400000", "{}"),
+    ("ucx-perftest", "Final:               5000000", "Final: {}"), ("ucx-perftest", "7936500", "{}"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("kind", "old", "new"), NUMBERS)
+@pytest.mark.parametrize("number", [MANY, "1_000", "\uff11\uff10", "0", "-1"], ids=lambda text: ascii(text)[:8])
+def test_what_is_no_count_or_rate_is_refused_with_the_place(
+    kind: str, old: str, new: str, number: str, tmp_path: Path
+) -> None:
+    path = tmp_path / "output.txt"
+    path.write_text(changed(kind, old, new.format(number))[1])
+    with pytest.raises(InputError) as caught:
+        FORMATS[kind](path)
+    text = path.read_text()[: path.read_text().index(number, GOOD[kind].index(old))]
+    line, column = text.count("\n") + 1, len(text) - text.rfind("\n")
+    assert str(caught.value).startswith(f"{path}:{line}:{column}: found ")
+    assert len(str(caught.value)) < 400
+
+
+@pytest.mark.parametrize("kind", GOOD)
+def test_a_file_that_ends_within_a_number_is_refused(kind: str, tmp_path: Path) -> None:
+    path = tmp_path / "output.txt"
+    path.write_text(GOOD[kind].rstrip())
+    with pytest.raises(InputError, match="the file ends within this line"):
+        FORMATS[kind](path)
 
 
 def test_wrong_command_lines_are_explained(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, NoReturn, TypeAlias
 
 from contend.errors import InputError
@@ -60,20 +60,18 @@ def multirate(path: Path) -> Imported:
     for run, line in enumerate(one for one in lines_of(path) if not one.text.lstrip().startswith("#")):
         words = line.want(12, "a line of Multirate")
         senders, threads, receivers, peers, size, window = (
-            line.count_at(word, what)
-            for word, what in zip(
+            line.count_at(word, what, least)
+            for word, (what, least) in zip(
                 words[:6],
-                ("the number of sending processes", "the threads of a sender", "the number of receiving processes",
-                 "the threads of a receiver", "the message size", "the window"),
+                (("the number of sending processes", 1), ("the threads of a sender", 1),
+                 ("the number of receiving processes", 1), ("the threads of a receiver", 1), ("the message size", 0),
+                 ("the window", 1)),
                 strict=True,
             )
         )  # fmt: skip
         for index, unit in ((7, "Gbps"), (9, "usec"), (11, "msg/s")):
             if words[index].text != unit:
                 line.fail(f"found {words[index].text!r}; allowed: {unit!r}", words[index].column)
-        for word, value in zip(words[:4], (senders, threads, receivers, peers), strict=True):
-            if value < 1:
-                line.fail("a run has at least one process and one thread a side", word.column)
         rate = line.number_at(words[10], "the message rate")
         parameters: dict[str, Scalar] = {"message_size": size, "window": window}
         parameters["mode"] = {
@@ -92,8 +90,8 @@ def multirate(path: Path) -> Imported:
     return found
 
 
-_OSU_PAIRS = re.compile(r"#\s*\[\s*pairs:\s*(\d+)\s*\]\s*\[\s*window size:\s*(\d+)\s*\]")
-_OSU_THREADS = re.compile(r"#\s*Number of (Sender|Receiver) threads:\s*(\d+)")
+_OSU_PAIRS = re.compile(r"#\s*\[\s*pairs:\s*([^\s\]]+)\s*\]\s*\[\s*window size:\s*([^\s\]]+)\s*\]")
+_OSU_THREADS = re.compile(r"#\s*Number of (Sender|Receiver) threads:\s*(\S+)")
 
 
 def osu_mbw_mr(path: Path) -> Imported:
@@ -107,7 +105,7 @@ def osu_mbw_mr(path: Path) -> Imported:
             run, pairs = run + 1, None
             _osu_version(found, line)
         elif match := _OSU_PAIRS.search(line.text):
-            pairs = int(match.group(1)), int(match.group(2))
+            pairs = line.count_in(match, 1, "the number of pairs", 1), line.count_in(match, 2, "the window", 1)
         elif line.text.lstrip().startswith("#"):
             if "Size" in line.text and ("MB/s" not in line.text or "Messages/s" not in line.text):
                 line.fail("the columns are not Size, MB/s and Messages/s: this is no output of osu_mbw_mr")
@@ -132,7 +130,7 @@ def osu_latency_mt(path: Path) -> Imported:
     run, headed = -1, False
     for line in lines_of(path):
         if match := _OSU_THREADS.search(line.text):
-            threads[match.group(1)] = int(match.group(2))
+            threads[match.group(1)] = line.count_in(match, 2, "the number of threads", 1)
         elif "Multi-threaded Latency Test" in line.text:
             run, headed = run + 1, True
             _osu_version(found, line)
@@ -203,7 +201,7 @@ def _rma_header(line: Line, header: dict[str, Scalar]) -> None:
     key, value = match.groups()
     column = line.text.index(value) + 1
     if key in _RMA_NUMBERS:
-        header[_RMA_NUMBERS[key]] = line.count_at(Word(value, column), f"'{key}'")
+        header[_RMA_NUMBERS[key]] = line.count_at(Word(value, column), f"'{key}'", 1)
     elif key == "Operation":
         if value not in {"put", "get"}:
             line.fail(f"found the operation {value!r}; allowed: put, get", column)
@@ -213,11 +211,11 @@ def _rma_header(line: Line, header: dict[str, Scalar]) -> None:
             line.fail(f"found the synchronisation {value!r}; allowed: {', '.join(_RMA_SYNC)}", column)
         header["synchronisation"] = _RMA_SYNC[value]
     elif key == "Number of windows":
-        header["window_per_thread"] = line.count_at(Word(value, column), f"'{key}'") > 1
+        header["window_per_thread"] = line.count_at(Word(value, column), f"'{key}'", 1) > 1
 
 
 def _rma_row(found: Imported, line: Line, header: dict[str, Scalar], run: int) -> None:
-    plain = Line(line.path, line.number, line.text.replace(",", " ")) if "," in line.text else line
+    plain = replace(line, text=line.text.replace(",", " "))
     words = plain.want(4, "a line of rmamt_bw")
     size = plain.count_at(words[0], "the bytes of an operation")
     plain.count_at(words[1], "the bytes of all threads")
@@ -229,8 +227,8 @@ def _rma_row(found: Imported, line: Line, header: dict[str, Scalar], run: int) -
 
 
 _IMB_BENCHMARK = re.compile(r"#\s*Benchmarking\s+(\S+)")
-_IMB_PROCESSES = re.compile(r"#\s*#processes\s*=\s*(\d+)\s*\(threads:\s*(\d+)\)")
-_IMB_WINDOW = re.compile(r"#\s*window_size\s*=\s*(\d+)")
+_IMB_PROCESSES = re.compile(r"#\s*#processes\s*=\s*([^\s(]+)\s*\(threads:\s*([^\s)]+)\s*\)")
+_IMB_WINDOW = re.compile(r"#\s*window_size\s*=\s*(\S+)")
 _IMB_PAIRWISE = "UniBandMT"
 _IMB_RATE = "Msg/sec"
 
@@ -252,12 +250,13 @@ def imb_mt(path: Path) -> Imported:
         if match := _IMB_BENCHMARK.search(text):
             benchmark, columns, processes, window, run = match.group(1), [], 0, None, run + 1
             _imb_benchmark(found, line, benchmark)
-        elif match := _IMB_PROCESSES.search(text):
-            processes, threads = int(match.group(1)), int(match.group(2))
-            if not processes or not threads or (processes > 1 and processes % 2):
+        elif match := _IMB_PROCESSES.search(line.text):
+            processes = line.count_in(match, 1, "the number of processes", 1)
+            threads = line.count_in(match, 2, "the number of threads", 1)
+            if processes > 1 and processes % 2:
                 line.fail(f"{processes} processes with {threads} threads: pairs need an even number of processes")
-        elif match := _IMB_WINDOW.search(text):
-            window = int(match.group(1))
+        elif match := _IMB_WINDOW.search(line.text):
+            window = line.count_in(match, 1, "the window", 1)
         elif text.startswith("#bytes"):
             columns = text.split()
             if _IMB_RATE not in columns:
@@ -323,11 +322,12 @@ def ucx_perftest(path: Path) -> Imported:
             if name in {"Message size", "Window size", "Number of threads"}:
                 key = {"Message size": "message_size", "Window size": "window", "Number of threads": "threads"}[name]
                 column = line.text.index(value) + 1
-                sizes[key] = line.count_at(Word(value.split()[0], column), name.lower())
+                least = 0 if key == "message_size" else 1
+                sizes[key] = line.count_at(Word(value.split()[0], column), name.lower(), least)
         elif text.startswith("Final:"):
             rows += 1
             words = line.want(9, "a final line")
-            line.count_at(words[1], "the number of iterations")
+            line.count_at(words[1], "the number of iterations", 1)
             overall_s = line.number_at(words[-5], "the overall time") * _MICRO
             rate = line.number_at(words[-1], "the overall message rate")
             parameters = {**sizes, **({"test": test} if test else {})}

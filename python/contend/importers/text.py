@@ -15,6 +15,11 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 _WORD = re.compile(r"\S+")
+_COUNT = re.compile(r"[0-9]+")
+# As programs print numbers; what Python reads besides (1_000, digits of other scripts) is none of theirs.
+_NUMBER = re.compile(r"[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]+)?|[+-]?(nan|inf)", re.IGNORECASE | re.ASCII)
+_MOST_DIGITS = 18
+_MOST_SHOWN = 40
 
 
 @dataclass(frozen=True)
@@ -27,11 +32,12 @@ class Word:
 
 @dataclass(frozen=True)
 class Line:
-    """A line of a file with its number, counted from 1."""
+    """A line of a file with its number, counted from 1. `is_cut`: the file ends in it, without an end of the line."""
 
     path: Path
     number: int
     text: str
+    is_cut: bool = False
 
     @property
     def words(self) -> list[Word]:
@@ -52,30 +58,50 @@ class Line:
         Raises:
             InputError: It is not one.
         """
-        try:
-            value = float(word.text)
-        except ValueError:
-            self.fail(f"found {word.text!r} where {what} should be: no number", word.column)
+        if _NUMBER.fullmatch(word.text) is None:
+            self.fail(f"found {_shown(word)} where {what} should be: no number", word.column)
+        self._check_digits(word, what)
+        value = float(word.text)
         if not math.isfinite(value) or value <= 0:
-            self.fail(f"found {word.text!r} where {what} should be: must be more than 0", word.column)
+            self.fail(f"found {_shown(word)} where {what} should be: must be more than 0", word.column)
         return value
 
-    def count_at(self, word: Word, what: str) -> int:
-        """A word as a whole number, zero or more.
+    def count_at(self, word: Word, what: str, least: int = 0) -> int:
+        """A word as a whole number.
 
         Raises:
-            InputError: It is not one.
+            InputError: It is not one, or less than the least.
         """
-        if not word.text.isascii() or not word.text.isdigit():
-            self.fail(f"found {word.text!r} where {what} should be: no whole number", word.column)
-        return int(word.text)
+        if _COUNT.fullmatch(word.text) is None:
+            self.fail(f"found {_shown(word)} where {what} should be: no whole number", word.column)
+        self._check_digits(word, what)
+        value = int(word.text)
+        if value < least:
+            self.fail(f"found {_shown(word)} where {what} should be: must be at least {least}", word.column)
+        return value
+
+    def count_in(self, match: re.Match[str], group: int, what: str, least: int = 0) -> int:
+        """A group of a match in this line as a whole number.
+
+        Raises:
+            InputError: It is not one, or less than the least.
+        """
+        return self.count_at(Word(match.group(group), match.start(group) + 1), what, least)
+
+    def _check_digits(self, word: Word, what: str) -> None:
+        if len(re.split(r"[.eE]", word.text)[0]) > _MOST_DIGITS:
+            self.fail(f"found {_shown(word)} where {what} should be: more than {_MOST_DIGITS} digits", word.column)
 
     def want(self, count: int, what: str) -> list[Word]:
-        """The words of the line, which must be so many.
+        """The words of a line of data, which must be so many.
 
         Raises:
-            InputError: They are not.
+            InputError: They are not, or the line may have been cut within a number.
         """
+        if self.is_cut:
+            self.fail(
+                "the file ends within this line: it was cut, or lacks the end of its last line", len(self.text) + 1
+            )
         words = self.words
         if len(words) < count:
             self.fail(f"{len(words)} columns; {what} has {count}", len(self.text.rstrip()) + 1)
@@ -92,9 +118,14 @@ def lines_of(path: Path) -> Iterator[Line]:
     """
     text = read_text(path, "file", piped=True)
     empty = True
-    for number, line in enumerate(text.split("\n"), 1):
+    lines = text.split("\n")
+    for number, line in enumerate(lines, 1):
         if line.strip():
             empty = False
-            yield Line(path, number, line.rstrip("\r"))
+            yield Line(path, number, line.rstrip("\r"), is_cut=number == len(lines))
     if empty:
         raise InputError(f"{path}:1:1: the file is empty")
+
+
+def _shown(word: Word) -> str:
+    return repr(word.text if len(word.text) <= _MOST_SHOWN else f"{word.text[:_MOST_SHOWN]}...")
