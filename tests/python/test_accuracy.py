@@ -17,7 +17,16 @@ from contend.accuracy.page import accuracy_page
 from contend.accuracy.pictures import pictures
 from contend.accuracy.pooled import pool
 from contend.accuracy.predict import Predicted, as_ratios, draws_from_ranges, median_sample, residual_spread
-from contend.accuracy.scores import baseline_summaries, knee_agreement, knees, rankings, result_json, summary, tau_of
+from contend.accuracy.scores import (
+    baseline_predictions,
+    baseline_summaries,
+    knee_agreement,
+    knees,
+    rankings,
+    result_json,
+    summary,
+    tau_of,
+)
 from contend.calibrate.mapping import get_path
 from contend.calibrate.problem import Builder, Target, Unpredicted
 from contend.catalogs import PROFILES, parameters
@@ -135,6 +144,22 @@ def test_windows_are_not_ranked_against_each_other(tmp_path: Path) -> None:
     assert not rankings([*one, *other], lambda _i: 1.0)
 
 
+@pytest.mark.parametrize("what", ["machine", "metric", "pattern"])
+def test_what_cannot_be_compared_is_not_ranked(what: str, tmp_path: Path) -> None:
+    one = rates("a", {2: [100.0, 101.0, 102.0]})
+    other = rates("b", {2: [200.0, 201.0, 202.0]})
+    if what == "machine":
+        other["machine"] = {"id": "another", "cpu": "a processor"}
+    elif what == "metric":
+        other["points"] = [{"parameters": {"pairs": 2}, "time_per_operation": metric(200.0, 201.0, 202.0, unit="s")}]
+    else:
+        other["workload"]["pattern"] = "all-to-all"
+    points = [
+        point for document in (one, other) for point in predicted(read_dataset(write(tmp_path, document)), {2: 1.0})
+    ]
+    assert not rankings(points, lambda _i: 1.0)
+
+
 @pytest.mark.parametrize("counts", [(1, 4, 16), (1, 2, 4, 8, 16, 20)])
 def test_a_law_gives_its_own_curve_back(counts: tuple[int, ...]) -> None:
     parameters = np.log([1000.0, 0.3, 0.002])
@@ -160,7 +185,7 @@ def test_baselines_see_fitted_points_only(tmp_path: Path) -> None:
     points = predicted(one, {n: rate(n) * 1.5 for n in COUNTS})
     found = baseline(usl, points)
     assert sorted(points[index].threads for index in found) == [2, 8, 20]
-    sums = baseline_summaries(points)
+    sums = baseline_summaries(points, baseline_predictions(points))
     assert sums["usl"]["median_abs_error_pct"] < 2
     assert sums["usl"]["simulation_on_the_same_points"]["median_abs_error_pct"] == pytest.approx(50, abs=2)
     # Held-out truth must not matter to the baseline.
@@ -177,6 +202,25 @@ def test_a_curve_without_fitted_points_takes_the_nearest(tmp_path: Path) -> None
     found = baseline(usl, [*one, *other])
     assert found[len(one)] == pytest.approx(1000.0, rel=0.02)  # one pair of b, by the curve of a
     assert not baseline(usl, other)
+
+
+def test_the_nearest_curve_is_that_of_the_nearest_messages(tmp_path: Path) -> None:
+    fitted = []
+    for name, rate, window, size in (("a", 1.0, 1, 0), ("b", 2.0, 128, "4 KiB"), ("c", 4.0, 128, 0)):
+        one = curve(tmp_path, name, lambda n, r=rate: r * n, window=window, message_size=size)
+        fitted += predicted(one, dict.fromkeys(COUNTS, 1.0))
+    for window, size, rate in ((2, 0, 1.0), (64, 0, 4.0), (128, 2048, 2.0), (128, "8 B", 4.0)):
+        other = curve(tmp_path, "d", lambda n: 7.0 * n, window=window, message_size=size)
+        asked = predicted(other, dict.fromkeys(COUNTS, 1.0), fitted=())
+        points = [*fitted, *asked]
+        assert baseline(usl, points)[len(points) - len(COUNTS)] == pytest.approx(rate, rel=0.02), (window, size)
+
+
+def test_a_curve_of_another_machine_is_not_near(tmp_path: Path) -> None:
+    one = predicted(curve(tmp_path, "a", lambda n: 1000.0 * n), dict.fromkeys(COUNTS, 1.0))
+    document = rates("b", {n: [500.0 * n] for n in COUNTS}, window=16) | {"machine": {"id": "another"}}
+    other = predicted(read_dataset(write(tmp_path, document)), dict.fromkeys(COUNTS, 1.0), fitted=())
+    assert max(baseline(usl, [*one, *other])) < len(one)
 
 
 def test_knees_are_where_curves_turn(tmp_path: Path) -> None:
@@ -260,6 +304,16 @@ def test_one_result_pooled_has_its_own_scores(tmp_path: Path) -> None:
     for name, one in alone["baselines"].items():
         for key in ("points", "median_abs_error_pct", "p90_abs_error_pct"):
             assert together["baselines"][name][key] == pytest.approx(one[key], abs=0.02), (name, key)
+
+
+def test_a_baseline_of_one_result_predicts_no_other(tmp_path: Path) -> None:
+    fitted = predicted(curve(tmp_path, "a", lambda n: 1000.0 * n), dict.fromkeys(COUNTS, 1.0))
+    other = predicted(curve(tmp_path, "b", lambda n: 500.0 * n, window=16), dict.fromkeys(COUNTS, 1.0), fitted=())
+    first, second = (result_json("box", points, [], {}) for points in (fitted, other))
+    found = pool([first, second])["summary"]["baselines"]["usl"]
+    alone = first["summary"]["baselines"]["usl"]
+    assert (found["points"], found["median_abs_error_pct"]) == (3, alone["median_abs_error_pct"])
+    assert second["summary"]["baselines"]["usl"]["points"] == 0
 
 
 def test_results_are_pooled_by_points_not_by_averages(tmp_path: Path) -> None:

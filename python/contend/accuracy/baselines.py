@@ -4,7 +4,8 @@
 - One serial lock: n threads with work of their own and one serial part, in the limit of a closed queue:
   rate(n) = min(n / (z + d), 1 / d).
 
-A curve without a fitted point takes the parameters of the nearest one: same library, transport and design.
+A curve without a fitted point takes the parameters of the nearest one of the same machine, library, transport and
+design: by window and size of the messages.
 """
 
 from __future__ import annotations
@@ -44,8 +45,12 @@ class CurvePoint(Protocol):
         """What the points of a curve have in common."""
 
     @property
-    def family(self) -> tuple[str, str, str]:
-        """Library, transport and design."""
+    def family(self) -> tuple[str, ...]:
+        """What curves have in common that may lend each other their parameters."""
+
+    @property
+    def messages(self) -> tuple[float, float]:
+        """Window and size of the messages, as logarithms to base 2: by these curves of a family are near or far."""
 
 
 def usl(n: Vector, logs: Vector) -> Vector:
@@ -96,13 +101,19 @@ def baseline(model: Model, points: Sequence[CurvePoint]) -> dict[int, float]:
         known = [points[i] for i in members if not points[i].held_out and points[i].threads > 0]
         if known:
             fits[key] = fit_curve(model, [p.threads for p in known], [p.measured for p in known])
-    near = {points[members[0]].family: fits[key] for key, members in reversed(curves.items()) if key in fits}
+    fitted = [(points[curves[key][0]], fit) for key, fit in fits.items()]
     predictions = {}
     for key, members in curves.items():
-        fit = fits.get(key, near.get(points[members[0]].family))
+        fit = fits[key] if key in fits else _nearest(points[members[0]], fitted)
         if fit is None:
             continue
         for index in members:
             if points[index].held_out and points[index].threads > 0:
                 predictions[index] = float(np.exp(model(np.array([float(points[index].threads)]), fit))[0])
     return predictions
+
+
+def _nearest(point: CurvePoint, fitted: Sequence[tuple[CurvePoint, Vector]]) -> Vector | None:
+    """The parameters of the nearest curve of a point's family; None if it has none."""
+    family = [(math.dist(point.messages, other.messages), fit) for other, fit in fitted if other.family == point.family]
+    return min(family, key=lambda one: one[0])[1] if family else None

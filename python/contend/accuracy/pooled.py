@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from contend.accuracy.baselines import MODELS, baseline
+from contend.accuracy.baselines import MODELS
 from contend.accuracy.predict import error_pct
 from contend.accuracy.scores import error_summary
-from contend.calibrate.split import THREADS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -24,37 +22,19 @@ class _Point:
     row: JsonObject
 
     @property
-    def threads(self) -> int:
-        return int(self.row["threads"])
-
-    @property
-    def measured(self) -> float:
-        return float(self.row["measured"]["median"])
-
-    @property
     def held_out(self) -> bool:
         return bool(self.row["held_out"])
-
-    @property
-    def curve(self) -> tuple[str, ...]:
-        others = {key: value for key, value in self.row["parameters"].items() if key not in THREADS}
-        return (str(self.row["dataset"]), json.dumps(others, sort_keys=True))
-
-    @property
-    def family(self) -> tuple[str, str, str]:
-        return (str(self.row["library"]), str(self.row["transport"]), str(self.row["design"]))
 
     def error_of(self, value: float) -> float:
         measured = self.row["measured"]
         low, high = measured["ci95"] or measured["iqr"]
-        return error_pct(value, self.measured, (low, high) if self.row["scored_against_interval"] else None)
+        return error_pct(value, float(measured["median"]), (low, high) if self.row["scored_against_interval"] else None)
 
 
 def pool(results: Sequence[JsonObject]) -> JsonObject:
     """The summary of all points of some results, in the form of theirs.
 
-    Designs are ranked within each result, as their transports differ; a baseline that was fitted to one result's points
-    predicts no other's.
+    Designs are ranked within each result, and a baseline predicts with what it was fitted to in the point's own.
     """
     points = [_Point(row) for result in results for row in result["points"]]
     held_out = [point for point in points if point.held_out]
@@ -84,12 +64,10 @@ def _tau(results: Sequence[JsonObject]) -> float | None:
 
 def _baselines(points: Sequence[_Point]) -> JsonObject:
     found: JsonObject = {}
-    for name, model in MODELS.items():
-        predictions = baseline(model, points)
-        found[name] = error_summary([points[index].error_of(value) for index, value in predictions.items()]) | {
+    for name in MODELS:
+        some = [point for point in points if name in point.row["baselines"]]
+        found[name] = error_summary([point.error_of(point.row["baselines"][name]) for point in some]) | {
             "kendall_tau": None,
-            "simulation_on_the_same_points": error_summary(
-                [float(points[index].row["abs_error_pct"]) for index in predictions]
-            ),
+            "simulation_on_the_same_points": error_summary([float(point.row["abs_error_pct"]) for point in some]),
         }
     return found

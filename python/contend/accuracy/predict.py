@@ -94,9 +94,22 @@ class Predicted:
         return design_of(self.dataset, self.point)
 
     @property
-    def family(self) -> tuple[str, str, str]:
-        """Library, transport and design."""
-        return (self.dataset.library_key, self.dataset.transport, self.design)
+    def family(self) -> tuple[str, ...]:
+        """Machine, library, transport, design and metric."""
+        return (
+            self.dataset.machine_id,
+            self.dataset.library_key,
+            self.dataset.transport,
+            self.design,
+            self.point.metric,
+        )
+
+    @property
+    def messages(self) -> tuple[float, float]:
+        """Window and size of the messages, as logarithms to base 2; a size of nothing is next to one of a byte."""
+        known = merged(self.dataset, self.point)
+        window, size = (_plain(known.get(name)) for name in ("window", "message_size"))
+        return (math.log2(max(window, 1.0)), math.log2(1.0 + size))
 
     @property
     def measured(self) -> float:
@@ -104,10 +117,17 @@ class Predicted:
         return self.point.median
 
     @property
-    def setting(self) -> tuple[str, str]:
-        """Where designs can be compared: transport, and window and size of the messages."""
+    def setting(self) -> tuple[str, ...]:
+        """Where designs can be compared: machine, metric, pattern, transport, and window and size of the messages."""
         known = merged(self.dataset, self.point)
-        return (self.dataset.transport, f"window {known.get('window')}, {known.get('message_size')}")
+        return (
+            self.dataset.machine_id,
+            self.point.metric,
+            str(known.get("pattern", "pairwise")),
+            self.dataset.transport,
+            f"window {known.get('window')}",
+            str(known.get("message_size")),
+        )
 
     @property
     def covered(self) -> bool:
@@ -128,6 +148,14 @@ class Predicted:
     def abs_error_pct(self) -> float:
         """Error of the prediction."""
         return self.error_of(self.mean)
+
+
+def _plain(value: object) -> float:
+    """A size or a number in its base unit; 0 where it is not known."""
+    try:
+        return parse_price(value).value
+    except InputError:
+        return 0.0
 
 
 @dataclass(frozen=True)

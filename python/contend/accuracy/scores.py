@@ -119,15 +119,17 @@ def by_group(points: Sequence[Predicted]) -> JsonObject:
     return result
 
 
-def baseline_summaries(points: Sequence[Predicted]) -> JsonObject:
-    """The baselines on held-out points, and the simulation on the same ones: a baseline may have fewer predictions."""
-    held_out = [index for index, point in enumerate(points) if point.held_out]
+def baseline_predictions(points: Sequence[Predicted]) -> dict[str, dict[int, float]]:
+    """What each baseline predicts, by its name and the index of the held-out point: it may have none for some."""
+    return {name: baseline(model, points) for name, model in MODELS.items()}
+
+
+def baseline_summaries(points: Sequence[Predicted], predicted: dict[str, dict[int, float]]) -> JsonObject:
+    """The baselines on held-out points, and the simulation on the same ones."""
     result: JsonObject = {}
-    for name, model in MODELS.items():
-        predictions = baseline(model, points)
-        having = [index for index in held_out if index in predictions]
-        some = [points[index] for index in having]
-        values = [predictions[index] for index in having]
+    for name, predictions in predicted.items():
+        some = [points[index] for index in sorted(predictions)]
+        values = [predictions[index] for index in sorted(predictions)]
         tau = tau_of(rankings(some, lambda at, v=values: v[at]))  # type: ignore[misc]
         result[name] = error_summary([p.error_of(v) for p, v in zip(some, values, strict=True)]) | {
             "kendall_tau": None if tau is None else round(tau, 3),
@@ -189,6 +191,7 @@ def result_json(
     held_out = [point for point in points if point.held_out]
     fitted = [point for point in points if not point.held_out]
     found = knees(points)
+    simpler = baseline_predictions(points)
     ranks = rankings(held_out, lambda index: held_out[index].mean)
     return {
         "profile": profile,
@@ -197,7 +200,7 @@ def result_json(
             "held_out": summary(held_out),
             "calibration": summary(fitted),
             "by": by_group(held_out),
-            "baselines": baseline_summaries(points),
+            "baselines": baseline_summaries(points, simpler),
             "ranking_by_threads": [
                 {"threads": one.threads, "setting": one.setting, "designs": one.designs, "pairs": one.pairs,
                  "kendall_tau": round(one.tau, 3) if one.pairs else None}
@@ -206,7 +209,10 @@ def result_json(
             "knees": knee_agreement(found),
         },
         "knees": found,
-        "points": [_point_json(point) for point in points],
+        "points": [
+            _point_json(point) | {"baselines": {name: _significant(of[i]) for name, of in simpler.items() if i in of}}
+            for i, point in enumerate(points)
+        ],
         "not_predicted": [
             {"dataset": one.dataset.name, "parameters": one.point.parameters, "reason": one.reason}
             for one in unpredicted
@@ -241,6 +247,7 @@ def _point_json(point: Predicted) -> JsonObject:
     assert found is not None  # noqa: S101 - for the type checker
     return {
         "dataset": point.dataset.name,
+        "machine": point.dataset.machine_id,
         "library": point.dataset.library_key,
         "transport": point.dataset.transport,
         "design": point.design,
