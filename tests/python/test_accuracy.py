@@ -2,6 +2,7 @@
 
 import json
 import math
+import re
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ from calibrating import mapping, metric, rates, write
 from contend.accuracy.baselines import baseline, fit_curve, serial_lock, usl
 from contend.accuracy.comparisons import comparisons, find_comparison, regenerate
 from contend.accuracy.document import as_markdown, html_section
+from contend.accuracy.fits import fit_sections
 from contend.accuracy.page import accuracy_page
 from contend.accuracy.pictures import pictures
 from contend.accuracy.pooled import pool
@@ -549,3 +551,40 @@ class TestNothingPredicted:
         measured = write(tmp_path, rates("a", {1: [5e5], 2: [4e5]}) | {"transport": "pigeons"})
         assert main(["validate", "alembert", str(measured), "--work", str(tmp_path / "w")]) == 2
         assert "2 points: no mapping for alib over pigeons" in capsys.readouterr().err.replace("\n", " ")
+
+
+def fit(scope: str, dataset: str, posterior: dict[str, Any], **more: Any) -> dict[str, Any]:
+    return {"parameters": [{"name": "x", "path": "machine.x", "scope": scope}], "fitted": ["x"],
+            "set_back_to_base": [], "points": [{"dataset": dataset}], "error_pct": {"median": 39.35, "p90": 41.0},
+            "posterior": posterior, **more}  # fmt: skip
+
+
+def test_a_run_says_from_its_profile_what_was_fitted(tmp_path: Path) -> None:
+    found = result(tmp_path)
+    made = {"method": "emcee", "steps": 5000, "rhat": 1.0269, "parameters": ["x"]}
+    refused = fit("blib", "b", {"refused": "0.87 of noise"}, cross_validation={"folds": [1, 2]})
+    split = {"threads": [1, 4], "window": 128, "excluded": ["c"]}
+    record = {"base": "box", "identified_directly": [], "split": split, "fits": [fit("alib", "shared", made), refused]}
+    text = "\n".join(fit_sections({"calibration": record}, found))
+    assert "points with 1, 4 threads or pairs and window 128, without those of `c`" in text
+    assert "| alib | 1 of 1 | 1 | 39.4 % | 41 % | emcee: 1 parameter, 5000 steps, R-hat 1.0269 |" in text
+    assert "refused: 0.87 of noise; 2 fits without a thread count instead" in text
+    assert "No fit has points of" not in text
+    record["fits"] = [refused]
+    assert fit_sections({"calibration": record}, found)[-1] == "No fit has points of: alib over tcp."
+    assert "no parameter was fitted" in fit_sections(None, found)[0]
+
+
+def test_nothing_is_said_by_hand_of_what_was_fitted() -> None:
+    texts = [
+        (file, json.loads(file.read_text())["stand_in"]) for file in REPOSITORY.glob("validation/*/mappings/*.json")
+    ]
+    for one in comparisons(REPOSITORY):
+        texts += [(one.folder, one.description.text), *((one.folder, run.remark) for run in one.description.runs)]
+    assert len(texts) > 3
+    for where, text in texts:
+        assert not re.search(r"posterior|emulator|calibrated on|(is|are) fitted", text), where
+
+
+def test_the_page_is_that_of_the_results() -> None:
+    assert (REPOSITORY / "docs/accuracy.md").read_text() == accuracy_page(REPOSITORY)

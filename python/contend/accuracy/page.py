@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from contend.accuracy.comparisons import Comparison, comparisons
 from contend.accuracy.document import SUMMARY_HEAD, markdown_table, sections, summary_rows
+from contend.accuracy.fits import fit_sections
 from contend.accuracy.pooled import pool
 from contend.errors import InputError
 from contend.files import read_text
@@ -119,11 +120,20 @@ def _comparison(one: Comparison) -> list[str]:
     for run in one.description.runs:
         result = results[run.name]
         base = f"../validation/{name}/{run.name}"
-        parts += [f"### {run.title}", *([run.remark] if run.remark else []), *sections(result),
+        fits = fit_sections(_profile(one.folder / run.profile), result)
+        parts += [f"### {run.title}", *([run.remark] if run.remark else []), *fits, *sections(result),
                   f"![measured against predicted]({base}-agreement.svg)",
                   (f"[curves]({base}-curves.svg), [residuals]({base}-residuals.svg), "
                    f"[every point]({base}.md)")]  # fmt: skip
     return parts
+
+
+def _profile(path: Path) -> JsonObject | None:
+    """The profile that a run has beside itself; None where it names a shipped one."""
+    if not path.is_file():
+        return None
+    profile: JsonObject = json.loads(read_text(path, "machine profile"))
+    return profile
 
 
 def _result(folder: Path, run: str) -> JsonObject:

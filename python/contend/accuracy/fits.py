@@ -1,0 +1,70 @@
+"""What a run's profile was fitted to, in words and numbers that are the profile's own."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from contend.accuracy.document import markdown_table, percent
+from contend.spelling import counted
+
+if TYPE_CHECKING:
+    from contend.jsontypes import JsonObject
+
+_HEAD = ("fitted for", "parameters", "points", "median error", "90th percentile", "posterior")
+
+
+def fit_sections(profile: JsonObject | None, result: JsonObject) -> list[str]:
+    """Which scopes were fitted to how many points and how well, and what of the result no fit has seen.
+
+    Args:
+        profile: The profile that was made for the run; None where it takes one as it is.
+        result: What was predicted with it.
+    """
+    record = (profile or {}).get("calibration")
+    if not record:
+        return [f"The profile `{result['profile']}` as it is: no parameter was fitted for this run."]
+    parts = [_split(record), markdown_table(_HEAD, [_row(fit) for fit in record["fits"]])]
+    if unseen := _unseen(record, result):
+        parts.append(f"No fit has points of: {'; '.join(unseen)}.")
+    return parts
+
+
+def _split(record: JsonObject) -> str:
+    split = record["split"]
+    threads = ", ".join(map(str, split["threads"]))
+    window = "" if split["window"] is None else f" and window {split['window']}"
+    text = (
+        f"Upon the profile `{record['base']}`, with {counted(len(record['identified_directly']), 'value')} identified "
+        f"directly, the fits are to points with {threads} threads or pairs{window}"
+    )
+    left_out = ", ".join(f"`{name}`" for name in split["excluded"])
+    return f"{text}, without those of {left_out}:" if left_out else f"{text}:"
+
+
+def _row(fit: JsonObject) -> tuple[str, ...]:
+    scopes = sorted({one["scope"] for one in fit["parameters"]})
+    kept = [name for name in fit["fitted"] if name not in fit["set_back_to_base"]]
+    error = fit["error_pct"]
+    return (
+        ", ".join(scopes), f"{len(kept)} of {len(fit['parameters'])}", str(len(fit["points"])),
+        percent(error["median"]), percent(error["p90"]), _posterior(fit),
+    )  # fmt: skip
+
+
+def _posterior(fit: JsonObject) -> str:
+    found = fit["posterior"]
+    if "refused" not in found:
+        parameters = counted(len(found["parameters"]), "parameter")
+        return f"{found['method']}: {parameters}, {found['steps']} steps, R-hat {found['rhat']}"
+    folds = (fit.get("cross_validation") or {}).get("folds", ())
+    instead = f"; {counted(len(folds), 'fit')} without a thread count instead" if folds else ""
+    return f"refused: {found['refused']}{instead}"
+
+
+def _unseen(record: JsonObject, result: JsonObject) -> list[str]:
+    """Libraries over transports of which no dataset is in a fit."""
+    seen = {point["dataset"] for fit in record["fits"] for point in fit["points"]}
+    groups: dict[str, set[str]] = {}
+    for point in result["points"]:
+        groups.setdefault(f"{point['library']} over {point['transport']}", set()).add(point["dataset"])
+    return sorted(name for name, datasets in groups.items() if not datasets & seen)
