@@ -3,8 +3,10 @@
 import json
 import math
 import re
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from types import SimpleNamespace
+from typing import Any, cast
 
 import numpy as np
 import pytest
@@ -18,7 +20,7 @@ from contend.accuracy.fits import fit_sections
 from contend.accuracy.page import accuracy_page
 from contend.accuracy.pictures import pictures
 from contend.accuracy.pooled import pool
-from contend.accuracy.predict import Predicted, as_ratios, draws_from_ranges, median_sample, residual_spread
+from contend.accuracy.predict import Predicted, as_ratios, draws_from_ranges, median_sample, predict, residual_spread
 from contend.accuracy.scores import (
     baseline_predictions,
     baseline_summaries,
@@ -29,6 +31,7 @@ from contend.accuracy.scores import (
     summary,
     tau_of,
 )
+from contend.calibrate.evaluations import Task
 from contend.calibrate.mapping import get_path
 from contend.calibrate.problem import Builder, Target, Unpredicted
 from contend.catalogs import PROFILES, parameters
@@ -283,7 +286,7 @@ def test_a_result_has_what_others_read(tmp_path: Path) -> None:
     point = found["points"][0]
     assert set(point) >= {"dataset", "parameters", "measured", "predicted", "held_out", "abs_error_pct", "covered"}
     assert set(point["measured"]) >= {"median", "iqr"}
-    assert set(point["predicted"]) == {"mean", "ci95"}
+    assert set(point["predicted"]) == {"mean", "ci95", "draws", "failed_draws"}
     held_out = found["summary"]["held_out"]
     assert set(held_out) >= {"median_abs_error_pct", "p90_abs_error_pct", "coverage_95", "kendall_tau"}
     assert set(found["summary"]["baselines"]) == {"usl", "serial_lock"}
@@ -588,3 +591,35 @@ def test_nothing_is_said_by_hand_of_what_was_fitted() -> None:
 
 def test_the_page_is_that_of_the_results() -> None:
     assert (REPOSITORY / "docs/accuracy.md").read_text() == accuracy_page(REPOSITORY)
+
+
+def test_coverage_is_shown_with_the_draws_and_those_that_failed(tmp_path: Path) -> None:
+    points = predicted(curve(tmp_path, "a", lambda _n: 100.0), dict.fromkeys(COUNTS, 100.0))
+    few = [replace(point, draws=(90.0, 100.0, 110.0)) for point in points]
+    found = result_json("box", few, [], {})
+    assert found["points"][0]["predicted"]["draws"] == 3
+    assert "| 100% (3 draws) |" in as_markdown(found, "Box")
+    failed = [replace(few[0], held_out=True, draws=(90.0, math.nan, 110.0)), *few[1:]]
+    found = result_json("box", failed, [], {})
+    assert "| 100% (2 to 3 draws, 1 failed) |" in as_markdown(found, "Box")
+    together = pool([found])["summary"]["held_out"]
+    assert (together["draws"], together["failed_draws"]) == ([2, 3], 1)
+    found["points"][1]["predicted"]["failed_draws"] = None
+    assert pool([found])["summary"]["held_out"]["failed_draws"] is None
+
+
+def test_draws_have_replications_that_no_fit_has_seen(tmp_path: Path) -> None:
+    seen: list[Task] = []
+
+    def run(tasks: list[Task]) -> list[float]:
+        seen.extend(tasks)
+        return [5e5] * len(tasks)
+
+    one = read_dataset(write(tmp_path, rates("a", {1: [5e5], 2: [4e5]})))
+    profile = PROFILES.load("alembert")[1]
+    found, _ = predict(profile, [one], [mapping()], cast("Any", SimpleNamespace(run=run)), messages=200, draws=4)
+    replications = [task.replication for task in seen]
+    drawn = [r for r in replications if r >= 200]
+    assert sorted(drawn) == sorted([200, 201, 202, 203] * 2)
+    assert min(replications) >= 100
+    assert [point.used_draws for point in found] == [4, 4]

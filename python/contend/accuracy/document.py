@@ -29,6 +29,18 @@ def number(value: float | None) -> str:
     return "-" if value is None else f"{value:.2f}"
 
 
+def coverage(summary: JsonObject) -> str:
+    """A share of points whose interval has the measured median, with the number of draws of an interval."""
+    if summary.get("draws") is None:  # also of results of old versions
+        return share(summary["coverage_95"])
+    fewest, most = summary["draws"]
+    draws = str(most) if fewest == most else f"{fewest} to {most}"
+    failed = {None: ", failed ones not counted", 0: ""}.get(summary["failed_draws"])
+    if failed is None:
+        failed = f", {summary['failed_draws']} failed"
+    return f"{share(summary['coverage_95'])} ({draws} draws{failed})"
+
+
 def summary_rows(result: JsonObject) -> list[tuple[str, ...]]:
     """What was predicted how well: held-out points, fitted points, baselines."""
     summary = result["summary"]
@@ -38,7 +50,7 @@ def summary_rows(result: JsonObject) -> list[tuple[str, ...]]:
         if one["points"]:
             rows.append((title, str(one["points"]), percent(one["median_abs_error_pct"]),
             percent(one["p90_abs_error_pct"]),
-                         share(one["coverage_95"]), number(one["kendall_tau"])))  # fmt: skip
+                         coverage(one), number(one["kendall_tau"])))  # fmt: skip
     for key, title in _BASELINES.items():
         one = summary["baselines"][key]
         if one["points"]:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from contend.accuracy.baselines import MODELS
 from contend.accuracy.predict import error_pct
-from contend.accuracy.scores import error_summary
+from contend.accuracy.scores import draw_counts, error_summary
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -51,7 +51,8 @@ def pool(results: Sequence[JsonObject]) -> JsonObject:
 def _summary(points: Sequence[_Point]) -> JsonObject:
     covered = [bool(point.row["covered"]) for point in points]
     return error_summary([float(point.row["abs_error_pct"]) for point in points]) | {
-        "coverage_95": round(sum(covered) / len(covered), 3) if covered else None
+        "coverage_95": round(sum(covered) / len(covered), 3) if covered else None,
+        **draw_counts([(p.row["predicted"]["draws"], p.row["predicted"]["failed_draws"]) for p in points]),
     }
 
 

@@ -46,7 +46,9 @@ if TYPE_CHECKING:
 
 _NOISE_DRAWS = 64
 _RANGE_DRAWS = 24
+# Of the prediction and of the draws: those before have been seen by searches, their checks and the noise.
 _FIRST_REPLICATION = 100
+_FIRST_DRAWN_REPLICATION = 200
 _FEWEST_REPLICATIONS, _MOST_REPLICATIONS = 5, 30
 _RESAMPLED = 2000
 _NO_PRICES = "topology"
@@ -76,6 +78,16 @@ class Predicted:
     stand_in: str
     draws: tuple[float, ...] = ()
     discrepancy: tuple[float, ...] = ()
+
+    @property
+    def used_draws(self) -> int:
+        """How many draws the interval is from."""
+        return sum(math.isfinite(draw) for draw in self.draws)
+
+    @property
+    def failed_draws(self) -> int:
+        """How many draws could not be simulated."""
+        return len(self.draws) - self.used_draws
 
     @property
     def threads(self) -> int:
@@ -217,7 +229,9 @@ def predict(
         own = replications_of(target, builder.longest(target.dataset, target.point))
         first = _FIRST_REPLICATION
         tasks += [Task(json.dumps(target.config), r, target.metric) for r in range(first, first + own)]
-        tasks += [Task(json.dumps(config), index, target.metric) for index, config in enumerate(configs)]
+        tasks += [
+            Task(json.dumps(config), r, target.metric) for r, config in enumerate(configs, _FIRST_DRAWN_REPLICATION)
+        ]
         plan.append((target, own, len(configs), discrepancy))
     if announce is not None:
         announce(len(tasks))
@@ -268,9 +282,8 @@ def as_ratios(points: Sequence[Predicted], seed: int = 1) -> list[Predicted]:
             mean = point.mean / first.mean
             drawn = np.array(point.draws) / np.array(first.draws) if point.draws else np.empty(0)
             low, high = _interval(mean, drawn, [math.sqrt(2) * one for one in point.discrepancy], error, seed)
-            found.append(
-                replace(point, point=_relative(point.point, first.point.median), mean=mean, low=low, high=high)
-            )
+            relative = _relative(point.point, first.point.median)
+            found.append(replace(point, point=relative, mean=mean, low=low, high=high, draws=tuple(drawn)))
     return found
 
 

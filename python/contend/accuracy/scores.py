@@ -98,6 +98,20 @@ def summary(points: Sequence[Predicted]) -> JsonObject:
         "coverage_95": round(sum(point.covered for point in points) / len(points), 3) if points else None,
         "kendall_tau": None if tau is None else round(tau, 3),
         "ranked_pairs": sum(one.pairs for one in found),
+        **draw_counts([(point.used_draws, point.failed_draws) for point in points]),
+    }
+
+
+def draw_counts(points: Sequence[tuple[int, int | None]]) -> JsonObject:
+    """The fewest and the most draws that an interval of some points is from, and how many failed in all.
+
+    Results of old versions did not count those that failed, which is None here.
+    """
+    used = [draws for draws, _ in points]
+    failed = [count for _, count in points if count is not None]
+    return {
+        "draws": [min(used), max(used)] if used else None,
+        "failed_draws": sum(failed) if len(failed) == len(points) else None,
     }
 
 
@@ -261,7 +275,12 @@ def _point_json(point: Predicted) -> JsonObject:
             "cov": None if found.cov is None else round(found.cov, 4),
             "samples": found.count,
         },
-        "predicted": {"mean": _significant(point.mean), "ci95": [_significant(point.low), _significant(point.high)]},
+        "predicted": {
+            "mean": _significant(point.mean),
+            "ci95": [_significant(point.low), _significant(point.high)],
+            "draws": point.used_draws,
+            "failed_draws": point.failed_draws,
+        },
         "held_out": point.held_out,
         "scored_against_interval": point.is_noisy,
         "abs_error_pct": round(point.abs_error_pct, 2),
