@@ -10,7 +10,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
 import numpy as np
 import pytest
@@ -20,6 +20,7 @@ from scipy import stats
 import contend
 from calibrating import mapping, rates, write
 from contend.calibrate import pipeline
+from contend.calibrate.emulator import Emulator
 from contend.calibrate.evaluations import Evaluator, Task
 from contend.calibrate.likelihood import DEGREES_OF_FREEDOM, log_likelihood, log_prior, misfit
 from contend.calibrate.mapping import set_path
@@ -35,9 +36,6 @@ from contend.errors import InputError
 from contend.measure.journal import read_entries
 from contend.runner import CoreEngine, make_engine
 from fakes import REPOSITORY, FakeCore
-
-if TYPE_CHECKING:
-    from contend.calibrate.emulator import Emulator
 
 SMALL = Study(
     unknowns=(
@@ -135,7 +133,7 @@ class Line:
 
 def test_the_posterior_of_a_line_is_where_the_data_are() -> None:
     problem = fake_problem(2, 6)
-    found = sample(problem, cast("Emulator", Line(6)), np.full(6, 0.02), np.array([0.5, 0.5]), seed=3)
+    found = sample(problem, cast("Any", Line(6)), np.full(6, 0.02), np.array([0.5, 0.5]), seed=3)
     low, high = found.interval(0)
     assert low < 0.4 < high
     assert high - low < 0.15
@@ -147,7 +145,7 @@ def test_the_posterior_of_a_line_is_where_the_data_are() -> None:
 def test_a_chain_that_has_not_converged_is_refused() -> None:
     problem = fake_problem(12, 6)
     with pytest.raises(NotConvergedError, match="has not converged after 1000 steps"):
-        sample(problem, cast("Emulator", Line(6)), np.full(6, 0.02), np.full(12, 0.5), seed=3, longest=1000)
+        sample(problem, cast("Any", Line(6)), np.full(6, 0.02), np.full(12, 0.5), seed=3, longest=1000)
 
 
 def test_rhat_tells_chains_apart() -> None:
@@ -347,6 +345,37 @@ class TestWithTheRealCore:
         assert "cores" in reasons["a64"]
         assert reasons["b1"] == "no mapping for alib over pigeons"
 
+    @pytest.mark.parametrize("more", [[], ["--no-posterior"]])
+    def test_points_that_cannot_be_simulated_do_not_end_a_calibration(
+        self, more: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        folder, mappings, _ = self.files(tmp_path)
+        (path,) = folder.glob("*shared*.json")
+        document = json.loads(path.read_text())
+        wrong = document["points"][0]
+        wrong["time_per_operation"] = wrong.pop("message_rate")
+        path.write_text(json.dumps(document))
+        simulate = Evaluator._one
+
+        def fails_with_four(evaluator: Evaluator, task: Task) -> float | str:
+            workload = json.loads(task.config)["workload"]
+            if workload["pairs"] == 4 and not workload["allow_overtaking"]:
+                return "the simulation ended with an error"
+            return simulate(evaluator, task)
+
+        monkeypatch.setattr(Evaluator, "_one", fails_with_four)
+        out = tmp_path / "made.json"
+        words = [*self.words(folder, mappings, out, tmp_path / "work"), "--starts", "1", "--budget", "0.1", "-q"]
+        assert main([*words, *more]) == 0
+        record = json.loads(out.read_text())["calibration"]
+        assert [(one["dataset"], one["parameters"]["pairs"], one["reason"]) for one in record["not_fitted"]] == [
+            (document["dataset"], 1, "the result of a scenario has no time_per_operation"),
+            (document["dataset"], 4, "failed at all 24 places of the screening: the simulation ended with an error"),
+        ]
+        assert [point["parameters"]["pairs"] for point in record["fits"][0]["points"]] == [1, 4]
+        assert document["dataset"] not in {point["dataset"] for point in record["fits"][0]["points"]}
+        assert main([*words, *more, "--keep-fits"]) == 0
+
     def test_bad_ranges_are_explained(self, tmp_path: Path) -> None:
         write(tmp_path, rates("a", {1: [5e5]}))
         points = [(dataset, point) for dataset in read_datasets([tmp_path]) for point in dataset.points]
@@ -468,3 +497,34 @@ def test_the_search_is_not_expected_to_outlast_its_budget(monkeypatch: pytest.Mo
     all_of_it = 2 * pipeline.places_of_search(3, 2)
     beyond = [pipeline._beyond_budget(problem, Options(starts=2), 0.5, end) for end in (90.0, 110.0, 1e6)]
     assert beyond == [all_of_it, all_of_it - 20, 0]
+
+
+def test_a_missing_number_is_not_a_simulation_that_ended_with_an_error(core: FakeCore) -> None:
+    core.fail_at = 2
+    log = MemoryLog()
+    tasks = [Task(json.dumps({"workload": {"pairs": 1}, "lock": "mutex"}), 0, "bandwidth"), task(pairs=2)]
+    evaluator = Evaluator(CoreEngine(), log, jobs=1)
+    assert all(math.isnan(value) for value in evaluator.run(tasks))
+    for one in (evaluator, Evaluator(CoreEngine(), log, jobs=1)):
+        assert [one.reason(item) for item in tasks] == [
+            "the simulation's result has no bandwidth",
+            "the simulation ended with an error",
+        ]
+
+
+def test_each_target_of_an_emulator_is_trained_where_it_could_be_simulated() -> None:
+    problem = fake_problem(1, 3)
+    for target in problem.targets:
+        target.unknowns = (0,)  # type: ignore[misc] # a stand-in
+    places = np.linspace(0, 1, 40)[:, None]
+    predictions = np.column_stack([places[:, 0], 2 * places[:, 0], np.full(40, np.nan)])
+    predictions[20:, 1] = np.nan
+    emulator = Emulator(problem, places, predictions)
+    found = emulator.predict(np.array([[0.25]]))
+    assert found[0, :2] == pytest.approx([0.25, 0.5], abs=0.01)
+    assert np.isnan(found[0, 2])
+    errors = emulator.check(places, predictions)
+    assert (errors[:2] < 0.01).all()
+    assert np.isinf(errors[2])
+    posterior = sample(problem, emulator, np.full(3, 0.02), np.array([0.5]), seed=1)
+    assert np.isfinite(posterior.draws).all()

@@ -28,7 +28,7 @@ from contend.accuracy.names import design_of
 from contend.calibrate.evaluations import Task
 from contend.calibrate.likelihood import DEGREES_OF_FREEDOM
 from contend.calibrate.mapping import STEPS_OF_MEASURED, get_path, scope_keys, scoped_entries, set_path
-from contend.calibrate.problem import MACHINE, Builder
+from contend.calibrate.problem import MACHINE, Builder, Unpredicted
 from contend.calibrate.split import FITTED_KINDS, THREADS, merged, threads_of, was_fitted
 from contend.catalogs import parameters as parameters_of
 from contend.errors import InputError, SimulationFailedError
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 
     from contend.calibrate.evaluations import Evaluator
     from contend.calibrate.mapping import Mapping
-    from contend.calibrate.problem import Target, Unpredicted, Vector
+    from contend.calibrate.problem import Target, Vector
     from contend.datasets import Dataset, MeasuredPoint
     from contend.jsontypes import JsonObject
 
@@ -239,10 +239,12 @@ def predict(
     results, at = [], 0
     for target, own, count, discrepancy in plan:
         rates, drawn = found[at : at + own], found[at + own : at + own + count]
+        own_tasks = tasks[at : at + own]
         at += own + count
         mean = median_sample(rates, _length_of_sample(target), seed)
         if not math.isfinite(mean):
-            problem.unpredicted.append(_failed(target))
+            reason = evaluator.reason(next(one for one, rate in zip(own_tasks, rates, strict=True) if math.isnan(rate)))
+            problem.unpredicted.append(Unpredicted(target.dataset, target.point, reason))
             continue
         low, high = _interval(mean, np.array(drawn), discrepancy, target.point.log_error, seed)
         held_out = not was_fitted(record.get("split"), target.dataset, target.point)
@@ -338,12 +340,6 @@ def median_sample(rates: Sequence[float], length: int, seed: int) -> float:
     return float(np.median(samples))
 
 
-def _failed(target: Target) -> Unpredicted:
-    from contend.calibrate.problem import Unpredicted
-
-    return Unpredicted(target.dataset, target.point, "the simulation ended with an error")
-
-
 def _stored_draws(record: JsonObject) -> list[_Draws]:
     found = []
     for part in record.get("fits", ()):
@@ -402,7 +398,8 @@ def residual_spread(profile: JsonObject, target: Target) -> list[float]:
     scopes = set(scope_keys(target.dataset))
     for part in (profile.get("calibration") or {}).get("fits", ()):
         if scopes & {one["scope"] for one in part["parameters"]}:
-            return [_MEDIAN_TO_DEVIATION * math.log1p(part["error_pct"]["median"] / 100)]
+            median = part["error_pct"]["median"]
+            return [] if median is None else [_MEDIAN_TO_DEVIATION * math.log1p(median / 100)]
     return []
 
 

@@ -1,6 +1,7 @@
 """An emulator of the simulator near the best fit: a Gaussian process upon a linear trend, for each group of targets.
 
-Targets that depend on the same parameters share a process. Its error is measured, not believed: on places that it
+Targets that depend on the same parameters, and that the simulator could give at the same places, share a process. One
+that it could give nowhere has none, and no prediction. Its error is measured, not believed: on places that it
 was not trained on, simulated for this.
 """
 
@@ -53,21 +54,23 @@ class Emulator:
         Args:
             problem: Says which parameters each target depends on.
             places: Places in the cube, [place, parameter].
-            predictions: What the simulator gave there, [place, target]; rows with a failure are left out.
+            predictions: What the simulator gave there, [place, target]; NaN where it failed.
             seed: Of the optimiser of the processes.
         """
-        usable = np.isfinite(predictions).all(axis=1)
-        self.training_places = len(places[usable])
+        usable = np.isfinite(predictions)
+        # Of the target with the fewest.
+        self.training_places = int(usable.sum(axis=0).min())
         self._targets = len(problem.targets)
-        self._groups = [
-            _train(columns, list(inputs), places[usable], predictions[usable], seed)
-            for inputs, columns in _grouped(problem).items()
-        ]
+        self._groups = []
+        for (inputs, _), columns in _grouped(problem, usable).items():
+            rows = usable[:, columns[0]]
+            if rows.any():
+                self._groups.append(_train(columns, list(inputs), places[rows], predictions[rows], seed))
         self.errors: Vector = np.zeros(self._targets)
 
     def predict(self, places: Vector) -> Vector:
-        """Logarithms of predictions, [place, target]."""
-        found = np.empty((len(places), self._targets))
+        """Logarithms of predictions, [place, target]; NaN for a target that the simulator could give nowhere."""
+        found = np.full((len(places), self._targets), np.nan)
         for group in self._groups:
             found[:, group.columns] = group.predict(places)
         return found
@@ -76,21 +79,20 @@ class Emulator:
         """Measures the error on places that it was not trained on, and keeps it as each target's standard error.
 
         Returns:
-            The root of the mean squared error of each target.
+            The root of the mean squared error of each target; infinite where the simulator gave nothing to compare.
         """
-        usable = np.isfinite(predictions).all(axis=1)
-        if usable.any():
-            wrong = self.predict(places[usable]) - predictions[usable]
-            self.errors = np.asarray(np.sqrt((wrong**2).mean(axis=0)), dtype=float)
-        else:  # the simulator could not be asked: nothing is known about the error
-            self.errors = np.full(self._targets, np.inf)
+        squares = (self.predict(places) - predictions) ** 2
+        usable = np.isfinite(squares)
+        means = np.where(usable, squares, 0.0).sum(axis=0) / np.maximum(usable.sum(axis=0), 1)
+        self.errors = np.asarray(np.where(usable.any(axis=0), np.sqrt(means), np.inf), dtype=float)
         return self.errors
 
 
-def _grouped(problem: Problem) -> dict[tuple[int, ...], list[int]]:
-    groups: dict[tuple[int, ...], list[int]] = {}
+def _grouped(problem: Problem, usable: Vector) -> dict[tuple[tuple[int, ...], bytes], list[int]]:
+    groups: dict[tuple[tuple[int, ...], bytes], list[int]] = {}
     for column, target in enumerate(problem.targets):
-        groups.setdefault(tuple(sorted(target.unknowns)), []).append(column)
+        key = (tuple(sorted(target.unknowns)), usable[:, column].tobytes())
+        groups.setdefault(key, []).append(column)
     return groups
 
 

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from contend.runner import Engine
 
 _WAKE_UP_S = 0.2
+ENDED_WITH_ERROR = "the simulation ended with an error"
 
 
 class Log(Protocol):
@@ -82,7 +83,9 @@ class Evaluator:
         self._journal = journal
         self._progress = progress
         self._jobs = jobs
-        self._known = {entry["key"]: _read(entry["value"]) for entry in journal.entries if entry.get("type") == "run"}
+        runs = [entry for entry in journal.entries if entry.get("type") == "run"]
+        self._known = {entry["key"]: _read(entry["value"]) for entry in runs}
+        self._reasons = {entry["key"]: str(entry["reason"]) for entry in runs if "reason" in entry}
         self.simulated = 0
         self.found = 0
         self.seconds = 0.0
@@ -108,6 +111,10 @@ class Evaluator:
         self.seconds += time.monotonic() - begin
         return [self._known[key] for key in keys]
 
+    def reason(self, task: Task) -> str:
+        """Why a simulation that was run gave no number."""
+        return self._reasons.get(task.key(), ENDED_WITH_ERROR)
+
     def _simulate(self, missing: dict[str, Task]) -> None:
         self._engine.reset()
         pool = ThreadPoolExecutor(max_workers=self._jobs, thread_name_prefix="simulation")
@@ -129,20 +136,26 @@ class Evaluator:
             pool.shutdown(wait=True, cancel_futures=True)
             self._engine.reset()
 
-    def _keep(self, key: str, future: Future[float]) -> None:
-        value = future.result()
-        self._journal.append({"type": "run", "key": key, "value": None if math.isnan(value) else value})
-        self._known[key] = value
+    def _keep(self, key: str, future: Future[float | str]) -> None:
+        answer = future.result()
+        entry: JsonObject = {"type": "run", "key": key, "value": None if isinstance(answer, str) else answer}
+        if isinstance(answer, str):
+            entry["reason"] = self._reasons[key] = answer
+        self._journal.append(entry)
+        self._known[key] = _read(entry["value"])
         self.simulated += 1
         self._tell(1)
 
-    def _one(self, task: Task) -> float:
+    def _one(self, task: Task) -> float | str:
+        """The wanted number, or why there is none."""
         try:
             answer = json.loads(self._engine.run_point(Point.of(task.config), task.replication, trace_hash=False))
         except (SimulationFailedError, InputError):
-            return math.nan
+            return ENDED_WITH_ERROR
         value = answer.get(task.metric)
-        return float(value) if isinstance(value, int | float) and value > 0 else math.nan
+        if not isinstance(value, int | float) or isinstance(value, bool):
+            return f"the simulation's result has no {task.metric}"
+        return float(value) if value > 0 else f"the simulation's {task.metric} is {value}"
 
     def _tell(self, count: int) -> None:
         if count and self._progress is not None:

@@ -21,7 +21,7 @@ from contend.calibrate.identification import Identified, Skipped, identify
 from contend.calibrate.likelihood import DISCREPANCY, misfit
 from contend.calibrate.mapping import Mapping, get_path
 from contend.calibrate.posterior import NotConvergedError, Posterior, sample
-from contend.calibrate.problem import MACHINE, STEPS_PER_OPERATION, Builder, Problem
+from contend.calibrate.problem import MACHINE, STEPS_PER_OPERATION, Builder, Problem, Unpredicted
 from contend.calibrate.search import (
     CHECK_REPLICATIONS,
     Fit,
@@ -180,8 +180,7 @@ def calibrate(  # noqa: PLR0917 - all of one stage
             raise InputError("no dataset identifies a parameter directly")
         return result
     if not problem.targets:
-        reasons = sorted({item.reason for item in problem.unpredicted})
-        why = f": {'; '.join(reasons)}" if reasons else ""
+        why = f": {'; '.join(problem.reasons)}" if problem.reasons else ""
         raise InputError(f"none of the datasets has a point to fit to{why}")
     if not problem.dimensions:
         raise InputError("the mappings of these datasets leave nothing to fit")
@@ -191,7 +190,12 @@ def calibrate(  # noqa: PLR0917 - all of one stage
     for index, part in enumerate(parts):
         # Counted from where the part begins: what stages behind the search of another part took is not its own.
         deadline = time.process_time() + options.budget_s * evaluator.jobs / len(parts)
-        result.parts.append(_fit_part(part, evaluator, options, reporter, deadline, f"{index + 1}/{len(parts)}"))
+        found, failed = _fit_part(part, evaluator, options, reporter, deadline, f"{index + 1}/{len(parts)}")
+        problem.refuse(failed)
+        if found is not None:
+            result.parts.append(found)
+    if not result.parts:
+        raise InputError(f"none of the points could be fitted: {'; '.join(problem.reasons)}")
     result.simulations = evaluator.simulated + evaluator.found
     return result
 
@@ -216,11 +220,15 @@ def _prepared(
 
 @dataclass(frozen=True)
 class KeptFit:
-    """A fit of an earlier calibration: names of what was fitted, values where it ended, noise of its points."""
+    """A fit of an earlier calibration: names of what was fitted, values where it ended, its points and their noise.
+
+    A point is the name of its dataset and its parameters.
+    """
 
     fitted: tuple[str, ...]
     values: dict[str, float]
     noise: Vector
+    points: list[tuple[str, JsonObject]]
 
 
 def leave_out_again(  # noqa: PLR0917 - all of one stage
@@ -232,19 +240,28 @@ def leave_out_again(  # noqa: PLR0917 - all of one stage
     options: Options,
     reporter: Reporter,
     kept: Sequence[KeptFit],
+    not_fitted: Sequence[JsonObject] = (),
 ) -> Calibration:
     """Thread counts left out of fits that are there already: what a whole calibration does behind them.
 
-    Parts have problem, place and folds, and nothing else.
+    Parts have problem, place and folds, and nothing else. `not_fitted` is what the earlier calibration says of points
+    that are in none of its fits.
 
     Raises:
         InputError: The fits are of other points or parameters.
         InterruptedRunError: Ctrl-C; finished simulations are in the journal.
     """
     result = _prepared(datasets, profile, mappings, split, options)
-    parts = components(result.problem)
+    # A point that failed wherever it was simulated was in no fit either.
+    left = [(one["dataset"], one["parameters"]) for one in not_fitted]
+    parts = [
+        part.only([(target.dataset.name, target.point.parameters) not in left for target in part.targets])
+        for part in components(result.problem)
+    ]
+    parts = [part for part in parts if part.targets]
     if len(parts) != len(kept) or any(
-        len(one.noise) != len(part.targets) for part, one in zip(parts, kept, strict=True)
+        [(target.dataset.name, target.point.parameters) for target in part.targets] != one.points
+        for part, one in zip(parts, kept, strict=True)
     ):
         raise InputError("the profile's fits are of other points or parameters: calibrate again")
     for part in parts:
@@ -336,22 +353,35 @@ def _check_size(dimensions: int) -> int:
 
 def _fit_part(  # noqa: PLR0917 - all of one stage
     problem: Problem, evaluator: Evaluator, options: Options, reporter: Reporter, deadline: float, label: str
-) -> Part:
+) -> tuple[Part | None, list[Unpredicted]]:
+    """The fit of a part, and those of its points that failed at all places of the screening, which are in no fit."""
     before, begin = evaluator.simulated + evaluator.found, time.process_time()
     reporter.say(f"part {label}: which of {problem.dimensions} parameters the data see")
-    screening = screen(problem, evaluator, History(), options.seed)
+    places = History()
+    screening = screen(problem, evaluator, places, options.seed)
     expected = planned(problem, options)
     screened = evaluator.simulated + evaluator.found - before
     too_many = _beyond_budget(problem, options, (time.process_time() - begin) / max(1, screened), deadline)
     reporter.plan(-too_many)
     expected -= too_many
+    is_finite = np.atleast_2d(np.isfinite(places.predictions))
+    has_answered = [bool(one) for one in np.any(is_finite, axis=0)]
+    failed = [
+        Unpredicted(target.dataset, target.point, f"failed at all {len(places.places)} places of the screening: "
+                    + evaluator.reason(problem.task(target, places.places[0], 0)))
+        for target, answered in zip(problem.targets, has_answered, strict=True) if not answered
+    ]  # fmt: skip
+    if not any(has_answered):
+        return None, failed
+    problem = problem.only(has_answered)
+    screening = Screening(screening.effects[:, has_answered], screening.spread[:, has_answered])
     kept = sensitivity.seen(screening)
     if not kept:
         predictions = problem.simulate(evaluator, [problem.base])[0]
         part = Part(problem, screening, [], None, problem.base, predictions, problem.noise, None,
                     "no parameter moves any point by more than its noise", None, 0)  # fmt: skip
         part.sights = sensitivity.judge(problem, screening, [], None, None)
-        return part
+        return part, failed
     reduced = problem.restricted(kept, problem.base)
     history = History()
     # A point that changes between two states by chance says little of the prices, however well it was measured.
@@ -382,7 +412,7 @@ def _fit_part(  # noqa: PLR0917 - all of one stage
         part.folds = cross_validate(reduced, evaluator, fit.place, noise, options.seed)
     _set_back(part, evaluator)
     part.predictions = problem.simulate(evaluator, [part.place])[0]
-    return part
+    return part, failed
 
 
 def _beyond_budget(problem: Problem, options: Options, seconds_each: float, deadline: float) -> int:

@@ -116,7 +116,8 @@ def sample(
     import emcee
 
     dimensions = problem.dimensions
-    total_noise = np.sqrt(noise**2 + emulator.errors**2)
+    # An error that is not known is no reason to believe in nothing.
+    total_noise = np.sqrt(noise**2 + np.minimum(emulator.errors, LARGEST_DISCREPANCY) ** 2)
     measured = problem.measured
 
     def log_posterior(points: Vector) -> Vector:

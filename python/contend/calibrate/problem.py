@@ -49,6 +49,8 @@ _SMALLEST_SHARE = 1e-3
 # A run of a calibration that takes more steps (ten million besides) fails: some candidates would take for ever, and all
 # others wait for them. A message takes a few hundred steps where all threads poll.
 STEPS_PER_OPERATION = 3_000
+# Numbers in the result of a scenario whose workload a fit or a prediction can be of (split.FITTED_KINDS).
+RESULT_METRICS = ("message_rate", "bandwidth", "elapsed_s", "simulated_s", "events")
 _PLACE = re.compile(r"\S*/([^/\s:]+\.json)(?::\d+)?(?=:)")
 
 
@@ -132,6 +134,17 @@ class Problem:
         return len(self.parameters)
 
     @property
+    def reasons(self) -> list[str]:
+        """Why points cannot be simulated, each reason once."""
+        return sorted({one.reason for one in self.unpredicted})
+
+    def refuse(self, failed: Sequence[Unpredicted]) -> None:
+        """Takes points away from the targets to those that cannot be simulated."""
+        gone = {id(one.point) for one in failed}
+        self.targets = [target for target in self.targets if id(target.point) not in gone]
+        self.unpredicted += failed
+
+    @property
     def measured(self) -> Vector:
         """Logarithms of the measured medians."""
         return np.log([target.point.median for target in self.targets])
@@ -172,6 +185,11 @@ class Problem:
         found = np.array(evaluator.run(tasks), dtype=float)
         shaped = found.reshape(len(places), len(self.targets), len(replications))
         return np.asarray(-np.log(np.mean(1 / shaped, axis=2)), dtype=float)
+
+    def only(self, is_kept: Sequence[bool]) -> Problem:
+        """The problem with some targets only."""
+        targets = [target for target, stays in zip(self.targets, is_kept, strict=True) if stays]
+        return Problem(self.parameters, targets, self.unpredicted)
 
     def restricted(self, kept: Sequence[int], place: Vector) -> Problem:
         """The problem with some parameters only; the others stay where `place` has them."""
@@ -253,6 +271,9 @@ class Builder:
         mapping = find_mapping(self._mappings, dataset)
         if mapping is None:
             raise InputError(f"no mapping for {dataset.library_key} over {dataset.transport}")
+        metric = mapping.metrics.get(point.metric, point.metric)
+        if metric not in RESULT_METRICS:
+            raise InputError(f"the result of a scenario has no {metric}")
         config = self._config(mapping, profile, dataset, point)
         unknowns = []
         for unknown in mapping.unknowns:
@@ -263,7 +284,6 @@ class Builder:
                 problem.parameters.append(self._parameter(unknown.path, scope, unknown.range, config))
                 index[unknown.path, scope] = len(problem.parameters) - 1
             unknowns.append(index[unknown.path, scope])
-        metric = mapping.metrics.get(point.metric, point.metric)
         problem.targets.append(Target(dataset, point, config, tuple(unknowns), metric, mapping.stand_in))
 
     def _config(self, mapping: Mapping, profile: Path, dataset: Dataset, point: MeasuredPoint) -> JsonObject:

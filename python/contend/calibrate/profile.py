@@ -100,7 +100,8 @@ def kept_fits(document: JsonObject) -> list[KeptFit]:
                 )
                 values[one["name"]] = parse_price(entry["value"]).value
         noise = np.log1p(np.array([point["noise_pct"] for point in fit["points"]], dtype=float) / 100)
-        found.append(KeptFit(tuple(fit["fitted"]), values, noise))
+        points = [(point["dataset"], point["parameters"]) for point in fit["points"]]
+        found.append(KeptFit(tuple(fit["fitted"]), values, noise, points))
     return found
 
 
@@ -225,6 +226,7 @@ def _fit_how(sight: Sight) -> str:
 
 def _part_json(part: Part, draws: int, seed: int) -> JsonObject:
     errors = errors_pct(part)
+    known = errors[np.isfinite(errors)]
     scale = np.sqrt(part.noise**2) if len(part.noise) else part.noise
     document: JsonObject = {
         "parameters": [_parameter_json(parameter) for parameter in part.problem.parameters],
@@ -235,15 +237,15 @@ def _part_json(part: Part, draws: int, seed: int) -> JsonObject:
                 "dataset": target.dataset.name,
                 "parameters": target.point.parameters,
                 "measured": target.point.median,
-                "fitted": float(np.exp(part.predictions[index])),
-                "error_pct": round(float(errors[index]), 2),
+                "fitted": _finite(np.exp(part.predictions[index])),
+                "error_pct": _finite(errors[index], 2),
                 "noise_pct": round(float(np.expm1(scale[index])) * 100, 2),
             }
             for index, target in enumerate(part.problem.targets)
         ],
         "error_pct": {
-            "median": round(float(np.nanmedian(errors)), 2),
-            "p90": round(float(np.nanquantile(errors, 0.9)), 2),
+            "median": _finite(np.median(known), 2) if len(known) else None,
+            "p90": _finite(np.quantile(known, 0.9), 2) if len(known) else None,
         },
         "identifiability": [sight.to_json() for sight in part.sights],
     }
@@ -265,8 +267,8 @@ def _part_json(part: Part, draws: int, seed: int) -> JsonObject:
             "method": "Gaussian process upon a linear trend",
             "training_places": part.training_places,
             "error_pct": {
-                "median": round(float(np.median(part.emulator_errors)) * 100, 2),
-                "largest": round(float(part.emulator_errors.max()) * 100, 2),
+                "median": _finite(np.median(part.emulator_errors) * 100, 2),
+                "largest": _finite(part.emulator_errors.max() * 100, 2),
             },
         }
     document["posterior"] = _posterior_json(part, draws, seed)
@@ -356,6 +358,13 @@ def _posterior_json(part: Part, draws: int, seed: int) -> JsonObject:
         ],
         "discrepancy_draws": [_significant(float(found.discrepancy[row])) for row in chosen],
     }
+
+
+def _finite(value: float, digits: int | None = None) -> float | None:
+    """A number for JSON; None where a simulation that failed left none."""
+    if not math.isfinite(value):
+        return None
+    return float(value) if digits is None else round(float(value), digits)
 
 
 def _significant(value: float) -> float:

@@ -119,7 +119,8 @@ def calibrate(
         if earlier is not None:
             kept = kept_fits(earlier)
             found = leave_out_again(
-                measured, base_document, mappings, split, evaluator, options, reporter, kept
+                measured, base_document, mappings, split, evaluator, options, reporter, kept,
+                earlier["calibration"].get("not_fitted", []),
             )  # fmt: skip
             write_file(out, profile_bytes(with_folds(earlier, found)))
             if not silent:
