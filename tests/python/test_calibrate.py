@@ -80,6 +80,26 @@ class TestEvaluations:
         assert math.isnan(Evaluator(CoreEngine(), log, jobs=1).run([task(pairs=2)])[0])
         assert core.calls == 2
 
+    @pytest.mark.parametrize(
+        ("entry", "message"),
+        [
+            ({"value": 1.0}, "/key: found null; allowed: a text"),
+            ({"key": [1], "value": 1.0}, r"/key: found \[1\]; allowed"),
+            ({"key": "a"}, "/value: found null; allowed: a positive number, or null"),
+            ({"key": "a", "value": "5"}, '/value: found "5"'),
+            ({"key": "a", "value": True}, "/value: found true"),
+            ({"key": "a", "value": 10**400}, "/value: found 1000"),
+            ({"key": "a", "value": -2.0}, r"/value: found -2\.0"),
+            ({"key": "a", "value": math.inf}, "/value: found Infinity"),
+            ({"key": "a", "value": None, "reason": 5}, "/reason: found 5"),
+        ],
+    )
+    def test_entries_that_no_simulation_leaves_are_refused(self, entry: dict[str, Any], message: str) -> None:
+        log = MemoryLog()
+        log.entries = [{"type": "other"}, {"type": "run", **entry}]
+        with pytest.raises(InputError, match=f"memory:2: {message}"):
+            Evaluator(CoreEngine(), log, jobs=1)
+
 
 def task(pairs: int, replication: int = 0) -> Task:
     return Task(json.dumps({"workload": {"pairs": pairs}, "lock": "mutex"}), replication)

@@ -11,7 +11,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from contend.errors import ContendError
+from contend.errors import ContendError, InputError
 from contend.measure import runner
 from contend.measure.journal import Journal, read_entries
 from contend.measure.load import Load
@@ -172,6 +172,36 @@ def test_a_torn_line_is_taken_away(tmp_path: Path) -> None:
         assert [entry["type"] for entry in journal.entries] == ["a", "b"]
         journal.append({"type": "d"})
     assert path.read_bytes() == whole + json.dumps({"type": "d"}).encode() + b"\n"
+
+
+@pytest.mark.parametrize(
+    ("content", "line"),
+    [
+        (b"my notes\n", 1),
+        (b"my notes", 1),
+        (b'{"type": "a"}\n{"type": \xff}\n{"type": "c"}\n', 2),
+        (b'{"type": "a"}\n[1]\n', 2),
+        (b'{"type": "a"}\n\n{"type": "c"', 2),
+        (b"[" * 100_000 + b"\n", 1),
+    ],
+)
+def test_what_is_no_journal_is_refused_and_stays(content: bytes, line: int, tmp_path: Path) -> None:
+    path = tmp_path / "journal.jsonl"
+    path.write_bytes(content)
+    with pytest.raises(InputError, match=rf"journal\.jsonl:{line}: no entry of a journal"):
+        Journal(path)
+    assert path.read_bytes() == content
+
+
+def test_only_a_journal_that_was_made_and_stays_empty_is_taken_away(tmp_path: Path) -> None:
+    path = tmp_path / "journal.jsonl"
+    with Journal(path):
+        pass
+    assert not path.exists()
+    path.write_bytes(b'{"type": "torn')
+    with Journal(path):
+        pass
+    assert path.exists()
 
 
 def test_two_campaigns_do_not_share_a_folder(tmp_path: Path) -> None:

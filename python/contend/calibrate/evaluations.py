@@ -11,6 +11,7 @@ import functools
 import hashlib
 import json
 import math
+import sys
 import time
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass
@@ -34,6 +35,10 @@ ENDED_WITH_ERROR = "the simulation ended with an error"
 
 class Log(Protocol):
     """Where finished simulations are kept: `contend.measure.journal.Journal`."""
+
+    @property
+    def name(self) -> str:
+        """What to call it in a message."""
 
     @property
     def entries(self) -> list[JsonObject]:
@@ -78,14 +83,19 @@ class Evaluator:
             journal: Where results are kept, and those of earlier calls found.
             jobs: How many simulations run at once.
             progress: Called with the number of simulations that ended, found ones included.
+
+        Raises:
+            InputError: An entry of the journal is not what a simulation leaves; the message says which line it is.
         """
         self._engine = engine
         self._journal = journal
         self._progress = progress
         self._jobs = jobs
-        runs = [entry for entry in journal.entries if entry.get("type") == "run"]
-        self._known = {entry["key"]: _read(entry["value"]) for entry in runs}
-        self._reasons = {entry["key"]: str(entry["reason"]) for entry in runs if "reason" in entry}
+        self._known: dict[str, float] = {}
+        self._reasons: dict[str, str] = {}
+        for number, entry in enumerate(journal.entries, 1):
+            if entry.get("type") == "run":
+                self._take(entry, f"{journal.name}:{number}")
         self.simulated = 0
         self.found = 0
         self.seconds = 0.0
@@ -115,6 +125,19 @@ class Evaluator:
         """Why a simulation that was run gave no number."""
         return self._reasons.get(task.key(), ENDED_WITH_ERROR)
 
+    def _take(self, entry: JsonObject, where: str) -> None:
+        """Makes an entry known."""
+        key, value, reason = entry.get("key"), entry.get("value"), entry.get("reason", "")
+        if not isinstance(key, str):
+            raise _refusal(where, "key", key, "a text")
+        if "value" not in entry or not (value is None or _is_rate(value)):
+            raise _refusal(where, "value", value, "a positive number, or null")
+        if not isinstance(reason, str):
+            raise _refusal(where, "reason", reason, "a text")
+        self._known[key] = math.nan if value is None else float(value)
+        if reason:
+            self._reasons[key] = reason
+
     def _simulate(self, missing: dict[str, Task]) -> None:
         self._engine.reset()
         pool = ThreadPoolExecutor(max_workers=self._jobs, thread_name_prefix="simulation")
@@ -140,9 +163,9 @@ class Evaluator:
         answer = future.result()
         entry: JsonObject = {"type": "run", "key": key, "value": None if isinstance(answer, str) else answer}
         if isinstance(answer, str):
-            entry["reason"] = self._reasons[key] = answer
+            entry["reason"] = answer
         self._journal.append(entry)
-        self._known[key] = _read(entry["value"])
+        self._take(entry, self._journal.name)
         self.simulated += 1
         self._tell(1)
 
@@ -155,12 +178,19 @@ class Evaluator:
         value = answer.get(task.metric)
         if not isinstance(value, int | float) or isinstance(value, bool):
             return f"the simulation's result has no {task.metric}"
-        return float(value) if value > 0 else f"the simulation's {task.metric} is {value}"
+        return float(value) if _is_rate(value) else f"the simulation's {task.metric} is {value}"
 
     def _tell(self, count: int) -> None:
         if count and self._progress is not None:
             self._progress(count)
 
 
-def _read(value: float | None) -> float:
-    return math.nan if value is None else float(value)
+def _is_rate(value: object) -> bool:
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return False
+    return 0 < value <= sys.float_info.max
+
+
+def _refusal(where: str, key: str, found: object, allowed: str) -> InputError:
+    text = json.dumps(found)[:40]
+    return InputError(f"{where}: /{key}: found {text}; allowed: {allowed}; nothing was changed: mend or move the file")

@@ -101,6 +101,8 @@ class Recovered:
 class MemoryLog:
     """A journal in memory."""
 
+    name = "memory"
+
     def __init__(self) -> None:
         self.entries: list[JsonObject] = []
 

@@ -1,6 +1,8 @@
 """The journal of a campaign: one JSON object per line, appended and synchronised, never rewritten.
 
-Whatever kills the tool leaves at most one torn line at the end, which the next use takes away. A lock on the file,
+Whatever kills the tool leaves at most one torn line at the end, which the next use takes away. Anything else that is no
+entry was not written by the tool, or was damaged later: the file is refused as it is, for nobody but its owner knows
+what it is worth. A lock on the file,
 which ends with its process, keeps two campaigns out of one folder.
 """
 
@@ -12,7 +14,7 @@ import json
 import os
 from typing import TYPE_CHECKING, Self
 
-from contend.errors import ContendError
+from contend.errors import ContendError, InputError
 from contend.files import describe
 
 if TYPE_CHECKING:
@@ -21,33 +23,41 @@ if TYPE_CHECKING:
 
     from contend.jsontypes import JsonObject
 
+_NO_ENTRY = "no entry of a journal, which is a JSON object; nothing was changed: mend or move the file"
 
-def read_entries(data: bytes) -> tuple[list[JsonObject], int]:
-    """The complete entries of a journal, and how many bytes they take."""
-    entries: list[JsonObject] = []
-    end = 0
-    for line in data.splitlines(keepends=True):
-        if not line.endswith(b"\n"):
-            break
-        try:
-            entry = json.loads(line)
-        except ValueError:
-            break
-        if not isinstance(entry, dict):
-            break
-        entries.append(entry)
-        end += len(line)
-    return entries, end
+
+def read_entries(data: bytes, name: str = "the journal") -> tuple[list[JsonObject], int]:
+    """The complete entries of a journal, and how many bytes they take.
+
+    Raises:
+        InputError: A line is no entry, and no torn one either; the message says which.
+    """
+    *lines, torn = data.split(b"\n")
+    entries = [_entry(line, f"{name}:{number}") for number, line in enumerate(lines, 1)]
+    if torn and not torn.startswith(b"{"):  # no beginning of an entry
+        raise InputError(f"{name}:{len(lines) + 1}: {_NO_ENTRY}")
+    return entries, len(data) - len(torn)
+
+
+def _entry(line: bytes, where: str) -> JsonObject:
+    try:
+        entry = json.loads(line)
+    except (ValueError, RecursionError):
+        entry = None
+    if not isinstance(entry, dict):
+        raise InputError(f"{where}: {_NO_ENTRY}")
+    return entry
 
 
 class Journal:
-    """An open journal; use as a context manager. One without entries leaves no file."""
+    """An open journal; use as a context manager. One that was made and got no entries leaves no file."""
 
     def __init__(self, path: Path) -> None:
         """Opens or makes a journal.
 
         Raises:
             ContendError: It cannot be opened, or another campaign uses it.
+            InputError: It has something else in it than entries.
         """
         self.path = path
         try:
@@ -65,9 +75,19 @@ class Journal:
             os.close(self._descriptor)
             raise ContendError(f"another campaign was writing to {path.parent}")
         data = path.read_bytes()
-        self.entries, end = read_entries(data)
+        self._was_empty = not data
+        try:
+            self.entries, end = read_entries(data, str(path))
+        except InputError:
+            os.close(self._descriptor)
+            raise
         if end != len(data):
             os.ftruncate(self._descriptor, end)
+
+    @property
+    def name(self) -> str:
+        """The file; an entry is the line of its number."""
+        return str(self.path)
 
     def __enter__(self) -> Self:
         return self
@@ -75,7 +95,7 @@ class Journal:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
-        if os.fstat(self._descriptor).st_size == 0:
+        if self._was_empty and os.fstat(self._descriptor).st_size == 0:
             self.path.unlink(missing_ok=True)
         os.close(self._descriptor)
 
