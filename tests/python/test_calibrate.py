@@ -71,6 +71,27 @@ class TestEvaluations:
         keys = {task(pairs=p, replication=r).key() for p in (1, 2) for r in (0, 1)}
         assert len(keys) == 4
 
+    def test_simulations_cost_the_same_when_they_are_found(
+        self, core: FakeCore, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        del core
+        clock = iter(range(0, 10**12, 1_500_000_000))
+        monkeypatch.setattr(time, "process_time_ns", lambda: next(clock))
+        log = MemoryLog()
+        whole = Evaluator(CoreEngine(), log, jobs=1)
+        spent = []
+        for pairs in (1, 2, 1, 3):
+            whole.run([task(pairs=pairs), task(pairs=pairs, replication=1)])
+            spent.append(whole.processor_s)
+        assert spent == [3.0, 6.0, 6.0, 9.0]
+        killed = MemoryLog()
+        killed.entries = log.entries[:3]
+        again = Evaluator(CoreEngine(), killed, jobs=1)
+        again.run([task(pairs=1), task(pairs=1, replication=1)])
+        assert again.processor_s == spent[0]
+        again.run([task(pairs=2), task(pairs=2, replication=1)])
+        assert again.processor_s == spent[1]
+
     def test_a_failed_simulation_is_kept_as_such(self, core: FakeCore) -> None:
         core.fail_at = 2
         log = MemoryLog()
@@ -92,6 +113,8 @@ class TestEvaluations:
             ({"key": "a", "value": -2.0}, r"/value: found -2\.0"),
             ({"key": "a", "value": math.inf}, "/value: found Infinity"),
             ({"key": "a", "value": None, "reason": 5}, "/reason: found 5"),
+            ({"key": "a", "value": 1.0, "processor_ns": 10**400}, "/processor_ns: found 1000"),
+            ({"key": "a", "value": 1.0, "processor_ns": "1"}, '/processor_ns: found "1"'),
         ],
     )
     def test_entries_that_no_simulation_leaves_are_refused(self, entry: dict[str, Any], message: str) -> None:
@@ -320,6 +343,24 @@ class TestWithTheRealCore:
         assert lines(tmp_path / "w2" / "journal.jsonl") == everything
         assert parted.read_bytes() == whole.read_bytes()
 
+    def test_a_search_that_its_budget_ended_ends_there_again(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        folder, mappings, _ = self.files(tmp_path)
+        real = time.process_time_ns
+        monkeypatch.setattr(time, "process_time_ns", lambda: 20 * real())  # a slow processor
+        words = ["--no-posterior", "--budget", "0.1", "-q"]
+        made = []
+        for name in ("first", "again"):
+            (tmp_path / name).mkdir()
+            out = tmp_path / name / "made.json"
+            assert main([*self.words(folder, mappings, out, tmp_path / "work"), *words]) == 0
+            made.append((out.read_bytes(), lines(tmp_path / "work" / "journal.jsonl")))
+        record = json.loads(made[0][0])["calibration"]
+        assert record["options"]["budget_s"] == 6
+        assert [start["ended"] for start in record["fits"][0]["search"]["starts"]][-1] == "time is over"
+        assert made[0] == made[1]
+
     @pytest.mark.slow
     def test_synthetic_recovery_in_small(self, tmp_path: Path) -> None:
         trials = []
@@ -450,20 +491,20 @@ def wait_until(condition: Callable[[], bool], seconds: float = 120.0) -> bool:
 
 
 def test_each_part_has_its_share_of_the_budget_whatever_stages_of_others_took(monkeypatch: pytest.MonkeyPatch) -> None:
-    clock = [100.0]
+    evaluator = SimpleNamespace(jobs=2, simulated=0, found=0, processor_s=100.0)
     shares = []
 
-    def fit_part(*arguments: Any) -> None:
-        shares.append(arguments[4] - clock[0])
-        clock[0] += 5000.0
+    def fit_part(*arguments: Any) -> tuple[str, list[Any]]:
+        shares.append(arguments[4] - evaluator.processor_s)
+        evaluator.processor_s += 5000.0
+        return "a part", []
 
-    problem = SimpleNamespace(targets=[0], dimensions=1)
-    monkeypatch.setattr(time, "process_time", lambda: clock[0])
+    problem = SimpleNamespace(targets=[0], dimensions=1, refuse=lambda _: None)
     monkeypatch.setattr(pipeline, "_prepared", lambda *_: SimpleNamespace(problem=problem, identified=[], parts=[]))
     monkeypatch.setattr(pipeline, "components", lambda _: ["first", "second"])
     monkeypatch.setattr(pipeline, "planned", lambda *_: 0)
     monkeypatch.setattr(pipeline, "_fit_part", fit_part)
-    evaluator, reporter = SimpleNamespace(jobs=2, simulated=0, found=0), SimpleNamespace(plan=lambda _: None)
+    reporter = SimpleNamespace(plan=lambda _: None)
     pipeline.calibrate(
         [], {}, [], cast("Any", None), cast("Any", evaluator), Options(budget_s=60.0), cast("Any", reporter)
     )
@@ -511,11 +552,10 @@ def test_the_misfit_is_taken_at_the_likeliest_discrepancy() -> None:
     assert far == pytest.approx(-best, abs=0.1)
 
 
-def test_the_search_is_not_expected_to_outlast_its_budget(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(time, "process_time", lambda: 100.0)
+def test_the_search_is_not_expected_to_outlast_its_budget() -> None:
     problem = cast("Any", SimpleNamespace(targets=[0, 1], dimensions=3))
     all_of_it = 2 * pipeline.places_of_search(3, 2)
-    beyond = [pipeline._beyond_budget(problem, Options(starts=2), 0.5, end) for end in (90.0, 110.0, 1e6)]
+    beyond = [pipeline._beyond_budget(problem, Options(starts=2), 0.5, left) for left in (-10.0, 10.0, 1e6)]
     assert beyond == [all_of_it, all_of_it - 20, 0]
 
 

@@ -2,7 +2,7 @@
 
 What a simulation depends on (the configuration, the replication and the compiled core) is its name in the journal. A
 fit that was killed and is started again asks for the same simulations, because its random numbers come from its seed,
-and finds them there.
+and finds them there, with the processor time that each took: what a fit has spent is the same, too.
 """
 
 from __future__ import annotations
@@ -30,6 +30,9 @@ if TYPE_CHECKING:
     from contend.runner import Engine
 
 _WAKE_UP_S = 0.2
+_COST = "processor_ns"
+_MOST_COST = 2**62
+_NANOSECONDS = 1e9
 ENDED_WITH_ERROR = "the simulation ended with an error"
 
 
@@ -93,12 +96,21 @@ class Evaluator:
         self._jobs = jobs
         self._known: dict[str, float] = {}
         self._reasons: dict[str, str] = {}
+        self._costs: dict[str, int] = {}
         for number, entry in enumerate(journal.entries, 1):
             if entry.get("type") == "run":
                 self._take(entry, f"{journal.name}:{number}")
+        self._spent = 0
+        self._counted: set[str] = set()
+        self._since = 0
         self.simulated = 0
         self.found = 0
         self.seconds = 0.0
+
+    @property
+    def processor_s(self) -> float:
+        """Processor time of all simulations that were asked for, each once, also of those that an earlier call ran."""
+        return self._spent / _NANOSECONDS
 
     @property
     def jobs(self) -> int:
@@ -117,7 +129,11 @@ class Evaluator:
         self._tell(len(tasks) - len(missing))
         begin = time.monotonic()
         if missing:
+            self._since = time.process_time_ns()
             self._simulate(missing)
+        new = set(keys) - self._counted
+        self._counted |= new
+        self._spent += sum(self._costs.get(key, 0) for key in new)
         self.seconds += time.monotonic() - begin
         return [self._known[key] for key in keys]
 
@@ -134,6 +150,10 @@ class Evaluator:
             raise _refusal(where, "value", value, "a positive number, or null")
         if not isinstance(reason, str):
             raise _refusal(where, "reason", reason, "a text")
+        if (cost := entry.get(_COST)) is not None:
+            if isinstance(cost, bool) or not isinstance(cost, int) or not 0 <= cost <= _MOST_COST:
+                raise _refusal(where, _COST, cost, "nanoseconds, as a whole number")
+            self._costs[key] = cost
         self._known[key] = math.nan if value is None else float(value)
         if reason:
             self._reasons[key] = reason
@@ -164,6 +184,9 @@ class Evaluator:
         entry: JsonObject = {"type": "run", "key": key, "value": None if isinstance(answer, str) else answer}
         if isinstance(answer, str):
             entry["reason"] = answer
+        # Whatever this process did since the one before, other threads included: the sum of all is what counts.
+        now = time.process_time_ns()
+        entry[_COST], self._since = now - self._since, now
         self._journal.append(entry)
         self._take(entry, self._journal.name)
         self.simulated += 1

@@ -6,7 +6,6 @@ Parameters that share no target are fitted apart: what one library costs says no
 from __future__ import annotations
 
 import copy
-import time
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol
 
@@ -71,9 +70,10 @@ class Options:
     """How much effort.
 
     `messages` is about the length of a simulation; `budget_s` the time that searches have, an equal share for each part
-    of the problem, as processor time over the number of simulations at once: wall time where nothing else runs, and the
-    same fit where something does. `draws`: how many draws of the posterior the profile keeps. `is_cross_validated`:
-    whether thread counts are left out to learn how wrong the model is, where intervals are asked for at all.
+    of the problem, as processor time of simulations over the number of them at once: about wall time where nothing else
+    runs, and the same fit where something does. `draws`: how many draws of the posterior the profile keeps.
+    `is_cross_validated`: whether thread counts are left out to learn how wrong the model is, where intervals are asked
+    for at all.
     """
 
     seed: int = 1
@@ -97,6 +97,7 @@ class Options:
             "starts": self.starts,
             "messages": self.messages,
             "posterior": self.has_posterior,
+            "budget_s": self.budget_s,
         }
 
 
@@ -136,6 +137,7 @@ class Calibration:
     problem: Problem
     options: Options
     simulations: int = 0
+    jobs: int = 1
 
     @property
     def discrepancies(self) -> Discrepancies | None:
@@ -175,6 +177,7 @@ def calibrate(  # noqa: PLR0917 - all of one stage
     """
     result = _prepared(datasets, profile, mappings, split, options)
     problem = result.problem
+    result.jobs = evaluator.jobs
     if options.is_direct_only:
         if not result.identified:
             raise InputError("no dataset identifies a parameter directly")
@@ -189,7 +192,7 @@ def calibrate(  # noqa: PLR0917 - all of one stage
         reporter.plan(planned(part, options))
     for index, part in enumerate(parts):
         # Counted from where the part begins: what stages behind the search of another part took is not its own.
-        deadline = time.process_time() + options.budget_s * evaluator.jobs / len(parts)
+        deadline = evaluator.processor_s + options.budget_s * evaluator.jobs / len(parts)
         found, failed = _fit_part(part, evaluator, options, reporter, deadline, f"{index + 1}/{len(parts)}")
         problem.refuse(failed)
         if found is not None:
@@ -355,13 +358,14 @@ def _fit_part(  # noqa: PLR0917 - all of one stage
     problem: Problem, evaluator: Evaluator, options: Options, reporter: Reporter, deadline: float, label: str
 ) -> tuple[Part | None, list[Unpredicted]]:
     """The fit of a part, and those of its points that failed at all places of the screening, which are in no fit."""
-    before, begin = evaluator.simulated + evaluator.found, time.process_time()
+    before, begin = evaluator.simulated + evaluator.found, evaluator.processor_s
     reporter.say(f"part {label}: which of {problem.dimensions} parameters the data see")
     places = History()
     screening = screen(problem, evaluator, places, options.seed)
     expected = planned(problem, options)
     screened = evaluator.simulated + evaluator.found - before
-    too_many = _beyond_budget(problem, options, (time.process_time() - begin) / max(1, screened), deadline)
+    each = (evaluator.processor_s - begin) / max(1, screened)
+    too_many = _beyond_budget(problem, options, each, deadline - evaluator.processor_s)
     reporter.plan(-too_many)
     expected -= too_many
     is_finite = np.atleast_2d(np.isfinite(places.predictions))
@@ -388,7 +392,7 @@ def _fit_part(  # noqa: PLR0917 - all of one stage
     noise = _total_noise(reduced, evaluator, reduced.base)
     fit = search(
         reduced, evaluator, history, noise, starts=options.starts, seed=options.seed,
-        is_over=lambda: time.process_time() > deadline,
+        is_over=lambda: evaluator.processor_s > deadline,
         say=lambda text: reporter.say(f"part {label}: fit, {text}"),
     )  # fmt: skip
     used = evaluator.simulated + evaluator.found - before
@@ -415,10 +419,10 @@ def _fit_part(  # noqa: PLR0917 - all of one stage
     return part, failed
 
 
-def _beyond_budget(problem: Problem, options: Options, seconds_each: float, deadline: float) -> int:
-    """How many of the planned simulations of the search the budget does not allow, if each takes so long."""
+def _beyond_budget(problem: Problem, options: Options, seconds_each: float, left_s: float) -> int:
+    """How many of the planned simulations of the search the time left does not allow, if each takes so long."""
     search = places_of_search(problem.dimensions, options.starts) * len(problem.targets)
-    allowed = max(0.0, deadline - time.process_time()) / max(seconds_each, 1e-9)
+    allowed = max(0.0, left_s) / max(seconds_each, 1e-9)
     return max(0, search - round(min(allowed, search)))
 
 

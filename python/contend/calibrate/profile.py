@@ -52,6 +52,7 @@ def calibrated_profile(
         "made_by": f"contend calibrate {version()}",
         "base": base_name,
         "options": calibration.options.to_json(),
+        "jobs": calibration.jobs,  # by which the budget counts
         "machines": {key: _machine(value) for key, value in machines.items()},
         "mappings": mappings,
         "split": split_record(calibration.split, calibration.fitted, calibration.held_out),

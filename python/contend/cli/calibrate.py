@@ -160,7 +160,10 @@ def _earlier(out: Path, split: Split, options: Options) -> JsonObject:
     if not record.get("fits"):
         raise InputError(f"--keep-fits: {out} has no fits")
     known = {key: (record.get("split") or {}).get(key) for key in split.to_json()}
-    if known != split.to_json() or record.get("options") != options.to_json():
+    wanted = options.to_json()
+    # Earlier profiles do not say what budget they had.
+    made_with = {"budget_s": wanted["budget_s"]} | (record.get("options") or {})
+    if known != split.to_json() or made_with != wanted:
         raise InputError(f"--keep-fits: the fits of {out} are of another split, seed, effort or length of simulations")
     return document
 
