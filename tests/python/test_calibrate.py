@@ -437,6 +437,40 @@ class TestWithTheRealCore:
         assert document["dataset"] not in {point["dataset"] for point in record["fits"][0]["points"]}
         assert main([*words, *more, "--keep-fits"]) == 0
 
+    def test_what_a_calibrated_base_knows_stays(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.chdir(tmp_path)
+        entry = base()["nic"]["post"]
+        known = base() | {"calibration": {
+            "scopes": {
+                "other": {"machine.nic.post": entry | {"value": "2 us", "range": ["1 us", "3 us"]}},
+                "alib": {"machine.nic.post": entry, "machine.software.receive_call": entry},
+            },
+            "split": {"calibration": [
+                {"dataset": "a", "machine": "box", "sha256": "", "points": [{"pairs": 2}]},
+                {"dataset": "b", "machine": "box", "sha256": "", "points": [{"pairs": 8}]},
+            ]},
+        }}  # fmt: skip
+        (tmp_path / "known.json").write_text(json.dumps(known))
+        write(tmp_path, rates("a", {1: [5e5], 2: [4e5], 4: [3e5]}))
+        unknowns = [{"path": "machine.software.receive_call", "range": ["1 ns", "9 us"]}]
+        (tmp_path / "m.json").write_text(mapping(unknowns=unknowns).model_dump_json())
+        words = ["calibrate", "a.json", "--base", "known.json", "-o", "made.json", "--mapping", "m.json", "-q",
+                 "--no-posterior", "--starts", "1", "--messages", "200", "--budget", "0.1"]  # fmt: skip
+        assert main(words) == 0
+        record = json.loads((tmp_path / "made.json").read_text())["calibration"]
+        assert record["fits"][0]["fitted"] == ["software.receive_call"]
+        # What was fitted for the machine must hold for the points that it was fitted to.
+        before = known["calibration"]["scopes"]
+        assert record["scopes"] == {
+            "other": before["other"],
+            "alib": {"machine.nic.post": before["alib"]["machine.nic.post"]},
+        }
+        sides = {
+            side: {one["dataset"]: [point["pairs"] for point in one["points"]] for one in record["split"][side]}
+            for side in ("calibration", "held_out")
+        }
+        assert sides == {"calibration": {"a": [1, 2], "b": [8]}, "held_out": {"a": [4]}}
+
     def test_bad_ranges_are_explained(self, tmp_path: Path) -> None:
         write(tmp_path, rates("a", {1: [5e5]}))
         points = [(dataset, point) for dataset in read_datasets([tmp_path]) for point in dataset.points]

@@ -208,7 +208,9 @@ def _prepared(
 ) -> Calibration:
     """What there is to fit, after direct identification."""
     base = copy.deepcopy(profile)
-    base.pop("calibration", None)
+    record = base.pop("calibration", None) or {}
+    if record.get("scopes"):
+        base["calibration"] = {"scopes": record["scopes"]}
     fitted, held_out = split_points(datasets, split)
     identified, skipped = identify(calibration_side(datasets, split), base)
     known = with_identified(base, identified)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from contend.calibrate.mapping import get_path
+from contend.calibrate.mapping import get_path, scope_keys
 from contend.calibrate.pipeline import Calibration, KeptFit, Part, errors_pct
 from contend.calibrate.problem import MACHINE, Parameter
 from contend.calibrate.split import split_record
@@ -33,14 +33,15 @@ def calibrated_profile(
     """The document of the new profile.
 
     Args:
-        base: The base profile's document; what the calibration did not touch stays as it is.
+        base: The base profile's document; what the calibration did not touch stays as it is, values of a scope
+            included, and points that it was fitted to stay points of a fit.
         base_name: What to call the base.
         name: The new profile's name.
         calibration: What was found.
         mappings: What each mapping that was used leaves out, by name.
     """
     document = copy.deepcopy(base)
-    document.pop("calibration", None)
+    earlier = document.pop("calibration", None) or {}
     machines = {dataset.machine_id: dataset.machine for dataset, _ in calibration.fitted}
     for part in calibration.parts:
         machines |= {target.dataset.machine_id: target.dataset.machine for target in part.problem.targets}
@@ -55,7 +56,7 @@ def calibrated_profile(
         "jobs": calibration.jobs,  # by which the budget counts
         "machines": {key: _machine(value) for key, value in machines.items()},
         "mappings": mappings,
-        "split": split_record(calibration.split, calibration.fitted, calibration.held_out),
+        "split": split_record(calibration.split, calibration.fitted, calibration.held_out, earlier.get("split")),
         "not_fitted": [
             {"dataset": one.dataset.name, "parameters": one.point.parameters, "reason": one.reason}
             for one in calibration.problem.unpredicted
@@ -68,7 +69,7 @@ def calibrated_profile(
     }
     if (found := calibration.discrepancies) is not None:
         record["discrepancy"] = _discrepancies_json(found)
-    scopes: dict[str, JsonObject] = {}
+    scopes = _carried_scopes(earlier, calibration)
     for one in calibration.identified:
         _put(document, scopes, one.rule.path, one.scope, base, _identified_entry(one))
     for part in calibration.parts:
@@ -84,6 +85,23 @@ def calibrated_profile(
     return {key: document[key] for key in order if key in document} | {
         key: value for key, value in document.items() if key not in order
     }
+
+
+def _carried_scopes(earlier: JsonObject, calibration: Calibration) -> dict[str, JsonObject]:
+    """Values of scopes that a base profile has.
+
+    Without those that would hide what was fitted now for a more general scope, from points that they apply to.
+    """
+    scopes: dict[str, JsonObject] = copy.deepcopy(earlier.get("scopes") or {})
+    for part in calibration.parts:
+        for target in part.problem.targets:
+            order = [MACHINE, *scope_keys(target.dataset)]
+            for index in target.unknowns:
+                parameter = part.problem.parameters[index]
+                if index in part.kept and parameter.name not in part.reset:
+                    for scope in order[order.index(parameter.scope) + 1 :]:
+                        scopes.get(scope, {}).pop(parameter.path, None)
+    return {scope: entries for scope, entries in scopes.items() if entries}
 
 
 def kept_fits(document: JsonObject) -> list[KeptFit]:

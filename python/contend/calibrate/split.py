@@ -8,6 +8,7 @@ shape to a prediction of itself.
 from __future__ import annotations
 
 import collections
+import copy
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
@@ -144,9 +145,26 @@ def split_record(
     split: Split,
     fitted: Sequence[tuple[Dataset, MeasuredPoint]],
     held_out: Sequence[tuple[Dataset, MeasuredPoint]],
+    earlier: JsonObject | None = None,
 ) -> JsonObject:
-    """The split as it is written into a profile: the rule, and every point by name."""
-    return split.to_json() | {"calibration": _listed(fitted), "held_out": _listed(held_out)}
+    """The split as it is written into a profile: the rule, and every point by name.
+
+    Points that the base profile was fitted to, which `earlier` is the split of, are points of a fit here as well.
+    """
+    calibration = _listed(fitted)
+    for entry in (earlier or {}).get("calibration", ()):
+        _unite(calibration, entry)
+    judging = [one for one in held_out if not was_fitted({"calibration": calibration}, *one)]
+    return split.to_json() | {"calibration": calibration, "held_out": _listed(judging)}
+
+
+def _unite(entries: list[JsonObject], other: JsonObject) -> None:
+    """Adds the points of an entry to those of the same dataset, or the entry where there is none."""
+    for entry in entries:
+        if (entry["dataset"], entry["machine"]) == (other["dataset"], other["machine"]):
+            entry["points"] += [point for point in other["points"] if point not in entry["points"]]
+            return
+    entries.append(copy.deepcopy(other))
 
 
 def _listed(points: Sequence[tuple[Dataset, MeasuredPoint]]) -> list[JsonObject]:
