@@ -27,6 +27,7 @@ from contend.calibrate.mapping import set_path
 from contend.calibrate.pipeline import Options, components
 from contend.calibrate.posterior import NotConvergedError, sample, split_rhat
 from contend.calibrate.problem import Builder, Parameter, Problem
+from contend.calibrate.profile import kept_fits
 from contend.calibrate.recovery import MemoryLog, Recovered, Study, coverage, run_trial, write_synthetic
 from contend.calibrate.sensitivity import Verdict
 from contend.catalogs import PROFILES
@@ -622,3 +623,22 @@ def test_each_target_of_an_emulator_is_trained_where_it_could_be_simulated() -> 
     assert np.isinf(errors[2])
     posterior = sample(problem, emulator, np.full(3, 0.02), np.array([0.5]), seed=1)
     assert np.isfinite(posterior.draws).all()
+
+
+def test_fits_are_kept_whose_scoped_parameters_were_set_back() -> None:
+    entry = base()["nic"]["post"]
+    parameters = [
+        {"name": f"{name}@a/tcp", "path": f"machine.nic.{name}", "scope": "a/tcp", "base": "70 ns"}
+        for name in ("post", "registration")
+    ]
+    fit = {
+        "parameters": parameters,
+        "fitted": [one["name"] for one in parameters],
+        "set_back_to_base": ["registration@a/tcp"],
+        "points": [{"dataset": "d", "parameters": {"pairs": 1}, "noise_pct": 2.0}],
+    }
+    scopes = {"a/tcp": {"machine.nic.post": entry | {"value": "2 us"}}}
+    for record in ({"scopes": scopes, "fits": [fit]}, {"fits": [fit | {"fitted": ["registration@a/tcp"]}]}):
+        (kept,) = kept_fits(base() | {"calibration": record})
+        assert kept.values["registration@a/tcp"] == pytest.approx(70e-9)
+    assert kept_fits(base() | {"calibration": {"scopes": scopes, "fits": [fit]}})[0].values["post@a/tcp"] == 2e-6

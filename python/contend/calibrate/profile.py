@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import json
 import math
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
@@ -112,16 +112,21 @@ def kept_fits(document: JsonObject) -> list[KeptFit]:
         values = {}
         for one in fit["parameters"]:
             if one["name"] in fit["fitted"]:
-                entry = (
-                    get_path(document, one["path"].removeprefix(_PREFIX))
-                    if one["scope"] == MACHINE
-                    else record["scopes"][one["scope"]][one["path"]]
-                )
-                values[one["name"]] = parse_price(entry["value"]).value
+                values[one["name"]] = parse_price(_written(document, one)).value
         noise = np.log1p(np.array([point["noise_pct"] for point in fit["points"]], dtype=float) / 100)
         points = [(point["dataset"], point["parameters"]) for point in fit["points"]]
         found.append(KeptFit(tuple(fit["fitted"]), values, noise, points))
     return found
+
+
+def _written(document: JsonObject, parameter: JsonObject) -> str | float:
+    """The value that a calibrated profile has for a parameter of one of its fits."""
+    path, scope = parameter["path"], parameter["scope"]
+    if scope == MACHINE:
+        return cast("str | float", get_path(document, path.removeprefix(_PREFIX))["value"])
+    # One that was set back, and for which the base has nothing of its own in that scope, has no entry.
+    entry = document["calibration"].get("scopes", {}).get(scope, {}).get(path)
+    return cast("str | float", parameter["base"] if entry is None else entry["value"])
 
 
 def with_folds(document: JsonObject, calibration: Calibration) -> JsonObject:
