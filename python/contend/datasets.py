@@ -6,6 +6,7 @@ import hashlib
 import json
 import math
 import statistics
+import sys
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -29,6 +30,11 @@ _LEAST_ERROR = 0.005
 # The standard error of a median over that of the mean, for a normal distribution.
 _MEDIAN_OVER_MEAN = math.sqrt(math.pi / 2)
 _NORMAL_95 = 1.959964
+# Numbers of iterations that a workload, or the parameters of a point, may have: the least.
+_ITERATIONS = {"iterations": 1, "warmup_iterations": 0}
+_MOST_ITERATIONS = 2**62
+# No rate and no time is beyond these.
+_SMALLEST_SAMPLE, _LARGEST_SAMPLE = 1e-30, 1e30
 
 
 @dataclass(frozen=True)
@@ -181,16 +187,23 @@ def read_dataset(path: Path) -> Dataset:
     if not isinstance(document, dict):
         raise InputError(f"{path}: a dataset is a JSON object")
     points = _get(path, document, "points", list)
+    library = _get(path, document, "library", dict)
+    if library.get("options") is not None:
+        _check_values(path, "/library/options", library["options"])
+    workload = _get(path, document, "workload", dict)
+    _check_counts(path, "/workload", workload)
+    read = tuple(_point(path, f"/points/{index}", point) for index, point in enumerate(points))
+    _check_doubles(path, read)
     return Dataset(
         name=_get(path, document, "dataset", str),
         path=path,
         digest=hashlib.sha256(text.encode()).hexdigest(),
         description=str(document.get("description", "")),
         machine=_get(path, document, "machine", dict),
-        library=_get(path, document, "library", dict),
+        library=library,
         transport=_get(path, document, "transport", str),
-        workload=_get(path, document, "workload", dict),
-        points=tuple(_point(path, f"/points/{index}", point) for index, point in enumerate(points)),
+        workload=workload,
+        points=read,
         program=str(_entry(document, "benchmark", "program") or ""),
         bind=str(_entry(document, "placement", "bind") or "none"),
     )
@@ -204,9 +217,48 @@ def _entry(document: JsonObject, section: str, key: str) -> object:
 def _get(path: Path, document: JsonObject, key: str, kind: type, where: str = "") -> Any:  # noqa: ANN401
     value = document.get(key)
     if not isinstance(value, kind):
-        problem = "is missing" if key not in document else f"found {json.dumps(value)[:40]}"
-        raise InputError(f"{path}: {where}/{key}: {problem}; allowed: {_NAMES[kind]}")
+        if key not in document:
+            raise InputError(f"{path}: {where}/{key}: is missing; allowed: {_NAMES[kind]}")
+        raise _refusal(path, f"{where}/{key}", value, _NAMES[kind])
     return value
+
+
+def _refusal(path: Path, where: str, found: object, allowed: str) -> InputError:
+    return InputError(f"{path}: {where}: found {json.dumps(found)[:40]}; allowed: {allowed}")
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and abs(value) <= sys.float_info.max
+
+
+def _is_count(value: object, least: int) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and least <= value <= _MOST_ITERATIONS
+
+
+def _check_values(path: Path, where: str, values: object) -> None:
+    """Values by name, such as options of a library."""
+    if not isinstance(values, dict):
+        raise _refusal(path, where, values, _NAMES[dict])
+    for name, value in values.items():
+        if not (value is None or isinstance(value, str | bool) or _is_number(value)):
+            raise _refusal(path, f"{where}/{name}", value, "a text, a number, true, false or null")
+
+
+def _check_counts(path: Path, where: str, workload: JsonObject) -> None:
+    """Numbers of iterations, in a workload or among the parameters of a point."""
+    for name, value in workload.items():
+        least = _ITERATIONS.get(name.removeprefix("workload."))
+        if least is not None and not _is_count(value, least):
+            raise _refusal(path, f"{where}/{name}", value, f"a whole number from {least}")
+
+
+def _check_doubles(path: Path, points: Sequence[MeasuredPoint]) -> None:
+    """Points that cannot be told apart: nothing says which of them a prediction is of."""
+    seen: dict[str, int] = {}
+    for index, point in enumerate(points):
+        first = seen.setdefault(json.dumps(point.parameters, sort_keys=True), index)
+        if first != index:
+            raise InputError(f"{path}: /points/{index}/parameters: are those of /points/{first}; allowed: others")
 
 
 _NAMES: dict[type, str] = {dict: "an object", list: "an array", str: "a text"}
@@ -216,6 +268,8 @@ def _point(path: Path, where: str, point: object) -> MeasuredPoint:
     if not isinstance(point, dict):
         raise InputError(f"{path}: {where}: a point is an object")
     parameters = _get(path, point, "parameters", dict, where)
+    _check_values(path, f"{where}/parameters", parameters)
+    _check_counts(path, f"{where}/parameters", parameters)
     outcome = str(point.get("outcome", "ok"))
     metric = next((name for name in METRICS if name in point), None)
     if metric is None:
@@ -225,39 +279,49 @@ def _point(path: Path, where: str, point: object) -> MeasuredPoint:
     entry = _get(path, point, metric, dict, where)
     samples = _get(path, entry, "samples", list, f"{where}/{metric}")
     for index, sample in enumerate(samples):
-        usable = (
-            isinstance(sample, int | float) and not isinstance(sample, bool) and math.isfinite(sample) and sample > 0
-        )
-        if not usable:
-            raise InputError(
-                f"{path}: {where}/{metric}/samples/{index}: found {json.dumps(sample)}; allowed: a positive number"
-            )
+        if not _is_number(sample) or not sample > 0:
+            raise _refusal(path, f"{where}/{metric}/samples/{index}", sample, "a positive number")
+        if not _SMALLEST_SAMPLE <= sample <= _LARGEST_SAMPLE:  # spread and bootstrap take squares of it
+            allowed = f"a number from {_SMALLEST_SAMPLE:g} to {_LARGEST_SAMPLE:g}"
+            raise _refusal(path, f"{where}/{metric}/samples/{index}", sample, allowed)
+    launches = _launches(path, where, point)
     groups, kept = _by_launch(path, f"{where}/{metric}", entry, samples)
     return MeasuredPoint(
         parameters, metric, str(entry.get("unit", "")), tuple(kept), spread(groups), outcome,
-        _iterations(point), _iteration_range(point),
+        _iterations(launches), _iteration_range(launches),
     )  # fmt: skip
 
 
-def _launches(point: JsonObject) -> list[JsonObject]:
-    launches = point.get("per_launch")
-    return [launch for launch in launches if isinstance(launch, dict)] if isinstance(launches, list) else []
+def _launches(path: Path, where: str, point: JsonObject) -> list[JsonObject]:
+    """What a point says of each launch."""
+    if point.get("per_launch") is None:
+        return []
+    launches: list[JsonObject] = _get(path, point, "per_launch", list, where)
+    for index, launch in enumerate(launches):
+        place = f"{where}/per_launch/{index}"
+        if not isinstance(launch, dict):
+            raise _refusal(path, place, launch, _NAMES[dict])
+        if launch.get("iterations") is not None:
+            for number, count in enumerate(_get(path, launch, "iterations", list, place)):
+                if not _is_count(count, 1):
+                    raise _refusal(path, f"{place}/iterations/{number}", count, "a whole number from 1")
+        if launch.get("iteration_s") is not None:
+            times = _get(path, launch, "iteration_s", dict, place)
+            for key in ("p25", "p75"):
+                if times.get(key) is not None and not _is_number(times[key]):
+                    raise _refusal(path, f"{place}/iteration_s/{key}", times[key], "a number")
+    return launches
 
 
-def _iterations(point: JsonObject) -> int | None:
+def _iterations(launches: Sequence[JsonObject]) -> int | None:
     """The median over the samples: the benchmark chooses them by time, so that points of a dataset differ."""
-    found = [
-        count
-        for launch in _launches(point)
-        for count in (launch.get("iterations") or [])
-        if isinstance(count, int) and not isinstance(count, bool) and count > 0
-    ]
+    found = [count for launch in launches for count in (launch.get("iterations") or [])]
     return round(statistics.median(found)) if found else None
 
 
-def _iteration_range(point: JsonObject) -> float | None:
+def _iteration_range(launches: Sequence[JsonObject]) -> float | None:
     """The median over the launches."""
-    times = [launch.get("iteration_s") for launch in _launches(point)]
+    times = [launch.get("iteration_s") for launch in launches]
     found = [
         float(one["p75"]) - float(one["p25"])
         for one in times
@@ -275,6 +339,11 @@ def _by_launch(
     for name, values in (("launch", launches), ("clean", clean)):
         if values is not None and (not isinstance(values, list) or len(values) != len(samples)):
             raise InputError(f"{path}: {where}/{name}: needs one entry per sample ({len(samples)})")
+        for index, value in enumerate(values or []):
+            if name == "launch" and (isinstance(value, bool) or not isinstance(value, int | str)):
+                raise _refusal(path, f"{where}/launch/{index}", value, "a whole number or a text")
+            if name == "clean" and not isinstance(value, bool):
+                raise _refusal(path, f"{where}/clean/{index}", value, "true or false")
     keep = [True] * len(samples) if not clean or not any(clean) else [bool(flag) for flag in clean]
     grouped: dict[object, list[float]] = {}
     for index, sample in enumerate(samples):

@@ -68,6 +68,11 @@ def broken(**changes: Any) -> dict[str, Any]:
     return rates("a", {1: [5.0]}) | changes
 
 
+def one_point(**changes: Any) -> dict[str, Any]:
+    entry = {"samples": [5.0]} | {key: changes.pop(key) for key in ("samples", "launch", "clean") if key in changes}
+    return broken(points=[{"parameters": {"pairs": 1}, "message_rate": entry, **changes}])
+
+
 @pytest.mark.parametrize(
     ("document", "message"),
     [
@@ -84,6 +89,26 @@ def broken(**changes: Any) -> dict[str, Any]:
         (
             broken(points=[{"parameters": {}, "message_rate": {"samples": [1], "launch": [1, 2]}}]),
             "one entry per sample",
+        ),
+        (one_point(launch=[[1]]), "/points/0/message_rate/launch/0: found [1]; allowed: a whole number or a text"),
+        (one_point(clean=["no"]), '/points/0/message_rate/clean/0: found "no"; allowed: true or false'),
+        (one_point(samples=[10**400]), "/points/0/message_rate/samples/0: found 1000"),
+        (one_point(samples=[1e308]), "/samples/0: found 1e+308; allowed: a number from 1e-30 to 1e+30"),
+        (one_point(per_launch={}), "/points/0/per_launch: found {}; allowed: an array"),
+        (one_point(per_launch=[{"iterations": 5}]), "/per_launch/0/iterations: found 5; allowed: an array"),
+        (one_point(per_launch=[{"iterations": ["5"]}]), '/per_launch/0/iterations/0: found "5"; allowed: a whole'),
+        (one_point(per_launch=[{"iteration_s": {"p25": math.nan}}]), "/iteration_s/p25: found NaN; allowed: a number"),
+        (one_point(parameters={"pairs": [1]}), "/points/0/parameters/pairs: found [1]; allowed: a text, a number"),
+        (one_point(parameters={"iterations": "5"}), '/parameters/iterations: found "5"; allowed: a whole number'),
+        (broken(library={"options": [1]}), "/library/options: found [1]; allowed: an object"),
+        (broken(library={"options": "ab"}), '/library/options: found "ab"; allowed: an object'),
+        (broken(library={"options": {"yield": [1]}}), "/library/options/yield: found [1]; allowed: a text"),
+        (broken(workload={"iterations": "abc"}), '/workload/iterations: found "abc"; allowed: a whole number from 1'),
+        (broken(workload={"iterations": [3]}), "/workload/iterations: found [3]; allowed: a whole number from 1"),
+        (broken(workload={"warmup_iterations": "a"}), '/workload/warmup_iterations: found "a"; allowed: a whole'),
+        (
+            broken(points=[{"parameters": {"pairs": 1}, "message_rate": metric(5.0)}] * 2),
+            "/points/1/parameters: are those of /points/0",
         ),
     ],
 )
