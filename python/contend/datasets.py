@@ -84,6 +84,14 @@ class MeasuredPoint:
         return max(error, _LEAST_ERROR)
 
     @property
+    def digest(self) -> str | None:
+        """Of parameters and clean samples: the same whatever its dataset is called. None without samples."""
+        if not self.samples:
+            return None
+        text = json.dumps([self.metric, self.parameters, self.samples], sort_keys=True)
+        return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+    @property
     def interval(self) -> tuple[float, float]:
         """The 95 % interval of the median where launches give one, else the quartiles."""
         found = self.spread

@@ -189,6 +189,17 @@ def test_a_dataset_measured_again_counts_as_the_same(tmp_path: Path) -> None:
     assert [was_fitted(record, again, point) for point in again.points] == [True, False]
 
 
+def test_a_dataset_with_another_name_has_the_same_fitted_points(tmp_path: Path) -> None:
+    document = rates("a", {1: [1.0, 1.1], 2: [2.0, 2.1]})
+    datasets = [read_dataset(write(tmp_path, document))]
+    split = choose_split(datasets)
+    record = split_record(split, *split_points(datasets, split))
+    renamed = read_dataset(write(tmp_path, document | {"dataset": "b"}))
+    assert [was_fitted(record, renamed, point) for point in renamed.points] == [True, False]
+    other = read_dataset(write(tmp_path, rates("c", {1: [1.0, 1.2], 2: [2.0, 2.1]})))
+    assert not any(was_fitted(record, other, point) for point in other.points)
+
+
 @pytest.mark.parametrize(
     ("threads", "window", "message"),
     [([1, 2, 4, 8], None, "more than half"), ([1, 3], None, "no point was measured with 3 threads"),

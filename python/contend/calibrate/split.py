@@ -162,7 +162,8 @@ def _unite(entries: list[JsonObject], other: JsonObject) -> None:
     """Adds the points of an entry to those of the same dataset, or the entry where there is none."""
     for entry in entries:
         if (entry["dataset"], entry["machine"]) == (other["dataset"], other["machine"]):
-            entry["points"] += [point for point in other["points"] if point not in entry["points"]]
+            for key in ("points", "samples"):
+                entry[key] += [one for one in other.get(key, ()) if one not in entry[key]]
             return
     entries.append(copy.deepcopy(other))
 
@@ -172,18 +173,28 @@ def _listed(points: Sequence[tuple[Dataset, MeasuredPoint]]) -> list[JsonObject]
     for dataset, point in points:
         entry = found.setdefault(
             f"{dataset.machine_id}/{dataset.name}",
-            {"dataset": dataset.name, "machine": dataset.machine_id, "sha256": dataset.digest, "points": []},
+            {
+                "dataset": dataset.name,
+                "machine": dataset.machine_id,
+                "sha256": dataset.digest,
+                "points": [],
+                "samples": [],
+            },
         )
         entry["points"].append(point.parameters)
+        if point.digest is not None:
+            entry["samples"].append(point.digest)
     return list(found.values())
 
 
 def was_fitted(record: JsonObject | None, dataset: Dataset, point: MeasuredPoint) -> bool:
     """Whether a profile's split says that a point was used for its calibration.
 
-    A dataset that was measured again on the same machine counts as the same: same name, same parameters.
+    A dataset that was measured again on the same machine counts as the same: same name, same parameters. So does a
+    point with the same parameters and samples, whatever its dataset is called.
     """
     for entry in (record or {}).get("calibration", ()):
-        if entry["dataset"] == dataset.name and entry["machine"] == dataset.machine_id:
-            return point.parameters in entry["points"]
+        is_same = entry["dataset"] == dataset.name and entry["machine"] == dataset.machine_id
+        if (is_same and point.parameters in entry["points"]) or point.digest in entry.get("samples", ()):
+            return True
     return False
