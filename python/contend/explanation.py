@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 # What follows the timed part, as a share of it, may be this long without a remark.
 _SHORT_REST = 0.05
 
+
 class Progress(Protocol):
     """Shows how far something is."""
 
