@@ -204,6 +204,7 @@ class PricedCall(Model):
 
     jobs = 1
     simulated = found = 0
+    processor_s = 0.0
 
     def rate(self, config: dict[str, Any], replication: int) -> float:
         pairs, price = config["workload"]["pairs"], get_path(config, "machine.software.receive_call")

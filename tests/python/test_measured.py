@@ -112,6 +112,8 @@ def test_the_list_of_those_is_complete() -> None:
 class Kept:
     """A journal in memory."""
 
+    name = "memory"
+
     def __init__(self) -> None:
         self.entries: list[dict[str, Any]] = []
 
@@ -390,9 +392,10 @@ def test_hostile_files_and_misplaced_options(measured: Path, capsys: Capture) ->
     assert "is a dataset: `contend run` simulates what it measured" in capsys.readouterr().err
     assert main(["run", str(measured.parent), "--point", "pairs=4"]) == bad
     assert "is a folder; --point" in capsys.readouterr().err
+    whole = json.loads(measured.read_text())
     for text, message in (
-        ('{"dataset": 3, "points": []}', "/dataset: found 3; allowed: a text"),
-        ('{"dataset": "a", "points": [{}]}', "/machine: is missing"),
+        (json.dumps({**whole, "dataset": 3}), "/dataset: found 3; allowed: a text"),
+        (json.dumps({key: value for key, value in whole.items() if key != "machine"}), "/machine: is missing"),
         ('{"dataset": "a", "points": [', "JSON"),
     ):
         file = measured.with_name("hostile.json")
