@@ -12,9 +12,8 @@ from rich.table import Table
 from rich.text import Text
 
 from contend.plots import CATEGORY_COLOURS, STYLE, Picture, figure_bytes
-from contend.spelling import parameters_text
+from contend.spelling import parameters_text, plural
 from contend.tables import count_text, interval_text, rate_text
-from contend.workload_words import plural
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -23,6 +23,11 @@ def shortened(text: str, longest: int = 60) -> str:
     return text if len(text) <= longest else f"{text[:longest]}..."
 
 
+def plural(noun: str) -> str:
+    """Several of them: "points", "processes"."""
+    return f"{noun}es" if noun.endswith("s") else f"{noun}s"
+
+
 def counted(count: int, noun: str) -> str:
-    """A number of things: "1 point", "2 points". The noun takes an s."""
-    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
+    """A number of things: "1 point", "2 points"."""
+    return f"{count} {noun if count == 1 else plural(noun)}"

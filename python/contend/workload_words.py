@@ -8,6 +8,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from contend.spelling import plural
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
@@ -84,8 +86,3 @@ def words_of(workload: JsonObject) -> WorkloadWords:
     if workload.get("kind") == "lock" and operation in _LOCKING:
         return WorkloadWords("acquisition", words.sender, words.receiver)
     return replace(words, counted=str(operation)) if isinstance(words, _OperationWords) else words
-
-
-def plural(noun: str) -> str:
-    """Several of them."""
-    return f"{noun}es" if noun.endswith("s") else f"{noun}s"

@@ -8,7 +8,8 @@ import pytest
 import contend
 from contend.cli import main
 from contend.core import core
-from contend.workload_words import WORDS, plural, words_of
+from contend.spelling import plural
+from contend.workload_words import WORDS, words_of
 
 Capture = pytest.CaptureFixture[str]
 
@@ -72,3 +73,19 @@ def test_packs_have_no_columns_of_matching(capsys: Capture, tmp_path: Path) -> N
     assert "packs/s" in text
     assert "packing side" in text
     assert "out of seq." not in text
+
+
+@pytest.mark.core
+def test_reports_and_interactive_plots_say_who_it_was(tmp_path: Path) -> None:
+    changes = {"workload.threads": 2, "workload.message_size": "1 B", "workload.operations": 20}
+    results = contend.run(contend.load("fig5_7_rma_put_haswell").with_(changes), replications=1)
+    chart = contend.plots.interactive.time_budget(results).to_json()
+    assert '"role": "target"' in chart
+    assert "receiver" not in chart
+    sets = [word for path, value in changes.items() for word in ("--set", f"{path}={value}")]
+    folder, file = tmp_path / "results", tmp_path / "page.html"
+    assert main(["run", "fig5_7_rma_put_haswell", *sets, "--replications", "1", "-o", str(folder), "--quiet"]) == 0
+    assert main(["report", str(folder), "-o", str(file), "--no-simulate"]) == 0
+    page = file.read_text(encoding="utf-8")
+    assert "<h3>Origins</h3>" in page
+    assert "<h3>Receiver" not in page

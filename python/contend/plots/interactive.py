@@ -15,6 +15,7 @@ from contend.plots.heat import cells, ordered
 from contend.plots.locks import busiest
 from contend.plots.style import CATEGORY_COLOURS, OTHER_COLOURS
 from contend.spelling import parameters_text
+from contend.workload_words import words_of
 
 if TYPE_CHECKING:
     import altair as alt
@@ -73,6 +74,7 @@ def time_budget(results: Results, *, role: str | None = None) -> alt.Chart:
     import altair as alt
 
     rows = []
+    words = words_of(results.scenario.get("workload", {}))
     for point in results.points:
         label = point_label(point.parameters)
         for own, times in point.time_by_category_ns.items():
@@ -80,7 +82,7 @@ def time_budget(results: Results, *, role: str | None = None) -> alt.Chart:
             if total <= 0 or (role is not None and own != role):
                 continue
             rows += [
-                {"point": label, "role": own, "category": category.replace("_", " "), "share": time / total}
+                {"point": label, "role": words.role(own), "category": category.replace("_", " "), "share": time / total}
                 for category, time in times.items()
                 if time > 0
             ]

@@ -17,8 +17,9 @@ from contend.measures import main_measure
 from contend.plots.curves import value_of
 from contend.report.charts import make_charts
 from contend.report.texts import label, percent, quantity, seconds
-from contend.spelling import value_text
+from contend.spelling import counted, plural, value_text
 from contend.tables import SPC, count_text, interval_text
+from contend.workload_words import words_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from contend.report.content import Content
     from contend.report.source import ExplanationFile
     from contend.results import PointResult, Results
+    from contend.workload_words import WorkloadWords
 
 _FOLDER = Path(__file__).resolve().parent
 _MOST_ROWS = 400
@@ -88,7 +90,10 @@ def render_page(content: Content, validations: Sequence[tuple[str, JsonObject]] 
         loader=jinja2.FileSystemLoader(_FOLDER), autoescape=True, trim_blocks=True, lstrip_blocks=True,
         undefined=jinja2.StrictUndefined, keep_trailing_newline=True,
     )  # fmt: skip
-    environment.filters.update(percent=percent, whole=count_text, quantity=quantity, seconds=seconds, point=label)
+    environment.filters.update(
+        percent=percent, whole=count_text, quantity=quantity, seconds=seconds, point=label,
+        plural=plural, counted=counted, sentence=lambda text: text[:1].upper() + text[1:],
+    )  # fmt: skip
     page = environment.get_template("page.html.j2").render(
         content=content,
         results=content.results,
@@ -96,6 +101,7 @@ def render_page(content: Content, validations: Sequence[tuple[str, JsonObject]] 
         explanation=content.explanation,
         stretch=content.stretch,
         measure=main_measure(content.results),
+        words=_words(content),
         charts=charts,
         category_rows=_category_shares(content.chosen),
         cards=_cards(content),
@@ -172,12 +178,16 @@ def _cards(content: Content) -> list[Card]:
     interval = "" if estimate is None or estimate.half_width is None else interval_text(estimate)
     where = f"at {label(chosen.parameters)}" if len(results.points) > 1 else ""
     cards.append(Card(measure.title, quantity(mean, measure.short_unit), ", ".join(filter(None, (interval, where)))))
-    cards += _work_card(chosen, where)
+    cards += _work_card(chosen, where, _words(content))
     cards += _help_card(content.explanation)
     return cards
 
 
-def _work_card(chosen: PointResult, where: str) -> list[Card]:
+def _words(content: Content) -> WorkloadWords:
+    return words_of(content.results.scenario.get("workload", {}))
+
+
+def _work_card(chosen: PointResult, where: str, words: WorkloadWords) -> list[Card]:
     work: list[tuple[float, str, str]] = []
     for role, times in chosen.time_by_category_ns.items():
         total = float(sum(times.values()))
@@ -187,7 +197,7 @@ def _work_card(chosen: PointResult, where: str) -> list[Card]:
         return []
     share, role, name = max(work)
     remark = ", ".join(filter(None, ("idle and blocked time left aside", where)))
-    return [Card(f"largest share of {role} time", f"{share:.0%} {name}", remark)]
+    return [Card(f"largest share of {words.role(role)} time", f"{share:.0%} {name}", remark)]
 
 
 def _help_card(explanation: ExplanationFile | None) -> list[Card]:
