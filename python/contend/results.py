@@ -51,6 +51,11 @@ class PointResult:
         """Messages (or one-sided operations) per second."""
         return self.estimates.get("message_rate")
 
+    def mean_of(self, measure: str) -> float | None:
+        """The mean over replications of a measure by its name in results.json; None if the point does not have it."""
+        estimate = self.estimates.get(measure)
+        return self.scalars.get(measure) if estimate is None else estimate.mean
+
     def to_json(self) -> JsonObject:
         """The point as it stands in results.json."""
         entry: JsonObject = {"parameters": self.parameters}

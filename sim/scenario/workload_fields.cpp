@@ -24,12 +24,16 @@ Section multirate_fields() {
   s.field("warmup_iterations", &P::warmup_iterations, CountRule{0, 10'000'000}, "iterations before the timed ones");
   s.field("barrier_every_iteration", &P::barrier_every_iteration, FlagRule{},
           "pattern pairwise: all entities meet in every iteration, or only before the timed part; threads that share a "
-          "communicator should meet, or pairs take each other's messages until all wait");
+          "communicator should meet or have tags of their own, or pairs take each other's messages until all wait");
   s.field("communicator_per_pair", &P::communicator_per_pair, FlagRule{}, "each pair has a communicator of its own");
   s.field(
       "handshake", &P::handshake, ChoiceRule{{"pair", "world"}},
       "pattern pairwise: where ready words and acknowledgements travel, on the pair's communicator or on one that all "
       "pairs share (as in the published benchmark), where threads of a process take each other's");
+  s.field("tags", &P::tags, ChoiceRule{{"window", "pair"}},
+          "pattern pairwise: what a tag says, a message's place in its window, so that pairs that share a communicator "
+          "take "
+          "each other's messages (as in the published benchmark), or also whose it is: place x pairs + pair");
   s.field("allow_overtaking", &P::allow_overtaking, FlagRule{}, "messages need not match in the order sent");
   s.field("any_tag", &P::any_tag, FlagRule{}, "receives accept any tag");
   s.field("timing", &P::timing, ChoiceRule{{"all", "slowest-process"}},

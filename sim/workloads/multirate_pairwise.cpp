@@ -20,8 +20,8 @@ void MultiratePairwise::run_sender(SimThread& self, const Entity& entity, int co
   Process& process = *entity.process;
   const int peer = rank_of(Role::receiver, entity.number);
   const int words = handshake_communicator(communicator);
-  const int ready_tag = parameters().window;
-  const int acknowledgement = parameters().window + 1;
+  const int ready_tag = tag_of(entity.number, parameters().window);
+  const int acknowledgement = tag_of(entity.number, parameters().window + 1);
   std::vector<Request*> requests(static_cast<std::size_t>(parameters().window));
   for (int iteration = 0; iteration < iterations(); ++iteration) {
     begin_iteration(self, entity, iteration);
@@ -31,7 +31,7 @@ void MultiratePairwise::run_sender(SimThread& self, const Entity& entity, int co
     process.recv(self, words, peer, ready_tag, 1);
     for (int k = 0; k < parameters().window; ++k) {
       requests[static_cast<std::size_t>(k)] =
-          process.isend(self, communicator, peer, k, parameters().message_size_bytes);
+          process.isend(self, communicator, peer, tag_of(entity.number, k), parameters().message_size_bytes);
     }
     process.waitall(self, requests);
     process.recv(self, words, peer, acknowledgement, 1);
@@ -43,14 +43,15 @@ void MultiratePairwise::run_receiver(SimThread& self, const Entity& entity, int 
   Process& process = *entity.process;
   const int peer = rank_of(Role::sender, entity.number);
   const int words = handshake_communicator(communicator);
-  const int ready_tag = parameters().window;
-  const int acknowledgement = parameters().window + 1;
+  const int ready_tag = tag_of(entity.number, parameters().window);
+  const int acknowledgement = tag_of(entity.number, parameters().window + 1);
   std::vector<Request*> requests(static_cast<std::size_t>(parameters().window));
   for (int iteration = 0; iteration < iterations(); ++iteration) {
     begin_iteration(self, entity, iteration);
     for (int k = 0; k < parameters().window; ++k) {
+      const int tag = parameters().any_tag ? any_tag : tag_of(entity.number, k);
       requests[static_cast<std::size_t>(k)] =
-          process.irecv(self, communicator, peer, parameters().any_tag ? any_tag : k, parameters().message_size_bytes);
+          process.irecv(self, communicator, peer, tag, parameters().message_size_bytes);
     }
     if (parameters().barrier_every_iteration) {
       meet_all(self, entity);

@@ -22,6 +22,11 @@ private:
   [[nodiscard]] int handshake_communicator(int data) const {
     return parameters().handshake == "world" ? world_communicator() : data;
   }
+  /// The tag of a pair's message that is the `place`-th of its window; its ready word and acknowledgement come after the window.
+  /// The pair is in the low bits, where libraries that map tags to instances look.
+  [[nodiscard]] int tag_of(int pair, int place) const {
+    return parameters().tags == "pair" ? place * parameters().pairs + pair : place;
+  }
 
   std::vector<int> communicators_; ///< by pair
 };

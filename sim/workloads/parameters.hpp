@@ -30,6 +30,9 @@ struct MultirateParameters {
   /// Pairwise: where a pair's ready word and its acknowledgement travel. pair: where its data does; world: on a communicator
   /// that all pairs share, as in the benchmark, where threads of a process take each other's words.
   std::string handshake = "pair";
+  /// Pairwise: what a tag says. window: a message's place in its window, as in the benchmark, where a receive takes such a message of any
+  /// pair; pair: also whose it is.
+  std::string tags = "window";
   bool allow_overtaking = false;
   bool any_tag = false;
   /// Whose clock times the timed part. all: one for all, from the last thread's start to the last one's end. slowest-process: all

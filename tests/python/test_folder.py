@@ -33,7 +33,9 @@ def test_runs_all_each_into_its_folder(core: "FakeCore", folder: Path, capsys: C
     assert [entry["scenario"] for entry in summary["scenarios"]] == ["a", "b", "more/c"]
     assert {entry["status"] for entry in summary["scenarios"]} == {"done"}
     assert {entry["runs"] for entry in summary["scenarios"]} == {12}
-    assert summary["scenarios"][0]["message_rate"]["lowest"] < summary["scenarios"][0]["message_rate"]["highest"]
+    measure = summary["scenarios"][0]["measure"]
+    assert (measure["name"], measure["unit"]) == ("message_rate", "msg/s")
+    assert measure["lowest"] < measure["highest"]
     assert "more/c" in capsys.readouterr().out
 
 
@@ -103,3 +105,17 @@ def test_an_option_that_suits_no_scenario_is_one_error(core: "FakeCore", folder:
     assert "the same for all 3 scenarios" in error
     assert not core.calls
     assert not Path("out").exists()
+
+
+@pytest.mark.core
+def test_each_scenario_is_summed_up_by_what_it_is_about(tmp_path: Path, capsys: Capture) -> None:
+    folder = tmp_path / "kinds"
+    folder.mkdir()
+    base = Path(__file__).parents[2] / "scenarios" / "partitioned" / "send_persistent.json"
+    document = json.loads(base.read_text()) | {"sweep": {"workload.buffer_size": ["64 KiB", "128 KiB"]}}
+    document["fabric"]["platform"] = str(base.parent / document["fabric"]["platform"])
+    (folder / "parts.json").write_text(json.dumps(document))
+    assert main(["run", str(folder), "--iterations", "1", "--replications", "1", "-o", str(tmp_path), "--json"]) == 0
+    (entry,) = json.loads(capsys.readouterr().out)["scenarios"]
+    assert entry["points"] == 2
+    assert (entry["measure"]["name"], entry["measure"]["unit"]) == ("perceived_bandwidth", "MiB/s")

@@ -37,6 +37,9 @@ MODES = [
     (2, ["--any-tag", "--allow-overtaking"]),
     (2, ["--no-barrier-every-iteration"]),
     (2, ["--no-barrier-every-iteration", "--any-tag"]),
+    (2, ["--tags", "pair"]),
+    (2, ["--no-barrier-every-iteration", "--tags", "pair"]),
+    (2, ["--tags", "pair", "--handshake", "world", "--communicator-per-pair"]),
     (4, ["--mode", "process"]),
     (3, ["--mode", "process-to-thread"]),
     (3, ["--mode", "thread-to-process", "--communicator-per-pair"]),
@@ -165,6 +168,19 @@ def test_target_time_chooses_the_iterations(mpi: Run, warmup: str) -> None:
     assert max(point["elapsed"]["samples"]) > 0.01
     assert 1 <= point["iterations"][0] < 100_000
     assert document_of(outcome)["workload"]["iterations"] == point["iterations"][0]
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--pattern", "many-to-many", "--tags", "pair"], "only pattern pairwise has tags of pairs"),
+        (["--pairs", "400", "--tags", "pair"], "(window + 2) x pairs = 52000 tags; MPI guarantees 32768"),
+    ],
+)
+def test_tags_that_cannot_be(mpi: Run, options: list[str], message: str) -> None:
+    outcome = mpi("multirate", 2, *options)
+    assert outcome.status == 2
+    assert message in outcome.errors
 
 
 def test_number_of_ranks_must_fit(mpi: Run) -> None:

@@ -73,6 +73,7 @@ TEST_CASE("every value of a full scenario arrives", "[scenario][loader]") {
   CHECK(point.workload.multirate.warmup_iterations == 0);
   CHECK(point.workload.multirate.communicator_per_pair);
   CHECK(point.workload.multirate.handshake == "world");
+  CHECK(point.workload.multirate.tags == "pair");
   CHECK(point.workload.multirate.allow_overtaking);
   CHECK(point.workload.multirate.any_tag);
   CHECK(point.run.seed == 18446744073709551615U);

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from contend.cli.run import simulate_into
 from contend.errors import ContendError, InputError, InterruptedRunError
 from contend.files import make_writable_directory, write_file
+from contend.measures import main_measure
 from contend.output import default_directory
 from contend.runner import total_weight
 from contend.scenario import scenarios_in
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 
     from contend.cli.run import Opened
     from contend.jsontypes import JsonObject
+    from contend.measures import Measure
     from contend.results import Results
     from contend.runner import Engine
 
@@ -47,19 +49,24 @@ class _Entry:
             return "interrupted"
         return "done" if self.results is not None else "not run"
 
-    def rates(self) -> tuple[float, float] | None:
-        """The lowest and the highest message rate of its points."""
-        points = self.results.points if self.results is not None else ()
-        means = [point.message_rate.mean for point in points if point.message_rate is not None]
-        return (min(means), max(means)) if means else None
+    def range_of_main(self) -> tuple[Measure, float, float] | None:
+        """What the scenario is about, with the lowest and the highest mean of its points."""
+        if self.results is None or not self.results.points:
+            return None
+        measure = main_measure(self.results)
+        means = [value for point in self.results.points if (value := point.mean_of(measure.name)) is not None]
+        return (measure, min(means), max(means)) if means else None
 
     def to_json(self) -> JsonObject:
         entry: JsonObject = {"scenario": self.label, "status": self.status, "wall_s": round(self.wall_s, 3)}
         if self.results is not None:
             entry["points"] = len(self.results.points)
             entry["runs"] = sum(point.replications for point in self.results.points)
-        if (rates := self.rates()) is not None:
-            entry["message_rate"] = {"lowest": rates[0], "highest": rates[1], "unit": "msg/s"}
+        if (found := self.range_of_main()) is not None:
+            measure, lowest, highest = found
+            entry["measure"] = {
+                "name": measure.name, "lowest": lowest, "highest": highest, "unit": measure.short_unit,
+            }  # fmt: skip
         if self.directory is not None:
             entry["directory"] = str(self.directory)
         if self.error is not None:
@@ -163,17 +170,19 @@ def _print(entries: list[_Entry], target: Path) -> None:
 
     table = titled_table("scenarios")
     table.add_column("scenario")
-    for title in ("points", "runs", "lowest msg/s", "highest msg/s", "wall"):
+    for title in ("points", "runs", "lowest", "highest"):
         table.add_column(title, justify="right")
+    table.add_column("")
+    table.add_column("wall", justify="right")
     table.add_column("", overflow="fold")
     for entry in entries:
         document = entry.to_json()
-        rates = entry.rates()
+        found = entry.range_of_main()
         table.add_row(
             Text(entry.label),
             str(document.get("points", "-")),
             str(document.get("runs", "-")),
-            *(("-", "-") if rates is None else (rate_text(rates[0]), rate_text(rates[1]))),
+            *(("-", "-", "") if found is None else (rate_text(found[1]), rate_text(found[2]), found[0].short_unit)),
             f"{entry.wall_s:.1f} s",
             Text(entry.status if entry.error is None else f"failed: {entry.error}"),
         )

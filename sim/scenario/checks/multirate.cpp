@@ -51,6 +51,13 @@ Problem handshake_without_pairs(const PointConfig& point) {
   return "only the pairwise pattern has handshakes of pairs; the others speak for all on a communicator of their own";
 }
 
+Problem tags_without_pairs(const PointConfig& point) {
+  const MultirateParameters& workload = point.workload.multirate;
+  if (workload.pattern == "pairwise" || workload.tags == "window")
+    return {};
+  return "only the pairwise pattern has pairs; the others' tags are their threads' numbers";
+}
+
 Problem many_where_one_is_said(const PointConfig& point) {
   const MultirateParameters& workload = point.workload.multirate;
   if (workload.pattern == "one-to-many" && workload.senders != 1)
@@ -197,6 +204,7 @@ std::span<const Check> multirate_checks() {
                                      Check{"workload.pattern", many_where_one_is_said, "multirate"},
                                      Check{"workload.pairs", pairs_without_pairwise, "multirate"},
                                      Check{"workload.handshake", handshake_without_pairs, "multirate"},
+                                     Check{"workload.tags", tags_without_pairs, "multirate"},
                                      Check{"workload.pairs", oversubscribed, "multirate"},
                                      Check{"machine.nic.max_contexts", too_few_contexts, "multirate"},
                                      Check{"library.thread_level", threads_at_level_single, "multirate"},

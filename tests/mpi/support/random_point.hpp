@@ -107,6 +107,7 @@ inline PointConfig random_point(std::uint64_t seed) {
   point.workload.multirate.any_tag = flag();
   point.run.coalesce_idle_polls = random.below(4) != 0;
   point.workload.multirate.handshake = RandomStream(seed, "handshake").below(2) == 0 ? "pair" : "world";
+  point.workload.multirate.tags = RandomStream(seed, "tags").below(2) == 0 ? "window" : "pair";
   draw_matching(point, seed);
   draw_waiting(point, seed);
   return point;
@@ -125,8 +126,9 @@ inline std::string describe(const PointConfig& point) {
          (point.workload.multirate.allow_overtaking ? " overtaking" : "") +
          (point.workload.multirate.any_tag ? " any tag" : "") +
          (point.workload.multirate.communicator_per_pair ? " own communicators" : "") + " handshake " +
-         point.workload.multirate.handshake + " waiting " + point.library.waiting.notification + " " +
-         point.library.waiting.idle + (point.library.progress.yield_when_idle ? " yields" : "") +
+         point.workload.multirate.handshake + " tags " + point.workload.multirate.tags + " waiting " +
+         point.library.waiting.notification + " " + point.library.waiting.idle +
+         (point.library.progress.yield_when_idle ? " yields" : "") +
          (point.library.tasks.matching ? " matching tasks" : "") + (point.run.coalesce_idle_polls ? "" : " every poll");
 }
 

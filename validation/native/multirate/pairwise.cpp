@@ -13,15 +13,15 @@ void Pairwise::iterate_sender(Entity& entity, std::int64_t iteration) {
   const int peer = workload().rank_of(Role::receiver, entity.number);
   const int window = static_cast<int>(workload().window);
   const MPI_Comm words = workload().handshake == "world" ? communicators().world() : communicator;
-  const int ready = window;
-  const int acknowledgement = window + 1;
+  const int ready = workload().tag_of(entity.number, window);
+  const int acknowledgement = workload().tag_of(entity.number, window + 1);
   if (workload().barrier_every_iteration) {
     meet_all(entity);
   }
   receive_word(words, peer, ready);
   const auto number = static_cast<std::uint32_t>(entity.number);
   for (int k = 0; k < window; ++k) {
-    send(entity, communicator, peer, k,
+    send(entity, communicator, peer, workload().tag_of(entity.number, k),
          {number, number, static_cast<std::uint32_t>(iteration), static_cast<std::uint32_t>(k)});
   }
   complete(entity);
@@ -33,10 +33,11 @@ void Pairwise::iterate_receiver(Entity& entity, std::int64_t iteration) {
   const int peer = workload().rank_of(Role::sender, entity.number);
   const int window = static_cast<int>(workload().window);
   const MPI_Comm words = workload().handshake == "world" ? communicators().world() : communicator;
-  const int ready = window;
-  const int acknowledgement = window + 1;
-  const bool own_messages =
-      workload().communicator_per_pair || !workload().threads(Role::sender) || !workload().threads(Role::receiver);
+  const int ready = workload().tag_of(entity.number, window);
+  const int acknowledgement = workload().tag_of(entity.number, window + 1);
+  const bool own_tags = workload().tags == "pair" && !workload().any_tag;
+  const bool own_messages = workload().communicator_per_pair || own_tags || !workload().threads(Role::sender) ||
+                            !workload().threads(Role::receiver);
   Expected expected{.source = peer,
                     .tag = MPI_ANY_TAG,
                     .sender = own_messages ? entity.number : -1,
@@ -44,7 +45,7 @@ void Pairwise::iterate_receiver(Entity& entity, std::int64_t iteration) {
                     .iteration = own_messages || workload().barrier_every_iteration ? iteration : -1};
   for (int k = 0; k < window; ++k) {
     if (!workload().any_tag) {
-      expected.tag = k;
+      expected.tag = workload().tag_of(entity.number, k);
     }
     receive(entity, communicator, expected);
   }

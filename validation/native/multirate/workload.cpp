@@ -26,6 +26,8 @@ void Workload::declare(Options& options) {
   options.flag("communicator-per-pair", communicator_per_pair, "each pair has a communicator of its own");
   options.choice("handshake", handshake, {"pair", "world"},
                  "ready words and acknowledgements travel on the pair's communicator, or on one of all; pairwise");
+  options.choice("tags", tags, {"window", "pair"},
+                 "a tag is a message's place in its window, or says whose it is as well; pairwise");
   options.flag("allow-overtaking", allow_overtaking, "info key mpi_assert_allow_overtaking");
   options.flag("any-tag", any_tag, "receives accept any tag");
 }
@@ -43,6 +45,14 @@ void Workload::check() const {
   }
   if (!pairwise() && handshake != "pair") {
     refuse("only pattern pairwise has handshakes of pairs");
+  }
+  if (!pairwise() && tags != "window") {
+    refuse("only pattern pairwise has tags of pairs");
+  }
+  constexpr std::int64_t guaranteed_tags = 32768;
+  if (tags == "pair" && (window + 2) * pairs > guaranteed_tags) {
+    refuse("tags of pairs need (window + 2) x pairs = " + std::to_string((window + 2) * pairs) +
+           " tags; MPI guarantees " + std::to_string(guaranteed_tags));
   }
   if (pattern == "one-to-many" && senders != 1) {
     refuse("pattern one-to-many has one sender, not " + std::to_string(senders));
@@ -81,7 +91,7 @@ Json Workload::describe() const {
     result.set("barrier_every_iteration", barrier_every_iteration);
   }
   if (pairwise()) {
-    result.set("handshake", handshake);
+    result.set("handshake", handshake).set("tags", tags);
   }
   result.set("communicator_per_pair", communicator_per_pair)
       .set("allow_overtaking", allow_overtaking)

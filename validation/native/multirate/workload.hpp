@@ -24,6 +24,7 @@ struct Workload {
   bool barrier_every_iteration = true;
   bool communicator_per_pair = false;
   std::string handshake = "pair"; ///< pairwise: where ready words and acknowledgements travel: pair, world
+  std::string tags = "window";    ///< pairwise: what a tag says: window, a message's place; pair, also whose it is
   bool allow_overtaking = false;
   bool any_tag = false;
 
@@ -41,6 +42,10 @@ struct Workload {
   [[nodiscard]] int rank_of(Role role, int number) const { return first_rank(role) + (threads(role) ? 0 : number); }
   [[nodiscard]] Role role_of_rank(int rank) const { return rank < ranks(Role::sender) ? Role::sender : Role::receiver; }
   [[nodiscard]] int threads_per_rank(Role role) const { return threads(role) ? entities(role) : 1; }
+  /// The tag of a pair's message that is the `place`-th of its window.
+  [[nodiscard]] int tag_of(int pair, std::int64_t place) const {
+    return static_cast<int>(tags == "pair" ? place * pairs + pair : place);
+  }
   /// Pairs of a sender and a receiver that exchange messages.
   [[nodiscard]] std::int64_t channels() const;
   [[nodiscard]] std::int64_t messages_per_iteration() const { return channels() * window; }
