@@ -152,29 +152,6 @@ void PartitionedReceive::wait(SimThread& self) {
   }
 }
 
-void ArrivalBoard::written(const RdmaRequest& request) {
-  const auto places = static_cast<std::size_t>(std::max<std::int64_t>(1, request.bytes / place_bytes_));
-  for (auto place = static_cast<std::size_t>(request.offset); place < static_cast<std::size_t>(request.offset) + places;
-       ++place) {
-    if (place >= here_.size() || here_[place]) {
-      throw InvariantViolation("place " + std::to_string(place) + " of " + name_ +
-                               " is written twice, or before the receiver has started");
-    }
-    here_[place] = true;
-    ++count_;
-  }
-  resume_all(watching_);
-}
-
-bool ArrivalBoard::here(int first, int last) const {
-  for (int place = first; place <= last; ++place) {
-    if (!here(place)) {
-      return false;
-    }
-  }
-  return true;
-}
-
 void meet_peer(SimThread& self, Process& process, int communicator, int peer) {
   constexpr int tag = -900; // negative tags are the library's own
   const std::array<Request*, 2> both{process.irecv(self, communicator, peer, tag, 0),

@@ -4,7 +4,6 @@
 
 #include "core/cache_line.hpp"
 #include "core/engine.hpp"
-#include "models/nic/rdma.hpp"
 #include "models/registry.hpp"
 #include "mpi/parameters.hpp"
 
@@ -160,51 +159,6 @@ public:
 private:
   std::unique_ptr<Send> send_;
   std::unique_ptr<Receive> receive_;
-};
-
-/// Memory of the receiver that the sender's interface writes, and in which threads look for what has come. Looking costs no
-/// events while nothing comes: a thread sleeps in the simulation and goes on at the end of the look that sees the change.
-class ArrivalBoard final : public RemoteMemory, private Waitable {
-public:
-  /// `look`: the price of one look.
-  ArrivalBoard(std::string name, Duration look) : name_(std::move(name)), look_(look) {}
-
-  /// Places 0 .. places - 1, none of which has been written.
-  void clear(int places) {
-    here_.assign(static_cast<std::size_t>(places), false);
-    count_ = 0;
-  }
-  /// The places that a request writes are its offset and the next ones, one for each `place_bytes` of it.
-  void set_place_bytes(std::int64_t bytes) { place_bytes_ = bytes; }
-  /// Throws InvariantViolation for a place that is written twice or does not exist.
-  void written(const RdmaRequest& request) override;
-
-  [[nodiscard]] bool here(int place) const { return here_[static_cast<std::size_t>(place)]; }
-  [[nodiscard]] bool here(int first, int last) const;
-  [[nodiscard]] bool complete() const { return count_ == here_.size(); }
-
-  void look(SimThread& self) const { self.spend(look_, Category::poll_idle); }
-  /// Looks until done().
-  template <typename Done>
-  void look_until(SimThread& self, Done done) {
-    look(self);
-    while (!done()) {
-      const TimePoint asleep = self.now();
-      watching_.push_back(&self);
-      self.wait(*this, Category::poll_idle);
-      self.spend(look_ - (self.now() - asleep) % look_, Category::poll_idle);
-    }
-  }
-
-private:
-  [[nodiscard]] std::string describe() const override { return "a partition of " + name_; }
-
-  std::string name_;
-  Duration look_;
-  std::int64_t place_bytes_ = 1;
-  std::vector<bool> here_; ///< by place
-  std::size_t count_ = 0;
-  std::vector<SimThread*> watching_;
 };
 
 } // namespace contend

@@ -10,6 +10,7 @@
 //
 // A notification is what the target's interface tells when a put is complete there (Aries: remote event; InfiniBand: write with
 // immediate): no flush and no flag have to follow the data.
+#include "mpi/arrival_board.hpp"
 #include "mpi/partitioned.hpp"
 #include "mpi/process.hpp"
 #include "mpi/world.hpp"
@@ -23,47 +24,14 @@ namespace contend {
 
 namespace {
 
-class AggregatingReceive final : public PartitionedReceive {
+class AggregatingReceive final : public BoardReceive {
 public:
   AggregatingReceive(World& world, const PartitionedShape& shape, int communicator)
-      : PartitionedReceive(world.process(shape.receiver), shape), communicator_(communicator),
-        board_(process().name() + "/partitioned receive",
-               process().settings().software.one_sided_synchronize + process().host().cache().l3_hit) {
-    board_.set_place_bytes(shape.send_partition_bytes());
-  }
-  [[nodiscard]] ArrivalBoard& board() { return board_; }
+      : BoardReceive(world.process(shape.receiver), shape, communicator, shape.send_partitions,
+                     shape.send_partition_bytes()) {}
 
 private:
-  void do_init(SimThread& self) override { meet_peer(self, process(), communicator_, shape().sender); }
-  void do_start(SimThread& /*self*/) override { board_.clear(shape().send_partitions); }
-  [[nodiscard]] bool here(int partition) const {
-    const auto [first, last] = shape().overlapping(partition);
-    return board_.here(first, last);
-  }
-  bool do_arrived(SimThread& self, int partition) override {
-    board_.look(self);
-    return here(partition);
-  }
-  void do_poll_until_any(SimThread& self) override {
-    board_.look_until(self, [this] {
-      for (int partition = 0; partition < shape().receive_partitions; ++partition) {
-        if (here(partition)) {
-          return true;
-        }
-      }
-      return false;
-    });
-  }
-  bool do_test(SimThread& self) override {
-    board_.look(self);
-    return board_.complete();
-  }
-  void do_wait(SimThread& self) override {
-    board_.look_until(self, [this] { return board_.complete(); });
-  }
-
-  int communicator_;
-  ArrivalBoard board_;
+  [[nodiscard]] std::pair<int, int> places_of(int partition) const override { return shape().overlapping(partition); }
 };
 
 class AggregatingSend final : public PartitionedSend {

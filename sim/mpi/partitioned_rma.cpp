@@ -9,12 +9,15 @@
 //   Parrived(q): read the flag of q
 //
 // Nothing tells the sender that the receiver has started: the application sees to it, as with any put.
+#include "mpi/arrival_board.hpp"
 #include "mpi/partitioned.hpp"
 #include "mpi/process.hpp"
 #include "mpi/world.hpp"
 
 #include <algorithm>
+#include <memory>
 #include <numeric>
+#include <utility>
 #include <vector>
 
 namespace contend {
@@ -31,44 +34,19 @@ struct Windows {
   int flags;
 };
 
-class RmaReceive final : public PartitionedReceive {
+class RmaReceive final : public BoardReceive {
 public:
   RmaReceive(World& world, const PartitionedShape& shape, const Windows& windows)
-      : PartitionedReceive(world.process(shape.receiver), shape), windows_(windows), flags_(flags_of(shape)),
-        board_(process().name() + "/partitioned receive",
-               process().settings().software.one_sided_synchronize + process().host().cache().l3_hit) {
-    board_.set_place_bytes(flag_bytes);
-  }
-  [[nodiscard]] ArrivalBoard& board() { return board_; }
+      : BoardReceive(world.process(shape.receiver), shape, windows.communicator, flags_of(shape), flag_bytes),
+        partitions_per_flag_(shape.receive_partitions / flags_of(shape)) {}
 
 private:
-  void do_init(SimThread& self) override { meet_peer(self, process(), windows_.communicator, shape().sender); }
-  void do_start(SimThread& /*self*/) override { board_.clear(flags_); }
-  bool do_arrived(SimThread& self, int partition) override {
-    board_.look(self);
-    return board_.here(partition / (shape().receive_partitions / flags_));
-  }
-  void do_poll_until_any(SimThread& self) override {
-    board_.look_until(self, [this] {
-      for (int flag = 0; flag < flags_; ++flag) {
-        if (board_.here(flag)) {
-          return true;
-        }
-      }
-      return false;
-    });
-  }
-  bool do_test(SimThread& self) override {
-    board_.look(self);
-    return board_.complete();
-  }
-  void do_wait(SimThread& self) override {
-    board_.look_until(self, [this] { return board_.complete(); });
+  [[nodiscard]] std::pair<int, int> places_of(int partition) const override {
+    const int flag = partition / partitions_per_flag_;
+    return {flag, flag};
   }
 
-  Windows windows_;
-  int flags_;
-  ArrivalBoard board_;
+  int partitions_per_flag_;
 };
 
 class RmaSend final : public PartitionedSend {

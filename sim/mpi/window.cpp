@@ -282,44 +282,38 @@ void Window::progress_until_counted(SimThread& self, int target) {
 
 // Locks.
 
-std::int64_t Window::fetch_add(SimThread& self, int target, std::int64_t Words::*word, std::int64_t operand) {
+/// An atomic on a word of the target: `request` says which, `apply` does it where the word is this process's own.
+template <typename Apply>
+std::int64_t Window::operate(SimThread& self, int target, std::int64_t Words::*word, RdmaRequest request, Apply apply) {
   std::int64_t old = 0;
-  RdmaRequest request;
-  request.kind = RdmaRequest::Kind::fetch_add;
   request.bytes = sizeof(std::int64_t);
   request.target = target;
   request.word = &(sides_[static_cast<std::size_t>(target)]->words_.*word);
-  request.operand = operand;
   request.result = &old;
   if (target == process_.rank()) {
     words_line_.atomic(self, Category::line_transfer);
     old = *request.word;
-    *request.word += operand;
+    *request.word = apply(old);
   } else {
     start_and_wait(self, request);
   }
   return old;
 }
 
+std::int64_t Window::fetch_add(SimThread& self, int target, std::int64_t Words::*word, std::int64_t operand) {
+  RdmaRequest request;
+  request.kind = RdmaRequest::Kind::fetch_add;
+  request.operand = operand;
+  return operate(self, target, word, request, [=](std::int64_t old) { return old + operand; });
+}
+
 std::int64_t Window::compare_swap(SimThread& self, int target, std::int64_t Words::*word, std::int64_t expected,
                                   std::int64_t desired) {
-  std::int64_t old = 0;
   RdmaRequest request;
   request.kind = RdmaRequest::Kind::compare_swap;
-  request.bytes = sizeof(std::int64_t);
-  request.target = target;
-  request.word = &(sides_[static_cast<std::size_t>(target)]->words_.*word);
   request.expected = expected;
   request.operand = desired;
-  request.result = &old;
-  if (target == process_.rank()) {
-    words_line_.atomic(self, Category::line_transfer);
-    old = *request.word;
-    *request.word = old == expected ? desired : old;
-  } else {
-    start_and_wait(self, request);
-  }
-  return old;
+  return operate(self, target, word, request, [=](std::int64_t old) { return old == expected ? desired : old; });
 }
 
 /// Adds `mine`; takes it back and tries again while somebody's part is in `conflict`.

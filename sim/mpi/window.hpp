@@ -88,6 +88,8 @@ private:
   void drain_instances(SimThread& self, int target, bool buffers_only);
   void progress_until_counted(SimThread& self, int target);
 
+  template <typename Apply>
+  std::int64_t operate(SimThread& self, int target, std::int64_t Words::*word, RdmaRequest request, Apply apply);
   std::int64_t fetch_add(SimThread& self, int target, std::int64_t Words::*word, std::int64_t operand);
   std::int64_t compare_swap(SimThread& self, int target, std::int64_t Words::*word, std::int64_t expected,
                             std::int64_t desired);
