@@ -20,10 +20,15 @@ _BAR_EVERY_S = 0.1
 
 
 def stdout_console() -> Console:
-    """The console for results. In a pipe it is wide and without colours, so that nothing is cut."""
+    """The console for results. In a pipe it is wide and without colours, so that nothing is cut.
+
+    Names are printed as they are: "base [mcs]" is no markup.
+    """
     if sys.stdout.isatty():
-        return Console()
-    return Console(width=int(os.environ.get("COLUMNS", _PIPED_WIDTH)))
+        return Console(markup=False, emoji=False)
+    columns = os.environ.get("COLUMNS", "")
+    width = int(columns) if columns.isdecimal() and int(columns) > 0 else _PIPED_WIDTH
+    return Console(width=width, markup=False, emoji=False)
 
 
 class ProgressReport:
@@ -53,7 +58,7 @@ class ProgressReport:
             from rich.progress import TimeRemainingColumn as Remaining
 
             self._bar = Progress(
-                TextColumn("{task.description}"),
+                TextColumn("{task.description}", markup=False),
                 BarColumn(),
                 TaskProgressColumn(),
                 TimeElapsedColumn(),
