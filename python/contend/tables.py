@@ -10,6 +10,7 @@ from rich.table import Table
 from rich.text import Text
 
 from contend.axes import representative
+from contend.fitting_table import FittingTable
 from contend.spelling import parameters_text, value_text
 from contend.workload_words import words_of
 
@@ -76,21 +77,23 @@ def _parameter_names(points: tuple[PointResult, ...]) -> list[str]:
     return list(dict.fromkeys(name for point in points for name in point.parameters))
 
 
-def _main_table(results: Results) -> Table:
+def _main_table(results: Results) -> FittingTable:
     names = _parameter_names(results.points)
     measures = [name for name in ("message_rate", "perceived_bandwidth") if results.points[0].estimates.get(name)]
     words = words_of(results.scenario.get("workload", {}))
     titles = {"message_rate": words.unit, "perceived_bandwidth": "MiB/s"}
     scalars = [name for name in results.points[0].scalars if name != "elapsed_s"]
-    table = titled_table(results.name)
+    table = FittingTable(results.name)
     for name in names:
-        table.add_column(name, justify="right")
+        table.add_column(name, justify="right", is_name=True)
     for name in measures:
         table.add_column(titles[name], justify="right", style="bold")
         table.add_column("95 % CI", justify="right")
     matching = ("out of seq.", "unexpected", "match/msg") if words.is_of_messages else ()
-    for title in (*scalars, *matching, "events", "wall"):
-        table.add_column(title, justify="right")
+    for name in scalars:
+        table.add_column(name, justify="right")
+    for number, title in enumerate((*matching, "events", "wall")):
+        table.add_column(title, justify="right", left_out=-number)
     for point in results.points:
         cells = [value_text(point.parameters.get(name, "-")) for name in names]
         for name in measures:
@@ -140,7 +143,7 @@ def _measured_table(results: Results) -> Table:
     return table
 
 
-def _where_table(results: Results) -> Table:
+def _where_table(results: Results) -> FittingTable:
     chosen = representative(results.points)
     categories: dict[str, float] = {}
     for point in chosen:
@@ -151,12 +154,12 @@ def _where_table(results: Results) -> Table:
     shown = sorted((c for c, share in categories.items() if share >= _SMALLEST_SHARE), key=lambda c: -categories[c])
     names = _parameter_names(results.points)
     words = words_of(results.scenario.get("workload", {}))
-    table = titled_table("where the time went", "share of the time of all threads of a role")
+    table = FittingTable("where the time went", "share of the time of all threads of a role")
     for name in names:
-        table.add_column(name, justify="right")
+        table.add_column(name, justify="right", is_name=True)
     table.add_column("role")
-    for category in shown:
-        table.add_column(category.replace("_", " "), justify="right")
+    for number, category in enumerate(shown):
+        table.add_column(category.replace("_", " "), justify="right", left_out=-number if number else None)
     for point in chosen:
         for role, times in point.time_by_category_ns.items():
             total = sum(times.values())
@@ -167,13 +170,14 @@ def _where_table(results: Results) -> Table:
     return table
 
 
-def _spc_table(results: Results) -> Table:
+def _spc_table(results: Results) -> FittingTable:
     chosen = representative(results.points, _MAX_SPC_POINTS)
-    table = titled_table("counters, under Open MPI's names", "mean of one replication")
+    table = FittingTable("counters, under Open MPI's names", "mean of one replication")
     table.add_column("counter")
-    for point in chosen:
+    for number, point in enumerate(chosen):
         label = parameters_text(point.parameters, "\n") or "value"
-        table.add_column(label, justify="right")
+        is_end = number in {0, len(chosen) - 1}
+        table.add_column(label, justify="right", left_out=None if is_end else 1 - number % 2)
     for title, counter, divisor in SPC:
         values = [point.counters.get(counter) for point in chosen]
         if any(value is not None for value in values):

@@ -1,9 +1,19 @@
 """What is printed is what was meant, whatever the terminal and the names."""
 
-import pytest
+import io
+from pathlib import Path
+from typing import TYPE_CHECKING
 
-from contend.tables import titled_table
+import pytest
+from rich.console import Console
+
+import contend
+from contend.fitting_table import FittingTable
+from contend.tables import render, titled_table
 from contend.terminal import stdout_console
+
+if TYPE_CHECKING:
+    from fakes import FakeCore
 
 Capture = pytest.CaptureFixture[str]
 
@@ -25,3 +35,41 @@ def test_a_width_that_is_none_does_not_count(columns: str, monkeypatch: pytest.M
     assert stdout_console().width == 200
     monkeypatch.setenv("COLUMNS", "72")
     assert stdout_console().width == 72
+
+
+def _lines(table: FittingTable, width: int) -> list[str]:
+    text = io.StringIO()
+    Console(file=text, width=width).print(table)
+    lines = text.getvalue().splitlines()
+    assert max(map(len, lines)) <= width
+    return [" ".join(line.split()) for line in lines]
+
+
+def test_a_table_without_room_leaves_out_columns_and_cuts_no_number() -> None:
+    table = FittingTable("rates", "mean")
+    table.add_column("preset", is_name=True)
+    table.add_column("messages/s", justify="right")
+    table.add_column("out of seq.", justify="right", left_out=1)
+    table.add_column("events", justify="right", left_out=0)
+    table.add_row("base [mcs]", "384.4 k", "93.5%", "1,609,849")
+    assert "base [mcs] 384.4 k 93.5% 1,609,849" in _lines(table, 60)
+    assert "mean" in _lines(table, 60)
+    broken = _lines(table, 49)
+    assert "base [mcs] 384.4 k 93.5% 1,609,849" in broken
+    assert "preset messages/s out of seq. events" not in broken
+    assert "base [mcs] 384.4 k 93.5%" in _lines(table, 40)
+    assert "mean; no room for: events" in _lines(table, 40)
+    narrow = _lines(table, 28)
+    assert "base [mcs] 384.4 k" in narrow
+    assert "no room for: out of seq., events" in " ".join(narrow)
+    assert {"base 384.4 k", "[mcs]"} <= set(_lines(table, 22))
+
+
+@pytest.mark.parametrize("width", [60, 80, 100])
+def test_results_fit_a_terminal(width: int, core: "FakeCore", scenario: Path) -> None:
+    core.pairs = list(range(1, 21))
+    text = io.StringIO()
+    Console(file=text, width=width).print(render(contend.run(scenario)))
+    assert "…" not in text.getvalue()
+    assert "no room for: " in text.getvalue()
+    assert max(map(len, text.getvalue().splitlines())) <= width

@@ -151,17 +151,24 @@ def _render(comparison: Comparison) -> RenderableType:
     from rich.console import Group
     from rich.text import Text
 
+    from contend.fitting_table import FittingTable
     from contend.report.texts import seconds
-    from contend.tables import rate_text, titled_table
+    from contend.tables import rate_text
 
     names = list(comparison.points[0].parameters)
     measure = comparison.measure
     text = seconds if measure.is_time else rate_text
-    table = titled_table(f"B against A, {measure.title}", f"95 % intervals of {comparison.interval} over paired runs")
+    table = FittingTable(f"B against A, {measure.title}", f"95 % intervals of {comparison.interval} over paired runs")
     sides = [side if measure.is_time else f"{side} {measure.short_unit}" for side in "AB"]
-    for title in (*names, *sides, "B - A", "95 % CI", "B / A", "95 % CI"):
+    for name in names:
+        table.add_column(name, justify="right", is_name=True)
+    for title in sides:
         table.add_column(title, justify="right")
-    table.add_column("B is")
+    for title in ("B - A", "95 % CI"):
+        table.add_column(title, justify="right", left_out=0)
+    for title in ("B / A", "95 % CI"):
+        table.add_column(title, justify="right")
+    table.add_column("B is", is_name=True)
     for point in comparison.points:
         found = point.rate
         half = found.difference.half_width
