@@ -1,8 +1,41 @@
-"""Lets `python -m contend` be the command line."""
+"""Lets `python -m contend` be the command line, in a process of its own."""
 
+from __future__ import annotations
+
+import os
+import signal
 import sys
+import time
+from typing import TYPE_CHECKING, NoReturn
 
-if __name__ == "__main__":
+if TYPE_CHECKING:
+    from types import FrameType
+
+# Ctrl-C that comes again within this time is the same press.
+_SAME_PRESS_S = 1.0
+
+
+class _CtrlC:
+    """Raises KeyboardInterrupt once for a press that arrives several times.
+
+    A key that is held down, or a program that passes the signal on to a whole group of processes, would else interrupt
+    the writing of what had finished.
+    """
+
+    def __init__(self) -> None:
+        self._last = -_SAME_PRESS_S
+
+    def __call__(self, number: int, frame: FrameType | None) -> None:
+        before, self._last = self._last, time.monotonic()
+        if self._last - before >= _SAME_PRESS_S:
+            signal.default_int_handler(number, frame)
+
+
+def run() -> NoReturn:
+    """Runs the command line of this process, and ends it."""
+    # Ignored where a shell started this in the background: it stays so.
+    if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+        signal.signal(signal.SIGINT, _CtrlC())
     try:
         from contend.cli import main
 
@@ -10,4 +43,15 @@ if __name__ == "__main__":
     except KeyboardInterrupt:  # before the command line could take it
         print("contend: interrupted", file=sys.stderr)
         code = 130
+    from contend.workers import are_at_work
+
+    if are_at_work():
+        # After a second press: threads must not come back from a simulation into an interpreter that has ended.
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(code)
     sys.exit(code)
+
+
+if __name__ == "__main__":
+    run()

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
 
 # How often the main thread looks what is done.
 _LOOK_S = 0.05
+_NAME = "simulation-"
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -43,7 +44,7 @@ class Crew(Generic[Item, Result]):
         self._unfinished = len(items)
         self._look = threading.Event()  # all is done, or something failed
         count = min(jobs, len(items))
-        self._threads = [threading.Thread(target=self._run, name=f"simulation-{i}", daemon=True) for i in range(count)]
+        self._threads = [threading.Thread(target=self._run, name=f"{_NAME}{i}", daemon=True) for i in range(count)]
 
     def __iter__(self) -> Iterator[Done[Item, Result]]:
         for thread in self._threads:
@@ -86,3 +87,8 @@ class Crew(Generic[Item, Result]):
                 self._unfinished -= 1
                 if done.error is not None or self._unfinished == 0:
                     self._look.set()
+
+
+def are_at_work() -> bool:
+    """Whether threads of a crew have not ended, as after a `stop` that was interrupted."""
+    return any(thread.name.startswith(_NAME) for thread in threading.enumerate())

@@ -334,8 +334,12 @@ def test_killed_in_the_middle(tmp_path: Path) -> None:
     assert samples[0].equals(samples[1])
 
 
-def test_interrupted_by_ctrl_c(tmp_path: Path) -> None:
-    """Ctrl-C: what had finished is written and kept, the exit code says so, and the same command goes on."""
+@pytest.mark.parametrize("signals", [1, 4])
+def test_interrupted_by_ctrl_c(signals: int, tmp_path: Path) -> None:
+    """Ctrl-C: what had finished is written and kept, the exit code says so, and the same command goes on.
+
+    A key that is held down, or a launcher that passes Ctrl-C on, makes several signals of one press.
+    """
     arguments = [*LONG, "--set", "workload.iterations=400", "--store", str(tmp_path / "store"), "--out", str(tmp_path)]
     process = command(*arguments)
     deadline = time.monotonic() + 60
@@ -344,7 +348,9 @@ def test_interrupted_by_ctrl_c(tmp_path: Path) -> None:
         assert time.monotonic() < deadline
         time.sleep(0.005)
     pressed = time.monotonic()
-    process.send_signal(signal.SIGINT)
+    for _ in range(signals):
+        process.send_signal(signal.SIGINT)
+        time.sleep(0.02)
     output, messages = process.communicate(timeout=20)
     assert process.returncode == 130, messages
     assert "the same sweep goes on from there" in messages
