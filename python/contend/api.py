@@ -10,7 +10,7 @@ from contend import scenario as scenario_files
 from contend.errors import InputError, InterruptedRunError
 from contend.files import read_json
 from contend.results import Results, collect
-from contend.runner import default_jobs, make_engine, run_points, total_weight
+from contend.runner import make_engine, run_points, total_weight, wanted_jobs
 from contend.scenarios import Scenario, load
 from contend.speedups import BUDGET_S
 from contend.terminal import progress_report
@@ -89,7 +89,7 @@ def run(
     """
     wanted = _changed(scenario, overrides, replications)
     with progress_report(wanted.name, total_weight(wanted.points), wanted=progress) as report:
-        outcome = run_points(wanted.points, make_engine(engine), jobs=jobs or default_jobs(), progress=report.advance)
+        outcome = run_points(wanted.points, make_engine(engine), jobs=wanted_jobs(jobs), progress=report.advance)
     results = collect(wanted.resolved, outcome, engine)
     if outcome.interrupted:
         raise InterruptedRunError(
@@ -144,7 +144,7 @@ def compare(
     contest = prepare(side_a.resolved, side_b.resolved, measure=measure)
     with progress_report("compare", contest.weight, wanted=progress) as report:
         return compare_scenarios(
-            contest, interval=interval, measure=measure, jobs=jobs or default_jobs(), progress=report.advance,
+            contest, interval=interval, measure=measure, jobs=wanted_jobs(jobs), progress=report.advance,
             names=_side_names(load(a), load(b)),
         )  # fmt: skip
 
@@ -206,7 +206,7 @@ def explain(
     point, _ = wanted.resolved.one_point()
     with progress_report(f"explaining {wanted.name}", total_weight([point]), wanted=progress) as report:
         explanation = explain_point(
-            wanted.resolved, point, jobs=jobs or default_jobs(), measure=measure, speedups=speedups, budget_s=budget_s,
+            wanted.resolved, point, jobs=wanted_jobs(jobs), measure=measure, speedups=speedups, budget_s=budget_s,
             progress=report,
         )  # fmt: skip
     if explanation.interrupted:

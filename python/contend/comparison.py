@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, TypeAlias
 
 from contend.errors import InputError, InterruptedRunError
-from contend.measures import RATE, Measure, check_known, choose, measure_named, measures_in
+from contend.measures import RATE, Measure, check_known, choose, measure_named, measures_in, unknown
 from contend.runner import make_engine, run_points, total_weight
 from contend.spelling import counted
 from contend.statistics import Estimate, estimate
@@ -174,11 +174,17 @@ class Comparison:
         Args:
             measure: The name of a measure or counter; points that do not have it are left out. What was compared
                 (`measure`) if not given.
+
+        Raises:
+            InputError: No point has it; the message says what there is.
         """
         from contend.frames import frame_of
 
         main = self.measure.name
         measure = measure or main
+        known = list(dict.fromkeys(name for point in self.points for name in point.measures))
+        if measure not in known:
+            raise unknown(f"there is no measure {measure!r}", measure, known)
         rows: list[dict[str, Scalar]] = []
         for point in self.points:
             if measure not in point.measures:

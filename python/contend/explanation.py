@@ -188,6 +188,12 @@ class Explanation:
                 row[f"{name}_ci95_low"] = None if ratio is None else ratio.low
                 row[f"{name}_ci95_high"] = None if ratio is None else ratio.high
             rows.append({**row, "what": entry.doc})
+        if not rows:  # none were asked for: the same columns, for what is done with the frame
+            import polars as pl
+
+            ratios = [f"{name}{end}" for name in ("halved", "removed") for end in ("", "_ci95_low", "_ci95_high")]
+            words = {"cost": pl.String, "value": pl.String, "group": pl.Boolean}
+            return pl.DataFrame(schema={**words, **dict.fromkeys(ratios, pl.Float64), "what": pl.String})
         return frame_of(rows)
 
     def _repr_html_(self) -> str:

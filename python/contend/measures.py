@@ -70,7 +70,7 @@ def check_known(wanted: str | None) -> None:
         InputError: No result has such a measure.
     """
     if wanted is not None and wanted not in (*ESTIMATED, *SCALARS):
-        raise _unknown(f"there is no measure {wanted!r}", wanted, [*ESTIMATED, *SCALARS])
+        raise unknown(f"there is no measure {wanted!r}", wanted, [*ESTIMATED, *SCALARS])
 
 
 def choose(names: Sequence[str], wanted: str | None, purpose: str) -> str:
@@ -89,11 +89,12 @@ def choose(names: Sequence[str], wanted: str | None, purpose: str) -> str:
         if wanted is None:
             raise InputError(f"this workload has no measure {purpose}")
     if wanted not in names:
-        raise _unknown(f"this workload has no measure {wanted!r} {purpose}", wanted, names)
+        raise unknown(f"this workload has no measure {wanted!r} {purpose}", wanted, names)
     return wanted
 
 
-def _unknown(what: str, wanted: str, names: Sequence[str]) -> InputError:
+def unknown(what: str, wanted: str, names: Sequence[str]) -> InputError:
+    """The error about a name that is none: the nearest one, and all that there are."""
     near = nearest_names(wanted, names)
     hint = f"did you mean {near[0]!r}? There are" if near else "there are"
     return InputError(f"{what}; {hint}: {', '.join(names)}")

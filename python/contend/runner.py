@@ -108,6 +108,17 @@ def default_jobs() -> int:
     return len(os.sched_getaffinity(0))
 
 
+def wanted_jobs(jobs: int | None) -> int:
+    """How many simulations run at once: as asked for, else `default_jobs()`.
+
+    Raises:
+        InputError: Less than one.
+    """
+    if jobs is not None and jobs < 1:
+        raise InputError(f"jobs={jobs}: at least one job is needed")
+    return default_jobs() if jobs is None else jobs
+
+
 def weight(point: Point) -> float:
     """Rough relative cost of a replication, for the estimate of the time left: messages or operations of a point."""
     return float(max(1, point.compiled.operations))

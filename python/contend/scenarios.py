@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -11,10 +12,10 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from contend.errors import ContendError, InputError
 from contend.nearest import nearest_names
 from contend.scenario import Point, ResolvedScenario, find_scenario, resolve_scenario
-from contend.spelling import counted
+from contend.spelling import counted, shortened
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator
 
     import polars as pl
 
@@ -202,7 +203,7 @@ class Scenario:
             InputError: A path, a value or the combination is not usable; the message says what is, and names the
                 nearest where a name is wrong.
         """
-        wanted = dict(changes or {}) | {name.replace("__", "."): value for name, value in keywords.items()}
+        wanted = _checked_paths(changes or {}) | {name.replace("__", "."): value for name, value in keywords.items()}
         kept = self.overrides
         if (preset := wanted.pop(_PRESET, None)) is not None:
             wanted = {"library": self.design(preset)} | wanted
@@ -230,7 +231,7 @@ class Scenario:
             >>> [point.label() for point in designs.over({"library.instances.count": [1, 20]}).points]
             ['instances=1', 'instances=20']
         """
-        wanted = {path: _plain_axis(values) for path, values in axes.items()}
+        wanted = {path: _plain_axis(values) for path, values in _checked_paths(axes).items()}
         if isinstance(presets := wanted.get(_PRESET), list):
             wanted[_PRESET] = {str(preset): self.design(preset) for preset in presets}
         return self.with_({"sweep": wanted})
@@ -304,6 +305,9 @@ class Scenario:
 
     # What Python asks of a value.
 
+    # Lookup by path is no sequence: `list(scenario)` is a TypeError.
+    __iter__ = None
+
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Scenario) and self.document == other.document
 
@@ -321,6 +325,15 @@ class Scenario:
         from contend.notebook_html import scenario_html
 
         return scenario_html(self)
+
+
+def _checked_paths(changes: object) -> dict[str, object]:
+    if not isinstance(changes, Mapping):
+        raise InputError(f"changes are a mapping of dotted paths to values, not {shortened(repr(changes))}")
+    for path in changes:
+        if not isinstance(path, str):
+            raise InputError(f"a path is a word such as 'workload.pairs', not {path!r}")
+    return dict(changes)
 
 
 def _without_library(overrides: tuple[tuple[str, str], ...]) -> tuple[tuple[str, str], ...]:
@@ -368,7 +381,7 @@ def load(source: str | Path | Mapping[str, Any] | Scenario) -> Scenario:
             mapping.
 
     Raises:
-        InputError: There is none of that name (the message names the nearest), or it is not usable.
+        InputError: There is none of that name (the message names the nearest), it is not usable, or no scenario at all.
 
     Examples:
         >>> load("fig5_2a_base").axes
@@ -378,6 +391,10 @@ def load(source: str | Path | Mapping[str, Any] | Scenario) -> Scenario:
         return source
     if isinstance(source, str | Path):
         scenario = Scenario(find_scenario(str(source)))
+    elif not isinstance(source, Mapping):
+        raise InputError(
+            f"a scenario is a file, the name of a shipped one, a mapping or a Scenario, not {shortened(repr(source))}"
+        )
     else:
         document = dict(source)
         document.setdefault("schema_version", 1)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from contend.errors import InputError, InterruptedRunError
 from contend.plans import as_plan, lay_upon
 from contend.results import PointResult, Results, summarise
-from contend.runner import CoreEngine, PointRuns, default_jobs, weight
+from contend.runner import CoreEngine, PointRuns, wanted_jobs, weight
 from contend.scenarios import load
 from contend.store import ResultStore, StoredRun, default_store, point_key, run_key
 from contend.sweep_tasks import Failed, Finished, Task, simulate
@@ -290,7 +290,7 @@ def sweep(
         progress: Whether to say on stderr how far it is; on a terminal if not given.
 
     Raises:
-        InputError: The scenario or the plan is not usable.
+        InputError: The scenario or the plan is not usable, or jobs is less than one.
         InterruptedRunError: Ctrl-C, or the notebook's stop button. Simulations stop within a second; what had finished
             is the error's `results`, and is in the store: the same call goes on from there.
         ContendError: The store cannot be written to, or the cluster is gone.
@@ -310,6 +310,7 @@ def sweep(
     part = Share(*share) if share is not None else None
     if part is not None and not 0 <= part.index < part.count:
         raise InputError(f"share ({part.index}, {part.count}): the index counts from 0 and is below the count")
+    count = wanted_jobs(jobs)
     wanted = load(scenario)
     if replications is not None:
         wanted = wanted.with_({"run.replications": replications})
@@ -320,7 +321,7 @@ def sweep(
             if cluster is not None:
                 run_on_cluster(course, cluster, report.advance)
             else:
-                run_here(course, jobs or default_jobs(), report.advance)
+                run_here(course, count, report.advance)
     except KeyboardInterrupt:
         results = course.results(interrupted=True)
         raise InterruptedRunError(

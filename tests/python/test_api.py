@@ -9,6 +9,7 @@ import signal
 import threading
 import time
 from pathlib import Path
+from typing import TYPE_CHECKING, Any, cast
 
 import polars as pl
 import pytest
@@ -16,6 +17,9 @@ import pytest
 import contend
 from contend.quantities import parse_quantity
 from contend.scenarios import Scenario
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 pytestmark = pytest.mark.core
 
@@ -55,6 +59,19 @@ class TestScenario:
         assert changed.with_({"workload.pairs": 2}) != small
         assert small.with_({"workload.pairs": 2}) == small
         assert len({small, small.with_({"workload.pairs": 2})}) == 1
+
+    def test_what_is_no_scenario_and_no_change_is_told(self, small: Scenario) -> None:
+        nothing: Any = 3
+        for use in (contend.load, contend.run, small.compare):
+            with pytest.raises(contend.InputError, match=r"a scenario is a file, .* not 3"):
+                use(nothing)
+        for change in (small.with_, small.over):
+            with pytest.raises(contend.InputError, match="changes are a mapping of dotted paths to values, not 3"):
+                change(nothing)
+            with pytest.raises(contend.InputError, match=r"a path is a word such as 'workload.pairs', not 3"):
+                change({nothing: 4})
+        with pytest.raises(TypeError, match="not iterable"):
+            list(cast("Any", small))
 
     @pytest.mark.parametrize(
         ("change", "message"),
@@ -221,6 +238,19 @@ class TestRun:
         assert contend.run(quick.at(pairs=1), {"workload.iterations": 1}).points
 
 
+@pytest.mark.parametrize("jobs", [0, -1])
+def test_less_than_one_job_is_refused(jobs: int, small: Scenario, tmp_path: Path) -> None:
+    uses: list[Callable[[], object]] = [
+        lambda: contend.run(small, jobs=jobs),
+        lambda: contend.sweep(small, jobs=jobs, store=tmp_path),
+        lambda: contend.compare(small, small, jobs=jobs),
+        lambda: contend.explain(small, jobs=jobs, speedups=False),
+    ]
+    for use in uses:
+        with pytest.raises(contend.InputError, match="at least one job is needed"):
+            use()
+
+
 def test_compare(small: Scenario) -> None:
     contest = contend.compare(small, small.with_({"workload.pairs": 4}), replications=3)
     row = contest.frame().row(0, named=True)
@@ -228,6 +258,8 @@ def test_compare(small: Scenario) -> None:
     assert row["difference"] == pytest.approx(row["b"] - row["a"])
     assert contest.name_b == "fig5_2a_base with workload.pairs=4"
     assert contest.frame("messages_sent")["ratio"].to_list() == pytest.approx([2.0])
+    with pytest.raises(contend.InputError, match="there is no measure 'mesages_sent'; did you mean 'messages_sent'"):
+        contest.frame("mesages_sent")
     assert "B = fig5_2a_base with" in contest._repr_html_()
     assert re.fullmatch(r"<Comparison of fig5_2a_base with [^:]*: \d+ points?; .*>", repr(contest))
     assert contest.points[0].rate.a.samples == contend.run(small, replications=3).points[0].estimates[
@@ -244,6 +276,7 @@ def test_explain(small: Scenario) -> None:
     assert explanation.queue_frame().height > 0
     assert explanation.stage_frame()["busy"].max() < 1.0
     speedups = explanation.speedup_frame()
+    assert contend.explain(small, speedups=False).speedup_frame().columns == speedups.columns
     assert speedups["removed"].drop_nulls()[0] >= 1.0
     assert "virtual speed-ups" in explanation._repr_html_()
     assert re.fullmatch(r"<Explanation of [^:]*: message_rate [\d.e+]+; longest waits at .*>", repr(explanation))
