@@ -425,7 +425,13 @@ class TestCommand:
         [
             (["--grid", "workload.pairs"], "expected dotted.path=values"),
             (["--grid", "workload.pairs=a..b"], "whole numbers"),
+            (["--grid", "workload.pairs=20..1"], "a range is of whole numbers, upwards"),
             (["--grid", "workload.pairs=[1,"], "not a JSON list"),
+            (["--grid", "workload.pairs=1..3", "--grid", "workload.pairs=4"], "workload.pairs is given twice"),
+            (
+                ["--sample", "workload.pairs=1..3", "--sample", "workload.pairs=4..5", "--samples", "2"],
+                "--sample workload.pairs is given twice",
+            ),
             (["--grid", "workload.pairs=1", "--list", "x.csv"], "exclude each other"),
             (["--sample", "workload.pairs=1..2"], "go together"),
             (["--list", "x.txt"], "is a .csv, .json or .parquet file"),

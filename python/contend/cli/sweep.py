@@ -14,6 +14,8 @@ from contend.errors import EXIT_FAILURE, InputError, InterruptedRunError
 from contend.spelling import counted
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from contend.plans import Plan
     from contend.sweeps import SweepResults
 
@@ -159,10 +161,20 @@ def read_plan(
     if bool(sample) != (samples is not None):
         raise InputError("--sample and --samples go together")
     if grid:
-        return Grid(dict(_axis(text) for text in grid))
+        return Grid(_by_path("--grid", map(_axis, grid)))
     if sample and samples is not None:
-        return LatinHypercube(dict(_dimension(text) for text in sample), samples, sample_seed)
+        return LatinHypercube(_by_path("--sample", map(_dimension, sample)), samples, sample_seed)
     return _read_list(list_) if list_ is not None else None
+
+
+def _by_path(option: str, given: Iterable[tuple[str, Any]]) -> dict[str, Any]:
+    """Values by their path, each given once: of several lists, all but one would count for nothing."""
+    found: dict[str, Any] = {}
+    for path, values in given:
+        if path in found:
+            raise InputError(f"{option} {path} is given twice: put all its values into one list")
+        found[path] = values
+    return found
 
 
 def _split(option: str, text: str) -> tuple[str, str]:
@@ -193,7 +205,7 @@ def _axis(text: str) -> tuple[str, list[Any]]:
         low, high = (_word(end) for end in ends.split("..", 1))
         stride = _word(step) if step else 1
         if not all(isinstance(number, int) for number in (low, high, stride)) or stride < 1 or low > high:
-            raise InputError(f"--grid {text!r}: a range is of whole numbers, such as 1..20 or 1..20:2")
+            raise InputError(f"--grid {text!r}: a range is of whole numbers, upwards, such as 1..20 or 1..20:2")
         return path, list(range(low, high + 1, stride))
     return path, [_word(value) for value in values.split(",")]
 
