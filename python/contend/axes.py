@@ -45,12 +45,26 @@ def is_number(value: object) -> bool:
 
 
 def x_axis(points: Sequence[Located]) -> str | None:
-    """The first parameter that is a number everywhere and takes more than one value; None if there is none."""
-    for name in points[0].parameters if points else ():
-        values = [point.parameters.get(name) for point in points]
-        if all(is_number(value) for value in values) and len(set(values)) > 1:
-            return name
+    """The first parameter that is a number everywhere and takes more than one value.
+
+    Without one the first that is a quantity everywhere, such as "1 KiB"; None if there is none either.
+    """
+    names = list(points[0].parameters) if points else []
+    for counts in (_are_numbers, _are_quantities):
+        for name in names:
+            values = [point.parameters.get(name) for point in points]
+            if counts(values) and len({axis_value(point, name) for point in points}) > 1:
+                return name
     return None
+
+
+def _are_numbers(values: Sequence[object]) -> bool:
+    return all(is_number(value) for value in values)
+
+
+def _are_quantities(values: Sequence[object]) -> bool:
+    units = {quantity.unit if (quantity := parse_quantity(value)) is not None else None for value in values}
+    return len(units) == 1 and None not in units
 
 
 def axis_value(point: Located, axis: str) -> float:

@@ -1,5 +1,6 @@
 """Pictures: each call draws what the data say, and refuses what makes no sense."""
 
+import itertools
 import math
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,7 @@ from contend.axes import axis_value
 from contend.plots.agreement import validation_frame
 from contend.plots.heat import cells, ordered
 from contend.plots.samples import are_samples
+from contend.plots.style import figure_bytes
 from contend.plots.summary import draw
 
 pytestmark = pytest.mark.core
@@ -84,9 +86,59 @@ def test_rates_of_several_runs_and_other_measures(results: contend.Results) -> N
 def test_quantities_on_the_axis() -> None:
     base = contend.load("fig5_2a_base").with_({**SMALL, "workload.pairs": 1})
     sizes = contend.run(base.over({"workload.message_size": ["64 B", "1 KiB", "4 KiB"]}))
-    axes = plots.rate(sizes, x="message_size").axes[0]
-    assert list(axes.lines[0].get_xdata()) == [64, 1024, 4096]
-    assert [label.get_text() for label in axes.get_xticklabels()] == ["64 B", "1 KiB", "4 KiB"]
+    for picture in (plots.rate(sizes, x="message_size"), plots.rate(sizes), draw(sizes)):
+        axes = picture.axes[0]
+        assert list(axes.lines[0].get_xdata()) == [64, 1024, 4096]
+        assert _ticks(axes) == ["64 B", "1 KiB", "4 KiB"]
+    numbers_first = contend.run(base.over({"workload.message_size": ["64 B", "1 KiB"], "workload.window": [8, 16]}))
+    assert plots.rate(numbers_first).axes[0].get_xlabel() == "window"
+
+
+def _ticks(axes: Any) -> list[str]:
+    return [label.get_text() for label in axes.get_xticklabels()]
+
+
+@pytest.mark.parametrize("first", ["2 B", "0 B"])
+def test_labels_of_the_axis_do_not_lie_upon_each_other(first: str) -> None:
+    base = contend.load("fig5_2a_base").with_({**SMALL, "workload.pairs": 1})
+    sizes = [first, *(f"{2**power} KiB" for power in range(10)), "1 MiB", "4 MiB"]
+    axes = draw(contend.run(base.over({"workload.message_size": sizes}))).axes[0]
+    shown = [text for text in _ticks(axes) if text]
+    assert shown[0] == first
+    assert shown[-1] == "4 MiB"
+    assert len(shown) > 5
+    assert _overlaps(axes) == 0
+
+
+def _overlaps(axes: Any) -> int:
+    figure = axes.get_figure(root=True)
+    figure_bytes(figure, ("png",))
+    boxes = sorted(
+        (label.get_window_extent() for label in axes.get_xticklabels() if label.get_text()), key=lambda b: b.x0
+    )
+    return sum(left.x1 > right.x0 for left, right in itertools.pairwise(boxes))
+
+
+def test_points_without_a_number_have_names_that_can_be_read() -> None:
+    base = contend.load("fig5_2a_base").with_({**SMALL, "workload.pairs": 2})
+    presets = ["ob1-base", "ob1-cri", "ch4-vci"]
+    designs = base.over({"library.preset": presets, "library.matching.lock": ["mcs", "ttas", "pthread-mutex"]})
+    names = [f"preset={preset}, lock={lock}" for preset in presets for lock in ("mcs", "ttas", "pthread-mutex")]
+    bars = draw(contend.run(designs)).axes[0]
+    assert _ticks(bars) == names
+    assert bars.get_xticklabels()[0].get_rotation() == 30
+    few = draw(contend.run(base.over({"library.preset": presets}))).axes[0]
+    assert _overlaps(few) == 0
+    rates, ratios = plots.comparison(contend.compare(designs, designs.with_({"machine.noise": "20 ns"}))).axes
+    assert [list(line.get_xdata()) for line in rates.lines] == [list(range(9))] * 2
+    assert _ticks(ratios) == names
+
+
+def test_a_comparison_over_sizes_has_them_as_labels() -> None:
+    base = contend.load("fig5_2a_base").with_({**SMALL, "workload.pairs": 1})
+    sizes = base.over({"workload.message_size": ["64 B", "1 KiB", "4 KiB"]})
+    _, ratios = plots.comparison(contend.compare(sizes, sizes.with_({"machine.noise": "20 ns"}))).axes
+    assert _ticks(ratios) == ["64 B", "1 KiB", "4 KiB"]
 
 
 def test_a_budget_adds_up(results: contend.Results) -> None:

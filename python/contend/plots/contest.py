@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from matplotlib import rc_context
 
 from contend.axes import axis_value, x_axis
-from contend.plots.curves import add_legend, set_scale
+from contend.plots.curves import add_legend, name_points, point_labels, set_scale, set_x_axis, tick_labels
 from contend.plots.style import STYLE, Picture, draw_interval, figure_bytes
 from contend.spelling import parameters_text
 
@@ -19,13 +19,14 @@ def _comparison_curves(comparison: Comparison) -> tuple[str | None, dict[str, li
     """The x axis, and points by the label of their curve."""
     points = comparison.points
     axis = x_axis(points)
+    if axis is None:  # side by side
+        return axis, {"": list(points)}
     names = [name for name in points[0].parameters if name != axis]
     groups: dict[str, list[PointComparison]] = {}
     for point in points:
         groups.setdefault(parameters_text({name: point.parameters[name] for name in names}, ", "), []).append(point)
     for group in groups.values():
-        if axis is not None:
-            group.sort(key=lambda point: axis_value(point, axis))
+        group.sort(key=lambda point: axis_value(point, axis))
     return axis, groups
 
 
@@ -48,23 +49,30 @@ def draw_comparison(comparison: Comparison) -> Picture:
                 values = [point.rate.a if side == "A" else point.rate.b for point in points]
                 name = f"{side}, {label}" if label else side
                 rates.plot(
-                    x, [v.mean for v in values], line, marker=marker, color=side_colour, markersize=4, label=name
-                )
+                    x, [v.mean for v in values], "none" if axis is None else line, marker=marker, color=side_colour,
+                    markersize=4, label=name,
+                )  # fmt: skip
             centre = [point.rate.ratio.value or 0.0 for point in points]
             low = [point.rate.ratio.low or value for point, value in zip(points, centre, strict=True)]
             high = [point.rate.ratio.high or value for point, value in zip(points, centre, strict=True)]
             shade = colour if len(groups) > 1 else "C2"  # neither side's
-            ratios.plot(x, centre, "-", marker="o", color=shade, markersize=4)
-            draw_interval(ratios, x, low, high, shade)
+            ratios.plot(x, centre, "none" if axis is None else "-", marker="o", color=shade, markersize=4)
+            if axis is None:
+                ratios.vlines(x, low, high, color=shade, alpha=0.6, lw=2)
+            else:
+                draw_interval(ratios, x, low, high, shade)
         ratios.axhline(1.0, color="black", lw=0.8)
         set_scale(rates, [side.mean for point in comparison.points for side in (point.rate.a, point.rate.b)])
         rates.set_ylabel(comparison.measure.label)
         rates.set_title(f"A = {comparison.name_a}\nB = {comparison.name_b}", fontsize="medium", loc="left")
         add_legend(rates)
         ratios.set_ylabel("B / A, 95 % interval")
-        ratios.set_xlabel("" if axis is None else axis.replace("_", " "))
         if axis is None:
-            ratios.set_xticks([0], ["the point"])
+            name_points(ratios, point_labels(comparison.points))
+        else:
+            ratios.set_xlabel(axis.replace("_", " "))
+            labels = tick_labels(comparison.points, axis)
+            set_x_axis(ratios, list(labels), labels)
         return figure
 
 

@@ -18,16 +18,19 @@ from contend.spelling import parameters_text, value_text
 from contend.study import study_points
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from matplotlib.axes import Axes
 
+    from contend.axes import Located
     from contend.results import PointResult
     from contend.study import StudyPoint
 
 # About how many characters of a legend fit side by side, for a picture 10.4 inches wide.
 _LEGEND_WIDTH = 150
 _FULL_WIDTH = 10.4
+# The same of the labels of an axis.
+_TICKS_WIDTH = 105
 _MAX_TICKS = 10
 _STUDY_MARKER = "\N{BLACK STAR}"
 _MARKERS = "osD^vP*X"
@@ -48,7 +51,7 @@ def value_of(point: PointResult, measure: str) -> tuple[float, float, float]:
     return estimate.mean, low, high
 
 
-def point_labels(points: tuple[PointResult, ...]) -> list[str]:
+def point_labels(points: Sequence[Located]) -> list[str]:
     """Parameters and values, one a line."""
     return [parameters_text(point.parameters, "\n") or "the point" for point in points]
 
@@ -69,16 +72,21 @@ def line_styles(all_curves: list[Curve]) -> list[dict[str, Any]]:
 
 def draw_curves(axes: Axes, all_curves: list[Curve], axis: str, measure: str) -> None:
     """Lines with markers and bands."""
-    labels: dict[float, str] = {}
     for curve, style in zip(all_curves, line_styles(all_curves), strict=True):
         x = [axis_value(point, axis) for point in curve.points]
         values = [value_of(point, measure) for point in curve.points]
         (line,) = axes.plot(x, [v[0] for v in values], markersize=4, label=curve.label, **style)
-        labels |= {value: _tick_text(point.parameters[axis]) for value, point in zip(x, curve.points, strict=True)}
         low, high = [max(0.0, v[1]) for v in values], [v[2] for v in values]
         draw_interval(axes, x, low, high, line.get_color())
     axes.set_xlabel(axis.replace("_", " "))
-    set_x_axis(axes, sorted(labels), labels)
+    labels = tick_labels([point for curve in all_curves for point in curve.points], axis)
+    set_x_axis(axes, list(labels), labels)
+
+
+def tick_labels(points: Sequence[Located], axis: str) -> dict[float, str]:
+    """What stands at ticks, by where they are: "1 KiB" at 1024."""
+    found = {axis_value(point, axis): _tick_text(point.parameters[axis]) for point in points}
+    return dict(sorted(found.items()))
 
 
 def _tick_text(value: object) -> str:
@@ -88,13 +96,40 @@ def _tick_text(value: object) -> str:
 def set_x_axis(axes: Axes, values: list[float], labels: Mapping[float, str] | None = None) -> None:
     """Ticks at values of the sweep, the last one included; the values themselves unless there are labels."""
     texts = labels or {value: f"{value:g}" for value in values}
-    if _is_geometric(values):
-        axes.set_xscale("log", base=2)
-        axes.set_xticks(values, [texts[value] for value in values])
+    has_zero = values[:1] == [0.0]  # one step before what follows
+    if _is_geometric(values[1:] if has_zero else values):
+        if has_zero:
+            axes.set_xscale("symlog", base=2, linthresh=values[1], linscale=0.5)
+        else:
+            axes.set_xscale("log", base=2)
+        places = [math.log2(value) if value else math.log2(values[1]) - 1 for value in values]
+        ticks = [(place, texts[value]) for place, value in zip(places, values, strict=True)]
+        shown = _apart(ticks, _share_of_width(axes) * _TICKS_WIDTH)
+        axes.set_xticks(values, [texts[value] if fits else "" for value, fits in zip(values, shown, strict=True)])
         axes.minorticks_off()
     else:
-        ticks = values[:: -math.ceil(len(values) / _MAX_TICKS)]
-        axes.set_xticks(ticks, [texts[tick] for tick in ticks])
+        some = values[:: -math.ceil(len(values) / _MAX_TICKS)]
+        axes.set_xticks(some, [texts[value] for value in some])
+
+
+def _apart(ticks: Sequence[tuple[float, str]], room: float) -> list[bool]:
+    """Which labels do not lie upon another one, the last first; room in characters."""
+    begin, end = ticks[0][0], ticks[-1][0]
+    shown: list[bool] = []
+    free = math.inf
+    for place, text in reversed(ticks):
+        middle = room * (place - begin) / (end - begin)
+        fits = middle + len(text) / 2 <= free
+        shown.insert(0, fits)
+        if fits:
+            free = middle - len(text) / 2 - 1
+    return shown
+
+
+def _share_of_width(axes: Axes) -> float:
+    """How much of the widest pictures is there."""
+    figure = axes.get_figure(root=True)
+    return 1.0 if figure is None else min(1.0, figure.get_figwidth() / _FULL_WIDTH)
 
 
 def _is_geometric(ticks: list[float]) -> bool:
@@ -152,11 +187,9 @@ def from_zero(axes: Axes) -> None:
 
 def add_legend(axes: Axes) -> None:
     """Below the axes: it hides nothing, and the curves have the whole width."""
-    figure = axes.get_figure(root=True)
-    share = 1.0 if figure is None else min(1.0, figure.get_figwidth() / _FULL_WIDTH)
     handles, labels = axes.get_legend_handles_labels()
     if len(handles) > 1:
-        columns = max(1, min(4, int(share * _LEGEND_WIDTH) // (max(map(len, labels)) + 5)))
+        columns = max(1, min(4, int(_share_of_width(axes) * _LEGEND_WIDTH) // (max(map(len, labels)) + 5)))
         if len(handles) > columns:  # rows of equal length keep what belongs together in one column
             columns = min(columns, math.ceil(len(handles) / math.ceil(len(handles) / columns)))
         axes.legend(fontsize="small", loc="upper center", bbox_to_anchor=(0.5, 0.0), borderaxespad=4.4, ncols=columns)
@@ -167,7 +200,17 @@ def draw_bars(axes: Axes, points: tuple[PointResult, ...], measure: str) -> None
     values = [value_of(point, measure) for point in points]
     errors = [[v[0] - v[1] for v in values], [v[2] - v[0] for v in values]]
     axes.bar(range(len(points)), [v[0] for v in values], yerr=errors, capsize=3, color="#4e79a7", width=0.6)
-    axes.set_xticks(range(len(points)), point_labels(points))
+    name_points(axes, point_labels(points))
+
+
+def name_points(axes: Axes, labels: Sequence[str]) -> None:
+    """Ticks at 0, 1, ... with the names of points, slanted where they would lie upon each other."""
+    widest = max(len(line) for label in labels for line in label.splitlines())
+    if widest * len(labels) <= _TICKS_WIDTH:
+        axes.set_xticks(range(len(labels)), labels)
+    else:
+        texts = [", ".join(label.splitlines()) for label in labels]
+        axes.set_xticks(range(len(labels)), texts, rotation=30, ha="right", rotation_mode="anchor", fontsize="small")
 
 
 def rate(
