@@ -61,6 +61,7 @@ def test_samples_have_a_panel_for_each_parameter_in_place_of_curves(results: con
     pairs, latency, lock = draw(drawn).axes
     assert (pairs.get_xlabel(), latency.get_xlabel(), lock.get_xlabel()) == ("pairs", "wake latency", "lock")
     assert latency.get_xscale() == "log"
+    assert len(latency.xaxis.get_major_locator().tick_values(2e-6, 40e-6)) > 4  # not 10 us only
     shown = {(x, y) for line in latency.lines for x, y in zip(line.get_xdata(), line.get_ydata(), strict=True)}
     wanted = {(axis_value(point, "wake_latency"), point.estimates["message_rate"].mean) for point in drawn.points}
     assert shown == wanted

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 _FEWEST = 5
 _IN_A_ROW = 3
 _LOG_ABOVE = 10.0
+_FEW_POWERS = 1000.0
 
 
 def _varying(points: Sequence[Located]) -> list[str]:
@@ -47,7 +48,7 @@ def are_samples(points: Sequence[PointResult]) -> bool:
 
 def _draw_panel(axes: Axes, points: Sequence[PointResult], name: str, measure: str, group: str | None) -> None:
     """One parameter; what is not a number has its values side by side."""
-    from matplotlib.ticker import EngFormatter, NullFormatter
+    from matplotlib.ticker import EngFormatter, LogLocator, NullFormatter
 
     words = list(dict.fromkeys(value_text(point.parameters[name]) for point in points))
     is_measured = _is_measured(points, name)
@@ -71,6 +72,9 @@ def _draw_panel(axes: Axes, points: Sequence[PointResult], name: str, measure: s
     if min(every) > 0 and max(every) / min(every) > _LOG_ABOVE:
         axes.set_xscale("log")
         axes.xaxis.set_minor_formatter(NullFormatter())
+        if max(every) / min(every) < _FEW_POWERS:  # else a label or two for the whole axis
+            axes.xaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
+            axes.xaxis.set_minor_locator(LogLocator(subs="all"))
     quantity = parse_quantity(points[0].parameters[name])
     axes.xaxis.set_major_formatter(EngFormatter(quantity.unit if quantity is not None else ""))
 
