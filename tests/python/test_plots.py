@@ -2,6 +2,7 @@
 
 import itertools
 import math
+import warnings
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,7 @@ from contend.axes import axis_value
 from contend.plots.agreement import validation_frame
 from contend.plots.heat import cells, ordered
 from contend.plots.samples import are_samples
-from contend.plots.style import figure_bytes
+from contend.plots.style import OTHER_COLOURS, figure_bytes
 from contend.plots.summary import draw
 
 pytestmark = pytest.mark.core
@@ -202,6 +203,17 @@ def test_a_lock_has_one_holder_at_a_time(timeline: Any) -> None:
     assert 1 <= len(picture.axes[0].get_yticks()) <= 3
     assert picture.axes[0].get_xlim() == (timeline.begin_us, timeline.end_us)
     assert timeline.draw()._repr_png_().startswith(b"\x89PNG")
+
+
+def test_every_category_has_a_colour_of_its_own() -> None:
+    known = [*plots.CATEGORY_COLOURS.values(), *OTHER_COLOURS]
+    assert len(set(known)) == len(known)
+
+
+def test_a_name_in_another_script_is_no_warning(results: contend.Results) -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert plots.rate(results, title="\N{CJK UNIFIED IDEOGRAPH-65E5}")._repr_png_()
 
 
 def test_pictures_become_files(results: contend.Results, tmp_path: Path) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import textwrap
+import warnings
 from typing import TYPE_CHECKING, Any
 
 from matplotlib import rc_context
@@ -32,7 +33,7 @@ CATEGORY_COLOURS = {
     "copy": "#b07aa1",
     "run_queue": "#9c755f",
     "context_switch": "#d7b5a6",
-    "compute": "#9c755f",
+    "compute": "#76b7b2",
 }
 OTHER_COLOURS = ("#edc948", "#b6992d", "#499894", "#86bcb6", "#d37295", "#9d7660")
 # Ten colours that people with colour vision deficiencies tell apart (Petroff, arXiv:2107.02270).
@@ -106,7 +107,9 @@ _METADATA: dict[str, dict[str, Any]] = {
 def figure_bytes(figure: Figure, kinds: Sequence[str] = ("png", "svg"), *, dpi: int = _FILE_DPI) -> dict[str, bytes]:
     """A figure in some formats ("png", "svg", "pdf"), by format; the same figure gives the same bytes."""
     pictures = {}
-    with rc_context(STYLE):
+    with rc_context(STYLE), warnings.catch_warnings():
+        # A name in a script that the font does not have shows as boxes; it is readable in all other results.
+        warnings.filterwarnings("ignore", message=r"Glyph \d+ .* missing from font")
         FigureCanvasAgg(figure)
         for kind in kinds:
             buffer = io.BytesIO()
