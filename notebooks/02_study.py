@@ -194,6 +194,6 @@ with pl.Config(fmt_str_lengths=110, tbl_rows=12):
 #   brings back a good part, without new communicators.
 # - **One-sided puts need none of this**: with an instance of its own each thread scales to the last core.
 #
-# How far to trust this: about three of five of the study's statements hold at full length, the others are listed above with their
+# How far to trust this: about two of three of the study's statements hold at full length, the others are listed above with their
 # numbers in `validation/dissertation/claims.md`. The shapes (what helps, what hurts) are more reliable than absolute rates; process mode
 # at 1 KiB and more is where the models miss most.

@@ -57,7 +57,7 @@ effect = [
 pl.DataFrame(effect).sort("factor", descending=True)
 
 # %% [markdown]
-# One knob dominates, but that hides how they work together. With one communicator for all, and with one for each pair:
+# Two knobs dominate, but that hides how they work together. With one communicator for all, and with one for each pair:
 
 # %%
 shared = designs.select(assignment="dedicated", communicator_per_pair=False)
@@ -154,8 +154,8 @@ counts.frame().filter(
 #
 # For 20 pairs of threads on a node with 20 cores:
 #
-# - **First make matching parallel**, with a communicator for each thread. It is the knob with the largest effect, and the others depend on
-#   it.
+# - **First make matching parallel**, with a communicator for each thread. Without it no other knob does much; with it concurrent progress
+#   has the largest effect.
 # - **Concurrent progress is not worth it before that**: with one communicator it is slower than serial progress at any number of
 #   instances. After it, it is worth a factor of several.
 # - **Instances: one for each thread, dedicated**, once matching is parallel: fewer cost at any number of threads. With one communicator five
