@@ -91,7 +91,7 @@ def _main_table(results: Results) -> FittingTable:
         table.add_column("95 % CI", justify="right")
     matching = ("out of seq.", "unexpected", "match/msg") if words.is_of_messages else ()
     for name in scalars:
-        table.add_column(name, justify="right")
+        table.add_column(name, justify="right", left_out=1)
     for number, title in enumerate((*matching, "events", "wall")):
         table.add_column(title, justify="right", left_out=-number)
     for point in results.points:

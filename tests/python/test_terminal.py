@@ -2,14 +2,14 @@
 
 import io
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import pytest
 from rich.console import Console
 
 import contend
 from contend.fitting_table import FittingTable
-from contend.tables import render, titled_table
+from contend.tables import render, render_points, titled_table
 from contend.terminal import stdout_console
 
 if TYPE_CHECKING:
@@ -73,3 +73,12 @@ def test_results_fit_a_terminal(width: int, core: "FakeCore", scenario: Path) ->
     assert "…" not in text.getvalue()
     assert "no room for: " in text.getvalue()
     assert max(map(len, text.getvalue().splitlines())) <= width
+
+
+@pytest.mark.core
+def test_results_with_many_measures_fit_a_terminal() -> None:
+    partitioned = contend.load("partitioned/uneven").with_({"run.replications": 2, "workload.iterations": 1})
+    table = render_points(contend.run(partitioned.at(engine="persistent", receive_partitions=16)))
+    lines = _lines(cast("FittingTable", table), 100)
+    assert sum("persistent" in line for line in lines) == 1
+    assert "no room for: communication_time_s, extra_compute_time_s" in " ".join(lines)
