@@ -256,7 +256,7 @@ def _draw_times(axes: Axes, explanation: Explanation) -> None:
     axes.set_xlabel("% of thread time")
     axes.set_title("where the time goes", fontsize="medium", loc="left")
     axes.grid(visible=False)
-    axes.legend(fontsize="x-small", loc="upper left", bbox_to_anchor=(0.0, -0.35), ncols=6)
+    axes.legend(fontsize="x-small", loc="upper left", bbox_to_anchor=(0.0, 0.0), borderaxespad=5.0, ncols=6)
 
 
 def draw(explanation: Explanation) -> Picture:

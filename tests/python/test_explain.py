@@ -76,6 +76,19 @@ def test_the_title_names_what_was_changed() -> None:
     assert "replications" not in title
 
 
+@pytest.mark.core
+def test_the_picture_without_speedups_has_room_for_its_legend() -> None:
+    from contend.explain_output import draw
+    from contend.plots import figure_bytes
+
+    picture = draw(contend.explain(contend.load(BASE).with_(SMALL), speedups=False))
+    figure_bytes(picture, ("png",))
+    legend = picture.axes[0].get_legend()
+    assert legend is not None
+    assert len(legend.get_texts()) > 6  # two rows
+    assert all(text.get_window_extent().y0 > 0 for text in legend.get_texts())
+
+
 class TestTheRealCore:
     def test_at_chooses_a_point_that_no_override_can(self, tmp_path: Path, capsys: Capture) -> None:
         document = {
