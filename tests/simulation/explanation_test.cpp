@@ -9,10 +9,29 @@
 #include <map>
 #include <numeric>
 #include <stdexcept>
+#include <string>
 
 using namespace contend;
 
 namespace {
+
+/// A place for a trace that no other process has, be it this test in another checkout; goes away with the trace.
+class ScratchTrace {
+public:
+  ScratchTrace() {
+    std::string name = (std::filesystem::temp_directory_path() / "contend-test-XXXXXX").string();
+    REQUIRE(mkdtemp(name.data()) != nullptr);
+    folder_ = name;
+  }
+  ~ScratchTrace() { std::filesystem::remove_all(folder_); }
+  ScratchTrace(const ScratchTrace&) = delete;
+  ScratchTrace& operator=(const ScratchTrace&) = delete;
+
+  [[nodiscard]] std::string file() const { return (folder_ / "trace.json").string(); }
+
+private:
+  std::filesystem::path folder_;
+};
 
 PointResult explained(const PointConfig& config) {
   SimulationOptions options;
@@ -97,7 +116,8 @@ TEST_CASE("a poll that waits for a lock is charged as others that wait for it") 
 }
 
 TEST_CASE("a run that is explained or traced is the same run") {
-  const std::string file = (std::filesystem::temp_directory_path() / "contend_same_run.json").string();
+  const ScratchTrace scratch;
+  const std::string file = scratch.file();
   for (const test::Design& design : test::small_designs()) {
     CAPTURE(design.name);
     SimulationOptions options;
@@ -115,7 +135,6 @@ TEST_CASE("a run that is explained or traced is the same run") {
     CHECK(traced.trace->bytes == std::filesystem::file_size(file));
     CHECK(traced.trace->bytes < 2'100'000);
   }
-  std::filesystem::remove(file);
 }
 
 TEST_CASE("waits for locks add up to the time charged to lock_wait") {
@@ -234,7 +253,8 @@ TEST_CASE("queues and interfaces are seen as the counters have them") {
 }
 
 TEST_CASE("a failed run leaves a complete trace file, and a run is either explained or traced") {
-  const std::string file = (std::filesystem::temp_directory_path() / "contend_failed_run.json").string();
+  const ScratchTrace scratch;
+  const std::string file = scratch.file();
   SimulationOptions options;
   options.trace_file = file;
   options.trace_limit_bytes = 1'000'000'000;
@@ -243,5 +263,4 @@ TEST_CASE("a failed run leaves a complete trace file, and a run is either explai
   CHECK(std::filesystem::file_size(file) > 10'000);
   options.explain = true;
   CHECK_THROWS_AS(simulate(test::small_point(), options), std::invalid_argument);
-  std::filesystem::remove(file);
 }
