@@ -32,8 +32,7 @@ Section multirate_fields() {
       "pairs share (as in the published benchmark), where threads of a process take each other's");
   s.field("tags", &P::tags, ChoiceRule{{"window", "pair"}},
           "pattern pairwise: what a tag says, a message's place in its window, so that pairs that share a communicator "
-          "take "
-          "each other's messages (as in the published benchmark), or also whose it is: place x pairs + pair");
+          "take each other's messages (as in the published benchmark), or also whose it is: place x pairs + pair");
   s.field("allow_overtaking", &P::allow_overtaking, FlagRule{}, "messages need not match in the order sent");
   s.field("any_tag", &P::any_tag, FlagRule{}, "receives accept any tag");
   s.field("timing", &P::timing, ChoiceRule{{"all", "slowest-process"}},
