@@ -35,8 +35,8 @@ MODES = [
     (2, ["--communicator-per-pair"]),
     (2, ["--any-tag"]),
     (2, ["--any-tag", "--allow-overtaking"]),
-    (2, ["--no-barrier-every-iteration"]),
-    (2, ["--no-barrier-every-iteration", "--any-tag"]),
+    (2, ["--no-barrier-every-iteration", "--communicator-per-pair"]),
+    (2, ["--no-barrier-every-iteration", "--communicator-per-pair", "--any-tag", "--handshake", "world"]),
     (2, ["--tags", "pair"]),
     (2, ["--no-barrier-every-iteration", "--tags", "pair"]),
     (2, ["--tags", "pair", "--handshake", "world", "--communicator-per-pair"]),
@@ -174,6 +174,11 @@ def test_target_time_chooses_the_iterations(mpi: Run, warmup: str) -> None:
     ("options", "message"),
     [
         (["--pattern", "many-to-many", "--tags", "pair"], "only pattern pairwise has tags of pairs"),
+        (["--pairs", "2", "--no-barrier-every-iteration"], "take each other's messages until all wait"),
+        (
+            ["--pairs", "2", "--no-barrier-every-iteration", "--tags", "pair", "--any-tag"],
+            "--tags pair without --any-tag",
+        ),
         (["--pairs", "400", "--tags", "pair"], "(window + 2) x pairs = 52000 tags; MPI guarantees 32768"),
     ],
 )

@@ -35,9 +35,7 @@ void Pairwise::iterate_receiver(Entity& entity, std::int64_t iteration) {
   const MPI_Comm words = workload().handshake == "world" ? communicators().world() : communicator;
   const int ready = workload().tag_of(entity.number, window);
   const int acknowledgement = workload().tag_of(entity.number, window + 1);
-  const bool own_tags = workload().tags == "pair" && !workload().any_tag;
-  const bool own_messages = workload().communicator_per_pair || own_tags || !workload().threads(Role::sender) ||
-                            !workload().threads(Role::receiver);
+  const bool own_messages = workload().tells_pairs_apart();
   Expected expected{.source = peer,
                     .tag = MPI_ANY_TAG,
                     .sender = own_messages ? entity.number : -1,

@@ -54,12 +54,25 @@ void Workload::check() const {
     refuse("tags of pairs need (window + 2) x pairs = " + std::to_string((window + 2) * pairs) +
            " tags; MPI guarantees " + std::to_string(guaranteed_tags));
   }
+  if (pairs_can_starve()) {
+    refuse("threads of " + std::to_string(pairs) +
+           " pairs that share a communicator and do not meet can take each other's messages until all wait; "
+           "give them --barrier-every-iteration, --communicator-per-pair, or --tags pair without --any-tag");
+  }
   if (pattern == "one-to-many" && senders != 1) {
     refuse("pattern one-to-many has one sender, not " + std::to_string(senders));
   }
   if (pattern == "many-to-one" && receivers != 1) {
     refuse("pattern many-to-one has one receiver, not " + std::to_string(receivers));
   }
+}
+
+bool Workload::tells_pairs_apart() const {
+  return communicator_per_pair || (tags == "pair" && !any_tag) || !threads(Role::sender) || !threads(Role::receiver);
+}
+
+bool Workload::pairs_can_starve() const {
+  return pairwise() && pairs > 1 && !barrier_every_iteration && !tells_pairs_apart();
 }
 
 int Workload::entities(Role role) const {

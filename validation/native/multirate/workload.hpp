@@ -46,6 +46,10 @@ struct Workload {
   [[nodiscard]] int tag_of(int pair, std::int64_t place) const {
     return static_cast<int>(tags == "pair" ? place * pairs + pair : place);
   }
+  /// A receive of one pair cannot match what another pair sends.
+  [[nodiscard]] bool tells_pairs_apart() const;
+  /// Receivers that drift apart can hold parts of the last windows of a sender that is done, and then nobody goes on.
+  [[nodiscard]] bool pairs_can_starve() const;
   /// Pairs of a sender and a receiver that exchange messages.
   [[nodiscard]] std::int64_t channels() const;
   [[nodiscard]] std::int64_t messages_per_iteration() const { return channels() * window; }
