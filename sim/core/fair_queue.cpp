@@ -172,7 +172,7 @@ public:
 
   FairEntity* best() override {
     FairEntity* const first = choose();
-    yielding_ = yielding_within_ = false;
+    yielding_ = false;
     favoured_ = nullptr;
     return first;
   }
@@ -210,7 +210,7 @@ public:
     }
     yielding_ = true;
   }
-  void yielded_within() override { yielding_within_ = true; }
+  void yielded_within() override {} // the group is judged as ever: it goes on while it is eligible
 
 private:
   /// Whom best() would name. A thread that wakes up is compared with that one while others wait to be chosen: it must not end
@@ -219,12 +219,11 @@ private:
     if (favoured_ != nullptr) {
       return favoured_;
     }
-    // pick_eevdf() protects only who has not had more than its share.
-    const bool strictly = yielding_within_ || lazy();
-    if (current_ != nullptr && !yielding_ && protected_now() && (!strictly || current_->vruntime <= average())) {
+    const std::int64_t mean = average();
+    // pick_eevdf() with RUN_TO_PARITY protects only who is eligible: has had no more than its share.
+    if (current_ != nullptr && !yielding_ && protected_now() && current_->vruntime <= mean) {
       return current_;
     }
-    const std::int64_t mean = average();
     FairEntity* first = nullptr;
     for_each([&](FairEntity& entity) {
       if (entity.vruntime <= mean && (first == nullptr || entity.deadline < first->deadline)) {
@@ -295,7 +294,6 @@ private:
   std::int64_t protected_until_ = 0; ///< virtual runtime at which the running one has had its slice
   std::int64_t last_average_ = 0;
   bool yielding_ = false;
-  bool yielding_within_ = false;
   FairEntity* favoured_ = nullptr; ///< has woken up, and goes next
 };
 

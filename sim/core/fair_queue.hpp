@@ -8,7 +8,7 @@
 //   eevdf  earliest eligible virtual deadline first (Stoica and Abdel-Wahab 1995; Linux 6.6 on). Eligible is who has had no
 //          more than the average; next is the eligible thread with the earliest deadline, one slice after its virtual runtime. A
 //          sleeping thread keeps what it was ahead or behind (lag). Until its slice is over the running thread is protected
-//          from threads that wake up.
+//          from threads that wake up while it is eligible itself.
 #pragma once
 
 #include "core/machine_parameters.hpp"

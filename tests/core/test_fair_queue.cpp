@@ -146,6 +146,28 @@ TEST_CASE("eevdf: the running thread is protected until its slice is over", "[sc
   CHECK(queue->preempts(sleeper));
 }
 
+TEST_CASE("eevdf: who has had more than its share is not protected, whatever is left of its slice",
+          "[scheduler][queue]") {
+  const auto queue = make_fair_queue(test::free_scheduler("eevdf"));
+  FairEntity hog;
+  FairEntity sleeper;
+  queue->add(hog, Arrival::started);
+  queue->add(sleeper, Arrival::started);
+  queue->run(hog);
+  queue->account(2_ms);
+  queue->stop();
+  queue->run(sleeper);
+  queue->account(500_us); // 0.75 ms less than half of the 2.5 ms
+  queue->leave();
+  queue->run(hog);
+  queue->account(1_us);
+  CHECK(queue->best() == &hog);
+  queue->add(sleeper, Arrival::woken);
+  CHECK_FALSE(queue->expired());
+  CHECK(queue->preempts(sleeper));
+  CHECK(queue->best() == &sleeper);
+}
+
 TEST_CASE("eevdf, lazily: who has had less than its share keeps its core from threads that it wakes",
           "[scheduler][queue]") {
   SchedulerParameters parameters = test::free_scheduler("eevdf");
