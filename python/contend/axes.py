@@ -107,11 +107,16 @@ def _tells_apart(points: Sequence[Located], names: Sequence[str]) -> bool:
 
 
 def representative(points: Sequence[PointResult], limit: int = 6) -> list[PointResult]:
-    """Some points that show the range: all if they are few, else some of each curve with both its ends."""
+    """Some points that show the range: all if they are few, else some of each curve with both its ends.
+
+    Where both ends of each curve have no room these are the far ends, so that what stands side by side can be compared.
+    """
     if len(points) <= limit:
         return list(points)
     groups = curves(points, x_axis(points))
-    share = max(2, limit // len(groups))
+    share = limit // len(groups)
+    if share < 2:  # noqa: PLR2004
+        return _spread([curve.points[-1] for curve in groups], limit)
     return _spread([point for curve in groups for point in _spread(list(curve.points), share)], limit)
 
 

@@ -104,6 +104,8 @@ def test_some_points_of_many(core: "FakeCore", scenario: Path) -> None:
     core.pairs = list(range(1, 21))
     results = contend.run(scenario)
     assert [point.parameters["pairs"] for point in representative(results.points)] == [1, 11, 20, 1, 11, 20]
+    ends = [(point.parameters["lock"], point.parameters["pairs"]) for point in representative(results.points, 3)]
+    assert ends == [("mutex", 20), ("mcs", 20)]
 
 
 def test_tables(results: Results) -> None:
