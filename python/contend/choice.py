@@ -9,9 +9,10 @@ from contend.nearest import nearest_names
 from contend.spelling import value_text
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from contend.axes import Located
+    from contend.jsontypes import Scalar
 
 
 def parse_place(text: str) -> tuple[str, str]:
@@ -41,6 +42,50 @@ def choose_point(points: Sequence[Located], at: Sequence[tuple[str, str]]) -> in
             hint = f"{name} is {', '.join(known)}" if name in points[0].parameters else f"the sweep's are: {names}"
             raise InputError(f"--at {name}={wanted}: no such point; {hint}")
     return left[-1]
+
+
+def points_with(points: Sequence[Located], parameters: Mapping[str, Scalar]) -> list[int]:
+    """Indices of the points that have these values.
+
+    Args:
+        points: All points of a sweep.
+        parameters: Values by name of the parameter.
+
+    Returns:
+        What was found; nothing if each of the values is somewhere, but no point has them all.
+
+    Raises:
+        InputError: A name is that of no parameter, or a value not one of its values; the message says what there is.
+    """
+    swept = list(dict.fromkeys(name for point in points for name in point.parameters))
+    for name, value in parameters.items():
+        if name not in swept:
+            there_are = f"swept: {', '.join(swept)}" if swept else "nothing is swept"
+            raise InputError(f"no parameter {name!r}{_proposal(name, swept)} ({there_are})")
+        values = list(dict.fromkeys(point.parameters[name] for point in points if name in point.parameters))
+        if value not in values:
+            known = [value_text(one) for one in values]
+            proposal = _proposal(value_text(value), known)
+            raise InputError(f"no point has {name}={value_text(value)}{proposal} ({name}: {', '.join(known)})")
+    return [index for index, point in enumerate(points) if parameters.items() <= point.parameters.items()]
+
+
+def the_point_with(points: Sequence[Located], parameters: Mapping[str, Scalar]) -> int:
+    """Index of the one point that has these values.
+
+    Raises:
+        InputError: As points_with, or no point has them all, or several have.
+    """
+    matching = points_with(points, parameters)
+    if len(matching) != 1:
+        names = ", ".join(dict.fromkeys(name for point in points for name in point.parameters)) or "nothing"
+        raise InputError(f"{len(matching)} points have {dict(parameters) or 'no parameters'}; swept: {names}")
+    return matching[0]
+
+
+def _proposal(name: str, known: Iterable[str]) -> str:
+    near = nearest_names(name, known)
+    return f"; did you mean {near[0]!r}?" if near else ""
 
 
 def check_parts(parts: Iterable[str], names: Sequence[str], what: str) -> None:

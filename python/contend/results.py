@@ -8,6 +8,7 @@ import json
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Self
 
+from contend.choice import points_with, the_point_with
 from contend.errors import InputError
 from contend.measures import ESTIMATED, SCALARS
 from contend.paths import version
@@ -78,6 +79,9 @@ class PointResult:
         if self.measured is not None:
             entry["measured"] = self.measured
         return entry
+
+    def __hash__(self) -> int:
+        return hash(frozenset(self.parameters.items()))
 
     @staticmethod
     def from_json(entry: JsonObject) -> PointResult:
@@ -229,13 +233,7 @@ class Results:
         Raises:
             InputError: No point, or several, have them.
         """
-        matching = [point for point in self.points if parameters.items() <= point.parameters.items()]
-        if len(matching) != 1:
-            names = ", ".join(self.points[0].parameters) if self.points else ""
-            raise InputError(
-                f"{len(matching)} points have {parameters or 'no parameters'}; swept: {names or 'nothing'}"
-            )
-        return matching[0]
+        return self.points[the_point_with(self.points, parameters)]
 
     def select(self, **parameters: Scalar) -> Self:
         """The results at all points that have these values of swept parameters.
@@ -243,10 +241,13 @@ class Results:
         Raises:
             InputError: No point has them.
         """
-        matching = tuple(point for point in self.points if parameters.items() <= point.parameters.items())
+        matching = points_with(self.points, parameters)
         if not matching:
             raise InputError(f"no point has {parameters}")
-        return replace(self, points=matching)
+        return replace(self, points=tuple(self.points[index] for index in matching))
+
+    def __hash__(self) -> int:
+        return hash((self.name, self.seed, self.engine, self.contend_version, len(self.points)))
 
     def _repr_html_(self) -> str:
         from contend.notebook_html import results_html

@@ -9,6 +9,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from contend.choice import the_point_with
 from contend.errors import ContendError, InputError
 from contend.nearest import nearest_names
 from contend.scenario import Point, ResolvedScenario, find_scenario, resolve_scenario
@@ -262,16 +263,13 @@ class Scenario:
             >>> load("fig5_2a").at(pairs=20, instances=10, assignment="dedicated")["workload.pairs"]
             20
         """
-        matching = [index for index, point in enumerate(self.points) if parameters.items() <= point.parameters.items()]
-        if len(matching) != 1:
-            names = ", ".join(self.points[0].parameters) or "nothing"
-            raise InputError(f"{len(matching)} points have {parameters or 'no parameters'}; swept: {names}")
+        chosen = the_point_with(self.points, parameters)
         sweep = self.document.get("sweep")
         if not sweep:
             return self
         if isinstance(sweep, list):
-            return self.with_({"sweep": [sweep[matching[0]]]})
-        values = self.points[matching[0]].parameters.values()
+            return self.with_({"sweep": [sweep[chosen]]})
+        values = self.points[chosen].parameters.values()
         return self.with_({"sweep": {
             path: {value: axis[value]} if isinstance(axis, dict) else [value]
             for (path, axis), value in zip(sweep.items(), values, strict=True)

@@ -50,6 +50,8 @@ class SweepResults(Results):
     skipped: tuple[tuple[Row, str], ...] = ()
     """Points that the scenario format refuses, with the reason."""
 
+    __hash__ = Results.__hash__  # a data class that compares gets one of all its fields
+
     def failure_frame(self) -> pl.DataFrame:
         """Points without results: parameters and the message of the error."""
         from contend.frames import frame_of

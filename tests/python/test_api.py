@@ -122,6 +122,10 @@ class TestScenario:
         assert [point.parameters for point in one.points] == [{"pairs": 20, "instances": 10, "assignment": "dedicated"}]
         with pytest.raises(contend.InputError, match="6 points have"):
             scenario.at(pairs=20)
+        with pytest.raises(contend.InputError, match=r"'pair'; did you mean 'pairs'\? \(swept: pairs, inst"):
+            scenario.at(pair=20)
+        with pytest.raises(contend.InputError, match=r"did you mean 'dedicated'\? \(assignment: round-"):
+            scenario.at(pairs=20, assignment="dedicate")
         designs = contend.load(BASE).with_({"workload.pairs": 4}).over({"library.preset": ["ob1-base", "ob1-cri"]})
         assert [point.config["library"]["name"] for point in designs.points] == ["ob1-base", "ob1-cri"]
         assert designs.at(preset="ob1-cri")["library.name"] == "ob1-cri"
@@ -186,8 +190,19 @@ class TestRun:
         assert len(results.select(pairs=1).points) == 1
         with pytest.raises(contend.InputError, match="2 points have no parameters"):
             results.point()
-        with pytest.raises(contend.InputError, match="no point has"):
+        with pytest.raises(contend.InputError, match=r"no point has pairs=3 \(pairs: 1, 2\)"):
             results.select(pairs=3)
+        with pytest.raises(contend.InputError, match=r"no parameter 'pear'; did you mean 'pairs'"):
+            results.point(pear=3)
+
+    def test_are_keys(self, small: Scenario, tmp_path: Path) -> None:
+        results = contend.run(small, replications=1)
+        names = {results: "first", results.points[0]: "its point"}
+        again = contend.Results.from_json(results.to_json())
+        assert names[again] == "first"
+        assert names[again.points[0]] == "its point"
+        swept = contend.sweep(small, {"workload.pairs": [1]}, store=tmp_path, replications=1)
+        assert swept in {swept, results}
 
     def test_shows_itself(self, small: Scenario) -> None:
         results = contend.run(small.over({"workload.pairs": list(range(1, 21))}), replications=1)
