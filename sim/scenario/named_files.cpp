@@ -25,6 +25,17 @@ bool is_of_kind(const FileKind& kind, const std::filesystem::path& file) {
   }
 }
 
+/// A scenario that is called like what it names, in its own folder.
+bool is_scenario(const FileKind& kind, const std::filesystem::path& file) {
+  try {
+    const Node content = parse_json(read_text_file(file), source_of(kind, file));
+    return content.find(kind.mark) == nullptr &&
+           (content.find("workload") != nullptr || content.find("extends") != nullptr);
+  } catch (const ScenarioError&) {
+    return false; // a broken file of this kind: whoever reads it says what is wrong
+  }
+}
+
 std::vector<std::string> available(const FileKind& kind, const std::vector<std::filesystem::path>& directories) {
   std::set<std::string> names; // sorted: directories list their files in no particular order
   for (const std::filesystem::path& directory : directories) {
@@ -52,7 +63,7 @@ std::filesystem::path find_named_file(const FileKind& kind, const Node& referenc
   for (const std::filesystem::path& directory : directories) {
     std::error_code error;
     std::filesystem::path file = directory / (name + ".json");
-    if (std::filesystem::exists(file, error))
+    if (std::filesystem::exists(file, error) && !is_scenario(kind, file))
       return file;
   }
   const std::vector<std::string> names = available(kind, directories);

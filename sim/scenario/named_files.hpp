@@ -1,5 +1,5 @@
 // Files that scenarios use by name: machine profiles and library presets. NAME stands for NAME.json in the first of some folders that has
-// it; a path stands for itself, relative to the file that names it.
+// it, scenarios of that name left aside; a path stands for itself, relative to the file that names it.
 #pragma once
 
 #include "scenario/node.hpp"

@@ -135,6 +135,13 @@ class TestScenario:
             again = contend.load(BASE).with_({"workload.pairs": 4}).with_(changed)
             assert again.over({"library.preset": ["ob1-base", "ob1-cri"]}) == designs
 
+    def test_a_scenario_that_is_called_like_its_profile(self, small: Scenario, tmp_path: Path) -> None:
+        document = small.document | {"machine": {"profile": "alembert"}, "library": {"preset": "ob1-base"}}
+        document["fabric"] = {"latency": "1 us", "bandwidth": "12 GB/s"}
+        for name in ("alembert", "ob1-base"):
+            (tmp_path / f"{name}.json").write_text(json.dumps(document))
+            assert contend.load(tmp_path / f"{name}.json").origin("machine.cache.hit").startswith("profile alembert")
+
     def test_a_document_by_itself(self, small: Scenario) -> None:
         again = contend.load(small.document)
         assert again == small
