@@ -13,10 +13,12 @@ if TYPE_CHECKING:
 
 # Ctrl-C that comes again within this time is the same press.
 _SAME_PRESS_S = 1.0
+_EXIT_INTERRUPTED = 130
+_EXIT_TERMINATED = 143
 
 
-class _CtrlC:
-    """Raises KeyboardInterrupt once for a press that arrives several times.
+class _Interruption:
+    """Raises KeyboardInterrupt once for Ctrl-C, or the end that a batch system asks for, that arrives several times.
 
     A key that is held down, or a program that passes the signal on to a whole group of processes, would else interrupt
     the writing of what had finished.
@@ -24,8 +26,14 @@ class _CtrlC:
 
     def __init__(self) -> None:
         self._last = -_SAME_PRESS_S
+        self._terminated = False
+
+    def exit_code(self, code: int) -> int:
+        """The code to end with, where that of the command is `code`: shells tell the two signals apart."""
+        return _EXIT_TERMINATED if code == _EXIT_INTERRUPTED and self._terminated else code
 
     def __call__(self, number: int, frame: FrameType | None) -> None:
+        self._terminated = number == signal.SIGTERM
         before, self._last = self._last, time.monotonic()
         if self._last - before >= _SAME_PRESS_S:
             signal.default_int_handler(number, frame)
@@ -33,16 +41,20 @@ class _CtrlC:
 
 def run() -> NoReturn:
     """Runs the command line of this process, and ends it."""
+    interruption = _Interruption()
     # Ignored where a shell started this in the background: it stays so.
     if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
-        signal.signal(signal.SIGINT, _CtrlC())
+        signal.signal(signal.SIGINT, interruption)
+    if signal.getsignal(signal.SIGTERM) is signal.SIG_DFL:
+        signal.signal(signal.SIGTERM, interruption)
     try:
         from contend.cli import main
 
         code = main()
     except KeyboardInterrupt:  # before the command line could take it
         print("contend: interrupted", file=sys.stderr)
-        code = 130
+        code = _EXIT_INTERRUPTED
+    code = interruption.exit_code(code)
     from contend.workers import are_at_work
 
     if are_at_work():

@@ -8,7 +8,7 @@ import shutil
 from importlib import metadata, resources
 from pathlib import Path
 
-from contend.errors import ContendError
+from contend.errors import ContendError, InputError
 
 
 @functools.cache
@@ -92,8 +92,17 @@ def executable(name: str) -> Path | None:
 
 
 def cache_directory() -> Path:
-    """Where results and MPI libraries are kept: $CONTEND_CACHE, else `contend` in the user's cache folder."""
-    if own := os.environ.get("CONTEND_CACHE"):
-        return Path(own).expanduser().resolve()
-    base = os.environ.get("XDG_CACHE_HOME")
-    return (Path(base) if base else Path.home() / ".cache") / "contend"
+    """Where results and MPI libraries are kept: $CONTEND_CACHE, else `contend` in the user's cache folder.
+
+    Raises:
+        InputError: Neither is known.
+    """
+    try:
+        if own := os.environ.get("CONTEND_CACHE"):
+            return Path(own).expanduser().resolve()
+        base = os.environ.get("XDG_CACHE_HOME")
+        return (Path(base) if base else Path.home() / ".cache") / "contend"
+    except RuntimeError:  # a user without an entry in the system's list, and no $HOME
+        raise InputError(
+            "there is no home folder to keep results in: set CONTEND_CACHE (or --store, for a sweep) to a folder"
+        ) from None

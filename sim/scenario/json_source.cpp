@@ -230,6 +230,8 @@ Node parse_json(std::string_view text, const SourcePointer& source) {
     fail(source, "larger than " + std::to_string(JsonLimits::bytes / bytes_per_mebibyte) + " MiB");
   if (text.starts_with("\xef\xbb\xbf"))
     fail(source, "starts with a byte order mark; save the file as plain UTF-8");
+  if (text.starts_with("\xff\xfe") || text.starts_with("\xfe\xff"))
+    fail(source, "is UTF-16; save the file as UTF-8");
   if (text.find_first_not_of(" \t\r\n") == std::string_view::npos)
     fail(source, "is empty; expected a JSON object");
   std::size_t consumed = 0;

@@ -334,11 +334,14 @@ def test_killed_in_the_middle(tmp_path: Path) -> None:
     assert samples[0].equals(samples[1])
 
 
-@pytest.mark.parametrize("signals", [1, 4])
-def test_interrupted_by_ctrl_c(signals: int, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("sent", "signals", "code"), [(signal.SIGINT, 1, 130), (signal.SIGINT, 4, 130), (signal.SIGTERM, 1, 143)]
+)
+def test_interrupted(sent: signal.Signals, signals: int, code: int, tmp_path: Path) -> None:
     """Ctrl-C: what had finished is written and kept, the exit code says so, and the same command goes on.
 
-    A key that is held down, or a launcher that passes Ctrl-C on, makes several signals of one press.
+    A key that is held down, or a launcher that passes Ctrl-C on, makes several signals of one press. A batch system that
+    takes its machine back sends another signal.
     """
     arguments = [*LONG, "--set", "workload.iterations=400", "--store", str(tmp_path / "store"), "--out", str(tmp_path)]
     process = command(*arguments)
@@ -349,10 +352,10 @@ def test_interrupted_by_ctrl_c(signals: int, tmp_path: Path) -> None:
         time.sleep(0.005)
     pressed = time.monotonic()
     for _ in range(signals):
-        process.send_signal(signal.SIGINT)
+        process.send_signal(sent)
         time.sleep(0.02)
     output, messages = process.communicate(timeout=20)
-    assert process.returncode == 130, messages
+    assert process.returncode == code, messages
     assert "the same sweep goes on from there" in messages
     manifest = json.loads(output)
     assert manifest["interrupted"] is True
@@ -360,6 +363,17 @@ def test_interrupted_by_ctrl_c(signals: int, tmp_path: Path) -> None:
     assert pl.read_parquet(tmp_path / "results.parquet").height == manifest["points"] > 0
     # Writing tables and pictures is part of it; the simulations themselves stop at once.
     assert time.monotonic() - pressed < 6
+
+
+def test_without_a_home(monkeypatch: pytest.MonkeyPatch) -> None:
+    def nobody() -> Path:
+        raise RuntimeError("Could not determine home directory.")
+
+    for name in ("CONTEND_CACHE", "XDG_CACHE_HOME"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setattr(Path, "home", nobody)
+    with pytest.raises(contend.InputError, match="no home folder to keep results in: set CONTEND_CACHE"):
+        contend.sweep(BASE, {"workload.pairs": [1]})
 
 
 class TestCommand:
