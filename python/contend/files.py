@@ -43,7 +43,9 @@ def make_writable_directory(path: Path) -> None:
 
     Raises:
         ContendError: It cannot be made or written to.
+        InputError: It is "-".
     """
+    _refuse_dash(path)
     try:
         path.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryFile(dir=path):
@@ -96,8 +98,15 @@ def output_file(path: Path | None) -> Iterator[None]:
         yield
 
 
+def _refuse_dash(path: Path) -> None:
+    """Many programs write to standard output when they are given that name; none of contend's commands does."""
+    if str(path) == "-":
+        raise InputError("'-' is not standard output here; give the name of a file or folder")
+
+
 def _target(path: Path) -> Path:
     """Where a file of that name goes: to the end of symbolic links, and never in the place of a device or a pipe."""
+    _refuse_dash(path)
     target = Path(os.path.realpath(path))
     if target.is_dir():
         raise IsADirectoryError(errno.EISDIR, "that is a folder")

@@ -90,6 +90,17 @@ def test_an_output_folder_that_stays_empty_goes_away(tmp_path: Path) -> None:
         pass
 
 
+def test_a_dash_is_no_standard_output(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(InputError, match="'-' is not standard output here"):
+        files.write_file(Path("-"), b"")
+    with pytest.raises(InputError, match="'-' is not"), files.output_folder(Path("-")):
+        pass
+    with pytest.raises(InputError, match="'-' is not"), files.output_file(Path("-")):
+        pass
+    assert names(tmp_path) == []
+
+
 def test_target_that_is_a_folder(tmp_path: Path) -> None:
     (tmp_path / "b").mkdir()
     with pytest.raises(ContendError, match="that is a folder"):

@@ -23,12 +23,15 @@ def docs(
 ) -> None:
     """Builds the documentation as a site that needs no server; a broken link or reference is an error."""
     from contend.errors import ContendError, InputError
+    from contend.files import make_writable_directory
     from contend.paths import require_repository
 
     root = require_repository("docs")
     if serve and out is not None:
         raise InputError("--serve writes nothing: leave --out away")
     target = (out or root / "build" / "site").absolute()
+    if not serve:
+        make_writable_directory(out or target)
     command = [sys.executable, "-P", "-m", "mkdocs"]
     command += ["serve"] if serve else ["build", "--strict", "--site-dir", str(target)]
     # The theme's notice about the next version of MkDocs, which is pinned below it.

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
     from contend.claims import Judged
     from contend.lockstudy import SetResult
+    from contend.runner import Engine
     from contend.scenario import ResolvedScenario
 
 CLAIMS_FILE = "claims.json"
@@ -165,58 +166,64 @@ def locks(
     Writes results.json and results.md; with --only, only where --out says. --fit writes the fitted prices into the
     machine profiles and the producers' own work into sets.json.
     """
-    from contend.files import make_writable_directory, write_file, write_files
-    from contend.lockfit import fit as fit_set
-    from contend.lockfit import write_to_profile
+    from contend.files import output_folder, write_files
     from contend.lockstudy import as_markdown, load_sets, predict
     from contend.paths import require_repository
     from contend.runner import default_jobs, make_engine
 
     root = require_repository("validate")
     folder = root / "validation" / "locks"
+    target = out if out is not None else (None if only else folder)
     engine = make_engine("contend")
     count = jobs or default_jobs()
-    if fit:
-        study = json.loads((folder / "sets.json").read_text(encoding="utf-8"))
-        for lock_set in load_sets(root, only or []):
-            if not lock_set.entry["fit"] and not lock_set.entry.get("fit_workload"):
-                continue
-            profile = root / "calibration" / "profiles" / f"{lock_set.entry['profile']}.json"
-            found = fit_set(lock_set, profile, engine, jobs=count, evaluations=evaluations)
-            write_to_profile(profile, found.values)
-            own = {path: text for path, text in found.values.items() if path.startswith("workload.")}
-            for entry in study["sets"]:
-                if entry["set"] == lock_set.name and own:
-                    entry["overrides"] = own
+    with output_folder(target), output_folder(plots):
+        if fit:
+            _fit_sets(root, only or [], engine, jobs=count, evaluations=evaluations, quiet=quiet)
+        results = [predict(lock_set, engine, count) for lock_set in load_sets(root, only or [])]
+        table = as_markdown(results)
+        if target is not None:
+            paths = write_files(
+                target,
+                {"results.json": _json_bytes([result.to_json() for result in results]), "results.md": table.encode()},
+            )
             if not quiet:
-                print(f"{lock_set.name}: {found.points} points, cost {found.cost_before:.4f} -> {found.cost_after:.4f}")
-                print("".join(f"    {path} = {text}\n" for path, text in found.values.items()), end="")
-        write_file(folder / "sets.json", (json.dumps(study, indent=1, ensure_ascii=False) + "\n").encode())
-    results = [predict(lock_set, engine, count) for lock_set in load_sets(root, only or [])]
-    table = as_markdown(results)
-    target = out if out is not None else (None if only else folder)
-    if target is not None:
-        make_writable_directory(target)
-        paths = write_files(
-            target,
-            {"results.json": _json_bytes([result.to_json() for result in results]), "results.md": table.encode()},
-        )
+                print("\n".join(f"wrote {path}" for path in paths))
         if not quiet:
-            print("\n".join(f"wrote {path}" for path in paths))
-    if not quiet:
-        print(table if only else table.split("\n## ")[0])
-    if plots is not None:
-        _draw_sets(results, plots, quiet=quiet)
+            print(table if only else table.split("\n## ")[0])
+        if plots is not None:
+            _draw_sets(results, plots, quiet=quiet)
     misses = [result.set.name for result in results if result.holds() is False]
     if strict and misses:
         raise ContendError(f"{len(misses)} sets miss their targets: {', '.join(misses)}")
 
 
+def _fit_sets(root: Path, only: Sequence[str], engine: Engine, *, jobs: int, evaluations: int, quiet: bool) -> None:
+    """Writes fitted prices into the machine profiles, and what a set fits of its own workload into sets.json."""
+    from contend.files import write_file
+    from contend.lockfit import fit, write_to_profile
+    from contend.lockstudy import load_sets
+
+    file = root / "validation" / "locks" / "sets.json"
+    study = json.loads(file.read_text(encoding="utf-8"))
+    for lock_set in load_sets(root, only):
+        if not lock_set.entry["fit"] and not lock_set.entry.get("fit_workload"):
+            continue
+        profile = root / "calibration" / "profiles" / f"{lock_set.entry['profile']}.json"
+        found = fit(lock_set, profile, engine, jobs=jobs, evaluations=evaluations)
+        write_to_profile(profile, found.values)
+        own = {path: text for path, text in found.values.items() if path.startswith("workload.")}
+        for entry in study["sets"]:
+            if entry["set"] == lock_set.name and own:
+                entry["overrides"] = own
+        if not quiet:
+            print(f"{lock_set.name}: {found.points} points, cost {found.cost_before:.4f} -> {found.cost_after:.4f}")
+            print("".join(f"    {path} = {text}\n" for path, text in found.values.items()), end="")
+    write_file(file, (json.dumps(study, indent=1, ensure_ascii=False) + "\n").encode())
+
+
 def _draw_sets(results: Sequence[SetResult], folder: Path, *, quiet: bool) -> None:
-    from contend.files import make_writable_directory
     from contend.plots.acquisitions import draw_lock_set
 
-    make_writable_directory(folder)
     drawn = [draw_lock_set(result).save(folder / f"{result.set.name}.png") for result in results if result.rows]
     if not quiet:
         print("\n".join(f"wrote {path}" for path in drawn))
