@@ -340,8 +340,8 @@ def test_killed_in_the_middle(tmp_path: Path) -> None:
 def test_interrupted(sent: signal.Signals, signals: int, code: int, tmp_path: Path) -> None:
     """Ctrl-C: what had finished is written and kept, the exit code says so, and the same command goes on.
 
-    A key that is held down, or a launcher that passes Ctrl-C on, makes several signals of one press. A batch system that
-    takes its machine back sends another signal.
+    A key that is held down, or a launcher that passes Ctrl-C on, makes several signals of one press. A batch system
+    that takes its machine back sends another signal.
     """
     arguments = [*LONG, "--set", "workload.iterations=400", "--store", str(tmp_path / "store"), "--out", str(tmp_path)]
     process = command(*arguments)
