@@ -109,7 +109,7 @@ def from_document(document: JsonObject, begin_us: float | None, length_us: float
     begin = busiest_begin(document, length_us) if begin_us is None else begin_us
     shown = stretch(document, begin, begin + length_us)
     if not any(track.slices for track in shown.tracks):
-        raise InputError(f"nothing happens from {begin:g} us to {begin + length_us:g} us")
+        raise InputError(f"nothing happens from {begin:.15g} us to {begin + length_us:.15g} us")
     return Timeline(shown)
 
 

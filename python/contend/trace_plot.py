@@ -75,6 +75,8 @@ class Stretch:
     """By message: (track, time) of each step."""
     counters: dict[tuple[int, str], list[tuple[float, float]]]
     complete: bool
+    last: float
+    """When the trace ends."""
 
 
 def load(path: Path) -> JsonObject:
@@ -131,6 +133,7 @@ def stretch(document: JsonObject, begin: float, end: float | None) -> Stretch:
         flows=inside,
         counters=counters,
         complete=bool(information.get("complete", True)),
+        last=last,
     )
 
 
@@ -230,7 +233,9 @@ def draw(shown: Stretch) -> Picture:
 
     used = [index for index, track in enumerate(shown.tracks) if track.slices]
     if not used:
-        raise InputError(f"nothing happens from {shown.begin:g} us to {shown.end:g} us")
+        raise InputError(
+            f"nothing happens from {shown.begin:.15g} us to {shown.end:.15g} us; the trace ends at {shown.last:.15g} us"
+        )
     rows = {index: row for row, index in enumerate(used)}
     holders = [
         track.name for track in shown.tracks if track.process_name != "locks" and track.process_name.startswith("rank")

@@ -236,8 +236,9 @@ class TestPicture:
             (begin, end) = line.get_xdata()
             assert (begin >= 100 and end <= 180) or end - begin < 0.5
         capsys.readouterr()
-        assert main(["trace-plot", str(file), "--from", "1e9", "--out", str(tmp_path / "p.png")]) == 2
-        assert "nothing happens" in capsys.readouterr().err
+        assert main(["trace-plot", str(file), "--from", "1234567.25", "--out", str(tmp_path / "p.png")]) == 2
+        complaint = capsys.readouterr().err
+        assert "nothing happens from 1234567.25 us to 1234667.25 us; the trace ends at " in complaint
 
 
 @pytest.mark.parametrize(

@@ -48,7 +48,7 @@ def trace_plot(
     if kind not in ("png", "svg"):
         raise InputError(f"--out {out}: the picture is a .png or a .svg file")
     if end is not None and end <= (begin or 0.0):
-        raise InputError(f"--to {end:g} is not after --from {begin or 0.0:g}")
+        raise InputError(f"--to {end:.15g} is not after --from {begin or 0.0:.15g}")
     document = load(trace)
     if begin is None:
         begin = 0.0 if end is not None else busiest_begin(document, LENGTH_US)

@@ -68,7 +68,7 @@ def choose_window(document: JsonObject, window: Window) -> Stretch:
             f"{shown.begin:g} us to {shown.end:g} us has {count:,} slices: too many for a page, choose less"
         )
     if not count:
-        raise InputError(f"nothing happens in the trace from {shown.begin:g} us to {shown.end:g} us")
+        raise InputError(f"nothing happens in the trace from {shown.begin:.15g} us to {shown.end:.15g} us")
     return shown
 
 
