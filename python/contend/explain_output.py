@@ -11,6 +11,7 @@ from rich.console import Group
 from rich.table import Table
 from rich.text import Text
 
+from contend.fitting_table import FittingTable
 from contend.plots import CATEGORY_COLOURS, STYLE, Picture, figure_bytes
 from contend.spelling import parameters_text, plural
 from contend.tables import count_text, interval_text, rate_text
@@ -77,16 +78,18 @@ def _waits_text(lock: JsonObject, words: WorkloadWords) -> str:
     return "; ".join(parts)
 
 
-def _lock_table(explanation: Explanation) -> Table:
-    table = _table(
+def _lock_table(explanation: Explanation) -> FittingTable:
+    more = len(explanation.locks) - _MOST_LOCKS
+    table = FittingTable(
         "locks, longest wait first",
         "waiting: time in calls that take the lock, contended or not, of all threads, without polls that find it free; "
-        "nobody holds it: hand-over, waking up, cache lines",
+        "nobody holds it: hand-over, waking up, cache lines" + (f"; {more} more in explain.json" if more > 0 else ""),
     )
-    for title in ("lock", "taken", "contended", "refused", "waiting", "per request", "held", "who waits for whom"):
-        table.add_column(title, justify="left" if title in ("lock", "who waits for whom") else "right", overflow="fold")
-    if (more := len(explanation.locks) - _MOST_LOCKS) > 0:
-        table.caption = f"{table.caption}; {more} more in explain.json"
+    table.add_column("lock", is_name=True)
+    for title, left_out in (("taken", 3), ("contended", None), ("refused", 1), ("waiting", None), ("per request", 2)):
+        table.add_column(title, justify="right", left_out=left_out)
+    table.add_column("held", justify="right", left_out=4)
+    table.add_column("who waits for whom", is_name=True)
     for lock in explanation.locks[:_MOST_LOCKS]:
         taken = lock["acquisitions"]
         table.add_row(

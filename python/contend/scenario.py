@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import functools
 import json
+import shlex
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -241,7 +242,7 @@ def resolve_scenario(
         words = [] if text is None else [text]
         answer, compiled = module.resolve(str(path), list(overrides), profiles, presets, routes, *words)
     except module.ScenarioError as error:
-        raise routes.failure or InputError(str(error)) from error
+        raise routes.failure or InputError(str(error) + _sweep_hint(str(error), overrides)) from error
     except Exception:
         # The callback's own error may arrive as any type: say what it was.
         if routes.failure is not None:
@@ -254,6 +255,16 @@ def resolve_scenario(
     if not points:
         raise InputError(f"{path}: the sweep has no points")
     return ResolvedScenario(path, resolved["document"], resolved["origins"], points, tuple(overrides))
+
+
+def _sweep_hint(message: str, overrides: Sequence[tuple[str, str]]) -> str:
+    """What to do where one value was wanted, and the user gave several."""
+    for path, json_text in overrides:
+        text = json_text.strip('"')
+        several = text.startswith("[") or "," in text or ".." in text
+        if several and f"/{path.replace('.', '/')}: found" in message:
+            return f"\n  several values are a sweep: contend sweep SCENARIO --grid {shlex.quote(f'{path}={text}')}"
+    return ""
 
 
 def check_profile(path: Path, *, with_messages: bool = False) -> None:

@@ -5,6 +5,7 @@ import importlib
 import json
 import pickle
 import re
+import shlex
 import signal
 import threading
 import time
@@ -134,6 +135,15 @@ class TestScenario:
         for changed in ({"library.preset": "ch4-global"}, {"library.instances.count": 7}):
             again = contend.load(BASE).with_({"workload.pairs": 4}).with_(changed)
             assert again.over({"library.preset": ["ob1-base", "ob1-cri"]}) == designs
+
+    def test_several_values_of_one(self) -> None:
+        for text in ("1,2,4", "[1, 2, 4]", "1..4"):
+            with pytest.raises(contend.InputError, match="several values are a sweep: contend sweep") as refused:
+                len(contend.load(BASE).with_({"workload.pairs": json.loads(text) if text[0] == "[" else text}).points)
+            assert f"--grid {shlex.quote(f'workload.pairs={text}')}" in str(refused.value)
+        with pytest.raises(contend.InputError) as refused:
+            len(contend.load(BASE).with_({"workload.pairs": "many"}).points)
+        assert "sweep" not in str(refused.value)
 
     def test_a_scenario_that_is_called_like_its_profile(self, small: Scenario, tmp_path: Path) -> None:
         document = small.document | {"machine": {"profile": "alembert"}, "library": {"preset": "ob1-base"}}

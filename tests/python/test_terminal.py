@@ -8,6 +8,7 @@ import pytest
 from rich.console import Console
 
 import contend
+from contend.explain_output import render as render_explanation
 from contend.fitting_table import FittingTable
 from contend.tables import render, render_points, titled_table
 from contend.terminal import stdout_console
@@ -73,6 +74,16 @@ def test_results_fit_a_terminal(width: int, core: "FakeCore", scenario: Path) ->
     assert "…" not in text.getvalue()
     assert "no room for: " in text.getvalue()
     assert max(map(len, text.getvalue().splitlines())) <= width
+
+
+@pytest.mark.core
+def test_an_explanation_fits_a_terminal() -> None:
+    scenario = contend.load("fig5_2a_base").with_({"workload.iterations": 1}).at(pairs=2)
+    text = io.StringIO()
+    Console(file=text, width=60).print(render_explanation(scenario.explain(speedups=False, replications=1)))
+    lines = [" ".join(line.split()) for line in text.getvalue().splitlines()]
+    assert "lock contended waiting for whom" in lines
+    assert "up, cache lines; no room for: taken, refused, per request, held" in " ".join(lines)
 
 
 @pytest.mark.core

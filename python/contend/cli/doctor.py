@@ -25,19 +25,22 @@ def doctor(*, json_: Annotated[bool, typer.Option("--json", help="Print JSON.")]
     if json_:
         print(json.dumps([asdict(finding) for finding in findings], indent=2))
     else:
-        from rich import box
-        from rich.table import Table
         from rich.text import Text
 
+        from contend.fitting_table import FittingTable
         from contend.terminal import stdout_console
 
-        table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
-        for title in ("", "what", "version", "for", "how to get it"):
-            table.add_column(title, overflow="fold")
+        table = FittingTable("")
+        for title in ("", "what"):
+            table.add_column(title)
+        for title in ("version", "for"):
+            table.add_column(title, is_name=True)
+        if remedies := not all(finding.is_ok for finding in findings):
+            table.add_column("how to get it", is_name=True)
         for finding in findings:
             mark = Text("ok", "green") if finding.is_ok else Text("missing", "bold red" if finding.is_required else "")
-            remedy = "" if finding.is_ok else finding.remedy
-            table.add_row(mark, Text(finding.name), Text(finding.version), Text(finding.purpose), Text(remedy))
+            remedy = [] if not remedies else [""] if finding.is_ok else [finding.remedy]
+            table.add_row(mark, finding.name, finding.version, finding.purpose, *remedy)
         console = stdout_console()
         console.print(table)
         if missing:
