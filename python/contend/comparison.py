@@ -12,10 +12,11 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, TypeAlias
 
+from contend.documents import dotted, leaves
 from contend.errors import InputError, InterruptedRunError
 from contend.measures import RATE, Measure, check_known, choose, measure_named, measures_in, unknown
 from contend.runner import make_engine, run_points, total_weight
-from contend.spelling import counted
+from contend.spelling import counted, value_text
 from contend.statistics import Estimate, estimate
 from contend.workload_words import words_of
 
@@ -123,11 +124,21 @@ class Comparison:
     only_a: int = 0
     only_b: int = 0
     measured_reduction: float | None = None
+    workload_differences: dict[str, tuple[object, object]] = field(default_factory=dict)
+    """What is not alike in what the sides have to do, by name: A's value and B's where that is first so."""
 
     @property
     def measure(self) -> Measure:
         """The measure that verdicts are about."""
         return self.points[0].main
+
+    @property
+    def workload_remark(self) -> str:
+        """What a reader has to know where the sides do not do the same; nothing where they do."""
+        if not self.workload_differences:
+            return ""
+        apart = [f"{name} ({value_text(a)}, {value_text(b)})" for name, (a, b) in self.workload_differences.items()]
+        return f"The workloads differ, so this is not about the designs alone: {', '.join(apart)}."
 
     @property
     def variance_reduction(self) -> float | None:
@@ -149,6 +160,7 @@ class Comparison:
             "measure": self.measure.name,
             "points_only_in_a": self.only_a,
             "points_only_in_b": self.only_b,
+            "workload_differences": {name: list(values) for name, values in self.workload_differences.items()},
             "variance_reduction": {
                 "estimated_from_pairs": self.variance_reduction,
                 "measured_against_independent_seeds": self.measured_reduction,
@@ -359,6 +371,21 @@ def _common_workload(a: ResolvedScenario, b: ResolvedScenario) -> JsonObject:
     return dict(own) if words_of(own) == words_of(other) else {}
 
 
+def workload_differences(pairing: Pairing) -> dict[str, tuple[object, object]]:
+    """The values of the workload in which paired points differ: verdicts are then about more than the design.
+
+    Returns:
+        By dotted name below `workload`, A's value and B's at the first pair that differs; None where a side has none.
+    """
+    found: dict[str, tuple[object, object]] = {}
+    for a, b in zip(pairing.a, pairing.b, strict=True):
+        own, other = (dict(leaves(point.config["workload"])) for point in (a, b))
+        for pointer in own | other:
+            if own.get(pointer) != other.get(pointer):
+                found.setdefault(dotted(pointer), (own.get(pointer), other.get(pointer)))
+    return found
+
+
 def compare_runs(
     a: Sequence[PointRuns], b: Sequence[PointRuns], main: Measure, interval: str = "t"
 ) -> list[PointComparison]:
@@ -483,5 +510,6 @@ def compare_scenarios(
         workload=workload,
         only_a=pairing.only_a,
         only_b=pairing.only_b,
+        workload_differences=workload_differences(pairing),
         measured_reduction=measured_reduction(*outcomes, measure=main.name) if contest.independent else None,
     )

@@ -50,6 +50,19 @@ def test_chance_that_hits_both_sides_drops_out() -> None:
     assert shuffled.variance_reduction < 4
 
 
+@pytest.mark.core
+def test_what_differs_in_the_workloads_is_said(tmp_path: Path, capsys: Capture) -> None:
+    words = ["compare", "fig5_2a_base", "fig5_2a_base", "--set", "sweep={}", "--iterations", "1", "--replications", "1"]
+    words += ["--out", str(tmp_path)]
+    assert main([*words, "--set-b", "library.instances.count=2"]) == 0
+    assert "workloads differ" not in capsys.readouterr().out
+    assert json.loads((tmp_path / "compare.json").read_bytes())["workload_differences"] == {}
+    assert main([*words, "--set-b", "workload.message_size=1 KiB", "--set-b", "workload.window=64"]) == 0
+    assert "not about the designs alone: message_size (0 B, 1 KiB), window (128, 64)." in capsys.readouterr().out
+    differences = json.loads((tmp_path / "compare.json").read_bytes())["workload_differences"]
+    assert differences == {"message_size": ["0 B", "1 KiB"], "window": [128, 64]}
+
+
 @pytest.mark.parametrize("interval", ["t", "bootstrap"])
 def test_swapping_the_sides_turns_the_verdict(interval: str) -> None:
     a, b = [10.0, 10.1, 9.9, 10.05], [12.0, 12.2, 11.9, 12.1]

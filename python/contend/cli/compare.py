@@ -227,6 +227,8 @@ def _remarks(comparison: Comparison) -> str:
     verdicts = [point.verdict for point in comparison.points]
     counts = [f"{word} at {verdicts.count(word)}" for word in dict.fromkeys(verdicts)]
     lines = [f"{counted(len(verdicts), 'point')} compared: B is {', '.join(counts)}."]
+    if comparison.workload_remark:
+        lines.append(comparison.workload_remark)
     for count, side in ((comparison.only_a, "A"), (comparison.only_b, "B")):
         if count:
             lines.append(f"Without a counterpart, left out: {counted(count, 'point')} of {side}.")
