@@ -166,7 +166,8 @@ void Process::send_or_delay(SimThread& self, int instance, int destination, cons
 }
 
 /// Posts if there is room, and polls the instance in any case to make room (as btl/uct does in the same critical
-/// section). Returns whether the message is out; `attempt`, if any, is told what happened.
+/// section). Where connections have locks the post is under that one as well, which other senders hold and not the
+/// instance's. Returns whether the message is out; `attempt`, if any, is told what happened.
 bool Process::try_send(SimThread& self, const DelayedSend& send, Attempt* attempt) {
   Instance& instance = instances_[static_cast<std::size_t>(send.instance)];
   const TimePoint start = self.now();
@@ -174,8 +175,16 @@ bool Process::try_send(SimThread& self, const DelayedSend& send, Attempt* attemp
     attempt->turn.start(self);
     attempt->at_start = self.times_of_all();
   }
+  Lock& send_lock = send_lock_of(instance, send.destination);
+  const bool own_lock = &send_lock != instance.lock.get();
   instance.lock->lock(self);
+  if (own_lock) {
+    send_lock.lock(self);
+  }
   const bool sent = connection_to(instance, send.destination).post(self, send.envelope, wire_bytes(send.envelope));
+  if (own_lock) {
+    send_lock.unlock(self);
+  }
   instance.context->look(self);
   const Duration look_at = self.now() - start;
   if (attempt != nullptr) {
@@ -185,7 +194,7 @@ bool Process::try_send(SimThread& self, const DelayedSend& send, Attempt* attemp
   instance.lock->unlock(self);
   if (attempt != nullptr) {
     attempt->turn.visits.push_back({instance.lock.get(), Duration{}, look_at, self.now() - start});
-    attempt->turn.undisturbed = found == 0 && !sent;
+    attempt->turn.undisturbed = found == 0 && !sent && !own_lock; // a rest would not see who is at the connection
     attempt->turn.period = self.now() - start;
   }
   if (sent && send.envelope.header == Header::eager) {

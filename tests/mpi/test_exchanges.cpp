@@ -122,6 +122,29 @@ TEST_CASE("steps without room do not keep polls from a fair lock", "[mpi][rendez
   CHECK(received == expected(workload).data + expected(workload).handshakes);
 }
 
+TEST_CASE("senders that lock their connection do not overfill its queue", "[mpi][delayed]") {
+  // One thread tries its delayed sends again while others send through the same connection: were it to hold the instance's
+  // lock only, two would take the last place, and nobody would ask for the report that makes room.
+  for (const std::string order : {"fifo", "reversing"}) {
+    for (const int depth : {1, 2}) {
+      for (std::uint64_t seed = 1; seed <= 5; ++seed) {
+        CAPTURE(order, depth, seed);
+        PointConfig point = test::small_point();
+        test::add_jitter(point);
+        point.machine.nic.send_queue_depth = depth;
+        point.machine.nic.send_completion_batch = 16;
+        point.library.transport.send_lock = "connection";
+        point.library.progress.engine = "concurrent";
+        point.library.protocol.pending_order = order;
+        const test::Observation run = test::observe(point, seed, 5'000'000);
+        CHECK(run.counters.front().delayed_sends > 0);
+        CHECK(run.counters.front().sent + run.counters.back().sent ==
+              expected(point.workload.multirate).data + expected(point.workload.multirate).handshakes);
+      }
+    }
+  }
+}
+
 TEST_CASE("random exchanges: everything sent is matched and completed, and nothing is left", "[mpi][property]") {
   for (std::uint64_t seed = 1; seed <= 300; ++seed) {
     const PointConfig point = test::random_exchange(seed);
