@@ -411,6 +411,7 @@ void Process::send_active(SimThread& self, int destination, std::int64_t bytes) 
   instance.lock->lock(self);
   while (!connection.post(self, envelope, settings_.library.protocol.header_bytes + bytes)) {
     instance.interface->poll(self, *this);
+    advance_others(self, instance);
   }
   instance.lock->unlock(self);
   leave_call(self);
@@ -426,6 +427,16 @@ void Process::wait_active(SimThread& self, int source, std::int64_t messages) {
   for (self.settle(); active_received_[from] < messages; self.settle()) {
     advance_active(self, instances_[static_cast<std::size_t>(target)]);
     target = target == last ? first : target + 1;
+  }
+}
+
+/// What makes room at the peer may have come to another instance where threads choose them. Whoever holds its lock advances it.
+void Process::advance_others(SimThread& self, const Instance& instance) {
+  for (Instance& other : instances_) {
+    if (!mapped_ && &other != &instance && other.lock->try_lock(self, Category::poll_idle)) {
+      other.interface->poll(self, *this);
+      other.lock->unlock(self, Category::poll_idle);
+    }
   }
 }
 

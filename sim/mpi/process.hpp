@@ -204,6 +204,7 @@ private:
   /// The same for a receive; every_instance when its message may come to any of them.
   [[nodiscard]] int receiving_instance(int communicator, int tag, int source) const;
   void advance_active(SimThread& self, Instance& instance);
+  void advance_others(SimThread& self, const Instance& instance);
   enum class Direction { send, receive };
   [[nodiscard]] int instance_of_request(Direction direction, int communicator, int tag, int peer) const;
   int instance_for(SimThread& self, int communicator, int tag, int peer);

@@ -237,6 +237,30 @@ TEST_CASE("active messages are found wherever threads have sent them", "[per-sou
   }
 }
 
+TEST_CASE("active messages of both sides go on when there is no room for them", "[per-source]") {
+  // Each side waits for a grant that the other one gives when it looks at another instance than it sends through.
+  for (const char* section : {"fine", "global"}) {
+    for (const char* assignment : {"dedicated", "round-robin"}) {
+      CAPTURE(section, assignment);
+      PointConfig point = channels(3);
+      point.library.instances.mapping = "thread";
+      point.library.instances.assignment = assignment;
+      point.library.matching.guard = "lock";
+      point.library.critical_section = section;
+      point.machine.nic.flow_control_window = 1;
+      point.workload.kind = "neighbour";
+      NeighbourParameters& workload = point.workload.neighbour;
+      workload.interface = "active-messages";
+      workload.threads = 2;
+      workload.window = 5;
+      workload.iterations = 4;
+      SimulationOptions options;
+      options.step_limit = 5'000'000;
+      CHECK(simulate(point, options).workload.operations == 2 * 5 * 4);
+    }
+  }
+}
+
 TEST_CASE("the time of matching is without the wait for the lock of wildcards", "[per-source]") {
   constexpr int sources = 4;
   constexpr int each = 30;
