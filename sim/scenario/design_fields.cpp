@@ -124,8 +124,8 @@ Section credit_fields() {
           "buffers on top for credit messages; at most one less of these is under way");
   s.field("eager_rdma_buffers", &P::eager_rdma_buffers, CountRule{0, 1 << 20},
           "buffers that the sender writes messages into while it has some, which need no completion; 0: none");
-  s.field("eager_rdma_window", &P::eager_rdma_window, CountRule{0, 1 << 20},
-          "more free ones to tell of than that: they go out in a message of their own");
+  s.field("eager_rdma_window", &P::eager_rdma_window, CountRule{1, 1 << 20},
+          "more free ones to tell of than that: they go out in a message of their own, which takes one itself");
   return s.finish();
 }
 

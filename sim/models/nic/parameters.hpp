@@ -46,7 +46,9 @@ struct CreditParameters {
   /// Buffers that the sender writes small messages into, besides those of the receive queue (eager RDMA): 0: none. The
   /// receiver finds such a message by looking at the buffer, and without a completion.
   int eager_rdma_buffers = 0;
-  int eager_rdma_window = 0; ///< more free ones than that: the sender is told, if need be by a message of its own
+  /// More free ones than that: the sender is told, if need be by a message of its own. At least 1 where there are buffers (as in
+  /// btl/openib): such a message takes a buffer itself, and must not provoke another one.
+  int eager_rdma_window = 0;
 };
 
 } // namespace contend
