@@ -162,6 +162,28 @@ TEST_CASE("messages go into buffers that are looked at while there are some, and
   connection.engine.run();
 }
 
+TEST_CASE("a piece of payload needs a receive buffer, whatever buffers there are for eager RDMA", "[nic][credits]") {
+  CreditParameters credits{2, 1, 2, 2};
+  credits.eager_rdma_buffers = 4;
+  credits.eager_rdma_window = 1;
+  BothEnds connection(credits);
+  test::Inbox left_box;
+  connection.engine.spawn("left", 0, 0, [&](SimThread& self) {
+    for (int k = 0; k < 2; ++k) {
+      REQUIRE(connection.left.post_bulk(self, Bulk::send, test::message(k), 1'000));
+    }
+    self.spend(100_us, Category::software);
+    connection.left_context.poll(self, left_box); // the work requests are done, but nobody has read the buffers
+    CHECK(connection.left.outstanding() == 0);
+    CHECK(connection.left.credits() == 0);
+    CHECK(connection.left.has_room(40)); // by eager RDMA
+    CHECK_FALSE(connection.left.has_room_for(Bulk::send, 1'000));
+    CHECK_FALSE(connection.left.post_bulk(self, Bulk::send, test::message(2), 1'000));
+    CHECK(connection.left.credits() == 0);
+  });
+  connection.engine.run();
+}
+
 TEST_CASE("both sides out of credits go on, whatever the numbers", "[nic][credits]") {
   RandomStream random(7, "credits");
   for (int round = 0; round < 120; ++round) {

@@ -28,15 +28,19 @@ int Endpoint::send_queue_depth() const {
                                                        : local_.nic_.parameters_.send_queue_depth;
 }
 
-/// Work requests and receive buffers hold a message of any size.
-bool Endpoint::has_room(std::int64_t /*wire_bytes*/) const {
-  const NicParameters& parameters = local_.nic_.parameters_;
-  const bool limited = uses_credits() || parameters.flow_control_window > 0;
-  return outstanding_ < send_queue_depth() && (!limited || credits_ > 0 || tokens_ > 0);
+/// Whether the peer has a receive buffer for one more message.
+bool Endpoint::has_credit() const {
+  const bool limited = uses_credits() || local_.nic_.parameters_.flow_control_window > 0;
+  return !limited || credits_ > 0;
 }
 
-bool Endpoint::has_room_for(Bulk kind, std::int64_t bytes) const {
-  return kind == Bulk::send ? has_room(bytes) : outstanding_ < send_queue_depth();
+/// Work requests and receive buffers hold a message of any size.
+bool Endpoint::has_room(std::int64_t /*wire_bytes*/) const {
+  return outstanding_ < send_queue_depth() && (has_credit() || tokens_ > 0);
+}
+
+bool Endpoint::has_room_for(Bulk kind, std::int64_t /*bytes*/) const {
+  return outstanding_ < send_queue_depth() && (kind != Bulk::send || has_credit());
 }
 
 /// Takes one of the messages that may be sent. Returns whether the peer is to be asked for a grant: like UCX's hard

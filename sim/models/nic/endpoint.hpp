@@ -29,7 +29,7 @@ public:
   bool post_bulk(SimThread& self, Bulk kind, const Envelope& envelope, std::int64_t bytes) override;
   /// Whether post() would succeed.
   [[nodiscard]] bool has_room(std::int64_t wire_bytes) const override;
-  /// Whether post_bulk() would: only what the peer has to receive needs its permission.
+  /// Whether post_bulk() would: only what the peer has to receive needs its permission, and a buffer of its receive queue.
   [[nodiscard]] bool has_room_for(Bulk kind, std::int64_t bytes) const override;
 
   [[nodiscard]] int outstanding() const { return outstanding_; }
@@ -57,6 +57,7 @@ private:
   [[nodiscard]] bool uses_credits() const { return credit_parameters_.buffers > 0; }
   /// btl/openib makes the send queue as long as the peer's receive queue.
   [[nodiscard]] int send_queue_depth() const;
+  [[nodiscard]] bool has_credit() const;
   bool take_credit();
   Packet& packet_to(NicContext& destination, Packet::Stage stage);
   void report_after(TimePoint time, int completions, const Envelope* transfer);
