@@ -184,6 +184,47 @@ TEST_CASE("a piece of payload needs a receive buffer, whatever buffers there are
   connection.engine.run();
 }
 
+TEST_CASE("a message and credits that another thread sends do not take the same buffer", "[nic][credits]") {
+  CreditParameters credits{2, 1, 1, 2};
+  credits.eager_rdma_buffers = 2;
+  credits.eager_rdma_window = 1;
+  bool together = false;
+  for (Duration offset; offset < 200_ns; offset += 10_ns) {
+    CAPTURE(offset.count());
+    BothEnds connection(credits);
+    Endpoint& left = connection.left;
+    test::Inbox left_box;
+    connection.engine.spawn("left sender", 0, 0, [&](SimThread& self) {
+      for (int k = 0; k < 2; ++k) {
+        REQUIRE(left.post_bulk(self, Bulk::send, test::message(k), 1'000));
+      }
+      self.spend(20_us, Category::software);
+      connection.left_context.poll(self, left_box);
+      REQUIRE(left.post(self, test::message(2), 40));
+      self.spend(20_us, Category::software);
+      connection.left_context.poll(self, left_box);
+      REQUIRE(left.credits() == 0); // the peer has not looked
+      REQUIRE(left.tokens() == 1);
+      self.spend(TimePoint::at(100_us) - self.now(), Category::software);
+      const bool sent = left.post(self, test::message(3), 40);
+      CHECK(left.credits() >= 0);
+      CHECK(left.tokens() >= 0);
+      together = together || (sent && left.control_sent() == 1);
+    });
+    connection.engine.spawn("left poller", 0, 1, [&](SimThread& self) {
+      self.spend(TimePoint::at(100_us) - 100_ns + offset - self.now(), Category::software);
+      connection.left_context.poll(self, left_box); // its buffer is posted again, and the peer told
+      CHECK(left_box.messages.size() == 1);
+    });
+    connection.engine.spawn("right", 0, 2, [&](SimThread& self) {
+      self.spend(50_us, Category::software);
+      REQUIRE(connection.right.post_bulk(self, Bulk::send, test::message(0), 1'000));
+    });
+    connection.engine.run();
+  }
+  CHECK(together);
+}
+
 TEST_CASE("both sides out of credits go on, whatever the numbers", "[nic][credits]") {
   RandomStream random(7, "credits");
   for (int round = 0; round < 120; ++round) {

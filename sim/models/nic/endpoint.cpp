@@ -88,6 +88,8 @@ bool Endpoint::post(SimThread& self, const Envelope& envelope, std::int64_t wire
     return false;
   }
   const TimePoint called = self.now();
+  const bool eager_rdma = tokens_ > 0;
+  tokens_ -= eager_rdma ? 1 : 0; // before time passes: a poll may send credits meanwhile, in such a buffer
   self.spend(parameters.post + parameters.doorbell, Category::nic_post);
   ++outstanding_;
   ++nic.messages_sent_;
@@ -101,8 +103,8 @@ bool Endpoint::post(SimThread& self, const Envelope& envelope, std::int64_t wire
   packet.occupancy_ = passage.interface_busy;
   packet.envelope_ = envelope;
   packet.envelope_.number = local_.trace_post(self, called, wire_bytes, passage);
-  packet.eager_rdma_ = tokens_ > 0;
-  packet.wants_grant_ = packet.eager_rdma_ ? (--tokens_, false) : take_credit();
+  packet.eager_rdma_ = eager_rdma;
+  packet.wants_grant_ = !eager_rdma && take_credit();
   packet.credit_message_ = false;
   // The header has one field for both (mca_btl_openib_endpoint_credit_acquire).
   packet.tokens_ = std::exchange(tokens_to_return_, 0);
