@@ -30,7 +30,7 @@ Process::Process(Engine& engine, const Host& host, Transport& transport, const P
   if (settings_.library.progress.yield_when_idle || settings_.library.progress.yield_every_turn) {
     settings_.coalesce_idle_polls = false; // there is more to a turn than its period
   }
-  idles_.push_back(std::make_unique<IdlePoll>(engine, settings_.coalesce_idle_polls, name()));
+  idles_.push_back(std::make_unique<IdlePoll>(engine, settings_.coalesce_idle_polls, name(), observer()));
   free_idles_.push_back(idles_.back().get());
   const InstancesDesign& design = settings_.library.instances;
   if (settings_.library.critical_section == "global") {

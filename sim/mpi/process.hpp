@@ -52,7 +52,7 @@ struct ProcessSettings {
 };
 
 /// The library as one process runs it. Calls take the calling thread first and block in simulated time, like MPI's.
-class Process final : private CompletionHandler, private ProgressSource {
+class Process final : private CompletionHandler, private ProgressSource, private RestObserver {
 public:
   /// `peers`: number of ranks. Peers must be connected before the first message.
   Process(Engine& engine, const Host& host, Transport& transport, const ProcessSettings& settings, int rank, int peers);
@@ -302,6 +302,8 @@ private:
 
   // Progress.
   void activity();
+  [[nodiscard]] RestObserver* observer() { return transport_.counts_looks() ? this : nullptr; }
+  void skipped_look(const SimThread& poller, const PollTurn::Visit& visit, TimePoint begin) override;
   void begin_turn(SimThread& self, Noise noise) override;
   int poll(SimThread& self, int target, IfHeld if_held) override;
   int take_commands(SimThread& self) override;

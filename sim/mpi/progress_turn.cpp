@@ -28,7 +28,7 @@ Poller& Process::add_poller(std::size_t thread) {
 IdlePoll& Process::idle_of(Poller& poller) {
   if (poller.idle == nullptr) {
     if (free_idles_.empty()) {
-      idles_.push_back(std::make_unique<IdlePoll>(engine_, settings_.coalesce_idle_polls, name()));
+      idles_.push_back(std::make_unique<IdlePoll>(engine_, settings_.coalesce_idle_polls, name(), observer()));
       free_idles_.push_back(idles_.back().get());
     }
     poller.idle = free_idles_.back();
@@ -78,6 +78,8 @@ int Process::poll(SimThread& self, int target, IfHeld if_held) {
     if (global_lock_) {
       instance.lock->lock(self); // what has been granted is the global lock
     }
+    const PollTurn::Visit& visit = poller.turn.visits[poller.resumption.visit];
+    instance.context->skipped_look(self, engine_.now() - (visit.look_at - visit.begin_at));
     const int found = instance.context->drain(self, *this);
     instance.lock->unlock(self, Category::poll_idle);
     poller.disturb_if(found > 0);
@@ -95,11 +97,12 @@ int Process::poll(SimThread& self, int target, IfHeld if_held) {
     poller.disturb_if(true);
     return 0;
   }
+  const Duration begin_at = engine_.now() - poller.turn_start;
   instance.context->look(self);
   const Duration look_at = engine_.now() - poller.turn_start;
   const int found = instance.context->drain(self, *this);
   poller.disturb_if(found > 0);
-  poller.turn.visits.push_back({&lock_of(instance), try_at, look_at, look_at});
+  poller.turn.visits.push_back({&lock_of(instance), try_at, look_at, look_at, target, begin_at});
   instance.lock->unlock(self, Category::poll_idle);
   poller.turn.visits.back().done_at = self.now() - poller.turn_start;
   poller.found += found;
@@ -207,6 +210,10 @@ ProgressSource::Rest Process::rest(SimThread& self, std::int64_t limit) {
     return {resumption.turns - 1, true};
   }
   return {resumption.turns, resumption.inside};
+}
+
+void Process::skipped_look(const SimThread& poller, const PollTurn::Visit& visit, TimePoint begin) {
+  instances_[static_cast<std::size_t>(visit.target)].context->skipped_look(poller, begin);
 }
 
 void Process::activity() { end_rests(); }

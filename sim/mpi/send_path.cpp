@@ -185,6 +185,7 @@ bool Process::try_send(SimThread& self, const DelayedSend& send, Attempt* attemp
   if (own_lock) {
     send_lock.unlock(self);
   }
+  const Duration begin_at = engine_.now() - start;
   instance.context->look(self);
   const Duration look_at = self.now() - start;
   if (attempt != nullptr) {
@@ -193,7 +194,8 @@ bool Process::try_send(SimThread& self, const DelayedSend& send, Attempt* attemp
   const int found = instance.context->drain(self, *this);
   instance.lock->unlock(self);
   if (attempt != nullptr) {
-    attempt->turn.visits.push_back({instance.lock.get(), Duration{}, look_at, self.now() - start});
+    attempt->turn.visits.push_back(
+        {instance.lock.get(), Duration{}, look_at, self.now() - start, send.instance, begin_at});
     attempt->turn.undisturbed = found == 0 && !sent && !own_lock; // a rest would not see who is at the connection
     attempt->turn.period = self.now() - start;
   }
@@ -335,7 +337,9 @@ std::size_t Process::skip_failing_attempts(SimThread& self, std::size_t remainin
   }
   auto skipped = static_cast<std::size_t>(resumption.turns);
   if (resumption.inside && resumption.looking) { // this attempt's post has failed already
-    Instance& instance = instance_of(*attempt_.turn.visits.front().lock);
+    const PollTurn::Visit& visit = attempt_.turn.visits.front();
+    Instance& instance = instance_of(*visit.lock);
+    instance.context->skipped_look(self, engine_.now() - (visit.look_at - visit.begin_at));
     handled += instance.context->drain(self, *this);
     instance.lock->unlock(self);
     ++skipped;

@@ -150,6 +150,33 @@ TEST_CASE("idle polls: messages written into buffers for eager RDMA", "[mpi][idl
   }
 }
 
+TEST_CASE("idle polls: sends through sockets that the peer looks at", "[mpi][idle poll][tcp]") {
+  // What a send costs depends on whether the peer has looked since the one before; looks that are skipped count.
+  for (const char* const engine : {"ownership", "concurrent"}) {
+    for (const int pairs : {1, 3}) {
+      for (const int buffer_bytes : {1'500, 200'000}) {
+        PointConfig point = test::small_point();
+        point.machine.tcp.send_call = 2'003'009_ps;
+        point.machine.tcp.contended_send = 1'503'001_ps;
+        point.machine.tcp.full_send_call = 1'003'009_ps;
+        point.machine.tcp.receive_call = 3'003'011_ps;
+        point.machine.tcp.poll_call = 403'003_ps;
+        point.machine.tcp.copy_bytes_per_second = 10e9;
+        point.machine.tcp.buffer_bytes = buffer_bytes;
+        point.machine.tcp.packet_bytes = 700;
+        point.machine.tcp.receive_bytes = 10'000;
+        point.library.transport.kind = "tcp";
+        point.library.progress.engine = engine;
+        point.library.protocol.pending_order = "fifo";
+        point.placement.hosts = 1;
+        point.workload.multirate.pairs = pairs;
+        point.workload.multirate.mode = "process";
+        require_equal(point);
+      }
+    }
+  }
+}
+
 TEST_CASE("idle polls: sends delayed on several instances", "[mpi][idle poll][delayed]") {
   for (const char* const assignment : {"round-robin", "dedicated"}) {
     for (const char* const order : {"fifo", "reversing"}) {

@@ -58,7 +58,8 @@ bool TcpStream::post_bulk(SimThread& self, Bulk kind, const Envelope& envelope, 
 
 /// The peer, on the same host, has polled on another core since the last send.
 bool TcpStream::contended(const SimThread& self) {
-  const bool looked = remote_.looks_ != std::exchange(seen_looks_, remote_.looks_);
+  const TimePoint before = std::exchange(sent_at_, self.now());
+  const bool looked = remote_.looks_ != std::exchange(seen_looks_, remote_.looks_) || remote_.skipped_look_at_ > before;
   return looked && remote_.looked_on_ != self.core() && &local_.transport_.host() == &remote_.transport_.host();
 }
 
@@ -167,6 +168,11 @@ void TcpContext::look(SimThread& self) {
   looked_on_ = self.core();
   self.spend(parameters.poll_call + parameters.poll_socket * sockets_, Category::poll_idle);
   self.leave_kernel();
+}
+
+void TcpContext::skipped_look(const SimThread& self, TimePoint begin) {
+  skipped_look_at_ = std::max(skipped_look_at_, begin);
+  looked_on_ = self.core();
 }
 
 int TcpContext::drain(SimThread& self, CompletionHandler& handler) {

@@ -66,6 +66,7 @@ private:
   CacheLine sender_line_;        ///< the socket's state at the sender's host
   CacheLine receiver_line_;      ///< and at the receiver's
   std::uint64_t seen_looks_ = 0; ///< of the peer, at the last send
+  TimePoint sent_at_;            ///< the last send
   std::int64_t buffered_ = 0;
   RingQueue<Segment> readable_;
   std::vector<std::unique_ptr<Flight>> flights_;
@@ -80,6 +81,7 @@ public:
   void look(SimThread& self) override;
   int drain(SimThread& self, CompletionHandler& handler) override;
   [[nodiscard]] bool has_completions() const override { return !ready_.empty() || !written_.empty(); }
+  void skipped_look(const SimThread& self, TimePoint begin) override;
   [[nodiscard]] std::string describe() const override { return "data on a socket of " + name_; }
 
 private:
@@ -94,7 +96,8 @@ private:
   int incoming_ = 0; ///< messages and writes that are readable, and transfers of this side that are over
   TraceLabel incoming_label_;
   RandomStream contention_;     ///< between its sends and their receivers
-  std::uint64_t looks_ = 0;     ///< polls so far
+  std::uint64_t looks_ = 0;     ///< polls so far that were simulated
+  TimePoint skipped_look_at_;   ///< when the last one began that was not
   int looked_on_ = -1;          ///< core of the last one
   RingQueue<TcpStream*> ready_; ///< with data, in order of arrival
   RingQueue<Envelope> written_; ///< bulk transfers of this side that are over
@@ -111,6 +114,7 @@ public:
   std::unique_ptr<Connection> connect(TransportContext& local, TransportContext& remote) override;
   [[nodiscard]] int max_contexts() const override { return most_contexts; }
   [[nodiscard]] bool copies_payload() const override { return true; }
+  [[nodiscard]] bool counts_looks() const override { return parameters_.contended_send > Duration{}; }
 
   [[nodiscard]] Engine& engine() const { return engine_; }
   [[nodiscard]] const Host& host() const { return host_; }

@@ -85,7 +85,19 @@ void IdlePoll::disturb() {
     }
   }
   skipped_ += static_cast<std::uint64_t>(resumption_.turns);
+  if (observer_ != nullptr) {
+    tell_observer(poller);
+  }
   poller.resume_at(wake_time);
+}
+
+void IdlePoll::tell_observer(const SimThread& poller) const {
+  for (const PollTurn::Visit& visit : steady_->visits) {
+    const Duration since_first = engine_.now() - (asleep_since_ + visit.begin_at);
+    if (visit.target >= 0 && since_first >= Duration{}) {
+      observer_->skipped_look(poller, visit, engine_.now() - since_first % steady_->period);
+    }
+  }
 }
 
 } // namespace contend

@@ -21,6 +21,8 @@ struct PollTurn {
     Duration try_at;
     Duration look_at;
     Duration done_at;
+    int target = -1;     ///< whose queue it is; -1: nobody has to know when it is looked at
+    Duration begin_at{}; ///< the look begins
     bool operator==(const Visit&) const = default;
   };
   std::vector<Visit> visits;
@@ -40,14 +42,22 @@ struct PollTurn {
   }
 };
 
+/// Told of looks that were not simulated.
+class RestObserver {
+public:
+  virtual ~RestObserver() = default;
+  /// The last look of this visit that was skipped and has begun by now, began then; earlier ones are not told of.
+  virtual void skipped_look(const SimThread& poller, const PollTurn::Visit& visit, TimePoint begin) = 0;
+};
+
 /// Skipping is exact, but for the order of equal dates and for threads that meet a lock while it is being released in
 /// several steps (MCS), because a turn that finds nothing leaves everything as it was: after two turns of equal times all
 /// further ones are the same, until an arrival or another thread's access. At that moment the state of the skipped turn is
 /// restored: if the turn would hold a lock just then, the lock is granted to the poller.
 class IdlePoll final : public Waitable, private LockVisitor {
 public:
-  IdlePoll(Engine& engine, bool enabled, std::string_view name)
-      : engine_(engine), enabled_(enabled), alarm_(engine, *this), name_(name) {}
+  IdlePoll(Engine& engine, bool enabled, std::string_view name, RestObserver* observer = nullptr)
+      : engine_(engine), enabled_(enabled), observer_(observer), alarm_(engine, *this), name_(name) {}
 
   /// Where a poller goes on.
   struct Resumption {
@@ -83,10 +93,12 @@ private:
 
   void before_touch(Lock& /*lock*/) override { disturb(); }
   void limit_reached();
+  void tell_observer(const SimThread& poller) const;
   void set_visitor(LockVisitor* visitor);
 
   Engine& engine_;
   bool enabled_;
+  RestObserver* observer_; ///< none: nobody has to know
   SimThread* sleeper_ = nullptr;
   TimePoint asleep_since_;
   TimePoint deadline_ = TimePoint::never();
