@@ -226,7 +226,8 @@ private:
   void send_or_delay(SimThread& self, int instance, int destination, const Envelope& envelope, Request* request);
   bool try_send(SimThread& self, const DelayedSend& send, Attempt* attempt);
   int retry_delayed_sends(SimThread& self);
-  std::size_t skip_failing_attempts(SimThread& self, std::size_t remaining, int& handled);
+  [[nodiscard]] bool finds_room(std::size_t begin, std::size_t end) const;
+  std::size_t skip_failing_attempts(SimThread& self, std::size_t begin, std::size_t end, int& handled);
   [[nodiscard]] Instance& instance_of(const Lock& lock);
 
   [[nodiscard]] bool delayed_sends_may_go() const;

@@ -305,7 +305,7 @@ int Process::retry_delayed_sends(SimThread& self) {
       // Only those that wait for the same connection are bound to fail as well.
       alike_end = alike_end > next ? alike_end : delayed_.end_of_connection(next);
       ++next;
-      next += skip_failing_attempts(self, alike_end - next, handled);
+      next += skip_failing_attempts(self, next, alike_end, handled);
     }
   }
   show_delayed_sends();
@@ -317,15 +317,31 @@ int Process::retry_delayed_sends(SimThread& self) {
   return handled;
 }
 
-/// After a failed attempt: while nothing changes, the next ones fail as well. Lets their time pass at once and returns
-/// how many there were, at most `remaining`.
-std::size_t Process::skip_failing_attempts(SimThread& self, std::size_t remaining, int& handled) {
+/// Whether one of the delayed sends at these places, which wait for the same connection, would go now. An interface has room for
+/// messages of any size, or for none.
+bool Process::finds_room(std::size_t begin, std::size_t end) const {
+  const std::size_t last = copied_by_transport_ ? end : std::min(end, begin + 1);
+  for (std::size_t place = begin; place < last; ++place) {
+    const DelayedSend& send = delayed_[place];
+    const Connection& connection = connection_to(instances_[static_cast<std::size_t>(send.instance)], send.destination);
+    if (connection.has_room(wire_bytes(send.envelope))) {
+      return true;
+    }
+  }
+  return false;
+}
+
+/// After a failed attempt: while nothing changes, the next ones, from `begin` to before `end`, fail as well. Lets their time pass at
+/// once and returns how many there were.
+std::size_t Process::skip_failing_attempts(SimThread& self, std::size_t begin, std::size_t end, int& handled) {
   self.settle();
-  const bool quiet = std::none_of(instances_.begin(), instances_.end(),
+  // The peer may have made room since the failed attempt looked for it.
+  const bool quiet = !finds_room(begin, end) &&
+                     std::none_of(instances_.begin(), instances_.end(),
                                   [](const Instance& instance) { return instance.context->has_completions(); });
   const IdlePoll::Resumption resumption =
       idle_of(poller_of(self))
-          .rest(self, attempt_.turn, attempt_.last_turn, quiet, static_cast<std::int64_t>(remaining));
+          .rest(self, attempt_.turn, attempt_.last_turn, quiet, static_cast<std::int64_t>(end - begin));
   // Resting is charged to poll_idle; the attempts would have been charged to what they do.
   for (std::size_t i = 0; i < category_count && (resumption.turns > 0 || resumption.inside); ++i) {
     const auto category = static_cast<Category>(i);

@@ -177,6 +177,33 @@ TEST_CASE("idle polls: sends through sockets that the peer looks at", "[mpi][idl
   }
 }
 
+TEST_CASE("idle polls: sends delayed by full sockets", "[mpi][idle poll][delayed][tcp]") {
+  // Room comes without a completion: when the peer reads, which may be in the middle of an attempt.
+  for (const int pairs : {1, 3}) {
+    for (const char* const order : {"fifo", "reversing"}) {
+      for (const std::int64_t bytes : {0, 8'000}) {
+        PointConfig point = test::small_point();
+        test::add_jitter(point); // no two threads in step for ever
+        point.machine.tcp.send_call = 2'003'009_ps;
+        point.machine.tcp.full_send_call = 503'009_ps;
+        point.machine.tcp.receive_call = 1'503'011_ps;
+        point.machine.tcp.poll_call = 403'003_ps;
+        point.machine.tcp.copy_bytes_per_second = 10e9;
+        point.machine.tcp.buffer_bytes = 1'500;
+        point.machine.tcp.packet_bytes = 700;
+        point.machine.tcp.receive_bytes = 1'000;
+        point.library.transport.kind = "tcp";
+        point.library.critical_section = "global";
+        point.library.protocol.pending_order = order;
+        point.placement.hosts = 1;
+        point.workload.multirate.pairs = pairs;
+        point.workload.multirate.message_size_bytes = bytes;
+        require_equal(point);
+      }
+    }
+  }
+}
+
 TEST_CASE("idle polls: sends delayed on several instances", "[mpi][idle poll][delayed]") {
   for (const char* const assignment : {"round-robin", "dedicated"}) {
     for (const char* const order : {"fifo", "reversing"}) {
