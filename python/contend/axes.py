@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol
 
@@ -45,15 +46,16 @@ def is_number(value: object) -> bool:
 
 
 def x_axis(points: Sequence[Located]) -> str | None:
-    """The first parameter that is a number everywhere and takes more than one value.
+    """The first parameter that is a number everywhere and takes more than two values.
 
-    Without one the first that is a quantity everywhere, such as "1 KiB"; None if there is none either.
+    Without one the first that is a quantity everywhere, such as "1 KiB", then the same of two values; None if there is
+    none either. Two values make no curve.
     """
     names = list(points[0].parameters) if points else []
-    for counts in (_are_numbers, _are_quantities):
+    for least, counts in itertools.product((3, 2), (_are_numbers, _are_quantities)):
         for name in names:
             values = [point.parameters.get(name) for point in points]
-            if counts(values) and len({axis_value(point, name) for point in points}) > 1:
+            if counts(values) and len({axis_value(point, name) for point in points}) >= least:
                 return name
     return None
 

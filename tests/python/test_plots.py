@@ -94,6 +94,10 @@ def test_quantities_on_the_axis() -> None:
         assert _ticks(axes) == ["64 B", "1 KiB", "4 KiB"]
     numbers_first = contend.run(base.over({"workload.message_size": ["64 B", "1 KiB"], "workload.window": [8, 16]}))
     assert plots.rate(numbers_first).axes[0].get_xlabel() == "window"
+    sizes_are_a_curve = contend.run(
+        base.over({"workload.message_size": ["64 B", "1 KiB", "4 KiB"], "workload.window": [8, 16]})
+    )
+    assert plots.rate(sizes_are_a_curve).axes[0].get_xlabel() == "message size"
 
 
 def _ticks(axes: Any) -> list[str]:

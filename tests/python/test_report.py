@@ -181,6 +181,31 @@ def test_names_from_files_are_text(results: Path) -> None:
         assert "onerror" not in expression, "names are data, never part of an expression"
 
 
+@pytest.mark.parametrize(
+    ("sizes", "values", "scale"),
+    [
+        (["0 B", "1 KiB", "64 KiB"], [0, 1024, 65536], "symlog"),
+        (["1 KiB", "64 KiB", "2 MiB"], [1024, 65536, 2097152], "log"),
+        (["1 B", "3 B", "4 B"], [1, 3, 4], None),
+    ],
+)
+def test_sizes_stand_apart_and_have_their_unit(
+    results: Path, sizes: list[str], values: list[int], scale: str | None
+) -> None:
+    path = results / "results.json"
+    document = json.loads(path.read_text())
+    points = [point for point in document["points"] if point["parameters"]["lock"] == "mutex"]
+    for point, size in zip(points, sizes, strict=True):
+        point["parameters"] = {"message_size": size}
+    path.write_text(json.dumps({**document, "points": points}))
+    assert main(["report", str(results), "--no-simulate", "--quiet"]) == 0
+    charts = page_of(results / "report.html").data["charts"]
+    x = charts["rate"]["layer"][0]["encoding"]["x"]
+    assert x["axis"]["values"] == values
+    assert x["axis"]["labelExpr"].startswith(json.dumps(sizes))
+    assert x["scale"].get("type") == scale
+
+
 def test_scenario_is_run_first(core: FakeCore, scenario: Path, capsys: Capture) -> None:
     core.trace = a_trace()
     options = ["--replications", "2", "--at", "lock=mutex", "--at", "pairs=2", "--out", "page.html"]

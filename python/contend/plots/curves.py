@@ -85,11 +85,12 @@ def draw_curves(axes: Axes, all_curves: list[Curve], axis: str, measure: str) ->
 
 def tick_labels(points: Sequence[Located], axis: str) -> dict[float, str]:
     """What stands at ticks, by where they are: "1 KiB" at 1024."""
-    found = {axis_value(point, axis): _tick_text(point.parameters[axis]) for point in points}
+    found = {axis_value(point, axis): tick_text(point.parameters[axis]) for point in points}
     return dict(sorted(found.items()))
 
 
-def _tick_text(value: object) -> str:
+def tick_text(value: object) -> str:
+    """A number without the zeros after it, or a quantity as it is written."""
     return f"{value:g}" if isinstance(value, int | float) and not isinstance(value, bool) else value_text(value)
 
 

@@ -7,6 +7,7 @@ parameters, curves and categories come from files, so they are data only, never 
 from __future__ import annotations
 
 import itertools
+import json
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -14,7 +15,7 @@ import altair as alt
 
 from contend.axes import Curve, axis_value, curves, x_axis
 from contend.measures import main_measure
-from contend.plots.curves import value_of
+from contend.plots.curves import tick_labels, tick_text, value_of
 from contend.plots.style import CATEGORY_COLOURS, OTHER_COLOURS
 from contend.report.reference_layers import measured_layers, measured_rows, study_layers, study_rows
 from contend.report.texts import label, quantity
@@ -39,6 +40,7 @@ _LOG_ABOVE = 50.0
 _MOST_ABOVE = 1.6
 # The label of a tick: 0, 250, 1.5k.
 _SHORT = "format(datum.value, '~s')"
+_FEW_TICKS = 8
 _SMALLEST_SHARE = 0.0005
 _MOST_SPEEDUPS = 18
 _FONT = 'system-ui, -apple-system, "Segoe UI", Roboto, "Helvetica Neue", Arial, sans-serif'
@@ -150,27 +152,29 @@ def _curve_styles(shown: Sequence[Curve]) -> list[tuple[str, list[int]]]:
 
 
 def _is_geometric(values: Sequence[float]) -> bool:
-    """Whether values double (or more) from one to the next, as window sizes do."""
-    return len(values) > 2 and values[0] > 0 and all(b / a >= 2 for a, b in itertools.pairwise(values))  # noqa: PLR2004
+    """Whether values double (or more) from one to the next, as window sizes do; zero may be the first."""
+    rising = values[1:] if values[:1] == [0] else values
+    doubling = all(a > 0 and b / a >= 2 for a, b in itertools.pairwise(rising))  # noqa: PLR2004
+    return len(values) > 2 and doubling  # noqa: PLR2004
 
 
-def _x(axis: str, values: Sequence[float]) -> alt.X:
-    ticks = sorted(set(values))
+def _x(axis: str, points: Sequence[PointResult]) -> alt.X:
+    """Ticks stand at the values of a sweep that doubles from one to the next, of which zero may be the first."""
+    labels = tick_labels(points, axis)
+    ticks = list(labels)
     title = axis.replace("_", " ").replace(".", " ")
-    if _is_geometric(ticks):
-        scale = alt.Scale(type="log", base=2, nice=False)
-        return alt.X(
-            "x:Q", title=title, scale=scale, axis=alt.Axis(values=ticks, labelExpr=_SHORT, labelFlush=False, grid=False)
-        )
-    whole = all(float(tick).is_integer() for tick in ticks)
-    step = alt.Undefined if not whole else 1
+    has_unit = any(isinstance(point.parameters[axis], str) for point in points)
+    # A number is what it is; of a quantity the unit is said. Texts are quoted as JSON is.
+    texts = f"{json.dumps(list(labels.values()))}[indexof({json.dumps(ticks)}, datum.value)]" if has_unit else _SHORT
+    look: dict[str, Any] = {"grid": False, "labelOverlap": True, "labelFlush": False}
     scale = alt.Scale(zero=False, nice=False, padding=8)
-    return alt.X(
-        "x:Q",
-        title=title,
-        scale=scale,
-        axis=alt.Axis(grid=False, tickMinStep=step, labelOverlap=True, labelFlush=False),
-    )
+    if _is_geometric(ticks):
+        step_for_zero = alt.Scale(type="symlog", constant=ticks[1], nice=False)
+        scale = step_for_zero if ticks[0] == 0 else alt.Scale(type="log", base=2, nice=False)
+    elif not has_unit and len(ticks) > _FEW_TICKS:
+        whole = all(float(tick).is_integer() for tick in ticks)
+        return alt.X("x:Q", title=title, scale=scale, axis=alt.Axis(**look, **({"tickMinStep": 1} if whole else {})))
+    return alt.X("x:Q", title=title, scale=scale, axis=alt.Axis(**look, values=ticks, labelExpr=texts))
 
 
 def _curve_colour(labels: Sequence[str], styles: Sequence[tuple[str, list[int]]]) -> alt.Color:
@@ -244,7 +248,7 @@ def _add_rates(
     logarithmic = positive and max(values) / min(values) > _LOG_ABOVE
     labels = [name for name, _ in named]
     common = {
-        "x": _x(axis, [axis_value(p, axis) for _, c in named for p in c.points]),
+        "x": _x(axis, [point for _, curve in named for point in curve.points]),
         "color": _curve_colour(labels, styles),
     }
     study = study_rows(results, named, axis)
@@ -303,7 +307,7 @@ def _add_budgets(charts: Charts, results: Results, named: Sequence[tuple[str, Cu
                     if share >= _SMALLEST_SHARE:
                         rows.append(
                             {
-                                "x": f"{axis_value(point, axis):g}" if axis is not None else label(point.parameters),
+                                "x": tick_text(point.parameters[axis]) if axis is not None else label(point.parameters),
                                 "curve": name,
                                 "point": label(point.parameters),
                                 "category": category,
@@ -389,7 +393,7 @@ def _add_counters(
         alt.Chart(alt.NamedData("counters"))
         .transform_filter("datum.counter == counter && indexof(hidden, datum.curve) < 0")
         .encode(
-            x=_x(axis, [axis_value(p, axis) for _, c in named for p in c.points]),
+            x=_x(axis, [point for _, curve in named for point in curve.points]),
             y=alt.Y("y:Q", title=None, scale=alt.Scale(zero=True), axis=alt.Axis(labelExpr=_SHORT, tickCount=5)),
             color=_curve_colour(labels, styles),
         )
