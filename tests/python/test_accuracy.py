@@ -593,6 +593,15 @@ def test_the_page_is_that_of_the_results() -> None:
     assert (REPOSITORY / "docs/accuracy.md").read_text() == accuracy_page(REPOSITORY)
 
 
+def test_what_several_mappings_leave_out_is_said_once() -> None:
+    page = (REPOSITORY / "docs/accuracy.md").read_text()
+    said = re.findall("^What the scenarios leave out: (.*)[.]$", page, re.MULTILINE)
+    assert any("; " in line for line in said)
+    for line in said:
+        parts = line.split("; ")
+        assert len(set(parts)) == len(parts)
+
+
 def test_coverage_is_shown_with_the_draws_and_those_that_failed(tmp_path: Path) -> None:
     points = predicted(curve(tmp_path, "a", lambda _n: 100.0), dict.fromkeys(COUNTS, 100.0))
     few = [replace(point, draws=(90.0, 100.0, 110.0)) for point in points]

@@ -130,7 +130,8 @@ def sections(result: JsonObject) -> list[str]:
     if result["not_predicted"]:
         parts.append(f"Not predicted: {counted_reasons(one['reason'] for one in result['not_predicted'])}.")
     if result["stand_ins"]:
-        parts.append("What the scenarios leave out: " + "; ".join(result["stand_ins"]) + ".")
+        each = dict.fromkeys(part for entry in result["stand_ins"] for part in entry.split("; "))
+        parts.append(f"What the scenarios leave out: {'; '.join(each)}.")
     return parts
 
 
