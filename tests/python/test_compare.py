@@ -11,8 +11,8 @@ import pytest
 from scipy import stats
 
 from contend.cli import main
-from contend.comparison import bootstrap, compare_samples, pooled_reduction, sample_variance
 from contend.errors import InputError
+from contend.paired import bootstrap, compare_samples, pooled_reduction, sample_variance
 from contend.plots import comparison_picture_bytes
 
 if TYPE_CHECKING:

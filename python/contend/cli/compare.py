@@ -16,7 +16,8 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
     from rich.table import Table
 
-    from contend.comparison import Comparison, Difference
+    from contend.comparison import Comparison
+    from contend.paired import Difference
     from contend.scenario import ResolvedScenario
 
 

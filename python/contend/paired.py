@@ -1,0 +1,158 @@
+"""Statistics of paired samples: what two designs gave in replications that had the same random numbers."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, TypeAlias
+
+from contend.errors import InputError
+from contend.statistics import Estimate, estimate
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+
+    from contend.jsontypes import JsonObject
+
+_BOOTSTRAP_RESAMPLES = 9999
+_BOOTSTRAP_SEED = 1
+
+IntervalMethod: TypeAlias = "Callable[[Sequence[float]], Estimate]"
+
+
+@dataclass(frozen=True)
+class Ratio:
+    """B over A with its interval; without ends when one replication says nothing or a value is not positive."""
+
+    value: float | None
+    low: float | None = None
+    high: float | None = None
+
+
+@dataclass(frozen=True)
+class Difference:
+    """One measure of both sides at one point.
+
+    `difference` is B - A over pairs of replications. `variance_reduction` is what pairing gains: the variance that the
+    difference would have if both sides were independent, over the variance it has; None where that is not defined.
+    """
+
+    measure: str
+    a: Estimate
+    b: Estimate
+    difference: Estimate
+    ratio: Ratio
+    variance_reduction: float | None
+
+    @property
+    def verdict(self) -> str:
+        """Whether B is higher or lower than A at 95 % confidence.
+
+        "higher", "lower", "no difference", or "undecided" when a single replication gives no interval.
+        """
+        if self.difference.low is None or self.difference.high is None:
+            return "undecided"
+        if self.difference.low > 0:
+            return "higher"
+        return "lower" if self.difference.high < 0 else "no difference"
+
+    def to_json(self) -> JsonObject:
+        """The measure as it stands in compare.json."""
+
+        def side(value: Estimate) -> JsonObject:
+            return {"mean": value.mean, "ci95": [value.low, value.high], "samples": list(value.samples)}
+
+        return {
+            "a": side(self.a),
+            "b": side(self.b),
+            "difference": {"mean": self.difference.mean, "ci95": [self.difference.low, self.difference.high]},
+            "ratio": {"value": self.ratio.value, "ci95": [self.ratio.low, self.ratio.high]},
+            "variance_reduction": self.variance_reduction,
+            "verdict": self.verdict,
+        }
+
+
+def sample_variance(samples: Sequence[float]) -> float:
+    """The unbiased variance of at least two samples; 0 for fewer."""
+    if len(samples) < 2:  # noqa: PLR2004
+        return 0.0
+    mean = math.fsum(samples) / len(samples)
+    return math.fsum((sample - mean) ** 2 for sample in samples) / (len(samples) - 1)
+
+
+def pooled_reduction(independent: Iterable[float], paired: Iterable[float]) -> float | None:
+    """Ratio of summed relative variances: independent over paired. None if nothing varies.
+
+    Relative to the means, points of small and large rates count alike; sums, because a ratio of two variances of a few
+    samples each says little.
+    """
+    total = math.fsum(paired)
+    return math.fsum(independent) / total if total > 0 else None
+
+
+def relative_differences(a: Estimate, b: Estimate) -> list[float]:
+    """B less A of each pair, each side in units of its own mean."""
+    return [y / b.mean - x / a.mean for x, y in zip(a.samples, b.samples, strict=True)]
+
+
+def bootstrap(samples: Sequence[float]) -> Estimate:
+    """Mean with a bias-corrected accelerated bootstrap interval; the same samples give the same interval."""
+    import numpy as np
+    from scipy import stats
+
+    plain = estimate(samples)
+    if plain.low is None or plain.low == plain.high:
+        return plain
+    found = stats.bootstrap(
+        (np.asarray(samples, dtype=float),), np.mean, n_resamples=_BOOTSTRAP_RESAMPLES, confidence_level=0.95,
+        method="BCa", rng=np.random.default_rng(_BOOTSTRAP_SEED),
+    ).confidence_interval  # fmt: skip
+    return Estimate(plain.mean, float(found.low), float(found.high), plain.samples)
+
+
+INTERVALS: dict[str, IntervalMethod] = {"t": estimate, "bootstrap": bootstrap}
+
+
+def compare_samples(measure: str, a: Sequence[float], b: Sequence[float], interval: str = "t") -> Difference:
+    """Compares paired samples.
+
+    Args:
+        measure: What they are of.
+        a: One side, a value per replication.
+        b: The other side, in the same order.
+        interval: "t" for Student's t on the differences, "bootstrap" for a bootstrap over them.
+
+    Raises:
+        InputError: There is no such interval, or the sides differ in their number of replications.
+    """
+    if interval not in INTERVALS:
+        raise InputError(f"no interval {interval!r}; there are: {', '.join(INTERVALS)}")
+    if len(a) != len(b) or not a:
+        raise InputError(f"{measure}: {len(a)} and {len(b)} replications cannot be paired")
+    method = INTERVALS[interval]
+    differences = [y - x for x, y in zip(a, b, strict=True)]
+    paired = sample_variance(differences)
+    return Difference(
+        measure=measure,
+        a=estimate(a),
+        b=estimate(b),
+        difference=method(differences),
+        ratio=_ratio(a, b, method),
+        variance_reduction=(sample_variance(a) + sample_variance(b)) / paired if paired > 0 else None,
+    )
+
+
+def _ratio(a: Sequence[float], b: Sequence[float], method: IntervalMethod) -> Ratio:
+    """The ratio of geometric means, so that B/A and A/B tell the same.
+
+    Its interval is that of the paired differences of logarithms.
+    """
+    if min(a) <= 0 or min(b) <= 0:
+        mean_a = math.fsum(a) / len(a)
+        return Ratio(math.fsum(b) / len(b) / mean_a) if mean_a else Ratio(None)
+    logs = method([math.log(y / x) for x, y in zip(a, b, strict=True)])
+    return Ratio(
+        math.exp(logs.mean),
+        None if logs.low is None else math.exp(logs.low),
+        None if logs.high is None else math.exp(logs.high),
+    )
