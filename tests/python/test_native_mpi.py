@@ -138,15 +138,20 @@ def test_rate_and_times_fit_together(mpi: Run) -> None:
         assert sum(times) <= elapsed * 1.001
 
 
+def built_shim(source: str, folder: Path) -> Path:
+    """The source beside this file as a library that stands in for some of MPI's functions."""
+    mpi_home = mpi_folder()
+    assert mpi_home is not None
+    shim = folder / "shim.so"
+    command = [mpi_home / "bin/mpicxx", "-std=c++20", "-shared", "-fPIC", "-o", shim, Path(__file__).with_name(source)]
+    subprocess.run(command, check=True)
+    return shim
+
+
 def test_performance_counters_of_a_library_that_has_them(
     mpi: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    folder = mpi_folder()
-    assert folder is not None
-    shim = tmp_path / "shim.so"
-    source = Path(__file__).with_name("spc_shim.cpp")
-    subprocess.run([folder / "bin/mpicxx", "-std=c++20", "-shared", "-fPIC", "-o", shim, source], check=True)
-    monkeypatch.setenv("LD_PRELOAD", str(shim))
+    monkeypatch.setenv("LD_PRELOAD", str(built_shim("spc_shim.cpp", tmp_path)))
     point = checked(mpi("multirate", 2, "--pairs", "2", "--window", "16", "--iterations", "10", "--repetitions", "2"))
     received = point["counters"]["messages_received"]  # warm-up included; the words of the handshake are no MPI_Irecv
     assert received >= 2 * 2 * 10 * 16
@@ -168,6 +173,19 @@ def test_target_time_chooses_the_iterations(mpi: Run, warmup: str) -> None:
     assert max(point["elapsed"]["samples"]) > 0.01
     assert 1 <= point["iterations"][0] < 100_000
     assert document_of(outcome)["workload"]["iterations"] == point["iterations"][0]
+
+
+def test_pauses_of_the_machine_do_not_choose_the_iterations(
+    mpi: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("LD_PRELOAD", str(built_shim("pause_shim.cpp", tmp_path)))
+    monkeypatch.setenv("CONTEND_TEST_WINDOW", "64")
+    point = checked(
+        mpi("multirate", 2, "--window", "64", "--target-seconds", "0.05", "--iterations", "100000",
+            "--warmup-iterations", "1")
+    )  # fmt: skip
+    # Each pause is longer than a repetition: had one been taken for an iteration, there would be a single, short one.
+    assert max(point["elapsed"]["samples"]) > 0.01
 
 
 @pytest.mark.parametrize(

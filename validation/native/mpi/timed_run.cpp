@@ -13,7 +13,11 @@ namespace {
 // A trial is to take a quarter of a repetition, and is believed from a tenth on.
 constexpr double trial_share = 0.25;
 constexpr double believed_share = 0.1;
-constexpr int most_trials = 4;
+// The first repetition was a trial, too, if it took less than half of what was wanted.
+constexpr double repetition_share = 0.5;
+constexpr int most_trials = 6;
+// One iteration is left out of a trial, and two are the least that can tell of a rhythm.
+constexpr std::int64_t least_trial_iterations = 3;
 
 } // namespace
 
@@ -30,7 +34,9 @@ void TimedRun::run_thread(int thread) {
   if (parameters_.target_seconds > 0 && parameters_.warmup_iterations > 0) {
     find_iterations(thread);
   }
-  for (std::int64_t repetition = 0; repetition < parameters_.repetitions; ++repetition) {
+  const auto had =
+      static_cast<std::int64_t>(result_.elapsed_s.size()); // the same on every thread: a barrier ended them
+  for (std::int64_t repetition = had; repetition < parameters_.repetitions; ++repetition) {
     repeat(thread, warmup_iterations_ + repetition * result_.iterations);
   }
 }
@@ -50,43 +56,51 @@ void TimedRun::warm_up(int thread) {
   }
 }
 
-/// Each trial is as long as the one before lets expect, until one was long enough to be believed.
+/// Each trial is as long as the one before lets expect. One that was long enough to be believed leads to the first
+/// repetition, and that counts unless it shows that the trials were wrong.
 void TimedRun::find_iterations(int thread) {
   if (thread == 0) {
-    plan_trial();
+    plan(trial_share);
   }
   barrier_.wait();
   while (is_trying_) {
     repeat(thread, warmup_iterations_);
     if (thread == 0) {
-      judge_trial();
+      judge();
     }
     barrier_.wait();
   }
 }
 
-void TimedRun::plan_trial() {
-  result_.iterations = iterations_in(trial_share * parameters_.target_seconds);
+/// The next run of `repeat` is to take this share of a repetition.
+void TimedRun::plan(double share) {
+  const std::int64_t least = std::min(share < 1 ? least_trial_iterations : 1, parameters_.iterations);
+  result_.iterations = std::max(least, iterations_in(share * parameters_.target_seconds));
   MPI_Bcast(&result_.iterations, 1, MPI_INT64_T, 0, MPI_COMM_WORLD);
   is_trying_ = true;
+  planned_share_ = share;
 }
 
-void TimedRun::judge_trial() {
-  warmup_iterations_ += result_.iterations;
-  // The same on every process: note_repetition made it common.
-  const double took_s = result_.elapsed_s.back();
-  result_.elapsed_s.pop_back();
-  result_.iteration_s.pop_back();
-  iteration_s_ = took_s / static_cast<double>(result_.iterations);
-  const bool is_believed = took_s >= believed_share * parameters_.target_seconds;
+/// The longest iteration is left out: in a short trial, a single pause that the machine makes would pass for the rhythm.
+void TimedRun::judge() {
+  const double took_s = result_.elapsed_s.back(); // the same on every process: note_repetition made it common
+  const bool is_last = ++trials_ > most_trials;
   const bool is_largest = result_.iterations >= parameters_.iterations;
-  if (++trials_ < most_trials && !is_believed && !is_largest) {
-    plan_trial();
+  const bool is_repetition = planned_share_ == 1;
+  if (is_repetition && (is_last || is_largest || took_s >= repetition_share * parameters_.target_seconds)) {
+    is_trying_ = false;
     return;
   }
-  is_trying_ = false;
-  result_.iterations = iterations_in(parameters_.target_seconds);
-  MPI_Bcast(&result_.iterations, 1, MPI_INT64_T, 0, MPI_COMM_WORLD);
+  const std::vector<double>& times = result_.iteration_s.back();
+  const bool has_others = times.size() > 1;
+  double told_s = took_s - (has_others ? *std::ranges::max_element(times) : 0);
+  MPI_Bcast(&told_s, 1, MPI_DOUBLE, 0, MPI_COMM_WORLD); // all processes judge alike
+  iteration_s_ = told_s / static_cast<double>(has_others ? result_.iterations - 1 : 1);
+  warmup_iterations_ += result_.iterations;
+  result_.elapsed_s.pop_back();
+  result_.iteration_s.pop_back();
+  const bool is_believed = told_s >= believed_share * parameters_.target_seconds;
+  plan(is_believed || is_largest || trials_ == most_trials ? 1 : trial_share);
 }
 
 std::int64_t TimedRun::iterations_in(double length_s) const {

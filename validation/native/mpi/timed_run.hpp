@@ -28,7 +28,8 @@ struct TimedRunResult {
 /// The threads of this process. Every thread of every process calls `run_thread` with the same parameters.
 ///
 /// Where a length is asked for, trials of a fraction of it follow the warm-up and tell how many iterations a repetition
-/// needs: a few iterations do not, because threads fall into another rhythm than they start with.
+/// needs: a few iterations do not, because threads fall into another rhythm than they start with. A first repetition that
+/// is much too short is one more trial.
 class TimedRun {
 public:
   /// `iterate(thread, iteration)` runs an iteration, `meet(thread)` waits for all threads of all processes.
@@ -45,8 +46,8 @@ public:
 private:
   void warm_up(int thread);
   void find_iterations(int thread);
-  void plan_trial();
-  void judge_trial();
+  void plan(double share);
+  void judge();
   void repeat(int thread, std::int64_t first_iteration);
   void note_repetition(std::int64_t start_ns);
   [[nodiscard]] std::int64_t iterations_in(double length_s) const;
@@ -59,6 +60,7 @@ private:
   std::int64_t warmup_iterations_;                 ///< so far, with those of trials
   int trials_ = 0;
   bool is_trying_ = false;
+  double planned_share_ = 1; ///< of a repetition's length, that the trial under way was planned to take
   double iteration_s_ = 0; ///< what is known of it
   TimedRunResult result_;
 };
