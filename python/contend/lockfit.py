@@ -19,7 +19,7 @@ from contend.lockstudy import MEASURES
 from contend.scenario import Point
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
 
     from contend.jsontypes import JsonObject
@@ -79,8 +79,16 @@ def _place(config: JsonObject, path: str, text: str | float) -> None:
 
 
 class _Problem:
-    def __init__(self, lock_set: LockSet, profile: JsonObject, engine: Engine, jobs: int) -> None:
+    def __init__(
+        self,
+        lock_set: LockSet,
+        profile: JsonObject,
+        engine: Engine,
+        jobs: int,
+        progress: Callable[[float], None] | None,
+    ) -> None:
         self._set = lock_set
+        self._progress = progress
         self._engine = engine
         self._pool = ThreadPoolExecutor(max_workers=jobs, thread_name_prefix="fit")
         self.targets = [
@@ -137,7 +145,10 @@ class _Problem:
             for path, value in self.values(logarithms).items()
         }
         outside = sum(max(0.0, low - x, x - high) for x, (low, high) in zip(logarithms, self.bounds, strict=True))
-        return sum(self._pool.map(lambda target: self._one(target, values), self.targets)) / len(self.targets) + outside
+        total = sum(self._pool.map(lambda target: self._one(target, values), self.targets))
+        if self._progress is not None:
+            self._progress(1)
+        return total / len(self.targets) + outside
 
     def written(self, logarithms: Sequence[float]) -> dict[str, str | float]:
         """The values as a profile has them."""
@@ -164,12 +175,24 @@ class _Problem:
         self._pool.shutdown()
 
 
-def fit(lock_set: LockSet, profile_file: Path, engine: Engine, *, jobs: int, evaluations: int) -> Fit:
-    """Moves the prices that the study names for this set; Nelder and Mead's simplex, started again where it ended."""
+def fit(
+    lock_set: LockSet,
+    profile_file: Path,
+    engine: Engine,
+    *,
+    jobs: int,
+    evaluations: int,
+    progress: Callable[[float], None] | None = None,
+) -> Fit:
+    """Moves the prices that the study names for this set; Nelder and Mead's simplex, started again where it ended.
+
+    `progress` is called with 1 after each evaluation; there are about `evaluations`, or fewer where a simplex has found
+    its end.
+    """
     from scipy.optimize import minimize
 
     profile = json.loads(read_text(profile_file, "profile"))
-    problem = _Problem(lock_set, profile, engine, jobs)
+    problem = _Problem(lock_set, profile, engine, jobs, progress)
     try:
         before = problem.cost(problem.start)
         # What fits into the time until a line is lost changes in steps, which no simplex crosses: several starts.

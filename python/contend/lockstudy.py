@@ -7,13 +7,12 @@ The machine profiles are fitted to the points with the fewest threads (contend.l
 from __future__ import annotations
 
 import json
-import math
 import statistics
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from contend.choice import check_parts, has_part
-from contend.errors import InputError
+from contend.errors import InputError, InterruptedRunError
 from contend.files import read_text
 from contend.runner import run_points
 from contend.scenario import Point, resolve_scenario
@@ -266,60 +265,76 @@ class SetResult:
 
 def kendall_tau(first: Sequence[float], second: Sequence[float]) -> float:
     """Kendall's tau-b of two rankings; 1 where neither can be wrong."""
-    concordant = discordant = first_ties = second_ties = 0
-    for i in range(len(first)):
-        for j in range(i):
-            a, b = first[i] - first[j], second[i] - second[j]
-            if a == 0 or b == 0:
-                first_ties += a == 0
-                second_ties += b == 0
-            elif (a > 0) == (b > 0):
-                concordant += 1
-            else:
-                discordant += 1
-    pairs = len(first) * (len(first) - 1) // 2
-    scale = math.sqrt((pairs - first_ties) * (pairs - second_ties))
-    return (concordant - discordant) / scale if scale else 1.0
+    from scipy.stats import kendalltau
+
+    if len(set(first)) < 2 or len(set(second)) < 2:  # noqa: PLR2004 - nothing to order
+        return 1.0
+    return float(kendalltau(first, second).statistic)
+
+
+@dataclass(frozen=True)
+class MeasuredPoint:
+    """A measured number of a set, and the scenario point that mirrors it."""
+
+    kind: str
+    threads: int
+    measured: float
+    spread: float | None
+    point: Point
+
+
+def measured_points(lock_set: LockSet) -> list[MeasuredPoint]:
+    """Those that can be simulated, kind by kind."""
+    return [
+        MeasuredPoint(kind, threads, value, spread, lock_set.point_of(kind, threads))
+        for kind in lock_set.entry["kinds"]
+        for threads, (value, spread) in sorted(lock_set.measured(kind).items())
+    ] + _clusters(lock_set)
 
 
 def predict(
-    lock_set: LockSet, engine: Engine, jobs: int, *, progress: Callable[[float], None] | None = None
+    lock_set: LockSet,
+    points: Sequence[MeasuredPoint],
+    engine: Engine,
+    jobs: int,
+    *,
+    progress: Callable[[float], None] | None = None,
 ) -> SetResult:
-    """Simulates every measured point of a set that can be simulated."""
-    wanted: list[tuple[str, int, float, float | None, Point]] = []
-    for kind in lock_set.entry["kinds"]:
-        for threads, (value, spread) in sorted(lock_set.measured(kind).items()):
-            wanted.append((kind, threads, value, spread, lock_set.point_of(kind, threads)))
-    wanted += _clusters(lock_set)
-    outcome = run_points([entry[-1] for entry in wanted], engine, jobs=jobs, progress=progress)
+    """Simulates measured points of a set; `progress` as for run_points.
+
+    Raises:
+        InterruptedRunError: Ctrl-C; a part of a set says nothing.
+    """
+    outcome = run_points([entry.point for entry in points], engine, jobs=jobs, progress=progress)
+    if outcome.interrupted:
+        raise InterruptedRunError(f"interrupted in set {lock_set.name}: nothing was compared")
     result = SetResult(lock_set)
-    for (kind, threads, value, spread, _), runs in zip(wanted, outcome.runs, strict=True):
+    for entry, runs in zip(points, outcome.runs, strict=True):
         result.rows.append(
             Row(
-                kind=kind,
-                threads=threads,
-                measured=value,
+                kind=entry.kind,
+                threads=entry.threads,
+                measured=entry.measured,
                 predicted=_mean_measure(lock_set.entry["value"], runs),
-                fitted=threads in lock_set.fit_threads or "clusters" in lock_set.entry,
-                shared_cores=lock_set.shares_cores(threads),
-                spread_measured=spread,
-                spread_predicted=None if spread is None else _mean_spread(runs),
+                fitted=entry.threads in lock_set.fit_threads or "clusters" in lock_set.entry,
+                shared_cores=lock_set.shares_cores(entry.threads),
+                spread_measured=entry.spread,
+                spread_predicted=None if entry.spread is None else _mean_spread(runs),
             )
         )
     return result
 
 
-def _clusters(lock_set: LockSet) -> list[tuple[str, int, float, float | None, Point]]:
+def _clusters(lock_set: LockSet) -> list[MeasuredPoint]:
     """The distances of one machine of a set of latencies."""
     entries: Mapping[str, JsonObject] = lock_set.entry.get("clusters", {})
-    rows: list[tuple[str, int, float, float | None, Point]] = []
+    rows = []
     for point in lock_set.published["points"]:
         if entries and point.get("config") == lock_set.entry["config"] and str(point["cluster"]) in entries:
             mirror = entries[str(point["cluster"])]
             label = f"{lock_set.entry['config']}, distance {point['cluster']}"
-            rows.append(
-                (label, 2, float(point["value"]), None, lock_set.point_at(mirror["scenario"], mirror["parameters"]))
-            )
+            mirrored = lock_set.point_at(mirror["scenario"], mirror["parameters"])
+            rows.append(MeasuredPoint(label, 2, float(point["value"]), None, mirrored))
     return rows
 
 

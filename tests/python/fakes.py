@@ -212,7 +212,7 @@ def ctrl_c_after(core: FakeCore, runs: int) -> Iterator[None]:
     # A shell starts background jobs with Ctrl-C ignored.
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
-        threading.Thread(target=interrupt).start()
+        threading.Thread(target=interrupt, daemon=True).start()
         yield
     finally:
         signal.signal(signal.SIGINT, before)

@@ -4,15 +4,28 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from contend.errors import InputError
+from contend.errors import InputError, InterruptedRunError
 from contend.lockfit import fit, picoseconds, time_text, write_to_profile
-from contend.lockstudy import LockSet, Row, SetResult, as_markdown, kendall_tau, load_sets
+from contend.lockstudy import (
+    LockSet,
+    MeasuredPoint,
+    Row,
+    SetResult,
+    as_markdown,
+    kendall_tau,
+    load_sets,
+    predict,
+)
+from contend.runner import CoreEngine
 from contend.scenario import Point
-from fakes import REPOSITORY
+from fakes import REPOSITORY, ctrl_c_after
+
+if TYPE_CHECKING:
+    from fakes import FakeCore
 
 STUDY = json.loads((REPOSITORY / "validation/locks/sets.json").read_text())
 PUBLISHED = {entry["id"]: entry for entry in json.loads((REPOSITORY / "validation/locks/published.json").read_text())}
@@ -44,10 +57,9 @@ def test_kendall_tau() -> None:
     assert kendall_tau([1, 2, 3, 4], [10, 20, 30, 40]) == 1
     assert kendall_tau([1, 2, 3, 4], [4, 3, 2, 1]) == -1
     assert kendall_tau([1, 2, 3], [1, 3, 2]) == pytest.approx(1 / 3)
-    from scipy.stats import kendalltau
-
-    first, second = [1.0, 2.0, 2.0, 5.0, 4.0], [2.0, 1.0, 3.0, 5.0, 5.0]
-    assert kendall_tau(first, second) == pytest.approx(float(kendalltau(first, second).statistic))
+    # Tau-b: seven pairs agree, one does not, one is tied on either side.
+    assert kendall_tau([1, 2, 2, 5, 4], [2, 1, 3, 5, 5]) == pytest.approx((7 - 1) / 9)
+    assert kendall_tau([3, 3, 3], [1, 2, 3]) == 1
 
 
 def test_fitted_points_do_not_count() -> None:
@@ -159,7 +171,9 @@ def test_a_fit_recovers_what_made_the_numbers(tmp_path: Path, monkeypatch: pytes
     }
     file = tmp_path / "box.json"
     file.write_text(json.dumps(profile))
-    found = fit(chosen, file, AnalyticEngine(), jobs=1, evaluations=600)
+    evaluations: list[float] = []
+    found = fit(chosen, file, AnalyticEngine(), jobs=1, evaluations=600, progress=evaluations.append)
+    assert 10 < sum(evaluations) <= 620
     assert found.points == 2
     assert found.cost_after < found.cost_before / 100
     assert picoseconds(found.values["cache.transfer_socket"]) == pytest.approx(40e3, rel=0.05)
@@ -171,6 +185,16 @@ def test_a_fit_recovers_what_made_the_numbers(tmp_path: Path, monkeypatch: pytes
     for name in ("wake_call", "wake_further"):
         profile["futex"][name]["value"] = found.values["futex.wake_call"]  # type: ignore[index]
     assert written == profile
+
+
+def test_ctrl_c_leaves_no_half_of_a_set(core: FakeCore) -> None:
+    core.seconds_per_run = 0.05
+    point = Point({}, {"workload": {"pairs": 1}, "lock": "mcs", "run": {"replications": 50}})
+    with (
+        ctrl_c_after(core, runs=4),
+        pytest.raises(InterruptedRunError, match="interrupted in set L00: nothing was compared"),
+    ):
+        predict(lock_set(), [MeasuredPoint("a", 3, 30.0, None, point)], CoreEngine(), 1)
 
 
 def test_no_set_of_that_name() -> None:

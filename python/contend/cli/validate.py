@@ -167,9 +167,10 @@ def locks(
     machine profiles and the producers' own work into sets.json.
     """
     from contend.files import output_folder, write_files
-    from contend.lockstudy import as_markdown, load_sets, predict
+    from contend.lockstudy import as_markdown, load_sets, measured_points, predict
     from contend.paths import require_repository
-    from contend.runner import default_jobs, make_engine
+    from contend.runner import default_jobs, make_engine, total_weight
+    from contend.terminal import ProgressReport
 
     root = require_repository("validate")
     folder = root / "validation" / "locks"
@@ -179,7 +180,13 @@ def locks(
     with output_folder(target), output_folder(plots):
         if fit:
             _fit_sets(root, only or [], engine, jobs=count, evaluations=evaluations, quiet=quiet)
-        results = [predict(lock_set, engine, count) for lock_set in load_sets(root, only or [])]
+        sets = [(lock_set, measured_points(lock_set)) for lock_set in load_sets(root, only or [])]
+        total = total_weight([entry.point for _, points in sets for entry in points])
+        results = []
+        with ProgressReport("locks", total, quiet=quiet) as report:
+            for lock_set, points in sets:
+                report.say(lock_set.name)
+                results.append(predict(lock_set, points, engine, count, progress=report.advance))
         table = as_markdown(results)
         if target is not None:
             paths = write_files(
@@ -202,6 +209,7 @@ def _fit_sets(root: Path, only: Sequence[str], engine: Engine, *, jobs: int, eva
     from contend.files import write_file
     from contend.lockfit import fit, write_to_profile
     from contend.lockstudy import load_sets
+    from contend.terminal import ProgressReport
 
     file = root / "validation" / "locks" / "sets.json"
     study = json.loads(file.read_text(encoding="utf-8"))
@@ -209,7 +217,8 @@ def _fit_sets(root: Path, only: Sequence[str], engine: Engine, *, jobs: int, eva
         if not lock_set.entry["fit"] and not lock_set.entry.get("fit_workload"):
             continue
         profile = root / "calibration" / "profiles" / f"{lock_set.entry['profile']}.json"
-        found = fit(lock_set, profile, engine, jobs=jobs, evaluations=evaluations)
+        with ProgressReport(f"fit to {lock_set.name}", evaluations, quiet=quiet) as report:
+            found = fit(lock_set, profile, engine, jobs=jobs, evaluations=evaluations, progress=report.advance)
         write_to_profile(profile, found.values)
         own = {path: text for path, text in found.values.items() if path.startswith("workload.")}
         for entry in study["sets"]:
