@@ -9,7 +9,11 @@ namespace contend {
 
 CacheLine::CacheLine(Engine& engine, const Host& host, std::string_view name)
     : host_(host), home_order_(host.cache().home_order), engine_(engine), arbitration_(engine.stream(name)),
-      name_(name) {}
+      name_(name) {
+  if (home_order_ && host.topology().sockets > 1) {
+    waiting_in_.resize(static_cast<std::size_t>(host.topology().sockets));
+  }
+}
 
 std::string CacheLine::describe() const { return "cache line '" + name_ + "'"; }
 
@@ -87,7 +91,7 @@ void CacheLine::post(SimThread& self, Category category, std::function<void()> v
   copies_[static_cast<std::size_t>(core)] = false; // what it reads from now on is its own store
   self.count_line_transfer();
   if (must_wait(Mode::store)) {
-    waiting_.push_back({nullptr, Mode::store, core});
+    queue({nullptr, Mode::store, core});
   } else {
     const Duration time = transfer_time(core, Mode::store);
     depart(Mode::store, time);
@@ -129,7 +133,7 @@ __attribute__((always_inline)) inline void CacheLine::transfer(SimThread& self, 
   const int core = self.core();
   self.count_line_transfer();
   if (must_wait(mode)) {
-    waiting_.push_back({&self, mode, core});
+    queue({&self, mode, core});
     self.wait(*this, category, Waiting::stalled);
   } else {
     const Duration time = transfer_time(core, mode);
@@ -237,7 +241,7 @@ void CacheLine::serve() {
     if (home_order_ && reads_ > 0 && request.mode != Mode::load) {
       return; // its turn comes when those that read have the line
     }
-    waiting_.erase(waiting_.begin() + static_cast<std::ptrdiff_t>(next));
+    unqueue(next);
     // Before the departure, which changes who has the line.
     const Duration time = transfer_time(request.core, request.mode);
     depart(request.mode, time, waited);
@@ -275,6 +279,20 @@ void CacheLine::wake_watchers() {
   watchers_.clear();
 }
 
+void CacheLine::queue(const Request& request) {
+  waiting_.push_back(request);
+  if (!waiting_in_.empty() && waiting_in_[static_cast<std::size_t>(host_.socket(request.core))]++ == 0) {
+    ++waiting_sockets_;
+  }
+}
+
+void CacheLine::unqueue(std::size_t index) {
+  if (!waiting_in_.empty() && --waiting_in_[static_cast<std::size_t>(host_.socket(waiting_[index].core))] == 0) {
+    --waiting_sockets_;
+  }
+  waiting_.erase(waiting_.begin() + static_cast<std::ptrdiff_t>(index));
+}
+
 /// Hardware threads of one core share its first-level cache: where the line arrives, a request of the other one is served
 /// before the line can be taken away again, once.
 bool CacheLine::at_sibling(const Request& request) const {
@@ -302,15 +320,9 @@ std::size_t CacheLine::draw_next() {
 /// So those of the socket that has the line compete with one of each other socket.
 std::size_t CacheLine::draw_by_socket() {
   const int here = host_.socket(owner_);
-  std::size_t near = 0;
-  CoreSet sockets;
-  for (const Request& request : waiting_) {
-    const int socket = host_.socket(request.core);
-    near += socket == here ? 1 : 0;
-    sockets.set(static_cast<std::size_t>(socket));
-  }
-  sockets.reset(static_cast<std::size_t>(here));
-  const std::size_t drawn = arbitration_.below(near + sockets.count());
+  const auto near = static_cast<std::size_t>(waiting_in_[static_cast<std::size_t>(here)]);
+  const std::size_t others = waiting_sockets_ - (near > 0 ? 1 : 0);
+  const std::size_t drawn = arbitration_.below(near + others);
   const bool stays = drawn < near;
   const auto is_near = [&](const Request& request) { return host_.socket(request.core) == here; };
   std::size_t left = stays ? drawn : arbitration_.below(waiting_.size() - near);
@@ -327,7 +339,7 @@ std::size_t CacheLine::draw_any() {
     return 0;
   }
   if (bias == 0.0) {
-    const bool by_socket = home_order_ && owner_ >= 0 && host_.topology().sockets > 1;
+    const bool by_socket = !waiting_in_.empty() && owner_ >= 0;
     return by_socket ? draw_by_socket() : arbitration_.below(waiting_.size());
   }
   const auto nearest = static_cast<double>(host_.cache().transfer_smt.count());

@@ -150,6 +150,8 @@ private:
   [[nodiscard]] bool still_has(int core, TimePoint when) const { return owner_ == core && when < leaves_at_; }
   /// From the request until the access is done.
   [[nodiscard]] Duration transfer_time(int core, Mode mode) const;
+  void queue(const Request& request);
+  void unqueue(std::size_t index);
   [[nodiscard]] std::size_t draw_next();
   [[nodiscard]] std::size_t draw_any();
   [[nodiscard]] std::size_t draw_by_socket();
@@ -168,6 +170,8 @@ private:
   std::uint64_t losses_ = 0;    ///< how often that happened
   std::uint64_t transfers_ = 0;
   std::vector<Request> waiting_;
+  std::vector<int> waiting_in_;     ///< requests by socket, where sockets compete for the line; else empty
+  std::size_t waiting_sockets_ = 0; ///< with a request
   std::vector<Watcher> watchers_;
   std::unique_ptr<PostedStore> posted_; ///< from the first one on
   Engine& engine_;
