@@ -166,11 +166,9 @@ public:
   [[nodiscard]] std::uint64_t line_transfers() const { return line_transfers_; }
   void count_line_transfer() { ++line_transfers_; }
 
-  /// Moves time already charged from one category to another.
-  void reclassify(Duration span, Category from, Category to) {
-    times_[static_cast<std::size_t>(from)] -= span;
-    times_[static_cast<std::size_t>(to)] += span;
-  }
+  /// Moves `span` of what was charged to a category since charged(from) was `before` to another one. If the accounts were
+  /// started afresh meanwhile, the same part of it counts there as here.
+  void reclassify(Duration span, Category from, Category to, Duration before);
   /// Starts the accounts afresh (end of warm-up). Another thread may do so: of a wait that this one is in, what is still to
   /// come counts.
   void reset_times();
@@ -430,6 +428,20 @@ inline void SimThread::charge_passed(TimePoint begin, Duration span, Category ca
   if (begin < counted_from_) [[unlikely]] {
     uncounted_[static_cast<std::size_t>(category)] += std::min(span, counted_from_ - begin);
   }
+}
+
+inline void SimThread::reclassify(Duration span, Category from, Category to, Duration before) {
+  const auto source = static_cast<std::size_t>(from);
+  const auto destination = static_cast<std::size_t>(to);
+  if (const Duration uncounted = uncounted_[source] - before; uncounted > Duration{}) [[unlikely]] {
+    const double share =
+        static_cast<double>(uncounted.count()) / static_cast<double>((times_[source] - before).count());
+    const Duration moved = span.scaled(std::min(share, 1.0));
+    uncounted_[source] -= moved;
+    uncounted_[destination] += moved;
+  }
+  times_[source] -= span;
+  times_[destination] += span;
 }
 
 inline void SimThread::reset_times() {

@@ -339,6 +339,7 @@ std::size_t Process::skip_failing_attempts(SimThread& self, std::size_t begin, s
   const bool quiet = !finds_room(begin, end) &&
                      std::none_of(instances_.begin(), instances_.end(),
                                   [](const Instance& instance) { return instance.context->has_completions(); });
+  const Duration idle_before = self.charged(Category::poll_idle);
   const IdlePoll::Resumption resumption =
       idle_of(poller_of(self))
           .rest(self, attempt_.turn, attempt_.last_turn, quiet, static_cast<std::int64_t>(end - begin));
@@ -348,7 +349,7 @@ std::size_t Process::skip_failing_attempts(SimThread& self, std::size_t begin, s
     if (category != Category::poll_idle) {
       const Duration whole = self.times_of_all()[i] - attempt_.at_start[i]; // resting has not touched it
       self.reclassify(whole * resumption.turns + (resumption.inside ? attempt_.until_look(i) : Duration{}),
-                      Category::poll_idle, category);
+                      Category::poll_idle, category, idle_before);
     }
   }
   auto skipped = static_cast<std::size_t>(resumption.turns);

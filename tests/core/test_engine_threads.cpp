@@ -238,9 +238,30 @@ TEST_CASE("the accounts of a thread add up to its lifetime", "[engine][accounts]
     holding += in(*life.thread, Category::matching);
   }
   CHECK(holding <= engine.now() - TimePoint{}); // the lock has one holder at a time
-  lives[0].thread->reclassify(5_ns, Category::software, Category::copy);
+  lives[0].thread->reclassify(5_ns, Category::software, Category::copy, Duration{});
   CHECK(total(*lives[0].thread) == lives[0].end - lives[0].start);
   CHECK(in(*lives[0].thread, Category::copy) == 5_ns);
+}
+
+TEST_CASE("time that is moved to another category counts there as far as it counted", "[engine][accounts]") {
+  Engine engine(1);
+  Reason alarm("an alarm");
+  SimThread& waiter = engine.spawn("waiter", 0, 0, [&](SimThread& self) {
+    self.spend(1_ns, Category::poll_idle);
+    const Duration before = self.charged(Category::poll_idle);
+    self.resume_at(engine.now() + 10_ns);
+    self.wait(alarm, Category::poll_idle); // the accounts start afresh after six of these
+    self.reclassify(self.charged(Category::poll_idle) - before, Category::poll_idle, Category::lock_wait, before);
+    self.spend(3_ns, Category::poll_idle);
+  });
+  engine.spawn("other", 0, 1, [&](SimThread& self) {
+    self.spend(7_ns, Category::software);
+    waiter.reset_times();
+  });
+  engine.run();
+  CHECK(in(waiter, Category::lock_wait) == 4_ns);
+  CHECK(in(waiter, Category::poll_idle) == 3_ns);
+  CHECK(total(waiter) == 7_ns);
 }
 
 TEST_CASE("categories have distinct names", "[engine][accounts]") {

@@ -40,7 +40,7 @@ void Lock::lock(SimThread& self, Category if_free) {
   Category charged_to = if_free;
   if (if_free != Category::lock_wait && std::max(held_until_, leaving_until_) > asked) {
     charged_to = Category::lock_wait;
-    self.reclassify(self.charged(if_free) - charged_before, if_free, charged_to);
+    self.reclassify(self.charged(if_free) - charged_before, if_free, charged_to, charged_before);
   }
   acquired(self, charged_to);
 }
