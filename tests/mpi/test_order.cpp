@@ -100,7 +100,7 @@ TEST_CASE("messages reach matching in order, whatever threads and instances do",
     point.library.progress.engine = one_of(progress_registry().names());
     point.library.instances.count = static_cast<int>(1 + random.below(4));
     point.library.instances.assignment = one_of(assignment_registry().names());
-    point.library.instances.lock = one_of({"mcs", "pthread-mutex", "ticket"}); // see test_starvation.cpp
+    point.library.instances.lock = one_of(lock_registry().names());
     point.machine.nic.send_queue_depth = static_cast<int>(2 + random.below(30));
     point.library.protocol.pending_order = random.below(2) == 0 ? "fifo" : "reversing";
     point.workload.multirate.pairs = static_cast<int>(1 + random.below(8));

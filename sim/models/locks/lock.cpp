@@ -4,8 +4,14 @@
 
 namespace contend {
 
+/// A thread that keeps all others out is named whether it holds the lock at this moment or not.
 std::string Lock::describe() const {
-  return "lock '" + label_.name + "' held by " + (holder_ == nullptr ? "nobody" : holder_->name());
+  constexpr std::uint64_t long_row = 1000;
+  std::string text = "lock '" + label_.name + "' held by " + (holder_ == nullptr ? "nobody" : holder_->name());
+  if (const std::uint64_t row = acquisitions_ - others_until_; row >= long_row) {
+    text += ", taken by " + last_->name() + " " + std::to_string(row) + " times in a row";
+  }
+  return text;
 }
 
 void Lock::acquired(SimThread& self, Category charged_to) {
@@ -17,6 +23,10 @@ void Lock::acquired(SimThread& self, Category charged_to) {
     released();
   }
   holder_ = &self;
+  if (last_ != &self) {
+    last_ = &self;
+    others_until_ = acquisitions_;
+  }
   ++acquisitions_;
   if (TraceSink* const trace = engine_.trace(); trace != nullptr) [[unlikely]] {
     trace->lock_acquired(self, label_, charged_to, self.now());

@@ -94,6 +94,8 @@ private:
   TimePoint leaving_until_;
   TimePoint held_until_; ///< by the last one who gave it back
   std::uint64_t acquisitions_ = 0;
+  const SimThread* last_ = nullptr; ///< who took it last
+  std::uint64_t others_until_ = 0;  ///< acquisitions before that thread's row of them
   std::uint64_t contended_ = 0;
   int calls_ = 0; ///< threads inside lock, try_lock or unlock
   TraceLabel label_;

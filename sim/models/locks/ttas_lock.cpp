@@ -9,7 +9,7 @@ namespace contend {
 TtasLock::TtasLock(Engine& engine, const Host& host, const LockParameters& parameters, std::string_view name,
                    Duration turn, Spinners::Loop loop, First first)
     : Lock(engine, name), parameters_(parameters), line_(engine, host, name), spinners_(line_, turn, loop),
-      backoff_(engine.stream(std::string(name) + "/backoff")), first_(first) {}
+      bypasses_(!line_.home_order()), backoff_(engine.stream(std::string(name) + "/backoff")), first_(first) {}
 
 void TtasLock::do_lock(SimThread& self, Category category) {
   if (first_ == First::set && do_try_lock(self, category)) {
@@ -17,8 +17,12 @@ void TtasLock::do_lock(SimThread& self, Category category) {
   }
   Duration limit = parameters_.backoff_minimum;
   Nap nap(parameters_);
+  Bypasses::Wait wait(bypasses_);
   for (;;) {
     line_.load(self, category); // test
+    if (bypasses_.given_to(self)) {
+      return;
+    }
     if (!held_) {
       if (do_try_lock(self, category)) { // and set
         return;
@@ -31,6 +35,7 @@ void TtasLock::do_lock(SimThread& self, Category category) {
       }
       continue;
     }
+    wait.missed(self);
     const TimePoint rested = self.now();
     spinners_.rest(self, category, *this);
     nap.between_looks(self, category, *this, rested);
@@ -44,7 +49,7 @@ bool TtasLock::do_try_lock(SimThread& self, Category category) {
 
 void TtasLock::do_unlock(SimThread& self, Category category) {
   line_.post_release(self, category, [this] {
-    held_ = false;
+    held_ = bypasses_.hand_over();
     spinners_.notify();
   });
 }

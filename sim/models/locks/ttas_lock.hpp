@@ -1,6 +1,7 @@
 // Test-and-test-and-set spin lock with optional randomised exponential back-off (Anderson 1990).
 #pragma once
 
+#include "models/locks/bypasses.hpp"
 #include "models/locks/lock.hpp"
 #include "models/locks/spinners.hpp"
 
@@ -30,6 +31,7 @@ private:
   bool held_ = false;
   CacheLine line_;
   Spinners spinners_; ///< spin on their own copy of the line until it is invalidated
+  Bypasses bypasses_;
   RandomStream backoff_;
   First first_;
 };

@@ -1,0 +1,73 @@
+// How often others may pass a spinning thread.
+#pragma once
+
+#include "core/engine.hpp"
+
+#include <cstdint>
+#include <limits>
+#include <utility>
+
+namespace contend {
+
+/// Spin locks without a queue go to whoever comes first. Where lines do not move by chance (no CacheParameters::home_order),
+/// a thread that takes such a lock again at once comes first for ever, in exact step; on no processor are two cores that
+/// strict. Here a thread that was passed more often than chance among equals explains gets the lock from the next who gives it
+/// back: of n threads, one is passed 15 n times with a probability of exp(-15).
+class Bypasses {
+public:
+  /// A thread that waits.
+  class Wait {
+  public:
+    explicit Wait(Bypasses& all) : all_(all) { ++all.waiting_; }
+    Wait(const Wait&) = delete;
+    Wait& operator=(const Wait&) = delete;
+    ~Wait() { --all_.waiting_; }
+
+    /// The thread has looked and found the lock held.
+    void missed(const SimThread& self) {
+      const std::uint64_t before = std::exchange(releases_, all_.releases_);
+      if (before == all_.releases_ || before == not_yet) {
+        return; // by the same holder as before, or by whoever was there first
+      }
+      if (++passed_ >= per_thread * (all_.waiting_ + 1) && all_.bounded_ && all_.next_ == nullptr) {
+        all_.next_ = &self;
+      }
+    }
+
+  private:
+    static constexpr std::uint64_t not_yet = std::numeric_limits<std::uint64_t>::max();
+
+    Bypasses& all_;
+    std::uint64_t releases_ = not_yet; ///< at the last look
+    int passed_ = 0;
+  };
+
+  /// `bounded`: whether there is a limit at all.
+  explicit Bypasses(bool bounded) : bounded_(bounded) {}
+
+  /// The lock is given back. Returns whether it has a new holder already.
+  [[nodiscard]] bool hand_over() {
+    ++releases_;
+    given_ = std::exchange(next_, nullptr);
+    return given_ != nullptr;
+  }
+  /// Whether the lock was given to this thread, which has it from now on.
+  [[nodiscard]] bool given_to(const SimThread& self) {
+    if (given_ != &self) {
+      return false;
+    }
+    given_ = nullptr;
+    return true;
+  }
+
+private:
+  static constexpr int per_thread = 15;
+
+  bool bounded_;
+  int waiting_ = 0;
+  std::uint64_t releases_ = 0;
+  const SimThread* next_ = nullptr;  ///< who has been passed too often
+  const SimThread* given_ = nullptr; ///< has the lock, and does not know yet
+};
+
+} // namespace contend
