@@ -247,6 +247,24 @@ def test_what_is_no_count_or_rate_is_refused_with_the_place(
 
 
 @pytest.mark.parametrize("kind", GOOD)
+def test_byte_order_marks_are_no_part_of_a_line(kind: str, tmp_path: Path) -> None:
+    plain, marked, joined = (tmp_path / name for name in ("plain.txt", "marked.txt", "joined.txt"))
+    text = GOOD[kind].lstrip()
+    plain.write_text(text + text)
+    marked.write_text(f"\ufeff{text}{text}")
+    joined.write_text(f"\ufeff{text}\ufeff{text}")
+    assert FORMATS[kind](marked) == FORMATS[kind](plain)
+    assert FORMATS[kind](joined) == FORMATS[kind](plain)
+
+
+def test_a_file_of_a_byte_order_mark_is_empty(tmp_path: Path) -> None:
+    path = tmp_path / "output.txt"
+    path.write_text("\ufeff\n")
+    with pytest.raises(InputError, match=r":1:1: the file is empty"):
+        list(lines_of(path))
+
+
+@pytest.mark.parametrize("kind", GOOD)
 def test_a_file_that_ends_within_a_number_is_refused(kind: str, tmp_path: Path) -> None:
     path = tmp_path / "output.txt"
     path.write_text(GOOD[kind].rstrip())

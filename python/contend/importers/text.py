@@ -18,6 +18,7 @@ _WORD = re.compile(r"\S+")
 _COUNT = re.compile(r"[0-9]+")
 # As programs print numbers; what Python reads besides (1_000, digits of other scripts) is none of theirs.
 _NUMBER = re.compile(r"[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]+)?|[+-]?(nan|inf)", re.IGNORECASE | re.ASCII)
+_BYTE_ORDER_MARK = "\ufeff"
 _MOST_DIGITS = 18
 _MOST_SHOWN = 40
 
@@ -111,7 +112,7 @@ class Line:
 
 
 def lines_of(path: Path) -> Iterator[Line]:
-    """All lines of a text file that are not empty.
+    """All lines of a text file that are not empty, without byte order marks.
 
     Raises:
         InputError: There are none.
@@ -119,7 +120,8 @@ def lines_of(path: Path) -> Iterator[Line]:
     text = read_text(path, "file", piped=True)
     empty = True
     lines = text.split("\n")
-    for number, line in enumerate(lines, 1):
+    for number, marked in enumerate(lines, 1):
+        line = marked.removeprefix(_BYTE_ORDER_MARK)  # at the begin of every file that was joined
         if line.strip():
             empty = False
             yield Line(path, number, line.rstrip("\r"), is_cut=number == len(lines))
