@@ -192,7 +192,10 @@ def changed(kind: str, old: str, new: str) -> tuple[str, str]:
         (("osu-latency-mt", MBW_MR), "3:1", "no output of osu_latency_mt"),
         (changed("osu-latency-mt", "4.25", "4,25"), "6:25", "found '4,25' where the latency should be: no number"),
         (changed("rma-mt", "Sync: flush", "Sync: pscw"), "5:9", "found the synchronisation 'pscw'; allowed: lock_all"),
-        (changed("rma-mt", "# Thread count: 16\n", ""), "13:1", "numbers before the header"),
+        (changed("rma-mt", "# Thread count: 16\n", ""), "13:1", "numbers before the header's '# Thread count: ...'"),
+        (changed("rma-mt", RMA_MT.splitlines()[12], ""), "14:1", "numbers before the header's 'BpT(N) BxT(N)"),
+        (changed("imb-mt", "# #processes = 2 (threads: 4)\n", ""), "7:1", "numbers before the line '# #processes"),
+        (changed("imb-mt", IMB_MT.splitlines()[6], ""), "8:1", "numbers before the line of columns (#bytes ...)"),
         (changed("rma-mt", "Thread count: 16", "Thread count: x"), "6:17", "'Thread count' should be: no whole number"),
         (changed("rma-mt", "1364736.838", ""), "14:34", "3 columns; a line of rmamt_bw has 4"),
         (changed("imb-mt", "           32 ", "           33 "), "9:12", "33 bytes are no multiple of the 4 threads"),
@@ -244,6 +247,50 @@ def test_what_is_no_count_or_rate_is_refused_with_the_place(
     line, column = text.count("\n") + 1, len(text) - text.rfind("\n")
     assert str(caught.value).startswith(f"{path}:{line}:{column}: found ")
     assert len(str(caught.value)) < 400
+
+
+NOISE = "WARNING: No preset parameters were found for the device.\n[node1:12] 1 more process has sent this\n"
+
+
+@pytest.mark.parametrize("kind", GOOD)
+def test_what_launchers_print_before_each_run_is_skipped(kind: str, tmp_path: Path) -> None:
+    plain, noisy = tmp_path / "plain.txt", tmp_path / "noisy.txt"
+    plain.write_text(GOOD[kind] * 2)
+    noisy.write_text((NOISE + GOOD[kind]) * 2)
+    assert FORMATS[kind](noisy) == FORMATS[kind](plain)
+
+
+@pytest.mark.parametrize(
+    ("kind", "sought"),
+    [
+        ("multirate", "line of Multirate: 6 whole numbers, RATE Gbps"),
+        ("osu-mbw-mr", "table of osu_mbw_mr: '# [ pairs: N ] [ window size: N ]', then lines"),
+        ("osu-latency-mt", "table of osu_latency_mt: '# OSU MPI Multi-threaded Latency Test', then lines"),
+        ("rma-mt", "table of rmamt_bw: the header '# RMA-MT Bandwidth', the columns 'BpT(N) BxT(N)"),
+        ("imb-mt", "table of IMB-MT: '# Benchmarking UniBandMT', the columns '#bytes ... Msg/sec'"),
+        ("ucx-perftest", "line 'Final:' of ucx_perftest"),
+    ],
+)
+def test_a_file_without_data_is_told_what_was_sought(kind: str, sought: str, tmp_path: Path) -> None:
+    path = tmp_path / "output.txt"
+    path.write_text("garbage\n")
+    with pytest.raises(InputError) as caught:
+        FORMATS[kind](path)
+    assert str(caught.value).startswith(f"{path}:1:1: the file has no {sought}")
+
+
+@pytest.mark.parametrize("kind", ["osu-mbw-mr", "osu-latency-mt", "rma-mt", "imb-mt"])
+def test_numbers_before_a_header_and_words_in_a_table_are_refused(kind: str, tmp_path: Path) -> None:
+    path = tmp_path / "output.txt"
+    path.write_text(f"{NOISE}1 2 3 4\n{GOOD[kind]}")
+    with pytest.raises(InputError, match=r":3:1: numbers before the "):
+        FORMATS[kind](path)
+    whole = GOOD[kind].splitlines(keepends=True)
+    for text in ("".join([*whole[:-1], "Killed\n", whole[-1]]), GOOD[kind] + "Killed\n"):
+        path.write_text(text)
+        line = text.splitlines().index("Killed") + 1
+        with pytest.raises(InputError, match=rf":{line}:1: found 'Killed' in a table: no line of data"):
+            FORMATS[kind](path)
 
 
 @pytest.mark.parametrize("kind", GOOD)

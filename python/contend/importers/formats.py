@@ -1,6 +1,7 @@
 """The formats: each turns the lines of a file into measured values.
 
-What the columns mean was taken from the programs' sources and manuals; the traps are noted where they are.
+What the columns mean was taken from the programs' sources and manuals; the traps are noted where they are. Lines of
+data begin with a number. Before a header other lines are what launchers print, and are skipped.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, NoReturn, TypeAlias
 
 from contend.errors import InputError
-from contend.importers.text import Line, Word, lines_of
+from contend.importers.text import Line, Word, lines_of, table_lines_of
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -57,7 +58,7 @@ def multirate(path: Path) -> Imported:
     overtaking was allowed.
     """
     found = Imported("Multirate", {"kind": "multirate", "pattern": "pairwise"})
-    for run, line in enumerate(one for one in lines_of(path) if not one.text.lstrip().startswith("#")):
+    for run, line in enumerate(one for one in lines_of(path) if one.is_data):  # a run has no header: it is its line
         words = line.want(12, "a line of Multirate")
         senders, threads, receivers, peers, size, window = (
             line.count_at(word, what, least)
@@ -86,11 +87,13 @@ def multirate(path: Path) -> Imported:
             parameters |= {"senders": senders * threads, "receivers": receivers * peers}
         found.values.append(Value(parameters, "message_rate", "msg/s", rate, run))
     if not found.values:
-        _nothing(path, "line of Multirate")
+        _nothing(path, "line of Multirate: 6 whole numbers, RATE Gbps, TIME usec, RATE msg/s")
     return found
 
 
 _OSU_PAIRS = re.compile(r"#\s*\[\s*pairs:\s*([^\s\]]+)\s*\]\s*\[\s*window size:\s*([^\s\]]+)\s*\]")
+_OSU_PAIRS_LINE = "'# [ pairs: N ] [ window size: N ]'"
+_OSU_LATENCY_LINE = "'# OSU MPI Multi-threaded Latency Test'"
 _OSU_THREADS = re.compile(r"#\s*Number of (Sender|Receiver) threads:\s*(\S+)")
 
 
@@ -100,18 +103,18 @@ def osu_mbw_mr(path: Path) -> Imported:
     found = Imported("OSU micro-benchmarks: osu_mbw_mr", workload)
     pairs: tuple[int, int] | None = None
     run = -1
-    for line in lines_of(path):
+    for line in table_lines_of(path, "#"):
         if "Message Rate Test" in line.text:
             run, pairs = run + 1, None
             _osu_version(found, line)
         elif match := _OSU_PAIRS.search(line.text):
             pairs = line.count_in(match, 1, "the number of pairs", 1), line.count_in(match, 2, "the window", 1)
-        elif line.text.lstrip().startswith("#"):
+        elif not line.is_data:
             if "Size" in line.text and ("MB/s" not in line.text or "Messages/s" not in line.text):
                 line.fail("the columns are not Size, MB/s and Messages/s: this is no output of osu_mbw_mr")
         else:
             if pairs is None:
-                line.fail("numbers before the line '# [ pairs: N ] [ window size: N ]'")
+                line.fail(f"numbers before the line {_OSU_PAIRS_LINE}")
             words = line.want(3, "a line of osu_mbw_mr")
             size = line.count_at(words[0], "the message size")
             line.number_at(words[1], "the bandwidth")
@@ -119,7 +122,7 @@ def osu_mbw_mr(path: Path) -> Imported:
             parameters: dict[str, Scalar] = {"pairs": pairs[0], "window": pairs[1], "message_size": size}
             found.values.append(Value(parameters, "message_rate", "msg/s", rate, max(run, 0)))
     if not found.values:
-        _nothing(path, "table of osu_mbw_mr")
+        _nothing(path, f"table of osu_mbw_mr: {_OSU_PAIRS_LINE}, then lines of size, MB/s and messages/s")
     return found
 
 
@@ -128,18 +131,18 @@ def osu_latency_mt(path: Path) -> Imported:
     found = Imported("OSU micro-benchmarks: osu_latency_mt", {"kind": "latency", "mode": "thread"})
     threads: dict[str, int] = {}
     run, headed = -1, False
-    for line in lines_of(path):
+    for line in table_lines_of(path, "#"):
         if match := _OSU_THREADS.search(line.text):
             threads[match.group(1)] = line.count_in(match, 2, "the number of threads", 1)
         elif "Multi-threaded Latency Test" in line.text:
             run, headed = run + 1, True
             _osu_version(found, line)
-        elif line.text.lstrip().startswith("#"):
+        elif not line.is_data:
             if "Size" in line.text and "Latency" not in line.text:
                 line.fail("the columns are not Size and Latency: this is no output of osu_latency_mt")
         else:
             if not headed:
-                line.fail("numbers before the line '# OSU MPI Multi-threaded Latency Test'")
+                line.fail(f"numbers before the line {_OSU_LATENCY_LINE}")
             words = line.want(2, "a line of osu_latency_mt")
             size = line.count_at(words[0], "the message size")
             latency = line.number_at(words[1], "the latency") * _MICRO
@@ -149,7 +152,7 @@ def osu_latency_mt(path: Path) -> Imported:
             }  # fmt: skip
             found.values.append(Value(parameters, "time_per_operation", "s", latency, max(run, 0)))
     if not found.values:
-        _nothing(path, "table of osu_latency_mt")
+        _nothing(path, f"table of osu_latency_mt: {_OSU_LATENCY_LINE}, then lines of size and latency")
     return found
 
 
@@ -163,6 +166,9 @@ _RMA_SYNC = {
     "lock_all": "lock-all", "fence": "fence", "lock": "lock", "flush": "flush", "flush_all": "flush-all",
     "flush_local": "flush-local",
 }  # fmt: skip
+_RMA_NEEDED = {"Operation": "operation", "Sync": "synchronisation", "Thread count": "threads"}
+_RMA_COLUMNS = "BpT("
+_RMA_COLUMNS_LINE = "'BpT(N) BxT(N) Bandwidth(MiB/s) Message_Rate(M/s)'"
 _RMA_NUMBERS = {"Thread count": "threads", "Iterations": "operations", "Number of MPI process pairs": "process_pairs"}
 
 
@@ -175,7 +181,7 @@ def rma_mt(path: Path) -> Imported:
     found = Imported("RMA-MT: rmamt_bw", {"kind": "rma-mt"})
     header: dict[str, Scalar] = {}
     run, tabled = -1, False
-    for line in lines_of(path):
+    for line in table_lines_of(path, "#", _RMA_COLUMNS):
         text = line.text.strip()
         if "RMA-MT" in text and text.startswith("#"):
             if "Bandwidth" not in text:
@@ -183,14 +189,18 @@ def rma_mt(path: Path) -> Imported:
             run, tabled, header = run + 1, False, {}
         elif text.startswith("#"):
             _rma_header(line, header)
-        elif text.startswith("BpT("):
+        elif text.startswith(_RMA_COLUMNS):
             tabled = True
         else:
-            if not tabled or not {"threads", "operation", "synchronisation"} <= set(header):
-                line.fail("numbers before the header with operation, sync, thread count, and the line of columns")
+            missing = [f"'# {name}: ...'" for name, key in _RMA_NEEDED.items() if key not in header]
+            missing += [] if tabled else [_RMA_COLUMNS_LINE]
+            if missing:
+                line.fail(f"numbers before the header's {' and '.join(missing)}")
             _rma_row(found, line, header, max(run, 0))
     if not found.values:
-        _nothing(path, "table of rmamt_bw")
+        _nothing(
+            path, f"table of rmamt_bw: the header '# RMA-MT Bandwidth', the columns {_RMA_COLUMNS_LINE}, then numbers"
+        )
     return found
 
 
@@ -241,15 +251,15 @@ def imb_mt(path: Path) -> Imported:
     """
     workload: JsonObject = {"kind": "multirate", "pattern": "pairwise", "communicator_per_pair": True}
     found = Imported("Intel MPI Benchmarks: IMB-MT", workload)
-    benchmark, columns = "", list[str]()
+    columns: list[str] = []
     processes = threads = 0
     window: int | None = None
     run = -1
-    for line in lines_of(path):
+    for line in table_lines_of(path, "#"):
         text = line.text.strip()
         if match := _IMB_BENCHMARK.search(text):
-            benchmark, columns, processes, window, run = match.group(1), [], 0, None, run + 1
-            _imb_benchmark(found, line, benchmark)
+            columns, processes, window, run = [], 0, None, run + 1
+            _imb_benchmark(found, line, match.group(1))
         elif match := _IMB_PROCESSES.search(line.text):
             processes = line.count_in(match, 1, "the number of processes", 1)
             threads = line.count_in(match, 2, "the number of threads", 1)
@@ -261,16 +271,17 @@ def imb_mt(path: Path) -> Imported:
             columns = text.split()
             if _IMB_RATE not in columns:
                 line.fail(f"the table has no {_IMB_RATE}")
-        elif text.startswith("#") or not columns:
-            if columns or not benchmark or text.startswith("#"):
-                continue
-            line.fail("numbers before the line of columns (#bytes ...)")
-        else:
+        elif line.is_data:
             if not processes:
                 line.fail("numbers before the line '# #processes = N (threads: N)'")
+            if not columns:
+                line.fail("numbers before the line of columns (#bytes ...)")
             _imb_row(found, line, (columns, processes, threads, window), run)
     if not found.values:
-        _nothing(path, "table of IMB-MT")
+        _nothing(
+            path,
+            f"table of IMB-MT: '# Benchmarking {_IMB_PAIRWISE}', the columns '#bytes ... {_IMB_RATE}', then numbers",
+        )
     return found
 
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, NoReturn
 
 from contend.errors import InputError
 from contend.files import read_text
+from contend.spelling import shortened
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -18,6 +19,8 @@ _WORD = re.compile(r"\S+")
 _COUNT = re.compile(r"[0-9]+")
 # As programs print numbers; what Python reads besides (1_000, digits of other scripts) is none of theirs.
 _NUMBER = re.compile(r"[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]+)?|[+-]?(nan|inf)", re.IGNORECASE | re.ASCII)
+# Digits of other scripts, too: such a line is refused for its number, not skipped.
+_DATA = re.compile(r"\s*[+-]?\.?\d")
 _BYTE_ORDER_MARK = "\ufeff"
 _MOST_DIGITS = 18
 _MOST_SHOWN = 40
@@ -44,6 +47,11 @@ class Line:
     def words(self) -> list[Word]:
         """What blanks separate."""
         return [Word(match.group(), match.start() + 1) for match in _WORD.finditer(self.text)]
+
+    @property
+    def is_data(self) -> bool:
+        """Whether it begins with a number, as lines of data do."""
+        return _DATA.match(self.text) is not None
 
     def fail(self, message: str, column: int = 1) -> NoReturn:
         """Ends with a message that says where.
@@ -129,5 +137,32 @@ def lines_of(path: Path) -> Iterator[Line]:
         raise InputError(f"{path}:1:1: the file is empty")
 
 
-def _shown(word: Word) -> str:
-    return repr(word.text if len(word.text) <= _MOST_SHOWN else f"{word.text[:_MOST_SHOWN]}...")
+def table_lines_of(path: Path, *headers: str) -> Iterator[Line]:
+    """The lines of a file with tables that are headers or data; what launchers print before a header is left out.
+
+    Args:
+        path: The file.
+        headers: How the lines of a header begin.
+
+    Raises:
+        InputError: The file is empty, or another line is within or after a table: data may be missing there.
+    """
+    stray: Line | None = None
+    in_table = False
+    for line in lines_of(path):
+        if line.text.lstrip().startswith(headers):
+            stray, in_table = None, False
+            yield line
+        elif line.is_data:
+            if stray is not None:
+                break
+            in_table = True
+            yield line
+        elif in_table and stray is None:
+            stray = line
+    if stray is not None:
+        stray.fail(f"found {_shown(stray)} in a table: no line of data, which begins with a number")
+
+
+def _shown(part: Word | Line) -> str:
+    return repr(shortened(part.text.strip(), _MOST_SHOWN))
