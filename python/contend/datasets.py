@@ -34,7 +34,7 @@ _NORMAL_95 = 1.959964
 _ITERATIONS = {"iterations": 1, "warmup_iterations": 0}
 _MOST_ITERATIONS = 2**62
 # No rate and no time is beyond these.
-_SMALLEST_SAMPLE, _LARGEST_SAMPLE = 1e-30, 1e30
+SMALLEST_SAMPLE, LARGEST_SAMPLE = 1e-30, 1e30
 
 
 @dataclass(frozen=True)
@@ -289,8 +289,8 @@ def _point(path: Path, where: str, point: object) -> MeasuredPoint:
     for index, sample in enumerate(samples):
         if not _is_number(sample) or not sample > 0:
             raise _refusal(path, f"{where}/{metric}/samples/{index}", sample, "a positive number")
-        if not _SMALLEST_SAMPLE <= sample <= _LARGEST_SAMPLE:  # spread and bootstrap take squares of it
-            allowed = f"a number from {_SMALLEST_SAMPLE:g} to {_LARGEST_SAMPLE:g}"
+        if not SMALLEST_SAMPLE <= sample <= LARGEST_SAMPLE:  # spread and bootstrap take squares of it
+            allowed = f"a number from {SMALLEST_SAMPLE:g} to {LARGEST_SAMPLE:g}"
             raise _refusal(path, f"{where}/{metric}/samples/{index}", sample, allowed)
     launches = _launches(path, where, point)
     groups, kept = _by_launch(path, f"{where}/{metric}", entry, samples)

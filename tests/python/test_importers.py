@@ -179,8 +179,14 @@ def changed(kind: str, old: str, new: str) -> tuple[str, str]:
     [
         (("multirate", ""), "1:1", "the file is empty"),
         (changed("multirate", "140199.00", "many"), "1:37", "found 'many' where the message rate should be: no number"),
-        (changed("multirate", "140199.00", "nan"), "1:37", "must be more than 0"),
-        (changed("multirate", "140199.00", "-1"), "1:37", "must be more than 0"),
+        (changed("multirate", "140199.00", "nan"), "1:37", "; allowed: a number from 1e-24 to 1e+30"),
+        (changed("multirate", "140199.00", "-1"), "1:37", "; allowed: a number from 1e-24 to 1e+30"),
+        (
+            changed("multirate", "0.00 Gbps", "-1 Gbps"),
+            "1:17",
+            "the bandwidth in Gbps should be; allowed: a number from 0",
+        ),
+        (changed("multirate", "7.13", "x"), "1:27", "'x' where the time of a message in usec should be: no number"),
         (changed("multirate", " msg/s", ""), "1:46", "11 columns; a line of Multirate has 12"),
         (changed("multirate", "Gbps", "Mbps"), "1:22", "found 'Mbps'; allowed: 'Gbps'"),
         (changed("multirate", "1\t20\t1", "0\t20\t1"), "1:1", "sending processes should be: must be at least 1"),
@@ -247,6 +253,63 @@ def test_what_is_no_count_or_rate_is_refused_with_the_place(
     line, column = text.count("\n") + 1, len(text) - text.rfind("\n")
     assert str(caught.value).startswith(f"{path}:{line}:{column}: found ")
     assert len(str(caught.value)) < 400
+
+
+@pytest.mark.parametrize(
+    ("kind", "old", "new"),
+    [
+        ("multirate", "140199.00", "{}"), ("osu-mbw-mr", "12250000.00", "{}"), ("osu-latency-mt", "4.25", "{}"),
+        ("rma-mt", "1387855.707", "{}"), ("imb-mt", "2400000", "{}"), ("ucx-perftest", "7936500", "{}"),
+        ("ucx-perftest", "0.126       60.00      60.55     7936508     7936500",
+         "{}       60.00      60.55     7936508     7936500"),
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize("number", ["1e300", "1e999", "1e-300", "inf"])
+def test_numbers_that_no_dataset_may_hold_are_refused(
+    kind: str, old: str, new: str, number: str, tmp_path: Path
+) -> None:
+    path = tmp_path / "output.txt"
+    path.write_text(changed(kind, old, new.format(number))[1])
+    with pytest.raises(InputError, match=f"found '{number}' where .* should be; allowed: a number from 1e-24 to 1e.30"):
+        FORMATS[kind](path)
+
+
+@pytest.mark.parametrize(
+    ("kind", "old", "new", "message"),
+    [
+        ("multirate", "140199.00", "1401990.00", "1:37: found the message rate '1401990.00', by which the time of"),
+        ("multirate", "140199.00", "1e29", "the time of a message in usec is about 1e-23, but '7.13'"),
+        ("multirate", "0.00 Gbps", "9.00 Gbps", "the bandwidth in Gbps is about 0, but '9.00'"),
+        ("osu-mbw-mr", "12250000.00", "1225000.00", "the bandwidth in MB/s is about 9.8, but '98.00'"),
+        ("rma-mt", "1387855.707", "1.387", "the bandwidth in MiB/s is about 2.65e-06, but '2.647'"),
+        ("imb-mt", "2400000", "24000000", "the bandwidth in MB/s is about 192, but '20.00' where that should"),
+        ("ucx-perftest", "7936500", "79365000", "the overall bandwidth in MiB/s is about 606, but '60.55'"),
+    ],
+)  # fmt: skip
+def test_a_rate_that_its_line_contradicts_is_refused(
+    kind: str, old: str, new: str, message: str, tmp_path: Path
+) -> None:
+    path = tmp_path / "output.txt"
+    path.write_text(changed(kind, old, new)[1])
+    with pytest.raises(InputError, match=r"they contradict each other$") as caught:
+        FORMATS[kind](path)
+    assert message in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "1\t20\t1\t20\t0\t128\t0.00 Gbps\t0.00 usec\t250000000.00 msg/s\n",
+        "1\t20\t1\t20\t0\t128\t0.00 Gbps\t0.01 usec\t190000000.00 msg/s\n",
+        "1\t1\t1\t1\t1\t128\t0.00 Gbps\t7.13 usec\t140199.00 msg/s\n",
+    ],
+)
+def test_what_is_rounded_to_little_contradicts_nothing(line: str, tmp_path: Path) -> None:
+    path = tmp_path / "output.txt"
+    path.write_text(line)
+    assert len(FORMATS["multirate"](path).values) == 1
+    path.write_text(MBW_MR.replace("12.35       12345678.90", "0.00           4321.00"))
+    assert FORMATS["osu-mbw-mr"](path).values[0].value == 4321
 
 
 NOISE = "WARNING: No preset parameters were found for the device.\n[node1:12] 1 more process has sent this\n"

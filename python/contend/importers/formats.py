@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from contend.jsontypes import JsonObject, Scalar
 
 _MICRO = 1e-6
+_MEBI = 2**20
 
 
 @dataclass(frozen=True)
@@ -74,6 +75,8 @@ def multirate(path: Path) -> Imported:
             if words[index].text != unit:
                 line.fail(f"found {words[index].text!r}; allowed: {unit!r}", words[index].column)
         rate = line.number_at(words[10], "the message rate")
+        line.check_other(words[10], words[6], "the bandwidth in Gbps", rate * size * 8 / 1e9)
+        line.check_other(words[10], words[8], "the time of a message in usec", 1 / rate / _MICRO)
         parameters: dict[str, Scalar] = {"message_size": size, "window": window}
         parameters["mode"] = {
             (False, False): "process", (True, True): "thread", (True, False): "thread-to-process",
@@ -117,8 +120,8 @@ def osu_mbw_mr(path: Path) -> Imported:
                 line.fail(f"numbers before the line {_OSU_PAIRS_LINE}")
             words = line.want(3, "a line of osu_mbw_mr")
             size = line.count_at(words[0], "the message size")
-            line.number_at(words[1], "the bandwidth")
             rate = line.number_at(words[2], "the message rate")
+            line.check_other(words[2], words[1], "the bandwidth in MB/s", rate * size / 1e6)
             parameters: dict[str, Scalar] = {"pairs": pairs[0], "window": pairs[1], "message_size": size}
             found.values.append(Value(parameters, "message_rate", "msg/s", rate, max(run, 0)))
     if not found.values:
@@ -229,8 +232,8 @@ def _rma_row(found: Imported, line: Line, header: dict[str, Scalar], run: int) -
     words = plain.want(4, "a line of rmamt_bw")
     size = plain.count_at(words[0], "the bytes of an operation")
     plain.count_at(words[1], "the bytes of all threads")
-    plain.number_at(words[2], "the bandwidth")
     rate = plain.number_at(words[3], "the message rate")
+    plain.check_other(words[3], words[2], "the bandwidth in MiB/s", rate * size / _MEBI)
     parameters = {key: value for key, value in header.items() if key != "process_pairs" or value != 1}
     parameters["message_size"] = size
     found.values.append(Value(parameters, "message_rate", "msg/s", rate, run))
@@ -241,6 +244,7 @@ _IMB_PROCESSES = re.compile(r"#\s*#processes\s*=\s*([^\s(]+)\s*\(threads:\s*([^\
 _IMB_WINDOW = re.compile(r"#\s*window_size\s*=\s*(\S+)")
 _IMB_PAIRWISE = "UniBandMT"
 _IMB_RATE = "Msg/sec"
+_IMB_BANDWIDTH = "Mbytes/sec"
 
 
 def imb_mt(path: Path) -> Imported:
@@ -296,16 +300,19 @@ def _imb_row(found: Imported, line: Line, head: tuple[list[str], int, int, int |
     columns, processes, threads, window = head
     words = line.want(len(columns), f"a line of {_IMB_PAIRWISE}")
     values = dict(zip(columns, words, strict=True))
-    size = line.count_at(values["#bytes"], "the message size")
-    if size % threads:
-        line.fail(f"{size} bytes are no multiple of the {threads} threads", values["#bytes"].column)
+    together = line.count_at(values["#bytes"], "the message size")
+    if together % threads:
+        line.fail(f"{together} bytes are no multiple of the {threads} threads", values["#bytes"].column)
+    size = together // threads
     parameters: dict[str, Scalar] = {
-        "pairs": max(1, processes // 2) * threads, "message_size": size // threads,
+        "pairs": max(1, processes // 2) * threads, "message_size": size,
         "mode": "thread" if threads > 1 or processes <= 2 else "process",  # noqa: PLR2004 - as the comment says
     }  # fmt: skip
     if window is not None:
         parameters["window"] = window
     rate = line.number_at(values[_IMB_RATE], "the message rate")
+    if _IMB_BANDWIDTH in values:
+        line.check_other(values[_IMB_RATE], values[_IMB_BANDWIDTH], "the bandwidth in MB/s", rate * size / 1e6)
     found.values.append(Value(parameters, "message_rate", "msg/s", rate, run))
 
 
@@ -321,7 +328,7 @@ def ucx_perftest(path: Path) -> Imported:
     """
     found = Imported("UCX: ucx_perftest", {"kind": "ucx-perftest"})
     test = ""
-    sizes: dict[str, Scalar] = {}
+    sizes: dict[str, int] = {}
     run = 0
     rows = 0
     for line in lines_of(path):
@@ -341,7 +348,10 @@ def ucx_perftest(path: Path) -> Imported:
             line.count_at(words[1], "the number of iterations", 1)
             overall_s = line.number_at(words[-5], "the overall time") * _MICRO
             rate = line.number_at(words[-1], "the overall message rate")
-            parameters = {**sizes, **({"test": test} if test else {})}
+            if "message_size" in sizes:
+                bandwidth = rate * sizes["message_size"] / _MEBI
+                line.check_other(words[-1], words[-3], "the overall bandwidth in MiB/s", bandwidth)
+            parameters: dict[str, Scalar] = {**sizes, **({"test": test} if test else {})}
             found.values.append(Value(parameters, "message_rate", "msg/s", rate, run))
             found.values.append(Value(parameters, "time_per_operation", "s", overall_s, run))
             run += 1

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import math
 import re
 from dataclasses import dataclass
+from decimal import Decimal
 from typing import TYPE_CHECKING, NoReturn
 
+from contend.datasets import LARGEST_SAMPLE, SMALLEST_SAMPLE
 from contend.errors import InputError
 from contend.files import read_text
 from contend.spelling import shortened
@@ -22,6 +23,11 @@ _NUMBER = re.compile(r"[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]+)?|[+-]?
 # Digits of other scripts, too: such a line is refused for its number, not skipped.
 _DATA = re.compile(r"\s*[+-]?\.?\d")
 _BYTE_ORDER_MARK = "\ufeff"
+# Of a number that datasets may hold, in microseconds, too.
+_SMALLEST, _LARGEST = 1e6 * SMALLEST_SAMPLE, LARGEST_SAMPLE
+# Programs print the same measurement in several units; where these are further apart one of them is wrong.
+# Nearer they may be: of several threads the mean time and the longest.
+_FURTHEST_APART = 5.0
 _MOST_DIGITS = 18
 _MOST_SHOWN = 40
 
@@ -62,18 +68,47 @@ class Line:
         raise InputError(f"{self.path}:{self.number}:{column}: {message}")
 
     def number_at(self, word: Word, what: str) -> float:
-        """A word as a positive, finite number.
+        """A word as a positive number such as a dataset may hold.
 
         Raises:
             InputError: It is not one.
         """
+        value = self._number(word, what)
+        if not _SMALLEST <= value <= _LARGEST:
+            self._refuse_number(word, what, _SMALLEST)
+        return value
+
+    def check_other(self, rate: Word, other: Word, what: str, expected: float) -> None:
+        """Refuses a rate that another number of the line contradicts.
+
+        Args:
+            rate: The message rate.
+            other: The other number, rounded as it was printed.
+            what: What that is.
+            expected: What it is by the rate, in its unit.
+
+        Raises:
+            InputError: They are too far apart, or the other one is no number from 0.
+        """
+        value = self._number(other, what)
+        if not 0 <= value <= _LARGEST:
+            self._refuse_number(other, what, 0)
+        exponent = Decimal(other.text).as_tuple().exponent
+        assert isinstance(exponent, int)  # noqa: S101 - for the type checker: the number is finite
+        rounding = float(Decimal((0, (5,), exponent - 1)))
+        if not (value - rounding) / _FURTHEST_APART <= expected <= (value + rounding) * _FURTHEST_APART:
+            problem = f"found the message rate {_shown(rate)}, by which {what} is about {expected:.3g}"
+            self.fail(f"{problem}, but {_shown(other)} where that should be: they contradict each other", rate.column)
+
+    def _number(self, word: Word, what: str) -> float:
         if _NUMBER.fullmatch(word.text) is None:
             self.fail(f"found {_shown(word)} where {what} should be: no number", word.column)
         self._check_digits(word, what)
-        value = float(word.text)
-        if not math.isfinite(value) or value <= 0:
-            self.fail(f"found {_shown(word)} where {what} should be: must be more than 0", word.column)
-        return value
+        return float(word.text)
+
+    def _refuse_number(self, word: Word, what: str, least: float) -> NoReturn:
+        allowed = f"a number from {least:g} to {_LARGEST:g}"
+        self.fail(f"found {_shown(word)} where {what} should be; allowed: {allowed}", word.column)
 
     def count_at(self, word: Word, what: str, least: int = 0) -> int:
         """A word as a whole number.
