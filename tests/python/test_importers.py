@@ -132,6 +132,84 @@ def test_what_the_file_does_not_say_can_be_added(tmp_path: Path) -> None:
     assert (found.library_key, found.transport, found.workload["communicator_per_pair"]) == ("openmpi-5", "tcp", True)
 
 
+ONE_TO_MANY = MULTIRATE.replace("1\t20\t1\t20", "1\t1\t1\t20")
+ONE_PAIR = MULTIRATE.replace("1\t20\t1\t20", "1\t1\t1\t1")
+OLD_LATENCY_MT = LATENCY_MT.partition("threads: 4\n")[2]
+
+
+@pytest.mark.parametrize(
+    ("kind", "text", "word", "message"),
+    [
+        ("multirate", MULTIRATE, "pairs=3", "pairs=3: contradicts the output of Multirate, which says pairs=20"),
+        ("multirate", MULTIRATE, "pairs=twenty", "which says pairs=20"),
+        ("multirate", ONE_PAIR, "pairs=true", "which says pairs=1"),
+        ("multirate", MULTIRATE, "senders=3", "which says senders=20"),
+        ("multirate", ONE_TO_MANY, "pairs=20", "which says pairs=none"),
+        ("multirate", MULTIRATE, "mode=process", "which says mode=thread"),
+        ("multirate", MULTIRATE, "kind=rma-mt", "which says kind=multirate"),
+        ("multirate", ONE_PAIR + MULTIRATE, "pairs=20", "which says pairs=1, 20"),
+        ("osu-mbw-mr", MBW_MR, "message_size=8", "OSU micro-benchmarks: osu_mbw_mr, which says message_size=1, 8"),
+        ("osu-latency-mt", LATENCY_MT, "receivers=2", "which says receivers=4"),
+        ("rma-mt", RMA_MT, "synchronisation=fence", "which says synchronisation=flush"),
+        ("imb-mt", IMB_MT, "communicator_per_pair=false", "which says communicator_per_pair=true"),
+        ("ucx-perftest", UCX, "message_size=16", "which says message_size=8"),
+        ("multirate", MULTIRATE, "foo=bar", "no key 'foo' in a workload of kind 'multirate'; allowed, as the output "),
+        ("multirate", MULTIRATE, "allow_overtakin=true", "; did you mean 'allow_overtaking'?"),
+        ("rma-mt", RMA_MT, "comunicator_per_pair=true", "no key 'comunicator_per_pair' in a workload of kind 'rma-mt'"),
+        ("osu-latency-mt", LATENCY_MT, "foo=1", "of kind 'latency'; allowed, as the output does not say them: none"),
+        ("ucx-perftest", UCX, "thread=2", "does not say them: threads, window; did you mean 'threads'?"),
+        ("multirate", MULTIRATE, "any_tag=ture", "--workload any_tag=ture: found 'ture'; allowed: true, false"),
+        ("multirate", MULTIRATE, "any_tag=1", "found '1'; allowed: true, false"),
+        ("multirate", MULTIRATE, "iterations=0", "found '0'; allowed: a whole number from 1 to "),
+        ("multirate", MULTIRATE, "iterations=true", "found 'true'; allowed: a whole number from 1 to "),
+        ("multirate", MULTIRATE, "iterations=" + "9" * 5000, "...'; allowed: a whole number from 1 to "),
+        ("multirate", MULTIRATE, "handshake=words", "found 'words'; allowed: pair, world; did you mean 'world'?"),
+        ("multirate", MULTIRATE, "tags=[", "found '['; allowed: window, pair"),
+        ("multirate", MULTIRATE, "=1", "--workload '=1': expected KEY=VALUE"),
+    ],
+)  # fmt: skip
+def test_what_contradicts_the_output_or_is_none_of_the_workload_is_refused(  # noqa: PLR0917 - all of one stage
+    kind: str, text: str, word: str, message: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    source, out = tmp_path / "output.txt", tmp_path / "made.json"
+    source.write_text(text)
+    assert main(["import", kind, str(source), "-o", str(out), "--workload", word]) == 2
+    error = capsys.readouterr().err
+    assert message in error
+    assert len(error) < 600
+    assert not out.exists()
+
+
+@pytest.mark.parametrize(
+    ("kind", "words"),
+    [
+        ("multirate", ["pairs=20", "kind=multirate", "mode=thread", "senders=20", "window=128.0", "message_size=0"]),
+        ("osu-mbw-mr", ["pairs=4"]), ("osu-latency-mt", ["receivers=4"]), ("rma-mt", ["operation=put"]),
+        ("imb-mt", ["communicator_per_pair=true"]), ("ucx-perftest", ["test=tag match bandwidth"]),
+    ],
+)  # fmt: skip
+def test_what_agrees_with_the_output_changes_nothing(kind: str, words: list[str], tmp_path: Path) -> None:
+    plain = importing(kind, GOOD[kind], tmp_path).read_bytes()
+    options = [option for word in words for option in ("--workload", word)]
+    assert importing(kind, GOOD[kind], tmp_path, *options).read_bytes() == plain
+
+
+@pytest.mark.parametrize(
+    ("kind", "text", "key", "assumed", "better"),
+    [
+        ("osu-latency-mt", OLD_LATENCY_MT, "receivers", 2, 4),
+        ("multirate", ONE_PAIR, "mode", "process", "thread"),
+        ("imb-mt", IMB_MT.replace("threads: 4", "threads: 1"), "mode", "thread", "process"),
+    ],
+)
+def test_what_had_to_be_assumed_can_be_said(  # noqa: PLR0917 - all of one stage
+    kind: str, text: str, key: str, assumed: object, better: object, tmp_path: Path
+) -> None:
+    for options, expected in (([], assumed), (["--workload", f"{key}={better}"], better)):
+        found = read_dataset(importing(kind, text, tmp_path, *options))
+        assert {(found.workload | point.parameters)[key] for point in found.points} == {expected}
+
+
 SIMULATED = {"multirate", "osu-mbw-mr", "rma-mt", "imb-mt"}
 
 

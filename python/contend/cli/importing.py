@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path  # noqa: TC003 - typer reads it when the program runs
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from contend.errors import InputError
 from contend.nearest import nearest_names
 from contend.spelling import counted
-
-if TYPE_CHECKING:
-    from contend.jsontypes import JsonObject
 
 
 def register(app: typer.Typer) -> None:
@@ -44,6 +40,7 @@ def import_(
     from contend.files import make_writable_directory, write_file
     from contend.importers.dataset import imported_dataset
     from contend.importers.formats import FORMATS
+    from contend.importers.workload import added_workload
     from contend.measure.dataset import dataset_bytes
 
     if format_ not in FORMATS:
@@ -52,18 +49,10 @@ def import_(
         raise InputError(f"no format {format_!r}; there are: {', '.join(FORMATS)}{hint}")
     if out.suffix != ".json":
         raise InputError(f"-o {out}: a dataset is a file NAME.json")
-    extra: JsonObject = {}
-    for word in workload or []:
-        key, separator, value = word.partition("=")
-        if not separator or not key:
-            raise InputError(f"--workload {word!r}: expected KEY=VALUE")
-        try:
-            extra[key] = json.loads(value)
-        except json.JSONDecodeError:
-            extra[key] = value
     found = FORMATS[format_](file)
+    added = added_workload(workload or (), found)
     dataset = imported_dataset(
-        out.stem, file, found, machine=machine, library=library, transport=transport, workload=extra
+        out.stem, file, found, machine=machine, library=library, transport=transport, workload=added
     )
     make_writable_directory(out.resolve().parent)
     write_file(out, dataset_bytes(dataset))

@@ -36,7 +36,7 @@ def imported_dataset(
         machine: What it was measured on.
         library: Key or name of the MPI library.
         transport: Over what.
-        workload: What the file does not say; wins over what it does.
+        workload: What the file does not say; wins over what was assumed in its place.
     """
     groups: dict[str, list[Value]] = {}
     for value in found.values:

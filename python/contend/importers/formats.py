@@ -25,23 +25,31 @@ _MEBI = 2**20
 
 @dataclass(frozen=True)
 class Value:
-    """One measured number: the point it is of, metric, unit and which run of the program it is from."""
+    """One measured number: the point it is of, metric, unit and which run of the program it is from.
+
+    `assumed` names the parameters that the program does not print: users may know better.
+    """
 
     parameters: dict[str, Scalar]
     metric: str
     unit: str
     value: float
     run: int
+    assumed: frozenset[str] = frozenset()
 
 
 @dataclass
 class Imported:
-    """What a file has: values, what all of them have in common, and which program wrote it."""
+    """What a file has: values, what all of them have in common, and which program wrote it.
+
+    `parameter_names`: those that its points may have besides what a scenario's workload has.
+    """
 
     program: str
     workload: JsonObject
     values: list[Value] = field(default_factory=list)
     about: dict[str, Scalar] = field(default_factory=dict)
+    parameter_names: frozenset[str] = frozenset()
 
 
 Reader: TypeAlias = Callable[["Path"], Imported]
@@ -88,7 +96,9 @@ def multirate(path: Path) -> Imported:
             one_to_many = senders * threads < receivers * peers
             parameters["pattern"] = "one-to-many" if one_to_many else "many-to-one"
             parameters |= {"senders": senders * threads, "receivers": receivers * peers}
-        found.values.append(Value(parameters, "message_rate", "msg/s", rate, run))
+        is_one_pair = senders == threads == receivers == peers == 1  # process and thread are the same then
+        assumed = frozenset({"mode"} if is_one_pair else ())
+        found.values.append(Value(parameters, "message_rate", "msg/s", rate, run, assumed))
     if not found.values:
         _nothing(path, "line of Multirate: 6 whole numbers, RATE Gbps, TIME usec, RATE msg/s")
     return found
@@ -150,10 +160,10 @@ def osu_latency_mt(path: Path) -> Imported:
             size = line.count_at(words[0], "the message size")
             latency = line.number_at(words[1], "the latency") * _MICRO
             # Versions before 5.6 do not print how many threads there were; their default is two receivers.
-            parameters: dict[str, Scalar] = {
-                "senders": threads.get("Sender", 1), "receivers": threads.get("Receiver", 2), "message_size": size,
-            }  # fmt: skip
-            found.values.append(Value(parameters, "time_per_operation", "s", latency, max(run, 0)))
+            printed: dict[str, Scalar] = {f"{side.lower()}s": count for side, count in threads.items()}
+            parameters = {"senders": 1, "receivers": 2} | printed | {"message_size": size}
+            assumed = frozenset({"senders", "receivers"} - set(printed))
+            found.values.append(Value(parameters, "time_per_operation", "s", latency, max(run, 0), assumed))
     if not found.values:
         _nothing(path, f"table of osu_latency_mt: {_OSU_LATENCY_LINE}, then lines of size and latency")
     return found
@@ -304,20 +314,23 @@ def _imb_row(found: Imported, line: Line, head: tuple[list[str], int, int, int |
     if together % threads:
         line.fail(f"{together} bytes are no multiple of the {threads} threads", values["#bytes"].column)
     size = together // threads
+    is_one_pair = threads == 1 and processes <= 2  # noqa: PLR2004 - what a pair is
     parameters: dict[str, Scalar] = {
         "pairs": max(1, processes // 2) * threads, "message_size": size,
-        "mode": "thread" if threads > 1 or processes <= 2 else "process",  # noqa: PLR2004 - as the comment says
+        "mode": "thread" if threads > 1 or is_one_pair else "process",
     }  # fmt: skip
     if window is not None:
         parameters["window"] = window
     rate = line.number_at(values[_IMB_RATE], "the message rate")
     if _IMB_BANDWIDTH in values:
         line.check_other(values[_IMB_RATE], values[_IMB_BANDWIDTH], "the bandwidth in MB/s", rate * size / 1e6)
-    found.values.append(Value(parameters, "message_rate", "msg/s", rate, run))
+    assumed = frozenset({"mode"} if is_one_pair else ())
+    found.values.append(Value(parameters, "message_rate", "msg/s", rate, run, assumed))
 
 
 _UCX_TEST = re.compile(r"\|\s*Test:\s*(.+?)\s*\|?$")
 _UCX_ENTRY = re.compile(r"\|\s*(Message size|Window size|API|Iov|Number of threads)\s*:\s*(.+?)\s*\|?$")
+_UCX_PARAMETERS = {"Message size": "message_size", "Window size": "window", "Number of threads": "threads"}
 
 
 def ucx_perftest(path: Path) -> Imported:
@@ -326,7 +339,8 @@ def ucx_perftest(path: Path) -> Imported:
     The columns are iterations, percentile (or "typical"), average and overall time in microseconds, average and
     overall bandwidth, average and overall message rate.
     """
-    found = Imported("UCX: ucx_perftest", {"kind": "ucx-perftest"})
+    names = frozenset({"test", *_UCX_PARAMETERS.values()})
+    found = Imported("UCX: ucx_perftest", {"kind": "ucx-perftest"}, parameter_names=names)
     test = ""
     sizes: dict[str, int] = {}
     run = 0
@@ -337,8 +351,7 @@ def ucx_perftest(path: Path) -> Imported:
             test = match.group(1)
         elif match := _UCX_ENTRY.search(text):
             name, value = match.groups()
-            if name in {"Message size", "Window size", "Number of threads"}:
-                key = {"Message size": "message_size", "Window size": "window", "Number of threads": "threads"}[name]
+            if key := _UCX_PARAMETERS.get(name):
                 column = line.text.index(value) + 1
                 least = 0 if key == "message_size" else 1
                 sizes[key] = line.count_at(Word(value.split()[0], column), name.lower(), least)
