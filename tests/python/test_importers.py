@@ -88,7 +88,11 @@ def test_there_is_an_example_of_every_format() -> None:
     ("kind", "text", "workload", "parameters", "metric", "value"),
     [
         ("multirate", MULTIRATE, {"kind": "multirate"},
-         {"pairs": 20, "message_size": 0, "window": 128, "mode": "thread"}, "message_rate", 140199.0),
+         {"pattern": "pairwise", "pairs": 20, "message_size": 0, "window": 128, "mode": "thread"}, "message_rate",
+         140199.0),
+        ("multirate", MULTIRATE.replace("20\t1\t20", "20\t1\t3"), {"kind": "multirate"},
+         {"pattern": "many-to-many", "senders": 20, "receivers": 3, "message_size": 0, "window": 128, "mode": "thread"},
+         "message_rate", 140199.0),
         ("osu-mbw-mr", MBW_MR, {"mode": "process", "pairs": 4, "window": 64}, {"message_size": 1}, "message_rate",
          12345678.9),
         ("osu-latency-mt", LATENCY_MT, {"senders": 1, "receivers": 4}, {"message_size": 0}, "time_per_operation",
@@ -199,6 +203,7 @@ def test_what_agrees_with_the_output_changes_nothing(kind: str, words: list[str]
     [
         ("osu-latency-mt", OLD_LATENCY_MT, "receivers", 2, 4),
         ("multirate", ONE_PAIR, "mode", "process", "thread"),
+        ("multirate", MULTIRATE, "pattern", "pairwise", "many-to-many"),
         ("imb-mt", IMB_MT.replace("threads: 4", "threads: 1"), "mode", "thread", "process"),
     ],
 )
@@ -208,6 +213,12 @@ def test_what_had_to_be_assumed_can_be_said(  # noqa: PLR0917 - all of one stage
     for options, expected in (([], assumed), (["--workload", f"{key}={better}"], better)):
         found = read_dataset(importing(kind, text, tmp_path, *options))
         assert {(found.workload | point.parameters)[key] for point in found.points} == {expected}
+
+
+def test_all_to_all_has_sides_not_pairs(tmp_path: Path) -> None:
+    (point,) = read_dataset(importing("multirate", MULTIRATE, tmp_path, "--workload", "pattern=many-to-many")).points
+    assert point.parameters["senders"] == point.parameters["receivers"] == 20
+    assert "pairs" not in point.parameters
 
 
 SIMULATED = {"multirate", "osu-mbw-mr", "rma-mt", "imb-mt"}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from contend.measure.spread import spread
@@ -12,7 +13,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from contend.importers.formats import Imported, Value
-    from contend.jsontypes import JsonObject
+    from contend.jsontypes import JsonObject, Scalar
 
 FORMAT = 1
 
@@ -40,6 +41,8 @@ def imported_dataset(
     """
     groups: dict[str, list[Value]] = {}
     for value in found.values:
+        if workload.get("pattern") == "many-to-many":
+            value = replace(value, parameters=_sides(value.parameters))  # noqa: PLW2901
         groups.setdefault(json.dumps(value.parameters, sort_keys=True), []).append(value)
     common = _common([group[0].parameters for group in groups.values()])
     points: list[JsonObject] = []
@@ -63,6 +66,12 @@ def imported_dataset(
         "not_measured": [],
         "launches": [],
     }
+
+
+def _sides(parameters: dict[str, Scalar]) -> dict[str, Scalar]:
+    """Senders and receivers of what was taken for pairs."""
+    others = {key: value for key, value in parameters.items() if key != "pairs"}
+    return others | (dict.fromkeys(("senders", "receivers"), parameters["pairs"]) if "pairs" in parameters else {})
 
 
 def _common(parameters: list[dict[str, Any]]) -> dict[str, Any]:

@@ -64,9 +64,9 @@ def multirate(path: Path) -> Imported:
 
     Sending processes, threads of each, receiving processes, threads of each, bytes, window, then
     "RATE Gbps", "TIME usec" and "RATE msg/s". The line does not say which communicators were used, nor whether
-    overtaking was allowed.
+    overtaking was allowed, nor, of as many senders as receivers, whether each sends to one or to all.
     """
-    found = Imported("Multirate", {"kind": "multirate", "pattern": "pairwise"})
+    found = Imported("Multirate", {"kind": "multirate"})
     for run, line in enumerate(one for one in lines_of(path) if one.is_data):  # a run has no header: it is its line
         words = line.want(12, "a line of Multirate")
         senders, threads, receivers, peers, size, window = (
@@ -90,15 +90,17 @@ def multirate(path: Path) -> Imported:
             (False, False): "process", (True, True): "thread", (True, False): "thread-to-process",
             (False, True): "process-to-thread",
         }[threads > 1, peers > 1]  # fmt: skip
-        if senders * threads == receivers * peers:
-            parameters["pairs"] = senders * threads
+        assumed = set()
+        sending, receiving = senders * threads, receivers * peers
+        if sending == receiving:
+            parameters |= {"pattern": "pairwise", "pairs": sending}
+            assumed = {"mode"} if senders == threads == receivers == peers == 1 else {"pattern"}
         else:
-            one_to_many = senders * threads < receivers * peers
-            parameters["pattern"] = "one-to-many" if one_to_many else "many-to-one"
-            parameters |= {"senders": senders * threads, "receivers": receivers * peers}
-        is_one_pair = senders == threads == receivers == peers == 1  # process and thread are the same then
-        assumed = frozenset({"mode"} if is_one_pair else ())
-        found.values.append(Value(parameters, "message_rate", "msg/s", rate, run, assumed))
+            parameters["pattern"] = (
+                "one-to-many" if sending == 1 else "many-to-one" if receiving == 1 else "many-to-many"
+            )
+            parameters |= {"senders": sending, "receivers": receiving}
+        found.values.append(Value(parameters, "message_rate", "msg/s", rate, run, frozenset(assumed)))
     if not found.values:
         _nothing(path, "line of Multirate: 6 whole numbers, RATE Gbps, TIME usec, RATE msg/s")
     return found
