@@ -22,6 +22,22 @@ Row: TypeAlias = dict[str, Any]
 _PRESET = "library.preset"
 # Rows that are handed to the core at a time: its input is bounded.
 _CHUNK = 10_000
+# As many as a scenario may have (sim/scenario/loader.hpp): sweep.json holds one that has the points of the sweep.
+MOST_POINTS = 100_000
+
+
+def require_room(count: int, what: str) -> None:
+    """Refuses a sweep that is too large, before its points fill the memory.
+
+    Args:
+        count: How many points, or values of one path, were asked for.
+        what: What asks for them, for the message.
+
+    Raises:
+        InputError: They are more than a sweep may have.
+    """
+    if count > MOST_POINTS:
+        raise InputError(f"{what}: {count} points; allowed: at most {MOST_POINTS} in a sweep")
 
 
 @runtime_checkable
@@ -47,17 +63,24 @@ class Grid:
     axes: Mapping[str, Iterable[Any]]
 
     def rows(self) -> list[Row]:
-        """All combinations."""
+        """All combinations.
+
+        Raises:
+            InputError: There are no values, or too many.
+        """
         axes = {path: _values(path, values) for path, values in self.axes.items()}
+        require_room(math.prod(map(len, axes.values())), "all combinations of the grid")
         return [dict(zip(axes, values, strict=True)) for values in itertools.product(*axes.values())]
 
 
 def _values(path: str, values: Any) -> list[Any]:  # noqa: ANN401
     if isinstance(values, str | bytes | Mapping) or not isinstance(values, Iterable):
         raise InputError(f"{path}: a list of values is needed, not {values!r}")
-    found = list(values)
+    found = list(itertools.islice(values, MOST_POINTS + 1))
     if not found:
         raise InputError(f"{path}: the list of values is empty")
+    if len(found) > MOST_POINTS:  # a range may have more than memory, and than len() can say
+        raise InputError(f"{path}: more than {MOST_POINTS} values; allowed: at most that many points in a sweep")
     return found
 
 
@@ -126,13 +149,14 @@ class LatinHypercube:
         """The sample.
 
         Raises:
-            InputError: There is nothing to sample, or a range is empty.
+            InputError: There is nothing to sample, a range is empty, or there are too many samples.
         """
         import numpy as np
         from scipy.stats import qmc
 
         if self.samples < 1 or not self.ranges:
             raise InputError("a Latin hypercube needs at least one range and one sample")
+        require_room(self.samples, "the Latin hypercube")
         shares = qmc.LatinHypercube(len(self.ranges), rng=np.random.default_rng(self.seed)).random(self.samples)
         return [self._row(row) for row in shares]
 
@@ -213,12 +237,13 @@ def lay_upon(scenario: Scenario, plan: Plan, *, skip_invalid: bool = False) -> P
         skip_invalid: Leave out points that the scenario format refuses, in place of an error.
 
     Raises:
-        InputError: A path, value or combination is not usable; or there is nothing left.
+        InputError: A path, value or combination is not usable; there are too many points, or none left.
     """
     rows = plan.rows()
     base = [{path: value for path, value in row.items() if path not in rows[0]} for row in own_rows(scenario)]
     # A scenario's own points may have differed in nothing but what the plan sets.
     distinct = [row for index, row in enumerate(base) if row not in base[:index]]
+    require_room(len(distinct) * len(rows), "the sweep")
     rows = [own | row for own in distinct for row in rows]
     planned = Planned()
     for start in range(0, len(rows), _CHUNK):

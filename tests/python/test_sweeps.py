@@ -19,6 +19,7 @@ from contend import store as stores
 from contend.cli import main
 from contend.errors import ContendError
 from contend.frames import points_frame
+from contend.plans import MOST_POINTS
 from contend.scenario import Point
 from contend.store import ResultStore, StoredRun, count_stored, point_key, run_key
 from contend.sweeps import SweepResults
@@ -124,11 +125,24 @@ class TestPlans:
             (contend.LatinHypercube({"workload.pairs": ("one", "2 us")}, 2), "no end of a range"),
             (contend.LatinHypercube({}, 2), "at least one range"),
             (contend.LatinHypercube({"workload.pairs": contend.Range(0, 9, log=True)}, 2), "for logarithms"),
+            ({"workload.pairs": range(10**22)}, "workload.pairs: more than 100000 values; allowed: at most that many"),
+            (
+                {"workload.pairs": range(1, 401), "workload.window": range(1, 401)},
+                "all combinations of the grid: 160000 points; allowed: at most 100000 in a sweep",
+            ),
+            (contend.LatinHypercube({"workload.pairs": (1, 3)}, 100_001), "the Latin hypercube: 100001 points"),
+            ([{"workload.pairs": 1}] * 100_001, "the sweep: 100001 points; allowed: at most 100000"),
         ],
     )
     def test_mistakes(self, small: contend.Scenario, plan: Any, message: str) -> None:
         with pytest.raises(contend.InputError, match=message):
             contend.sweep(small, plan)
+
+    def test_a_sweep_may_have_as_many_points_as_a_scenario(self, small: contend.Scenario) -> None:
+        """Else nothing could read the scenario of sweep.json."""
+        axis = {"from": 1, "to": MOST_POINTS + 1, "step": 1}
+        with pytest.raises(contend.InputError, match=f"more than {MOST_POINTS} points"):
+            small.over({"workload.iterations": axis})
 
 
 class TestStore:
@@ -441,6 +455,12 @@ class TestCommand:
             (["--grid", "workload.pairs=a..b"], "whole numbers"),
             (["--grid", "workload.pairs=20..1"], "a range is of whole numbers, upwards"),
             (["--grid", "workload.pairs=[1,"], "not a JSON list"),
+            (
+                ["--grid", "workload.pairs=1..200000"],
+                "--grid 'workload.pairs=1..200000': 200000 points; allowed: at most 100000 in a sweep",
+            ),
+            (["--grid", f"workload.pairs=1..1{'0' * 22}"], f": 1{'0' * 22} points; allowed: at most 100000"),
+            (["--grid", f"workload.pairs=1..1{'0' * 5000}"], "a range is of whole numbers"),
             (["--grid", "workload.pairs=1..3", "--grid", "workload.pairs=4"], "workload.pairs is given twice"),
             (
                 ["--sample", "workload.pairs=1..3", "--sample", "workload.pairs=4..5", "--samples", "2"],

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from contend.errors import EXIT_FAILURE, InputError, InterruptedRunError
-from contend.spelling import counted
+from contend.spelling import counted, shortened
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -188,12 +188,14 @@ def _word(text: str) -> Any:  # noqa: ANN401 - any JSON value
     """A value as on the command line: JSON, or a plain word."""
     try:
         return json.loads(text)
-    except json.JSONDecodeError:
+    except ValueError:  # no JSON, or a number of thousands of digits
         return text.strip()
 
 
 def _axis(text: str) -> tuple[str, list[Any]]:
     """`PATH=1,2,4`, `PATH=1..20`, `PATH=1..20:2`, `PATH=[...]`."""
+    from contend.plans import require_room
+
     path, values = _split("--grid", text)
     if values.startswith("["):
         found = _word(values)
@@ -205,7 +207,10 @@ def _axis(text: str) -> tuple[str, list[Any]]:
         low, high = (_word(end) for end in ends.split("..", 1))
         stride = _word(step) if step else 1
         if not all(isinstance(number, int) for number in (low, high, stride)) or stride < 1 or low > high:
-            raise InputError(f"--grid {text!r}: a range is of whole numbers, upwards, such as 1..20 or 1..20:2")
+            raise InputError(
+                f"--grid {shortened(text)!r}: a range is of whole numbers, upwards, such as 1..20 or 1..20:2"
+            )
+        require_room((high - low) // stride + 1, f"--grid {shortened(text)!r}")
         return path, list(range(low, high + 1, stride))
     return path, [_word(value) for value in values.split(",")]
 
