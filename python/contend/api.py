@@ -233,7 +233,7 @@ def timeline(
         trace: A file that `contend run --trace` wrote, in place of a scenario.
         begin_us: Where the stretch begins, in us of simulated time; where threads wait most for locks if not given.
         length_us: How long it is, in us.
-        limit_mb: About how much of the run is watched, in 1e6 bytes of trace.
+        limit_mb: About how much of the run is watched, in 1e6 bytes of trace; math.inf: all of it.
 
     Raises:
         InputError: Neither or both of scenario and trace were given, they are not usable, or nothing happens there.

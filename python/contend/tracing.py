@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from contend.core import core
-from contend.errors import SimulationFailedError
+from contend.errors import InputError, SimulationFailedError
 from contend.files import staged_file
 
 if TYPE_CHECKING:
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from contend.scenario import Point
 
 DEFAULT_LIMIT_MB = 100
+_MOST_BYTES = 2**64 - 1  # that the core can count
 
 
 @dataclass(frozen=True)
@@ -38,21 +39,25 @@ def write_trace(point: Point, path: Path, *, limit_mb: float = DEFAULT_LIMIT_MB,
     Args:
         point: What to run.
         path: The file; it is replaced when the trace is complete.
-        limit_mb: About how large the file may get, in 1e6 bytes; the trace ends there, the run goes on.
+        limit_mb: About how large the file may get, in 1e6 bytes; the trace ends there, the run goes on. math.inf: no
+            limit.
         replication: Which of the point's replications.
 
     Raises:
         ContendError: The file cannot be written.
         SimulationFailedError: The simulation ended with an error; the file shows what happened until then.
-        InputError: The configuration is not usable.
+        InputError: The configuration is not usable, or the limit is not above zero.
     """
+    if not limit_mb > 0:
+        raise InputError(f"a trace of {limit_mb:g} MB is empty; allowed: a limit above 0, math.inf for none")
+    limit = round(min(limit_mb * 1e6, _MOST_BYTES))
     module = core()
     module.clear_stop()
     failure: Exception | None = None
     answer = ""
     with staged_file(path) as staged:
         try:
-            answer = point.compiled.run(replication, trace_file=str(staged), trace_limit_bytes=round(limit_mb * 1e6))
+            answer = point.compiled.run(replication, trace_file=str(staged), trace_limit_bytes=limit)
         except module.SimulationError as error:
             if staged.stat().st_size == 0:
                 raise SimulationFailedError(str(error)) from error

@@ -3,6 +3,7 @@
 import errno
 import itertools
 import json
+import math
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -177,6 +178,17 @@ class TestFormat:
         assert file.stat().st_size < 220_000
         assert document["otherData"]["complete"] is False
         assert "size limit" in document["traceEvents"][-1]["name"]
+
+    @pytest.mark.parametrize("limit", ["inf", "1e30"])
+    def test_a_limit_that_nothing_reaches(self, limit: str, tmp_path: Path, capsys: Capture) -> None:
+        file = tmp_path / "trace.json"
+        assert main(["run", BASE, "--trace", str(file), "--trace-limit", limit, "--json", *options({})]) == 0
+        assert json.loads(capsys.readouterr().out)["complete"] is True
+
+    @pytest.mark.parametrize("limit", [0.0, -1.0, math.nan])
+    def test_a_limit_that_leaves_nothing(self, limit: float) -> None:
+        with pytest.raises(contend.InputError, match="allowed: a limit above 0"):
+            contend.timeline(BASE, limit_mb=limit)
 
     def test_the_result_is_that_of_a_run_without_a_trace(self, tmp_path: Path, capsys: Capture) -> None:
         assert main(["run", BASE, "--trace", str(tmp_path / "t.json"), "--json", *options({})]) == 0

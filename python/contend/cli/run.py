@@ -102,7 +102,7 @@ def run(
     ] = None,
     trace_limit: Annotated[
         float | None,
-        typer.Option(metavar="MB", min=0.1, help="The trace ends at about this size. [default: 100]"),
+        typer.Option(metavar="MB", min=0.1, help="The trace ends at about this size; inf: at none. [default: 100]"),
     ] = None,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print no progress and no tables.")] = False,
     json_: Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")] = False,
