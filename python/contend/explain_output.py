@@ -33,6 +33,8 @@ _MOST_SPEEDUPS = 24
 _MOST_BARS = 24
 _LIMITING = 0.8
 _TITLE_WIDTH = 90  # characters
+# Where what a table leaves out is to be had, whether or not this call wrote it.
+_ELSEWHERE = ": --json FILE or --out DIR writes all"
 
 
 def _table(title: str, caption: str | None = None) -> Table:
@@ -83,7 +85,7 @@ def _lock_table(explanation: Explanation) -> FittingTable:
     table = FittingTable(
         "locks, longest wait first",
         "waiting: time in calls that take the lock, contended or not, of all threads, without polls that find it free; "
-        "nobody holds it: hand-over, waking up, cache lines" + (f"; {more} more in explain.json" if more > 0 else ""),
+        "nobody holds it: hand-over, waking up, cache lines" + (f"; {more} more{_ELSEWHERE}" if more > 0 else ""),
     )
     table.add_column("lock", is_name=True)
     for title, left_out in (("taken", 3), ("contended", None), ("refused", 1), ("waiting", None), ("per request", 2)):
@@ -124,7 +126,7 @@ def _stage_table(explanation: Explanation) -> Table:
         verdict = "this stage limits the rate" if share >= _LIMITING else "no stage of the interfaces limits the rate"
         caption = f"busiest: {busiest['name']}, {_percent(share)}: {verdict}"
     if (more := len(explanation.stages) - _MOST_LOCKS) > 0:
-        caption += f"; {more} more in explain.json"
+        caption += f"; {more} more{_ELSEWHERE}"
     table = _table("network interfaces", caption)
     for title in ("stage", "messages", "busy", "on the wire", "waiting per message"):
         table.add_column(title, justify="left" if title == "stage" else "right")

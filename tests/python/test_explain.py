@@ -203,6 +203,14 @@ class TestTheRealCore:
         assert [row["name"] for row in rows] == [entry["name"] for entry in document["speedups"]]
         assert all(float(row["removed"]) > 0 for row in rows)
 
+    def test_what_a_table_leaves_out_is_to_be_had_with_an_option(self, capsys: Capture) -> None:
+        words = [word for path, value in SMALL.items() for word in ("--set", f"{path}={value}")]
+        arguments = ["explain", BASE, *words, "--set", "library.instances.count=8", "--no-speedups"]
+        assert main(arguments) == 0
+        output = " ".join(capsys.readouterr().out.split())
+        assert output.count(" more: --json FILE or --out DIR writes all") == 2  # of locks and of stages
+        assert "explain.json" not in output
+
     def test_a_design_that_breaks_under_a_change_says_so(self, monkeypatch: pytest.MonkeyPatch) -> None:
         from contend import runner
         from contend.errors import SimulationFailedError
