@@ -7,14 +7,19 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+import typer
+from typer.core import TyperCommand, TyperGroup
 
 import contend
 from contend import files
 from contend.catalogs import PROFILES
 from contend.cli import main
+from contend.cli.app import app
 from fakes import REPOSITORY, ctrl_c_after
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from fakes import FakeCore
 
 Capture = pytest.CaptureFixture[str]
@@ -327,3 +332,30 @@ def test_ctrl_c_says_what_is_kept(core: "FakeCore", scenario: Path, capsys: Capt
         assert main(["run", str(scenario), "-j", "1", "--replications", "2"]) == 130
     assert "interrupted; 1 of 6 points are complete, 1 in part, kept in out/small" in capsys.readouterr().err
     assert len(json.loads(Path("out/small/results.json").read_text())["points"]) == 2
+
+
+def _all_commands(command: object, words: tuple[str, ...] = ()) -> "Iterator[tuple[tuple[str, ...], TyperCommand]]":
+    if isinstance(command, TyperGroup):
+        for name, inner in command.commands.items():
+            yield from _all_commands(inner, (*words, name))
+    elif isinstance(command, TyperCommand):
+        yield words, command
+
+
+@pytest.mark.parametrize(
+    ("words", "command"),
+    [pytest.param(words, command, id=" ".join(words)) for words, command in _all_commands(typer.main.get_command(app))],
+)
+def test_help_says_what_the_source_says_at_any_width(
+    words: tuple[str, ...], command: TyperCommand, monkeypatch: pytest.MonkeyPatch, capsys: Capture
+) -> None:
+    """Its paragraphs break where the terminal ends, and what stands in brackets is no markup."""
+    monkeypatch.setenv("COLUMNS", "2000")
+    assert main([*words, "--help"]) == 0
+    shown = capsys.readouterr().out
+    texts = [
+        *str(command.help).split("\n\n"),
+        *(getattr(parameter, "help", None) or "" for parameter in command.params),
+    ]
+    for text in texts:
+        assert " ".join(text.replace("`", "").split()) in shown

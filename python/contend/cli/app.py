@@ -64,7 +64,7 @@ app = typer.Typer(
     help="Simulates multithreaded MPI: message rates, counters, and where the time goes.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
-    rich_markup_mode="rich",
+    rich_markup_mode="markdown",
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 

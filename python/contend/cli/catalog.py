@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from contend.catalogs import Catalog, Parameter
     from contend.jsontypes import JsonObject
 
-profile_app = typer.Typer(no_args_is_help=True, rich_markup_mode="rich", help="Machine profiles.")
-preset_app = typer.Typer(no_args_is_help=True, rich_markup_mode="rich", help="Library presets.")
+profile_app = typer.Typer(no_args_is_help=True, rich_markup_mode="markdown", help="Machine profiles.")
+preset_app = typer.Typer(no_args_is_help=True, rich_markup_mode="markdown", help="Library presets.")
 
 
 def register(app: typer.Typer) -> None:

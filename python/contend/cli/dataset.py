@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 dataset_app = typer.Typer(
     no_args_is_help=True,
-    rich_markup_mode="rich",
+    rich_markup_mode="markdown",
     help="Measured datasets: what is in them, and their configurations as scenarios. `contend run` simulates them.",
 )
 

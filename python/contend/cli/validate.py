@@ -38,7 +38,7 @@ class _ProfileFirst(TyperGroup):
 validate_app = typer.Typer(
     cls=_ProfileFirst,
     no_args_is_help=True,
-    rich_markup_mode="rich",
+    rich_markup_mode="markdown",
     help="Checks predictions: `validate PROFILE DATASETS...` against measurements "
     "(options: `validate data --help`), `validate claims` against a study.",
 )
