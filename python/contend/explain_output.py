@@ -205,7 +205,7 @@ def render(explanation: Explanation, *, everything: bool = False) -> RenderableT
         f"{interval_text(explanation.rate)}, {explanation.replications} replications"
     )
     parts: list[RenderableType] = [head, Text(), _time_table(explanation), Text()]
-    parts += [_lock_table(explanation), Text(), _queue_table(explanation), Text(), _stage_table(explanation), Text()]
+    parts += [_lock_table(explanation), _queue_table(explanation), Text(), _stage_table(explanation), Text()]
     if explanation.speedups:
         parts += [_speedup_table(explanation, everything=everything), Text()]
     parts += [Text(f"note: {remark}") for remark in explanation.remarks]

@@ -35,7 +35,7 @@ class FittingTable:
     """A table in the style of all tables, as wide as its console at most.
 
     Where its columns do not fit, headers are broken between words, then columns that may be are left out, which the
-    caption says, then names are broken between words too.
+    caption says, then names are broken between words too. It ends with an empty line.
 
     Attributes:
         title: Above it.
@@ -79,8 +79,9 @@ class FittingTable:
             shown.remove(spare.pop(0))
         missing = [" ".join(column.header.split()) for i, column in enumerate(self._columns) if i not in shown]
         no_room = f"no room for: {', '.join(missing)}" if missing else ""
+        caption = "; ".join(filter(None, (self.caption, no_room)))
         table = Table(
-            title=Text(self.title), caption=Text("; ".join(filter(None, (self.caption, no_room)))),
+            title=Text(self.title), caption=Text(caption),
             box=box.SIMPLE_HEAD, title_justify="left", caption_justify="left", title_style="bold", pad_edge=False,
         )  # fmt: skip
         for index, width in zip(shown, self._widths(shown, options.max_width), strict=True):
@@ -91,6 +92,8 @@ class FittingTable:
         for row in self._rows:
             table.add_row(*(Text(cell) if isinstance(cell, str) else cell for cell in map(row.__getitem__, shown)))
         yield table
+        if caption:  # the box ends with an empty line, but that is above the caption
+            yield Text()
 
     def _turn(self, index: int) -> tuple[int, int]:
         return self._columns[index].left_out or 0, -index

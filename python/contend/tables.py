@@ -194,11 +194,13 @@ def render(results: Results) -> RenderableType:
     """Everything that `contend run` shows after a run."""
     if not results.points:
         return Text("no replication finished")
-    is_measured = any(point.measured is not None for point in results.points)
-    parts: list[RenderableType] = [*([_measured_table(results)] if is_measured else []), _main_table(results)]
-    gap = Text()
+    parts: list[RenderableType] = []
+    if any(point.measured is not None for point in results.points):
+        measured = _measured_table(results)
+        parts += [measured, *([Text()] if measured.caption else [])]
+    parts.append(_main_table(results))
     if any(point.time_by_category_ns for point in results.points):
-        parts += [_where_table(results), gap]
+        parts.append(_where_table(results))
     if any(point.counters for point in results.points):
-        parts += [_spc_table(results), gap]
+        parts.append(_spc_table(results))
     return Group(*parts)

@@ -8,6 +8,7 @@ import pytest
 from rich.console import Console
 
 import contend
+from contend.cli import main
 from contend.explain_output import render as render_explanation
 from contend.fitting_table import FittingTable
 from contend.tables import render, render_points, titled_table
@@ -74,6 +75,33 @@ def test_results_fit_a_terminal(width: int, core: "FakeCore", scenario: Path) ->
     assert "…" not in text.getvalue()
     assert "no room for: " in text.getvalue()
     assert max(map(len, text.getvalue().splitlines())) <= width
+
+
+@pytest.mark.parametrize("width", [60, 200])
+def test_an_empty_line_is_above_each_title(width: int, core: "FakeCore", scenario: Path) -> None:
+    core.pairs = list(range(1, 21))
+    text = io.StringIO()
+    console = Console(file=text, width=width)
+    console.print(render(contend.run(scenario)))
+    console.print("end")
+    lines = [line.rstrip() for line in text.getvalue().splitlines()]
+    for title in ("where the time went", "counters, under Open MPI's names", "end"):
+        above = lines.index(title) - 1
+        assert lines[above] == ""
+        assert lines[above - 1] != ""
+
+
+def test_an_empty_line_is_above_each_title_of_a_comparison(
+    core: "FakeCore", scenario: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture
+) -> None:
+    core.pairs = [1, 2]
+    monkeypatch.setenv("COLUMNS", "80")
+    assert main(["compare", str(scenario), str(scenario)]) == 0
+    lines = [line.rstrip() for line in capsys.readouterr().out.splitlines()]
+    for title in ("B against A, message rate", "other measures at pairs=2, lock=mcs", "counters at pairs=2, lock=mcs"):
+        above = lines.index(title) - 1
+        assert lines[above] == ""
+        assert lines[above - 1] != ""
 
 
 @pytest.mark.core
