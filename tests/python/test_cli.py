@@ -38,6 +38,14 @@ def test_run_writes_and_prints(core: "FakeCore", scenario: Path, capsys: Capture
     assert names(Path("out/small")) == ["plot.png", "plot.svg", "results.csv", "results.json", "results.parquet"]
 
 
+def test_no_more_are_at_once_than_there_are(core: "FakeCore", scenario: Path, capsys: Capture) -> None:
+    core.pairs = [1]
+    assert main(["run", str(scenario), "--replications", "2", "-j", "100000"]) == 0
+    assert "2 points, 4 runs in 0.0 s, 4 at once" in capsys.readouterr().out
+    assert main(["run", str(scenario), "--replications", "2", "-j", "3"]) == 0
+    assert " s, 3 at once" in capsys.readouterr().out
+
+
 def test_options_become_overrides(core: "FakeCore", scenario: Path, capsys: Capture) -> None:
     del core
     options = ["--seed", "7", "--replications", "2", "--iterations", "5", "--set", "workload.window=64", "--json"]

@@ -237,8 +237,10 @@ def _run_and_write(opened: Opened, engine: Engine, jobs: int, out: Path | None, 
         console = stdout_console()
         console.print(render(results))
         runs = sum(point.replications for point in results.points)
+        at_once = min(jobs, sum(point.replications for point in resolved.points))
         console.print(
-            f"{counted(len(results.points), 'point')}, {counted(runs, 'run')} in {outcome.wall_s:.1f} s, {jobs} at once"
+            f"{counted(len(results.points), 'point')}, {counted(runs, 'run')} in {outcome.wall_s:.1f} s, "
+            f"{at_once} at once"
         )
         for note in results.notes:
             console.print(f"note: {note}", highlight=False, soft_wrap=True)
