@@ -158,8 +158,9 @@ class Scenario:
         """A value by dotted path, in the first point of a sweep.
 
         Raises:
-            InputError: There is no such value; the message names the nearest.
+            InputError: There is no such value; the message names the nearest. Or the path is no text.
         """
+        _check_path(path)
         config = self.points[0].config
         value: Any = config
         for key in path.split("."):
@@ -329,9 +330,13 @@ def _checked_paths(changes: object) -> dict[str, object]:
     if not isinstance(changes, Mapping):
         raise InputError(f"changes are a mapping of dotted paths to values, not {shortened(repr(changes))}")
     for path in changes:
-        if not isinstance(path, str):
-            raise InputError(f"a path is a word such as 'workload.pairs', not {path!r}")
+        _check_path(path)
     return dict(changes)
+
+
+def _check_path(path: object) -> None:
+    if not isinstance(path, str):
+        raise InputError(f"a path is a word such as 'workload.pairs', not {path!r}")
 
 
 def _without_library(overrides: tuple[tuple[str, str], ...]) -> tuple[tuple[str, str], ...]:

@@ -71,6 +71,9 @@ class TestScenario:
                 change(nothing)
             with pytest.raises(contend.InputError, match=r"a path is a word such as 'workload.pairs', not 3"):
                 change({nothing: 4})
+        for look in (small.__getitem__, small.origin):
+            with pytest.raises(contend.InputError, match=r"a path is a word such as 'workload.pairs', not 3"):
+                look(nothing)
         with pytest.raises(TypeError, match="not iterable"):
             list(cast("Any", small))
 
