@@ -21,6 +21,7 @@ import contend
 from contend.cli import main
 from contend.cli.app import app
 from contend.errors import ContendError
+from contend.runner import make_engine
 from contend.scenario import find_scenario
 from fakes import REPOSITORY
 
@@ -101,6 +102,30 @@ def test_python_in_the_documentation_runs(example: object, tmp_path: Path, monke
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("CONTEND_CACHE", str(tmp_path))
     example.evaluate()  # type: ignore[attr-defined]
+
+
+# One of each kind of workload, and one whose threads share cores: together they have every counter.
+_EVERY_KIND = (
+    "any_source", "interfaces_by_tag", "fig4_parallel_pack", "fig4_parsec_ping_pong", "fig4_query_nothing_complete",
+    "fig5_7_rma_progress", "back_ends", "barrier_layered", "fine-grain/fig4_1", "fine-grain/matching", "nas_bt",
+    "pipeline", "table4_4", "table5_1", "waitany", "L01_adaptive", "aggregation_choice",
+    "fig4_wait_shared_memory_one_core",
+)  # fmt: skip
+
+
+@pytest.mark.core
+def test_every_counter_is_documented() -> None:
+    engine = make_engine("contend")
+    kinds: set[str] = set()
+    counters: set[str] = set()
+    for name in _EVERY_KIND:
+        point = contend.load(name).points[0]
+        kinds.add(point.config["workload"]["kind"])
+        counters |= set(json.loads(engine.run_point(point, 0, trace_hash=False))["counters"])
+    assert kinds == set(json.loads((REPOSITORY / "schemas" / "names.json").read_text())["workloads"])
+    section = (DOCS / "results.md").read_text(encoding="utf-8").partition("## Counters")[2]
+    first_cells = [line.split("|")[1] for line in section.splitlines() if line.startswith("|")]
+    assert counters == set(re.findall(r"`(\w+)`", " ".join(first_cells)))
 
 
 def _modules() -> list[str]:
