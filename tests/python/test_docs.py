@@ -80,6 +80,20 @@ def test_commands_exist_with_their_options(words: list[str]) -> None:
         find_scenario(scenario)
 
 
+@pytest.mark.parametrize("name", ["run", "compare", "explain"])
+def test_tables_of_options_are_complete(name: str) -> None:
+    program = typer.main.get_command(app)
+    assert isinstance(program, TyperGroup)
+    section = (
+        (DOCS / "usage.md").read_text(encoding="utf-8").partition(f"\n## `contend {name}`\n")[2].partition("\n## ")[0]
+    )
+    first_cells = "".join(line.split(" | ")[0] for line in section.splitlines() if line.startswith("| `-"))
+    shown = set(re.findall(r"(?<!\w)--?[a-z][a-z-]*", first_cells))
+    for parameter in program.commands[name].params:
+        if parameter.param_type_name == "option":
+            assert shown & {*parameter.opts, *parameter.secondary_opts}, parameter.opts
+
+
 def test_readme_opens_with_its_two_commands() -> None:
     blocks = re.findall(r"```sh\n(.*?)```", (REPOSITORY / "README.md").read_text(), re.DOTALL)
     assert blocks[0].splitlines() == ["./contend run scenarios/dissertation/fig5_2a_base.json", "./contend test"]
