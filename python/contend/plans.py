@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, cast, runtime_checkable
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
 # Values by dotted path: what makes a point of a scenario.
 Row: TypeAlias = dict[str, Any]
 _PRESET = "library.preset"
+# Where the core finds a mistake in the rows that it is given: the number of the row, the path.
+_PLACE = re.compile(r"^command line: /sweep(?:/(\d+))?(?:/([^:\n]+))?: ", re.MULTILINE)
 # Rows that are handed to the core at a time: its input is bounded.
 _CHUNK = 10_000
 # As many as a scenario may have (sim/scenario/loader.hpp): sweep.json holds one that has the points of the sweep.
@@ -182,9 +185,21 @@ class Samples:
 
     Attributes:
         points: Mappings of dotted paths to values, or a data frame (Polars or pandas) with a column for each path.
+        source: What they are from, for messages: a file.
+        lines: The line of each point in the file, from 1; without them messages count the points.
     """
 
     points: Iterable[Mapping[str, Any]] | pl.DataFrame
+    source: str = "the list of points"
+    lines: Sequence[int] = ()
+
+    def place(self, index: int) -> str:
+        """Where a point stands, for messages.
+
+        Args:
+            index: Of the point, from 0.
+        """
+        return f"{self.source}:{self.lines[index]}" if self.lines else f"{self.source}: point {index + 1}"
 
     def rows(self) -> list[Row]:
         """The points.
@@ -199,7 +214,7 @@ class Samples:
             points = points.to_dict("records")
         rows = [dict(point) for point in points]
         if not rows:
-            raise InputError("the list of points is empty")
+            raise InputError(f"{self.source} is empty")
         return rows
 
 
@@ -245,9 +260,10 @@ def lay_upon(scenario: Scenario, plan: Plan, *, skip_invalid: bool = False) -> P
     distinct = [row for index, row in enumerate(base) if row not in base[:index]]
     require_room(len(distinct) * len(rows), "the sweep")
     rows = [own | row for own in distinct for row in rows]
-    planned = Planned()
+    laying = _Laying(scenario, plan, rows, len(rows) // len(distinct))
     for start in range(0, len(rows), _CHUNK):
-        _lay(scenario, rows[start : start + _CHUNK], planned, skip_invalid=skip_invalid)
+        laying.lay(range(start, min(start + _CHUNK, len(rows))), skip_invalid=skip_invalid)
+    planned = laying.planned
     if not planned.scenarios:
         reason = f"; the first: {planned.skipped[0][1]}" if planned.skipped else ""
         raise InputError(f"no point of the sweep is usable{reason}")
@@ -275,18 +291,48 @@ def _named(design: Any, known: Mapping[str, Any]) -> Any:  # noqa: ANN401
     return {design: known[design]} if isinstance(design, str) and design in known else design
 
 
-def _lay(scenario: Scenario, rows: list[Row], planned: Planned, *, skip_invalid: bool) -> None:
-    try:
-        planned.scenarios.append(scenario.with_({"sweep": _with_designs(scenario, rows)}))
-    except InputError as error:
-        if not skip_invalid:
-            raise
-        if len(rows) == 1:
-            planned.skipped.append((rows[0], str(error)))
-            return
-        middle = len(rows) // 2
-        _lay(scenario, rows[:middle], planned, skip_invalid=True)
-        _lay(scenario, rows[middle:], planned, skip_invalid=True)
+@dataclass
+class _Laying:
+    """A plan on its way into a scenario: `rows` are its `count` points, once for each point of the scenario itself."""
+
+    scenario: Scenario
+    plan: Plan
+    rows: list[Row]
+    count: int
+    planned: Planned = field(default_factory=Planned)
+
+    def lay(self, chosen: range, *, skip_invalid: bool) -> None:
+        """Adds a stretch of the rows to what is planned.
+
+        Raises:
+            InputError: One is not usable, and is not to be skipped.
+        """
+        rows = self.rows[chosen.start : chosen.stop]
+        try:
+            self.planned.scenarios.append(self.scenario.with_({"sweep": _with_designs(self.scenario, rows)}))
+        except InputError as error:
+            if not skip_invalid:
+                raise InputError(self._told(str(error), chosen)) from error
+            if len(rows) == 1:
+                self.planned.skipped.append((rows[0], self._told(str(error), chosen)))
+                return
+            middle = len(rows) // 2
+            self.lay(chosen[:middle], skip_invalid=True)
+            self.lay(chosen[middle:], skip_invalid=True)
+
+    def _told(self, message: str, chosen: range) -> str:
+        """What the core says of the rows that it was given, with places that the user knows."""
+
+        def place(found: re.Match[str]) -> str:
+            number, path = found.groups()
+            parts = [path]
+            if isinstance(self.plan, Samples):
+                parts.insert(
+                    0, self.plan.source if number is None else self.plan.place(chosen[int(number)] % self.count)
+                )
+            return "".join(f"{part}: " for part in parts if part)
+
+        return _PLACE.sub(place, message)
 
 
 def _with_designs(scenario: Scenario, rows: list[Row]) -> list[Row]:

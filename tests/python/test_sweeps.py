@@ -120,6 +120,11 @@ class TestPlans:
             ([], "list of points is empty"),
             ([{"workload.pairs": 1}, {"workload.window": 2}], "other values than the first"),
             ([{"library.preset": 7}], "the name of a preset"),
+            (
+                [{"workload.pairs": 1}, {"workload.pairs": "abc"}],
+                '^the list of points: point 2: workload.pairs: found "abc"; allowed: a whole number',
+            ),
+            ({"workload.pairs": [1, "abc"]}, '^workload.pairs: found "abc"; allowed: a whole number'),
             (contend.LatinHypercube({"workload.pairs": (3, 1)}, 2), "is empty"),
             (contend.LatinHypercube({"workload.pairs": (1, "2 us")}, 2), "two kinds"),
             (contend.LatinHypercube({"workload.pairs": ("one", "2 us")}, 2), "no end of a range"),
@@ -430,6 +435,47 @@ class TestCommand:
             out = tmp_path / kind
             assert self.run("--list", str(tmp_path / f"points.{kind}"), "--out", str(out)) == 0
             assert pl.read_parquet(out / "results.parquet")["pairs"].to_list() == frame["pairs"].to_list()
+
+    @pytest.mark.parametrize(
+        ("content", "message"),
+        [
+            (
+                "workload.pairs\n1\nabc\n",
+                'l.csv:3: workload.pairs: found "abc"; allowed: a whole number from 1 to 4096',
+            ),
+            ("\ufeffworkload.pairs, workload.window\n\n1,x\n", 'l.csv:3: workload.window: found "x"; allowed: a whole'),
+            ("workload.pairs,workload.window\n1,\n", 'l.csv:2: workload.window: found ""; allowed: a whole number'),
+            ("workload.pairs\nNaN\n", 'l.csv:2: workload.pairs: found "NaN"; allowed: a whole number'),
+            ("workload.pears\n1\n", 'l.csv:2: workload.pears: unknown path "workload.pears"; did you mean'),
+            (
+                "workload.pairs;workload.window\n1;2\n",
+                "l.csv:1: found the column 'workload.pairs;workload.window'; allowed: columns separated by commas",
+            ),
+            ("workload.pairs,workload.pairs\n1,2\n", "l.csv:1: found the column 'workload.pairs' twice; allowed: each"),
+            ("workload.pairs,workload.window\n1\n", "l.csv:2: found 1 value; allowed: 2, one for each column"),
+            ('workload.pairs\n"1\n', "l.csv:2: cannot be read as csv (unexpected end of data)"),
+            ("workload.pairs\n", "l.csv is empty"),
+            ("workload.pairs\n1\n80\n", "l.csv: 80 pairs need 80 hardware threads"),
+        ],
+    )
+    def test_mistakes_in_a_table(  # noqa: PLR0917
+        self, small: contend.Scenario, tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
+        capsys: pytest.CaptureFixture[str], content: str, message: str,
+    ) -> None:  # fmt: skip
+        """The place is that in the file, and rows beside a wrong one are not blamed."""
+        del small
+        monkeypatch.chdir(tmp_path)
+        Path("l.csv").write_text(content)
+        assert self.run("--list", "l.csv") == 2
+        complaint = capsys.readouterr().err
+        assert complaint.startswith(f"contend: error: {message}")
+        assert complaint.count("\n") == 1
+
+    def test_the_place_in_a_table_whatever_the_scenario_sweeps(self, small: contend.Scenario, tmp_path: Path) -> None:
+        rows = [{"workload.pairs": 1}, {"workload.pairs": "abc"}]
+        plan = contend.Samples(rows, "l.csv", [2, 7])
+        with pytest.raises(contend.InputError, match=r"^l\.csv:7: workload\.pairs: found \"abc\"; allowed: [^\n]*$"):
+            contend.sweep(small.over({"workload.window": [8, 16, 32]}), plan)
 
     def test_job_array(
         self, small: contend.Scenario, tmp_path: Path, monkeypatch: pytest.MonkeyPatch,

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import csv
+import io
 import json
 import os
 import sys
@@ -186,8 +188,12 @@ def _split(option: str, text: str) -> tuple[str, str]:
 
 def _word(text: str) -> Any:  # noqa: ANN401 - any JSON value
     """A value as on the command line: JSON, or a plain word."""
+
+    def refuse(constant: str) -> None:
+        raise ValueError(constant)  # Python's NaN is no JSON
+
     try:
-        return json.loads(text)
+        return json.loads(text, parse_constant=refuse)
     except ValueError:  # no JSON, or a number of thousands of digits
         return text.strip()
 
@@ -244,12 +250,50 @@ def _read_list(path: Path) -> Plan:
             points = read_json(path, "list of points")
             if not isinstance(points, list) or not all(isinstance(point, dict) for point in points):
                 raise InputError(f"{path}: expected a list of objects, each path: value")
-            return Samples(points)
+            return Samples(points, str(path))
         if kind == ".csv":
-            return Samples(pl.read_csv(path))
-        return Samples(pl.read_parquet(path))
+            return _read_csv(path)
+        return Samples(pl.read_parquet(path), str(path))
     except pl.exceptions.PolarsError as error:
         raise InputError(f"{path}: cannot be read as {kind[1:]} ({error})") from error
+
+
+def _read_csv(path: Path) -> Plan:
+    """Points from a table. Each cell is a value by itself: a reader of columns makes all of one text by a wrong one."""
+    from contend.files import read_text
+    from contend.plans import Samples
+
+    reader = csv.reader(io.StringIO(read_text(path, "list of points").removeprefix("\ufeff")), strict=True)
+    names: list[str] = []
+    points, lines = [], []
+    try:
+        for cells in filter(None, reader):
+            if not names:
+                names = _column_names(cells, f"{path}:{reader.line_num}")
+                continue
+            if len(cells) != len(names):
+                found = counted(len(cells), "value")
+                raise InputError(f"{path}:{reader.line_num}: found {found}; allowed: {len(names)}, one for each column")
+            points.append(dict(zip(names, map(_word, cells), strict=True)))
+            lines.append(reader.line_num)
+    except csv.Error as error:
+        raise InputError(f"{path}:{reader.line_num}: cannot be read as csv ({error})") from error
+    return Samples(points, str(path), lines)
+
+
+def _column_names(cells: list[str], place: str) -> list[str]:
+    """The paths in the first line of a table.
+
+    Raises:
+        InputError: They are not separated by commas, or one is there twice.
+    """
+    names = [cell.strip() for cell in cells]
+    for index, name in enumerate(names):
+        if ";" in name or "\t" in name:
+            raise InputError(f"{place}: found the column {shortened(name)!r}; allowed: columns separated by commas")
+        if name in names[:index]:
+            raise InputError(f"{place}: found the column {shortened(name)!r} twice; allowed: each path once")
+    return names
 
 
 def _write(results: SweepResults, directory: Path) -> list[Path]:
