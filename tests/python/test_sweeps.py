@@ -436,6 +436,39 @@ class TestCommand:
             assert self.run("--list", str(tmp_path / f"points.{kind}"), "--out", str(out)) == 0
             assert pl.read_parquet(out / "results.parquet")["pairs"].to_list() == frame["pairs"].to_list()
 
+    def test_a_failed_point_is_told_with_its_reason(
+        self, small: contend.Scenario, tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
+        capsys: pytest.CaptureFixture[str],
+    ) -> None:  # fmt: skip
+        from contend.errors import SimulationFailedError
+        from contend.runner import CoreEngine
+
+        def fail(*_: object, **__: object) -> str:
+            raise SimulationFailedError("deadlock: nobody moves\n  thread a waits")
+
+        del small
+        monkeypatch.setattr(CoreEngine, "run_point", fail)
+        grid = ["--grid", "workload.pairs=2", "--grid", "library.instances.count=1", "--out", str(tmp_path)]
+        assert self.run(*grid) == 1
+        assert "failed: pairs=2, instances=1: deadlock: nobody moves\n" in capsys.readouterr().out
+
+    def test_what_is_skipped_is_told_with_its_reason(
+        self, small: contend.Scenario, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        del small
+        grid = ["--skip-invalid", "--out", str(tmp_path), "--grid", "library.matching.lock=mcs"]
+        assert self.run(*grid, "--grid", "workload.pairs=2,70,80") == 0
+        reason = "70 pairs need 70 hardware threads on each host"
+        shown = "library.matching.lock=mcs, workload.pairs=70: " + reason
+        assert f"2 combinations make no sense (all in sweep.json), such as {shown}" in capsys.readouterr().out
+        skipped = json.loads((tmp_path / "sweep.json").read_text())["skipped"]
+        assert [entry["parameters"]["workload.pairs"] for entry in skipped] == [70, 80]
+        assert skipped[0]["message"].startswith(reason)
+        assert self.run(*grid, "--grid", "workload.pairs=2,70") == 0
+        assert f"1 combination makes no sense (in sweep.json): {shown}" in capsys.readouterr().out
+        assert self.run(*grid, "--grid", "workload.pairs=2,70", "--array-index", "0", "--array-size", "1") == 0
+        assert f"1 combination makes no sense: {shown}" in capsys.readouterr().out
+
     @pytest.mark.parametrize(
         ("content", "message"),
         [

@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from contend.errors import EXIT_FAILURE, InputError, InterruptedRunError
-from contend.spelling import counted, shortened
+from contend.spelling import counted, parameters_text, shortened
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
-    from contend.plans import Plan
+    from contend.plans import Plan, Row
     from contend.sweeps import SweepResults
 
 # Above so many points there is no results.json and no picture: Parquet holds them in a tenth of the space.
@@ -327,11 +327,20 @@ def _print(results: SweepResults, written: list[Path], share: tuple[int, int] | 
         lines.append(f"part {share[0]} of {share[1]}; the same command without --array-index puts all parts together")
     lines += [f"note: {note}" for note in results.notes]
     if results.skipped:
-        lines.append(f"{len(results.skipped)} combinations make no sense, such as {results.skipped[0][0]}")
+        lines.append(_skipped_text(results.skipped, is_written=bool(written)))
     for failure in results.failures[:_MOST_FAILURES_SHOWN]:
-        lines.append(f"failed: {failure.parameters}: {failure.message.splitlines()[0]}")
+        lines.append(f"failed: {parameters_text(failure.parameters, ', ')}: {failure.message.splitlines()[0]}")
     if len(results.failures) > _MOST_FAILURES_SHOWN:
         lines.append(f"failed: {len(results.failures) - _MOST_FAILURES_SHOWN} more, all in sweep.json")
     lines += [f"wrote {path}" for path in written]
     for line in lines:
         console.print(line, highlight=False, soft_wrap=True, markup=False)
+
+
+def _skipped_text(skipped: Sequence[tuple[Row, str]], *, is_written: bool) -> str:
+    """How many combinations were left out, and the first with its reason."""
+    row, reason = skipped[0]
+    several = len(skipped) > 1
+    whole = f"{counted(len(skipped), 'combination')} {'make' if several else 'makes'} no sense"
+    where = f" ({'all ' if several else ''}in sweep.json)" if is_written else ""
+    return f"{whole}{where}{', such as' if several else ':'} {parameters_text(row, ', ')}: {reason.splitlines()[0]}"
