@@ -26,6 +26,21 @@ def dotted(pointer: str) -> str:
     return pointer.lstrip("/").replace("/", ".")
 
 
+def misfit(error: KeyError | IndexError | TypeError | ValueError | AttributeError) -> str:
+    """What is wrong with a document that is not what it was read as, in words.
+
+    Args:
+        error: What reading it ended with.
+
+    Examples:
+        >>> misfit(KeyError("points"))
+        "it has no 'points'"
+    """
+    if isinstance(error, KeyError):
+        return f"it has no {error.args[0]!r}"
+    return "one of its lists is too short" if isinstance(error, IndexError) else "one of its values is of another kind"
+
+
 def origin(origins: Mapping[str, str], pointer: str) -> str:
     """Where a value came from: what is said of it, or of the nearest thing around it."""
     while pointer not in origins and pointer:

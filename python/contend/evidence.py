@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from contend.core import fingerprint
+from contend.documents import misfit
 from contend.errors import InputError, InterruptedRunError
 from contend.files import make_writable_directory, write_file
 from contend.runner import run_points
@@ -99,7 +100,7 @@ class Evidence:
         try:
             values = [float(read(result)) for result in self._looked_at(matching[0])]
         except (KeyError, TypeError) as error:
-            raise InputError(f"{scenario} does not have what is asked for: {error!r}") from error
+            raise InputError(f"{scenario} does not have what is asked for: {misfit(error)}") from error
         return math.fsum(values) / len(values)
 
     def axis(self, scenario: str, name: str) -> list[Any]:

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Self
 
 from contend.choice import points_with, the_point_with
+from contend.documents import misfit
 from contend.errors import InputError
 from contend.measures import ESTIMATED, SCALARS
 from contend.paths import version
@@ -164,7 +165,7 @@ class Results:
                 remarks=tuple(document.get("remarks", ())),
             )
         except (KeyError, TypeError, IndexError) as error:
-            raise InputError(f"this is not the content of a results.json: {error!r}") from error
+            raise InputError(f"this is not the content of a results.json: {misfit(error)}") from error
 
     def json_bytes(self) -> bytes:
         """results.json."""

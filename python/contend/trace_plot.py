@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from contend.errors import InputError
 from contend.files import read_json
 from contend.plots import CATEGORY_COLOURS, STYLE, Picture, figure_bytes
+from contend.trace_events import check_trace
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -85,10 +86,7 @@ def load(path: Path) -> JsonObject:
     Raises:
         ContendError: It cannot be read, or is no trace.
     """
-    document = read_json(path, "trace")
-    if not isinstance(document, dict) or not isinstance(document.get("traceEvents"), list):
-        raise InputError(f"{path}: not a trace: it has no list traceEvents")
-    return document
+    return check_trace(read_json(path, "trace"), str(path))
 
 
 # How much is shown where nobody says how much, in us.

@@ -198,7 +198,7 @@ def test_measured_against_predicted() -> None:
     frame = validation_frame(document)
     assert frame.row(0, named=True)["predicted_high"] == 3.0
     assert plots.measured_against_predicted(frame).axes
-    with pytest.raises(contend.InputError, match="not the content of a validation result"):
+    with pytest.raises(contend.InputError, match="not the content of a validation result: it has no '"):
         validation_frame({"points": [{}]})
 
 

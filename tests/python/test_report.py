@@ -509,8 +509,12 @@ def test_a_validation_becomes_a_section(results: Path, tmp_path: Path, capsys: C
     assert '<section class="validation" id="validation-1"><h2>Validation: threads</h2>' in page
     assert 'href="#validation-1"' in page
     assert "ucx-one-lock" in page
-    for number, text in enumerate(("nonsense", "[]", '{"points": 3}', '{"points": []}')):
+    is_none = "is no result of 'contend validate --json': it has no "
+    for number, (text, problem) in enumerate((
+        ("nonsense", ":1:1: not JSON"), ("[]", f" {is_none}list of points"), ("{}", f" {is_none}list of points"),
+        ('{"points": 3}', f" {is_none}list of points"), ('{"points": []}', f" {is_none}'summary'"),
+    )):  # fmt: skip
         bad = tmp_path / f"bad{number}.json"
         bad.write_text(text, encoding="utf-8")
         assert main(["report", str(results), "--no-simulate", "--validation", str(bad), "--quiet"]) == 2
-        assert str(bad) in capsys.readouterr().err
+        assert f"{bad}{problem}" in capsys.readouterr().err

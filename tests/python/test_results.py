@@ -71,7 +71,10 @@ def test_files_round_trip(results: Results, tmp_path: Path) -> None:
 
 def test_not_results(tmp_path: Path) -> None:
     (tmp_path / "results.json").write_text("{}")
-    with pytest.raises(InputError, match=r"not the content of a results\.json"):
+    with pytest.raises(InputError, match=r"not the content of a results\.json: it has no 'scenario'"):
+        contend.load_results(tmp_path)
+    (tmp_path / "results.json").write_text("[]")
+    with pytest.raises(InputError, match=r"not the content of a results\.json: one of its values is of another kind"):
         contend.load_results(tmp_path)
     (tmp_path / "results.json").write_text("{")
     with pytest.raises(InputError, match="not JSON"):

@@ -279,6 +279,42 @@ def test_bad_input_is_one_message_and_2(
     assert message in output.err
 
 
+THREAD = {"ph": "M", "name": "thread_name", "pid": 1, "tid": 3, "args": {"name": "sender 0"}}
+SLICE = {"ph": "X", "name": "compute", "pid": 1, "tid": 3, "ts": 0.0, "dur": 2.5}
+
+
+@pytest.mark.parametrize(
+    ("event", "message"),
+    [
+        ({}, "/traceEvents/1: an event without 'ph'"),
+        (5, "/traceEvents/1: an event that is no object"),
+        ({"ph": "X"}, "/traceEvents/1: an event of phase 'X' with no 'name'"),
+        (SLICE | {"dur": "long"}, "an event of phase 'X' with 'dur' of another kind"),
+        (SLICE | {"args": 1}, "an event of phase 'X' with 'args' of another kind"),
+        (SLICE | {"tid": 7}, "/traceEvents/1: an event of the thread 7, which has no thread_name"),
+        ({"ph": "C", "name": "n", "pid": 1, "ts": 0, "args": {}}, "an event of phase 'C' with no 'length'"),
+        ({"ph": "M", "name": "process_name", "pid": 1, "args": {}}, "an event of phase 'M' with no 'name'"),
+        ({"ph": "M", "name": "thread_name", "pid": 1, "args": {"name": "a"}}, "an event of phase 'M' with no 'tid'"),
+        ({"ph": "b"}, "an event of phase 'b' with no 'ts'"),
+    ],
+)
+def test_what_a_trace_lacks_is_told_in_words(event: object, message: str, tmp_path: Path, capsys: Capture) -> None:
+    file = tmp_path / "trace.json"
+    file.write_text(json.dumps({"traceEvents": [THREAD, event]}))
+    assert main(["trace-plot", str(file), "--out", str(tmp_path / "p.svg")]) == 2
+    complaint = capsys.readouterr().err
+    assert complaint.startswith(f"contend: error: {file}: not a trace that contend wrote: /traceEvents/1: an event")
+    assert message in complaint
+
+
+def test_a_trace_with_the_least_that_there_must_be_is_drawn(tmp_path: Path) -> None:
+    file = tmp_path / "trace.json"
+    file.write_text(json.dumps({"traceEvents": [THREAD, SLICE]}))
+    assert main(["trace-plot", str(file), "--out", str(tmp_path / "p.svg")]) == 0
+    file.write_text(json.dumps({"traceEvents": [THREAD, SLICE], "otherData": []}))
+    assert main(["trace-plot", str(file), "--out", str(tmp_path / "p.svg")]) == 2
+
+
 def test_the_traced_point_is_named(core: "FakeCore", scenario: Path, capsys: Capture) -> None:
     assert main(["run", str(scenario), "--trace", "t.json"]) == 0
     output = capsys.readouterr()

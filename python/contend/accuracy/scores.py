@@ -6,12 +6,13 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import combinations
-from typing import TYPE_CHECKING, Any, TypeAlias, cast
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
 from contend.accuracy.baselines import MODELS, baseline
 from contend.accuracy.document import point_rows, sections
+from contend.documents import misfit
 from contend.errors import InputError
 from contend.files import read_json
 
@@ -242,18 +243,14 @@ def read_result(path: Path) -> JsonObject:
         InputError: It is something else.
     """
     document = read_json(path, "validation result")
+    if not isinstance(document, dict) or not isinstance(document.get("points"), list):
+        raise InputError(f"{path} is no result of 'contend validate --json': it has no list of points")
     try:
-        _check(document)
         sections(document)
         point_rows(document)
     except (KeyError, TypeError, ValueError, AttributeError, IndexError) as error:
-        raise InputError(f"{path} is no result of 'contend validate --json': {error!r}") from error
-    return cast("JsonObject", document)
-
-
-def _check(document: Any) -> None:  # noqa: ANN401 - any JSON value
-    if not isinstance(document, dict) or not isinstance(document["points"], list):
-        raise TypeError("no list of points")
+        raise InputError(f"{path} is no result of 'contend validate --json': {misfit(error)}") from error
+    return document
 
 
 def _point_json(point: Predicted) -> JsonObject:

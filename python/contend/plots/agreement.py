@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from matplotlib import rc_context
 from matplotlib.ticker import EngFormatter, NullFormatter
 
+from contend.documents import misfit
 from contend.errors import InputError
 from contend.plots.style import STYLE, Picture, add_heading, single
 
@@ -42,7 +43,7 @@ def validation_frame(document: JsonObject) -> pl.DataFrame:
             "predicted_low": point["predicted"]["ci95"][0], "predicted_high": point["predicted"]["ci95"][1],
         } for point in document["points"])  # fmt: skip
     except (KeyError, TypeError, IndexError) as error:
-        raise InputError(f"this is not the content of a validation result: {error!r}") from error
+        raise InputError(f"this is not the content of a validation result: {misfit(error)}") from error
 
 
 def checked_rows(data: pl.DataFrame | list[dict[str, Any]]) -> list[dict[str, Any]]:

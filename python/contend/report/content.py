@@ -209,7 +209,4 @@ def _trace(point: Point, window: Window) -> Stretch:
 def _stretch_of(path: Path, window: Window) -> Stretch:
     from contend.trace_plot import load
 
-    try:
-        return choose_window(load(path), window)
-    except (KeyError, TypeError, ValueError, AttributeError, RecursionError) as error:
-        raise InputError(f"{path}: not a trace that contend wrote ({type(error).__name__}: {error})") from error
+    return choose_window(load(path), window)

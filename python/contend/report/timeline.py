@@ -46,7 +46,6 @@ def choose_window(document: JsonObject, window: Window) -> Stretch:
 
     Raises:
         InputError: Nothing happens in it.
-        KeyError, TypeError: It is no trace.
     """
     begins = [event["ts"] for event in document["traceEvents"] if event["ph"] == "i" and "timed" in event["name"]]
     spans = [(event["ts"], event["ts"] + event["dur"]) for event in document["traceEvents"] if event["ph"] == "X"]
