@@ -71,6 +71,11 @@ class FittingTable:
         """Adds a row, with a cell for each column."""
         self._rows.append(cells)
 
+    @property
+    def row_count(self) -> int:
+        """How many rows it has."""
+        return len(self._rows)
+
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         """The table, as Rich asks for it."""
         shown = list(range(len(self._columns)))

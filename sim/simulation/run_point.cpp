@@ -8,6 +8,7 @@
 
 #include <array>
 #include <cstdio>
+#include <stdexcept>
 
 namespace contend {
 
@@ -147,6 +148,12 @@ std::string run_point(const PointConfig& config, int replication, const RunPoint
       10'000'000 + static_cast<std::uint64_t>(config.run.steps_per_operation) * planned_operations(config);
   const PointResult result = simulate(config, options);
 
+  if (result.workload.operations > 0 && result.workload.elapsed == Duration{}) {
+    throw std::runtime_error(
+        "the " + std::to_string(result.workload.operations) +
+        " operations of the timed part take no time, so they have no rate: nothing that they do has a "
+        "price on this machine");
+  }
   const double elapsed = result.workload.elapsed.in_seconds();
   constexpr double mebibyte = 1024.0 * 1024.0;
   Json json = {

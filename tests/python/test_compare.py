@@ -11,6 +11,7 @@ import pytest
 from scipy import stats
 
 from contend.cli import main
+from contend.cli.compare import _verdict_text
 from contend.errors import InputError
 from contend.paired import bootstrap, compare_samples, pooled_reduction, sample_variance
 from contend.plots import comparison_picture_bytes
@@ -102,6 +103,34 @@ def test_corner_cases() -> None:
         compare_samples("x", [1.0], [1.0, 2.0])
     with pytest.raises(InputError, match="no interval"):
         compare_samples("x", [1.0], [2.0], "wald")
+
+
+@pytest.mark.parametrize(
+    ("verdicts", "text"),
+    [
+        (["faster"], "B is faster"),
+        (["no difference"], "no difference"),
+        (["undecided"], "undecided"),
+        (["no difference", "no difference"], "no difference at 2"),
+        (["faster", "undecided", "slower", "faster", "no difference"],
+         "B is faster at 2, slower at 1; undecided at 1; no difference at 1"),
+    ],
+)  # fmt: skip
+def test_verdicts_make_a_sentence(verdicts: list[str], text: str) -> None:
+    assert _verdict_text(verdicts) == text
+
+
+def test_no_cell_is_cut_on_a_narrow_terminal(
+    core: "FakeCore", scenario: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    del core
+    monkeypatch.setenv("COLUMNS", "60")
+    assert main(["compare", str(scenario), str(scenario), "--replications", "4"]) == 0
+    text = capsys.readouterr().out
+    assert "…" not in text
+    assert "messages_received" in text
+    assert "no room for: " in text
+    assert max(len(line) for line in text.split("wrote ")[0].splitlines()) <= 60
 
 
 def test_compares_and_writes(core: "FakeCore", scenario: Path, capsys: Capture) -> None:
@@ -243,6 +272,22 @@ def test_a_measure_that_is_not_there(core: "FakeCore", scenario: Path, capsys: C
     message = "no measure 'bandwidth' to compare; there are: message_rate, elapsed_s"
     assert message in " ".join(capsys.readouterr().err.split())
     assert core.calls == 18  # one side
+
+
+def test_wide_intervals_do_not_hide_the_ratios() -> None:
+    from contend.comparison import Comparison, PointComparison
+    from contend.plots.contest import draw_comparison
+
+    points = tuple(
+        PointComparison({"pairs": n}, {"message_rate": compare_samples("message_rate", [n, 50.0 * n], [40.0 * n, n])})
+        for n in (1, 2)
+    )
+    assert all((point.rate.ratio.high or 0) > 10 for point in points)
+    _, ratios = draw_comparison(Comparison("a", "b", 1, "t", points)).axes
+    low, high = ratios.get_ylim()
+    values = [point.rate.ratio.value or 0 for point in points]
+    assert 0 < low <= min(values) / 2
+    assert max(1.0, *values) < high <= 2 * max(1.0, *values)
 
 
 def test_the_picture_is_the_same_every_time() -> None:

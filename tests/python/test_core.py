@@ -94,6 +94,13 @@ def test_a_run_with_too_many_steps_names_the_option(option: str, steps: int) -> 
         contend.run(BASE, {**TAKING_TURNS, option: steps})
 
 
+def test_operations_that_take_no_time_have_no_rate() -> None:
+    alone = {"workload.processes_per_os_process": 1, "workload.os_processes_per_node": 1, "workload.nodes": 1}
+    program = contend.load("barrier_layered").with_({**alone, "run.replications": 1})
+    with pytest.raises(SimulationFailedError, match="operations of the timed part take no time, so they have no rate"):
+        contend.run(program)
+
+
 def test_unknown_key_is_explained(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["run", BASE, "--set", "workload.piars=3"]) == 2
     assert "pairs" in capsys.readouterr().err

@@ -13,10 +13,12 @@ import typer
 from contend.spelling import counted, parameters_text
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from rich.console import RenderableType
-    from rich.table import Table
 
     from contend.comparison import Comparison
+    from contend.fitting_table import FittingTable
     from contend.paired import Difference
     from contend.scenario import ResolvedScenario
 
@@ -213,21 +215,32 @@ def _other_tables(comparison: Comparison, names: list[str]) -> list[RenderableTy
     return [table for table in (measures, counters) if table.row_count]
 
 
-def _difference_table(what: str, place: str) -> Table:
-    from contend.tables import titled_table
+def _difference_table(what: str, place: str) -> FittingTable:
+    from contend.fitting_table import FittingTable
 
-    table = titled_table(what + (f" at {place}" if place else ""))
-    table.add_column(what.rsplit(maxsplit=1)[-1].removesuffix("s"))
-    for title in ("A", "B", "B / A", "95 % CI"):
+    table = FittingTable(what + (f" at {place}" if place else ""))
+    table.add_column(what.rsplit(maxsplit=1)[-1].removesuffix("s"), is_name=True)
+    for title in ("A", "B"):
         table.add_column(title, justify="right")
-    table.add_column("B is")
+    table.add_column("B / A", justify="right", left_out=1)
+    table.add_column("95 % CI", justify="right", left_out=0)
+    table.add_column("B is", is_name=True)
     return table
+
+
+def _verdict_text(verdicts: Sequence[str]) -> str:
+    """Of all points, such as `B is faster at 3, slower at 1; no difference at 2`."""
+    directions = [word for word in dict.fromkeys(verdicts) if word in ("faster", "slower")]
+    others = [word for word in dict.fromkeys(verdicts) if word not in directions]
+    if len(verdicts) == 1:
+        return f"B is {verdicts[0]}" if directions else verdicts[0]
+    told = [f"B is {', '.join(f'{word} at {verdicts.count(word)}' for word in directions)}"] if directions else []
+    return "; ".join([*told, *(f"{word} at {verdicts.count(word)}" for word in others)])
 
 
 def _remarks(comparison: Comparison) -> str:
     verdicts = [point.verdict for point in comparison.points]
-    counts = [f"{word} at {verdicts.count(word)}" for word in dict.fromkeys(verdicts)]
-    lines = [f"{counted(len(verdicts), 'point')} compared: B is {', '.join(counts)}."]
+    lines = [f"{counted(len(verdicts), 'point')} compared: {_verdict_text(verdicts)}."]
     if comparison.workload_remark:
         lines.append(comparison.workload_remark)
     for count, side in ((comparison.only_a, "A"), (comparison.only_b, "B")):

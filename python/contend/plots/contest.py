@@ -12,7 +12,12 @@ from contend.plots.style import STYLE, Picture, draw_interval, figure_bytes
 from contend.spelling import parameters_text
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
     from contend.comparison import Comparison, PointComparison
+
+# The panel of ratios goes so many times beyond the ratios.
+_ROOM = 2.0
 
 
 def _comparison_curves(comparison: Comparison) -> tuple[str | None, dict[str, list[PointComparison]]]:
@@ -28,6 +33,13 @@ def _comparison_curves(comparison: Comparison) -> tuple[str | None, dict[str, li
     for group in groups.values():
         group.sort(key=lambda point: axis_value(point, axis))
     return axis, groups
+
+
+def _limit(axes: Axes, ratios: list[float]) -> None:
+    """Intervals of few replications may be wider than everything else; the ratios are what the picture is about."""
+    if ratios:
+        low, high = axes.get_ylim()
+        axes.set_ylim(max(low, min(*ratios, 1.0) / _ROOM), min(high, max(*ratios, 1.0) * _ROOM))
 
 
 def draw_comparison(comparison: Comparison) -> Picture:
@@ -62,6 +74,7 @@ def draw_comparison(comparison: Comparison) -> Picture:
             else:
                 draw_interval(ratios, x, low, high, shade)
         ratios.axhline(1.0, color="black", lw=0.8)
+        _limit(ratios, [point.rate.ratio.value for point in comparison.points if point.rate.ratio.value])
         set_scale(rates, [side.mean for point in comparison.points for side in (point.rate.a, point.rate.b)])
         rates.set_ylabel(comparison.measure.label)
         rates.set_title(f"A = {comparison.name_a}\nB = {comparison.name_b}", fontsize="medium", loc="left")

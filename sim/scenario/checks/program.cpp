@@ -93,6 +93,8 @@ Problem wrong_number_of_processes(const PointConfig& point) {
     return "processes come in pairs, but there are " + layout_of(*program);
   if (kind == "ring" && processes < 2)
     return "a ring needs two processes or more";
+  if (kind == "collective" && point.workload.collective.operation != "barrier" && processes < 2)
+    return "the operation \"" + point.workload.collective.operation + "\" needs two processes or more";
   if (kind == "pipeline" && processes < 2)
     return "a pipeline needs two processes or more";
   if (kind == "receivers" && program->processes_per_os_process < 3)
