@@ -17,6 +17,7 @@ from contend.workload_words import words_of
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
+    from contend.jsontypes import JsonObject
     from contend.results import PointResult, Results
     from contend.statistics import Estimate
 
@@ -113,34 +114,49 @@ def _main_table(results: Results) -> FittingTable:
     return table
 
 
-def _measured_table(results: Results) -> Table:
+def _measured_table(results: Results) -> FittingTable:
     """What was measured beside what is predicted, for points of a dataset."""
     points = [(point, point.measured) for point in results.points if point.measured is not None]
-    is_noisy = any(found.get("scored_against_interval") for _, found in points)
     has_fit = any(found.get("fitted") for _, found in points)
-    caption = "* samples spread by more than 20 %: the error is that from the measured interval" if is_noisy else None
-    table = titled_table("measured and predicted", caption)
+    units = {str(found["unit"]) for _, found in points if found["median"] is not None}
+    unit = units.pop() if len(units) == 1 else ""
+    is_noisy = any(found.get("scored_against_interval") for _, found in points)
+    caption = "* samples spread by more than 20 %: the error is that from the measured interval" if is_noisy else ""
+    table = FittingTable("measured and predicted" + (f", {unit}" if unit else ""), caption)
     names = [name for name in _parameter_names(results.points) if name != "iterations"]
     for name in names:
-        table.add_column(name, justify="right")
-    for title in ("measured", "95 % interval", "CoV", "predicted", "error"):
-        table.add_column(title, justify="right", style="bold" if title in {"measured", "predicted"} else "")
-    table.add_column("")
+        table.add_column(name, justify="right", is_name=True)
+    table.add_column("measured", justify="right", style="bold")
+    table.add_column("95 % interval", justify="right", left_out=1)
+    table.add_column("CoV", justify="right", left_out=0)
+    table.add_column("predicted", justify="right", style="bold")
+    table.add_column("error", justify="right")
+    table.add_column("", is_name=True)
     for point, found in points:
         cells = [value_text(point.parameters.get(name, "-")) for name in names]
         predicted = "-" if found["predicted"] is None else rate_text(found["predicted"])
         if found["median"] is None:
-            table.add_row(*cells, "-", "-", "-", predicted, "-", Text(str(found["outcome"])))
+            table.add_row(*cells, "-", "-", "-", predicted, "-", str(found["outcome"]))
             continue
         low, high = found["interval"]
-        cov = "-" if found["cov"] is None else f"{found['cov']:.0%}"
-        star = "*" if found.get("scored_against_interval") else ""
-        error = "-" if found.get("abs_error_pct") is None else f"{found['abs_error_pct']:.0f} %{star}"
         table.add_row(
-            *cells, f"{rate_text(found['median'])} {found['unit']}", f"{rate_text(low)} to {rate_text(high)}", cov,
-            predicted, error, "of the fit" if found["fitted"] else "held out" if has_fit else "",
-        )  # fmt: skip
+            *cells,
+            rate_text(found["median"]) + ("" if unit else f" {found['unit']}"),
+            f"{rate_text(low)} to {rate_text(high)}",
+            "-" if found["cov"] is None else f"{found['cov']:.0%}",
+            predicted,
+            _error_text(found),
+            "of the fit" if found["fitted"] else "held out" if has_fit else "",
+        )
     return table
+
+
+def _error_text(found: JsonObject) -> str:
+    """How far a prediction is off, with its direction."""
+    if found.get("abs_error_pct") is None:
+        return "-"
+    sign = "-" if found["predicted"] < found["median"] else "+"
+    return f"{sign}{found['abs_error_pct']:.0f} %" + ("*" if found.get("scored_against_interval") else "")
 
 
 def _where_table(results: Results) -> FittingTable:
@@ -196,8 +212,7 @@ def render(results: Results) -> RenderableType:
         return Text("no replication finished")
     parts: list[RenderableType] = []
     if any(point.measured is not None for point in results.points):
-        measured = _measured_table(results)
-        parts += [measured, *([Text()] if measured.caption else [])]
+        parts.append(_measured_table(results))
     parts.append(_main_table(results))
     if any(point.time_by_category_ns for point in results.points):
         parts.append(_where_table(results))
