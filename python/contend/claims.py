@@ -129,7 +129,12 @@ class Judged:
         """Whether the whole interval is on the same side of the range's ends as the prediction."""
         if self.ci95 is None:
             return False
-        return all((end in self.claim.expected) == (self.verdict == HOLDS) for end in self.ci95)
+        low, high = self.ci95
+        expected = self.claim.expected
+        if self.verdict == HOLDS:
+            return low in expected and high in expected
+        is_above = expected.high is not None and low > expected.high
+        return is_above or (expected.low is not None and high < expected.low)
 
     def to_json(self) -> JsonObject:
         """The claim as it stands in claims.json."""

@@ -9,7 +9,18 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from scipy import stats
 
-from contend.claims import about, at_least, at_most, between, claim, jackknife, judge, load_claims, predict
+from contend.claims import (
+    Judged,
+    about,
+    at_least,
+    at_most,
+    between,
+    claim,
+    jackknife,
+    judge,
+    load_claims,
+    predict,
+)
 from contend.cli import main
 from contend.cli import validate as command
 from contend.errors import InputError
@@ -76,6 +87,13 @@ def test_an_interval_across_the_limit_is_not_clear(evidence: Evidence) -> None:
     tight, wide = judge([made(at_least(truth * 0.999, ""), rate), made(at_least(truth * 0.5, ""), rate)], evidence)
     assert (tight.verdict, tight.is_clear) == ("holds", False)
     assert (wide.verdict, wide.is_clear) == ("holds", True)
+
+
+def test_an_interval_that_has_the_whole_range_in_it_is_not_clear() -> None:
+    beside, across = ((2.5, 3.0), (0.5, 3.0))
+    found = [Judged(made(between(1, 2, "x"), 0.0), 2.7, interval, ()) for interval in (beside, across)]
+    assert [one.verdict for one in found] == ["misses", "misses"]
+    assert [one.is_clear for one in found] == [True, False]
 
 
 @pytest.mark.parametrize(
