@@ -217,7 +217,17 @@ def test_a_dataset_can_be_held_out(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="no dataset 'share' to exclude; did you mean 'shared'"):
         choose_split(datasets, excluded=["share"])
     fitted, _ = split_points(datasets, choose_split(datasets, excluded=["shared"]))
-    assert not fitted
+    assert {dataset.name for dataset, _ in fitted} == {"small"}
+
+
+def test_a_dataset_that_is_held_out_does_not_choose_what_is_fitted(tmp_path: Path) -> None:
+    write(tmp_path, rates("many", {pairs: [1e5] for pairs in (1, 3, 4, 8, 16, 32)}))
+    write(tmp_path, rates("few", {pairs: [1e5] for pairs in (1, 2, 4, 6)}, window=64))
+    datasets = read_datasets([tmp_path])
+    split = choose_split(datasets, excluded=["many"])
+    assert (split.threads, split.window) == ((1, 4), 64)
+    fitted, _ = split_points(datasets, split)
+    assert [(dataset.name, point.parameters["pairs"]) for dataset, point in fitted] == [("few", 1), ("few", 4)]
 
 
 def woken(slept: dict[int, float], to_core: int = 0) -> list[dict[str, Any]]:

@@ -77,27 +77,20 @@ def choose_split(
 
     Args:
         datasets: What was measured.
-        threads: Thread counts to fit to; every second one from the smallest if not given.
-        window: The window to fit to; the one with most points if not given.
+        threads: Thread counts to fit to; every second one from the smallest of those that datasets have which are not
+            excluded, if not given.
+        window: The window to fit to; the one with most points of these datasets if not given.
         excluded: Datasets that are only validated on.
 
     Raises:
         InputError: More than half of the thread counts were asked for, or one that was not measured, or a dataset to
             exclude is not there.
     """
-    counts: set[int] = set()
-    windows: collections.Counter[int] = collections.Counter()
-    for dataset in datasets:
-        if dataset.kind not in FITTED_KINDS:
-            continue
-        for point in dataset.points:
-            if (count := threads_of(dataset, point)) is not None:
-                counts.add(count)
-            if isinstance(value := merged(dataset, point).get("window"), int):
-                windows[value] += 1
-    ordered = sorted(counts)
+    counts, windows = _measured(datasets)
+    own_counts, own_windows = _measured([dataset for dataset in datasets if dataset.name not in excluded])
+    ordered, own = sorted(counts), sorted(own_counts)
     most = max(1, len(ordered) // 2)
-    chosen = tuple(ordered[::2][:most]) if threads is None else tuple(sorted(set(threads)))
+    chosen = tuple(own[::2][: max(1, len(own) // 2)]) if threads is None else tuple(sorted(set(threads)))
     if unknown := [count for count in chosen if count not in counts]:
         raise InputError(f"no point was measured with {unknown[0]} threads; measured: {', '.join(map(str, ordered))}")
     if len(chosen) > most:
@@ -114,8 +107,23 @@ def choose_split(
         raise InputError(
             f"no point was measured with window {window}; measured: {', '.join(map(str, sorted(windows)))}"
         )
-    common = windows.most_common(1)[0][0] if windows else None
+    common = own_windows.most_common(1)[0][0] if own_windows else None
     return Split(chosen, common if window is None else window, tuple(excluded))
+
+
+def _measured(datasets: Sequence[Dataset]) -> tuple[set[int], collections.Counter[int]]:
+    """The thread counts of points that a fit can look at, and how many of these points each window has."""
+    counts: set[int] = set()
+    windows: collections.Counter[int] = collections.Counter()
+    for dataset in datasets:
+        if dataset.kind not in FITTED_KINDS:
+            continue
+        for point in dataset.points:
+            if (count := threads_of(dataset, point)) is not None:
+                counts.add(count)
+            if isinstance(value := merged(dataset, point).get("window"), int):
+                windows[value] += 1
+    return counts, windows
 
 
 def split_points(
