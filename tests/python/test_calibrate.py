@@ -397,6 +397,13 @@ class TestWithTheRealCore:
         other = components(Builder(base(), [apart], messages=200).build(points))
         assert [[p.name for p in part.parameters] for part in other] == [["nic.post@alib/tcp"], ["nic.post@alib/shm"]]
 
+    def test_simulations_are_as_long_whatever_a_parameter_is_called(self, tmp_path: Path) -> None:
+        document = rates("a", {8: [5e5]})
+        document["points"].append(document["points"][0] | {"parameters": {"workload.pairs": 8}})
+        one = read_dataset(write(tmp_path, document))
+        problem = Builder(base(), [mapping()], messages=5 * 8 * 128).build([(one, point) for point in one.points])
+        assert [target.config["workload"]["iterations"] for target in problem.targets] == [5, 5]
+
     def test_what_cannot_be_simulated_is_listed_with_the_reason(self, tmp_path: Path) -> None:
         write(tmp_path, rates("a", {1: [5e5], 64: [1e5]}))
         write(tmp_path, rates("b", {1: [5e5]}) | {"transport": "pigeons"})

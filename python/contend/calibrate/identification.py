@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from contend.calibrate.mapping import Scope, get_path, scope_key
+from contend.calibrate.split import merged
 from contend.errors import InputError
 from contend.prices import Price, parse_price
 
@@ -343,7 +344,7 @@ def _spread_of_messages(rule: Rule, context: _Context, used: set[str]) -> Readin
     """The median over all points, as in `_read`."""
     found = []
     for dataset, point in _points(rule.select, rule, context, used):
-        window = (dataset.workload | point.parameters).get("window")
+        window = merged(dataset, point).get("window")
         if isinstance(window, int) and window > 0 and point.iteration_range_s is not None:
             found.append(point.iteration_range_s / _QUARTILES / math.sqrt(window))
     if not found:

@@ -27,6 +27,7 @@ from contend.calibrate.mapping import (
     scoped_entries,
     set_path,
 )
+from contend.calibrate.split import merged
 from contend.errors import InputError
 from contend.prices import exact_price, format_price, parse_price
 from contend.scenario import resolve_scenario
@@ -305,7 +306,7 @@ class Builder:
 
     def longest(self, dataset: Dataset, point: MeasuredPoint) -> int:
         """The most iterations of a simulation: with about the wanted number of messages, and three at least."""
-        known = dataset.workload | point.parameters
+        known = merged(dataset, point)
         per_iteration = 1
         for name in ("pairs", "window", "threads", "operations", "senders", "receivers"):
             value = known.get(name, 1)
