@@ -21,6 +21,7 @@ from contend.accuracy.page import accuracy_page
 from contend.accuracy.pictures import pictures
 from contend.accuracy.pooled import pool
 from contend.accuracy.predict import Predicted, as_ratios, draws_from_ranges, median_sample, predict, residual_spread
+from contend.accuracy.predict import _interval as interval
 from contend.accuracy.scores import (
     baseline_predictions,
     baseline_summaries,
@@ -85,6 +86,19 @@ def test_the_median_of_short_samples_is_that_of_the_replications() -> None:
     assert median_sample(rates, 1, 1) == 300.0
     # Three at a time have two states in them, and are between the median and the rate of all.
     assert 1 / np.mean(1 / np.array(rates)) < median_sample(rates, 3, 1) < 300.0
+
+
+def test_a_draw_that_failed_takes_its_discrepancy_with_it() -> None:
+    drawn, discrepancy = [math.nan, 100.0, math.nan, 120.0], [2.0, 0.01, 2.0, 0.02]
+    known = interval(100.0, np.array(drawn[1::2]), discrepancy[1::2], 0.005, 1)
+    assert interval(100.0, np.array(drawn), discrepancy, 0.005, 1) == known
+
+
+def test_without_a_draw_the_interval_is_from_the_whole_discrepancy() -> None:
+    widths = [0.01, 0.3, 0.3, 0.3]
+    low, high = interval(100.0, np.full(4, math.nan), widths, 0.005, 1)
+    assert (low, high) == interval(100.0, np.full(4, 100.0), widths, 0.005, 1)
+    assert high / low > 1.3
 
 
 def test_without_a_posterior_residuals_tell_the_discrepancy(tmp_path: Path) -> None:

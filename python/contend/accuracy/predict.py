@@ -464,13 +464,19 @@ def _is_value_of(config: JsonObject, path: str, value: object) -> bool:
 
 
 def _interval(mean: float, drawn: Vector, discrepancy: list[float], log_error: float, seed: int) -> tuple[float, float]:
-    """95 % of what the measured median may be; it contains the prediction."""
+    """95 % of what the measured median may be; it contains the prediction.
+
+    Draws that failed are left out with the discrepancy that belongs to them.
+    """
     stream = np.random.default_rng(seed)
-    centres = np.log(drawn[np.isfinite(drawn)]) if len(drawn) else np.empty(0)
-    if not len(centres):
-        centres = np.array([math.log(mean)])
     widths = np.array(discrepancy or [0.0])
-    spread = np.sqrt(np.resize(widths, len(centres)) ** 2 + log_error**2)
+    is_usable = np.isfinite(drawn)
+    if is_usable.any():
+        centres = np.log(drawn[is_usable])
+        widths = np.resize(widths, len(drawn))[is_usable]
+    else:
+        centres = np.full(len(widths), math.log(mean))
+    spread = np.sqrt(widths**2 + log_error**2)
     noise = stream.standard_t(DEGREES_OF_FREEDOM, (_NOISE_DRAWS, len(centres))) * spread
     low, high = np.exp(np.quantile(centres + noise, [0.025, 0.975]))
     return min(float(low), mean), max(float(high), mean)
