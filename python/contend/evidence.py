@@ -1,7 +1,7 @@
 """Runs the scenarios that statements are checked against, once each, and hands out their numbers.
 
-Results are kept in a folder, by everything that they depend on: the configuration of every point and the compiled core.
-A second run of the same thing reads them.
+Results of a scenario are kept in a folder when all its points are done, by everything that they depend on: parameters
+and configuration of every point, and the compiled core. A second run of the same thing reads them.
 """
 
 from __future__ import annotations
@@ -181,7 +181,7 @@ class Evidence:
             progress=self._announce(resolved) if self._announce is not None else None,
         )
         if outcome.interrupted:
-            raise InterruptedRunError("interrupted; what had finished is kept and need not run again")
+            raise InterruptedRunError("interrupted; scenarios that had finished are kept and need not run again")
         points = [Measured(runs.point.parameters, tuple(runs.results)) for runs in outcome.runs]
         entries = [{"parameters": point.parameters, "replications": list(point.replications)} for point in points]
         make_writable_directory(self._cache)
@@ -190,8 +190,8 @@ class Evidence:
 
 
 def _fingerprint(resolved: ResolvedScenario, engine: Engine) -> str:
-    """Of everything that results depend on."""
+    """Of everything that results depend on, and of the parameters by which a point is asked for."""
     digest = hashlib.sha256(f"{fingerprint()}\0{engine.name}\0".encode())
     for point in resolved.points:
-        digest.update(point.config_json.encode() + b"\0")
+        digest.update(f"{json.dumps(point.parameters)}\0{point.config_json}\0".encode())
     return digest.hexdigest()

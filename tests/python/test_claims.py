@@ -168,6 +168,18 @@ def test_results_are_kept_until_something_changes(core: "FakeCore", scenario: Pa
     assert core.calls == 3 * calls
 
 
+def test_a_parameter_that_changes_no_configuration_is_known_at_once(tmp_path: Path) -> None:
+    document = json.loads((REPOSITORY / "scenarios/dissertation/fig5_2a_base.json").read_text())
+    document["fabric"] = {"latency": "1 us", "bandwidth": "10 GB/s"}
+    document["run"]["replications"] = 1
+    document["workload"] |= {"iterations": 1, "warmup_iterations": 0}
+    for sweep in ({"workload.pairs": [1, 2]}, {"workload.pairs": [1, 2], "workload.window": [128]}):
+        (tmp_path / "same.json").write_text(json.dumps(document | {"sweep": sweep}))
+        evidence = Evidence(tmp_path, CoreEngine(), jobs=1, cache=tmp_path / "cache")
+        named = {name.rpartition(".")[2]: values[-1] for name, values in sweep.items()}
+        assert evidence.rate("same", **named) > 0
+
+
 def test_predictions_have_intervals_beside_them(evidence: Evidence, tmp_path: Path) -> None:
     file = tmp_path / "predictions.py"
     file.write_text(
