@@ -397,6 +397,20 @@ class TestWithTheRealCore:
         other = components(Builder(base(), [apart], messages=200).build(points))
         assert [[p.name for p in part.parameters] for part in other] == [["nic.post@alib/tcp"], ["nic.post@alib/shm"]]
 
+    def test_fits_that_are_kept_are_upon_the_same_profile(
+        self, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        folder, mappings, _ = self.files(tmp_path)
+        out, other = tmp_path / "made.json", tmp_path / "other.json"
+        words = [*self.words(folder, mappings, out, tmp_path / "work"), "--no-posterior", "--starts", "1", "-q"]
+        assert main(words) == 0
+        other.write_text(json.dumps(base() | {"name": "other"}))
+        made = out.read_bytes()
+        words[words.index("--base") + 1] = str(other)
+        assert main([*words, "--keep-fits"]) == 2
+        assert "made.json are upon the profile alembert, not other" in capsys.readouterr().err
+        assert out.read_bytes() == made
+
     def test_simulations_are_as_long_whatever_a_parameter_is_called(self, tmp_path: Path) -> None:
         document = rates("a", {8: [5e5]})
         document["points"].append(document["points"][0] | {"parameters": {"workload.pairs": 8}})

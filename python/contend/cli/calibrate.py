@@ -103,7 +103,7 @@ def calibrate(
     base_document = on_measured_machine(base_document, measured)
     split = choose_split(measured, _thread_list(threads), window, exclude or [])
     options = Options(seed, starts, messages, budget * 60, is_direct_only=direct, has_posterior=posterior)
-    earlier = _earlier(out, split, options) if keep_fits else None
+    earlier = _earlier(out, base_path.stem, split, options) if keep_fits else None
     folder = work if work is not None else Path("out") / "calibrate" / out.stem
     silent = quiet or json_
     with (
@@ -152,7 +152,7 @@ def _usable_profile(name: str) -> tuple[Path, JsonObject]:
     return path, document
 
 
-def _earlier(out: Path, split: Split, options: Options) -> JsonObject:
+def _earlier(out: Path, base: str, split: Split, options: Options) -> JsonObject:
     from contend.catalogs import PROFILES
 
     _, document = PROFILES.load(str(out))
@@ -165,6 +165,8 @@ def _earlier(out: Path, split: Split, options: Options) -> JsonObject:
     made_with = {"budget_s": wanted["budget_s"]} | (record.get("options") or {})
     if known != split.to_json() or made_with != wanted:
         raise InputError(f"--keep-fits: the fits of {out} are of another split, seed, effort or length of simulations")
+    if record.get("base") != base:
+        raise InputError(f"--keep-fits: the fits of {out} are upon the profile {record.get('base')}, not {base}")
     return document
 
 
