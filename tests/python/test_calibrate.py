@@ -411,6 +411,34 @@ class TestWithTheRealCore:
         assert "made.json are upon the profile alembert, not other" in capsys.readouterr().err
         assert out.read_bytes() == made
 
+    def test_what_is_not_fitted_has_the_value_of_the_base_beyond_its_range(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        folder, mappings, _ = self.files(tmp_path)
+        document = json.loads(mappings.read_text())
+        # Both are paid by every message; the second one's range is too narrow to be seen, and far from the base.
+        document["unknowns"] = [
+            {"path": "machine.software.receive_call", "range": ["100 ns", "1.2 us"]},
+            {"path": "machine.nic.post", "range": ["1 ps", "2 ps"]},
+        ]
+        mappings.write_text(json.dumps(document))
+        used: list[Any] = []
+        simulate = Evaluator._one
+
+        def noted(evaluator: Evaluator, task: Task) -> float | str:
+            used.append(json.loads(task.config)["machine"]["nic"]["post"])
+            return simulate(evaluator, task)
+
+        monkeypatch.setattr(Evaluator, "_one", noted)
+        words = [*self.words(folder, mappings, tmp_path / "made.json", tmp_path / "work"), "--no-posterior", "-q"]
+        assert main([*words, "--starts", "1", "--budget", "0.1"]) == 0
+        made = json.loads((tmp_path / "made.json").read_text())
+        (fit,) = made["calibration"]["fits"]
+        assert fit["fitted"] == ["software.receive_call"]
+        assert made["nic"]["post"]["value"] == base()["nic"]["post"]["value"]
+        assert contend_seconds(used[0]) < 1e-11  # of the screening
+        assert contend_seconds(used[-1]) == pytest.approx(contend_seconds(made["nic"]["post"]["value"]))
+
     def test_simulations_are_as_long_whatever_a_parameter_is_called(self, tmp_path: Path) -> None:
         document = rates("a", {8: [5e5]})
         document["points"].append(document["points"][0] | {"parameters": {"workload.pairs": 8}})

@@ -123,6 +123,21 @@ class Part:
     reset: tuple[str, ...] = ()
     folds: list[Fold] = field(default_factory=list)
 
+    @property
+    def settled(self) -> list[int]:
+        """The indices of parameters that have a value of the fit: those that were fitted and not set back."""
+        return [index for index in self.kept if self.problem.parameters[index].name not in self.reset]
+
+    def value(self, index: int) -> float:
+        """The value of a parameter after the fit, which may be the base's own."""
+        parameter = self.problem.parameters[index]
+        return parameter.at(float(self.place[index])) if index in self.settled else parameter.base
+
+    def predict(self, evaluator: Evaluator, settled: Sequence[int]) -> Vector:
+        """Logarithms of the predictions with some fitted values; all other parameters have the base's."""
+        found = self.problem.restricted(settled).simulate(evaluator, [self.place[list(settled)]])
+        return np.asarray(found[0], dtype=float)
+
 
 @dataclass
 class Calibration:
@@ -276,7 +291,7 @@ def leave_out_again(  # noqa: PLR0917 - all of one stage
         indices = [index for index, parameter in enumerate(part.parameters) if parameter.name in one.fitted]
         if [part.parameters[index].name for index in indices] != list(one.fitted):
             raise InputError("the profile's fits are of other parameters: calibrate again")
-        reduced = part.restricted(indices, part.base)
+        reduced = part.restricted(indices)
         place = np.array([p.position(one.values[p.name]) for p in reduced.parameters])
         folds = cross_validate(reduced, evaluator, place, one.noise, options.seed) if indices else []
         whole = part.base.copy()
@@ -327,7 +342,7 @@ def components(problem: Problem) -> list[Problem]:
     for group in groups.values():
         members = set(group)
         chosen = [target for target in problem.targets if members & set(target.unknowns)]
-        part = Problem(problem.parameters, chosen).restricted(group, problem.base)
+        part = Problem(problem.parameters, chosen).restricted(group)
         if part.targets:
             found.append(part)
     return found
@@ -383,12 +398,12 @@ def _fit_part(  # noqa: PLR0917 - all of one stage
     screening = Screening(screening.effects[:, has_answered], screening.spread[:, has_answered])
     kept = sensitivity.seen(screening)
     if not kept:
-        predictions = problem.simulate(evaluator, [problem.base])[0]
-        part = Part(problem, screening, [], None, problem.base, predictions, problem.noise, None,
+        part = Part(problem, screening, [], None, problem.base, np.empty(0), problem.noise, None,
                     "no parameter moves any point by more than its noise", None, 0)  # fmt: skip
+        part.predictions = part.predict(evaluator, [])
         part.sights = sensitivity.judge(problem, screening, [], None, None)
         return part, failed
-    reduced = problem.restricted(kept, problem.base)
+    reduced = problem.restricted(kept)
     history = History()
     # A point that changes between two states by chance says little of the prices, however well it was measured.
     noise = _total_noise(reduced, evaluator, reduced.base)
@@ -417,7 +432,7 @@ def _fit_part(  # noqa: PLR0917 - all of one stage
         reporter.say(f"part {label}: thread counts left out, one at a time")
         part.folds = cross_validate(reduced, evaluator, fit.place, noise, options.seed)
     _set_back(part, evaluator)
-    part.predictions = problem.simulate(evaluator, [part.place])[0]
+    part.predictions = part.predict(evaluator, part.settled)
     return part, failed
 
 
@@ -514,12 +529,11 @@ def _set_back(part: Part, evaluator: Evaluator) -> None:
     loose = [index for index in part.kept if part.problem.parameters[index].name in names]
     if not loose or len(loose) == len(part.kept):
         return
-    candidate = part.place.copy()
-    candidate[loose] = part.problem.base[loose]
-    predictions = part.problem.simulate(evaluator, [part.place, candidate])
+    others = [index for index in part.kept if index not in loose]
+    predictions = np.array([part.predict(evaluator, part.kept), part.predict(evaluator, others)])
     values = misfit(predictions, part.problem.measured, part.noise)
     if values[1] <= values[0] + _FREE:
-        part.place = candidate
+        part.place[loose] = part.problem.base[loose]
         part.reset = tuple(part.problem.parameters[index].name for index in loose)
 
 

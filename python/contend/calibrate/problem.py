@@ -11,7 +11,7 @@ import json
 import math
 import re
 import tempfile
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -192,18 +192,13 @@ class Problem:
         targets = [target for target, stays in zip(self.targets, is_kept, strict=True) if stays]
         return Problem(self.parameters, targets, self.unpredicted)
 
-    def restricted(self, kept: Sequence[int], place: Vector) -> Problem:
-        """The problem with some parameters only; the others stay where `place` has them."""
+    def restricted(self, kept: Sequence[int]) -> Problem:
+        """The problem with some parameters only; the others have the base's values, also beyond their ranges."""
         new_index = {old: new for new, old in enumerate(kept)}
-        targets = []
-        for target in self.targets:
-            config = copy.deepcopy(target.config)
-            for index in target.unknowns:
-                if index not in new_index:
-                    parameter = self.parameters[index]
-                    set_path(config, parameter.path, exact_price(parameter.at(float(place[index])), parameter.kind))
-            unknowns = tuple(new_index[index] for index in target.unknowns if index in new_index)
-            targets.append(Target(target.dataset, target.point, config, unknowns, target.metric, target.stand_in))
+        targets = [
+            replace(target, unknowns=tuple(new_index[index] for index in target.unknowns if index in new_index))
+            for target in self.targets
+        ]
         return Problem([self.parameters[index] for index in kept], targets, self.unpredicted)
 
 

@@ -98,7 +98,7 @@ def _carried_scopes(earlier: JsonObject, calibration: Calibration) -> dict[str, 
             order = [MACHINE, *scope_keys(target.dataset)]
             for index in target.unknowns:
                 parameter = part.problem.parameters[index]
-                if index in part.kept and parameter.name not in part.reset:
+                if index in part.settled:
                     for scope in order[order.index(parameter.scope) + 1 :]:
                         scopes.get(scope, {}).pop(parameter.path, None)
     return {scope: entries for scope, entries in scopes.items() if entries}
@@ -215,11 +215,11 @@ def _fitted_entry(part: Part, index: int, base: JsonObject) -> JsonObject | None
     parameter = part.problem.parameters[index]
     sight = part.sights[index]
     old = get_path(base, parameter.path.removeprefix(_PREFIX)) if parameter.path.startswith(_PREFIX) else None
-    if index not in part.kept or parameter.name in part.reset:
+    if index not in part.settled:
         if parameter.scope != MACHINE or not isinstance(old, dict):
             return None
         return old | {"identified_by": f"nothing in this calibration: {sight.verdict}; value and range are the base's"}
-    value = parameter.text(parameter.at(float(part.place[index])))
+    value = parameter.text(part.value(index))
     low, high = parameter.low, parameter.high
     uncertainty = f"not known: {part.refused}"
     if part.posterior is not None:

@@ -230,7 +230,7 @@ def _print(found: Calibration, document: JsonObject) -> None:
                 interval = f"{parameter.text(parameter.at(low))} .. {parameter.text(parameter.at(high))}"
             table.add_row(*map(Text, (
                 parameter.name, str(parameter.text(parameter.base)),
-                str(parameter.text(parameter.at(float(part.place[index])))), interval, str(sight.verdict),
+                str(parameter.text(part.value(index))), interval, str(sight.verdict),
                 f"{sight.effect:.1f} sd", "-" if sight.spread is None else f"{sight.spread:.2f}",
             )))  # fmt: skip
         console.print(table)
