@@ -439,6 +439,21 @@ class TestWithTheRealCore:
         assert contend_seconds(used[0]) < 1e-11  # of the screening
         assert contend_seconds(used[-1]) == pytest.approx(contend_seconds(made["nic"]["post"]["value"]))
 
+    def test_points_on_which_nothing_acts_are_listed_as_not_fitted(self, tmp_path: Path) -> None:
+        folder, mappings, _ = self.files(tmp_path)
+        write(folder, rates("plain", {1: [5e5], 2: [4e5]}, window=SMALL.window))
+        both = tmp_path / "mappings"
+        both.mkdir()
+        (both / "a.json").write_text(mappings.read_text())
+        (both / "b.json").write_text(mapping(unknowns=[]).model_dump_json())
+        out = tmp_path / "made.json"
+        words = [*self.words(folder, both, out, tmp_path / "work"), "--no-posterior", "--starts", "1", "-q"]
+        assert main([*words, "--budget", "0.1"]) == 0
+        assert json.loads(out.read_text())["calibration"]["not_fitted"] == [
+            {"dataset": "plain", "parameters": {"pairs": 1}, "reason": "its mapping leaves nothing to fit"}
+        ]
+        assert main([*words, "--budget", "0.1", "--keep-fits"]) == 0
+
     def test_simulations_are_as_long_whatever_a_parameter_is_called(self, tmp_path: Path) -> None:
         document = rates("a", {8: [5e5]})
         document["points"].append(document["points"][0] | {"parameters": {"workload.pairs": 8}})
@@ -583,7 +598,7 @@ def test_each_part_has_its_share_of_the_budget_whatever_stages_of_others_took(mo
         evaluator.processor_s += 5000.0
         return "a part", []
 
-    problem = SimpleNamespace(targets=[0], dimensions=1, refuse=lambda _: None)
+    problem = SimpleNamespace(targets=[SimpleNamespace(unknowns=(0,))], dimensions=1, refuse=lambda _: None)
     monkeypatch.setattr(pipeline, "_prepared", lambda *_: SimpleNamespace(problem=problem, identified=[], parts=[]))
     monkeypatch.setattr(pipeline, "components", lambda _: ["first", "second"])
     monkeypatch.setattr(pipeline, "planned", lambda *_: 0)

@@ -203,6 +203,10 @@ def calibrate(  # noqa: PLR0917 - all of one stage
     if not problem.dimensions:
         raise InputError("the mappings of these datasets leave nothing to fit")
     parts = components(problem)
+    problem.refuse([
+        Unpredicted(target.dataset, target.point, "its mapping leaves nothing to fit")
+        for target in problem.targets if not target.unknowns  # which are in no part
+    ])  # fmt: skip
     for part in parts:
         reporter.plan(planned(part, options))
     for index, part in enumerate(parts):
