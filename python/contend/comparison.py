@@ -14,7 +14,14 @@ from typing import TYPE_CHECKING, TypeAlias
 from contend.documents import dotted, leaves
 from contend.errors import InputError, InterruptedRunError
 from contend.measures import RATE, Measure, check_known, choose, measure_named, measures_in, unknown
-from contend.paired import Difference, compare_samples, pooled_reduction, relative_differences, sample_variance
+from contend.paired import (
+    Difference,
+    check_interval,
+    compare_samples,
+    pooled_reduction,
+    relative_differences,
+    sample_variance,
+)
 from contend.runner import make_engine, run_points, total_weight
 from contend.spelling import counted, value_text
 from contend.statistics import estimate
@@ -343,12 +350,13 @@ def compare_scenarios(
         progress: Called with the weight of each replication that finishes.
 
     Raises:
-        InputError: A side does not have the measure.
+        InputError: A side does not have the measure, or has too few replications for the interval.
         SimulationFailedError: A simulation ended with an error.
         InterruptedRunError: Ctrl-C.
     """
     engine = make_engine("contend")
     pairing = contest.pairing
+    check_interval(interval, min(point.replications for point in pairing.a))
     outcomes: list[Outcome] = []
     for points in (pairing.a, pairing.b, *([contest.independent] if contest.independent else [])):
         outcome = run_points(points, engine, jobs=jobs, progress=progress)

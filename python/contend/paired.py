@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
 from contend.errors import InputError
+from contend.spelling import counted
 from contend.statistics import Estimate, estimate
 
 if TYPE_CHECKING:
@@ -16,6 +17,10 @@ if TYPE_CHECKING:
 
 _BOOTSTRAP_RESAMPLES = 9999
 _BOOTSTRAP_SEED = 1
+
+# The mean of resamples never leaves the range of n samples, and all of these are on one side of the true value with a
+# probability of 2^(1 - n): below this number no bootstrap covers 95 %.
+LEAST_FOR_BOOTSTRAP = 6
 
 IntervalMethod: TypeAlias = "Callable[[Sequence[float]], Estimate]"
 
@@ -113,6 +118,22 @@ def bootstrap(samples: Sequence[float]) -> Estimate:
 INTERVALS: dict[str, IntervalMethod] = {"t": estimate, "bootstrap": bootstrap}
 
 
+def check_interval(interval: str, replications: int) -> None:
+    """Refuses an interval that does not exist, or that so few samples cannot give.
+
+    Raises:
+        InputError: As said.
+    """
+    if interval not in INTERVALS:
+        raise InputError(f"no interval {interval!r}; there are: {', '.join(INTERVALS)}")
+    if interval == "bootstrap" and replications < LEAST_FOR_BOOTSTRAP:
+        covered = f"{1 - 2.0 ** (1 - replications):.0%}"
+        raise InputError(
+            f"a bootstrap over {counted(replications, 'replication')} covers {covered} at most, not 95 %: "
+            f"at least {LEAST_FOR_BOOTSTRAP} are needed, or interval t"
+        )
+
+
 def compare_samples(measure: str, a: Sequence[float], b: Sequence[float], interval: str = "t") -> Difference:
     """Compares paired samples.
 
@@ -123,10 +144,10 @@ def compare_samples(measure: str, a: Sequence[float], b: Sequence[float], interv
         interval: "t" for Student's t on the differences, "bootstrap" for a bootstrap over them.
 
     Raises:
-        InputError: There is no such interval, or the sides differ in their number of replications.
+        InputError: There is no such interval, the sides differ in their number of replications, or there are too few
+            for a bootstrap.
     """
-    if interval not in INTERVALS:
-        raise InputError(f"no interval {interval!r}; there are: {', '.join(INTERVALS)}")
+    check_interval(interval, len(a))
     if len(a) != len(b) or not a:
         raise InputError(f"{measure}: {len(a)} and {len(b)} replications cannot be paired")
     method = INTERVALS[interval]

@@ -66,7 +66,7 @@ def test_what_differs_in_the_workloads_is_said(tmp_path: Path, capsys: Capture) 
 
 @pytest.mark.parametrize("interval", ["t", "bootstrap"])
 def test_swapping_the_sides_turns_the_verdict(interval: str) -> None:
-    a, b = [10.0, 10.1, 9.9, 10.05], [12.0, 12.2, 11.9, 12.1]
+    a, b = [10.0, 10.1, 9.9, 10.05, 10.1, 9.95], [12.0, 12.2, 11.9, 12.1, 12.0, 12.15]
     one, other = compare_samples("x", a, b, interval), compare_samples("x", b, a, interval)
     assert (one.verdict, other.verdict) == ("higher", "lower")
     assert one.ratio.value is not None
@@ -97,12 +97,23 @@ def test_corner_cases() -> None:
     assert compare_samples("x", [3.0, 3.0], [3.0, 3.0]).verdict == "no difference"
     assert compare_samples("x", [3.0, 3.0], [4.0, 4.0]).verdict == "higher"
     assert compare_samples("x", [0.0, 0.0], [4.0, 4.0]).ratio.value is None
-    assert compare_samples("x", [3.0, 4.0], [4.0, 4.5], "bootstrap").difference.low is not None
+    with pytest.raises(InputError, match="a bootstrap over 2 replications covers 50% at most, not 95 %: at least 6"):
+        compare_samples("x", [3.0, 4.0], [4.0, 4.5], "bootstrap")
     assert pooled_reduction([1.0], [0.0]) is None
     with pytest.raises(InputError, match="cannot be paired"):
         compare_samples("x", [1.0], [1.0, 2.0])
     with pytest.raises(InputError, match="no interval"):
         compare_samples("x", [1.0], [2.0], "wald")
+
+
+def test_too_few_replications_for_a_bootstrap_are_refused_before_they_are_simulated(
+    core: "FakeCore", scenario: Path, capsys: Capture
+) -> None:
+    words = ["compare", str(scenario), str(scenario), "--interval", "bootstrap", "--replications"]
+    assert main([*words, "5"]) == 2
+    assert "a bootstrap over 5 replications covers 94% at most" in capsys.readouterr().err
+    assert core.calls == 0
+    assert main([*words, "6"]) == 0
 
 
 @pytest.mark.parametrize(
