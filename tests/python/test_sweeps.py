@@ -300,14 +300,19 @@ def test_parts_of_a_sweep(small: contend.Scenario) -> None:
 def command(*words: str, environment: dict[str, str] | None = None) -> subprocess.Popen[str]:
     package = Path(contend.__file__).parents[1]
     paths = os.pathsep.join([str(package), *(p for p in sys.path if p and Path(p, "contend").is_dir())])
-    return subprocess.Popen(
-        [sys.executable, "-m", "contend", "sweep", *words],
-        env={**os.environ, "PYTHONPATH": paths, **(environment or {})},
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        start_new_session=True,
-    )
+    # A shell starts background jobs with Ctrl-C ignored, and their children inherit that.
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        return subprocess.Popen(
+            [sys.executable, "-m", "contend", "sweep", *words],
+            env={**os.environ, "PYTHONPATH": paths, **(environment or {})},
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            start_new_session=True,
+        )
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 LONG = [
