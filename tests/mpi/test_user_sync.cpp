@@ -186,6 +186,39 @@ TEST_CASE("several threads ask one sync object, and each completion is reported 
   CHECK(std::all_of(reported.begin(), reported.end(), [](int times) { return times == 1; }));
 }
 
+TEST_CASE("a thread may attach requests of other instances while another one waits", "[mpi][user sync]") {
+  for (int moment = 0; moment < 50; ++moment) {
+    for (const std::string engine : {"per-target", "every-nth"}) {
+      CAPTURE(engine, moment);
+      PointConfig point = test::small_point();
+      point.library.instances = {4, "round-robin", "pthread-mutex", "tag"};
+      point.library.progress.engine = engine;
+      point.run.coalesce_idle_polls = false; // the waiting thread is in the middle of a turn
+      Program program(2, point);
+      program.thread(0, sender(program.communicator, {3, 2, 1, 0}));
+      UserSync* shared = nullptr;
+      const auto attach = [&](SimThread& self, Process& mpi, int tag) {
+        mpi.sync_attach(self, *shared, *mpi.irecv(self, program.communicator, 0, tag, 0),
+                        static_cast<std::uint64_t>(tag));
+      };
+      program.thread(1, [&](SimThread& self, Process& mpi) {
+        shared = &mpi.sync_init(self);
+        attach(self, mpi, 0);
+        attach(self, mpi, 1);
+        std::vector<std::uint64_t> reported = data_of(mpi.sync_waitall(self, *shared));
+        std::sort(reported.begin(), reported.end());
+        CHECK(reported == std::vector<std::uint64_t>{0, 1, 2, 3});
+      });
+      program.thread(1, [&](SimThread& self, Process& mpi) {
+        self.spend(5_us + moment * 11_ns, Category::software);
+        attach(self, mpi, 2);
+        attach(self, mpi, 3);
+      });
+      program.run();
+    }
+  }
+}
+
 TEST_CASE("persistent requests are attached anew after each start", "[mpi][user sync][persistent]") {
   Program program(2);
   const int comm = program.communicator;
