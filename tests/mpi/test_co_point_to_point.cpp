@@ -6,6 +6,7 @@
 #include <map>
 #include <memory>
 #include <tuple>
+#include <utility>
 
 using namespace contend;
 using test::Job;
@@ -349,6 +350,23 @@ TEST_CASE("turns in which nobody can go on may pass at once", "[coroutines][sche
       CHECK(static_cast<double>(turns) == Approx(static_cast<double>(all_turns)).epsilon(0.005).margin(2));
       CHECK(steps <= all_steps);
     }
+  }
+}
+
+TEST_CASE("who shares a core leaves it to others, whether idle turns pass at once or not", "[coroutines][scheduling]") {
+  for (const char* scheduler : {"round-robin", "block"}) {
+    CAPTURE(scheduler);
+    const auto run = [&](bool coalesce) {
+      CoSettings settings = job_settings();
+      settings.topology = {1, 1, 1};
+      settings.coalesce_idle_polls = coalesce;
+      settings.library.coroutines.scheduler = scheduler;
+      const Job job({2, 3, 1}, settings, [](CoProcess& self) { return ring(self, 1, 3); });
+      return std::pair(job.end(), job.counters().received);
+    };
+    const auto [end, received] = run(true);
+    CHECK(received == 18);
+    CHECK(run(false) == std::pair(end, received));
   }
 }
 

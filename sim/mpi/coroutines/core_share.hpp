@@ -18,6 +18,9 @@ public:
   /// Adds a user; before the first turn.
   void join() { ++users_; }
 
+  /// Whether there are others to leave the core to.
+  [[nodiscard]] bool shared() const { return users_ > 1; }
+
   /// Takes the core.
   void acquire(SimThread& self) {
     if (users_ < 2) {

@@ -210,7 +210,8 @@ void OsProcess::rest() {
     return; // since the first of these turns
   }
   RunQueue& queue = policy_->queue();
-  if (!queue.empty() && !world_.settings().coalesce_idle_polls && packets_) {
+  const bool every_turn = !world_.settings().coalesce_idle_polls && packets_;
+  if (!queue.empty() && every_turn && !world_.core_share(*this).shared()) { // a shared core is left to others meanwhile
     return;
   }
   Duration round{};

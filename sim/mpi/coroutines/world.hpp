@@ -31,7 +31,8 @@ struct CoSettings {
   CoroutineParameters coroutines;
   ChannelParameters channels;
   RouteParameters route;
-  bool coalesce_idle_polls = true; ///< off: every turn of an OS process that waits is an event of its own
+  /// Off: every turn of an OS process that waits on a core of its own is an event of its own.
+  bool coalesce_idle_polls = true;
 };
 
 /// Nodes of the same kind, all pairs connected by the same route.

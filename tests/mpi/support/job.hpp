@@ -69,6 +69,7 @@ public:
       Engine& engine;
       ~Guard() { engine.abandon(); }
     } const guard{engine_};
+    engine_.set_step_limit(100'000'000);
     world_.start(std::move(body));
     engine_.run();
     end_ = engine_.now();
