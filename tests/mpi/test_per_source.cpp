@@ -1,5 +1,6 @@
 // Instances by the two ranks, queues by source with receives from any source: MPI's order holds whatever the threads do.
 #include "core/random.hpp"
+#include "simulation/simulation.hpp"
 #include "support/program.hpp"
 
 #include <catch2/catch.hpp>
