@@ -217,6 +217,9 @@ void CacheLine::access_among_others(SimThread& self, Mode mode, Category categor
     const std::uint64_t losses = losses_;
     self.spend(price(mode), category);
     if (certain) {
+      if (mode != Mode::load && !watchers_.empty()) [[unlikely]] {
+        wake_watchers(); // who has had the line for a moment and has seen too old a value
+      }
       return;
     }
     // Somebody may have taken the line. After this access began, that is no matter; two losses do not fit into its price.

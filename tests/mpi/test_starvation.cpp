@@ -10,6 +10,7 @@ using namespace contend;
 TEST_CASE("a poller that takes its lock again at once leaves it to others in the end", "[mpi][starvation]") {
   const std::string kind = GENERATE(from_range(lock_registry().names()));
   const std::string engine = GENERATE("serial-try-lock", "serial-blocking");
+  const bool home_order = GENERATE(false, true);
   for (std::uint64_t seed = 1; seed <= 20; ++seed) {
     PointConfig point = test::small_point();
     test::add_jitter(point);
@@ -17,10 +18,11 @@ TEST_CASE("a poller that takes its lock again at once leaves it to others in the
     point.library.progress.lock = kind;
     point.library.instances.lock = kind;
     point.workload.multirate.pairs = 4;
+    point.machine.cache.home_order = home_order;
     point.run.seed = seed;
     SimulationOptions options;
     options.step_limit = 3'000'000; // a run that ends takes some ten thousand
-    CAPTURE(kind, engine, seed);
+    CAPTURE(kind, engine, home_order, seed);
     CHECK_NOTHROW(simulate(point, options));
   }
 }

@@ -9,9 +9,8 @@
 
 namespace contend {
 
-/// Spin locks without a queue go to whoever comes first. Where lines do not move by chance (no CacheParameters::home_order),
-/// a thread that takes such a lock again at once comes first for ever, in exact step; on no processor are two cores that
-/// strict. Here a thread that was passed more often than chance among equals explains gets the lock from the next who gives it
+/// Spin locks without a queue go to whoever comes first. A thread that takes such a lock again at once may come first for
+/// ever, in exact step; on no processor are two cores that strict. Here a thread that was passed more often than chance among equals explains gets the lock from the next who gives it
 /// back: of n threads, one is passed 15 n times with a probability of exp(-15).
 class Bypasses {
 public:
@@ -29,7 +28,7 @@ public:
       if (before == all_.releases_ || before == not_yet) {
         return; // by the same holder as before, or by whoever was there first
       }
-      if (++passed_ >= per_thread * (all_.waiting_ + 1) && all_.bounded_ && all_.next_ == nullptr) {
+      if (++passed_ >= per_thread * (all_.waiting_ + 1) && all_.next_ == nullptr) {
         all_.next_ = &self;
       }
     }
@@ -41,9 +40,6 @@ public:
     std::uint64_t releases_ = not_yet; ///< at the last look
     int passed_ = 0;
   };
-
-  /// `bounded`: whether there is a limit at all.
-  explicit Bypasses(bool bounded) : bounded_(bounded) {}
 
   /// The lock is given back. Returns whether it has a new holder already.
   [[nodiscard]] bool hand_over() {
@@ -63,7 +59,6 @@ public:
 private:
   static constexpr int per_thread = 15;
 
-  bool bounded_;
   int waiting_ = 0;
   std::uint64_t releases_ = 0;
   const SimThread* next_ = nullptr;  ///< who has been passed too often

@@ -9,7 +9,7 @@ namespace contend {
 TtasLock::TtasLock(Engine& engine, const Host& host, const LockParameters& parameters, std::string_view name,
                    Duration turn, Spinners::Loop loop, First first)
     : Lock(engine, name), parameters_(parameters), line_(engine, host, name), spinners_(line_, turn, loop),
-      bypasses_(!line_.home_order()), backoff_(engine.stream(std::string(name) + "/backoff")), first_(first) {}
+      backoff_(engine.stream(std::string(name) + "/backoff")), first_(first) {}
 
 void TtasLock::do_lock(SimThread& self, Category category) {
   if (first_ == First::set && do_try_lock(self, category)) {
