@@ -10,8 +10,9 @@
 namespace contend {
 
 /// Spin locks without a queue go to whoever comes first. A thread that takes such a lock again at once may come first for
-/// ever, in exact step; on no processor are two cores that strict. Here a thread that was passed more often than chance among equals explains gets the lock from the next who gives it
-/// back: of n threads, one is passed 15 n times with a probability of exp(-15).
+/// ever, in exact step; on no processor are two cores that strict. Here a thread that was passed more often than chance
+/// among equals explains gets the lock from the next who gives it back: of n threads, one is passed 15 n times with a
+/// probability of exp(-15) at most.
 class Bypasses {
 public:
   /// A thread that waits.
