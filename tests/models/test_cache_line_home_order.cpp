@@ -369,3 +369,34 @@ TEST_CASE("hardware threads of a core have a line one after the other", "[locks]
   CHECK(moves < operations * 6 / 10);   // by twos
   CHECK(moves > operations * 35 / 100); // and then to another core, until some have finished
 }
+
+TEST_CASE("a near reader that looked before a store wakes up for it while a far one is still on its way",
+          "[cache line][home]") {
+  CacheParameters prices = home_ordered();
+  prices.request_share = 0.9;
+  Engine engine(1);
+  const Host host(test::small_topology, prices, test::small_futex());
+  CacheLine line(engine, host, "line");
+  int value = 0;
+  engine.spawn("writer", 0, 0, [&](SimThread& self) {
+    line.store(self, Category::software);
+    self.spend(1'070_ns - self.now().since_start(), Category::software);
+    line.store(self, Category::software); // the line leaves at 1118 ns
+    value = 1;
+  });
+  engine.spawn("far", 0, 8, [&](SimThread& self) {
+    self.spend(1'000_ns, Category::software);
+    line.load(self, Category::software);
+  });
+  engine.spawn("near", 0, 2, [&](SimThread& self) {
+    self.spend(1'001_ns, Category::software);
+    line.load(self, Category::software);
+    CHECK(value == 0);
+    REQUIRE(line.watch(self, 5_ns));
+    self.wait(line, Category::software);
+    line.load(self, Category::software);
+    CHECK(value == 1);
+  });
+  engine.run();
+  CHECK(value == 1);
+}
