@@ -13,6 +13,7 @@ from contend.results import Results, collect
 from contend.runner import make_engine, run_points, total_weight, wanted_jobs
 from contend.scenarios import Scenario, load
 from contend.speedups import BUDGET_S
+from contend.spelling import shortened
 from contend.terminal import progress_report
 
 if TYPE_CHECKING:
@@ -25,6 +26,9 @@ if TYPE_CHECKING:
     from contend.timelines import Timeline
 
 __all__ = ["compare", "explain", "load", "load_measured", "load_results", "resolve", "run", "timeline"]
+
+# A change of a whole section or sweep is no name.
+_LONGEST_VALUE = 40
 
 
 def _overrides(values: Mapping[str, object] | None) -> list[tuple[str, str]]:
@@ -155,10 +159,16 @@ def _side_names(a: Scenario, b: Scenario) -> tuple[str, str]:
         return a.name, b.name
 
     def own(one: Scenario, other: Scenario) -> str:
-        changes = [f"{path}={text}" for path, text in one.overrides if (path, text) not in other.overrides]
+        changes = [_change_text(*change) for change in one.overrides if change not in other.overrides]
         return one.name + (f" with {', '.join(changes)}" if changes else "")
 
     return own(a, b), own(b, a)
+
+
+def _change_text(path: str, text: str) -> str:
+    """A change as the name of a side has it: a whole library design by its own name."""
+    name = json.loads(text).get("name") if path == "library" else None
+    return f"{path}={name or shortened(text, _LONGEST_VALUE)}"
 
 
 def explain(

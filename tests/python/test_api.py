@@ -286,6 +286,14 @@ def test_less_than_one_job_is_refused(jobs: int, small: Scenario, tmp_path: Path
             use()
 
 
+def test_sides_of_a_comparison_have_short_names(small: Scenario) -> None:
+    section = {"machine.futex": {"wait_call": "500 ns", "wake_call": "2 us", "empty_wake_call": "250 ns"}}
+    contest = contend.compare(small.with_(section), small.with_({"library.preset": "ob1-cri"}))
+    assert contest.name_a.startswith('fig5_2a_base with machine.futex={"wait_call"')
+    assert len(contest.name_a) < 80
+    assert contest.name_b == "fig5_2a_base with library=ob1-cri"
+
+
 def test_compare(small: Scenario) -> None:
     contest = contend.compare(small, small.with_({"workload.pairs": 4}), replications=3)
     row = contest.frame().row(0, named=True)

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from matplotlib.text import Text
 
 import contend
 from contend import plots
@@ -145,6 +146,19 @@ def test_a_comparison_over_sizes_has_them_as_labels() -> None:
     sizes = base.over({"workload.message_size": ["64 B", "1 KiB", "4 KiB"]})
     _, ratios = plots.comparison(contend.compare(sizes, sizes.with_({"machine.noise": "20 ns"}))).axes
     assert _ticks(ratios) == ["64 B", "1 KiB", "4 KiB"]
+
+
+def test_a_side_of_a_comparison_with_many_changes_stays_upon_the_picture() -> None:
+    base = contend.load("fig5_2a_base").with_({**SMALL, "workload.pairs": 2})
+    changes = {
+        f"machine.software.{name}": "123 ns" for name in ("send_call", "receive_call", "progress_call", "complete")
+    }
+    picture = plots.comparison(contend.compare(base, base.with_(changes)))
+    picture.draw_without_rendering()
+    title = picture.axes[0].get_title(loc="left")
+    assert " ".join(title.split()).endswith('machine.software.complete="123 ns"')
+    (text,) = (text for text in picture.axes[0].findobj(Text) if text.get_text() == title)
+    assert text.get_window_extent().x1 <= picture.bbox.x1
 
 
 def test_a_budget_adds_up(results: contend.Results) -> None:

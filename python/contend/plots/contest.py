@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from typing import TYPE_CHECKING
 
 from matplotlib import rc_context
@@ -18,6 +19,9 @@ if TYPE_CHECKING:
 
 # The panel of ratios goes so many times beyond the ratios.
 _ROOM = 2.0
+# Characters of a line above the picture, and of the name of a side.
+_NAME_WIDTH = 110
+_NAME_LENGTH = 400
 
 
 def _comparison_curves(comparison: Comparison) -> tuple[str | None, dict[str, list[PointComparison]]]:
@@ -77,7 +81,8 @@ def draw_comparison(comparison: Comparison) -> Picture:
         _limit(ratios, [point.rate.ratio.value for point in comparison.points if point.rate.ratio.value])
         set_scale(rates, [side.mean for point in comparison.points for side in (point.rate.a, point.rate.b)])
         rates.set_ylabel(comparison.measure.label)
-        rates.set_title(f"A = {comparison.name_a}\nB = {comparison.name_b}", fontsize="medium", loc="left")
+        names = (_lines(f"A = {comparison.name_a}"), _lines(f"B = {comparison.name_b}"))
+        rates.set_title("\n".join(names), fontsize="medium", loc="left")
         add_legend(rates)
         ratios.set_ylabel("B / A, 95 % interval")
         if axis is None:
@@ -87,6 +92,13 @@ def draw_comparison(comparison: Comparison) -> Picture:
             labels = tick_labels(comparison.points, axis)
             set_x_axis(ratios, list(labels), labels)
         return figure
+
+
+def _lines(name: str) -> str:
+    """The name of a side with the changes that it has, in lines that fit upon the picture."""
+    return textwrap.fill(
+        textwrap.shorten(name, _NAME_LENGTH, placeholder=" ..."), _NAME_WIDTH, subsequent_indent="      "
+    )
 
 
 def comparison_picture_bytes(comparison: Comparison) -> dict[str, bytes]:
