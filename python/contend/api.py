@@ -6,12 +6,11 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from contend import scenario as scenario_files
 from contend.errors import InputError, InterruptedRunError
 from contend.files import read_json
 from contend.results import Results, collect
 from contend.runner import make_engine, run_points, total_weight, wanted_jobs
-from contend.scenarios import Scenario, load
+from contend.scenarios import Scenario, checked_paths, json_text, load
 from contend.speedups import BUDGET_S
 from contend.spelling import shortened
 from contend.terminal import progress_report
@@ -22,6 +21,7 @@ if TYPE_CHECKING:
     from contend.comparison import Comparison
     from contend.explanation import Explanation
     from contend.jsontypes import Scalar
+    from contend.scenario import ResolvedScenario
     from contend.scenarios import ScenarioLike
     from contend.timelines import Timeline
 
@@ -32,28 +32,29 @@ _LONGEST_VALUE = 40
 
 
 def _overrides(values: Mapping[str, object] | None) -> list[tuple[str, str]]:
-    return [(path, value if isinstance(value, str) else json.dumps(value)) for path, value in (values or {}).items()]
+    changes = checked_paths(values or {})
+    return [(path, value if isinstance(value, str) else json_text(value)) for path, value in changes.items()]
 
 
 def _changed(scenario: ScenarioLike, overrides: Mapping[str, object] | None, replications: int | None) -> Scenario:
     loaded = load(scenario)
     changes = tuple(_overrides(overrides))
     if replications is not None:
-        changes += (("run.replications", str(replications)),)
+        changes += (("run.replications", json_text(replications)),)
     return Scenario(loaded.path, loaded.overrides + changes, loaded.text) if changes else loaded
 
 
-def resolve(scenario: str | Path, overrides: Mapping[str, object] | None = None) -> scenario_files.ResolvedScenario:
+def resolve(scenario: ScenarioLike, overrides: Mapping[str, object] | None = None) -> ResolvedScenario:
     """Reads a scenario and fills in all defaults; `load` gives the same as a value that can be changed.
 
     Args:
-        scenario: Path of a file, or the name of a shipped scenario.
+        scenario: A Scenario, a file, the name of a shipped scenario, or a mapping.
         overrides: Values by dotted path, for example {"workload.pairs": 20}.
 
     Raises:
         InputError: The scenario or an override is not usable.
     """
-    return scenario_files.resolve_scenario(scenario_files.find_scenario(str(scenario)), _overrides(overrides))
+    return _changed(scenario, overrides, None).resolved
 
 
 def run(
@@ -282,7 +283,7 @@ def load_measured(
     from contend.measured import open_dataset
 
     words = [
-        f"{name}={value if isinstance(value, str) else json.dumps(value)}"
+        f"{name}={value if isinstance(value, str) else json_text(value)}"
         for name, values in (point or {}).items()
         for value in (values if isinstance(values, list) else [values])
     ]

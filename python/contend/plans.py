@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, cast, runtime_checka
 
 from contend.errors import InputError
 from contend.quantities import format_quantity, parse_quantity
+from contend.spelling import shortened
 
 if TYPE_CHECKING:
     import numpy as np
@@ -23,6 +24,11 @@ Row: TypeAlias = dict[str, Any]
 _PRESET = "library.preset"
 # Where the core finds a mistake in the rows that it is given: the number of the row, the path.
 _PLACE = re.compile(r"^command line: /sweep(?:/(\d+))?(?:/([^:\n]+))?: ", re.MULTILINE)
+# What cannot be read as points.
+_NO_PLAN = (
+    "a sweep takes a mapping of dotted paths to lists of values, a plan such as LatinHypercube, or points: a list of "
+    "mappings or a data frame; not {}"
+)
 # Rows that are handed to the core at a time: its input is bounded.
 _CHUNK = 10_000
 # As many as a scenario may have (sim/scenario/loader.hpp): sweep.json holds one that has the points of the sweep.
@@ -110,8 +116,10 @@ class Range:
         high, other = self._number(self.high)
         if unit != other:
             raise InputError(f"the range from {self.low!r} to {self.high!r} has two kinds of values")
-        if not low <= high or (self.log and low <= 0):
-            raise InputError(f"the range from {self.low!r} to {self.high!r} is empty" + " for logarithms" * self.log)
+        if not low <= high:
+            raise InputError(f"the range from {self.low!r} to {self.high!r} is empty: the smaller end comes first")
+        if self.log and low <= 0:
+            raise InputError(f"the range from {self.low!r} to {self.high!r} has no logarithms; allowed: ends above 0")
         if whole:  # each whole number has the same share, the last one too
             high += 1
         value = low * (high / low) ** share if self.log else low + (high - low) * share
@@ -171,10 +179,13 @@ class LatinHypercube:
 
 
 def _pick(path: str, choice: Any, share: float) -> Any:  # noqa: ANN401
-    if isinstance(choice, Range):
-        return choice.at(share)
     if isinstance(choice, tuple) and len(choice) == 2:  # noqa: PLR2004
-        return Range(*choice).at(share)
+        choice = Range(*choice)
+    if isinstance(choice, Range):
+        try:
+            return choice.at(share)
+        except InputError as error:
+            raise InputError(f"{path}: {error}") from error
     values = _values(path, choice)
     return values[min(int(share * len(values)), len(values) - 1)]
 
@@ -212,10 +223,21 @@ class Samples:
             points = points.to_dicts()
         elif hasattr(points, "to_dict"):
             points = points.to_dict("records")
-        rows = [dict(point) for point in points]
+        if isinstance(points, str) or not isinstance(points, Iterable):
+            raise InputError(_NO_PLAN.format(shortened(repr(points))))
+        rows = [self._row(index, point) for index, point in enumerate(points)]
         if not rows:
             raise InputError(f"{self.source} is empty")
         return rows
+
+    def _row(self, index: int, point: Any) -> Row:  # noqa: ANN401 - whatever was given
+        if not isinstance(point, Mapping):
+            what = f"{self.place(index)}: found {shortened(repr(point))}"
+            raise InputError(f"{what}; allowed: a mapping of dotted paths to values")
+        for path, value in point.items():
+            if isinstance(value, float) and math.isnan(value):  # what data frames have where there is nothing
+                raise InputError(f"{self.place(index)}: {path}: no value")
+        return dict(point)
 
 
 # What sweep() takes: a plan, a mapping (a grid), or points.

@@ -112,11 +112,13 @@ def wanted_jobs(jobs: int | None) -> int:
     """How many simulations run at once: as asked for, else `default_jobs()`.
 
     Raises:
-        InputError: Less than one.
+        InputError: It is no whole number from 1 on.
     """
-    if jobs is not None and jobs < 1:
-        raise InputError(f"jobs={jobs}: at least one job is needed")
-    return default_jobs() if jobs is None else jobs
+    if jobs is None:
+        return default_jobs()
+    if not hasattr(jobs, "__index__") or jobs < 1:  # NumPy's whole numbers are welcome
+        raise InputError(f"jobs={jobs!r}: at least one job is needed; allowed: a whole number from 1 on")
+    return int(jobs)
 
 
 def weight(point: Point) -> float:

@@ -43,7 +43,7 @@ def json_text(value: object) -> str:
     try:
         return json.dumps(value, allow_nan=False, default=_plain)
     except (TypeError, ValueError) as error:
-        raise InputError(f"{value!r} cannot stand in a scenario: {error}") from error
+        raise InputError(f"{shortened(repr(value))} cannot stand in a scenario: {error}") from error
 
 
 def _plain(value: object) -> object:
@@ -205,7 +205,7 @@ class Scenario:
             InputError: A path, a value or the combination is not usable; the message says what is, and names the
                 nearest where a name is wrong.
         """
-        wanted = _checked_paths(changes or {}) | {name.replace("__", "."): value for name, value in keywords.items()}
+        wanted = checked_paths(changes or {}) | {name.replace("__", "."): value for name, value in keywords.items()}
         kept = self.overrides
         if (preset := wanted.pop(_PRESET, None)) is not None:
             wanted = {"library": self.design(preset)} | wanted
@@ -233,7 +233,7 @@ class Scenario:
             >>> [point.label() for point in designs.over({"library.instances.count": [1, 20]}).points]
             ['instances=1', 'instances=20']
         """
-        wanted = {path: _plain_axis(values) for path, values in _checked_paths(axes).items()}
+        wanted = {path: _plain_axis(values) for path, values in checked_paths(axes).items()}
         if isinstance(presets := wanted.get(_PRESET), list):
             wanted[_PRESET] = {str(preset): self.design(preset) for preset in presets}
         return self.with_({"sweep": wanted})
@@ -326,7 +326,12 @@ class Scenario:
         return scenario_html(self)
 
 
-def _checked_paths(changes: object) -> dict[str, object]:
+def checked_paths(changes: object) -> dict[str, object]:
+    """Changes as a dictionary.
+
+    Raises:
+        InputError: They are no mapping, or a path is no text.
+    """
     if not isinstance(changes, Mapping):
         raise InputError(f"changes are a mapping of dotted paths to values, not {shortened(repr(changes))}")
     for path in changes:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import tempfile
 from dataclasses import dataclass
 from pathlib import Path
@@ -104,9 +105,11 @@ def from_document(document: JsonObject, begin_us: float | None, length_us: float
     Raises:
         InputError: Nothing happens in it.
     """
-    if length_us <= 0:
-        raise InputError(f"a stretch of {length_us:g} us is empty")
+    if not 0 < length_us < math.inf:
+        raise InputError(f"a stretch of {length_us:g} us cannot be shown; allowed: a length above 0")
     begin = busiest_begin(document, length_us) if begin_us is None else begin_us
+    if not math.isfinite(begin):
+        raise InputError(f"a stretch cannot begin at {begin:g} us")
     shown = stretch(document, begin, begin + length_us)
     if not any(track.slices for track in shown.tracks):
         raise InputError(f"nothing happens from {begin:.15g} us to {begin + length_us:.15g} us")

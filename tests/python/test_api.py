@@ -3,6 +3,7 @@
 import doctest
 import importlib
 import json
+import math
 import pickle
 import re
 import shlex
@@ -12,12 +13,14 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
+import numpy as np
 import polars as pl
 import pytest
 
 import contend
 from contend.quantities import parse_quantity
 from contend.scenarios import Scenario
+from fakes import REPOSITORY
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -25,6 +28,7 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.core
 
 BASE = "fig5_2a_base"
+TCP = REPOSITORY / "validation" / "data" / "vm-2core" / "openmpi-5_tcp_shared.json"
 QUICK = {"workload.pairs": 2, "workload.iterations": 1, "workload.window": 16, "run.replications": 2}
 
 
@@ -76,6 +80,27 @@ class TestScenario:
                 look(nothing)
         with pytest.raises(TypeError, match="not iterable"):
             list(cast("Any", small))
+        with pytest.raises(contend.InputError, match="changes are a mapping of dotted paths to values, not 3"):
+            contend.run(small, nothing)
+        with pytest.raises(contend.InputError, match="a set has no JSON form"):
+            contend.run(small, {"workload.pairs": {1}})
+        for jobs in ("2", 0, 1.5):
+            with pytest.raises(
+                contend.InputError, match=r"jobs=.*: at least one job is needed; allowed: a whole number"
+            ):
+                contend.run(small, jobs=cast("Any", jobs))
+        for length in (-1.0, 0.0, math.nan, math.inf):
+            with pytest.raises(contend.InputError, match="cannot be shown; allowed: a length above 0"):
+                contend.timeline(small, length_us=length)
+        with pytest.raises(contend.InputError, match="cannot begin at nan us"):
+            contend.timeline(small, begin_us=math.nan)
+
+    def test_numbers_of_numpy_are_numbers_everywhere(self, small: Scenario) -> None:
+        three = cast("Any", np.int64(3))
+        results = contend.run(small, {"workload.pairs": three}, replications=three, jobs=three)
+        assert results.scenario["workload"]["pairs"] == results.points[0].replications == 3
+        assert contend.resolve(small, {"workload.pairs": three}) == small.with_({"workload.pairs": 3}).resolved
+        assert contend.load_measured(TCP, {"pairs": np.int64(4)})["workload.pairs"] == 4
 
     @pytest.mark.parametrize(
         ("change", "message"),

@@ -4,7 +4,7 @@ import itertools
 import math
 import warnings
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 from matplotlib.text import Text
@@ -84,6 +84,8 @@ def test_rates_of_several_runs_and_other_measures(results: contend.Results) -> N
             plots.rate(results, **arguments)
     with pytest.raises(contend.InputError, match="no number is swept"):
         plots.rate(results.select(pairs=1, instances=1))
+    with pytest.raises(contend.InputError, match=r"drawn of Results, or of several by name; found: DataFrame"):
+        plots.rate(cast("Any", results.frame()))
 
 
 def test_quantities_on_the_axis() -> None:

@@ -125,11 +125,24 @@ class TestPlans:
                 '^the list of points: point 2: workload.pairs: found "abc"; allowed: a whole number',
             ),
             ({"workload.pairs": [1, "abc"]}, '^workload.pairs: found "abc"; allowed: a whole number'),
-            (contend.LatinHypercube({"workload.pairs": (3, 1)}, 2), "is empty"),
+            (5, r"points: a list of mappings or a data frame; not 5$"),
+            ("workload.pairs=1,2", r"a sweep takes a mapping .*; not 'workload.pairs=1,2'$"),
+            ([{"workload.pairs": 1}, 2], "^the list of points: point 2: found 2; allowed: a mapping of dotted paths"),
+            (
+                pl.DataFrame({"workload.pairs": [1.0, float("nan")]}),
+                "^the list of points: point 2: workload.pairs: no value$",
+            ),
+            (
+                contend.LatinHypercube({"workload.pairs": (3, 1)}, 2),
+                "^workload.pairs: the range from 3 to 1 is empty: the smaller end comes first$",
+            ),
             (contend.LatinHypercube({"workload.pairs": (1, "2 us")}, 2), "two kinds"),
             (contend.LatinHypercube({"workload.pairs": ("one", "2 us")}, 2), "no end of a range"),
             (contend.LatinHypercube({}, 2), "at least one range"),
-            (contend.LatinHypercube({"workload.pairs": contend.Range(0, 9, log=True)}, 2), "for logarithms"),
+            (
+                contend.LatinHypercube({"workload.pairs": contend.Range(0, 9, log=True)}, 2),
+                "no logarithms; allowed: ends above 0",
+            ),
             ({"workload.pairs": range(10**22)}, "workload.pairs: more than 100000 values; allowed: at most that many"),
             (
                 {"workload.pairs": range(1, 401), "workload.window": range(1, 401)},

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -18,7 +19,7 @@ from contend.spelling import parameters_text, value_text
 from contend.study import study_points
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
     from matplotlib.axes import Axes
 
@@ -235,6 +236,8 @@ def rate(
     Raises:
         InputError: Nothing is swept, or the parameter or measure is not there.
     """
+    if not isinstance(results, Results | Mapping):
+        raise InputError(f"a rate is drawn of Results, or of several by name; found: {type(results).__name__}")
     shown = list(results.items()) if not isinstance(results, Results) else [("", results)]
     if not shown or not all(entry.points for _, entry in shown):
         raise InputError("there are no results to draw")
