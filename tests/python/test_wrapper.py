@@ -22,6 +22,7 @@ case "$*" in
     exit "${FAKE_PIP_STATUS:-0}" ;;
   *"-m pip"*) echo pip >>"$FAKE_LOG"; exit "${FAKE_PIP_STATUS:-0}" ;;
   *"-m contend"*) echo "ran: $*" ;;
+  *"import ensurepip"*) echo usable ;;
 esac
 exit 0
 """
@@ -140,7 +141,11 @@ def test_another_python_is_asked_for(checkout: Checkout) -> None:
     assert checkout.steps() == ALL
     assert checkout.run(CONTEND_PYTHON="").returncode == 0
     assert checkout.steps() == []
-    assert "is not a Python" in checkout.run(CONTEND_PYTHON="/nowhere").stderr
+    for no_python in ("/nowhere", "/bin/true", "/bin/echo"):
+        assert "is not a Python" in checkout.run(CONTEND_PYTHON=no_python).stderr
+        assert checkout.steps() == []
+    assert checkout.run(CONTEND_PYTHON="").returncode == 0  # what was there is there still
+    assert checkout.steps() == []
 
 
 def test_a_source_that_changes_during_the_build_is_compiled_again(checkout: Checkout) -> None:
