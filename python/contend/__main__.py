@@ -14,11 +14,14 @@ if TYPE_CHECKING:
 # Ctrl-C that comes again within this time is the same press.
 _SAME_PRESS_S = 1.0
 _EXIT_INTERRUPTED = 130
-_EXIT_TERMINATED = 143
+# The shell's convention: signals that end a program are told apart by its exit code.
+_EXIT_SIGNAL = 128
+# What a batch system sends at the end of its time, and a terminal that is closed. `nohup` has the latter ignored.
+_ENDINGS = (signal.SIGTERM, signal.SIGHUP)
 
 
 class _Interruption:
-    """Raises KeyboardInterrupt once for Ctrl-C, or the end that a batch system asks for, that arrives several times.
+    """Raises KeyboardInterrupt once for Ctrl-C, or another request to end, that arrives several times.
 
     A key that is held down, or a program that passes the signal on to a whole group of processes, would else interrupt
     the writing of what had finished.
@@ -26,14 +29,14 @@ class _Interruption:
 
     def __init__(self) -> None:
         self._last = -_SAME_PRESS_S
-        self._terminated = False
+        self._ended_by: int | None = None
 
     def exit_code(self, code: int) -> int:
-        """The code to end with, where that of the command is `code`: shells tell the two signals apart."""
-        return _EXIT_TERMINATED if code == _EXIT_INTERRUPTED and self._terminated else code
+        """The code to end with, where that of the command is `code`."""
+        return _EXIT_SIGNAL + self._ended_by if code == _EXIT_INTERRUPTED and self._ended_by else code
 
     def __call__(self, number: int, frame: FrameType | None) -> None:
-        self._terminated = number == signal.SIGTERM
+        self._ended_by = number if number in _ENDINGS else None
         before, self._last = self._last, time.monotonic()
         if self._last - before >= _SAME_PRESS_S:
             signal.default_int_handler(number, frame)
@@ -45,8 +48,9 @@ def run() -> NoReturn:
     # Ignored where a shell started this in the background: it stays so.
     if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
         signal.signal(signal.SIGINT, interruption)
-    if signal.getsignal(signal.SIGTERM) is signal.SIG_DFL:
-        signal.signal(signal.SIGTERM, interruption)
+    for ending in _ENDINGS:
+        if signal.getsignal(ending) is signal.SIG_DFL:
+            signal.signal(ending, interruption)
     try:
         from contend.cli import main
 

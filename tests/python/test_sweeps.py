@@ -372,13 +372,14 @@ def test_killed_in_the_middle(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("sent", "signals", "code"), [(signal.SIGINT, 1, 130), (signal.SIGINT, 4, 130), (signal.SIGTERM, 1, 143)]
+    ("sent", "signals", "code"),
+    [(signal.SIGINT, 1, 130), (signal.SIGINT, 4, 130), (signal.SIGTERM, 1, 143), (signal.SIGHUP, 1, 129)],
 )
 def test_interrupted(sent: signal.Signals, signals: int, code: int, tmp_path: Path) -> None:
     """Ctrl-C: what had finished is written and kept, the exit code says so, and the same command goes on.
 
     A key that is held down, or a launcher that passes Ctrl-C on, makes several signals of one press. A batch system
-    that takes its machine back sends another signal.
+    that takes its machine back sends another signal, and a terminal that is closed a third.
     """
     arguments = [*LONG, "--set", "workload.iterations=400", "--store", str(tmp_path / "store"), "--out", str(tmp_path)]
     process = command(*arguments)
