@@ -367,3 +367,4 @@ def test_help_says_what_the_source_says_at_any_width(
     ]
     for text in texts:
         assert " ".join(text.replace("`", "").split()) in shown
+    assert "<bool>" not in shown  # flags take no value

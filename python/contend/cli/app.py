@@ -6,10 +6,10 @@ import errno
 import os
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from typer.core import TyperGroup
+from typer.core import TyperGroup, TyperOption
 from typer.exceptions import TyperException
 
 from contend.cli import (
@@ -47,8 +47,29 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 
+def _bare_flags(parameters: Sequence[object]) -> None:
+    """Shows `--quiet` in the help, not `--quiet <bool>`: an option that takes no value has no type."""
+    for parameter in parameters:
+        if isinstance(parameter, TyperOption) and parameter.is_flag:
+            parameter.metavar = ""
+
+
 class _Commands(TyperGroup):
-    """Typer ends a command that Ctrl-C interrupted without a word; here it says so."""
+    """Typer ends a command that Ctrl-C interrupted without a word, and shows types of flags; here it does not."""
+
+    def get_params(self, ctx: typer.Context) -> list[Any]:  # type: ignore[override]
+        """The group's own options."""
+        parameters = super().get_params(ctx)
+        _bare_flags(parameters)
+        return parameters
+
+    def get_command(self, ctx: typer.Context, cmd_name: str) -> Any:  # type: ignore[override]  # noqa: ANN401 - its class is typer's own
+        """The command of a name."""
+        command = super().get_command(ctx, cmd_name)
+        for below in (command, *getattr(command, "commands", {}).values()):
+            if below is not None:
+                _bare_flags(below.get_params(ctx))
+        return command
 
     def invoke(self, ctx: typer.Context) -> object:  # type: ignore[override]
         """Runs the command."""
