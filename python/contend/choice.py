@@ -38,8 +38,11 @@ def choose_point(points: Sequence[Located], at: Sequence[tuple[str, str]]) -> in
         known = list(dict.fromkeys(value_text(points[index].parameters.get(name)) for index in left))
         left = [index for index in left if value_text(points[index].parameters.get(name)) == wanted]
         if not left:
-            names = ", ".join(points[0].parameters) or "none: it has a single point"
-            hint = f"{name} is {', '.join(known)}" if name in points[0].parameters else f"the sweep's are: {names}"
+            swept = list(points[0].parameters)
+            if name in swept:
+                hint = f"{name} is {', '.join(map(_quoted, known))}{_proposal(wanted, known)}"
+            else:
+                hint = f"the sweep's are: {', '.join(swept) or 'none: it has a single point'}{_proposal(name, swept)}"
             raise InputError(f"--at {name}={wanted}: no such point; {hint}")
     return left[-1]
 
@@ -66,7 +69,8 @@ def points_with(points: Sequence[Located], parameters: Mapping[str, Scalar]) -> 
         if value not in values:
             known = [value_text(one) for one in values]
             proposal = _proposal(value_text(value), known)
-            raise InputError(f"no point has {name}={value_text(value)}{proposal} ({name}: {', '.join(known)})")
+            there_are = ", ".join(map(_quoted, known))
+            raise InputError(f"no point has {name}={value_text(value)}{proposal} ({name}: {there_are})")
     return [index for index, point in enumerate(points) if parameters.items() <= point.parameters.items()]
 
 
@@ -81,6 +85,11 @@ def the_point_with(points: Sequence[Located], parameters: Mapping[str, Scalar]) 
         names = ", ".join(dict.fromkeys(name for point in points for name in point.parameters)) or "nothing"
         raise InputError(f"{len(matching)} points have {dict(parameters) or 'no parameters'}; swept: {names}")
     return matching[0]
+
+
+def _quoted(value: str) -> str:
+    """A value in a list of values: with quotation marks where one could not tell where it ends."""
+    return repr(value) if " " in value or "," in value else value
 
 
 def _proposal(name: str, known: Iterable[str]) -> str:

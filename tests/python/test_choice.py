@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import pytest
 
-from contend.choice import choose_point, parse_place
+from contend.choice import choose_point, parse_place, points_with
 from contend.errors import InputError
 from contend.spelling import value_text
 
@@ -35,3 +35,11 @@ def test_the_last_of_several() -> None:
 def test_what_is_not_there_is_named() -> None:
     with pytest.raises(InputError, match=r"--at overtaking=yes: no such point; overtaking is false, true"):
         choose_point(POINTS, [("overtaking", "yes")])
+    with pytest.raises(InputError, match=r"; latency is '85 ns', 0\.5; did you mean '85 ns'\?$"):
+        choose_point(POINTS, [("latency", "85ns")])
+    with pytest.raises(InputError, match=r"no such point; the sweep's are: pairs, .*; did you mean 'pairs'\?$"):
+        choose_point(POINTS, [("pears", "1")])
+    with pytest.raises(
+        InputError, match=r"no point has latency=85ns; did you mean '85 ns'\? \(latency: '85 ns', 0\.5\)"
+    ):
+        points_with(POINTS, {"latency": "85ns"})

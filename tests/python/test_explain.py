@@ -110,7 +110,7 @@ class TestTheRealCore:
         assert "preset=as it is" in shown.out
         assert not shown.err.startswith("contend: the sweep")
         assert main([*words, "--at", "preset=neither"]) == 2
-        assert "no such point; preset is as it is, instances" in capsys.readouterr().err
+        assert "no such point; preset is 'as it is', instances" in capsys.readouterr().err
 
     pytestmark = pytest.mark.core
 
