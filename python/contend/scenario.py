@@ -15,7 +15,7 @@ from contend.choice import choose_point
 from contend.core import core
 from contend.datasets import is_dataset
 from contend.errors import InputError
-from contend.files import describe
+from contend.files import describe, read_text
 from contend.nearest import nearest_names
 from contend.paths import preset_directories, profile_directories, scenarios_directory
 from contend.simgrid import PlatformRoutes
@@ -194,6 +194,27 @@ def find_scenario(name: str) -> Path:
     if near:
         raise InputError(f"no scenario file {name!r}; did you mean {known[near[0]]!r}?")
     raise InputError(f"no scenario file {name!r}; the shipped ones, such as {_EXAMPLE}, are in {shipped_folder}")
+
+
+def open_scenario(name: str) -> tuple[Path, str | None]:
+    """Finds a scenario as commands take it: as find_scenario does, or what another program writes.
+
+    Args:
+        name: A path, the name of a shipped scenario, "-" for standard input, or a pipe such as `<(generate)` makes. A
+            pipe with a name of its own is none of these: nobody may be writing to it.
+
+    Returns:
+        What to resolve: the path, and the text where that is not the content of a file. Relative paths in such a text
+        start at the current folder.
+
+    Raises:
+        ContendError: It cannot be read.
+        InputError: There is none, or what came is no text.
+    """
+    pipe = Path("/dev/stdin" if name == "-" else name)
+    if name != "-" and not (pipe.is_relative_to("/dev") and pipe.is_fifo()):
+        return find_scenario(name), None
+    return Path("standard-input" if name == "-" else pipe.name), read_text(pipe, "scenario", piped=True)
 
 
 def scenarios_in(folder: Path) -> list[Path]:

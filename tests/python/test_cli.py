@@ -1,5 +1,6 @@
 import errno
 import json
+import re
 import subprocess
 import sys
 import time
@@ -368,3 +369,34 @@ def test_help_says_what_the_source_says_at_any_width(
     for text in texts:
         assert " ".join(text.replace("`", "").split()) in shown
     assert "<bool>" not in shown  # flags take no value
+
+
+@pytest.mark.core
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["run", "{}", "--out", "out"],
+        ["sweep", "{}", "--out", "out", "--store", "store"],
+        ["compare", "{}", "fig5_2a_base", "--out", "out"],
+        ["explain", "{}", "--no-speedups"],
+        ["report", "{}", "--no-speedups"],
+    ],
+    ids=lambda words: words[0],
+)
+@pytest.mark.parametrize("name", ["-", "/dev/stdin"])
+def test_a_scenario_from_another_program(name: str, words: list[str], tmp_path: Path) -> None:
+    """Commands read what is piped to them; places in messages are of that text."""
+    scenario = json.loads((REPOSITORY / "scenarios/dissertation/fig5_2a_base.json").read_text())
+    scenario["fabric"] = {"latency": "1 us", "bandwidth": "12.5 GB/s"}  # its own is a file beside it
+    arguments = [word.format(name) for word in words]
+    small = ["--set", "workload.pairs=1", "--set", "workload.iterations=1", "--replications", "2"]
+
+    def run(text: str) -> subprocess.CompletedProcess[str]:
+        program = [sys.executable, "-m", "contend", *arguments, *small]
+        return subprocess.run(program, input=text, cwd=tmp_path, capture_output=True, text=True, check=False)
+
+    done = run(json.dumps(scenario))
+    assert done.returncode == 0, done.stderr
+    wrong = run(json.dumps({**scenario, "workload": {"kind": "multirat"}}))
+    assert wrong.returncode == 2
+    assert re.search(r"(standard-input|stdin):1: /workload/kind: found \"multirat\"", wrong.stderr), wrong.stderr

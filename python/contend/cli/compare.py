@@ -128,9 +128,10 @@ def compare(
 
 
 def _resolve(name: str, overrides: list[tuple[str, str]]) -> ResolvedScenario:
-    from contend.scenario import find_scenario, resolve_scenario
+    from contend.scenario import open_scenario, resolve_scenario
 
-    return resolve_scenario(find_scenario(name), overrides)
+    path, text = open_scenario(name)
+    return resolve_scenario(path, overrides, text)
 
 
 def _label(own: ResolvedScenario, other: ResolvedScenario, changes: list[str] | None) -> str:

@@ -77,7 +77,7 @@ def explain(
     from contend.explanation import explain as explain_point
     from contend.files import output_file, output_folder, write_file
     from contend.runner import default_jobs, total_weight
-    from contend.scenario import find_scenario, parse_override, resolve_scenario
+    from contend.scenario import open_scenario, parse_override, resolve_scenario
     from contend.speedups import BUDGET_S
     from contend.terminal import ProgressReport, stdout_console
 
@@ -90,7 +90,8 @@ def explain(
     ):
         if value is not None:
             overrides.append((path, str(value)))
-    resolved = resolve_scenario(find_scenario(scenario), overrides)
+    file, text = open_scenario(scenario)
+    resolved = resolve_scenario(file, overrides, text)
     point, remark = resolved.one_point([parse_place(text) for text in at or []])
     if remark and not quiet:
         print(f"contend: {remark}", file=sys.stderr)

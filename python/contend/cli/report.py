@@ -142,9 +142,10 @@ def _run(scenario: str, overrides: list[tuple[str, str]], wishes: Wishes, watch:
     from contend.output import default_directory
     from contend.report.content import of_scenario
     from contend.runner import make_engine, total_weight
-    from contend.scenario import find_scenario, resolve_scenario
+    from contend.scenario import open_scenario, resolve_scenario
 
-    resolved = resolve_scenario(find_scenario(scenario), overrides)
+    file, text = open_scenario(scenario)
+    resolved = resolve_scenario(file, overrides, text)
     choose_point(resolved.points, wishes.at)  # before minutes are spent
     directory = default_directory(resolved.name)
     with watch(resolved.name, total_weight(resolved.points)) as progress:

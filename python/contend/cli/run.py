@@ -173,13 +173,14 @@ def _open(
 ) -> Opened:
     """Resolves a scenario, or the configurations of a dataset."""
     from contend.datasets import is_dataset
-    from contend.scenario import find_scenario, resolve_scenario
+    from contend.scenario import open_scenario, resolve_scenario
 
     if not is_dataset(Path(name)):
         if any(of_datasets):
             raise InputError(f"--point, --profile and --mapping go with a dataset; {name} is none")
         changes = [] if iterations is None else [("workload.iterations", str(iterations))]
-        return Opened(resolve_scenario(find_scenario(str(name)), [*overrides, *changes]))
+        path, text = open_scenario(str(name))
+        return Opened(resolve_scenario(path, [*overrides, *changes], text))
     from contend.measured import open_dataset
 
     point, profile, mapping = of_datasets

@@ -97,7 +97,7 @@ def sweep(
     """
     from contend.files import output_folder
     from contend.output import default_directory
-    from contend.scenario import find_scenario, parse_override
+    from contend.scenario import open_scenario, parse_override
     from contend.scenarios import Scenario
     from contend.sweeps import sweep as carry_out
 
@@ -105,7 +105,8 @@ def sweep(
     for path, value in (("run.seed", seed), ("run.replications", replications), ("workload.iterations", iterations)):
         if value is not None:
             overrides.append((path, str(value)))
-    wanted = Scenario(find_scenario(scenario), tuple(overrides))
+    file, text = open_scenario(scenario)
+    wanted = Scenario(file, tuple(overrides), text)
     plan = read_plan(grid or [], sample or [], samples, sample_seed, list_)
     share = _share(array_index, array_size)
     directory = out if out is not None else default_directory(f"{wanted.name}-sweep")
