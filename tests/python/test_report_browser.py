@@ -105,6 +105,14 @@ def test_every_chart_is_drawn(browser: Browser) -> None:
     keep(browser, "light")
 
 
+def test_names_of_costs_are_whole_where_there_is_room(browser: Browser) -> None:
+    names: list[str] = browser.js(
+        "return [...document.querySelectorAll('#chart-speedups svg .role-axis-label text')].map((t) => t.textContent)"
+    )
+    assert len(names) > 5
+    assert not [name for name in names if name.endswith("\u2026")]
+
+
 def test_a_key_hides_its_curve(browser: Browser) -> None:
     curves = f"return {LINES}"
     assert browser.js(curves) == 3

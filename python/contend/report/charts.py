@@ -43,6 +43,8 @@ _SHORT = "format(datum.value, '~s')"
 _FEW_TICKS = 8
 _SMALLEST_SHARE = 0.0005
 _MOST_SPEEDUPS = 18
+# The names of costs are cut on a phone only.
+_COST_PIXELS = "windowSize()[0] < 700 ? 170 : 300"
 _FONT = 'system-ui, -apple-system, "Segoe UI", Roboto, "Helvetica Neue", Arial, sans-serif'
 
 CONFIG: JsonObject = {
@@ -448,7 +450,10 @@ def _add_speedups(charts: Charts, explanation: ExplanationFile) -> None:
     base = alt.Chart(alt.NamedData("speedups")).encode(
         y=alt.Y(
             "cost:N", sort=names, title=None,
-            axis=alt.Axis(labelFontWeight=weight, labelColor="var(--ink)", ticks=False, labelLimit=170, domain=False),
+            axis=alt.Axis(
+                labelFontWeight=weight, labelColor="var(--ink)", labelLimit=alt.expr(_COST_PIXELS),
+                ticks=False, domain=False,
+            ),
             scale=alt.Scale(paddingInner=0.3),
         ),
         yOffset=alt.YOffset("change:N", sort=["removed", "halved"]),
