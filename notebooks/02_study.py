@@ -25,6 +25,7 @@ import json
 from pathlib import Path
 
 import polars as pl
+from IPython.display import display
 
 import contend
 

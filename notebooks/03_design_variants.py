@@ -21,6 +21,7 @@
 
 # %%
 import polars as pl
+from IPython.display import display
 
 import contend
 

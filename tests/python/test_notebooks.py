@@ -11,7 +11,7 @@ from fakes import REPOSITORY
 
 jupytext = pytest.importorskip("jupytext")
 TEXTS = sorted((REPOSITORY / "notebooks").glob("[0-9]*.py"))
-PUBLIC_MODULES = {"contend", "json", "pathlib", "polars"}
+PUBLIC_MODULES = {"IPython.display", "contend", "json", "pathlib", "polars"}
 
 
 def cells(path: Path) -> list[tuple[str, str]]:
@@ -45,6 +45,13 @@ class TestNotebook:
                 assert node.module in PUBLIC_MODULES
             elif isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == "contend":
                 assert node.attr in contend.__all__
+
+    def test_the_text_is_a_program(self, text: Path) -> None:
+        """It runs with plain Python as well, where nobody has imported what notebooks have by themselves."""
+        tree = ast.parse(text.read_text())
+        used = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
+        imported = {alias.name for node in ast.walk(tree) if isinstance(node, ast.ImportFrom) for alias in node.names}
+        assert "display" not in used - imported
 
     def test_ends_with_a_conclusion(self, text: Path) -> None:
         kind, source = cells(text)[-1]
