@@ -63,7 +63,7 @@ class _Commands(TyperGroup):
         _bare_flags(parameters)
         return parameters
 
-    def get_command(self, ctx: typer.Context, cmd_name: str) -> Any:  # type: ignore[override]  # noqa: ANN401 - its class is typer's own
+    def get_command(self, ctx: typer.Context, cmd_name: str) -> Any:  # type: ignore[override]  # noqa: ANN401
         """The command of a name."""
         command = super().get_command(ctx, cmd_name)
         for below in (command, *getattr(command, "commands", {}).values()):
