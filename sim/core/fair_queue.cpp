@@ -23,8 +23,16 @@ public:
     waiting_.push_back(&entity);
   }
   void remove(FairEntity& entity) final {
+    gives_up(entity);
     departs(entity);
     waiting_.erase(std::find(waiting_.begin(), waiting_.end(), &entity));
+  }
+  void reweigh(FairEntity& entity, int weight) final {
+    departs(entity);
+    waiting_.erase(std::find(waiting_.begin(), waiting_.end(), &entity));
+    entity.weight = weight;
+    place(entity, Arrival::migrated);
+    waiting_.push_back(&entity);
   }
   void run(FairEntity& entity) final {
     if (&entity != current_) {
@@ -40,6 +48,7 @@ public:
   }
   void stop() final { waiting_.push_back(std::exchange(current_, nullptr)); }
   void leave() final {
+    gives_up(*current_);
     departs(*current_);
     current_ = nullptr;
   }
@@ -52,7 +61,8 @@ public:
 
 protected:
   virtual void place(FairEntity& entity, Arrival arrival) = 0;
-  virtual void departs(FairEntity& entity) = 0; ///< while it still counts
+  virtual void departs(FairEntity& entity) = 0;          ///< while it still counts
+  virtual void gives_up(const FairEntity& /*entity*/) {} ///< what it was promised
   virtual void ran(FairEntity& entity, std::int64_t virtual_span) = 0;
   virtual void given(FairEntity& entity) = 0;
 
@@ -278,11 +288,11 @@ private:
     entity.deadline = entity.vruntime + (is_new(arrival) ? ahead / 2 : ahead);
   }
   void departs(FairEntity& entity) override { // update_entity_lag()
-    favoured_ = favoured_ == &entity ? nullptr : favoured_;
     const std::int64_t limit = virtual_time(std::max(parameters_.slice * 2, parameters_.tick), entity.weight);
     last_average_ = average();
     entity.lag = std::clamp(last_average_ - entity.vruntime, -limit, limit);
   }
+  void gives_up(const FairEntity& entity) override { favoured_ = favoured_ == &entity ? nullptr : favoured_; }
   void ran(FairEntity& entity, std::int64_t virtual_span) override {
     entity.vruntime += virtual_span;
     if (entity.vruntime >= entity.deadline) { // update_deadline()

@@ -57,6 +57,8 @@ public:
   virtual void add(FairEntity& entity, Arrival arrival) = 0;
   /// One that waits leaves for another core.
   virtual void remove(FairEntity& entity) = 0;
+  /// One that waits has another weight from now on, with which it joins afresh; if it is to be next it stays so.
+  virtual void reweigh(FairEntity& entity, int weight) = 0;
   /// One that waits, or the running one again, gets the core, for a slice. Requires: no other one runs.
   virtual void run(FairEntity& entity) = 0;
   /// The running one has had the core for `span`.

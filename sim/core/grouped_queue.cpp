@@ -29,11 +29,10 @@ void GroupedQueue::enter(FairGroup& group, Arrival arrival) {
     return;
   }
   if (group.members->length() > 0) { // it waits already
-    if (weight == group.weight) {
-      return;
+    if (weight != group.weight) {
+      groups_->reweigh(group, weight);
     }
-    groups_->remove(group);
-    arrival = Arrival::migrated;
+    return;
   }
   group.weight = weight;
   groups_->add(group, arrival);
@@ -69,6 +68,8 @@ void GroupedQueue::remove(FairEntity& entity) {
     groups_->remove(group);
   }
 }
+
+void GroupedQueue::reweigh(FairEntity& entity, int weight) { group_of(entity).members->reweigh(entity, weight); }
 
 void GroupedQueue::run(FairEntity& entity) {
   if (&entity != current_) {

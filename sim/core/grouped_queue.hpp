@@ -33,6 +33,7 @@ public:
 
   void add(FairEntity& entity, Arrival arrival) override;
   void remove(FairEntity& entity) override;
+  void reweigh(FairEntity& entity, int weight) override;
   void run(FairEntity& entity) override;
   void account(Duration span) override;
   void stop() override;

@@ -152,6 +152,29 @@ TEST_CASE("cfs: who yields is passed over with its group", "[scheduler][groups]"
   CHECK(queue.best() == (near ? &other : &yielding));
 }
 
+TEST_CASE("a group that is to be next stays so when another of its threads changes its weight", "[scheduler][groups]") {
+  SchedulerParameters parameters = free_scheduler("eevdf");
+  parameters.short_sleep = 100_us;
+  const auto sizes = std::make_shared<GroupSizes>();
+  GroupedQueue here(parameters, sizes);
+  GroupedQueue there(parameters, sizes);
+  FairEntity running;
+  FairEntity woken;
+  FairEntity comes_along;
+  running.group = 0;
+  woken.group = comes_along.group = 1;
+  there.add(comes_along, FairQueue::Arrival::started);
+  here.add(running, FairQueue::Arrival::started);
+  here.run(running);
+  woken.slept = 1_us;
+  here.add(woken, FairQueue::Arrival::woken);
+  REQUIRE(here.preempts(woken));
+  there.remove(comes_along);
+  here.add(comes_along, FairQueue::Arrival::migrated);
+  CHECK(here.load() == 2.0);
+  CHECK(here.best() != &running);
+}
+
 TEST_CASE("who has ended has no part in its group's weight", "[scheduler][groups]") {
   const auto* const policy = GENERATE("cfs", "eevdf");
   const auto sizes = std::make_shared<GroupSizes>();
