@@ -37,13 +37,15 @@ void Packet::fire() {
     const bool new_message = burst_of_ == nullptr && !credit_message_;
     if (new_message && stage_ != Stage::matched) {
       const HardwareMatcher::Time time = destination_->listener_.arrived(envelope_);
-      if (time.latency + time.work > Duration{}) {
+      if (envelope_.matched != nullptr || envelope_.missed) {
         // The latency overlaps with the messages before; the unit works on one at a time, and reports in order.
         receiver.matching_until_ =
             std::max(receiver.engine_.now() + time.latency, receiver.matching_until_) + time.work;
-        stage_ = Stage::matched;
-        receiver.engine_.schedule(*this, receiver.matching_until_);
-        return;
+        if (receiver.matching_until_ > receiver.engine_.now()) {
+          stage_ = Stage::matched;
+          receiver.engine_.schedule(*this, receiver.matching_until_);
+          return;
+        }
       }
     }
     arrive();
