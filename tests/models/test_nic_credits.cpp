@@ -225,6 +225,40 @@ TEST_CASE("a message and credits that another thread sends do not take the same 
   CHECK(together);
 }
 
+TEST_CASE("credits and buffers stay within their numbers when other threads send than poll", "[nic][credits]") {
+  constexpr std::size_t count = 60;
+  RandomStream random(11, "credits");
+  for (int round = 0; round < 200; ++round) {
+    CreditParameters credits{static_cast<int>(2 + random.below(3)), 1, 1, 2};
+    credits.eager_rdma_buffers = static_cast<int>(2 + random.below(2));
+    credits.eager_rdma_window = 1;
+    CAPTURE(round, credits.buffers, credits.eager_rdma_buffers);
+    BothEnds connection(credits);
+    connection.engine.set_step_limit(10'000'000);
+    test::Inbox left_box;
+    test::Inbox right_box;
+    const auto pause = [&random](SimThread& self) { self.spend(random.exponential(300_ns), Category::software); };
+    const auto side = [&](const std::string& name, int core, Endpoint& endpoint, NicContext& context,
+                          test::Inbox& inbox) {
+      connection.engine.spawn(name + " sender", 0, core, [&](SimThread& self) {
+        for (std::size_t sent = 0; sent < count; pause(self)) {
+          sent += endpoint.post(self, test::message(0), 40) ? 1 : 0;
+          check_bounds(endpoint, credits);
+        }
+      });
+      connection.engine.spawn(name + " poller", 0, core + 2, [&](SimThread& self) {
+        for (; left_box.messages.size() < count || right_box.messages.size() < count; pause(self)) {
+          context.poll(self, inbox);
+          check_bounds(endpoint, credits);
+        }
+      });
+    };
+    side("left", 0, connection.left, connection.left_context, left_box);
+    side("right", 8, connection.right, connection.right_context, right_box);
+    connection.engine.run();
+  }
+}
+
 TEST_CASE("both sides out of credits go on, whatever the numbers", "[nic][credits]") {
   RandomStream random(7, "credits");
   for (int round = 0; round < 120; ++round) {

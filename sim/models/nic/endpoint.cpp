@@ -224,9 +224,9 @@ void Endpoint::free_slot(SimThread& self) {
 void Endpoint::send_credits(SimThread& self) {
   Nic& nic = local_.nic_;
   const NicParameters& parameters = nic.parameters_;
-  self.spend(parameters.post + parameters.doorbell, Category::nic_post);
   const bool eager_rdma = tokens_ > 0;
-  eager_rdma ? --tokens_ : ++control_sent_;
+  eager_rdma ? --tokens_ : ++control_sent_; // before time passes: another thread may take the last buffer meanwhile
+  self.spend(parameters.post + parameters.doorbell, Category::nic_post);
   const Duration on_wire = nic.serialization(parameters.packet_bytes);
   const Duration occupancy = std::max(parameters.nic_gap, on_wire);
   const TimePoint departure =
