@@ -211,9 +211,10 @@ void CacheLine::access_among_others(SimThread& self, Mode mode, Category categor
   if (posted_ && posted_->thread != nullptr && posted_->core == self.core()) {
     wait_for_posted_store(self, category);
   }
-  const bool certain = still_has(self.core(), self.now());
+  self.settle(); // somebody may take the line away in owed time
+  const bool certain = still_has(self.core(), engine_.now());
   if (certain || hits(self.core(), mode)) {
-    const TimePoint start = self.now();
+    const TimePoint start = engine_.now();
     const std::uint64_t losses = losses_;
     self.spend(price(mode), category);
     if (certain) {
@@ -229,9 +230,8 @@ void CacheLine::access_among_others(SimThread& self, Mode mode, Category categor
       }
       return;
     }
-    // Owed time passed first, and somebody took the line away in it: this access comes after that.
+    // The thread's core was taken away meanwhile: this access comes after that.
   }
-  self.settle();
   self.preemption_point();
   transfer(self, mode, category);
 }

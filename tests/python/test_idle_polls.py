@@ -1,0 +1,41 @@
+"""What is left out of a simulation because it finds nothing must not be missed (run.coalesce_idle_polls)."""
+
+import pytest
+
+import contend
+
+pytestmark = pytest.mark.core
+
+THREADS = {
+    "schema_version": 1,
+    "name": "threads",
+    "machine": {"profile": "bluegene-p"},
+    "fabric": {"latency": "1 us", "bandwidth": "10 GB/s"},
+    "workload": {"kind": "multirate", "pattern": "pairwise", "mode": "thread", "iterations": 2, "warmup_iterations": 0},
+    "run": {"replications": 2},
+}
+
+
+def elapsed(scenario: contend.Scenario) -> list[float]:
+    """Of a run without and one with every poll."""
+    runs = [contend.run(scenario.with_({"run.coalesce_idle_polls": skip}), progress=False) for skip in (True, False)]
+    return [float(results.points[0].scalars["elapsed_s"]) for results in runs]
+
+
+def test_threads_that_share_many_interfaces() -> None:
+    """A poller that finds a lock's line gone pays for fetching it, however long it has been on its way to the lock."""
+    changes = {"workload.pairs": 8, "workload.tags": "window", "workload.iterations": 2, "run.replications": 2}
+    skipping, looking = elapsed(contend.load("interfaces_by_tag").with_(changes))
+    assert skipping == looking
+
+
+def test_a_progress_thread_sees_commands_when_it_would_have() -> None:
+    changes = {
+        "library.preset": "osc-rdma-ugni",
+        "library.progress.engine": "offload-thread",
+        "library.flow_control.kind": "grants",
+        "workload.message_size": "1 B",
+        "workload.window": 7,
+    }
+    skipping, looking = elapsed(contend.load(THREADS).with_(changes))
+    assert skipping == looking
