@@ -269,8 +269,24 @@ bool CacheLine::watch(SimThread& self, Duration turn) {
   return true;
 }
 
+bool CacheLine::tell(LineReader& reader, int core) {
+  if (still_has(core, engine_.now()) || !hits(core, Mode::load)) {
+    return false;
+  }
+  watchers_.push_back({nullptr, {}, {}, &reader});
+  return true;
+}
+
+void CacheLine::forget(const LineReader& reader) {
+  std::erase_if(watchers_, [&](const Watcher& watcher) { return watcher.reader == &reader; });
+}
+
 /// A look that falls on the very moment of the loss still sees the old value.
 void CacheLine::wake(const Watcher& watcher, TimePoint loss) {
+  if (watcher.reader != nullptr) {
+    watcher.reader->copy_lost();
+    return;
+  }
   const std::int64_t turns = (loss - watcher.looked) / watcher.turn + 1;
   watcher.thread->resume_at(watcher.looked + watcher.turn * turns);
 }

@@ -12,6 +12,14 @@
 
 namespace contend {
 
+/// Somebody who does not look at a line for as long as it cannot have changed.
+class LineReader {
+public:
+  virtual ~LineReader() = default;
+  /// The copy is lost, or changed.
+  virtual void copy_lost() = 0;
+};
+
 /// A line under a MESI-like protocol, seen from the cores of one host. An access that hits costs the hit price. Exclusive
 /// transfers are served one at a time; the next core is drawn among those that wait, and near ones win more often.
 /// Copies for reading are handed out in parallel unless an exclusive transfer is under way. With
@@ -77,6 +85,10 @@ public:
   /// the first such look after the copy of its core is lost or changed. The thread must wait() next. False: the copy is
   /// lost already, so look again at once.
   [[nodiscard]] bool watch(SimThread& self, Duration turn);
+  /// For looks that are skipped: `reader` is told, once, when the copy of `core` is lost or changed. False: it is lost.
+  [[nodiscard]] bool tell(LineReader& reader, int core);
+  /// `reader` need not be told any more.
+  void forget(const LineReader& reader);
   /// Whether requests are served in the order of CacheParameters::home_order.
   [[nodiscard]] bool home_order() const { return home_order_; }
 
@@ -111,6 +123,7 @@ private:
     SimThread* thread = nullptr;
     TimePoint looked;
     Duration turn;
+    LineReader* reader = nullptr; ///< in place of a thread
   };
 
   __attribute__((always_inline)) void access(SimThread& self, Mode mode, Category category) {

@@ -307,6 +307,44 @@ TEST_CASE("a line that is being taken cannot be watched", "[cache line][watch]")
   engine.run();
 }
 
+TEST_CASE("a line tells once, when the copy is taken away", "[cache line][watch]") {
+  struct Reader final : LineReader {
+    void copy_lost() override { ++losses; }
+    int losses = 0;
+  };
+  const bool home_order = GENERATE(false, true);
+  CacheParameters prices = cache;
+  prices.home_order = home_order;
+  Engine engine(1);
+  const Host host = flat_host(prices);
+  CacheLine line(engine, host, "line");
+  Reader reader;
+  Reader gone;
+  engine.spawn("reader", 0, 0, [&](SimThread& self) {
+    line.load(self, Category::software);
+    CHECK(line.tell(reader, 0));
+    CHECK(line.tell(gone, 0));
+    line.forget(gone);
+    self.spend(TimePoint::at(1_us + 1_ns) - self.now(), Category::software);
+    CHECK(reader.losses == 1); // while the line is on its way
+    CHECK_FALSE(line.tell(reader, 0));
+    self.spend(2_us, Category::software);
+    CHECK(reader.losses == 1);
+    CHECK_FALSE(line.tell(reader, 0));
+    line.load(self, Category::software);
+    CHECK(line.tell(reader, 0));
+    line.forget(reader);
+  });
+  engine.spawn("writer", 0, 1, [&](SimThread& self) {
+    self.spend(1_us, Category::software);
+    line.store(self, Category::software);
+    self.spend(1_us, Category::software);
+    line.store(self, Category::software);
+  });
+  engine.run();
+  CHECK(gone.losses == 0);
+}
+
 TEST_CASE("a write by another thread of the same core wakes who watches", "[cache line][watch]") {
   Engine engine(1);
   const Host host = flat_host(cache);

@@ -1,5 +1,7 @@
 """What is left out of a simulation because it finds nothing must not be missed (run.coalesce_idle_polls)."""
 
+from typing import Any
+
 import pytest
 
 import contend
@@ -14,12 +16,43 @@ THREADS = {
     "workload": {"kind": "multirate", "pattern": "pairwise", "mode": "thread", "iterations": 2, "warmup_iterations": 0},
     "run": {"replications": 2},
 }
+COROUTINES = {
+    "schema_version": 1,
+    "name": "coroutines",
+    "machine": {"profile": "x5550-10gige"},
+    "fabric": {"latency": "22 us", "bandwidth": "1.25 GB/s"},
+    "library": {"preset": "fg-mpi"},
+    "workload": {
+        "kind": "ring",
+        "processes_per_os_process": 2,
+        "message_size": "8 B",
+        "iterations": 5,
+        "warmup_iterations": 1,
+    },
+    "run": {"replications": 1},
+}
 
 
 def elapsed(scenario: contend.Scenario) -> list[float]:
     """Of a run without and one with every poll."""
     runs = [contend.run(scenario.with_({"run.coalesce_idle_polls": skip}), progress=False) for skip in (True, False)]
     return [float(results.points[0].scalars["elapsed_s"]) for results in runs]
+
+
+@pytest.mark.parametrize(("processes", "os_processes", "nodes"), [(4, 8, 1), (1, 8, 1), (2, 2, 2)])
+@pytest.mark.parametrize("kind", ["ring", "collective"])
+def test_leaders_of_a_barrier_see_the_flag_when_they_would_have(
+    kind: str, processes: int, os_processes: int, nodes: int
+) -> None:
+    """Who looks while the line is on its way waits for it; a look begun later would see it later."""
+    changes: dict[str, Any] = {
+        "workload.kind": kind,
+        "workload.processes_per_os_process": processes,
+        "workload.os_processes_per_node": os_processes,
+        "workload.nodes": nodes,
+    }
+    skipping, looking = elapsed(contend.load(COROUTINES).with_(changes))
+    assert skipping == looking
 
 
 def test_threads_that_share_many_interfaces() -> None:

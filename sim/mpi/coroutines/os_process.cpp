@@ -201,6 +201,36 @@ void OsProcess::wait_for_activity() {
   core.acquire(*thread_);
 }
 
+/// What `one` looks at in each of its turns, if that is a line.
+CacheLine* OsProcess::line_of(const Schedulable& one) const {
+  if (&one == &progress_) {
+    return nullptr;
+  }
+  const auto& process = static_cast<const CoProcess&>(one);
+  return process.waiting_ == CoProcess::Waiting::shared_word ? process.line_ : nullptr;
+}
+
+/// Whoever writes to a line that processes look at ends the rest, by taking the line away: a look waits for it while it
+/// moves. False: one is gone since the last look.
+bool OsProcess::watch_lines() {
+  for (const Schedulable* one = policy_->queue().front(); one != nullptr; one = RunQueue::after(*one)) {
+    CacheLine* const line = line_of(*one);
+    if (line != nullptr && !line->tell(*this, thread_->core())) {
+      forget_lines();
+      return false;
+    }
+  }
+  return true;
+}
+
+void OsProcess::forget_lines() {
+  for (const Schedulable* one = policy_->queue().front(); one != nullptr; one = RunQueue::after(*one)) {
+    if (CacheLine* const line = line_of(*one); line != nullptr) {
+      line->forget(*this);
+    }
+  }
+}
+
 /// Nobody can go on. The turns until something happens are all alike: they pass at once, and the OS process goes on in the
 /// turn in which it would have been then.
 void OsProcess::rest() {
@@ -211,7 +241,8 @@ void OsProcess::rest() {
   }
   RunQueue& queue = policy_->queue();
   const bool every_turn = !world_.settings().coalesce_idle_polls && packets_;
-  if (!queue.empty() && every_turn && !world_.core_share(*this).shared()) { // a shared core is left to others meanwhile
+  const bool shared = world_.core_share(*this).shared(); // then the core is left to others meanwhile, and nobody looks
+  if (!shared && ((!queue.empty() && every_turn) || !watch_lines())) {
     return;
   }
   Duration round{};
@@ -220,6 +251,7 @@ void OsProcess::rest() {
   }
   const TimePoint begin = thread_->now();
   wait_for_activity();
+  forget_lines();
   if (round == Duration{}) {
     static_cast<void>(progress()); // everybody is blocked
     return;
@@ -237,11 +269,16 @@ void OsProcess::rest() {
   }
   Duration left = turn_price(*queue.front()) - over;
   Schedulable& next = queue.pop();
-  if (&next != &progress_ && static_cast<CoProcess&>(next).waiting_ == CoProcess::Waiting::shared_word) {
-    left = std::max(left - world_.settings().cache.hit, Duration{}); // the look at the line passes in look()
-  }
   counters_.switches += size > 1 ? 1 : 0;
   last_ = &next;
+  if (const Duration hit = world_.settings().cache.hit; line_of(next) != nullptr) {
+    if (left < hit && !shared) { // it is looking at its copy, and sees what was there
+      thread_->spend(left, Category::poll_idle);
+      policy_->yielded(next);
+      return;
+    }
+    left = std::max(left - hit, Duration{}); // the look at the line passes in look()
+  }
   thread_->spend(left, Category::poll_idle);
   attention_ = false;
   look(next, true);

@@ -36,7 +36,7 @@ struct CoCounters {
 
 /// One instance of the library with its thread. Exactly one coroutine runs and gives control up inside calls only: nothing
 /// in here is locked. What others touch are the incoming queue and the lines of the node's barrier.
-class OsProcess final : public Waitable {
+class OsProcess final : public Waitable, private LineReader {
 public:
   OsProcess(CoWorld& world, int number);
   ~OsProcess() override = default;
@@ -100,6 +100,10 @@ private:
   [[nodiscard]] Duration turn_price(const Schedulable& one) const;
   void rest();
   void wait_for_activity();
+  [[nodiscard]] CacheLine* line_of(const Schedulable& one) const;
+  [[nodiscard]] bool watch_lines();
+  void forget_lines();
+  void copy_lost() override { activity(); }
 
   // Protocol.
   void send_colocated(CoRequest& send);
