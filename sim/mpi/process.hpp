@@ -184,10 +184,20 @@ private:
   struct Attempt {
     PollTurn turn;
     PollTurn last_turn; ///< that could have been followed by equal ones
-    // The thread's account when it began and looked: most attempts are not repeated, and need no differences.
+    // The thread's account when it began, had the lock and looked: most attempts are not repeated, and need no
+    // differences.
     SimThread::Times at_start{};
+    SimThread::Times at_lock{};
     SimThread::Times at_look{};
-    [[nodiscard]] Duration until_look(std::size_t category) const { return at_look[category] - at_start[category]; }
+    /// The instance's lock is held: the next attempt begins with its post.
+    bool locked = false;
+    // Places in `turn`: the post sees what there is once the lock is held, and is followed by a look at the instance.
+    static constexpr std::size_t at_post = 0;
+    static constexpr std::size_t at_poll = 1;
+    /// What had been charged to a category when the attempt came to one of these places.
+    [[nodiscard]] Duration until(std::size_t place, std::size_t category) const {
+      return (place == at_post ? at_lock : at_look)[category] - at_start[category];
+    }
   };
 
   /// Leaves an operation to the progress thread.

@@ -177,9 +177,16 @@ bool Process::try_send(SimThread& self, const DelayedSend& send, Attempt* attemp
   }
   Lock& send_lock = send_lock_of(instance, send.destination);
   const bool own_lock = &send_lock != instance.lock.get();
-  instance.lock->lock(self);
+  const bool locked = attempt != nullptr && std::exchange(attempt->locked, false);
+  if (!locked) {
+    instance.lock->lock(self);
+  }
   if (own_lock) {
     send_lock.lock(self);
+  }
+  const Duration locked_at = self.now() - start;
+  if (attempt != nullptr) {
+    attempt->at_lock = self.times_of_all();
   }
   const bool sent = connection_to(instance, send.destination).post(self, send.envelope, wire_bytes(send.envelope));
   if (own_lock) {
@@ -194,9 +201,11 @@ bool Process::try_send(SimThread& self, const DelayedSend& send, Attempt* attemp
   const int found = instance.context->drain(self, *this);
   instance.lock->unlock(self);
   if (attempt != nullptr) {
+    attempt->turn.visits.push_back({instance.lock.get(), Duration{}, locked_at, locked_at});
     attempt->turn.visits.push_back(
-        {instance.lock.get(), Duration{}, look_at, self.now() - start, send.instance, begin_at});
-    attempt->turn.undisturbed = found == 0 && !sent && !own_lock; // a rest would not see who is at the connection
+        {instance.lock.get(), locked_at, look_at, self.now() - start, send.instance, begin_at});
+    // A rest would not see who is at the connection, and half an attempt is not like a whole one.
+    attempt->turn.undisturbed = found == 0 && !sent && !own_lock && !locked;
     attempt->turn.period = self.now() - start;
   }
   if (sent && send.envelope.header == Header::eager) {
@@ -348,13 +357,15 @@ std::size_t Process::skip_failing_attempts(SimThread& self, std::size_t begin, s
     const auto category = static_cast<Category>(i);
     if (category != Category::poll_idle) {
       const Duration whole = self.times_of_all()[i] - attempt_.at_start[i]; // resting has not touched it
-      self.reclassify(whole * resumption.turns + (resumption.inside ? attempt_.until_look(i) : Duration{}),
+      self.reclassify(whole * resumption.turns + (resumption.inside ? attempt_.until(resumption.visit, i) : Duration{}),
                       Category::poll_idle, category, idle_before);
     }
   }
   auto skipped = static_cast<std::size_t>(resumption.turns);
-  if (resumption.inside && resumption.looking) { // this attempt's post has failed already
-    const PollTurn::Visit& visit = attempt_.turn.visits.front();
+  if (resumption.inside && resumption.visit == Attempt::at_post) {
+    attempt_.locked = true;
+  } else if (resumption.inside && resumption.looking) { // this attempt's post has failed already
+    const PollTurn::Visit& visit = attempt_.turn.visits[Attempt::at_poll];
     Instance& instance = instance_of(*visit.lock);
     instance.context->skipped_look(self, engine_.now() - (visit.look_at - visit.begin_at));
     handled += instance.context->drain(self, *this);

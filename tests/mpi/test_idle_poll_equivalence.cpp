@@ -133,6 +133,25 @@ TEST_CASE("idle polls: sends delayed by flow control", "[mpi][idle poll][delayed
   }
 }
 
+TEST_CASE("idle polls: sends delayed by a full mailbox", "[mpi][idle poll][delayed]") {
+  // Slots are told of without a completion, which may be while an attempt takes its lock.
+  for (const char* const order : {"fifo", "reversing"}) {
+    for (const int slots : {1, 2, 5}) {
+      for (const int pairs : {1, 3}) {
+        PointConfig point = test::small_point();
+        test::add_jitter(point);
+        point.machine.cache.atomic_hit = 240'007_ps;
+        point.library.protocol.pending_order = order;
+        point.library.flow_control.kind = "mailbox";
+        point.library.flow_control.mailbox = {slots, slots};
+        point.workload.multirate.pairs = pairs;
+        point.workload.multirate.window = 64;
+        require_equal(point);
+      }
+    }
+  }
+}
+
 TEST_CASE("idle polls: messages written into buffers for eager RDMA", "[mpi][idle poll][eager RDMA]") {
   for (const int batch : {0, 1, 4}) {
     for (const int buffers : {8, 16}) {

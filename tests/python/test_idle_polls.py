@@ -72,3 +72,18 @@ def test_a_progress_thread_sees_commands_when_it_would_have() -> None:
     }
     skipping, looking = elapsed(contend.load(THREADS).with_(changes))
     assert skipping == looking
+
+
+def test_room_that_comes_while_a_delayed_send_waits_for_its_lock_is_used() -> None:
+    changes = {
+        "library.preset": "partitioned-rma-ugni",
+        "library.flow_control.kind": "mailbox",
+        "library.flow_control.mailbox.slots": 2,
+        "library.flow_control.mailbox.returned_at_once": 2,
+        "library.protocol.pending_order": "reversing",
+        "workload.mode": "process",
+        "workload.message_size": "1000 B",
+        "workload.window": 40,
+    }
+    skipping, looking = elapsed(contend.load(THREADS).with_(changes))
+    assert skipping == looking
