@@ -39,7 +39,7 @@ def test_pairs_that_never_meet_do_not_wait_for_each_others_messages() -> None:
     base = contend.load("fig5_2a_base")
     assert contend.run(base.with_(scenario | {"workload.tags": "pair"}), replications=8).points
     with pytest.raises(SimulationFailedError, match="no operation has completed"):
-        contend.run(base.with_(scenario | {"workload.tags": "window"}), replications=8)
+        contend.run(base.with_(scenario | {"workload.tags": "window", "workload.iterations": 800}), replications=8)
 
 
 def test_only_pairs_have_tags_of_their_own() -> None:
