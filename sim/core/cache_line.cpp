@@ -49,7 +49,6 @@ void CacheLine::post_store(SimThread& self, Category category) {
 
 void CacheLine::store_guarded(SimThread& self, Category category) {
   if (goes_to_buffer(self)) {
-    self.store_buffer().enter();
     post(self, category, nullptr);
   } else {
     access(self, Mode::store, category);
@@ -58,8 +57,7 @@ void CacheLine::store_guarded(SimThread& self, Category category) {
 
 void CacheLine::post_release(SimThread& self, Category category, std::function<void()> visible) {
   drain(self, category);
-  if (goes_to_buffer(self) || self.store_buffer().guards()) {
-    self.store_buffer().enter_release();
+  if (goes_to_buffer(self) || !self.store_buffer().empty()) {
     post(self, category, std::move(visible));
   } else {
     access(self, Mode::store, category);
@@ -87,6 +85,11 @@ void CacheLine::post(SimThread& self, Category category, std::function<void()> v
   const int core = self.core();
   posted_->thread = &self;
   posted_->core = core;
+  if (visible) {
+    self.store_buffer().enter_release(*posted_);
+  } else {
+    self.store_buffer().enter();
+  }
   posted_->visible = std::move(visible);
   copies_[static_cast<std::size_t>(core)] = false; // what it reads from now on is its own store
   self.count_line_transfer();
@@ -122,7 +125,7 @@ void CacheLine::finish_posted_store() {
   }
   finish_transfer(posted_->core, Mode::store);
   if (gives_back) {
-    buffer.leave_release();
+    buffer.leave_release(engine_);
   } else {
     buffer.leave(engine_);
   }
@@ -256,24 +259,58 @@ void CacheLine::serve() {
   }
 }
 
-bool CacheLine::watch(SimThread& self, Duration turn) {
+bool CacheLine::watch(SimThread& self, Duration turn, TimePoint until) {
   self.settle();
+  const Watcher watcher{&self, engine_.now(), std::max(turn, Duration::picoseconds(1)), until};
   if (still_has(self.core(), engine_.now())) {
-    wake({&self, engine_.now(), std::max(turn, Duration::picoseconds(1))}, leaves_at_);
+    wake(watcher, leaves_at_);
     return true;
   }
   if (!hits(self.core(), Mode::load)) {
     return false;
   }
-  watchers_.push_back({&self, engine_.now(), std::max(turn, Duration::picoseconds(1))});
+  watchers_.push_back(watcher);
+  if (until < TimePoint::never()) {
+    alarm_by(until);
+  }
   return true;
+}
+
+/// An event that is scheduled stays so: one that fires too early looks for the next watch that ends.
+void CacheLine::alarm_by(TimePoint until) {
+  WatchAlarm* idle = nullptr;
+  for (const auto& alarm : alarms_) {
+    if (alarm->due <= until) {
+      return;
+    }
+    idle = alarm->due == TimePoint::never() ? alarm.get() : idle;
+  }
+  if (idle == nullptr) {
+    idle = alarms_.emplace_back(std::make_unique<WatchAlarm>(engine_, *this)).get();
+  }
+  idle->due = until;
+  engine_.schedule(*idle, until);
+}
+
+void CacheLine::end_watches() {
+  const auto still_watches = std::stable_partition(
+      watchers_.begin(), watchers_.end(), [&](const Watcher& watcher) { return watcher.until <= engine_.now(); });
+  std::for_each(watchers_.begin(), still_watches, [](const Watcher& watcher) { watcher.thread->resume(); });
+  watchers_.erase(watchers_.begin(), still_watches);
+  TimePoint next = TimePoint::never();
+  for (const Watcher& watcher : watchers_) {
+    next = std::min(next, watcher.until);
+  }
+  if (next < TimePoint::never()) {
+    alarm_by(next);
+  }
 }
 
 bool CacheLine::tell(LineReader& reader, int core) {
   if (still_has(core, engine_.now()) || !hits(core, Mode::load)) {
     return false;
   }
-  watchers_.push_back({nullptr, {}, {}, &reader});
+  watchers_.push_back({nullptr, {}, {}, TimePoint::never(), &reader});
   return true;
 }
 

@@ -82,9 +82,9 @@ public:
   }
 
   /// For a thread that has just looked at the line in vain and looks again every `turn`: the line will resume it once, at
-  /// the first such look after the copy of its core is lost or changed. The thread must wait() next. False: the copy is
-  /// lost already, so look again at once.
-  [[nodiscard]] bool watch(SimThread& self, Duration turn);
+  /// the first such look after the copy of its core is lost or changed, or `until` then if that comes first. The thread must
+  /// wait() next. False: the copy is lost already, so look again at once.
+  [[nodiscard]] bool watch(SimThread& self, Duration turn, TimePoint until = TimePoint::never());
   /// For looks that are skipped: `reader` is told, once, when the copy of `core` is lost or changed. False: it is lost.
   [[nodiscard]] bool tell(LineReader& reader, int core);
   /// `reader` need not be told any more.
@@ -123,7 +123,19 @@ private:
     SimThread* thread = nullptr;
     TimePoint looked;
     Duration turn;
+    TimePoint until;
     LineReader* reader = nullptr; ///< in place of a thread
+  };
+  /// Tells the line that somebody may have watched it long enough.
+  struct WatchAlarm final : Event {
+    WatchAlarm(Engine& engine, CacheLine& watched) : Event(engine), line(watched) {}
+    void fire() override {
+      due = TimePoint::never();
+      line.end_watches();
+    }
+
+    CacheLine& line;
+    TimePoint due = TimePoint::never(); ///< never: not scheduled
   };
 
   __attribute__((always_inline)) void access(SimThread& self, Mode mode, Category category) {
@@ -152,6 +164,8 @@ private:
   void serve();
   static void wake(const Watcher& watcher, TimePoint loss);
   void wake_watchers();
+  void alarm_by(TimePoint until);
+  void end_watches();
   [[nodiscard]] bool must_wait(Mode mode) const {
     return moving_ || (home_order_ && (!waiting_.empty() || (mode != Mode::load && reads_ > 0)));
   }
@@ -186,7 +200,8 @@ private:
   std::vector<int> waiting_in_;     ///< requests by socket, where sockets compete for the line; else empty
   std::size_t waiting_sockets_ = 0; ///< with a request
   std::vector<Watcher> watchers_;
-  std::unique_ptr<PostedStore> posted_; ///< from the first one on
+  std::vector<std::unique_ptr<WatchAlarm>> alarms_; ///< as many as have had to be pending at once
+  std::unique_ptr<PostedStore> posted_;             ///< from the first one on
   Engine& engine_;
   CoreSet copies_; ///< who can read it without a transfer
   RandomStream arbitration_;

@@ -2,37 +2,44 @@
 
 #include "core/engine.hpp"
 
+#include <algorithm>
 #include <utility>
 
 namespace contend {
 
-bool StoreBuffer::follow(Event& release) {
-  follower_ = guarded_ > 0 ? &release : nullptr;
-  return guarded_ > 0;
+bool StoreBuffer::follow(const Event& release) {
+  if (releases_.front().event == &release && first_is_due()) {
+    return false;
+  }
+  const auto place = std::find_if(releases_.begin(), releases_.end(),
+                                  [&](const Release& candidate) { return candidate.event == &release; });
+  place->arrived = true;
+  return true;
 }
 
 void StoreBuffer::leave(Engine& engine) {
-  --guarded_;
-  if (guarded_ == 0 && follower_ != nullptr) {
-    engine.schedule(*std::exchange(follower_, nullptr), engine.now());
+  ++visible_;
+  go_on(engine);
+}
+
+void StoreBuffer::leave_release(Engine& engine) {
+  releases_.erase(releases_.begin());
+  go_on(engine);
+}
+
+void StoreBuffer::go_on(Engine& engine) {
+  if (!releases_.empty() && releases_.front().arrived && first_is_due()) {
+    releases_.front().arrived = false;
+    engine.schedule(*releases_.front().event, engine.now());
   }
-  resume_if_empty();
-}
-
-void StoreBuffer::leave_release() {
-  --releases_;
-  resume_if_empty();
-}
-
-void StoreBuffer::resume_if_empty() {
-  if (guarded_ + releases_ == 0 && stalled_ != nullptr) {
+  if (empty() && stalled_ != nullptr) {
     std::exchange(stalled_, nullptr)->resume();
   }
 }
 
 void StoreBuffer::stall(SimThread& self, Category category) {
   self.settle();
-  if (guarded_ + releases_ > 0) {
+  if (!empty()) {
     stalled_ = &self;
     self.wait(*this, category, Waiting::stalled);
   }

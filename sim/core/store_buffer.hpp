@@ -4,7 +4,9 @@
 #include "core/category.hpp"
 #include "core/waitable.hpp"
 
+#include <cstdint>
 #include <string>
+#include <vector>
 
 namespace contend {
 
@@ -18,29 +20,35 @@ public:
   [[nodiscard]] std::string describe() const override { return "its own stores"; }
   /// A store to what a lock guards.
   void enter() { ++guarded_; }
-  /// One that gives a lock back.
-  void enter_release() { ++releases_; }
-  /// Whether what a lock guards is still on its way.
-  [[nodiscard]] bool guards() const { return guarded_ > 0; }
-  /// Whether `release` has to wait for what the lock guarded: then it fires again after that.
-  [[nodiscard]] bool follow(Event& release);
-  /// One of the first, or of the second kind, has become visible.
+  /// One that gives a lock back: `release` fires when its line has come.
+  void enter_release(Event& release) { releases_.push_back({&release, guarded_, false}); }
+  [[nodiscard]] bool empty() const { return guarded_ == visible_ && releases_.empty(); }
+  /// Whether `release` has to wait for what was stored before it: then it fires again after that.
+  [[nodiscard]] bool follow(const Event& release);
+  /// One of the first kind has become visible, or the first of the second kind.
   void leave(Engine& engine);
-  void leave_release();
+  void leave_release(Engine& engine);
   /// `self`, whose buffer this is, stalls until it is empty: what a locked instruction does first.
   void drain(SimThread& self, Category category) {
-    if (guarded_ + releases_ > 0) [[unlikely]] {
+    if (!empty()) [[unlikely]] {
       stall(self, category);
     }
   }
 
 private:
-  void stall(SimThread& self, Category category);
-  void resume_if_empty();
+  struct Release {
+    Event* event;
+    std::uint64_t after; ///< it follows so many stores to what locks guard
+    bool arrived;        ///< its line has come
+  };
 
-  int guarded_ = 0;
-  int releases_ = 0;
-  Event* follower_ = nullptr;
+  [[nodiscard]] bool first_is_due() const { return visible_ >= releases_.front().after; }
+  void stall(SimThread& self, Category category);
+  void go_on(Engine& engine);
+
+  std::uint64_t guarded_ = 0;     ///< stores to what locks guard, so far
+  std::uint64_t visible_ = 0;     ///< of these
+  std::vector<Release> releases_; ///< on their way, oldest first
   SimThread* stalled_ = nullptr;
 };
 

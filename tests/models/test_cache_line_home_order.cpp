@@ -257,6 +257,43 @@ TEST_CASE("a price of an atomic operation on a line that has just arrived", "[ca
   engine.run();
 }
 
+TEST_CASE("stores that give locks back become visible in order", "[cache line][home][store buffer]") {
+  CacheParameters prices = home_ordered();
+  prices.store_buffer = true;
+  Engine engine(1);
+  const Host host(TopologyParameters{2, 8, 1}, prices, test::small_futex());
+  CacheLine guarded(engine, host, "guarded");
+  CacheLine far(engine, host, "far lock");
+  CacheLine near(engine, host, "near lock");
+  CacheLine own(engine, host, "own lock");
+  std::vector<std::string> order;
+  engine.spawn("far owner", 0, 8, [&](SimThread& self) {
+    far.store(self, Category::software);
+    guarded.store(self, Category::software);
+  });
+  engine.spawn("near owner", 0, 1, [&](SimThread& self) { near.store(self, Category::software); });
+  const bool guards = GENERATE(false, true); // then the near line comes before what has to be visible first
+  engine.spawn("holder", 0, 0, [&](SimThread& self) {
+    own.store(self, Category::software);
+    self.spend(TimePoint::at(1_us) - self.now(), Category::software);
+    if (guards) {
+      guarded.store_guarded(self, Category::software);
+    }
+    const auto release = [&](CacheLine& line, const char* name) {
+      line.post_release(self, Category::software, [&order, name] { order.emplace_back(name); });
+    };
+    release(far, "far");
+    release(near, "near");
+    release(own, "own");
+    CHECK(order.empty());
+    CHECK(self.now() < TimePoint::at(1_us) + cache.transfer_socket);
+    near.atomic(self, Category::software); // empties the buffer first
+    CHECK(order == std::vector<std::string>{"far", "near", "own"});
+  });
+  engine.run();
+  CHECK(order.size() == 3);
+}
+
 TEST_CASE("who watches a line looks again at the end of the turn in which it lost its copy", "[cache line][watch]") {
   constexpr Duration turn = 100_ns;
   for (const bool home_order : {false, true}) {
@@ -284,6 +321,36 @@ TEST_CASE("who watches a line looks again at the end of the turn in which it los
       engine.run();
     }
   }
+}
+
+TEST_CASE("a watch ends in time, or with the line, but only once", "[cache line][watch]") {
+  Engine engine(1);
+  const Host host = flat_host(home_ordered());
+  CacheLine line(engine, host, "line");
+  const auto watch = [&](SimThread& self, Duration span) {
+    line.load(self, Category::software);
+    const TimePoint looked = self.now();
+    REQUIRE(line.watch(self, 10_ns, looked + span));
+    self.wait(line, Category::software);
+    return self.now() - looked;
+  };
+  engine.spawn("short", 0, 0, [&](SimThread& self) {
+    CHECK(watch(self, 300_ns) == 300_ns);
+    CHECK(watch(self, 250_ns) == 250_ns);
+    const Duration until_write = watch(self, 5_us);
+    CHECK(self.now() > TimePoint::at(2_us));
+    CHECK(until_write < 5_us);
+    self.spend(10_us, Category::software); // its alarm finds nobody
+  });
+  engine.spawn("long", 0, 1, [&](SimThread& self) {
+    self.spend(200_ns, Category::software);
+    CHECK(watch(self, 1_us) == 1_us);
+  });
+  engine.spawn("writer", 0, 2, [&](SimThread& self) {
+    self.spend(2_us, Category::software);
+    line.store(self, Category::software);
+  });
+  engine.run();
 }
 
 TEST_CASE("a line that is being taken cannot be watched", "[cache line][watch]") {

@@ -43,8 +43,8 @@ public:
     }
   }
 
-  /// Between two looks.
-  void rest(SimThread& self, Category category, const Waitable& reason) {
+  /// Between two looks. With home order, ends at `until` at the latest.
+  void rest(SimThread& self, Category category, const Waitable& reason, TimePoint until = TimePoint::never()) {
     if (yields_ && self.shares_core()) {
       self.spend(turn_, category);
       self.yield();
@@ -52,7 +52,7 @@ public:
       threads_.push_back(&self);
       self.wait(reason, category);
       self.spend(turn_, category);
-    } else if (line_.watch(self, turn_)) {
+    } else if (line_.watch(self, turn_, until)) {
       self.wait(reason, category);
     } else {
       self.spend(turn_, category);
@@ -78,22 +78,32 @@ private:
 /// A thread that has looked often sleeps between looks (folly's detail::Sleeper). One for each call of lock().
 class Nap {
 public:
-  explicit Nap(const LockParameters& parameters)
-      : turn_(std::max(parameters.pause, Duration::picoseconds(1))),
+  explicit Nap(const LockParameters& parameters) : Nap(parameters, parameters.pause) {}
+  /// `turn`: one turn of the loop, where there is more in it than a pause and a look.
+  Nap(const LockParameters& parameters, Duration turn)
+      : turn_(std::max(turn, Duration::picoseconds(1))),
         left_(parameters.nap_after > 0 && parameters.nap > Duration{} ? parameters.nap_after : no_naps),
         nap_(parameters.nap) {}
 
-  /// `rested`: since when the thread has done nothing but looking at its own copy, turn by turn. What it waits for a line
-  /// that others have is part of one look.
-  void between_looks(SimThread& self, Category category, const Waitable& reason, TimePoint rested) {
+  /// What the thread does between two looks: it rests as one of `spinners`, and sleeps when it has looked so often. What it
+  /// waits for a line that others have is part of one look.
+  void rest(Spinners& spinners, SimThread& self, Category category, const Waitable& reason) {
     if (left_ == no_naps) [[likely]] {
+      spinners.rest(self, category, reason);
       return;
     }
-    left_ -= std::min(left_, std::max<std::int64_t>(1, (self.now() - rested) / turn_));
+    const TimePoint rested = self.now();
     if (left_ > 0) {
-      return;
+      spinners.rest(self, category, reason, begins(rested));
+      left_ -= std::min(left_, std::max<std::int64_t>(1, (self.now() - rested) / turn_));
     }
-    sleep(self, nap_, category, reason);
+    if (left_ == 0) {
+      sleep(self, nap_, category, reason);
+    }
+  }
+  /// When a thread that sees nothing new from `now` on goes to sleep.
+  [[nodiscard]] TimePoint begins(TimePoint now) const {
+    return left_ == no_naps ? TimePoint::never() : now + turn_ * left_;
   }
 
 private:

@@ -14,9 +14,7 @@ void TasLock::do_lock(SimThread& self, Category category) {
   Spinners attempts(line_, parameters_.pause, Spinners::Loop::in_step);
   Nap nap(parameters_);
   while (!do_try_lock(self, category)) {
-    const TimePoint rested = self.now();
-    attempts.rest(self, category, *this);
-    nap.between_looks(self, category, *this, rested);
+    nap.rest(attempts, self, category, *this);
   }
 }
 

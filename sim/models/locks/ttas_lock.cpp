@@ -36,9 +36,7 @@ void TtasLock::do_lock(SimThread& self, Category category) {
       continue;
     }
     wait.missed(self);
-    const TimePoint rested = self.now();
-    spinners_.rest(self, category, *this);
-    nap.between_looks(self, category, *this, rested);
+    nap.rest(spinners_, self, category, *this);
   }
 }
 
