@@ -50,6 +50,8 @@ public:
   virtual void yield(SimThread& self) = 0;
   /// `self` has ended.
   virtual void ended(SimThread& self) = 0;
+  /// Whether `thread` has a core at this moment.
+  [[nodiscard]] virtual bool has_core(const SimThread& thread) const = 0;
   /// Some thread waits for a core and would do more than wait for others if it had it.
   [[nodiscard]] virtual bool has_work() const = 0;
 

@@ -57,6 +57,9 @@ void SimThread::run_body() {
   }
   finished_ = true;
   resumed_ = true;
+  if (!daemon_) {
+    engine_.last_end_ = engine_.now_;
+  }
   --(daemon_ ? engine_.daemons_ : engine_.unfinished_);
 }
 

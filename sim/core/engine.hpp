@@ -145,6 +145,8 @@ public:
       policy_->yield(*this);
     }
   }
+  /// Whether it has a core at this moment: one whose core is not shared always has.
+  [[nodiscard]] bool has_core() const { return policy_ == nullptr || policy_->has_core(*this); }
   /// Stops until resume(); the time is charged to `category`, and `reason` is what a deadlock report shows. What the thread
   /// does meanwhile matters where its core is shared.
   void wait(const Waitable& reason, Category category, Waiting how = Waiting::spinning);
@@ -228,6 +230,8 @@ public:
   Engine& operator=(const Engine&) = delete;
 
   [[nodiscard]] TimePoint now() const { return now_; }
+  /// When the last thread that the run waits for has ended: events that nobody waits for may come after it.
+  [[nodiscard]] TimePoint last_end() const { return last_end_; }
   [[nodiscard]] std::uint64_t seed() const { return seed_; }
   [[nodiscard]] RandomStream stream(std::string_view name) const { return {seed_, name}; }
   /// Steps taken so far: every continuation of a thread and every event.
@@ -301,6 +305,7 @@ private:
 
   void advance(SimThread& self, Duration span);
   bool advance_alone(SimThread& self, Duration span);
+  [[nodiscard]] bool alone_for(Duration span) const { return now_ + span < alone_until_; }
   void park(SimThread& self);
   void make_ready(SimThread& thread);
   void append_ready(Target& target) {
@@ -354,6 +359,7 @@ private:
   std::vector<CorePolicy*> policies_;
   std::size_t background_ = 0; ///< entries of the queue that are housekeeping, see CorePolicy
   std::exception_ptr error_;
+  TimePoint last_end_;
   int unfinished_ = 0; ///< threads that have not ended, without daemons
   int daemons_ = 0;
   bool unwinding_ = false;
@@ -378,12 +384,14 @@ __attribute__((always_inline)) inline void SimThread::spend(Duration span, Categ
 }
 
 __attribute__((always_inline)) inline bool SimThread::spend_alone(Duration span, Category category) {
-  const TimePoint begin = now();
-  if (policy_ != nullptr || !engine_.advance_alone(*this, owed_ + span)) {
+  if (policy_ != nullptr || !engine_.alone_for(owed_ + span)) {
     return false;
   }
-  owed_ = {};
-  charge(begin, span, category);
+  if (owed_ != Duration{}) { // a step of its own, as where others are due
+    engine_.advance(*this, std::exchange(owed_, {}));
+  }
+  charge(engine_.now(), span, category);
+  engine_.advance(*this, span);
   return true;
 }
 

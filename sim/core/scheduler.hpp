@@ -68,6 +68,7 @@ public:
   void wake(SimThread& thread, const SimThread& waker, TimePoint runnable, Duration latency) override;
   [[nodiscard]] Duration wake_call(const SimThread& thread, const SimThread& waker, Duration interrupting) override;
   void yield(SimThread& self) override;
+  [[nodiscard]] bool has_core(const SimThread& thread) const override;
   void ended(SimThread& self) override;
   [[nodiscard]] bool has_work() const override;
 
@@ -78,7 +79,7 @@ private:
   class Balancing;
   class TaskEvent;
 
-  [[nodiscard]] Task& task_of(const SimThread& thread) { return *tasks_[static_cast<std::size_t>(thread.id())]; }
+  [[nodiscard]] Task& task_of(const SimThread& thread) const { return *tasks_[static_cast<std::size_t>(thread.id())]; }
 
   // What happens to the thread that has a core.
   void finish_step(Task& task);

@@ -157,6 +157,8 @@ Duration Scheduler::wake_call(const SimThread& thread, const SimThread& waker, D
   return core.current == nullptr || core.queue->would_preempt(task) ? interrupting : parameters_.wake_call;
 }
 
+bool Scheduler::has_core(const SimThread& thread) const { return task_of(thread).state == Task::State::running; }
+
 void Scheduler::yield(SimThread& self) {
   if (giving_up()) {
     return;

@@ -231,7 +231,7 @@ PointResult simulate(const PointConfig& config, const SimulationOptions& options
   engine.set_idle_step_limit(options.idle_step_limit, "run.steps_without_operation allows no more");
   PointResult result =
       runs_programs(config) ? simulate_processes(engine, config, options) : simulate_threads(engine, config, options);
-  result.simulated = engine.now().since_start();
+  result.simulated = engine.last_end().since_start();
   result.steps = engine.steps();
   result.step_hash = options.hash_steps ? hash.value() : 0;
   return result;
