@@ -269,6 +269,15 @@ void ChromeTrace::lock_acquired(const SimThread& thread, const TraceLabel& lock,
   holds_[&lock] = {thread.id(), time};
 }
 
+void ChromeTrace::lock_delegated(const SimThread& thread, const TraceLabel& lock, Category /*charged_to*/,
+                                 TimePoint time) {
+  Thread& state = state_of(thread);
+  flush_span(state);
+  if (state.lock_call.lock == &lock) {
+    close_lock_call(state, time);
+  }
+}
+
 void ChromeTrace::close_lock_call(Thread& thread, TimePoint time) {
   const LockCall call = std::exchange(thread.lock_call, {});
   std::string arguments = R"("lock":")" + lock_track(*call.lock).name + '"';

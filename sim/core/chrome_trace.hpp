@@ -55,6 +55,7 @@ public:
   void restart(const SimThread& thread, TimePoint time) override;
   void lock_requested(const SimThread& thread, const TraceLabel& lock, TimePoint time) override;
   void lock_acquired(const SimThread& thread, const TraceLabel& lock, Category charged_to, TimePoint time) override;
+  void lock_delegated(const SimThread& thread, const TraceLabel& lock, Category charged_to, TimePoint time) override;
   void lock_released(const SimThread& thread, const TraceLabel& lock, TimePoint time) override;
   void unlock_done(const SimThread& thread, const TraceLabel& lock, Category charged_to, TimePoint time) override;
   void length(const TraceLabel& queue, TimePoint time, std::int64_t length) override;

@@ -89,21 +89,29 @@ void ContentionAccount::lock_requested(const SimThread& thread, const TraceLabel
   lock.waiters.push_back(waiter);
 }
 
-void ContentionAccount::lock_acquired(const SimThread& thread, const TraceLabel& label, Category charged_to,
-                                      TimePoint time) {
-  Lock& lock = lock_of(label);
-  Use& use = lock.use_of(thread.id());
+void ContentionAccount::end_wait(Lock& lock, const SimThread& thread, Category charged_to, TimePoint time) {
   const auto waiter = std::find_if(lock.waiters.begin(), lock.waiters.end(),
                                    [&](const Waiter& candidate) { return candidate.thread == thread.id(); });
   if (waiter != lock.waiters.end()) {
-    use.wait += charged_to == Category::lock_wait ? time - waiter->since : Duration{};
+    lock.use_of(thread.id()).wait += charged_to == Category::lock_wait ? time - waiter->since : Duration{};
     lock.waiters.erase(waiter);
   }
-  ++use.acquisitions;
+}
+
+void ContentionAccount::lock_acquired(const SimThread& thread, const TraceLabel& label, Category charged_to,
+                                      TimePoint time) {
+  Lock& lock = lock_of(label);
+  end_wait(lock, thread, charged_to, time);
+  ++lock.use_of(thread.id()).acquisitions;
   lock.holder = thread.id();
   lock.held = true;
   lock.hold_begin = time;
   lock.hold_counted_from = time;
+}
+
+void ContentionAccount::lock_delegated(const SimThread& thread, const TraceLabel& label, Category charged_to,
+                                       TimePoint time) {
+  end_wait(lock_of(label), thread, charged_to, time);
 }
 
 void ContentionAccount::lock_refused(const SimThread& thread, const TraceLabel& label, TimePoint /*time*/) {

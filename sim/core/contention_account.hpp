@@ -61,6 +61,7 @@ public:
   void restart(const SimThread& thread, TimePoint time) override;
   void lock_requested(const SimThread& thread, const TraceLabel& label, TimePoint time) override;
   void lock_acquired(const SimThread& thread, const TraceLabel& label, Category charged_to, TimePoint time) override;
+  void lock_delegated(const SimThread& thread, const TraceLabel& label, Category charged_to, TimePoint time) override;
   void lock_refused(const SimThread& thread, const TraceLabel& label, TimePoint time) override;
   void lock_released(const SimThread& thread, const TraceLabel& label, TimePoint time) override;
   void unlock_done(const SimThread& thread, const TraceLabel& label, Category charged_to, TimePoint time) override;
@@ -103,6 +104,7 @@ private:
   };
 
   Lock& lock_of(const TraceLabel& label);
+  static void end_wait(Lock& lock, const SimThread& thread, Category charged_to, TimePoint time);
   StageAccount& stage_of(const TraceLabel& label);
 
   Engine& engine_;

@@ -66,6 +66,9 @@ public:
   /// It holds the lock from now on, after lock_requested or a successful attempt.
   virtual void lock_acquired(const SimThread& /*thread*/, const TraceLabel& /*lock*/, Category /*charged_to*/,
                              TimePoint /*time*/) {}
+  /// Another thread that had the lock has done for it, since lock_requested, what it wanted the lock for.
+  virtual void lock_delegated(const SimThread& /*thread*/, const TraceLabel& /*lock*/, Category /*charged_to*/,
+                              TimePoint /*time*/) {}
   /// An attempt that does not wait has failed.
   virtual void lock_refused(const SimThread& /*thread*/, const TraceLabel& /*lock*/, TimePoint /*time*/) {}
   /// It begins to give the lock back, and is done with that. Another thread may have the lock before it is done.

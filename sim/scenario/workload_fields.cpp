@@ -260,10 +260,12 @@ Section lock_use_fields() {
   s.without_network();
   s.field(
       "operation", &P::operation,
-      ChoiceRule{{"lock", "try-lock", "fetch-and-add", "compare-and-swap", "fetch-and-xor", "swap", "store"}},
-      "lock and unlock, by waiting or by attempts; or an atomic operation or a plain store on each line; fetch-and-xor "
+      ChoiceRule{
+          {"lock", "try-lock", "execute", "fetch-and-add", "compare-and-swap", "fetch-and-xor", "swap", "store"}},
+      "lock and unlock, by waiting or by attempts; execute: the critical section is handed to the lock, and may be run "
+      "by another thread that has it; or an atomic operation or a plain store on each line; fetch-and-xor "
       "inverts all bits by a loop of compare-and-swap");
-  s.field("lock", &P::lock, RegistryRule{&KnownNames::locks}, "kind of lock; operations lock and try-lock");
+  s.field("lock", &P::lock, RegistryRule{&KnownNames::locks}, "kind of lock; operations lock, try-lock and execute");
   s.field("threads", &P::threads, CountRule{1, 4096}, "threads of the process");
   s.field("locks", &P::locks, CountRule{1, 1 << 20}, "number of locks, or of sets of lines");
   s.field("choice", &P::choice, ChoiceRule{{"grouped", "random"}},

@@ -121,7 +121,8 @@ Json to_json(const LockUseStatistics& use) {
           {"wait_sd_ns", use.wait_sd_ns},
           {"wait_max_ns", use.wait_max_ns},
           {"hand_overs", use.hand_overs},
-          {"refused", use.refused}};
+          {"refused", use.refused},
+          {"delegated", use.delegated}};
 }
 
 Json to_json(const ChromeTrace::Summary& trace) {

@@ -52,6 +52,7 @@ std::int64_t LockUse::goal() const { return warm_up() + std::int64_t{parameters_
 void LockUse::start(World& world) {
   constexpr std::array names{std::pair{"lock", Operation::lock},
                              std::pair{"try-lock", Operation::try_lock},
+                             std::pair{"execute", Operation::execute},
                              std::pair{"fetch-and-add", Operation::fetch_and_add},
                              std::pair{"compare-and-swap", Operation::compare_and_swap},
                              std::pair{"fetch-and-xor", Operation::fetch_and_xor},
@@ -147,11 +148,6 @@ void LockUse::run(SimThread& self, Account& account, int number) {
     gate_->wait(self);
   }
   RandomStream random = self.engine().stream(self.name());
-  const auto work = [&](Duration span) {
-    if (span > Duration{} || jitter_ > Duration{}) {
-      self.spend(span + random.exponential(jitter_), Category::software);
-    }
-  };
   // Threads that start in step would stay so in a machine without noise.
   self.spend(random.exponential(parameters_.delay + parameters_.section + Duration::picoseconds(100'000)),
              Category::software);
@@ -166,12 +162,11 @@ void LockUse::run(SimThread& self, Account& account, int number) {
       which = random.below(shared_.size());
     }
     Shared& shared = shared_[which];
-    operate(self, shared, account);
+    operate(self, shared, account, random);
     account.hand_overs += shared.last != number && counts(account) ? 1 : 0;
     shared.last = number;
-    if (locks()) {
-      work(parameters_.section);
-      work_on_lines(self, shared, account);
+    if (operation_ == Operation::lock || operation_ == Operation::try_lock) {
+      section(self, shared, account, random);
       shared.lock->unlock(self);
     }
     account.acquisitions += counts(account) ? 1 : 0;
@@ -182,17 +177,35 @@ void LockUse::run(SimThread& self, Account& account, int number) {
     if (all_ == goal()) {
       end_ = self.now();
     }
-    work(parameters_.delay);
+    work(self, parameters_.delay, random);
   }
   if (finish_) {
     finish_->wait(self);
   }
 }
 
-/// What comes before the critical section, or the whole operation where there is none.
-void LockUse::operate(SimThread& self, Shared& shared, Account& account) {
+void LockUse::work(SimThread& self, Duration span, RandomStream& random) const {
+  if (span > Duration{} || jitter_ > Duration{}) {
+    self.spend(span + random.exponential(jitter_), Category::software);
+  }
+}
+
+void LockUse::section(SimThread& self, Shared& shared, Account& account, RandomStream& random) const {
+  work(self, parameters_.section, random);
+  work_on_lines(self, shared, account);
+}
+
+/// What comes before the critical section, or the whole operation where there is none that `self` has to run.
+void LockUse::operate(SimThread& self, Shared& shared, Account& account, RandomStream& random) {
   const TimePoint asked = self.now();
-  if (locks()) {
+  TimePoint begun = TimePoint::never();
+  if (operation_ == Operation::execute) {
+    shared.lock->execute(self, [&](SimThread& runner) {
+      begun = runner.now();
+      account.delegated += &runner != &self && counts(account) ? 1 : 0;
+      section(runner, shared, account, random);
+    });
+  } else if (locks()) {
     acquire(self, *shared.lock, account);
   } else {
     work_on_lines(self, shared, account);
@@ -201,7 +214,7 @@ void LockUse::operate(SimThread& self, Shared& shared, Account& account) {
   if (!counts(account)) {
     return;
   }
-  const Duration waited = self.now() - asked;
+  const Duration waited = std::min(begun, self.now()) - asked;
   account.wait_max = std::max(account.wait_max, waited);
   account.wait_sum_ns += waited.in_nanoseconds();
   account.wait_squares += waited.in_nanoseconds() * waited.in_nanoseconds();
@@ -310,6 +323,7 @@ WorkloadResult LockUse::result(const World& /*world*/) const {
     use.wait_max_ns = std::max(use.wait_max_ns, account.wait_max.in_nanoseconds());
     use.hand_overs += account.hand_overs;
     use.refused += account.refused;
+    use.delegated += account.delegated;
     own_times += account.end - account.start;
     first = std::min(first, account.start);
     last = std::max(last, account.end);

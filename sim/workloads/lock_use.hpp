@@ -39,20 +39,24 @@ private:
     std::int64_t acquisitions = 0;
     std::int64_t hand_overs = 0;
     std::int64_t refused = 0;
+    std::int64_t delegated = 0;
     Duration wait_max;
     double wait_sum_ns = 0.0;
     double wait_squares = 0.0; ///< in ns^2
     TimePoint start;
     TimePoint end;
   };
-  enum class Operation { lock, try_lock, fetch_and_add, compare_and_swap, fetch_and_xor, swap, store };
+  enum class Operation { lock, try_lock, execute, fetch_and_add, compare_and_swap, fetch_and_xor, swap, store };
 
   /// Creates the threads, lets them begin together, and waits for all of them: the time is the one that this thread sees.
   void release(SimThread& self, World& world, const std::vector<int>& cores);
   void spawn(World& world, int number, int core);
   void run(SimThread& self, Account& account, int number);
-  void operate(SimThread& self, Shared& shared, Account& account);
+  void operate(SimThread& self, Shared& shared, Account& account, RandomStream& random);
   void acquire(SimThread& self, Lock& lock, Account& account) const;
+  /// What a lock guards.
+  void section(SimThread& self, Shared& shared, Account& account, RandomStream& random) const;
+  void work(SimThread& self, Duration span, RandomStream& random) const;
   void work_on_lines(SimThread& self, Shared& shared, Account& account) const;
   void change_lines(SimThread& self, Shared& shared) const;
   /// Reads the value and exchanges it for the next one until nobody has changed it in between; returns how many attempts failed.
@@ -65,7 +69,9 @@ private:
   [[nodiscard]] bool counts(const Account& account) const;
   void check_values() const;
 
-  [[nodiscard]] bool locks() const { return operation_ == Operation::lock || operation_ == Operation::try_lock; }
+  [[nodiscard]] bool locks() const {
+    return operation_ == Operation::lock || operation_ == Operation::try_lock || operation_ == Operation::execute;
+  }
   /// One line stands for all of a lock.
   [[nodiscard]] bool one_for_all() const { return locks() || operation_ == Operation::store; }
   [[nodiscard]] std::int64_t warm_up() const;

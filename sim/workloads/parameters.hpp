@@ -122,7 +122,8 @@ struct NeighbourParameters {
 
 /// Threads of one process on one host that contend for locks or atomic variables, without MPI.
 struct LockUseParameters {
-  /// lock: with lock() and unlock(); try-lock: with attempts; fetch-and-add, compare-and-swap, swap: an atomic operation on
+  /// lock: with lock() and unlock(); try-lock: with attempts; execute: hands the section to the lock, whose holder may run it (kinds
+  /// that do not delegate lock and unlock); fetch-and-add, compare-and-swap, swap: an atomic operation on
   /// each of the lines, compare-and-swap until it succeeds; fetch-and-xor: inverts all bits by such a loop, as compilers for x86
   /// do where the old value is wanted: two changes by others are none; store: a plain load and store
   std::string operation = "lock";

@@ -26,11 +26,13 @@ struct LockUseStatistics {
   double acquisitions_sd = 0.0;   ///< over threads
   std::int64_t acquisitions_least = 0;
   std::int64_t acquisitions_most = 0;
-  double wait_mean_ns = 0.0; ///< from the call of lock() or the first attempt until the lock is there
+  double wait_mean_ns =
+      0.0; ///< from the call of lock() or the first attempt until the lock is there, or the section begins
   double wait_sd_ns = 0.0;
   double wait_max_ns = 0.0;
   std::int64_t hand_overs = 0; ///< acquisitions whose lock another thread had before
   std::int64_t refused = 0;    ///< attempts, or compare-and-swaps, that failed
+  std::int64_t delegated = 0;  ///< operations "execute" whose section another thread has run
 };
 
 /// What the timed part of a run came to.

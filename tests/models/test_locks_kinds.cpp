@@ -70,6 +70,8 @@ TEST_CASE("what an uncontended acquisition and release of each further kind touc
       {"mutex3", {atomic, atomic}},
       {"parking-lot", {atomic, atomic}},
       {"ttas-futex", {hit + atomic, hit + atomic}},
+      {"shared-mutex", {hit + atomic, hit + atomic}},
+      {"distributed-mutex", {atomic, atomic}},
       {"ttas-yield", {hit + atomic, hit}},
       {"ticket-yield", {atomic + hit, hit}},
       {"ticket-blocking", {atomic + hit, atomic + hit + atomic}}, // the unlock takes the inner mutex

@@ -62,7 +62,7 @@ TEST_CASE("two threads that swap one line pay a transfer for each", "[lock use][
 
 TEST_CASE("every kind of lock guards its lines, under every placement and end", "[lock use][property]") {
   for (const std::string& kind : lock_registry().names()) {
-    for (const char* operation : {"lock", "try-lock"}) {
+    for (const char* operation : {"lock", "try-lock", "execute"}) {
       for (const char* stop : {"together", "each"}) {
         CAPTURE(kind, operation, stop);
         PointConfig config = point_of(operation, 6);
@@ -89,6 +89,7 @@ TEST_CASE("every kind of lock guards its lines, under every placement and end", 
         CHECK(use.wait_mean_ns > 0.0);
         CHECK(use.wait_max_ns >= use.wait_mean_ns);
         CHECK((use.refused > 0) == (operation == std::string("try-lock")));
+        CHECK((use.delegated > 0) == (operation == std::string("execute") && kind == "distributed-mutex"));
         if (stop == std::string("each")) {
           CHECK(use.acquisitions_sd == 0.0);
         }
@@ -101,8 +102,9 @@ TEST_CASE("every kind of lock guards its lines where stores wait in a buffer", "
   for (const std::string& kind : lock_registry().names()) {
     for (const int threads : {2, 7}) {
       for (const Duration delay : {0_ns, 80_ns, 500_ns}) {
-        CAPTURE(kind, threads, delay.count());
-        PointConfig config = point_of("lock", threads);
+        const auto* const operation = GENERATE("lock", "execute");
+        CAPTURE(kind, threads, delay.count(), operation);
+        PointConfig config = point_of(operation, threads);
         config.workload.lock_use.lock = kind;
         config.workload.lock_use.delay = delay;
         config.workload.lock_use.placement = "spread";
@@ -201,7 +203,7 @@ TEST_CASE("every kind of lock guards its lines where threads share cores", "[loc
       const PointResult result = simulate(oversubscribed(kind, threads), {}); // throws if a line lost an increment
       CHECK(result.workload.operations == 7 * 200);
       REQUIRE(result.scheduling);
-      const bool yields = kind.find("yield") != std::string::npos || kind == "parking-lot";
+      const bool yields = kind.find("yield") != std::string::npos || kind == "parking-lot" || kind == "shared-mutex";
       CHECK((result.scheduling->yields > 0) == yields);
     }
   }

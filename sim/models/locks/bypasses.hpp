@@ -48,6 +48,10 @@ public:
     given_ = std::exchange(next_, nullptr);
     return given_ != nullptr;
   }
+  /// Whether this thread gets the lock from the next who gives it back, or has it: it must go on looking.
+  [[nodiscard]] bool chosen(const SimThread& self) const { return next_ == &self || has(self); }
+  /// Whether it has been given the lock, and does not know yet.
+  [[nodiscard]] bool has(const SimThread& self) const { return given_ == &self; }
   /// Whether the lock was given to this thread, which has it from now on.
   [[nodiscard]] bool given_to(const SimThread& self) {
     if (given_ != &self) {

@@ -33,7 +33,16 @@ void Lock::acquired(SimThread& self, Category charged_to) {
   }
 }
 
-void Lock::lock(SimThread& self, Category if_free) {
+void Lock::lock(SimThread& self, Category if_free) { take(self, if_free, nullptr); }
+
+void Lock::execute(SimThread& self, const Section& section, Category if_free) {
+  if (take(self, if_free, &section)) {
+    section(self);
+    unlock(self, if_free);
+  }
+}
+
+bool Lock::take(SimThread& self, Category if_free, const Section* section) {
   disturb_visitor();
   if (holder_ == &self) {
     throw InvariantViolation(self.name() + " locks '" + label_.name + "' twice");
@@ -45,14 +54,22 @@ void Lock::lock(SimThread& self, Category if_free) {
   const TimePoint asked = self.now();
   const Duration charged_before = self.charged(if_free);
   ++calls_;
-  do_lock(self, if_free);
+  const bool mine = section == nullptr ? (do_lock(self, if_free), true) : do_lock_or_delegate(self, if_free, *section);
   --calls_;
   Category charged_to = if_free;
   if (if_free != Category::lock_wait && std::max(held_until_, leaving_until_) > asked) {
     charged_to = Category::lock_wait;
     self.reclassify(self.charged(if_free) - charged_before, if_free, charged_to, charged_before);
   }
-  acquired(self, charged_to);
+  if (mine) {
+    acquired(self, charged_to);
+    return true;
+  }
+  ++delegated_;
+  if (TraceSink* const trace = engine_.trace(); trace != nullptr) [[unlikely]] {
+    trace->lock_delegated(self, label_, charged_to, self.now());
+  }
+  return false;
 }
 
 bool Lock::try_lock(SimThread& self, Category category) {

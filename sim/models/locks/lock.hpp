@@ -8,6 +8,7 @@
 #include "models/registry.hpp"
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -38,6 +39,11 @@ public:
   void lock(SimThread& self, Category if_free = Category::lock_wait);
   /// Takes the lock if it is free; never waits for another holder. Returns whether `self` holds it now.
   [[nodiscard]] bool try_lock(SimThread& self, Category category = Category::lock_wait);
+  /// What is done by somebody who has the lock; `runner` is the thread that does it.
+  using Section = std::function<void(SimThread& runner)>;
+  /// Returns when `section` has been run, alone among the sections and holders of this lock: by `self` between lock() and
+  /// unlock(), or by another thread that has the lock, where the algorithm does that.
+  void execute(SimThread& self, const Section& section, Category if_free = Category::lock_wait);
   /// Requires: `self` holds the lock; throws InvariantViolation otherwise.
   void unlock(SimThread& self, Category category = Category::lock_wait);
 
@@ -46,6 +52,8 @@ public:
   [[nodiscard]] std::uint64_t acquisitions() const { return acquisitions_; }
   /// Acquisitions that found another holder.
   [[nodiscard]] std::uint64_t contended() const { return contended_; }
+  /// Calls of execute() whose section another thread has run: these are no acquisitions.
+  [[nodiscard]] std::uint64_t delegated() const { return delegated_; }
   [[nodiscard]] std::string describe() const override;
 
   /// Nobody holds the lock, waits for it or is in one of its calls.
@@ -70,6 +78,11 @@ public:
 
 protected:
   virtual void do_lock(SimThread& self, Category category) = 0;
+  /// For execute(). Returns whether `self` has the lock; false: another thread has run `section`.
+  virtual bool do_lock_or_delegate(SimThread& self, Category category, const Section& /*section*/) {
+    do_lock(self, category);
+    return true;
+  }
   virtual bool do_try_lock(SimThread& self, Category category) = 0;
   virtual void do_unlock(SimThread& self, Category category) = 0;
   /// Sets the algorithm's state to "held by self".
@@ -85,6 +98,8 @@ protected:
   [[nodiscard]] Engine& engine() const { return engine_; }
 
 private:
+  /// lock() and what execute() begins with; returns whether `self` has the lock.
+  bool take(SimThread& self, Category if_free, const Section* section);
   void acquired(SimThread& self, Category charged_to);
 
   Engine& engine_;
@@ -97,6 +112,7 @@ private:
   const SimThread* last_ = nullptr; ///< who took it last
   std::uint64_t others_until_ = 0;  ///< acquisitions before that thread's row of them
   std::uint64_t contended_ = 0;
+  std::uint64_t delegated_ = 0;
   int calls_ = 0; ///< threads inside lock, try_lock or unlock
   TraceLabel label_;
 };

@@ -1,6 +1,7 @@
 #include "models/locks/adaptive_mutex.hpp"
 #include "models/locks/blocking_ticket_lock.hpp"
 #include "models/locks/clh_lock.hpp"
+#include "models/locks/distributed_mutex.hpp"
 #include "models/locks/mcs_lock.hpp"
 #include "models/locks/mutex3.hpp"
 #include "models/locks/parking_lot_mutex.hpp"
@@ -8,6 +9,7 @@
 #include "models/locks/pthread_mutex.hpp"
 #include "models/locks/queued_mutex.hpp"
 #include "models/locks/queued_spinlock.hpp"
+#include "models/locks/shared_mutex.hpp"
 #include "models/locks/tas_lock.hpp"
 #include "models/locks/ticket_lock.hpp"
 #include "models/locks/ttas_futex_lock.hpp"
@@ -19,6 +21,7 @@ Registry<LockFactory>& lock_registry() {
   static Registry<LockFactory> registry{
       {"adaptive", make_lock<AdaptiveMutex>},
       {"clh", make_lock<ClhLock>},
+      {"distributed-mutex", make_lock<DistributedMutex>},
       {"mcs", make_lock<McsLock>},
       {"mutex3", make_lock<Mutex3>},
       {"parking-lot", make_lock<ParkingLotMutex>},
@@ -26,6 +29,7 @@ Registry<LockFactory>& lock_registry() {
       {"pthread-mutex", make_lock<PthreadMutex>},
       {"queued-mutex", make_lock<QueuedMutex>},
       {"queued-spinlock", make_lock<QueuedSpinlock>},
+      {"shared-mutex", make_lock<SharedMutex>},
       {"tas", make_lock<TasLock>},
       {"tas-bit", make_lock<TasBitLock>},
       {"ticket", make_lock<TicketLock>},

@@ -7,6 +7,10 @@ namespace contend::scenario {
 
 namespace {
 
+bool takes_a_lock(const LockUseParameters& workload) {
+  return workload.operation == "lock" || workload.operation == "try-lock" || workload.operation == "execute";
+}
+
 Problem more_contenders_than_cores(const PointConfig& point) {
   const int threads = point.workload.lock_use.threads;
   if (point.placement.shares_cores() || threads <= usable_cores(point))
@@ -17,14 +21,14 @@ Problem more_contenders_than_cores(const PointConfig& point) {
 
 Problem atomics_without_lines(const PointConfig& point) {
   const LockUseParameters& workload = point.workload.lock_use;
-  if (workload.operation == "lock" || workload.operation == "try-lock" || workload.lines > 0)
+  if (takes_a_lock(workload) || workload.lines > 0)
     return {};
   return "the operation \"" + workload.operation + "\" needs at least one line to work on";
 }
 
 Problem section_without_lock(const PointConfig& point) {
   const LockUseParameters& workload = point.workload.lock_use;
-  if (workload.operation == "lock" || workload.operation == "try-lock" || workload.section == Duration{})
+  if (takes_a_lock(workload) || workload.section == Duration{})
     return {};
   return "the operation \"" + workload.operation + "\" has no critical section; give workload.delay";
 }

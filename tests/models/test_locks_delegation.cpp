@@ -1,0 +1,136 @@
+// Locks whose holder may run the critical sections of threads that wait.
+#include "core/scheduler.hpp"
+#include "models/locks/lock.hpp"
+#include "support/machine.hpp"
+
+#include <catch2/catch.hpp>
+
+#include <memory>
+#include <string>
+#include <vector>
+
+using namespace contend;
+
+namespace {
+
+std::unique_ptr<Lock> make(const std::string& kind, Engine& engine, const Host& host) {
+  LockParameters parameters = test::small_locks();
+  parameters.nap_after = 4000;
+  parameters.nap = 500_us;
+  return lock_registry().at(kind)(engine, host, parameters, "lock");
+}
+
+} // namespace
+
+TEST_CASE("a section is run once, alone, and before execute() returns", "[locks][delegation][property]") {
+  const bool home_order = GENERATE(false, true);
+  for (const std::string& kind : lock_registry().names()) {
+    CAPTURE(kind, home_order);
+    Engine engine(5);
+    const Host host = test::flat_host(home_order);
+    const auto lock = make(kind, engine, host);
+    constexpr int threads = 9;
+    constexpr int times = 150;
+    int inside = 0;
+    int run = 0;
+    std::uint64_t run_by_others = 0;
+    for (int i = 0; i < threads; ++i) {
+      engine.spawn("t" + std::to_string(i), 0, i, [&](SimThread& self) {
+        RandomStream random = engine.stream(self.name());
+        for (int k = 0; k < times; ++k) {
+          self.spend(random.exponential(400_ns), Category::compute);
+          bool mine_was_run = false;
+          if (k % 3 == 0) { // both ways at once
+            lock->lock(self);
+            REQUIRE(++inside == 1);
+            self.spend(50_ns, Category::software);
+            REQUIRE(inside-- == 1);
+            lock->unlock(self);
+            continue;
+          }
+          lock->execute(self, [&](SimThread& runner) {
+            REQUIRE(++inside == 1);
+            REQUIRE(lock->holder() == &runner);
+            runner.spend(50_ns, Category::software);
+            REQUIRE_FALSE(mine_was_run);
+            mine_was_run = true;
+            ++run;
+            run_by_others += &runner != &self ? 1 : 0;
+            REQUIRE(inside-- == 1);
+          });
+          REQUIRE(mine_was_run);
+        }
+      });
+    }
+    engine.run();
+    CHECK(run == threads * 100);
+    CHECK(lock->delegated() == run_by_others);
+    CHECK(lock->acquisitions() + lock->delegated() == threads * times);
+    CHECK(lock->quiet());
+    CHECK((run_by_others > 0) == (kind == "distributed-mutex"));
+  }
+}
+
+TEST_CASE("sections that are run for others keep what they guard in one cache", "[locks][delegation]") {
+  const auto transfers = [](bool delegates) {
+    Engine engine(3);
+    const Host host = test::flat_host(true);
+    const auto lock = make("distributed-mutex", engine, host);
+    CacheLine guarded(engine, host, "guarded");
+    for (int i = 0; i < 8; ++i) {
+      engine.spawn("t" + std::to_string(i), 0, i, [&](SimThread& self) {
+        const auto section = [&](SimThread& runner) { guarded.store_guarded(runner, Category::software); };
+        for (int k = 0; k < 100; ++k) {
+          if (delegates) {
+            lock->execute(self, section);
+          } else {
+            lock->lock(self);
+            section(self);
+            lock->unlock(self);
+          }
+        }
+      });
+    }
+    engine.run();
+    return guarded.transfers();
+  };
+  CHECK(2 * transfers(true) < transfers(false));
+}
+
+TEST_CASE("a waiting thread without a core does not get the lock, and is not forgotten",
+          "[locks][delegation][scheduler]") {
+  const int threads = GENERATE(3, 11);
+  Engine engine(23);
+  engine.set_step_limit(50'000'000);
+  const Host host = test::flat_host(true);
+  SchedulerParameters fair;
+  fair.policy = "cfs";
+  fair.latency = 6_ms;
+  fair.slice = 750_us;
+  fair.wakeup_granularity = 1_ms;
+  fair.context_switch = 1_us;
+  Scheduler scheduler(engine, host, 0, fair, 2);
+  const auto lock = make("distributed-mutex", engine, host);
+  constexpr int times = 3000;
+  int done = 0;
+  Duration without_core;
+  for (int i = 0; i < threads; ++i) {
+    scheduler.spawn("t" + std::to_string(i), {}, [&](SimThread& self) {
+      for (int k = 0; k < times; ++k) {
+        lock->lock(self);
+        const Duration waited = self.charged(Category::run_queue);
+        self.spend(300_ns, Category::software);
+        without_core += self.charged(Category::run_queue) - waited; // the holder itself can lose its core
+        ++done;
+        lock->unlock(self);
+        self.spend(200_ns, Category::compute);
+      }
+    });
+  }
+  engine.run();
+  CHECK(done == threads * times);
+  // A lock that went to threads without a core would stand still for a slice at nearly every hand-over.
+  const Duration useful = 300_ns * (threads * times);
+  CHECK(engine.last_end().since_start() - without_core < 10 * useful);
+  engine.abandon();
+}
