@@ -216,6 +216,6 @@ def render(results: Results) -> RenderableType:
     parts.append(_main_table(results))
     if any(point.time_by_category_ns for point in results.points):
         parts.append(_where_table(results))
-    if any(point.counters for point in results.points):
+    if any(point.counters.get(counter) for point in results.points for _, counter, _ in SPC):
         parts.append(_spc_table(results))
     return Group(*parts)

@@ -74,7 +74,7 @@ WORDS: Mapping[str, WorkloadWords] = {
     "flocking": _ITERATIONS,
     "nas": _ITERATIONS,
 }
-_LOCKING = ("lock", "try-lock")
+_COUNTED_OF_LOCKS = {"lock": "acquisition", "try-lock": "acquisition", "execute": "section"}
 
 
 def words_of(workload: JsonObject) -> WorkloadWords:
@@ -83,6 +83,6 @@ def words_of(workload: JsonObject) -> WorkloadWords:
     operation = workload.get("operation")
     if operation is None:
         return words
-    if workload.get("kind") == "lock" and operation in _LOCKING:
-        return WorkloadWords("acquisition", words.sender, words.receiver)
+    if workload.get("kind") == "lock" and operation in _COUNTED_OF_LOCKS:
+        return WorkloadWords(_COUNTED_OF_LOCKS[str(operation)], words.sender, words.receiver)
     return replace(words, counted=str(operation)) if isinstance(words, _OperationWords) else words

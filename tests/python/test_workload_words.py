@@ -24,6 +24,7 @@ def test_every_kind_has_words() -> None:
     [
         ({"kind": "multirate"}, "message rate", "messages/s"),
         ({"kind": "lock", "operation": "try-lock"}, "acquisition rate", "acquisitions/s"),
+        ({"kind": "lock", "operation": "execute"}, "section rate", "sections/s"),
         ({"kind": "lock", "operation": "fetch-and-add"}, "fetch-and-add rate", "operations/s"),
         ({"kind": "rma-mt", "operation": "get"}, "get rate", "operations/s"),
         ({"kind": "pack"}, "pack rate", "packs/s"),
@@ -57,6 +58,7 @@ def test_locks_are_acquired_by_threads(capsys: Capture, tmp_path: Path) -> None:
     text = capsys.readouterr().out
     assert "acquisitions/s" in text
     assert "out of seq." not in text
+    assert "OMPI_SPC" not in text
     assert "sender" not in text
     changed = contend.load("L01_locks").with_({"workload.threads": 2, "workload.acquisitions": 50})
     picture = draw(contend.explain(changed, replications=1, speedups=False))
