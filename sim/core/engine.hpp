@@ -305,6 +305,7 @@ private:
 
   void advance(SimThread& self, Duration span);
   bool advance_alone(SimThread& self, Duration span);
+  void step_alone(SimThread& self, Duration span);
   [[nodiscard]] bool alone_for(Duration span) const { return now_ + span < alone_until_; }
   void park(SimThread& self);
   void make_ready(SimThread& thread);
@@ -388,10 +389,10 @@ __attribute__((always_inline)) inline bool SimThread::spend_alone(Duration span,
     return false;
   }
   if (owed_ != Duration{}) { // a step of its own, as where others are due
-    engine_.advance(*this, std::exchange(owed_, {}));
+    engine_.step_alone(*this, std::exchange(owed_, {}));
   }
   charge(engine_.now(), span, category);
-  engine_.advance(*this, span);
+  engine_.step_alone(*this, span);
   return true;
 }
 
@@ -492,16 +493,20 @@ __attribute__((always_inline)) inline void Engine::park(SimThread& self) {
   leave(self);
 }
 
-/// Nobody else is due before: the thread goes on without a switch. Returns false, with nothing done, if somebody is.
-__attribute__((always_inline)) inline bool Engine::advance_alone(SimThread& self, Duration span) {
-  const TimePoint end = now_ + span;
-  if (end >= alone_until_) {
-    return false;
-  }
-  now_ = end;
+/// Requires: alone_for(span).
+__attribute__((always_inline)) inline void Engine::step_alone(SimThread& self, Duration span) {
+  now_ = now_ + span;
   if (count_step(self.slot_)) [[unlikely]] {
     give_up(self);
   }
+}
+
+/// Nobody else is due before: the thread goes on without a switch. Returns false, with nothing done, if somebody is.
+__attribute__((always_inline)) inline bool Engine::advance_alone(SimThread& self, Duration span) {
+  if (!alone_for(span)) {
+    return false;
+  }
+  step_alone(self, span);
   return true;
 }
 
