@@ -93,7 +93,7 @@ class _Problem:
         self._pool = ThreadPoolExecutor(max_workers=jobs, thread_name_prefix="fit")
         self.targets = [
             _Target(lock_set.point_of(kind, threads), value)
-            for kind in lock_set.entry["kinds"]
+            for kind in lock_set.fitted_kinds
             for threads, (value, _) in sorted(lock_set.measured(kind).items())
             if threads in lock_set.fit_threads
         ]

@@ -68,6 +68,24 @@ def test_fitted_points_do_not_count() -> None:
     assert result.median_error() == pytest.approx(0.2)
 
 
+def test_kinds_may_be_left_out_of_a_fit() -> None:
+    assert lock_set().fitted_kinds == ["a", "b"]
+    assert lock_set(not_fitted=["b"]).fitted_kinds == ["a"]
+    for entry in STUDY["sets"]:
+        assert set(entry.get("not_fitted", ())) <= set(entry["kinds"]), entry["set"]
+
+
+def test_pairs_that_repeats_do_not_tell_apart_have_a_tau_of_their_own() -> None:
+    measured = {"a": 10.0, "b": 10.5, "c": 20.0, "d": 30.0}
+    predicted = {"a": 12.0, "b": 11.0, "c": 40.0, "d": 30.0}
+    found = [Row(kind, 3, measured[kind], predicted[kind], fitted=False) for kind in measured]
+    result = SetResult(lock_set(noise=0.09), found)
+    assert result.taus()[3] == pytest.approx((4 - 2) / 6)
+    assert result.taus_of_told_apart()[3] == pytest.approx((4 - 1) / 5)
+    assert "more than 9% apart: 3: 0.60." in as_markdown([result])
+    assert SetResult(lock_set(), found).taus_of_told_apart() == {}
+
+
 def test_points_that_share_cores_count_and_are_told_apart() -> None:
     result = SetResult(lock_set(), rows({("a", 1): 9.0, ("a", 3): 0.1, ("a", 8): 0.5}))
     assert result.errors() == pytest.approx([0.1, 0.5])
