@@ -313,8 +313,9 @@ def test_parts_of_a_sweep(small: contend.Scenario) -> None:
 def command(*words: str, environment: dict[str, str] | None = None) -> subprocess.Popen[str]:
     package = Path(contend.__file__).parents[1]
     paths = os.pathsep.join([str(package), *(p for p in sys.path if p and Path(p, "contend").is_dir())])
-    # A shell starts background jobs with Ctrl-C ignored, and their children inherit that.
+    # A shell starts background jobs with Ctrl-C ignored, nohup with SIGHUP, and their children inherit that.
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    hangup = signal.signal(signal.SIGHUP, signal.SIG_DFL)
     try:
         return subprocess.Popen(
             [sys.executable, "-m", "contend", "sweep", *words],
@@ -326,6 +327,7 @@ def command(*words: str, environment: dict[str, str] | None = None) -> subproces
         )
     finally:
         signal.signal(signal.SIGINT, before)
+        signal.signal(signal.SIGHUP, hangup)
 
 
 LONG = [
