@@ -66,6 +66,19 @@ TEST_CASE("waiting is attributed to those who hold the lock meanwhile", "[accoun
   CHECK(stage.use(2).acquisitions == 1);
 }
 
+TEST_CASE("a thread whose section another one runs has waited, and has not had the lock", "[account]") {
+  Stage stage;
+  stage.request(0, 0);
+  stage.acquire(0, 1);
+  stage.request(1, 10);
+  stage.account.lock_delegated(*stage.threads[1], stage.lock, Category::lock_wait, Stage::at(40));
+  stage.release(0, 50, 51);
+  CHECK(stage.use(1).wait == 30_ns);
+  CHECK(stage.use(1).acquisitions == 0);
+  CHECK(stage.use(1).waited_for.empty()); // it has gone when the hold ends
+  CHECK(stage.use(0).hold == 49_ns);
+}
+
 TEST_CASE("a holder that owes time holds the lock until it has passed", "[account]") {
   Stage stage;
   stage.request(0, 0);

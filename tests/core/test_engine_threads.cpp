@@ -167,6 +167,29 @@ TEST_CASE("threads can create threads, which start now", "[engine][threads]") {
   CHECK(engine.threads().back()->id() == 5);
 }
 
+TEST_CASE("the last end is that of a thread, not of an event or a daemon that comes after", "[engine][threads]") {
+  struct Alarm final : Event {
+    using Event::Event;
+    void fire() override { fired = true; }
+    bool fired = false;
+  };
+  Engine engine(1);
+  Alarm alarm(engine);
+  const bool with_daemon = GENERATE(false, true);
+  engine.spawn("short", 0, 0, [](SimThread& self) { self.spend(1_us, Category::software); });
+  engine.spawn("long", 0, 1, [&](SimThread& self) {
+    engine.schedule(alarm, TimePoint::at(7_us));
+    self.owe(3_us, Category::software);
+  });
+  if (with_daemon) {
+    engine.spawn_daemon("daemon", 0, 2, [](SimThread& self) { self.spend(5_us, Category::software); });
+  }
+  engine.run();
+  CHECK(engine.last_end() == TimePoint::at(3_us));
+  CHECK(alarm.fired != with_daemon); // with a daemon the run ends with the threads
+  engine.abandon();
+}
+
 TEST_CASE("an engine can run again after new threads were added", "[engine][threads]") {
   Engine engine(1);
   engine.spawn("first", 0, 0, [](SimThread& self) { self.spend(3_ns, Category::software); });
