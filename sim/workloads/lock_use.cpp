@@ -7,6 +7,7 @@
 #include <cmath>
 #include <functional>
 #include <numeric>
+#include <stdexcept>
 #include <string_view>
 #include <utility>
 
@@ -80,6 +81,9 @@ void LockUse::start(World& world) {
   }
   RandomStream placement = engine.stream("placement");
   const std::vector<int> cores = placed(host.topology(), world.usable_cores(0), parameters_.placement, placement);
+  if (operation_ == Operation::execute) {
+    spawn_own_threads(world, cores);
+  }
   accounts_.resize(static_cast<std::size_t>(parameters_.threads));
   if (parameters_.begin == "released") {
     gate_ = std::make_unique<ConditionBarrier>(engine, host, parameters_.threads + 1, "gate");
@@ -97,6 +101,23 @@ void LockUse::spawn(World& world, int number, int core) {
   Account& account = accounts_[static_cast<std::size_t>(number)];
   account.thread = &world.spawn_on(0, core, "thread " + std::to_string(number),
                                    [this, &account, number](SimThread& self) { run(self, account, number); });
+}
+
+/// Those of locks that run sections in a thread of their own. Where threads have a core each, these have the next ones.
+void LockUse::spawn_own_threads(World& world, const std::vector<int>& cores) {
+  auto next = static_cast<std::size_t>(parameters_.threads);
+  for (const Shared& shared : shared_) {
+    SimThread::Body body = shared.lock->own_thread();
+    if (!body) {
+      continue;
+    }
+    if (world.scheduler(0) == nullptr && next >= cores.size()) {
+      throw std::invalid_argument("no core is left for the thread that " + shared.lock->name() +
+                                  " brings along: all threads need one of " + std::to_string(cores.size()) +
+                                  ", unless they share them (placement.threads)");
+    }
+    world.spawn_daemon_on(0, cores[next++ % cores.size()], shared.lock->name() + " thread", std::move(body));
+  }
 }
 
 void LockUse::release(SimThread& self, World& world, const std::vector<int>& cores) {

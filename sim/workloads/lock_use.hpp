@@ -51,6 +51,7 @@ private:
   /// Creates the threads, lets them begin together, and waits for all of them: the time is the one that this thread sees.
   void release(SimThread& self, World& world, const std::vector<int>& cores);
   void spawn(World& world, int number, int core);
+  void spawn_own_threads(World& world, const std::vector<int>& cores);
   void run(SimThread& self, Account& account, int number);
   void operate(SimThread& self, Shared& shared, Account& account, RandomStream& random);
   void acquire(SimThread& self, Lock& lock, Account& account) const;

@@ -1,4 +1,4 @@
-// Locks whose holder may run the critical sections of threads that wait.
+// Locks that may run the critical sections of threads that wait: by their holder, or in a thread of their own.
 #include "core/scheduler.hpp"
 #include "models/locks/lock.hpp"
 #include "support/machine.hpp"
@@ -7,6 +7,7 @@
 
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 using namespace contend;
@@ -18,6 +19,12 @@ std::unique_ptr<Lock> make(const std::string& kind, Engine& engine, const Host& 
   parameters.nap_after = 4000;
   parameters.nap = 500_us;
   return lock_registry().at(kind)(engine, host, parameters, "lock");
+}
+
+/// Returns it, or nullptr: the lock has none.
+SimThread* spawn_own_thread(Lock& lock, Engine& engine, int core) {
+  SimThread::Body body = lock.own_thread();
+  return body ? &engine.spawn_daemon("own thread", 0, core, std::move(body)) : nullptr;
 }
 
 } // namespace
@@ -34,6 +41,7 @@ TEST_CASE("a section is run once, alone, and before execute() returns", "[locks]
     int inside = 0;
     int run = 0;
     std::uint64_t run_by_others = 0;
+    SimThread* const own = spawn_own_thread(*lock, engine, threads);
     for (int i = 0; i < threads; ++i) {
       engine.spawn("t" + std::to_string(i), 0, i, [&](SimThread& self) {
         RandomStream random = engine.stream(self.name());
@@ -65,9 +73,14 @@ TEST_CASE("a section is run once, alone, and before execute() returns", "[locks]
     engine.run();
     CHECK(run == threads * 100);
     CHECK(lock->delegated() == run_by_others);
-    CHECK(lock->acquisitions() + lock->delegated() == threads * times);
-    CHECK(lock->quiet());
-    CHECK((run_by_others > 0) == (kind == "distributed-mutex"));
+    if (own == nullptr) {
+      CHECK(lock->acquisitions() + lock->delegated() == threads * times);
+      CHECK(lock->quiet());
+    } else { // which takes the lock for many sections at once
+      CHECK(lock->acquisitions() > threads * 50);
+    }
+    CHECK((run_by_others > 0) == (kind == "distributed-mutex" || own != nullptr));
+    engine.abandon();
   }
 }
 
@@ -133,4 +146,86 @@ TEST_CASE("a waiting thread without a core does not get the lock, and is not for
   const Duration useful = 300_ns * (threads * times);
   CHECK(engine.last_end().since_start() - without_core < 10 * useful);
   engine.abandon();
+}
+
+TEST_CASE("a lock's own thread sleeps until it is needed, and is woken", "[locks][delegation]") {
+  const std::string kind = GENERATE("flat-combining", "flat-combining-pooled");
+  Engine engine(3);
+  const Host host = test::flat_host(true);
+  const auto lock = make(kind, engine, host);
+  SimThread& own = *spawn_own_thread(*lock, engine, 3);
+  SimThread* runner_of_second = nullptr;
+  TimePoint held_until;
+  TimePoint done;
+  engine.spawn("first", 0, 0, [&](SimThread& self) {
+    self.spend(50_us, Category::compute); // the own thread sleeps by now
+    lock->execute(self, [&](SimThread& runner) {
+      CHECK(&runner == &self);
+      runner.spend(20_us, Category::software);
+    });
+    held_until = self.now();
+  });
+  engine.spawn("second", 0, 1, [&](SimThread& self) {
+    self.spend(60_us, Category::compute);
+    lock->execute(self, [&](SimThread& runner) {
+      runner_of_second = &runner;
+      runner.spend(1_us, Category::software);
+    });
+    done = self.now();
+  });
+  engine.run();
+  CHECK(runner_of_second == &own);
+  CHECK(lock->delegated() == 1);
+  CHECK(done > held_until);
+  CHECK(done < held_until + 20_us);
+  CHECK(own.charged(Category::poll_idle) > 50_us);
+  engine.abandon();
+}
+
+TEST_CASE("records that are not used leave the list, and come back", "[locks][delegation]") {
+  Engine engine(9);
+  const Host host = test::flat_host(true);
+  const auto lock = make("flat-combining", engine, host);
+  spawn_own_thread(*lock, engine, 5);
+  constexpr int often = 400;
+  int run = 0;
+  const auto section = [&](SimThread& runner) {
+    runner.spend(200_ns, Category::software);
+    ++run;
+  };
+  for (int i = 0; i < 4; ++i) {
+    engine.spawn("busy" + std::to_string(i), 0, i, [&](SimThread& self) {
+      for (int k = 0; k < often; ++k) {
+        lock->execute(self, section);
+      }
+    });
+  }
+  engine.spawn("seldom", 0, 4, [&](SimThread& self) {
+    for (int k = 0; k < 5; ++k) {
+      lock->execute(self, section);
+      self.spend(60_us, Category::compute); // many passes
+    }
+  });
+  engine.run();
+  CHECK(run == 4 * often + 5);
+  engine.abandon();
+}
+
+TEST_CASE("a lock whose own thread nobody spawned runs sections where they are", "[locks][delegation]") {
+  Engine engine(9);
+  const Host host = test::flat_host(true);
+  const auto lock = make("flat-combining", engine, host);
+  for (int i = 0; i < 4; ++i) {
+    engine.spawn("t" + std::to_string(i), 0, i, [&](SimThread& self) {
+      for (int k = 0; k < 50; ++k) {
+        lock->execute(self, [&](SimThread& runner) {
+          CHECK(&runner == &self);
+          runner.spend(100_ns, Category::software);
+        });
+      }
+    });
+  }
+  engine.run();
+  CHECK(lock->acquisitions() == 200);
+  CHECK(lock->delegated() == 0);
 }

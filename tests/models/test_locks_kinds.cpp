@@ -72,6 +72,7 @@ TEST_CASE("what an uncontended acquisition and release of each further kind touc
       {"ttas-futex", {hit + atomic, hit + atomic}},
       {"shared-mutex", {hit + atomic, hit + atomic}},
       {"distributed-mutex", {atomic, atomic}},
+      {"flat-combining", {atomic, atomic}},
       {"ttas-yield", {hit + atomic, hit}},
       {"ticket-yield", {atomic + hit, hit}},
       {"ticket-blocking", {atomic + hit, atomic + hit + atomic}}, // the unlock takes the inner mutex

@@ -89,7 +89,8 @@ TEST_CASE("every kind of lock guards its lines, under every placement and end", 
         CHECK(use.wait_mean_ns > 0.0);
         CHECK(use.wait_max_ns >= use.wait_mean_ns);
         CHECK((use.refused > 0) == (operation == std::string("try-lock")));
-        CHECK((use.delegated > 0) == (operation == std::string("execute") && kind == "distributed-mutex"));
+        const bool delegates = kind == "distributed-mutex" || kind.starts_with("flat-combining");
+        CHECK((use.delegated > 0) == (delegates && operation == std::string("execute")));
         if (stop == std::string("each")) {
           CHECK(use.acquisitions_sd == 0.0);
         }
@@ -117,6 +118,16 @@ TEST_CASE("every kind of lock guards its lines where stores wait in a buffer", "
       }
     }
   }
+}
+
+TEST_CASE("the thread that a lock brings along needs a core", "[lock use]") {
+  PointConfig config = point_of("execute", 7);
+  config.workload.lock_use.lock = "flat-combining";
+  CHECK(simulate(config, {}).workload.locks->delegated > 0);
+  config.workload.lock_use.threads = config.machine.topology.hardware_threads();
+  CHECK_THROWS_WITH(simulate(config, {}), Catch::Contains("no core is left for the thread that lock 0 brings along"));
+  config.workload.lock_use.operation = "lock"; // nothing is handed to the lock
+  CHECK_NOTHROW(simulate(config, {}));
 }
 
 TEST_CASE("a thread that is back before its release is visible has the lock again", "[lock use]") {

@@ -5,13 +5,6 @@
 
 namespace contend {
 
-namespace {
-
-/// Each look asks what time it is: RDTSC, 24 to 30 cycles from Haswell on (A. Fog, instruction tables).
-constexpr Duration time_stamp = Duration::picoseconds(10'000);
-
-} // namespace
-
 DistributedMutex::Node::Node(SimThread& its_thread, const Host& host, Duration pause, std::string_view name)
     : thread(its_thread), line(its_thread.engine(), host, name), spinner(line, pause, Spinners::Loop::in_step),
       futex(its_thread.engine(), host, name) {}

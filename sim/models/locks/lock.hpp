@@ -47,6 +47,10 @@ public:
   /// Requires: `self` holds the lock; throws InvariantViolation otherwise.
   void unlock(SimThread& self, Category category = Category::lock_wait);
 
+  /// What a thread of the lock's own does, for kinds that have one: whoever made the lock spawns it as a daemon, on a core of
+  /// the same host. Call it at most once. Where it is not called, execute() is lock(), section and unlock().
+  [[nodiscard]] virtual SimThread::Body own_thread() { return nullptr; }
+
   [[nodiscard]] const SimThread* holder() const { return holder_; }
   [[nodiscard]] const std::string& name() const { return label_.name; }
   [[nodiscard]] std::uint64_t acquisitions() const { return acquisitions_; }

@@ -2,6 +2,7 @@
 #include "models/locks/blocking_ticket_lock.hpp"
 #include "models/locks/clh_lock.hpp"
 #include "models/locks/distributed_mutex.hpp"
+#include "models/locks/flat_combining.hpp"
 #include "models/locks/mcs_lock.hpp"
 #include "models/locks/mutex3.hpp"
 #include "models/locks/parking_lot_mutex.hpp"
@@ -22,6 +23,8 @@ Registry<LockFactory>& lock_registry() {
       {"adaptive", make_lock<AdaptiveMutex>},
       {"clh", make_lock<ClhLock>},
       {"distributed-mutex", make_lock<DistributedMutex>},
+      {"flat-combining", make_lock<FlatCombining>},
+      {"flat-combining-pooled", make_lock<PooledFlatCombining>},
       {"mcs", make_lock<McsLock>},
       {"mutex3", make_lock<Mutex3>},
       {"parking-lot", make_lock<ParkingLotMutex>},

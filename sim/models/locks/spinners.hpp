@@ -70,6 +70,9 @@ private:
   std::vector<SimThread*> threads_;
 };
 
+/// Of a loop in which each look asks what time it is: RDTSC, 24 to 30 cycles from Haswell on (A. Fog, instruction tables).
+inline constexpr Duration time_stamp = Duration::picoseconds(10'000);
+
 /// One turn of a loop around sched_yield(); where a profile does not say what that costs, as long as one with PAUSE.
 [[nodiscard]] inline Duration yield_turn(const Host& host, const LockParameters& parameters) {
   return host.futex().yield_call > Duration{} ? host.futex().yield_call : parameters.pause;
