@@ -201,7 +201,7 @@ def explain(
             time, how many times shorter it is).
 
     Raises:
-        InputError: The scenario is not usable, or does not have the measure.
+        InputError: The scenario is not usable, or does not have the measure; the time is less than none.
         SimulationFailedError: The unchanged point failed.
         InterruptedRunError: Ctrl-C, or the notebook's stop button; what had finished is the error's `explanation`.
 

@@ -280,6 +280,11 @@ class TestTheRealCore:
         assert "left out" in explanation.remarks[0]
         assert explanation.rate == explain(resolved, resolved.points[0], jobs=2, speedups=False).rate
 
+    @pytest.mark.parametrize("wrong", [-1.0, float("nan")])
+    def test_a_time_below_none_is_refused(self, wrong: float) -> None:
+        with pytest.raises(contend.InputError, match="allowed: a time in seconds from 0 on"):
+            contend.explain(contend.load(BASE).with_(SMALL), budget_s=wrong)
+
     def test_ctrl_c_keeps_the_speedups_that_are_complete(
         self, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: Capture
     ) -> None:

@@ -205,6 +205,7 @@ def test_the_command_plans_and_refuses(tmp_path: Path, capsys: pytest.CaptureFix
     assert json.loads(capsys.readouterr().out)["title"] == "contend campaign"
     for arguments_, message in (
         (["--preset", "nothing"], "no preset 'nothing'"),
+        (["--preset", "quik"], "did you mean 'quick'?"),
         (["--preset", str(tmp_path / "missing.json")], "cannot read the campaign"),
         (["--probe"], "--probe goes with --list"),
         (["--plan", "--library", "mpich-9"], "no library 'mpich-9'"),

@@ -12,6 +12,7 @@ from contend.files import parse_json, read_text
 from contend.measure.benchmarks import BENCHMARKS
 from contend.measure.libraries import known_keys
 from contend.measure.transports import OPTIONS, TRANSPORTS
+from contend.nearest import nearest_names
 from contend.paths import require_repository
 
 Value: TypeAlias = bool | int | float | str
@@ -162,7 +163,10 @@ def load_campaign(name: str) -> Campaign:
     if path.suffix != ".json":
         path = campaigns_directory() / f"{name}.json"
         if not path.is_file():
-            raise InputError(f"there is no preset '{name}' ({', '.join(preset_names())}); or give a file: NAME.json")
+            near = nearest_names(name, preset_names())
+            hint = f"; did you mean '{near[0]}'?" if near else ""
+            allowed = ", ".join(preset_names())
+            raise InputError(f"there is no preset '{name}'; allowed: {allowed}, or a file NAME.json{hint}")
     return parse_campaign(read_text(path, "campaign"), str(path))
 
 
