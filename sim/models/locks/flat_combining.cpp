@@ -41,6 +41,7 @@ bool FlatCombining::do_lock_or_delegate(SimThread& self, Category category, cons
   }
   take_record(self, category);
   if (word_.try_lock(self, category)) {
+    holder_has_record_ = true;
     return true;
   }
   Record& mine = records_.of(self, [&] {

@@ -20,6 +20,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <utility>
 #include <vector>
 
 namespace contend {
@@ -60,7 +61,11 @@ private:
   bool do_lock_or_delegate(SimThread& self, Category category, const Section& section) override;
   bool do_try_lock(SimThread& self, Category category) override { return word_.try_lock(self, category); }
   void do_unlock(SimThread& self, Category category) override {
+    const bool gives_back = std::exchange(holder_has_record_, false);
     word_.unlock(self, category, [this] { released(); });
+    if (gives_back) {
+      give_record_back(self, category);
+    }
   }
   void do_grant(SimThread& /*self*/) override { word_.grant(); }
 
@@ -88,6 +93,7 @@ private:
   Record* head_ = nullptr;
   std::uint64_t passes_ = 0;
   bool has_combiner_ = false;
+  bool holder_has_record_ = false; ///< it runs its own section, after a request that found the mutex free
   ByThread<Record> records_;
 };
 
