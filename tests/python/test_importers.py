@@ -66,6 +66,10 @@ UCX = """+--------------+--------------+------------------------------+---------
 [thread 0]           5000000      0.120     0.126     0.126       60.00      60.55     7936508     7936508
 Final:               5000000      0.120     0.126     0.126       60.00      60.55     7936508     7936500
 """
+UCX_OF_THREADS = UCX.rpartition("Final:")[0] + """\
+[thread 1]           1000000      0.610     0.630     0.630       12.10      12.11     1587301     1587301
+Final:               2000000                         0.630                  24.22                 3174603
+"""
 GOOD = {
     "multirate": MULTIRATE, "osu-mbw-mr": MBW_MR, "osu-latency-mt": LATENCY_MT, "rma-mt": RMA_MT, "imb-mt": IMB_MT,
     "ucx-perftest": UCX,
@@ -105,6 +109,8 @@ def test_there_is_an_example_of_every_format() -> None:
          {"message_size": 0}, "message_rate", 2500000),
         ("ucx-perftest", UCX, {"kind": "ucx-perftest"}, {"message_size": 8, "test": "tag match bandwidth"},
          "message_rate", 7936500),
+        ("ucx-perftest", UCX_OF_THREADS, {"kind": "ucx-perftest"}, {"message_size": 8, "test": "tag match bandwidth"},
+         "message_rate", 3174603),
     ],
 )  # fmt: skip
 def test_values_and_parameters_are_the_programs(  # noqa: PLR0917 - all of one stage
@@ -300,6 +306,7 @@ def changed(kind: str, old: str, new: str) -> tuple[str, str]:
         (changed("imb-mt", "UniBandMT", "AllreduceMT"), "3:16", "found the benchmark AllreduceMT; allowed: UniBandMT"),
         (("ucx-perftest", UCX.split("Final:", maxsplit=1)[0]), "1:1", "no line 'Final:' of ucx_perftest"),
         (changed("ucx-perftest", "7936508     7936500", "7936508"), "8:95", "8 columns; a final line has 9"),
+        (("ucx-perftest", UCX_OF_THREADS.replace("24.22", "242.2")), "9:99", "in MiB/s is about 24.2, but '242.2'"),
     ],
 )
 def test_bad_files_are_refused_with_line_and_column(

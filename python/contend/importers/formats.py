@@ -335,11 +335,25 @@ _UCX_ENTRY = re.compile(r"\|\s*(Message size|Window size|API|Iov|Number of threa
 _UCX_PARAMETERS = {"Message size": "message_size", "Window size": "window", "Number of threads": "threads"}
 
 
+_UCX_OF_THREADS = 5
+"""Words of a final line of several threads."""
+
+
+def _ucx_overall(line: Line) -> tuple[Word, Word, Word]:
+    """Overall time, bandwidth and message rate of a final line."""
+    words = line.words
+    if len(words) != _UCX_OF_THREADS:
+        words = line.want(9, "a final line")
+    line.count_at(words[1], "the number of iterations", 1)
+    return (words[2], words[3], words[4]) if len(words) == _UCX_OF_THREADS else (words[-5], words[-3], words[-1])
+
+
 def ucx_perftest(path: Path) -> Imported:
     """ucx_perftest: the line "Final:", whose last column is the message rate over the whole run.
 
     The columns are iterations, percentile (or "typical"), average and overall time in microseconds, average and
-    overall bandwidth, average and overall message rate.
+    overall bandwidth, average and overall message rate. Of several threads (-T) it prints what is overall only:
+    iterations, time, bandwidth, message rate (UCX, src/tools/perf/perftest_run.c).
     """
     names = frozenset({"test", *_UCX_PARAMETERS.values()})
     found = Imported("UCX: ucx_perftest", {"kind": "ucx-perftest"}, parameter_names=names)
@@ -359,13 +373,12 @@ def ucx_perftest(path: Path) -> Imported:
                 sizes[key] = line.count_at(Word(value.split()[0], column), name.lower(), least)
         elif text.startswith("Final:"):
             rows += 1
-            words = line.want(9, "a final line")
-            line.count_at(words[1], "the number of iterations", 1)
-            overall_s = line.number_at(words[-5], "the overall time") * _MICRO
-            rate = line.number_at(words[-1], "the overall message rate")
+            time, bandwidth, rate_word = _ucx_overall(line)
+            overall_s = line.number_at(time, "the overall time") * _MICRO
+            rate = line.number_at(rate_word, "the overall message rate")
             if "message_size" in sizes:
-                bandwidth = rate * sizes["message_size"] / _MEBI
-                line.check_other(words[-1], words[-3], "the overall bandwidth in MiB/s", bandwidth)
+                expected = rate * sizes["message_size"] / _MEBI
+                line.check_other(rate_word, bandwidth, "the overall bandwidth in MiB/s", expected)
             parameters: dict[str, Scalar] = {**sizes, **({"test": test} if test else {})}
             found.values.append(Value(parameters, "message_rate", "msg/s", rate, run))
             found.values.append(Value(parameters, "time_per_operation", "s", overall_s, run))
