@@ -234,6 +234,7 @@ int Process::retry_steps(SimThread& self) {
     } else {
       update_shared(self, steps_line_, Category::line_transfer);
       steps_.push_back(step);
+      end_rests(); // of who found none while this one was tried
     }
   }
   return taken;
