@@ -91,17 +91,21 @@ def _lock_table(explanation: Explanation) -> FittingTable:
     for title, left_out in (("taken", 3), ("contended", None), ("refused", 1), ("waiting", None), ("per request", 2)):
         table.add_column(title, justify="right", left_out=left_out)
     table.add_column("held", justify="right", left_out=4)
+    delegates = any(lock["delegated"] for lock in explanation.locks)
+    if delegates:
+        table.add_column("delegated", justify="right", left_out=5)
     table.add_column("who waits for whom", is_name=True)
     for lock in explanation.locks[:_MOST_LOCKS]:
-        taken = lock["acquisitions"]
+        requests = lock["acquisitions"] + lock["delegated"]
         table.add_row(
             lock["name"],
-            count_text(round(taken)),
-            _percent(lock["contended"] / taken) if taken else "-",
+            count_text(round(lock["acquisitions"])),
+            _percent(lock["contended"] / requests) if requests else "-",
             count_text(round(lock["refused"])),
             f"{lock['wait_ns'] / 1e3:,.0f} us",
-            f"{lock['wait_ns'] / taken:,.0f} ns" if taken else "-",
+            f"{lock['wait_ns'] / requests:,.0f} ns" if requests else "-",
             _percent(lock["hold_ns"] / explanation.elapsed_ns),
+            *([count_text(round(lock["delegated"]))] if delegates else []),
             _waits_text(lock, explanation.words),
         )
     return table
@@ -205,7 +209,11 @@ def render(explanation: Explanation, *, everything: bool = False) -> RenderableT
         f"{interval_text(explanation.rate)}, {explanation.replications} replications"
     )
     parts: list[RenderableType] = [head, Text(), _time_table(explanation), Text()]
-    parts += [_lock_table(explanation), _queue_table(explanation), Text(), _stage_table(explanation), Text()]
+    if explanation.locks:
+        parts.append(_lock_table(explanation))
+    for table in (_queue_table(explanation), _stage_table(explanation)):
+        if table.row_count:
+            parts += [table, Text()]
     if explanation.speedups:
         parts += [_speedup_table(explanation, everything=everything), Text()]
     parts += [Text(f"note: {remark}") for remark in explanation.remarks]

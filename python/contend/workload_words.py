@@ -63,7 +63,7 @@ WORDS: Mapping[str, WorkloadWords] = {
     "rma-mt": _OperationWords("operation", "origin", "target"),
     "waiting": WorkloadWords("call", "sender", "caller"),
     "pack": WorkloadWords("pack", "packing side", "other side"),
-    "lock": _OperationWords("operation", "thread", "thread"),
+    "lock": _OperationWords("operation", "thread", "lock thread"),
     "ping": WorkloadWords("message", "OS process"),
     "ring": WorkloadWords("message", "OS process"),
     "receivers": WorkloadWords("message", "OS process"),

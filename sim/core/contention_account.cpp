@@ -18,6 +18,19 @@ ContentionAccount::Use& ContentionAccount::Lock::use_of(int thread) {
   return account.uses[id];
 }
 
+std::vector<ContentionAccount::Waiter>::iterator ContentionAccount::Lock::waiter(int thread) {
+  return std::find_if(waiters.begin(), waiters.end(),
+                      [&](const Waiter& candidate) { return candidate.thread == thread; });
+}
+
+void ContentionAccount::Lock::attribute(Waiter& waiter, TimePoint time) {
+  const TimePoint from = std::max(waiter.not_attributed_before, hold_begin);
+  if (from < time) {
+    use_of(waiter.thread).waited_for[holder] += time - from;
+    waiter.not_attributed_before = time;
+  }
+}
+
 ContentionAccount::Lock& ContentionAccount::lock_of(const TraceLabel& label) {
   const auto [number, is_new] = numbers_.try_emplace(&label, locks_.size());
   if (is_new) {
@@ -90,8 +103,7 @@ void ContentionAccount::lock_requested(const SimThread& thread, const TraceLabel
 }
 
 void ContentionAccount::end_wait(Lock& lock, const SimThread& thread, Category charged_to, TimePoint time) {
-  const auto waiter = std::find_if(lock.waiters.begin(), lock.waiters.end(),
-                                   [&](const Waiter& candidate) { return candidate.thread == thread.id(); });
+  const auto waiter = lock.waiter(thread.id());
   if (waiter != lock.waiters.end()) {
     lock.use_of(thread.id()).wait += charged_to == Category::lock_wait ? time - waiter->since : Duration{};
     lock.waiters.erase(waiter);
@@ -111,7 +123,13 @@ void ContentionAccount::lock_acquired(const SimThread& thread, const TraceLabel&
 
 void ContentionAccount::lock_delegated(const SimThread& thread, const TraceLabel& label, Category charged_to,
                                        TimePoint time) {
-  end_wait(lock_of(label), thread, charged_to, time);
+  Lock& lock = lock_of(label);
+  const auto waiter = lock.waiter(thread.id());
+  if (lock.held && charged_to == Category::lock_wait && waiter != lock.waiters.end()) {
+    lock.attribute(*waiter, time); // the hold goes on without this waiter
+  }
+  end_wait(lock, thread, charged_to, time);
+  ++lock.use_of(thread.id()).delegated;
 }
 
 void ContentionAccount::lock_refused(const SimThread& thread, const TraceLabel& label, TimePoint /*time*/) {
@@ -126,11 +144,7 @@ void ContentionAccount::lock_released(const SimThread& thread, const TraceLabel&
   }
   lock.use_of(thread.id()).hold += std::max(time - lock.hold_counted_from, Duration{});
   for (Waiter& waiter : lock.waiters) {
-    const TimePoint from = std::max(waiter.not_attributed_before, lock.hold_begin);
-    if (from < time) {
-      lock.use_of(waiter.thread).waited_for[thread.id()] += time - from;
-      waiter.not_attributed_before = time;
-    }
+    lock.attribute(waiter, time);
   }
   lock.held = false;
   lock.hold_end = time;

@@ -22,6 +22,7 @@ public:
     std::int64_t acquisitions = 0; ///< by waiting and by attempts
     std::int64_t contended = 0;    ///< requests that found the lock held, or others waiting
     std::int64_t refused = 0;      ///< attempts that failed
+    std::int64_t delegated = 0;    ///< requests whose section another thread ran: no acquisitions
     Duration wait;                 ///< from the requests to the acquisitions, as far as charged to lock_wait
     Duration release;              ///< calls that give the lock back, as far as charged to lock_wait
     Duration hold; ///< from the acquisitions to the beginnings of the releases, since the last restart of any thread
@@ -92,6 +93,10 @@ private:
     std::vector<Release> releases; ///< calls under way: several, when a new holder gives it back soon
 
     Use& use_of(int thread);
+    /// End of `waiters` if it does not wait.
+    std::vector<Waiter>::iterator waiter(int thread);
+    /// `waiter` has waited for the holder until then. Requires: the lock is held.
+    void attribute(Waiter& waiter, TimePoint time);
     /// What `thread` has done so far does not count; waits and releases that it is in, from `time` on.
     void forget(int thread, TimePoint time);
   };

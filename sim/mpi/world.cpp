@@ -83,12 +83,13 @@ SimThread& World::spawn_on(int rank, int core, std::string name, SimThread::Body
   return thread;
 }
 
-void World::spawn_daemon_on(int rank, int core, std::string name, SimThread::Body body) {
+SimThread& World::spawn_daemon_on(int rank, int core, std::string name, SimThread::Body body) {
   const int number = host_of_rank_[static_cast<std::size_t>(rank)];
   SimThread& thread = schedulers_[static_cast<std::size_t>(number)]
                           ? spawn_shared(rank, std::move(name), std::move(body), true)
                           : engine_.spawn_daemon(std::move(name), number, core, std::move(body));
   thread.set_process(rank);
+  return thread;
 }
 
 void World::spawn_beside(SimThread& self, int rank, std::string name, SimThread::Body body) {

@@ -42,7 +42,7 @@ public:
   /// The same, on this core where threads have a core each; one that has other threads must not be named.
   SimThread& spawn_on(int rank, int core, std::string name, SimThread::Body body);
   /// A thread for which the run does not wait, on this core where threads have a core each.
-  void spawn_daemon_on(int rank, int core, std::string name, SimThread::Body body);
+  SimThread& spawn_daemon_on(int rank, int core, std::string name, SimThread::Body body);
   /// A communicator of all ranks.
   int create_communicator(bool allow_overtaking);
   /// A window of all ranks of a communicator.

@@ -17,6 +17,7 @@ LockReport report(const ContentionAccount::LockAccount& account, const std::vect
     lock.acquisitions += use.acquisitions;
     lock.contended += use.contended;
     lock.refused += use.refused;
+    lock.delegated += use.delegated;
     lock.wait += use.wait;
     lock.release += use.release;
     lock.hold += use.hold;

@@ -21,8 +21,9 @@ struct LockReport {
   std::int64_t acquisitions = 0;
   std::int64_t contended = 0;
   std::int64_t refused = 0;
-  Duration wait;    ///< see ContentionAccount::Use
-  Duration release; ///< see ContentionAccount::Use
+  std::int64_t delegated = 0; ///< see ContentionAccount::Use
+  Duration wait;              ///< see ContentionAccount::Use
+  Duration release;           ///< see ContentionAccount::Use
   Duration hold;
   std::vector<RoleWait> waits; ///< they add up to `wait`
 };

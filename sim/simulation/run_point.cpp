@@ -85,6 +85,7 @@ Json locks_of(const Explanation& explanation) {
                      {"acquisitions", lock.acquisitions},
                      {"contended", lock.contended},
                      {"refused", lock.refused},
+                     {"delegated", lock.delegated},
                      {"wait_ns", lock.wait.in_nanoseconds()},
                      {"release_ns", lock.release.in_nanoseconds()},
                      {"hold_ns", lock.hold.in_nanoseconds()},

@@ -65,11 +65,11 @@ public:
     }
   }
 
-  /// `role_of_rank` names the role of a process's threads.
-  void finish(const std::function<std::string(int)>& role_of_rank, PointResult& result) {
+  /// `role_of` names the role of a process's thread.
+  void finish(const std::function<std::string(const SimThread&)>& role_of, PointResult& result) {
     if (account_) {
       result.explanation = explain(*account_, engine_, [&](const SimThread& thread) -> std::string {
-        return thread.process() < 0 ? "other" : role_of_rank(thread.process());
+        return thread.process() < 0 ? "other" : role_of(thread);
       });
     }
     if (trace_) {
@@ -141,7 +141,9 @@ PointResult simulate_threads(Engine& engine, const PointConfig& config, const Si
   run(engine, watch);
 
   PointResult result;
-  watch.finish([&](int rank) { return workload->role_of_rank(rank) == Role::sender ? "sender" : "receiver"; }, result);
+  watch.finish(
+      [&](const SimThread& thread) { return workload->role_of(thread) == Role::sender ? "sender" : "receiver"; },
+      result);
   result.workload = workload->result(world);
   for (int rank = 0; rank < world.size(); ++rank) {
     add(workload->role_of_rank(rank) == Role::sender ? result.sender : result.receiver, world.process(rank).counters());
@@ -176,7 +178,7 @@ PointResult simulate_processes(Engine& engine, const PointConfig& config, const 
   run(engine, watch);
 
   PointResult result;
-  watch.finish([](int /*os_process*/) { return "sender"; }, result);
+  watch.finish([](const SimThread& /*os_process*/) { return "sender"; }, result);
   program->check();
   result.workload.operations = program->operations();
   result.workload.bytes = program->bytes();

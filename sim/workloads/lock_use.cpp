@@ -116,7 +116,8 @@ void LockUse::spawn_own_threads(World& world, const std::vector<int>& cores) {
                                   " brings along: all threads need one of " + std::to_string(cores.size()) +
                                   ", unless they share them (placement.threads)");
     }
-    world.spawn_daemon_on(0, cores[next++ % cores.size()], shared.lock->name() + " thread", std::move(body));
+    own_threads_.push_back(
+        &world.spawn_daemon_on(0, cores[next++ % cores.size()], shared.lock->name() + " thread", std::move(body)));
   }
 }
 
@@ -155,12 +156,21 @@ void LockUse::begin_if_warm(SimThread& self, Account& account) {
   if (alone()) {
     if (account.all == parameters_.warmup_acquisitions) {
       begin(account, self.now());
+      begin_of_own_threads();
     }
   } else if (!timed_ && all_ >= warm_up()) {
     timed_ = true;
     for (Account& other : accounts_) {
       begin(other, self.now());
     }
+    begin_of_own_threads();
+  }
+}
+
+/// What locks' own threads have done so far was for warm-ups. Where threads begin by themselves, the last one decides.
+void LockUse::begin_of_own_threads() const {
+  for (SimThread* thread : own_threads_) {
+    thread->reset_times();
   }
 }
 
@@ -322,6 +332,13 @@ void LockUse::check_values() const {
   }
 }
 
+void LockUse::add_times(WorkloadResult& result, const SimThread& thread) const {
+  const auto role = static_cast<std::size_t>(role_of(thread));
+  SimThread::Times& times = result.times[role];
+  std::transform(times.begin(), times.end(), thread.times().begin(), times.begin(), std::plus<>());
+  ++result.threads[role];
+}
+
 WorkloadResult LockUse::result(const World& /*world*/) const {
   check_values();
   WorkloadResult result;
@@ -348,8 +365,10 @@ WorkloadResult LockUse::result(const World& /*world*/) const {
     own_times += account.end - account.start;
     first = std::min(first, account.start);
     last = std::max(last, account.end);
-    SimThread::Times& times = result.times[static_cast<std::size_t>(Role::sender)];
-    std::transform(times.begin(), times.end(), account.thread->times().begin(), times.begin(), std::plus<>());
+    add_times(result, *account.thread);
+  }
+  for (const SimThread* thread : own_threads_) {
+    add_times(result, *thread);
   }
   const auto threads = static_cast<double>(accounts_.size());
   const auto deviation = [](double sum, double sum_of_squares, double count) {
@@ -368,7 +387,6 @@ WorkloadResult LockUse::result(const World& /*world*/) const {
   } else {
     result.elapsed = gate_ ? all_finished_ - released_ : (alone() ? last : end_) - first;
   }
-  result.threads[static_cast<std::size_t>(Role::sender)] = parameters_.threads;
   result.locks = use;
   return result;
 }

@@ -19,6 +19,10 @@ public:
   /// One process, which never calls the library.
   [[nodiscard]] std::vector<int> host_of_rank() const override { return {0}; }
   [[nodiscard]] Role role_of_rank(int /*rank*/) const override { return Role::sender; }
+  /// Threads that locks bring along are the receivers: of sections.
+  [[nodiscard]] Role role_of(const SimThread& thread) const override {
+    return thread.daemon() ? Role::receiver : Role::sender;
+  }
   [[nodiscard]] std::uint64_t planned_operations() const override;
   void start(World& world) override;
   [[nodiscard]] WorkloadResult result(const World& world) const override;
@@ -63,12 +67,14 @@ private:
   /// Reads the value and exchanges it for the next one until nobody has changed it in between; returns how many attempts failed.
   std::int64_t change_by_comparison(SimThread& self, CacheLine& line, std::uint64_t& value) const;
   void begin_if_warm(SimThread& self, Account& account);
+  void begin_of_own_threads() const;
   /// Whether every thread begins and ends its timed part by itself.
   [[nodiscard]] bool alone() const { return parameters_.stop != "together"; }
   [[nodiscard]] bool done(const Account& account) const;
   /// Whether the thread's current operation belongs to the timed part.
   [[nodiscard]] bool counts(const Account& account) const;
   void check_values() const;
+  void add_times(WorkloadResult& result, const SimThread& thread) const;
 
   [[nodiscard]] bool locks() const {
     return operation_ == Operation::lock || operation_ == Operation::try_lock || operation_ == Operation::execute;
@@ -84,6 +90,7 @@ private:
   Duration hit_;
   std::vector<Shared> shared_;
   std::vector<Account> accounts_;
+  std::vector<SimThread*> own_threads_;      ///< of locks that bring one along
   std::unique_ptr<ConditionBarrier> gate_;   ///< where threads sleep that are released together
   std::unique_ptr<ConditionBarrier> finish_; ///< where these, and the main thread, wait for each other
   std::int64_t all_ = 0;                     ///< operations of all threads, warm-up included

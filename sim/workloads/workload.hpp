@@ -53,6 +53,8 @@ public:
   /// Ranks by host: rank r runs on host host_of_rank()[r].
   [[nodiscard]] virtual std::vector<int> host_of_rank() const = 0;
   [[nodiscard]] virtual Role role_of_rank(int rank) const = 0;
+  /// That of one of a rank's threads, where not all have the same.
+  [[nodiscard]] virtual Role role_of(const SimThread& thread) const { return role_of_rank(thread.process()); }
   /// Operations of the whole run, warm-up included.
   [[nodiscard]] virtual std::uint64_t planned_operations() const = 0;
   /// Creates communicators and threads. The world has its ranks.

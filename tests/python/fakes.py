@@ -28,6 +28,7 @@ EXPLAIN: dict[str, Any] = {
             "acquisitions": 100,
             "contended": 50,
             "refused": 0,
+            "delegated": 0,
             "wait_ns": 4000.0,
             "release_ns": 100.0,
             "hold_ns": 5000.0,

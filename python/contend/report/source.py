@@ -154,6 +154,7 @@ class LockEntry(_Checked):
     acquisitions: Amount
     contended: Amount
     refused: Amount
+    delegated: Amount = 0.0
     wait_ns: Amount
     hold_ns: Amount
     waits: list[WaitEntry]
