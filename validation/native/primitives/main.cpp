@@ -36,6 +36,9 @@ void run(int argc, char** argv) {
     return;
   }
   const Deadline deadline(mpi.common.seconds_limit);
+  if (std::find(names.begin(), names.end(), "match_unexpected") != names.end() && !context.depths.empty()) {
+    keep_unexpected(*std::max_element(context.depths.begin(), context.depths.end()));
+  }
   const Session session(thread_level(level));
   session.require_ranks(2, "contend-primitives");
   const Placement placement = session.place(1);

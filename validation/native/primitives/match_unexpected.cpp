@@ -3,6 +3,8 @@
 #include "support/statistics.hpp"
 
 #include <algorithm>
+#include <cstdlib>
+#include <string>
 #include <utility>
 
 namespace contend::native {
@@ -56,6 +58,11 @@ double behind_unexpected(const PrimitiveContext& context, std::int64_t depth) {
 }
 
 } // namespace
+
+void keep_unexpected(std::int64_t depth) {
+  constexpr std::int64_t others = 1000; // the messages that do fit, and the words
+  setenv("FI_TCP_MAX_SAVED", std::to_string(depth + others).c_str(), 0);
+}
 
 void primitive_match_unexpected(PrimitiveContext& context) {
   for (const std::int64_t depth : context.depths) {

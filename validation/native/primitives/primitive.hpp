@@ -55,6 +55,11 @@ void primitive_message(PrimitiveContext& context);
 void primitive_match_posted(PrimitiveContext& context);
 void primitive_match_unexpected(PrimitiveContext& context);
 
+/// Before MPI starts: the transport keeps as many messages that nobody wants yet. libfabric's tcp provider reads nothing more
+/// from a connection of which it holds 64 (FI_TCP_MAX_SAVED), so that the message behind them that is wanted never comes. A
+/// value that the environment has stays.
+void keep_unexpected(std::int64_t depth);
+
 [[nodiscard]] const std::vector<Primitive>& primitives();
 
 /// Half a ping-pong of `size` bytes between the two ranks, median over batches: seconds on rank 0, 0 on rank 1.
