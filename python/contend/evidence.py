@@ -1,7 +1,7 @@
 """Runs the scenarios that statements are checked against, once each, and hands out their numbers.
 
-Results of a scenario are kept in a folder when all its points are done, by everything that they depend on: parameters
-and configuration of every point, and the compiled core. A second run of the same thing reads them.
+Results of a scenario are kept in a folder, by everything that they depend on: parameters and configuration of every
+point, and the compiled core. A second run of the same thing reads them; one that was interrupted goes on.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from contend.core import fingerprint
 from contend.documents import misfit
 from contend.errors import InputError, InterruptedRunError
 from contend.files import make_writable_directory, write_file
-from contend.runner import run_points
+from contend.runner import run_points, total_weight
 from contend.scenario import resolve_scenario
 
 if TYPE_CHECKING:
@@ -170,23 +170,24 @@ class Evidence:
         if not path.is_file():
             raise InputError(f"there is no scenario {path}")
         resolved = resolve_scenario(path, self._overrides)
-        file = self._cache / f"{scenario}-{_fingerprint(resolved, self._engine)[:16]}.json"
-        if file.is_file():
-            stored = json.loads(file.read_text(encoding="utf-8"))
-            return [Measured(entry["parameters"], tuple(entry["replications"])) for entry in stored]
-        outcome = run_points(
-            resolved.points,
-            self._engine,
-            jobs=self._jobs,
-            progress=self._announce(resolved) if self._announce is not None else None,
-        )
-        if outcome.interrupted:
-            raise InterruptedRunError("interrupted; scenarios that had finished are kept and need not run again")
-        points = [Measured(runs.point.parameters, tuple(runs.results)) for runs in outcome.runs]
-        entries = [{"parameters": point.parameters, "replications": list(point.replications)} for point in points]
-        make_writable_directory(self._cache)
-        write_file(file, json.dumps(entries).encode())
-        return points
+        file = self._cache / f"{scenario}-{_fingerprint(resolved, self._engine)[:16]}.points.json"
+        # Results of all replications of a point, by its place in the scenario.
+        finished: dict[str, list[JsonObject]] = json.loads(file.read_text(encoding="utf-8")) if file.is_file() else {}
+        points = resolved.points
+        missing = {str(place): point for place, point in enumerate(points) if str(place) not in finished}
+        if missing:
+            advance = self._announce(resolved) if self._announce is not None else None
+            if advance is not None:
+                advance(total_weight([point for place, point in enumerate(points) if str(place) in finished]))
+            outcome = run_points(list(missing.values()), self._engine, jobs=self._jobs, progress=advance)
+            for place, runs in zip(missing, outcome.runs, strict=True):
+                if len(runs.results) == runs.point.replications:
+                    finished[place] = runs.results
+            make_writable_directory(self._cache)
+            write_file(file, json.dumps(finished).encode())
+            if outcome.interrupted:
+                raise InterruptedRunError("interrupted; points that had finished are kept and need not run again")
+        return [Measured(point.parameters, tuple(finished[str(place)])) for place, point in enumerate(points)]
 
 
 def _fingerprint(resolved: ResolvedScenario, engine: Engine) -> str:

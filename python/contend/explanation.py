@@ -149,7 +149,7 @@ class Explanation:
         return times_frame([({}, self.time_by_category_ns)])
 
     def lock_frame(self) -> pl.DataFrame:
-        """Locks, longest wait first: taken, contended, refused and delegated how often; three times in ns; held (0 to 1)."""
+        """Locks, longest wait first: how often taken, contended, refused, delegated; times in ns; held: 0 to 1."""
         from contend.frames import frame_of
 
         numbers = [{key: value for key, value in lock.items() if key != "waits"} for lock in self.locks]

@@ -23,12 +23,15 @@ from contend.claims import (
 )
 from contend.cli import main
 from contend.cli import validate as command
-from contend.errors import InputError
+from contend.errors import InputError, InterruptedRunError
 from contend.evidence import Evidence
 from contend.runner import CoreEngine
 from fakes import REPOSITORY
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from contend.scenario import ResolvedScenario
     from fakes import FakeCore
 
 Capture = pytest.CaptureFixture[str]
@@ -166,6 +169,34 @@ def test_results_are_kept_until_something_changes(core: "FakeCore", scenario: Pa
     scenario.write_text(json.dumps({"name": "small", "workload": {"pairs": 1, "window": 3}}))
     look()
     assert core.calls == 3 * calls
+
+
+def test_points_that_had_finished_before_ctrl_c_are_kept(core: "FakeCore", scenario: Path) -> None:
+    progressed: list[float] = []
+
+    def interrupted_at(limit: float) -> "Callable[[ResolvedScenario], Callable[[float], None]]":
+        def advance(weight: float) -> None:
+            progressed.append(weight)
+            if sum(progressed) >= limit:
+                raise KeyboardInterrupt
+
+        return lambda _: advance
+
+    def evidence(limit: float) -> Evidence:
+        progressed.clear()
+        folder = scenario.parent
+        return Evidence(folder, CoreEngine(), jobs=1, cache=folder / "cache", announce=interrupted_at(limit))
+
+    core.seconds_per_run = 0.05
+    # Two points of three replications are done, and one replication of the third; operations are pairs.
+    with pytest.raises(InterruptedRunError, match="points that had finished are kept"):
+        evidence(3 * 1 + 3 * 2 + 4).rate("small", pairs=1, lock="mcs")
+    calls = core.calls
+    assert calls < 18
+    everything = sum(3 * pairs for pairs in (1, 2, 4)) * 2
+    assert evidence(everything + 1).rate("small", pairs=1, lock="mcs") > 0
+    assert core.calls - calls <= 12
+    assert sum(progressed) == everything
 
 
 def test_a_parameter_that_changes_no_configuration_is_known_at_once(tmp_path: Path) -> None:

@@ -66,10 +66,13 @@ UCX = """+--------------+--------------+------------------------------+---------
 [thread 0]           5000000      0.120     0.126     0.126       60.00      60.55     7936508     7936508
 Final:               5000000      0.120     0.126     0.126       60.00      60.55     7936508     7936500
 """
-UCX_OF_THREADS = UCX.rpartition("Final:")[0] + """\
+UCX_OF_THREADS = (
+    UCX.rpartition("Final:")[0]
+    + """\
 [thread 1]           1000000      0.610     0.630     0.630       12.10      12.11     1587301     1587301
 Final:               2000000                         0.630                  24.22                 3174603
 """
+)
 GOOD = {
     "multirate": MULTIRATE, "osu-mbw-mr": MBW_MR, "osu-latency-mt": LATENCY_MT, "rma-mt": RMA_MT, "imb-mt": IMB_MT,
     "ucx-perftest": UCX,
