@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 _PIPED_WIDTH = 200
 _LINE_EVERY_S = 5.0
 _BAR_EVERY_S = 0.1
+_WIDTH_WITH_ELAPSED = 60  # characters: in less the bar itself is cut
 
 
 def stdout_console() -> Console:
@@ -57,16 +58,12 @@ class ProgressReport:
             from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeElapsedColumn
             from rich.progress import TimeRemainingColumn as Remaining
 
-            self._bar = Progress(
-                TextColumn("{task.description}", markup=False),
-                BarColumn(),
-                TaskProgressColumn(),
-                TimeElapsedColumn(),
-                TextColumn("left:"),
-                Remaining(),
-                console=Console(stderr=True),
-                transient=True,
-            )
+            console = Console(stderr=True)
+            columns = [TextColumn("{task.description}", markup=False), BarColumn(), TaskProgressColumn()]
+            if console.width >= _WIDTH_WITH_ELAPSED:
+                columns.append(TimeElapsedColumn())
+            columns += [TextColumn("left:"), Remaining()]
+            self._bar = Progress(*columns, console=console, transient=True)
             self._bar.start()
             self._task = self._bar.add_task(self._title, total=self._total)
         return self
