@@ -46,7 +46,10 @@ public:
     current_->ran += span;
     ran(*current_, virtual_time(span, current_->weight));
   }
-  void stop() final { waiting_.push_back(std::exchange(current_, nullptr)); }
+  void stop() final {
+    puts_back();
+    waiting_.push_back(std::exchange(current_, nullptr));
+  }
   void leave() final {
     gives_up(*current_);
     departs(*current_);
@@ -62,12 +65,18 @@ public:
 protected:
   virtual void place(FairEntity& entity, Arrival arrival) = 0;
   virtual void departs(FairEntity& entity) = 0;          ///< while it still counts
-  virtual void gives_up(const FairEntity& /*entity*/) {} ///< what it was promised
+  virtual void gives_up(const FairEntity& /*entity*/) {} ///< what it was promised, and what it said
+  virtual void puts_back() {}                            ///< who had the core waits again
   virtual void ran(FairEntity& entity, std::int64_t virtual_span) = 0;
   virtual void given(FairEntity& entity) = 0;
 
   [[nodiscard]] static std::int64_t virtual_time(Duration span, int weight) {
     return static_cast<std::int64_t>(Wide{span.count()} * FairEntity::normal_weight / weight);
+  }
+  /// How long a thread of this weight takes for it, rounded up.
+  [[nodiscard]] static Duration real_time(std::int64_t virtual_span, int weight) {
+    return Duration::picoseconds(static_cast<std::int64_t>(
+        (Wide{virtual_span} * weight + FairEntity::normal_weight - 1) / FairEntity::normal_weight));
   }
   [[nodiscard]] static double in_threads(std::int64_t weight) {
     return static_cast<double>(weight) / static_cast<double>(FairEntity::normal_weight);
@@ -84,10 +93,6 @@ protected:
   FairEntity* current_ = nullptr;
   std::vector<FairEntity*> waiting_; ///< in order of arrival
 };
-
-bool is_new(FairQueue::Arrival arrival) {
-  return arrival == FairQueue::Arrival::started || arrival == FairQueue::Arrival::forked;
-}
 
 bool runs_earlier(const FairEntity* a, const FairEntity* b) { return a->vruntime < b->vruntime; }
 
@@ -119,9 +124,18 @@ public:
            (current_->ran >= parameters_.slice && current_->vruntime - first->vruntime > share.count());
   }
 
-  Duration slice_left() const override { return std::max(Duration{}, ideal_slice() - current_->ran); }
+  Duration slice_left() const override {
+    Duration left = ideal_slice() - current_->ran;
+    if (!waiting_.empty()) {
+      // When it will be a share ahead of the first, and a picosecond more.
+      auto* const first = *std::min_element(waiting_.begin(), waiting_.end(), runs_earlier);
+      const std::int64_t behind = first->vruntime + ideal_slice().count() + 1 - current_->vruntime;
+      left = std::min(left, std::max(parameters_.slice - current_->ran, real_time(behind, current_->weight)));
+    }
+    return std::max(Duration{}, left);
+  }
 
-  bool preempts(FairEntity& woken) override { // wakeup_preempt_entity()
+  bool preempts(FairEntity& woken, Arrival /*arrival*/) override { // wakeup_preempt_entity()
     return current_->vruntime - woken.vruntime > virtual_time(parameters_.wakeup_granularity, woken.weight);
   }
 
@@ -170,7 +184,8 @@ private:
     entity.vruntime += virtual_span;
     minimum_ = std::max(minimum_, least(nullptr)->vruntime);
   }
-  void given(FairEntity& /*entity*/) override {}
+  void given(FairEntity& entity) override { gives_up(entity); }
+  void gives_up(const FairEntity& entity) override { skip_ = skip_ == &entity ? nullptr : skip_; } // clear_buddies()
 
   std::int64_t minimum_ = 0; ///< never goes back
   FairEntity* skip_ = nullptr;
@@ -191,15 +206,15 @@ public:
 
   Duration slice_left() const override {
     const std::int64_t left = std::max<std::int64_t>(0, protected_until_ - current_->vruntime);
-    return Duration::picoseconds(static_cast<std::int64_t>(
-        (Wide{left} * current_->weight + FairEntity::normal_weight - 1) / FairEntity::normal_weight));
+    return real_time(left, current_->weight);
   }
 
-  bool preempts(FairEntity& woken) override {
+  bool preempts(FairEntity& woken, Arrival arrival) override {
     if (parameters_.short_sleep == Duration{}) {
       return choose() == &woken;
     }
-    const bool soon = woken.slept <= parameters_.short_sleep || (lazy() && woken.woken_here);
+    const bool soon =
+        arrival == Arrival::woken && (woken.slept <= parameters_.short_sleep || (lazy() && woken.woken_here));
     const std::int64_t mean = average();
     // wakeup_preempt_fair(): who has had less than its share is protected; at the average it is not, because it has gone on since
     // the woken one was placed there.
@@ -292,7 +307,11 @@ private:
     last_average_ = average();
     entity.lag = std::clamp(last_average_ - entity.vruntime, -limit, limit);
   }
-  void gives_up(const FairEntity& entity) override { favoured_ = favoured_ == &entity ? nullptr : favoured_; }
+  void gives_up(const FairEntity& entity) override {
+    favoured_ = favoured_ == &entity ? nullptr : favoured_;
+    yielding_ = yielding_ && current_ != &entity;
+  }
+  void puts_back() override { yielding_ = false; }
   void ran(FairEntity& entity, std::int64_t virtual_span) override {
     entity.vruntime += virtual_span;
     if (entity.vruntime >= entity.deadline) { // update_deadline()

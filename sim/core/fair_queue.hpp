@@ -7,7 +7,8 @@
 //          latency / 2 behind the others, and takes the core if the running thread is more than wakeup_granularity ahead.
 //   eevdf  earliest eligible virtual deadline first (Stoica and Abdel-Wahab 1995; Linux 6.6 on). Eligible is who has had no
 //          more than the average; next is the eligible thread with the earliest deadline, one slice after its virtual runtime. A
-//          sleeping thread keeps what it was ahead or behind (lag). Until its slice is over the running thread is protected
+//          sleeping thread keeps what it was ahead or behind (lag); where `short_sleep` is set, what it owes is forgiven as
+//          others run meanwhile (delayed dequeueing, Linux 6.12). Until its slice is over the running thread is protected
 //          from threads that wake up while it is eligible itself.
 #pragma once
 
@@ -48,6 +49,10 @@ public:
     migrated,
   };
 
+  [[nodiscard]] static bool is_new(Arrival arrival) {
+    return arrival == Arrival::started || arrival == Arrival::forked;
+  }
+
   FairQueue() = default;
   FairQueue(const FairQueue&) = delete;
   FairQueue& operator=(const FairQueue&) = delete;
@@ -76,8 +81,8 @@ public:
   [[nodiscard]] virtual bool expired() const = 0;
   /// What is left of the running one's slice, should nothing change.
   [[nodiscard]] virtual Duration slice_left() const = 0;
-  /// `woken`, which waits here, should have the core at once. Requires: somebody runs.
-  [[nodiscard]] virtual bool preempts(FairEntity& woken) = 0;
+  /// `entity`, which waits here since it arrived that way, should have the core at once. Requires: somebody runs.
+  [[nodiscard]] virtual bool preempts(FairEntity& entity, Arrival arrival) = 0;
   /// Whether a thread that sleeps would probably take the core if it woke up now, for what telling the core costs.
   [[nodiscard]] virtual bool would_preempt(const FairEntity& sleeper) const = 0;
   /// The running one asks for others to go first; call best() next.

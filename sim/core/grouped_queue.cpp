@@ -5,8 +5,9 @@
 
 namespace contend {
 
-GroupedQueue::GroupedQueue(const SchedulerParameters& parameters, std::shared_ptr<GroupSizes> sizes)
-    : parameters_(parameters), sizes_(std::move(sizes)), groups_(make_fair_queue(parameters)) {}
+GroupedQueue::GroupedQueue(const SchedulerParameters& parameters, std::shared_ptr<GroupSizes> sizes,
+                           const Engine& engine)
+    : parameters_(parameters), sizes_(std::move(sizes)), engine_(engine), groups_(make_fair_queue(parameters)) {}
 
 FairGroup& GroupedQueue::group_of(const FairEntity& entity) {
   FairGroup& group = by_number_[entity.group];
@@ -50,8 +51,10 @@ void GroupedQueue::add(FairEntity& entity, Arrival arrival) {
     ++group.threads;
     entity.member_of = &group;
   }
-  group.slept = entity.slept;
-  enter(group, arrival == Arrival::forked ? Arrival::started : arrival); // only the thread is new
+  put_back();
+  group.slept = engine_.now() - group.left;
+  // Only the thread is new, or comes from elsewhere; a group that had nobody here wakes up (ENQUEUE_WAKEUP of enqueue_task_fair()).
+  enter(group, is_new(arrival) ? Arrival::started : Arrival::woken);
   group.members->add(entity, arrival);
   waiting_.push_back(&entity);
 }
@@ -60,12 +63,21 @@ void GroupedQueue::forget(const FairEntity& entity) {
   waiting_.erase(std::find(waiting_.begin(), waiting_.end(), &entity));
 }
 
+void GroupedQueue::put_back() {
+  if (lingering_ != nullptr) {
+    groups_->stop();
+    lingering_ = nullptr;
+  }
+}
+
 void GroupedQueue::remove(FairEntity& entity) {
   FairGroup& group = group_of(entity);
+  put_back();
   group.members->remove(entity);
   forget(entity);
   if (group.members->length() == 0) {
     groups_->remove(group);
+    empty(group);
   }
 }
 
@@ -77,6 +89,10 @@ void GroupedQueue::run(FairEntity& entity) {
     current_ = &entity;
   }
   running_ = &group_of(entity);
+  if (lingering_ == running_) {
+    lingering_ = nullptr;
+  }
+  put_back();
   groups_->run(*running_);
   running_->members->run(entity);
 }
@@ -98,8 +114,9 @@ void GroupedQueue::leave() {
   running_->members->leave();
   if (running_->members->length() == 0) {
     groups_->leave();
+    empty(*running_);
   } else {
-    groups_->stop();
+    lingering_ = running_;
   }
   running_ = nullptr;
 }
@@ -110,6 +127,7 @@ void GroupedQueue::end() {
   FairEntity& entity = *current_;
   FairGroup& group = *running_;
   leave();
+  put_back();
   --group.threads;
   --sizes_->at(entity.group);
   entity.member_of = nullptr;
@@ -135,14 +153,14 @@ Duration GroupedQueue::slice_left() const {
 }
 
 /// Threads of one group are compared with each other, others by their groups (find_matching_se()).
-bool GroupedQueue::preempts(FairEntity& woken) {
-  FairGroup& group = group_of(woken);
+bool GroupedQueue::preempts(FairEntity& entity, Arrival arrival) {
+  FairGroup& group = group_of(entity);
   if (&group == running_) {
-    return group.members->preempts(woken);
+    return group.members->preempts(entity, arrival);
   }
-  group.slept = woken.slept;
-  group.woken_here = woken.woken_here;
-  return groups_->preempts(group);
+  group.slept = entity.slept; // how soon it is, not how long the group was away
+  group.woken_here = entity.woken_here;
+  return groups_->preempts(group, arrival);
 }
 
 /// task_h_load(): an equal part of what the group has here.

@@ -8,6 +8,7 @@
 // with its thread.
 #pragma once
 
+#include "core/engine.hpp"
 #include "core/fair_queue.hpp"
 
 #include <cstddef>
@@ -24,12 +25,13 @@ using GroupSizes = std::map<int, int>;
 struct FairGroup : FairEntity {
   std::unique_ptr<FairQueue> members;
   int threads = 0; ///< that were on this core last, sleeping ones too, ended ones not
+  TimePoint left;  ///< when none of them wanted the core any more
 };
 
 class GroupedQueue final : public FairQueue {
 public:
   /// `sizes` is shared by the queues of a host. Throws std::invalid_argument for an unknown policy.
-  GroupedQueue(const SchedulerParameters& parameters, std::shared_ptr<GroupSizes> sizes);
+  GroupedQueue(const SchedulerParameters& parameters, std::shared_ptr<GroupSizes> sizes, const Engine& engine);
 
   void add(FairEntity& entity, Arrival arrival) override;
   void remove(FairEntity& entity) override;
@@ -42,7 +44,7 @@ public:
   [[nodiscard]] FairEntity* best() override;
   [[nodiscard]] bool expired() const override;
   [[nodiscard]] Duration slice_left() const override;
-  [[nodiscard]] bool preempts(FairEntity& woken) override;
+  [[nodiscard]] bool preempts(FairEntity& entity, Arrival arrival) override;
   [[nodiscard]] bool would_preempt(const FairEntity& sleeper) const override;
   void yielded() override;
   void yielded_within() override {}
@@ -56,12 +58,20 @@ private:
   [[nodiscard]] int weight_of(const FairGroup& group) const;
   void enter(FairGroup& group, Arrival arrival);
   void forget(const FairEntity& entity);
+  /// The group has no thread any more that wants the core.
+  void empty(FairGroup& group) const { group.left = engine_.now(); }
+  /// A group whose thread has gone to sleep beside others waits with the other groups.
+  void put_back();
 
   SchedulerParameters parameters_;
   std::shared_ptr<GroupSizes> sizes_;
+  const Engine& engine_;
   std::unique_ptr<FairQueue> groups_;
   std::map<int, FairGroup> by_number_;
   FairGroup* running_ = nullptr; ///< whose thread has the core
+  /// Whose thread has gone to sleep beside others: until somebody is chosen the core is still that group's, with what is left of
+  /// its slice (Linux: the group's entity stays cfs_rq->curr).
+  FairGroup* lingering_ = nullptr;
   FairEntity* current_ = nullptr;
   std::vector<FairEntity*> waiting_; ///< of all groups, in order of arrival
 };

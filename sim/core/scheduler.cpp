@@ -21,7 +21,7 @@ Scheduler::Scheduler(Engine& engine, const Host& host, int number, const Schedul
   }
   const auto sizes = std::make_shared<GroupSizes>();
   for (int core = 0; core < cores; ++core) {
-    auto queue = grouped ? std::unique_ptr<FairQueue>(std::make_unique<GroupedQueue>(parameters_, sizes))
+    auto queue = grouped ? std::unique_ptr<FairQueue>(std::make_unique<GroupedQueue>(parameters_, sizes, engine))
                          : make_fair_queue(parameters_);
     cores_.push_back(std::make_unique<Core>(*this, core, std::move(queue)));
   }

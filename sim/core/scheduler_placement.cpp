@@ -51,7 +51,7 @@ void Scheduler::woken(Task& task) {
   task.state = Task::State::runnable;
   task.woken_here = task.waker_core == core.number;
   enqueue(core, task, FairQueue::Arrival::woken);
-  const bool preempts = core.queue->preempts(task);
+  const bool preempts = core.queue->preempts(task, FairQueue::Arrival::woken);
   const bool at_once = parameters_.preemption != "lazy" || parameters_.tick == Duration{} || task.woken_here ||
                        task.slept <= parameters_.short_sleep;
   if (preempts && at_once) {
@@ -229,7 +229,9 @@ bool Scheduler::balance_loads() {
 
 void Scheduler::move_to_busy(Core& from, Core& to, Task& task) {
   move(from, to, task);
-  if (to.queue->preempts(task)) {
+  if (to.current == nullptr) { // a move before has let its thread go to another core
+    dispatch(to, task, {});
+  } else if (to.queue->preempts(task, FairQueue::Arrival::migrated)) {
     ask_for(to);
   } else {
     arm(to);

@@ -108,7 +108,7 @@ TEST_CASE("cfs: a sleeper's credit is limited, and decides on preemption", "[sch
   queue->account(500_ms); // the sleeper is 500 ms behind now, but for the limit
   queue->add(sleeper, Arrival::woken);
   CHECK(hog.vruntime - sleeper.vruntime == (parameters.latency.count() / 2));
-  CHECK(queue->preempts(sleeper) == small);
+  CHECK(queue->preempts(sleeper, FairQueue::Arrival::woken) == small);
 }
 
 TEST_CASE("cfs: a new thread comes after a slice of everybody, one that exists since the beginning does not",
@@ -128,7 +128,7 @@ TEST_CASE("cfs: a new thread comes after a slice of everybody, one that exists s
   queue->remove(entities[1]);
   queue->run(*queue->best());
   queue->add(entities[0], Arrival::woken);
-  CHECK(queue->preempts(entities[0]) == (slice > parameters.wakeup_granularity.count()));
+  CHECK(queue->preempts(entities[0], FairQueue::Arrival::woken) == (slice > parameters.wakeup_granularity.count()));
 }
 
 TEST_CASE("eevdf: the running thread is protected until its slice is over", "[scheduler][queue]") {
@@ -140,10 +140,10 @@ TEST_CASE("eevdf: the running thread is protected until its slice is over", "[sc
   queue->run(hog);
   queue->account(1_ms);
   queue->add(sleeper, Arrival::woken);
-  CHECK_FALSE(queue->preempts(sleeper));
+  CHECK_FALSE(queue->preempts(sleeper, FairQueue::Arrival::woken));
   queue->account(3_ms);
   CHECK(queue->expired());
-  CHECK(queue->preempts(sleeper));
+  CHECK(queue->preempts(sleeper, FairQueue::Arrival::woken));
 }
 
 TEST_CASE("eevdf: who has had more than its share is not protected, whatever is left of its slice",
@@ -164,7 +164,7 @@ TEST_CASE("eevdf: who has had more than its share is not protected, whatever is 
   CHECK(queue->best() == &hog);
   queue->add(sleeper, Arrival::woken);
   CHECK_FALSE(queue->expired());
-  CHECK(queue->preempts(sleeper));
+  CHECK(queue->preempts(sleeper, FairQueue::Arrival::woken));
   CHECK(queue->best() == &sleeper);
 }
 
@@ -188,7 +188,7 @@ TEST_CASE("eevdf, lazily: who has had less than its share keeps its core from th
   queue->run(waker);
   queue->account(owed ? 1_ms : 2_ms); // half of that, or as much
   queue->add(sleeper, Arrival::woken);
-  CHECK(queue->preempts(sleeper) == !owed);
+  CHECK(queue->preempts(sleeper, FairQueue::Arrival::woken) == !owed);
 }
 
 TEST_CASE("eevdf, lazily: who has woken up goes next, whoever else wakes up meanwhile", "[scheduler][queue]") {
@@ -205,9 +205,9 @@ TEST_CASE("eevdf, lazily: who has woken up goes next, whoever else wakes up mean
   queue->run(waker);
   queue->account(100_us);
   queue->add(first, Arrival::woken);
-  CHECK(queue->preempts(first));
+  CHECK(queue->preempts(first, FairQueue::Arrival::woken));
   queue->add(second, Arrival::woken);
-  CHECK_FALSE(queue->preempts(second));
+  CHECK_FALSE(queue->preempts(second, FairQueue::Arrival::woken));
   CHECK(queue->best() == &first);
 }
 
@@ -281,4 +281,27 @@ TEST_CASE("an unknown policy is refused", "[scheduler][queue]") {
   SchedulerParameters parameters = test::free_scheduler("cfs");
   parameters.policy = "lottery";
   CHECK_THROWS_WITH(make_fair_queue(parameters), Catch::Contains("lottery"));
+}
+
+TEST_CASE("cfs: a slice is over when its end was announced, by either rule", "[scheduler]") {
+  SchedulerParameters parameters = test::free_scheduler("cfs");
+  parameters.latency = 24_ms;
+  parameters.slice = 3_ms;
+  const Duration ahead = GENERATE(1_ms, 4_ms, 11_ms, 30_ms);
+  const auto queue = make_fair_queue(parameters);
+  FairEntity behind;
+  FairEntity leading;
+  queue->add(behind, Arrival::started);
+  queue->add(leading, Arrival::started);
+  queue->run(leading);
+  queue->account(ahead);
+  queue->stop();
+  queue->run(leading); // again
+  const Duration left = queue->slice_left();
+  CHECK(left <= 12_ms);
+  CHECK(left >= 3_ms);
+  queue->account(left - Duration::picoseconds(1));
+  CHECK_FALSE(queue->expired());
+  queue->account(Duration::picoseconds(1));
+  CHECK(queue->expired());
 }

@@ -6,6 +6,7 @@
 
 #include <catch2/catch.hpp>
 
+#include <algorithm>
 #include <memory>
 #include <string>
 #include <vector>
@@ -137,7 +138,8 @@ TEST_CASE("who yields gives a core away to all threads, but not to other groups 
 TEST_CASE("cfs: who yields is passed over with its group", "[scheduler][groups]") {
   const bool near = GENERATE(true, false);
   SchedulerParameters parameters = free_scheduler("cfs");
-  GroupedQueue queue(parameters, std::make_shared<GroupSizes>());
+  const Engine clock(1);
+  GroupedQueue queue(parameters, std::make_shared<GroupSizes>(), clock);
   FairEntity yielding;
   FairEntity other;
   yielding.group = 0;
@@ -156,8 +158,9 @@ TEST_CASE("a group that is to be next stays so when another of its threads chang
   SchedulerParameters parameters = free_scheduler("eevdf");
   parameters.short_sleep = 100_us;
   const auto sizes = std::make_shared<GroupSizes>();
-  GroupedQueue here(parameters, sizes);
-  GroupedQueue there(parameters, sizes);
+  const Engine clock(1);
+  GroupedQueue here(parameters, sizes, clock);
+  GroupedQueue there(parameters, sizes, clock);
   FairEntity running;
   FairEntity woken;
   FairEntity comes_along;
@@ -168,7 +171,7 @@ TEST_CASE("a group that is to be next stays so when another of its threads chang
   here.run(running);
   woken.slept = 1_us;
   here.add(woken, FairQueue::Arrival::woken);
-  REQUIRE(here.preempts(woken));
+  REQUIRE(here.preempts(woken, FairQueue::Arrival::woken));
   there.remove(comes_along);
   here.add(comes_along, FairQueue::Arrival::migrated);
   CHECK(here.load() == 2.0);
@@ -178,8 +181,9 @@ TEST_CASE("a group that is to be next stays so when another of its threads chang
 TEST_CASE("who has ended has no part in its group's weight", "[scheduler][groups]") {
   const auto* const policy = GENERATE("cfs", "eevdf");
   const auto sizes = std::make_shared<GroupSizes>();
-  GroupedQueue here(free_scheduler(policy), sizes);
-  GroupedQueue there(free_scheduler(policy), sizes);
+  const Engine clock(1);
+  GroupedQueue here(free_scheduler(policy), sizes, clock);
+  GroupedQueue there(free_scheduler(policy), sizes, clock);
   std::vector<FairEntity> group(4); // two threads on each core
   for (std::size_t i = 0; i < group.size(); ++i) {
     group[i].group = 5;
@@ -234,6 +238,151 @@ TEST_CASE("groups of one thread each share like threads", "[scheduler][groups]")
     return ends;
   };
   CHECK(finished(true) == finished(false));
+}
+
+TEST_CASE("a group that balancing brings back to a core has as much as the others there", "[scheduler][groups]") {
+  const auto* const policy = GENERATE("cfs", "eevdf");
+  SchedulerParameters parameters = free_scheduler(policy);
+  parameters.balance_period = 4_ms;
+  GroupedHost shared(2, parameters);
+  const auto pinned = [](int group, int core) {
+    Scheduler::Placement placement;
+    placement.group = group;
+    placement.first_core = core;
+    placement.allowed.set(static_cast<std::size_t>(core));
+    return placement;
+  };
+  const auto work = [](SimThread& self) {
+    while (self.now().since_start() < 1500_ms) {
+      self.spend(20_us, Category::software);
+    }
+  };
+  TimePoint last;
+  Duration longest_without;
+  shared.scheduler.spawn("stays", pinned(0, 0), [&](SimThread& self) {
+    while (self.now().since_start() < 1500_ms) {
+      self.spend(20_us, Category::software);
+      longest_without = std::max(longest_without, self.now() - last);
+      last = self.now();
+    }
+  });
+  shared.spawn(1, work, 0); // goes to the idle core, and comes back when that has others
+  const test::Reason reason("a bell");
+  std::vector<SimThread*> sleepers;
+  for (int group = 2; group < 6; ++group) {
+    sleepers.push_back(&shared.scheduler.spawn("sleeper", pinned(group, 1), [&](SimThread& self) {
+      self.wait(reason, Category::blocked, Waiting::asleep);
+      work(self);
+    }));
+  }
+  const auto ring = [&] {
+    for (SimThread* sleeper : sleepers) {
+      sleeper->resume();
+    }
+  };
+  test::CallEvent bell(shared.engine, ring);
+  shared.engine.schedule(bell, TimePoint::at(600_ms));
+  shared.engine.run();
+  CHECK(longest_without < 30_ms);
+}
+
+TEST_CASE("eevdf: a group goes on with its slice when its thread sleeps and another one waits", "[scheduler][groups]") {
+  const Engine clock(1);
+  GroupedQueue queue(free_scheduler("eevdf"), std::make_shared<GroupSizes>(), clock);
+  FairEntity first;
+  FairEntity second;
+  FairEntity other;
+  FairEntity far_ahead;
+  other.group = 1;
+  far_ahead.group = 2;
+  first.group = second.group = 0;
+  queue.add(other, FairQueue::Arrival::started);
+  queue.add(far_ahead, FairQueue::Arrival::started);
+  queue.add(first, FairQueue::Arrival::started);
+  const auto turn = [&](FairEntity& entity, Duration span) {
+    queue.run(entity);
+    queue.account(span);
+  };
+  turn(far_ahead, 3_ms);
+  queue.stop();
+  turn(other, 1_ms);
+  queue.stop();
+  turn(first, 10_us);
+  queue.leave(); // it sleeps, and its group is owed time
+  turn(other, 10_us);
+  queue.add(first, FairQueue::Arrival::woken);
+  queue.add(second, FairQueue::Arrival::woken);
+  queue.stop();
+  turn(first, 100_us);
+  CHECK(queue.best() != &other);
+  queue.leave();
+  CHECK(queue.best() == &second);
+}
+
+TEST_CASE("eevdf: what a group owes is forgiven by its own absence, whoever comes back", "[scheduler][groups]") {
+  const auto others_turn = [](bool long_sleeper) {
+    SchedulerParameters parameters = free_scheduler("eevdf");
+    parameters.short_sleep = 2_ms;
+    const Engine clock(1);
+    GroupedQueue queue(parameters, std::make_shared<GroupSizes>(), clock);
+    FairEntity first;
+    FairEntity second;
+    FairEntity other;
+    first.group = second.group = 0;
+    other.group = 1;
+    for (FairEntity* const entity : {&first, &second, &other}) {
+      queue.add(*entity, FairQueue::Arrival::started);
+    }
+    queue.run(first);
+    queue.account(100_us);
+    queue.leave();
+    queue.run(second);
+    queue.account(5_ms);
+    queue.leave(); // its group has nobody left, and has had more than its share
+    queue.run(other);
+    queue.account(10_us);
+    first.slept = 5'010_us;
+    second.slept = 10_us;
+    queue.add(long_sleeper ? first : second, FairQueue::Arrival::woken);
+    queue.stop();
+    Duration had;
+    for (FairEntity* next = queue.best(); next == &other; next = queue.best()) {
+      queue.run(*next);
+      queue.account(10_us);
+      had += 10_us;
+      queue.stop();
+    }
+    return had;
+  };
+  CHECK(others_turn(true) == others_turn(false));
+}
+
+TEST_CASE("cfs: a yield counts until its thread leaves the core", "[scheduler][groups]") {
+  const bool leaves = GENERATE(false, true);
+  const Engine clock(1);
+  GroupedQueue queue(free_scheduler("cfs"), std::make_shared<GroupSizes>(), clock);
+  FairEntity yields;
+  FairEntity sibling;
+  FairEntity other;
+  yields.group = sibling.group = 0;
+  other.group = 1;
+  queue.add(yields, FairQueue::Arrival::started);
+  queue.add(other, FairQueue::Arrival::started);
+  queue.run(yields);
+  queue.account(100_us);
+  queue.yielded();
+  REQUIRE(queue.best() == &other); // another group, so that the group of the one that yielded has not chosen yet
+  queue.stop();
+  queue.run(other);
+  queue.account(3_ms);
+  queue.stop();
+  if (leaves) {
+    queue.remove(yields);
+    queue.add(yields, FairQueue::Arrival::migrated);
+  }
+  sibling.vruntime = yields.vruntime + 500'000'000;
+  queue.add(sibling, FairQueue::Arrival::woken);
+  CHECK(queue.best() == (leaves ? &yields : &sibling));
 }
 
 TEST_CASE("sleepers of groups come back, and nobody is lost", "[scheduler][groups]") {
