@@ -38,6 +38,9 @@ void Process::sync_attach(SimThread& self, UserSync& sync, Request& request, std
   ++sync.attached_;
   request.callback = data;
   if (!request.complete) {
+    if (sync.object_.pending == 0 && !sync.waiting_ && sync.polling_ == 0) {
+      sync.object_.targets.clear(); // those of requests that are complete
+    }
     ++sync.object_.pending;
     attach(self, sync.object_, request);
     request.user_sync = &sync;
@@ -104,7 +107,9 @@ std::vector<UserSync::Completion> Process::sync_query_bulk(SimThread& self, User
   std::vector<UserSync::Completion> completions;
   take_completions(self, sync, most, completions);
   if (completions.empty()) {
+    ++sync.polling_;
     make_progress(self, sync.object_);
+    --sync.polling_;
     take_completions(self, sync, most, completions);
   }
   leave_call(self);

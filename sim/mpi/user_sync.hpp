@@ -41,6 +41,7 @@ private:
   RingQueue<Request*> completed_;
   std::size_t attached_ = 0;
   bool waiting_ = false; ///< a thread is in waitall
+  int polling_ = 0;      ///< threads that make progress in a query
 };
 
 } // namespace contend

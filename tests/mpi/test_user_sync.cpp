@@ -239,3 +239,38 @@ TEST_CASE("persistent requests are attached anew after each start", "[mpi][user 
   });
   program.run();
 }
+
+TEST_CASE("a sync object that is used again does not poll where earlier requests were", "[mpi][user sync]") {
+  const auto polls = [](bool fresh) {
+    PointConfig point = test::small_point();
+    point.library.instances.count = 8;
+    point.library.instances.mapping = "tag";
+    point.library.progress.engine = "every-nth";
+    point.library.progress.global_every = 1'000'000;
+    point.library.matching.domain = "instance";
+    point.run.coalesce_idle_polls = false;
+    Program program(2, point);
+    std::uint64_t before = 0;
+    program.thread(0, [&](SimThread& self, Process& mpi) {
+      for (int tag = 0; tag < 8; ++tag) {
+        mpi.send(self, program.communicator, 1, tag, 0);
+      }
+      self.spend(300_us, Category::software);
+      mpi.send(self, program.communicator, 1, 7, 0);
+    });
+    program.thread(1, [&](SimThread& self, Process& mpi) {
+      UserSync* sync = &mpi.sync_init(self);
+      for (int tag = 0; tag < 8; ++tag) {
+        mpi.sync_attach(self, *sync, *mpi.irecv(self, program.communicator, 0, tag, 0), 0);
+      }
+      CHECK(mpi.sync_waitall(self, *sync).size() == 8);
+      sync = fresh ? &mpi.sync_init(self) : sync;
+      before = self.engine().steps();
+      mpi.sync_attach(self, *sync, *mpi.irecv(self, program.communicator, 0, 7, 0), 0);
+      CHECK(mpi.sync_waitall(self, *sync).size() == 1);
+    });
+    program.run();
+    return static_cast<double>(program.engine.steps() - before);
+  };
+  CHECK(polls(false) == Approx(polls(true)).epsilon(0.02));
+}
