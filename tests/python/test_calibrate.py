@@ -8,6 +8,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
+from concurrent.futures import Future
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, cast
@@ -19,7 +20,7 @@ from scipy import stats
 
 import contend
 from calibrating import mapping, rates, write
-from contend.calibrate import pipeline
+from contend.calibrate import evaluations, pipeline
 from contend.calibrate.emulator import Emulator
 from contend.calibrate.evaluations import Evaluator, Task
 from contend.calibrate.likelihood import DEGREES_OF_FREEDOM, log_likelihood, log_prior, misfit
@@ -33,7 +34,7 @@ from contend.calibrate.sensitivity import Verdict
 from contend.catalogs import PROFILES
 from contend.cli import main
 from contend.datasets import read_dataset, read_datasets
-from contend.errors import InputError
+from contend.errors import InputError, InterruptedRunError
 from contend.measure.journal import read_entries
 from contend.runner import CoreEngine, make_engine
 from fakes import REPOSITORY, FakeCore
@@ -92,6 +93,30 @@ class TestEvaluations:
         assert again.processor_s == spent[0]
         again.run([task(pairs=2), task(pairs=2, replication=1)])
         assert again.processor_s == spent[1]
+
+    def test_what_had_finished_before_ctrl_c_is_kept(self, core: FakeCore, monkeypatch: pytest.MonkeyPatch) -> None:
+        real = evaluations.wait
+
+        def wait_for_all(pending: set[Future[float | str]], **_: Any) -> Any:
+            return real(pending)
+
+        calls = iter(range(9))
+
+        def interrupt(_: float) -> None:
+            if next(calls) == 1:  # with the first that is kept; before it what was found is told
+                raise KeyboardInterrupt
+
+        monkeypatch.setattr(evaluations, "wait", wait_for_all)
+        log = MemoryLog()
+        evaluator = Evaluator(CoreEngine(), log, jobs=1, progress=interrupt)
+        with pytest.raises(InterruptedRunError, match="finished simulations are kept"):
+            evaluator.run([task(pairs=1, replication=number) for number in range(5)])
+        assert core.calls == len(log.entries) == 5
+
+    def test_equal_tasks_of_one_call_are_not_found_in_the_journal(self, core: FakeCore) -> None:
+        evaluator = Evaluator(CoreEngine(), MemoryLog(), jobs=1)
+        evaluator.run([task(pairs=1)] * 3)
+        assert (core.calls, evaluator.simulated, evaluator.found) == (1, 1, 0)
 
     def test_a_failed_simulation_is_kept_as_such(self, core: FakeCore) -> None:
         core.fail_at = 2
@@ -409,6 +434,25 @@ class TestWithTheRealCore:
         words[words.index("--base") + 1] = str(other)
         assert main([*words, "--keep-fits"]) == 2
         assert "made.json are upon the profile alembert, not other" in capsys.readouterr().err
+        assert out.read_bytes() == made
+
+    def test_fits_that_are_kept_are_of_the_same_samples(
+        self, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        folder, mappings, _ = self.files(tmp_path)
+        out = tmp_path / "made.json"
+        words = [*self.words(folder, mappings, out, tmp_path / "work"), "--no-posterior", "--starts", "1", "-q"]
+        assert main(words) == 0
+        (path,) = folder.glob("*shared*.json")
+        document = json.loads(path.read_text())
+        path.write_text(json.dumps(document, indent=7))  # the same in another dress
+        assert main([*words, "--keep-fits"]) == 0
+        made = out.read_bytes()
+        for point in document["points"]:
+            point["message_rate"]["samples"] = [10 * sample for sample in point["message_rate"]["samples"]]
+        path.write_text(json.dumps(document))
+        assert main([*words, "--keep-fits"]) == 2
+        assert f"made.json are of other samples than {document['dataset']} has" in capsys.readouterr().err
         assert out.read_bytes() == made
 
     def test_what_is_not_fitted_has_the_value_of_the_base_beyond_its_range(

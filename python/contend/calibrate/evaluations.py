@@ -125,7 +125,7 @@ class Evaluator:
         """
         keys = [task.key() for task in tasks]
         missing = {key: task for key, task in zip(keys, tasks, strict=True) if key not in self._known}
-        self.found += len(tasks) - len(missing)
+        self.found += len(set(keys)) - len(missing)
         self._tell(len(tasks) - len(missing))
         begin = time.monotonic()
         if missing:
@@ -169,8 +169,9 @@ class Evaluator:
                 for future in finished:
                     self._keep(futures[future], future)
         except KeyboardInterrupt:
-            for future in [one for one in pending if one.done()]:  # those that ended since the last look
-                self._keep(futures[future], future)
+            for future, key in futures.items():  # those that ended since the last look, or were not kept yet
+                if future.done() and key not in self._known:
+                    self._keep(key, future)
             self._engine.stop()
             raise InterruptedRunError("interrupted; finished simulations are kept and will not run again") from None
         finally:

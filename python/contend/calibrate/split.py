@@ -166,6 +166,16 @@ def split_record(
     return split.to_json() | {"calibration": calibration, "held_out": _listed(judging)}
 
 
+def has_samples_of(record: JsonObject, dataset: Dataset) -> bool:
+    """Whether the points of a dataset that a split lists as fitted still have the samples that were fitted."""
+    digests = {point.digest for point in dataset.points}
+    return all(
+        entry["sha256"] == dataset.digest or (entry.get("samples") and digests.issuperset(entry["samples"]))
+        for entry in record.get("calibration", ())
+        if (entry["dataset"], entry["machine"]) == (dataset.name, dataset.machine_id)
+    )
+
+
 def _unite(entries: list[JsonObject], other: JsonObject) -> None:
     """Adds the points of an entry to those of the same dataset, or the entry where there is none."""
     for entry in entries:

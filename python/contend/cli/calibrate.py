@@ -13,8 +13,11 @@ from contend.errors import InputError
 from contend.spelling import counted
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from contend.calibrate.pipeline import Calibration, Options
     from contend.calibrate.split import Split
+    from contend.datasets import Dataset
     from contend.jsontypes import JsonObject
     from contend.terminal import ProgressReport
 
@@ -103,7 +106,7 @@ def calibrate(
     base_document = on_measured_machine(base_document, measured)
     split = choose_split(measured, _thread_list(threads), window, exclude or [])
     options = Options(seed, starts, messages, budget * 60, is_direct_only=direct, has_posterior=posterior)
-    earlier = _earlier(out, base_path.stem, split, options) if keep_fits else None
+    earlier = _earlier(out, base_path.stem, split, options, measured) if keep_fits else None
     folder = work if work is not None else Path("out") / "calibrate" / out.stem
     silent = quiet or json_
     with (
@@ -152,7 +155,8 @@ def _usable_profile(name: str) -> tuple[Path, JsonObject]:
     return path, document
 
 
-def _earlier(out: Path, base: str, split: Split, options: Options) -> JsonObject:
+def _earlier(out: Path, base: str, split: Split, options: Options, datasets: Sequence[Dataset]) -> JsonObject:
+    from contend.calibrate.split import has_samples_of
     from contend.catalogs import PROFILES
 
     _, document = PROFILES.load(str(out))
@@ -167,6 +171,9 @@ def _earlier(out: Path, base: str, split: Split, options: Options) -> JsonObject
         raise InputError(f"--keep-fits: the fits of {out} are of another split, seed, effort or length of simulations")
     if record.get("base") != base:
         raise InputError(f"--keep-fits: the fits of {out} are upon the profile {record.get('base')}, not {base}")
+    for dataset in datasets:
+        if not has_samples_of(record.get("split") or {}, dataset):
+            raise InputError(f"--keep-fits: the fits of {out} are of other samples than {dataset.name} has")
     return document
 
 
