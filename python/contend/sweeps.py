@@ -91,12 +91,18 @@ class _Entry:
     point: Point
     key: str
     runs: dict[int, StoredRun] = field(default_factory=dict)
-    failure: str | None = None
+    messages: dict[int, str] = field(default_factory=dict)
+    """Of replications that failed."""
     result: PointResult | None = None
 
     @property
     def is_complete(self) -> bool:
         return len(self.runs) == self.point.replications
+
+    @property
+    def failure(self) -> str | None:
+        """What the first replication that failed says, whichever ended first."""
+        return self.messages[min(self.messages)] if self.messages else None
 
     def close(self) -> None:
         """Sums up what there is, and forgets the single replications."""
@@ -176,8 +182,8 @@ class Sweep:
         """
         waiting = self._waiting[task.key]
         if isinstance(outcome, Failed):
-            for entry, _ in waiting:
-                entry.failure = outcome.message
+            for entry, number in waiting:
+                entry.messages[number] = outcome.message
             return
         self.store.put(task.key, outcome.answer, outcome.wall_s)
         run = StoredRun(json.loads(outcome.answer), outcome.wall_s)

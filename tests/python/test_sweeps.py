@@ -22,7 +22,8 @@ from contend.frames import points_frame
 from contend.plans import MOST_POINTS
 from contend.scenario import Point
 from contend.store import ResultStore, StoredRun, count_stored, point_key, run_key
-from contend.sweeps import SweepResults
+from contend.sweep_tasks import Failed
+from contend.sweeps import Sweep, SweepResults
 
 pytestmark = pytest.mark.core
 
@@ -299,6 +300,16 @@ def test_a_failing_point_does_not_stop_the_others(small: contend.Scenario, monke
     assert [failure.parameters["pairs"] for failure in swept.failures] == [2, 2]
     assert "deadlock" in swept.failure_frame()["message"][0]
     assert contend.sweep(small, GRID).simulated == 4
+
+
+@pytest.mark.parametrize("order", [(0, 1), (1, 0)])
+def test_what_a_failed_point_says_does_not_depend_on_who_ends_first(
+    small: contend.Scenario, order: tuple[int, int], tmp_path: Path
+) -> None:
+    part = Sweep(small, {"workload.pairs": [1]}, ResultStore(tmp_path), skip_invalid=False, share=None)
+    for number in order:
+        part.take(part.tasks[number], Failed(f"deadlock of replication {part.tasks[number].replication}"))
+    assert part.results().failures[0].message == "deadlock of replication 0"
 
 
 def test_parts_of_a_sweep(small: contend.Scenario) -> None:
