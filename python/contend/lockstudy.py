@@ -289,13 +289,15 @@ class SetResult:
         }
 
 
-def kendall_tau(first: Sequence[float], second: Sequence[float]) -> float:
-    """Kendall's tau-b of two rankings; 1 where neither can be wrong."""
+def kendall_tau(measured: Sequence[float], predicted: Sequence[float]) -> float:
+    """Kendall's tau-b of what was measured and what is predicted; 1 where there is no order that could be missed."""
     from scipy.stats import kendalltau
 
-    if len(set(first)) < 2 or len(set(second)) < 2:  # noqa: PLR2004 - nothing to order
+    if len(set(measured)) < 2:  # noqa: PLR2004 - nothing to order
         return 1.0
-    return float(kendalltau(first, second).statistic)
+    if len(set(predicted)) < 2:  # noqa: PLR2004 - no order is predicted
+        return 0.0
+    return float(kendalltau(measured, predicted).statistic)
 
 
 @dataclass(frozen=True)

@@ -126,6 +126,8 @@ def check_interval(interval: str, replications: int) -> None:
     """
     if interval not in INTERVALS:
         raise InputError(f"no interval {interval!r}; there are: {', '.join(INTERVALS)}")
+    if replications < 1:
+        raise InputError("there are no replications to compare")
     if interval == "bootstrap" and replications < LEAST_FOR_BOOTSTRAP:
         covered = f"{1 - 2.0 ** (1 - replications):.0%}"
         raise InputError(

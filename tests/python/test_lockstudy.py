@@ -60,6 +60,7 @@ def test_kendall_tau() -> None:
     # Tau-b: seven pairs agree, one does not, one is tied on either side.
     assert kendall_tau([1, 2, 2, 5, 4], [2, 1, 3, 5, 5]) == pytest.approx((7 - 1) / 9)
     assert kendall_tau([3, 3, 3], [1, 2, 3]) == 1
+    assert kendall_tau([1, 2, 3], [3, 3, 3]) == 0
 
 
 def test_fitted_points_do_not_count() -> None:
