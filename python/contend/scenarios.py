@@ -211,7 +211,7 @@ class Scenario:
             wanted = {"library": self.design(preset)} | wanted
             kept = _without_library(kept)
         elif _names_designs(wanted.get("sweep")):
-            kept = _without_library(kept)  # they would win over the designs
+            kept = tuple(one for one in kept if one[0] not in ("library", _PRESET))  # they would win over the designs
         added = tuple((path, json_text(value)) for path, value in wanted.items())
         changed = Scenario(self.path, (*kept, *added), self.text)
         _ = changed.resolved
@@ -223,7 +223,8 @@ class Scenario:
         Args:
             axes: A list (or range) of values by dotted path, or {"from": ..., "to": ..., "step": ...}; an axis takes
                 the place of the one that the scenario has over the same path. `library.preset` takes a list of presets,
-                each a whole library design, or library sections by name, each upon that of the scenario's file.
+                each a whole library design, or library sections by name, each upon that of the scenario's file. What
+                was changed of the library before (`with_({"library.matching.lock": "mcs"})`) is changed in all designs.
 
         Raises:
             InputError: As with_.

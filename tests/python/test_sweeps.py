@@ -302,6 +302,23 @@ def test_a_failing_point_does_not_stop_the_others(small: contend.Scenario, monke
     assert contend.sweep(small, GRID).simulated == 4
 
 
+def test_a_change_of_the_library_is_made_in_every_preset(tmp_path: Path) -> None:
+    rates = {}
+    for lock in ("mcs", "ttas"):
+        changes = [
+            "--set",
+            f"library.matching.lock={lock}",
+            "--set",
+            "workload.pairs=20",
+            "--set",
+            "workload.iterations=1",
+        ]
+        words = [*changes, "--replications", "1", "--store", str(tmp_path / "store"), "-q", "-o", str(tmp_path / lock)]
+        assert main(["sweep", "fig5_2a_base", "--grid", "library.preset=ob1-base,ob1-cri", *words]) == 0
+        rates[lock] = contend.load_results(tmp_path / lock).frame()["message_rate"].to_list()
+    assert all(mcs != ttas for mcs, ttas in zip(rates["mcs"], rates["ttas"], strict=True))
+
+
 @pytest.mark.parametrize("order", [(0, 1), (1, 0)])
 def test_what_a_failed_point_says_does_not_depend_on_who_ends_first(
     small: contend.Scenario, order: tuple[int, int], tmp_path: Path
