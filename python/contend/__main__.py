@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 import signal
 import sys
@@ -45,6 +46,10 @@ class _Interruption:
 def run() -> NoReturn:
     """Runs the command line of this process, and ends it."""
     interruption = _Interruption()
+    # Names may have letters that the terminal's encoding has not.
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
     # Ignored where a shell started this in the background: it stays so.
     if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
         signal.signal(signal.SIGINT, interruption)

@@ -33,6 +33,19 @@ _REASONS = {
 }
 
 
+def require_utf8(text: str) -> None:
+    """Refuses a name or value that is not UTF-8, as Python passes on what it cannot read (PEP 383).
+
+    Raises:
+        InputError: As said; the message shows the bytes.
+    """
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        shown = ascii(os.fsencode(text))[1:]
+        raise InputError(f"{shown} is not UTF-8; allowed: names and values that are") from None
+
+
 def describe(error: OSError) -> str:
     """The reason of an operating system error, in words."""
     return _REASONS.get(error.errno or 0, error.strerror or str(error))

@@ -164,7 +164,7 @@ class Results:
                 contend_version=document["contend_version"],
                 remarks=tuple(document.get("remarks", ())),
             )
-        except (KeyError, TypeError, IndexError) as error:
+        except (KeyError, TypeError, ValueError, IndexError, AttributeError) as error:
             raise InputError(f"this is not the content of a results.json: {misfit(error)}") from error
 
     def json_bytes(self) -> bytes:

@@ -15,7 +15,7 @@ from contend.choice import choose_point
 from contend.core import core
 from contend.datasets import is_dataset
 from contend.errors import InputError
-from contend.files import describe, read_text
+from contend.files import describe, read_text, require_utf8
 from contend.nearest import nearest_names
 from contend.paths import preset_directories, profile_directories, scenarios_directory
 from contend.simgrid import PlatformRoutes
@@ -255,6 +255,8 @@ def resolve_scenario(
         InputError: The scenario, an override, its profile or its platform is not usable.
     """
     module = core()
+    for given in (str(path), *(part for override in overrides for part in override)):
+        require_utf8(given)
     folder = path.resolve().parent
     routes = PlatformRoutes()
     profiles = [str(directory) for directory in profile_directories(folder)]

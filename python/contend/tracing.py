@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from contend.core import core
 from contend.errors import InputError, SimulationFailedError
-from contend.files import staged_file
+from contend.files import require_utf8, staged_file
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -50,6 +50,7 @@ def write_trace(point: Point, path: Path, *, limit_mb: float = DEFAULT_LIMIT_MB,
     """
     if not limit_mb > 0:
         raise InputError(f"a trace of {limit_mb:g} MB is empty; allowed: a limit above 0, math.inf for none")
+    require_utf8(str(path))
     limit = round(min(limit_mb * 1e6, _MOST_BYTES))
     module = core()
     module.clear_stop()

@@ -41,9 +41,13 @@ std::vector<int> placed(const TopologyParameters& topology, int usable, std::str
 } // namespace
 
 std::uint64_t LockUse::planned_operations() const {
+  std::int64_t each = parameters_.acquisitions;
+  if (parameters_.stop == "trial") { // batches until the time is over: as many as there is time for, or more
+    constexpr Duration quick = Duration::picoseconds(100'000);
+    each = std::max(each, static_cast<std::int64_t>(parameters_.trial / quick));
+  }
   return static_cast<std::uint64_t>(parameters_.threads) *
-         (static_cast<std::uint64_t>(parameters_.acquisitions) +
-          static_cast<std::uint64_t>(parameters_.warmup_acquisitions));
+         static_cast<std::uint64_t>(each + parameters_.warmup_acquisitions);
 }
 
 std::int64_t LockUse::warm_up() const { return std::int64_t{parameters_.threads} * parameters_.warmup_acquisitions; }

@@ -1,6 +1,7 @@
 """`contend run FOLDER`."""
 
 import json
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -75,6 +76,19 @@ def test_a_scenario_that_cannot_be_read_is_a_failure(core: "FakeCore", folder: P
     assert "unknown key" in output.out
     assert "1 of 3 scenarios failed: a" in output.err
     assert Path("out/figures/b/results.json").exists()
+
+
+def test_a_name_that_is_not_utf8_is_a_failure(core: "FakeCore", folder: Path, capsys: Capture) -> None:
+    del core
+    (folder / os.fsdecode(b"odd\xff.json")).write_text("{}")
+    assert main(["run", str(folder), "-j", "2"]) == 1
+    summary = json.loads(Path("out/figures/summary.json").read_text())
+    statuses = {ascii(entry["scenario"]): entry["status"] for entry in summary["scenarios"]}
+    assert statuses == {"'a'": "done", "'b'": "done", "'more/c'": "done", r"'odd\udcff'": "failed"}
+    capsys.readouterr()
+    assert main(["run", os.fsdecode(b"figures/odd\xff.json")]) == 2
+    message = capsys.readouterr().err
+    assert message == "contend: error: 'figures/odd\\xff.json' is not UTF-8; allowed: names and values that are\n"
 
 
 def test_overrides_hold_for_all(core: "FakeCore", folder: Path) -> None:

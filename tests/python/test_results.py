@@ -123,3 +123,12 @@ def test_texts() -> None:
     assert rate_text(1.5) == "1.5"
     assert interval_text(contend.statistics.estimate([1.0])) == "-"
     assert default_directory("a b/../c") == Path("out/a_b_.._c")
+
+
+def test_results_with_values_of_another_kind(core: "FakeCore", scenario: Path, tmp_path: Path) -> None:
+    del core
+    document = contend.run(scenario).to_json()
+    document["points"][0]["message_rate"] = "fast"
+    (tmp_path / "results.json").write_text(json.dumps(document))
+    with pytest.raises(InputError, match="one of its values is of another kind"):
+        contend.load_results(tmp_path)

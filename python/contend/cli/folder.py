@@ -116,7 +116,7 @@ def run_folder(
                 break
     summary = {"scenarios": [entry.to_json() for entry in entries], "wall_s": round(time.monotonic() - started, 3)}
     text = json.dumps(summary, indent=2, ensure_ascii=False) + "\n"
-    write_file(target / SUMMARY, text.encode())
+    write_file(target / SUMMARY, text.encode(errors="backslashreplace"))
     if as_json:
         print(text, end="")
     elif not quiet:
