@@ -340,14 +340,24 @@ TEST_CASE("turns in which nobody can go on may pass at once", "[coroutines][sche
             }
           }(self);
         });
-        return std::tuple(job->end(), job->counters().switches, job->counters().progress_turns, job->steps());
+        return std::tuple(job->end(), job->counters().switches, job->counters().progress_turns, job->steps(),
+                          job->times());
       };
-      const auto [end, switches, turns, steps] = run(true);
-      const auto [all_end, all_switches, all_turns, all_steps] = run(false);
+      auto [end, switches, turns, steps, times] = run(true);
+      auto [all_end, all_switches, all_turns, all_steps, all_times] = run(false);
       CHECK(end.count() == all_end.count());
       CHECK(switches == all_switches);
       CHECK(turns == all_turns);
       CHECK(steps <= all_steps);
+      for (SimThread::Times* const one :
+           {&times, &all_times}) { // a look at a barrier's line that finds nothing may be either
+        (*one)[static_cast<std::size_t>(Category::barrier)] += (*one)[static_cast<std::size_t>(Category::poll_idle)];
+        (*one)[static_cast<std::size_t>(Category::poll_idle)] = {};
+      }
+      for (std::size_t category = 0; category < times.size(); ++category) {
+        CAPTURE(name_of(static_cast<Category>(category)));
+        CHECK(times[category].count() == all_times[category].count());
+      }
     }
   }
 }

@@ -4,6 +4,7 @@
 #include "mpi/coroutines/world.hpp"
 
 #include <algorithm>
+#include <array>
 #include <utility>
 
 namespace contend {
@@ -88,12 +89,21 @@ void OsProcess::turn(Schedulable& next) {
     attention_ = false; // from here on everybody looks once
   }
   const bool stays = last_ == &next && policy_->queue().empty();
+  constexpr std::array idle_if_fruitless{Category::software, Category::barrier};
+  std::array<Duration, idle_if_fruitless.size()> before{};
+  std::transform(idle_if_fruitless.begin(), idle_if_fruitless.end(), before.begin(),
+                 [this](Category category) { return thread_->charged(category); });
   if (!stays) {
     ++counters_.switches;
     thread_->owe(switch_, Category::software);
   }
   last_ = &next;
-  look(next, false);
+  if (!look(next, false)) { // a poll that found nothing, with what led there
+    for (std::size_t i = 0; i < before.size(); ++i) {
+      const Category category = idle_if_fruitless[i];
+      thread_->reclassify(thread_->charged(category) - before[i], category, Category::poll_idle, before[i]);
+    }
+  }
 }
 
 /// What a turn costs after which nobody can go on.
@@ -112,6 +122,12 @@ Duration OsProcess::turn_price(const Schedulable& one) const {
     price += settings.channels.poll + settings.channels.socket_poll * (world_.layout().nodes > 1 ? 1 : 0);
   }
   return price;
+}
+
+/// The part of it that is charged to the library's code if somebody can go on.
+Duration OsProcess::software_price(const Schedulable& one) const {
+  const Duration change = policy_->queue().size() > 0 ? switch_ : Duration{};
+  return change + (&one == &progress_ ? Duration{} : world_.settings().coroutines.check);
 }
 
 /// Whether a process that waits makes progress itself when it is switched to.
@@ -134,24 +150,28 @@ bool OsProcess::is_ready(CoProcess& process) {
   return (*process.word_ == process.value_) == process.equal_;
 }
 
-/// `next` has the processor: it looks whether it can go on, and does. `charged`: the time of looking has passed already.
-void OsProcess::look(Schedulable& next, bool charged) {
+/// `next` has the processor: it looks whether it can go on, and does. `charged`: the time of looking has passed already. Returns
+/// whether it went on, or found something to do for others.
+bool OsProcess::look(Schedulable& next, bool charged) {
   const ChannelParameters& channels = world_.settings().channels;
   const Duration poll = channels.poll + channels.socket_poll * (world_.layout().nodes > 1 ? 1 : 0);
   if (&next == &progress_) {
     ++counters_.progress_turns;
     thread_->owe(charged ? Duration{} : poll, Category::poll_idle);
-    fruitless_ = progress() ? 0 : fruitless_ + 1;
+    const bool found = progress();
+    fruitless_ = found ? 0 : fruitless_ + 1;
     policy_->yielded(progress_);
-    return;
+    return found;
   }
   auto& process = static_cast<CoProcess&>(next);
   if (process.waiting_ != CoProcess::Waiting::nothing) {
     thread_->owe(charged ? Duration{} : world_.settings().coroutines.check, Category::software);
     bool ready = is_ready(process);
+    bool found = false;
     if (!ready && polls(process)) {
       thread_->owe(charged ? Duration{} : poll, Category::poll_idle);
-      fruitless_ = progress() ? 0 : fruitless_;
+      found = progress();
+      fruitless_ = found ? 0 : fruitless_;
       ready = is_ready(process);
     }
     if (!ready) {
@@ -162,11 +182,12 @@ void OsProcess::look(Schedulable& next, bool charged) {
         stays = policy_->waits(process);
       }
       fruitless_ += stays ? 1 : 0; // who is blocked does not count: it has left the queue
-      return;
+      return found;
     }
   }
   fruitless_ = 0;
   resume(process);
+  return true;
 }
 
 void OsProcess::resume(CoProcess& process) {
@@ -250,6 +271,7 @@ void OsProcess::rest() {
     round += turn_price(*one);
   }
   const TimePoint begin = thread_->now();
+  const Duration before = thread_->charged(Category::poll_idle);
   wait_for_activity();
   forget_lines();
   if (round == Duration{}) {
@@ -281,7 +303,11 @@ void OsProcess::rest() {
   }
   thread_->spend(left, Category::poll_idle);
   attention_ = false;
-  look(next, true);
+  const Duration price = software_price(next);
+  const Duration idle = thread_->charged(Category::poll_idle);
+  if (look(next, true)) { // its last turn was none that found nothing
+    thread_->reclassify(std::min(price, idle - before), Category::poll_idle, Category::software, before);
+  }
 }
 
 void OsProcess::activity() {

@@ -93,11 +93,12 @@ private:
   // Scheduling.
   void run(SimThread& self);
   void turn(Schedulable& next);
-  void look(Schedulable& next, bool charged);
+  bool look(Schedulable& next, bool charged);
   void resume(CoProcess& process);
   [[nodiscard]] bool is_ready(CoProcess& process);
   [[nodiscard]] bool polls(const CoProcess& process) const;
   [[nodiscard]] Duration turn_price(const Schedulable& one) const;
+  [[nodiscard]] Duration software_price(const Schedulable& one) const;
   void rest();
   void wait_for_activity();
   [[nodiscard]] CacheLine* line_of(const Schedulable& one) const;

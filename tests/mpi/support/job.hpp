@@ -8,6 +8,7 @@
 #include "mpi/coroutines/world.hpp"
 #include "point.hpp"
 
+#include <algorithm>
 #include <array>
 #include <functional>
 #include <string>
@@ -79,6 +80,14 @@ public:
   [[nodiscard]] CoCounters counters() const { return world_.counters(); }
   [[nodiscard]] Duration end() const { return end_.since_start(); }
   [[nodiscard]] std::uint64_t steps() const { return engine_.steps(); }
+  /// Of all OS processes together, by category.
+  [[nodiscard]] SimThread::Times times() const {
+    SimThread::Times sum{};
+    for (const auto& thread : engine_.threads()) {
+      std::transform(sum.begin(), sum.end(), thread->times().begin(), sum.begin(), std::plus<>());
+    }
+    return sum;
+  }
 
 private:
   Engine engine_;
