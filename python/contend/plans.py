@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import json
 import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
@@ -75,7 +76,7 @@ class Grid:
         """All combinations.
 
         Raises:
-            InputError: There are no values, or too many.
+            InputError: There are no values, too many, or one twice.
         """
         axes = {path: _values(path, values) for path, values in self.axes.items()}
         require_room(math.prod(map(len, axes.values())), "all combinations of the grid")
@@ -90,6 +91,11 @@ def _values(path: str, values: Any) -> list[Any]:  # noqa: ANN401
         raise InputError(f"{path}: the list of values is empty")
     if len(found) > MOST_POINTS:  # a range may have more than memory, and than len() can say
         raise InputError(f"{path}: more than {MOST_POINTS} values; allowed: at most that many points in a sweep")
+    seen: set[str] = set()
+    for value in found:
+        if (text := json.dumps(value, default=str, ensure_ascii=False)) in seen:
+            raise InputError(f"{path}: found {text} again; allowed: each value once")
+        seen.add(text)
     return found
 
 

@@ -302,6 +302,11 @@ def test_a_failing_point_does_not_stop_the_others(small: contend.Scenario, monke
     assert contend.sweep(small, GRID).simulated == 4
 
 
+def test_a_value_twice_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["sweep", "fig5_2a_base", "--grid", "workload.pairs=1,2,1"]) == 2
+    assert "workload.pairs: found 1 again; allowed: each value once" in capsys.readouterr().err
+
+
 def test_a_change_of_the_library_is_made_in_every_preset(tmp_path: Path) -> None:
     rates = {}
     for lock in ("mcs", "ttas"):
