@@ -126,7 +126,7 @@ Duration OsProcess::turn_price(const Schedulable& one) const {
 
 /// The part of it that is charged to the library's code if somebody can go on.
 Duration OsProcess::software_price(const Schedulable& one) const {
-  const Duration change = policy_->queue().size() > 0 ? switch_ : Duration{};
+  const Duration change = !policy_->queue().empty() ? switch_ : Duration{};
   return change + (&one == &progress_ ? Duration{} : world_.settings().coroutines.check);
 }
 
