@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import codecs
 import io
+import json
 import os
 import signal
 import sys
@@ -43,13 +45,20 @@ class _Interruption:
             signal.default_int_handler(number, frame)
 
 
+def _escaped(error: UnicodeError) -> tuple[str, int]:
+    """Letters that the output's encoding has not, as JSON writes them: what is printed may be JSON."""
+    if not isinstance(error, UnicodeEncodeError):
+        raise error
+    return json.dumps(error.object[error.start : error.end])[1:-1], error.end
+
+
 def run() -> NoReturn:
     """Runs the command line of this process, and ends it."""
     interruption = _Interruption()
-    # Names may have letters that the terminal's encoding has not.
+    codecs.register_error("json", _escaped)
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(errors="backslashreplace")
+            stream.reconfigure(errors="json")
     # Ignored where a shell started this in the background: it stays so.
     if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
         signal.signal(signal.SIGINT, interruption)

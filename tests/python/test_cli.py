@@ -1,5 +1,6 @@
 import errno
 import json
+import os
 import re
 import subprocess
 import sys
@@ -400,3 +401,18 @@ def test_a_scenario_from_another_program(name: str, words: list[str], tmp_path: 
     wrong = run(json.dumps({**scenario, "workload": {"kind": "multirat"}}))
     assert wrong.returncode == 2
     assert re.search(r"(standard-input|stdin):1: /workload/kind: found \"multirat\"", wrong.stderr), wrong.stderr
+
+
+def test_letters_that_the_terminal_lacks_are_escaped(tmp_path: Path) -> None:
+    document = json.loads((REPOSITORY / "scenarios/dissertation/fig5_2a_base.json").read_text())
+    document["name"] = "caf\u00e9"
+    document["fabric"] = {"latency": "1 us", "bandwidth": "10 GB/s"}
+    document["sweep"] = {"workload.pairs": [1]}
+    document["run"]["replications"] = 1
+    (tmp_path / "cafe.json").write_text(json.dumps(document))
+    for words in (["--json"], []):
+        command = [sys.executable, "-P", "-m", "contend", "run", "cafe.json", "--iterations", "1", *words]
+        environment = os.environ | {"PYTHONIOENCODING": "ascii"}
+        done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=True)
+        assert "caf\\u00e9" in done.stdout
+        assert not words or json.loads(done.stdout)["scenario"]["name"] == "caf\u00e9"
