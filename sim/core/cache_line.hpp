@@ -42,6 +42,19 @@ public:
       access(self, Mode::store, category);
     }
   }
+  /// Writes `lines` lines that always move together, as this one does, one after the other. Requires: lines >= 1.
+  void store_protected(SimThread& self, int lines, Category category) {
+    if (hits(self.core(), Mode::store)) {
+      self.owe(lines * price(Mode::store), category);
+    } else if (lines == 1) {
+      access(self, Mode::store, category);
+    } else {
+      self.settle();
+      const TimePoint called = self.now();
+      access(self, Mode::store, category);
+      self.owe((lines - 1) * (self.now() - called), category);
+    }
+  }
   /// Writes a line that a lock guards, without waiting for it where the core has a store buffer (CacheParameters::store_buffer).
   /// Whoever gives the lock back by release(), release_by_atomic() or post_release() does that after it.
   void store_guarded(SimThread& self, Category category);

@@ -191,10 +191,10 @@ std::unique_ptr<MatchingDomain> Process::make_domain(std::size_t number) const {
   return domain;
 }
 
-void Process::lock_queues(SimThread& self, MatchingDomain& domain) {
+void Process::lock_queues(SimThread& self, MatchingDomain& domain) const {
   if (!domain.matcher->locks_itself()) {
     domain.lock->lock(self);
-    domain.state->store_protected(self, Category::line_transfer);
+    domain.state->store_protected(self, settings_.matching.state_lines, Category::line_transfer);
   }
 }
 

@@ -283,7 +283,7 @@ private:
     return domain_kind_ == DomainKind::instance ? domain_of(communicator.id, tag) : *communicator.domain;
   }
   [[nodiscard]] std::unique_ptr<MatchingDomain> make_domain(std::size_t number) const;
-  static void lock_queues(SimThread& self, MatchingDomain& domain);
+  void lock_queues(SimThread& self, MatchingDomain& domain) const;
   static void unlock_queues(SimThread& self, MatchingDomain& domain);
   void lock_guards(SimThread& self, int instance);
   void unlock_guards(SimThread& self, int instance);

@@ -182,6 +182,14 @@ Section nic_fields() {
   s.presence(Presence::defaulted);
   s.field("injection_fifos", &P::injection_fifos, CountRule{1, 65536},
           "send queues of one context, over which its connections are spread");
+  s.presence(Presence::known);
+  s.field("post_lines", &P::post_lines, CountRule{1, 64},
+          "cache lines of a context that every post changes, one after the other: counters of the send queue, the work "
+          "request, the doorbell's record");
+  s.field("completion_lines", &P::completion_lines, CountRule{0, 64},
+          "cache lines of a context that taking an entry out of its completion queue changes, one after the other: "
+          "counters of "
+          "queues, the receive buffer's descriptor");
   return s.finish();
 }
 
@@ -302,6 +310,10 @@ Section matching_fields() {
   s.presence(Presence::known);
   s.field("distant_element", &P::distant_element, any_time,
           "visiting one queue element on a page of its own (library.matching.element_spacing); 0 ns: as element");
+  s.field(
+      "state_lines", &P::state_lines, CountRule{1, 64},
+      "cache lines under a matching lock that each holder of it changes, one after the other: queue heads and expected "
+      "sequence numbers");
   return s.finish();
 }
 

@@ -62,6 +62,62 @@ TEST_CASE("a poll handles a batch at most, each entry at its price", "[nic]") {
   }
 }
 
+TEST_CASE("lines of a send queue and of a completion queue move one after the other", "[nic]") {
+  // The first core fetches them, then it finds them, and another core takes them from it.
+  struct Took {
+    std::vector<Duration> posting;
+    std::vector<Duration> polling;
+  };
+  const auto times = [](int post_lines, int completion_lines) {
+    NicParameters parameters = plain;
+    parameters.post_lines = post_lines;
+    parameters.completion_lines = completion_lines;
+    test::Wire wire(parameters);
+    Endpoint& endpoint = wire.connect();
+    Took took;
+    const auto post_at = [&](SimThread& self, Duration begin) {
+      self.spend(begin - (self.now() - TimePoint{}), Category::software);
+      const TimePoint called = self.now();
+      REQUIRE(endpoint.post(self, test::message(0), 0));
+      self.settle();
+      took.posting.push_back(self.now() - called);
+    };
+    const auto poll_at = [&](SimThread& self, Duration begin) {
+      self.spend(begin - (self.now() - TimePoint{}), Category::software);
+      const TimePoint called = self.now();
+      test::Inbox inbox;
+      REQUIRE(wire.remotes[0]->poll(self, inbox) == 1);
+      took.polling.push_back(self.now() - called);
+    };
+    wire.engine.spawn("sender", 0, 0, [&](SimThread& self) {
+      post_at(self, 1_us);
+      post_at(self, 11_us);
+    });
+    wire.engine.spawn("other sender", 0, 2, [&](SimThread& self) { post_at(self, 21_us); });
+    wire.engine.spawn("poller", 0, 4, [&](SimThread& self) {
+      poll_at(self, 10_us);
+      poll_at(self, 20_us);
+    });
+    wire.engine.spawn("other poller", 0, 6, [&](SimThread& self) { poll_at(self, 30_us); });
+    wire.engine.run();
+    return took;
+  };
+  const Duration post = plain.post + plain.doorbell;
+  const Duration poll = plain.empty_poll + plain.completion;
+  const std::vector<Duration> of_a_line = {cache.l3_hit + cache.hit, cache.hit, cache.transfer_socket + cache.hit};
+  const Took single = times(1, 0);
+  const Took several = times(4, 3);
+  REQUIRE(single.posting.size() == 3);
+  REQUIRE(single.polling.size() == 3);
+  for (std::size_t turn = 0; turn < 3; ++turn) {
+    CAPTURE(turn);
+    CHECK(single.posting[turn] == post + of_a_line[turn]);
+    CHECK(several.posting[turn] == post + 4 * of_a_line[turn]);
+    CHECK(single.polling[turn] == poll + of_a_line[turn]); // the line that a look writes
+    CHECK(several.polling[turn] == poll + 4 * of_a_line[turn]);
+  }
+}
+
 TEST_CASE("a full send queue refuses at the price of a look, and takes again after a poll", "[nic]") {
   NicParameters parameters = plain;
   parameters.send_queue_depth = 4;

@@ -52,6 +52,38 @@ TEST_CASE("blocking send and receive", "[mpi][calls]") {
   }
 }
 
+TEST_CASE("lines under a matching lock move with it", "[mpi][calls]") {
+  const auto posting = [](int state_lines) {
+    PointConfig point = test::small_point();
+    point.machine.noise = Duration{};
+    point.machine.matching.state_lines = state_lines;
+    Program program(1, point);
+    std::vector<Duration> took;
+    const auto post_at = [&](SimThread& self, Process& mpi, Duration begin) {
+      self.spend(begin - (self.now() - TimePoint{}), Category::software);
+      const TimePoint called = self.now();
+      mpi.irecv(self, program.communicator, 0, 0, 0);
+      self.settle();
+      took.push_back(self.now() - called);
+    };
+    program.thread(0, [&](SimThread& self, Process& mpi) {
+      post_at(self, mpi, 10_us);
+      post_at(self, mpi, 20_us);
+    });
+    program.thread(0, [&](SimThread& self, Process& mpi) { post_at(self, mpi, 30_us); });
+    program.run();
+    return took;
+  };
+  const CacheParameters& cache = test::small_point().machine.cache;
+  const std::vector<Duration> single = posting(1);
+  const std::vector<Duration> several = posting(4);
+  REQUIRE(single.size() == 3);
+  REQUIRE(several.size() == 3);
+  CHECK(several[0] - single[0] == 3 * (cache.l3_hit + cache.hit));
+  CHECK(several[1] - single[1] == 3 * cache.hit);
+  CHECK(several[2] - single[2] == 3 * (cache.transfer_socket + cache.hit));
+}
+
 TEST_CASE("a library with longer code takes longer by what its code costs", "[mpi][calls]") {
   const auto time_of_a_message = [](double send, double receive) {
     PointConfig point = test::small_point();

@@ -15,6 +15,9 @@ struct MatchingParameters {
   Duration distant_element{};
   std::int64_t element_bytes = 0; ///< cache footprint of one queue element
   Duration enqueue{};             ///< linking an element into a queue
+  /// Cache lines under the matching lock that a search or a kept message changes, one after the other: queue heads, expected sequence
+  /// numbers.
+  int state_lines = 1;
   Duration
       fragment_allocate{}; ///< taking an out-of-sequence or unexpected fragment from its free list and copying the header
   Duration fragment_release{};     ///< giving it back

@@ -83,7 +83,7 @@ void Endpoint::report_after(TimePoint time, int completions, const Envelope* tra
 bool Endpoint::post(SimThread& self, const Envelope& envelope, std::int64_t wire_bytes) {
   Nic& nic = local_.nic_;
   const NicParameters& parameters = nic.parameters_;
-  local_.send_state_.store_protected(self, Category::nic_post);
+  local_.send_state_.store_protected(self, parameters.post_lines, Category::nic_post);
   if (!has_room(wire_bytes)) {
     return false;
   }
@@ -123,7 +123,7 @@ bool Endpoint::post(SimThread& self, const Envelope& envelope, std::int64_t wire
 bool Endpoint::post_bulk(SimThread& self, Bulk kind, const Envelope& envelope, std::int64_t bytes) {
   Nic& nic = local_.nic_;
   const NicParameters& parameters = nic.parameters_;
-  local_.send_state_.store_protected(self, Category::nic_post);
+  local_.send_state_.store_protected(self, parameters.post_lines, Category::nic_post);
   if (!has_room_for(kind, bytes)) {
     return false;
   }

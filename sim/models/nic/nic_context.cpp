@@ -12,6 +12,7 @@ namespace contend {
 NicContext::NicContext(Nic& nic, ActivityListener& listener, std::string_view name, int process)
     : nic_(nic), listener_(listener), send_state_(nic.engine(), nic.host(), std::string(name) + "/send"),
       receive_state_(nic.engine(), nic.host(), std::string(name) + "/receive"),
+      completion_state_(nic.engine(), nic.host(), std::string(name) + "/completion"),
       next_departures_(static_cast<std::size_t>(nic.parameters().injection_fifos)), label_(std::string(name), process),
       queue_label_(std::string(name) + "/completions", process) {}
 
@@ -128,6 +129,9 @@ int NicContext::drain_queue(SimThread& self, CompletionHandler& handler) {
     completions_.pop_front();
     show_queue();
     ++handled;
+    if (nic_.parameters().completion_lines > 0) {
+      completion_state_.store_protected(self, nic_.parameters().completion_lines, Category::completion);
+    }
     const bool one_sided = completion.kind == Completion::Kind::rdma;
     self.owe(one_sided ? completion.rdma->parameters().completion : nic_.parameters().completion, Category::completion);
     handle(self, handler, completion);

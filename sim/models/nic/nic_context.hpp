@@ -89,6 +89,7 @@ private:
   ActivityListener& listener_;
   CacheLine send_state_;
   CacheLine receive_state_;
+  CacheLine completion_state_;
   std::vector<TimePoint> next_departures_; ///< by injection FIFO
   std::size_t connections_ = 0;
   RingQueue<RdmaTransfer*> offloads_; ///< flows only: descriptors that are not done, in order

@@ -27,6 +27,11 @@ struct NicParameters {
   Duration registration_hit{};   ///< CPU: find a buffer that is registered already
   int injection_fifos =
       1; ///< send queues of one context: its connections are spread over them, and context_gap is each one's
+  // What the lock of a context protects and another core has to fetch, one line after the other.
+  int post_lines = 1;       ///< cache lines that every post changes: counters of the send queue, the work request, the
+                            ///< doorbell's record
+  int completion_lines = 0; ///< cache lines that every entry taken out of a completion queue changes: counters of both
+                            ///< queues, the receive buffer's descriptor
 };
 
 /// Receive buffers that a process posts for one connection, and how it tells its peer that they are free again

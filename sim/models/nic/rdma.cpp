@@ -15,18 +15,6 @@ bool is_atomic(const RdmaRequest& request) {
   return request.kind == RdmaRequest::Kind::fetch_add || request.kind == RdmaRequest::Kind::compare_swap;
 }
 
-/// Writes `lines` lines that a lock protects and that always move together, one after the other. `line` stands for all.
-void store_all(SimThread& self, CacheLine& line, int lines, Category category) {
-  if (lines == 1) {
-    line.store_protected(self, category);
-    return;
-  }
-  self.settle();
-  const TimePoint called = self.now();
-  line.store_protected(self, category);
-  self.owe((lines - 1) * (self.now() - called), category);
-}
-
 } // namespace
 
 /// An operation on its way to the target and back.
@@ -221,12 +209,12 @@ RdmaEndpoint::Operation& RdmaEndpoint::new_operation(SimThread& self) {
   Operation& operation = operations_.emplace_back();
   operation.descriptor = free_descriptors_.back();
   free_descriptors_.pop_back();
-  store_all(self, *operation.descriptor, parameters_.descriptor_lines, Category::nic_post);
+  operation.descriptor->store_protected(self, parameters_.descriptor_lines, Category::nic_post);
   return operation;
 }
 
 bool RdmaEndpoint::post(SimThread& self, const RdmaRequest& request) {
-  store_all(self, local_.send_state_, parameters_.post_lines, Category::nic_post);
+  local_.send_state_.store_protected(self, parameters_.post_lines, Category::nic_post);
   if (outstanding_ == local_.nic_.parameters_.send_queue_depth ||
       (is_read(request) && reads_ == parameters_.read_depth)) {
     return false;
@@ -258,7 +246,7 @@ bool RdmaEndpoint::request_report(SimThread& self) {
   if (unreported_ == 0) {
     return true;
   }
-  store_all(self, local_.send_state_, parameters_.post_lines, Category::nic_post);
+  local_.send_state_.store_protected(self, parameters_.post_lines, Category::nic_post);
   if (outstanding_ == local_.nic_.parameters_.send_queue_depth) {
     return false;
   }
@@ -323,7 +311,7 @@ void RdmaEndpoint::finished() {
 void RdmaEndpoint::retire(SimThread& self, int count) {
   for (; count > 0; --count) {
     // Others may go on meanwhile.
-    store_all(self, *operations_.front().descriptor, parameters_.descriptor_lines, Category::completion);
+    operations_.front().descriptor->store_protected(self, parameters_.descriptor_lines, Category::completion);
     const Operation operation = operations_.front();
     operations_.pop_front();
     free_descriptors_.push_back(operation.descriptor);
