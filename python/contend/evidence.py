@@ -21,7 +21,7 @@ from contend.runner import run_points, total_weight
 from contend.scenario import resolve_scenario
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
     from pathlib import Path
 
     from contend.jsontypes import JsonObject, Scalar
@@ -51,6 +51,7 @@ class Evidence:
         jobs: int,
         cache: Path,
         overrides: Sequence[tuple[str, str]] = (),
+        profiles: Mapping[str, str] | None = None,
         announce: Callable[[ResolvedScenario], Callable[[float], None]] | None = None,
     ) -> None:
         """Prepares access to the scenarios of a folder.
@@ -61,6 +62,7 @@ class Evidence:
             jobs: How many simulations run at once.
             cache: Where results are kept.
             overrides: Dotted path and value, for all scenarios.
+            profiles: By the name of a profile that scenarios name, the one that they get in its place.
             announce: Told of each scenario before it is simulated; returns what is called as that goes on.
         """
         self._folder = folder
@@ -68,6 +70,7 @@ class Evidence:
         self._jobs = jobs
         self._cache = cache
         self._overrides = list(overrides)
+        self._profiles = dict(profiles or {})
         self._announce = announce
         self._known: dict[str, list[Measured]] = {}
         self._left_out: int | None = None
@@ -170,6 +173,8 @@ class Evidence:
         if not path.is_file():
             raise InputError(f"there is no scenario {path}")
         resolved = resolve_scenario(path, self._overrides)
+        if (other := self._profiles.get(resolved.document.get("machine", {}).get("name"))) is not None:
+            resolved = resolve_scenario(path, [*self._overrides, ("machine.profile", other)])
         file = self._cache / f"{scenario}-{_fingerprint(resolved, self._engine)[:16]}.points.json"
         # Results of all replications of a point, by its place in the scenario.
         finished: dict[str, list[JsonObject]] = json.loads(file.read_text(encoding="utf-8")) if file.is_file() else {}

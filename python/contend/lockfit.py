@@ -233,6 +233,8 @@ def write_to_profile(profile_file: Path, values: Mapping[str, str | float]) -> N
             continue
         entry = profile[section][name]
         entry["value"] = text
+        if "range" not in entry:  # of a price that follows another one
+            continue
         low, high = entry["range"]
         if not number_of(low) <= number_of(text) <= number_of(high):
             entry["range"] = [min(low, text, key=number_of), max(high, text, key=number_of)]

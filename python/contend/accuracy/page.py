@@ -35,6 +35,13 @@ number of threads (Kendall's tau of at least 0.8). What misses, and why, is in [
 """
 
 
+_FITTED = """
+The same statements, as far as the fit concerns them, on profile `{profile}` in place of `{other}`: its prices stay
+where their sources expect them unless {targets} numbers of the study say otherwise, and nothing else of the study was a
+target ([decision 0032](decisions/0032-two-profiles-of-alembert.md)).
+"""
+
+
 def accuracy_page(root: Path) -> str:
     """The page, for the results of a checkout.
 
@@ -52,21 +59,34 @@ def _claims(root: Path) -> list[str]:
     parts = []
     for path in sorted((root / "validation").glob("*/claims.json")):
         name = path.parent.name
-        claims: list[JsonObject] = json.loads(read_text(path, "claims"))
-        blind = [one for one in claims if not one.get("calibrated")]
-        holding = sum(one["verdict"] == "holds" for one in blind)
-        targets = [one for one in claims if one.get("calibrated")]
-        parts += [
-            f"## Statements of the study: {name}",
-            f"`./contend validate claims {name}`",
-            (
-                f"{holding} of {len(blind)} statements hold that were no targets of calibration, and "
-                f"{sum(one['verdict'] == 'holds' for one in targets)} of {len(targets)} that were. All of them: "
-                f"[claims.md](../validation/{name}/claims.md). What misses:"
-            ),
-            _misses(claims),
-        ]
+        parts += [f"## Statements of the study: {name}", *_statements(path, root, f"validate claims {name}")]
+        fitted = path.parent / "fitted" / path.name
+        if fitted.is_file():
+            fit = json.loads(read_text(path.parent / "fit.json", "fit"))
+            parts += [
+                f"### {name.capitalize()}, with a machine fitted to few of its numbers",
+                _FITTED.format(profile=fit["profile"], other=fit["in_place_of"], targets=len(fit["targets"])),
+                *_statements(fitted, root, f"validate claims {name} --fitted"),
+            ]
     return parts
+
+
+def _statements(path: Path, root: Path, command: str) -> list[str]:
+    """The command, how many statements hold, and which do not."""
+    claims: list[JsonObject] = json.loads(read_text(path, "claims"))
+    blind = [one for one in claims if not one.get("calibrated")]
+    holding = sum(one["verdict"] == "holds" for one in blind)
+    targets = [one for one in claims if one.get("calibrated")]
+    table = path.with_name("claims.md").relative_to(root)
+    return [
+        f"`./contend {command}`",
+        (
+            f"{holding} of {len(blind)} statements hold that were no targets of calibration, and "
+            f"{sum(one['verdict'] == 'holds' for one in targets)} of {len(targets)} that were. All of them: "
+            f"[claims.md](../{table.as_posix()}). What misses:"
+        ),
+        _misses(claims),
+    ]
 
 
 def _misses(claims: Sequence[JsonObject]) -> str:

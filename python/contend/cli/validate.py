@@ -18,10 +18,12 @@ if TYPE_CHECKING:
     from contend.lockstudy import SetResult
     from contend.runner import Engine
     from contend.scenario import ResolvedScenario
+    from contend.studyfit import StudyFit
 
 CLAIMS_FILE = "claims.json"
 TABLE_FILE = "claims.md"
 PREDICTIONS_FILE = "predictions.json"
+FITTED_FOLDER = "fitted"
 
 DATA_COMMAND = "data"
 
@@ -72,6 +74,17 @@ def claims(
         list[str] | None,
         typer.Option("--set", metavar="PATH=VALUE", help="Override a value of all scenarios; repeatable."),
     ] = None,
+    fitted: Annotated[
+        bool,
+        typer.Option(
+            "--fitted",
+            help="The claims named in validation/SYSTEM/fit.json, with the profile that is fitted to its numbers.",
+        ),
+    ] = False,
+    fit: Annotated[bool, typer.Option("--fit", help="Fit that profile first: --fitted after some minutes.")] = False,
+    evaluations: Annotated[
+        int, typer.Option(min=20, help="Most sets of prices that a start of the fit looks at.")
+    ] = 1800,
     replications: Annotated[int | None, typer.Option(min=1, help="Independent runs of each point.")] = None,
     iterations: Annotated[int | None, typer.Option(min=1, help="Timed iterations of the workload.")] = None,
     jobs: Annotated[
@@ -87,7 +100,8 @@ def claims(
     """Checks the statements of a study: claim, prediction with 95 % interval, verdict. Misses are listed, not hidden.
 
     Simulates what is needed (results are kept in out/validation and reused while nothing changed), and writes
-    claims.json and predictions.json. With --only or overrides they are written only where --out says.
+    claims.json and predictions.json. With --only or overrides they are written only where --out says. --fitted writes
+    them into the folder fitted, --fit the prices into the profile as well.
     """
     from contend.choice import check_parts, has_part
     from contend.claims import as_markdown, judge, load_claims, predict
@@ -96,6 +110,7 @@ def claims(
     from contend.paths import require_repository
     from contend.runner import default_jobs, make_engine
     from contend.scenario import parse_override
+    from contend.studyfit import claims_of_fit, load_fit
 
     root = require_repository("validate")
     folder = _system_folder(root / "validation", system)
@@ -105,19 +120,27 @@ def claims(
             overrides.append((key, str(value)))
     parts = only or []
     is_standard = not parts and not overrides
-    target = out if out is not None else (folder if is_standard else None)
+    study = load_fit(root, system) if fitted or fit else None
+    standard = folder / FITTED_FOLDER if study is not None else folder
+    target = out if out is not None else (standard if is_standard else None)
     claims_of_system = load_claims(folder / "claims")
+    if study is not None:
+        claims_of_system = claims_of_fit(study, claims_of_system)
     check_parts(parts, [item.id for item in claims_of_system], f"claim of {system}")
     chosen = [item for item in claims_of_system if has_part(item.id, parts)]
     if target is not None:
         make_writable_directory(target)
     silent = quiet or json_
+    engine = make_engine("contend")
+    if fit and study is not None:
+        _fit_to_study(root, study, engine, jobs or default_jobs(), evaluations, quiet=silent)
     evidence = Evidence(
         root / "scenarios" / system,
-        make_engine("contend"),
+        engine,
         jobs=jobs or default_jobs(),
         cache=root / "out" / "validation" / system,
         overrides=overrides,
+        profiles={study.in_place_of: study.profile} if study is not None else {},
         announce=_announcer(quiet=silent),
     )
     judged = judge(chosen, evidence, None if silent else _print_one)
@@ -127,7 +150,7 @@ def claims(
     elif not quiet:
         _print_sum(judged)
     if target is not None:
-        table = as_markdown(judged, f"Claims of {system}")
+        table = as_markdown(judged, f"Claims of {system}" + (f" on {study.profile}" if study is not None else ""))
         paths = write_files(target, {CLAIMS_FILE: content, TABLE_FILE: table.encode()})
         if not parts and (file := folder / "predictions.py").is_file():
             paths += write_files(target, {PREDICTIONS_FILE: _json_bytes(predict(file, evidence))})
@@ -136,6 +159,22 @@ def claims(
     misses = [item.claim.id for item in judged if item.verdict != "holds"]
     if strict and misses:
         raise ContendError(f"{len(misses)} of {len(judged)} claims miss: {', '.join(misses)}")
+
+
+def _fit_to_study(root: Path, study: StudyFit, engine: Engine, jobs: int, evaluations: int, *, quiet: bool) -> None:
+    """Writes fitted prices into the machine's profile."""
+    from contend.lockfit import write_to_profile
+    from contend.studyfit import STARTS, fit, profile_of
+    from contend.terminal import ProgressReport
+
+    with ProgressReport(f"fit of {study.profile}", STARTS * evaluations, quiet=quiet) as report:
+        found = fit(study, engine, jobs=jobs, evaluations=evaluations, progress=report.advance)
+    write_to_profile(profile_of(root, study.profile), found.values)
+    if not quiet:
+        print(f"{study.profile}: cost of each start {', '.join(f'{cost:.1f}' for cost in found.costs)}")
+        for target, value in zip(study.targets, found.predicted, strict=True):
+            print(f"    {target.measure} of {target.point.label()}: {value:.4g} (the study: {target.value:.4g})")
+        print("".join(f"    {path} = {value}\n" for path, value in found.values.items()), end="")
 
 
 @validate_app.command("locks")

@@ -1,0 +1,162 @@
+"""Prices that are fitted to some of a study's numbers, and what is expected of them meanwhile."""
+
+from __future__ import annotations
+
+import json
+import math
+import shutil
+from typing import TYPE_CHECKING
+
+import pytest
+
+from contend.claims import load_claims
+from contend.cli import main
+from contend.errors import InputError
+from contend.paths import repository
+from contend.runner import make_engine
+from contend.scenario import resolve_scenario
+from contend.studyfit import Price, StudyFit, Target, claims_of_fit, fit, load_fit
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+ROOT = repository()
+assert ROOT is not None
+SCENARIO = ROOT / "scenarios" / "dissertation" / "fig5_2a_base.json"
+SHORT = [("workload.pairs", "1"), ("workload.iterations", "3"), ("workload.warmup_iterations", "1")]
+
+
+def test_a_price_stays_in_its_range_and_its_ends_are_two_deviations_away() -> None:
+    price = Price("software.send_call", 600e3, 200e3, 2e6, count=False)
+    assert price.at(0.0) == "600 ns"
+    assert (price.at(-2.0), price.at(-9.0)) == ("200 ns", "200 ns")
+    assert (price.at(2.0), price.at(9.0)) == ("2 us", "2 us")
+    assert price.at(1.0) == "1.1 us"  # half of the way by its logarithm
+    lines = Price("nic.completion_lines", 3, 0, 5, count=True)
+    assert [lines.at(x) for x in (-2.0, -0.7, 0.0, 1.0, 2.0)] == [0, 2, 3, 4, 5]
+
+
+def test_what_a_target_costs() -> None:
+    point = resolve_scenario(SCENARIO, SHORT).points[0]
+    rate = Target(point, "message_rate", 500e3, 0.1, absolute=False)
+    assert rate.read({"message_rate": 4e5}) == 4e5
+    assert rate.cost(500e3) == 0.0
+    assert rate.cost(500e3 * math.e**0.2) == pytest.approx(4.0)
+    share = Target(point, "out_of_sequence", 0.83, 0.025, absolute=True)
+    assert share.read({"counters": {"out_of_sequence": 30, "messages_received": 40}}) == 0.75
+    assert share.cost(0.88) == pytest.approx(4.0)
+
+
+def test_a_fit_finds_the_prices_that_made_the_numbers() -> None:
+    # One pair with a slow sender: the rate is that of its calls, and the time of a match tells the other price.
+    made = [("machine.software.send_call", "6 us"), ("machine.matching.attempt", "16 ns")]
+    engine = make_engine("contend")
+    truth = resolve_scenario(SCENARIO, [*SHORT, *made]).points[0]
+    results = [json.loads(engine.run_point(truth, replication, trace_hash=False)) for replication in range(4)]
+    point = resolve_scenario(SCENARIO, SHORT).points[0]
+    targets = [Target(point, measure, 1.0, 0.01, absolute=False) for measure in ("message_rate", "match_time_ns")]
+    targets = [
+        Target(point, target.measure, sum(map(target.read, results)) / len(results), 0.01, absolute=False)
+        for target in targets
+    ]
+    study = StudyFit(
+        "alembert-counters",
+        "alembert",
+        (),
+        (),
+        (
+            Price("software.send_call", 4e6, 2e6, 9e6, count=False),
+            Price("matching.attempt", 10e3, 5e3, 40e3, count=False),
+        ),
+        {},
+        tuple(targets),
+    )
+    found = fit(study, engine, jobs=2, evaluations=140)
+    send, attempt = (str(found.values[path]) for path in ("software.send_call", "matching.attempt"))
+    assert float(send.removesuffix(" us")) == pytest.approx(6.0, rel=0.1)
+    assert float(attempt.removesuffix(" ns")) == pytest.approx(16.0, rel=0.25)
+    assert min(found.costs) < 8
+    assert found == fit(study, engine, jobs=1, evaluations=140)  # whatever the number of jobs
+
+
+def test_prices_that_follow_others_have_their_value() -> None:
+    point = resolve_scenario(SCENARIO, SHORT).points[0]
+    study = StudyFit(
+        "alembert-counters",
+        "alembert",
+        (),
+        (),
+        (
+            Price("futex.wake_call", 2e6, 1e6, 3e6, count=False),
+            Price("nic.post", 55e3, 40e3, 75e3, count=False),
+        ),
+        {"scheduler.wake_call": "futex.wake_call"},
+        (Target(point, "message_rate", 400e3, 0.1, absolute=False),),
+    )
+    found = fit(study, make_engine("contend"), jobs=2, evaluations=14)
+    assert found.values["scheduler.wake_call"] == found.values["futex.wake_call"]
+
+
+def test_the_shipped_fit_can_be_read() -> None:
+    study = load_fit(ROOT, "dissertation")
+    assert (study.profile, study.in_place_of) == ("alembert-counters", "alembert")
+    assert {target.measure for target in study.targets} == {"message_rate", "out_of_sequence", "match_time_ns"}
+    # Single pairs and the counters of serial progress, nothing else of the study.
+    assert all(
+        target.point.parameters["pairs"] == 1 if target.measure == "message_rate" else True for target in study.targets
+    )
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda d: d["prices"].update({"nic.pots": "1 ns"}), "has no nic.pots"),
+        (lambda d: d["prices"].update({"nic.post": "1 ms"}), "nic.post is expected at 1 ms, outside its range"),
+        (lambda d: d["targets"][0]["parameters"].update(pairs=99), "0 points of fig5_2a.json have"),
+        (lambda d: d["targets"][0].update(scenario="fig9"), "fig9"),
+    ],
+)
+def test_a_fit_that_names_what_is_not_there_is_refused(tmp_path: Path, change: object, message: str) -> None:
+    for folder in ("validation/dissertation", "calibration/profiles", "scenarios", "libraries"):
+        shutil.copytree(ROOT / folder, tmp_path / folder)
+    file = tmp_path / "validation" / "dissertation" / "fit.json"
+    document = json.loads(file.read_text(encoding="utf-8"))
+    change(document)  # type: ignore[operator]
+    file.write_text(json.dumps(document), encoding="utf-8")
+    with pytest.raises(InputError, match=message):
+        load_fit(tmp_path, "dissertation")
+
+
+def test_claims_are_judged_with_the_fitted_profile(capsys: pytest.CaptureFixture[str]) -> None:
+    words = ["--only", "a-contention", "--iterations", "2", "--replications", "2", "--json"]
+    predicted = {}
+    for fitted in ([], ["--fitted"]):
+        assert main(["validate", "claims", "dissertation", *words, *fitted]) == 0
+        (judged,) = json.loads(capsys.readouterr().out)
+        predicted[bool(fitted)] = judged["predicted"]
+    overrides = [("workload.iterations", "2"), ("run.replications", "2"), ("machine.profile", "alembert-counters")]
+    points = resolve_scenario(SCENARIO.with_name("fig5_2a.json"), overrides).points
+    rates = {}
+    for point in points:
+        if (point.parameters["instances"], point.parameters["assignment"]) == (1, "dedicated"):
+            runs = [json.loads(make_engine("contend").run_point(point, k, trace_hash=False)) for k in range(2)]
+            rates[point.parameters["pairs"]] = sum(run["message_rate"] for run in runs)
+        if len(rates) == 2:
+            break
+    assert predicted[True] == pytest.approx(rates[2] / rates[1], rel=1e-12)
+    assert predicted[True] != predicted[False]
+
+
+def test_the_files_of_the_fitted_profile_belong_to_its_claims() -> None:
+    study = load_fit(ROOT, "dissertation")
+    chosen = claims_of_fit(study, load_claims(ROOT / "validation" / "dissertation" / "claims"))
+    written = json.loads((ROOT / "validation/dissertation/fitted/claims.json").read_text(encoding="utf-8"))
+    assert [entry["id"] for entry in written] == [item.id for item in chosen]
+    assert {entry["id"] for entry in written if entry["calibrated"]} == {
+        f"counters-{counter}-{instances}" for counter in ("out-of-sequence", "match-time") for instances in (1, 10, 20)
+    }
+
+
+def test_a_study_without_a_fit_says_so() -> None:
+    with pytest.raises(InputError, match="nothing is fitted to bluegene"):
+        load_fit(ROOT, "bluegene")
