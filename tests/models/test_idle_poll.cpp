@@ -316,9 +316,12 @@ TEST_CASE("idle polls: skipping can be switched off and is bounded", "[idle poll
     engine.spawn("poller", 0, 0, [&](SimThread& self) {
       PollTurn turn;
       PollTurn last;
+      lock->lock(self);
+      lock->unlock(self);
       turn.start(self);
       turn.period = 10_ns;
       turn.visits = {{lock.get(), 2_ns, 4_ns, 6_ns}};
+      self.settle();
       const TimePoint start = self.now();
       CHECK(idle.rest(self, turn, last, true, 5).turns == 0); // the first of two equal turns
       CHECK(idle.rest(self, turn, last, true, 0).turns == 0);
@@ -334,6 +337,42 @@ TEST_CASE("idle polls: skipping can be switched off and is bounded", "[idle poll
     });
     engine.run();
   }
+}
+
+TEST_CASE("idle polls: a lock that another thread has had since its visit is visited again first", "[idle poll]") {
+  Engine engine(1);
+  const Host host = test::small_host();
+  const auto lock = lock_registry().at("pthread-mutex")(engine, host, test::small_locks(), "lock");
+  IdlePoll idle(engine, true, "poller");
+  engine.spawn("other", 0, 2, [&](SimThread& self) {
+    self.spend(10_us, Category::software);
+    lock->lock(self);
+    lock->unlock(self);
+  });
+  engine.spawn("poller", 0, 0, [&](SimThread& self) {
+    PollTurn turn;
+    PollTurn last;
+    const auto visit = [&] {
+      REQUIRE(lock->try_lock(self));
+      lock->unlock(self);
+      self.settle();
+    };
+    const auto rests = [&] { return idle.rest(self, turn, last, true, 5).turns == 5; };
+    visit();
+    visit();
+    turn.start(self);
+    turn.period = 10_ns;
+    turn.visits = {{lock.get(), 2_ns, 4_ns, 6_ns}};
+    CHECK_FALSE(rests()); // the first of two equal turns
+    CHECK(rests());
+    self.spend(20_us, Category::software);
+    CHECK_FALSE(rests()); // the other thread has its lines
+    visit();
+    turn.start(self);
+    turn.visits = {{lock.get(), 2_ns, 4_ns, 6_ns}};
+    CHECK(rests());
+  });
+  engine.run();
 }
 
 TEST_CASE("idle polls: a turn that takes no time is not skipped", "[idle poll]") {

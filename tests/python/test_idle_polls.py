@@ -55,6 +55,24 @@ def test_leaders_of_a_barrier_see_the_flag_when_they_would_have(
     assert skipping == looking
 
 
+@pytest.mark.parametrize("seed", [0, 5, 58])
+def test_a_poller_whose_turn_another_thread_has_followed_looks_again(seed: int) -> None:
+    """Who posts at an instance that a poller has just left takes the lines of its lock along."""
+    changes = {
+        "sweep": {},
+        "library.instances.count": 20,
+        "library.instances.assignment": "round-robin",
+        "workload.pairs": 11,
+        "workload.window": 3,
+        "workload.iterations": 5,
+        "workload.warmup_iterations": 1,
+        "run.replications": 1,
+        "run.seed": seed,
+    }
+    skipping, looking = elapsed(contend.load("fig5_2b_overtaking").with_(changes))
+    assert skipping == looking
+
+
 def test_threads_that_share_many_interfaces() -> None:
     """A poller that finds a lock's line gone pays for fetching it, however long it has been on its way to the lock."""
     changes = {"workload.pairs": 8, "workload.tags": "window", "workload.iterations": 2, "run.replications": 2}

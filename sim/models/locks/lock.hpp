@@ -63,6 +63,9 @@ public:
   /// Nobody holds the lock, waits for it or is in one of its calls.
   [[nodiscard]] bool quiet() const { return holder_ == nullptr && calls_ == 0 && engine_.now() >= leaving_until_; }
 
+  /// Whether nobody else has taken the lock since `thread` did: its lines are where that one left them.
+  [[nodiscard]] bool last_taken_by(const SimThread& thread) const { return last_ == &thread; }
+
   /// At most one visitor at a time; nullptr: none.
   void set_visitor(LockVisitor* visitor) { visitor_ = visitor; }
   [[nodiscard]] bool visited() const { return visitor_ != nullptr; }

@@ -9,8 +9,10 @@ IdlePoll::Resumption IdlePoll::rest(SimThread& self, const PollTurn& turn, PollT
                                     std::int64_t limit) {
   // A turn that had to fetch a line would find it at hand the next time, however often turns have looked alike so far.
   const bool all_at_hand = turn.line_transfers == self.line_transfers();
-  const auto quiet_lock = [](const PollTurn::Visit& visit) {
-    return visit.lock == nullptr || (visit.lock->quiet() && !visit.lock->visited() && visit.lock->can_be_visited());
+  const auto quiet_lock = [&self](const PollTurn::Visit& visit) {
+    // Who took a lock after its visit, and has left it, has its lines: the next visit would have to fetch them.
+    return visit.lock == nullptr || (visit.lock->quiet() && visit.lock->last_taken_by(self) && !visit.lock->visited() &&
+                                     visit.lock->can_be_visited());
   };
   if (!all_at_hand || !enabled_ || turn.period == Duration{} || !turn.undisturbed) {
     return {};
