@@ -8,36 +8,30 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
-from concurrent.futures import Future
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, cast
 
-import numpy as np
 import pytest
 from jsonschema import Draft202012Validator
-from scipy import stats
 
 import contend
 from calibrating import mapping, rates, write
-from contend.calibrate import evaluations, pipeline
-from contend.calibrate.emulator import Emulator
+from contend.calibrate import pipeline
 from contend.calibrate.evaluations import Evaluator, Task
-from contend.calibrate.likelihood import DEGREES_OF_FREEDOM, log_likelihood, log_prior, misfit
 from contend.calibrate.mapping import set_path
 from contend.calibrate.pipeline import Options, components
-from contend.calibrate.posterior import NotConvergedError, sample, split_rhat
-from contend.calibrate.problem import Builder, Parameter, Problem
+from contend.calibrate.problem import Builder
 from contend.calibrate.profile import kept_fits
 from contend.calibrate.recovery import MemoryLog, Recovered, Study, coverage, run_trial, write_synthetic
 from contend.calibrate.sensitivity import Verdict
 from contend.catalogs import PROFILES
 from contend.cli import main
 from contend.datasets import read_dataset, read_datasets
-from contend.errors import InputError, InterruptedRunError
+from contend.errors import InputError
 from contend.measure.journal import read_entries
-from contend.runner import CoreEngine, make_engine
-from fakes import REPOSITORY, FakeCore
+from contend.runner import make_engine
+from fakes import REPOSITORY
 
 SMALL = Study(
     unknowns=(
@@ -54,177 +48,6 @@ SMALL = Study(
 
 def base() -> dict[str, Any]:
     return PROFILES.load("alembert")[1]
-
-
-class TestEvaluations:
-    def test_nothing_is_simulated_twice(self, core: FakeCore) -> None:
-        log = MemoryLog()
-        tasks = [task(pairs=pairs, replication=replication) for pairs in (1, 2) for replication in (0, 1)]
-        first = Evaluator(CoreEngine(), log, jobs=2)
-        values = first.run([*tasks, tasks[0]])
-        assert values[0] == values[4] == pytest.approx(1e5 / 1.125)
-        assert (core.calls, first.simulated, len(log.entries)) == (4, 4, 4)
-        again = Evaluator(CoreEngine(), log, jobs=1)
-        assert again.run(tasks) == values[:4]
-        assert (core.calls, again.simulated, again.found) == (4, 0, 4)
-
-    def test_another_replication_or_configuration_is_another_simulation(self, core: FakeCore) -> None:
-        del core
-        keys = {task(pairs=p, replication=r).key() for p in (1, 2) for r in (0, 1)}
-        assert len(keys) == 4
-
-    def test_simulations_cost_the_same_when_they_are_found(
-        self, core: FakeCore, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
-        del core
-        clock = iter(range(0, 10**12, 1_500_000_000))
-        monkeypatch.setattr(time, "process_time_ns", lambda: next(clock))
-        log = MemoryLog()
-        whole = Evaluator(CoreEngine(), log, jobs=1)
-        spent = []
-        for pairs in (1, 2, 1, 3):
-            whole.run([task(pairs=pairs), task(pairs=pairs, replication=1)])
-            spent.append(whole.processor_s)
-        assert spent == [3.0, 6.0, 6.0, 9.0]
-        killed = MemoryLog()
-        killed.entries = log.entries[:3]
-        again = Evaluator(CoreEngine(), killed, jobs=1)
-        again.run([task(pairs=1), task(pairs=1, replication=1)])
-        assert again.processor_s == spent[0]
-        again.run([task(pairs=2), task(pairs=2, replication=1)])
-        assert again.processor_s == spent[1]
-
-    def test_what_had_finished_before_ctrl_c_is_kept(self, core: FakeCore, monkeypatch: pytest.MonkeyPatch) -> None:
-        real = evaluations.wait
-
-        def wait_for_all(pending: set[Future[float | str]], **_: Any) -> Any:
-            return real(pending)
-
-        calls = iter(range(9))
-
-        def interrupt(_: float) -> None:
-            if next(calls) == 1:  # with the first that is kept; before it what was found is told
-                raise KeyboardInterrupt
-
-        monkeypatch.setattr(evaluations, "wait", wait_for_all)
-        log = MemoryLog()
-        evaluator = Evaluator(CoreEngine(), log, jobs=1, progress=interrupt)
-        with pytest.raises(InterruptedRunError, match="finished simulations are kept"):
-            evaluator.run([task(pairs=1, replication=number) for number in range(5)])
-        assert core.calls == len(log.entries) == 5
-
-    def test_equal_tasks_of_one_call_are_not_found_in_the_journal(self, core: FakeCore) -> None:
-        evaluator = Evaluator(CoreEngine(), MemoryLog(), jobs=1)
-        evaluator.run([task(pairs=1)] * 3)
-        assert (core.calls, evaluator.simulated, evaluator.found) == (1, 1, 0)
-
-    def test_a_failed_simulation_is_kept_as_such(self, core: FakeCore) -> None:
-        core.fail_at = 2
-        log = MemoryLog()
-        values = Evaluator(CoreEngine(), log, jobs=1).run([task(pairs=1), task(pairs=2)])
-        assert math.isfinite(values[0])
-        assert math.isnan(values[1])
-        assert math.isnan(Evaluator(CoreEngine(), log, jobs=1).run([task(pairs=2)])[0])
-        assert core.calls == 2
-
-    @pytest.mark.parametrize(
-        ("entry", "message"),
-        [
-            ({"value": 1.0}, "/key: found null; allowed: a text"),
-            ({"key": [1], "value": 1.0}, r"/key: found \[1\]; allowed"),
-            ({"key": "a"}, "/value: found null; allowed: a positive number, or null"),
-            ({"key": "a", "value": "5"}, '/value: found "5"'),
-            ({"key": "a", "value": True}, "/value: found true"),
-            ({"key": "a", "value": 10**400}, "/value: found 1000"),
-            ({"key": "a", "value": -2.0}, r"/value: found -2\.0"),
-            ({"key": "a", "value": math.inf}, "/value: found Infinity"),
-            ({"key": "a", "value": None, "reason": 5}, "/reason: found 5"),
-            ({"key": "a", "value": 1.0, "processor_ns": 10**400}, "/processor_ns: found 1000"),
-            ({"key": "a", "value": 1.0, "processor_ns": "1"}, '/processor_ns: found "1"'),
-        ],
-    )
-    def test_entries_that_no_simulation_leaves_are_refused(self, entry: dict[str, Any], message: str) -> None:
-        log = MemoryLog()
-        log.entries = [{"type": "other"}, {"type": "run", **entry}]
-        with pytest.raises(InputError, match=f"memory:2: {message}"):
-            Evaluator(CoreEngine(), log, jobs=1)
-
-
-def task(pairs: int, replication: int = 0) -> Task:
-    return Task(json.dumps({"workload": {"pairs": pairs}, "lock": "mutex"}), replication)
-
-
-def test_the_likelihood_is_students() -> None:
-    predicted, measured = np.array([[0.1, -0.2], [0.0, 0.0]]), np.array([0.0, 0.1])
-    noise, width = np.array([0.03, 0.04]), np.array([0.05, 0.1])
-    expected = [
-        sum(
-            stats.t.logpdf(p - m, DEGREES_OF_FREEDOM, scale=math.hypot(n, w))
-            for p, m, n in zip(row, measured, noise, strict=True)
-        )
-        for row, w in zip(predicted, width, strict=True)
-    ]
-    assert log_likelihood(predicted, measured, noise, width) == pytest.approx(expected)
-
-
-def test_a_failed_simulation_is_the_worst_fit() -> None:
-    failed = log_likelihood(np.array([[np.nan]]), np.array([0.0]), np.array([0.03]), np.array([0.05]))
-    far = log_likelihood(np.array([[3.0]]), np.array([0.0]), np.array([0.03]), np.array([0.05]))
-    assert failed[0] < far[0]
-    assert np.isfinite(failed[0])
-
-
-def test_positions_are_logarithms_of_values() -> None:
-    parameter = Parameter("machine.software.receive_call", "machine", "time", 1e-7, 1e-5, 1e-6)
-    assert parameter.at(0.5) == pytest.approx(1e-6)
-    assert parameter.position(1e-6) == pytest.approx(0.5)
-    assert (parameter.at(-1.0), parameter.at(2.0)) == (pytest.approx(1e-7), pytest.approx(1e-5))
-    assert parameter.name == "software.receive_call"
-    assert Parameter("fabric.latency", "a/tcp", "time", 1e-7, 1e-5, 1e-6).name == "fabric.latency@a/tcp"
-
-
-def fake_problem(dimensions: int, targets: int) -> Problem:
-    """As much of a problem as the sampler looks at."""
-    parameters = [Parameter(f"machine.x.p{i}", "machine", "time", 1e-9, 1e-6, 1e-8) for i in range(dimensions)]
-    fakes = [SimpleNamespace(point=SimpleNamespace(median=1.0, log_error=0.02), unknowns=()) for _ in range(targets)]
-    return Problem(parameters, cast("Any", fakes))
-
-
-class Line:
-    """An emulator that is exact: the first target sees the first parameter only."""
-
-    def __init__(self, targets: int) -> None:
-        self.errors = np.zeros(targets)
-
-    def predict(self, places: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
-        return np.column_stack([4 * (places[:, 0] - 0.4)] + [np.zeros(len(places))] * (len(self.errors) - 1))
-
-
-def test_the_posterior_of_a_line_is_where_the_data_are() -> None:
-    problem = fake_problem(2, 6)
-    found = sample(problem, cast("Any", Line(6)), np.full(6, 0.02), np.array([0.5, 0.5]), seed=3)
-    low, high = found.interval(0)
-    assert low < 0.4 < high
-    assert high - low < 0.15
-    assert found.spread[0] < 0.2
-    assert found.spread[1] > 0.8  # nothing depends on it
-    assert found.rhat < 1.05
-
-
-def test_a_chain_that_has_not_converged_is_refused() -> None:
-    problem = fake_problem(12, 6)
-    with pytest.raises(NotConvergedError, match="has not converged after 1000 steps"):
-        sample(problem, cast("Any", Line(6)), np.full(6, 0.02), np.full(12, 0.5), seed=3, longest=1000)
-
-
-def test_rhat_tells_chains_apart() -> None:
-    stream = np.random.default_rng(1)
-    same = stream.normal(size=(400, 8, 2))
-    assert split_rhat(same) < 1.02
-    assert split_rhat(same + np.arange(8)[None, :, None]) > 1.5
-    drifting = same + np.linspace(0, 4, 400)[:, None, None]
-    assert split_rhat(drifting) > 1.2
-    assert split_rhat(same[:2]) == math.inf
 
 
 class TestWithTheRealCore:
@@ -685,52 +508,11 @@ def test_a_scope_is_written_into_a_plain_profile(tmp_path: Path, capsys: pytest.
         PROFILES.load("nothing")
 
 
-def test_the_misfit_is_taken_at_the_likeliest_discrepancy() -> None:
-    measured, noise = np.zeros(8), np.full(8, 0.02)
-    near, far = misfit(np.array([np.full(8, 0.02), np.full(8, 1.0)]), measured, noise)
-    assert near < far
-    widths = np.geomspace(1e-3, 3, 400)
-    rows = np.tile(np.full(8, 1.0), (400, 1))
-    best = float((log_likelihood(rows, measured, noise, widths) + log_prior(widths)).max())
-    assert far == pytest.approx(-best, abs=0.1)
-
-
 def test_the_search_is_not_expected_to_outlast_its_budget() -> None:
     problem = cast("Any", SimpleNamespace(targets=[0, 1], dimensions=3))
     all_of_it = 2 * pipeline.places_of_search(3, 2)
     beyond = [pipeline._beyond_budget(problem, Options(starts=2), 0.5, left) for left in (-10.0, 10.0, 1e6)]
     assert beyond == [all_of_it, all_of_it - 20, 0]
-
-
-def test_a_missing_number_is_not_a_simulation_that_ended_with_an_error(core: FakeCore) -> None:
-    core.fail_at = 2
-    log = MemoryLog()
-    tasks = [Task(json.dumps({"workload": {"pairs": 1}, "lock": "mutex"}), 0, "bandwidth"), task(pairs=2)]
-    evaluator = Evaluator(CoreEngine(), log, jobs=1)
-    assert all(math.isnan(value) for value in evaluator.run(tasks))
-    for one in (evaluator, Evaluator(CoreEngine(), log, jobs=1)):
-        assert [one.reason(item) for item in tasks] == [
-            "the simulation's result has no bandwidth",
-            "the simulation ended with an error",
-        ]
-
-
-def test_each_target_of_an_emulator_is_trained_where_it_could_be_simulated() -> None:
-    problem = fake_problem(1, 3)
-    for target in problem.targets:
-        target.unknowns = (0,)  # type: ignore[misc] # a stand-in
-    places = np.linspace(0, 1, 40)[:, None]
-    predictions = np.column_stack([places[:, 0], 2 * places[:, 0], np.full(40, np.nan)])
-    predictions[20:, 1] = np.nan
-    emulator = Emulator(problem, places, predictions)
-    found = emulator.predict(np.array([[0.25]]))
-    assert found[0, :2] == pytest.approx([0.25, 0.5], abs=0.01)
-    assert np.isnan(found[0, 2])
-    errors = emulator.check(places, predictions)
-    assert (errors[:2] < 0.01).all()
-    assert np.isinf(errors[2])
-    posterior = sample(problem, emulator, np.full(3, 0.02), np.array([0.5]), seed=1)
-    assert np.isfinite(posterior.draws).all()
 
 
 def test_fits_are_kept_whose_scoped_parameters_were_set_back() -> None:

@@ -1,0 +1,115 @@
+"""Likelihood, emulator and sampler of a calibration, by problems whose answer is known."""
+
+import math
+from types import SimpleNamespace
+from typing import Any, cast
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from contend.calibrate.emulator import Emulator
+from contend.calibrate.likelihood import DEGREES_OF_FREEDOM, log_likelihood, log_prior, misfit
+from contend.calibrate.posterior import NotConvergedError, sample, split_rhat
+from contend.calibrate.problem import Parameter, Problem
+
+
+def test_the_likelihood_is_students() -> None:
+    predicted, measured = np.array([[0.1, -0.2], [0.0, 0.0]]), np.array([0.0, 0.1])
+    noise, width = np.array([0.03, 0.04]), np.array([0.05, 0.1])
+    expected = [
+        sum(
+            stats.t.logpdf(p - m, DEGREES_OF_FREEDOM, scale=math.hypot(n, w))
+            for p, m, n in zip(row, measured, noise, strict=True)
+        )
+        for row, w in zip(predicted, width, strict=True)
+    ]
+    assert log_likelihood(predicted, measured, noise, width) == pytest.approx(expected)
+
+
+def test_a_failed_simulation_is_the_worst_fit() -> None:
+    failed = log_likelihood(np.array([[np.nan]]), np.array([0.0]), np.array([0.03]), np.array([0.05]))
+    far = log_likelihood(np.array([[3.0]]), np.array([0.0]), np.array([0.03]), np.array([0.05]))
+    assert failed[0] < far[0]
+    assert np.isfinite(failed[0])
+
+
+def test_the_misfit_is_taken_at_the_likeliest_discrepancy() -> None:
+    measured, noise = np.zeros(8), np.full(8, 0.02)
+    near, far = misfit(np.array([np.full(8, 0.02), np.full(8, 1.0)]), measured, noise)
+    assert near < far
+    widths = np.geomspace(1e-3, 3, 400)
+    rows = np.tile(np.full(8, 1.0), (400, 1))
+    best = float((log_likelihood(rows, measured, noise, widths) + log_prior(widths)).max())
+    assert far == pytest.approx(-best, abs=0.1)
+
+
+def test_positions_are_logarithms_of_values() -> None:
+    parameter = Parameter("machine.software.receive_call", "machine", "time", 1e-7, 1e-5, 1e-6)
+    assert parameter.at(0.5) == pytest.approx(1e-6)
+    assert parameter.position(1e-6) == pytest.approx(0.5)
+    assert (parameter.at(-1.0), parameter.at(2.0)) == (pytest.approx(1e-7), pytest.approx(1e-5))
+    assert parameter.name == "software.receive_call"
+    assert Parameter("fabric.latency", "a/tcp", "time", 1e-7, 1e-5, 1e-6).name == "fabric.latency@a/tcp"
+
+
+def fake_problem(dimensions: int, targets: int) -> Problem:
+    """As much of a problem as the sampler looks at."""
+    parameters = [Parameter(f"machine.x.p{i}", "machine", "time", 1e-9, 1e-6, 1e-8) for i in range(dimensions)]
+    fakes = [SimpleNamespace(point=SimpleNamespace(median=1.0, log_error=0.02), unknowns=()) for _ in range(targets)]
+    return Problem(parameters, cast("Any", fakes))
+
+
+class Line:
+    """An emulator that is exact: the first target sees the first parameter only."""
+
+    def __init__(self, targets: int) -> None:
+        self.errors = np.zeros(targets)
+
+    def predict(self, places: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+        return np.column_stack([4 * (places[:, 0] - 0.4)] + [np.zeros(len(places))] * (len(self.errors) - 1))
+
+
+def test_the_posterior_of_a_line_is_where_the_data_are() -> None:
+    problem = fake_problem(2, 6)
+    found = sample(problem, cast("Any", Line(6)), np.full(6, 0.02), np.array([0.5, 0.5]), seed=3)
+    low, high = found.interval(0)
+    assert low < 0.4 < high
+    assert high - low < 0.15
+    assert found.spread[0] < 0.2
+    assert found.spread[1] > 0.8  # nothing depends on it
+    assert found.rhat < 1.05
+
+
+def test_a_chain_that_has_not_converged_is_refused() -> None:
+    problem = fake_problem(12, 6)
+    with pytest.raises(NotConvergedError, match="has not converged after 1000 steps"):
+        sample(problem, cast("Any", Line(6)), np.full(6, 0.02), np.full(12, 0.5), seed=3, longest=1000)
+
+
+def test_rhat_tells_chains_apart() -> None:
+    stream = np.random.default_rng(1)
+    same = stream.normal(size=(400, 8, 2))
+    assert split_rhat(same) < 1.02
+    assert split_rhat(same + np.arange(8)[None, :, None]) > 1.5
+    drifting = same + np.linspace(0, 4, 400)[:, None, None]
+    assert split_rhat(drifting) > 1.2
+    assert split_rhat(same[:2]) == math.inf
+
+
+def test_each_target_of_an_emulator_is_trained_where_it_could_be_simulated() -> None:
+    problem = fake_problem(1, 3)
+    for target in problem.targets:
+        target.unknowns = (0,)  # type: ignore[misc] # a stand-in
+    places = np.linspace(0, 1, 40)[:, None]
+    predictions = np.column_stack([places[:, 0], 2 * places[:, 0], np.full(40, np.nan)])
+    predictions[20:, 1] = np.nan
+    emulator = Emulator(problem, places, predictions)
+    found = emulator.predict(np.array([[0.25]]))
+    assert found[0, :2] == pytest.approx([0.25, 0.5], abs=0.01)
+    assert np.isnan(found[0, 2])
+    errors = emulator.check(places, predictions)
+    assert (errors[:2] < 0.01).all()
+    assert np.isinf(errors[2])
+    posterior = sample(problem, emulator, np.full(3, 0.02), np.array([0.5]), seed=1)
+    assert np.isfinite(posterior.draws).all()
