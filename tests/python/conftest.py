@@ -11,6 +11,7 @@ import pytest
 
 import contend
 from fakes import FakeCore
+from sweeping import BASE, SMALL
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -34,3 +35,10 @@ def scenario(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     path = tmp_path / "small.json"
     path.write_text(json.dumps({"name": "small"}))
     return path
+
+
+@pytest.fixture
+def small(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> contend.Scenario:
+    """A scenario that is simulated at once, and a store of results of its own."""
+    monkeypatch.setenv("CONTEND_CACHE", str(tmp_path / "cache"))
+    return contend.load(BASE).with_(SMALL)
