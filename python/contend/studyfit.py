@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from contend.documents import misfit
 from contend.errors import ContendError, InputError
 from contend.files import read_text
 from contend.lockfit import number_of, time_text
@@ -84,6 +85,8 @@ class Target:
         if self.measure == "message_rate":
             return float(result["message_rate"])
         counters = result["counters"]
+        if self.measure not in counters:
+            raise InputError(f"no counter {self.measure!r} to fit to; there are: message_rate, {', '.join(counters)}")
         return float(counters[self.measure]) / float(counters["messages_received"])
 
     def cost(self, predicted: float) -> float:
@@ -122,12 +125,18 @@ def load_fit(root: Path, system: str) -> StudyFit:
     """Reads `validation/SYSTEM/fit.json` of the checkout at `root`.
 
     Raises:
-        InputError: There is none, or it names a scenario, point or price that does not exist.
+        InputError: There is none, it is not a fit, or it names a scenario, point or price that does not exist.
     """
     file = root / "validation" / system / FIT_FILE
     if not file.is_file():
         raise InputError(f"nothing is fitted to {system}: there is no {file}")
-    document = json.loads(read_text(file, "fit"))
+    try:
+        return _read(root, system, json.loads(read_text(file, "fit")))
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        raise InputError(f"{file} is no fit: {misfit(error)}") from error
+
+
+def _read(root: Path, system: str, document: JsonObject) -> StudyFit:
     profile = json.loads(read_text(profile_of(root, document["profile"]), "profile"))
     overrides = [(path, str(value)) for path, value in document["simulated"].items()]
     folder = root / "scenarios" / system
@@ -230,8 +239,8 @@ class _Search:
         """Targets, and how far the prices are from what is expected: minus twice the logarithm of the posterior."""
         if not all(math.isfinite(value) and value > 0 for value in predicted):
             return _FAILED
-        misfit = sum(target.cost(value) for target, value in zip(self._study.targets, predicted, strict=True))
-        return misfit + math.fsum(float(x) ** 2 for x in place)
+        errors = sum(target.cost(value) for target, value in zip(self._study.targets, predicted, strict=True))
+        return errors + math.fsum(float(x) ** 2 for x in place)
 
     def from_place(self, first: Sequence[float], seed: int, evaluations: int) -> list[float]:
         """The best place of one run of CMA-ES."""

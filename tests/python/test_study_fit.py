@@ -42,6 +42,8 @@ def test_what_a_target_costs() -> None:
     assert rate.read({"message_rate": 4e5}) == 4e5
     assert rate.cost(500e3) == 0.0
     assert rate.cost(500e3 * math.e**0.2) == pytest.approx(4.0)
+    with pytest.raises(InputError, match="no counter 'unexpcted' to fit to; there are: message_rate, unexpected"):
+        Target(point, "unexpcted", 1.0, 0.1, absolute=False).read({"counters": {"unexpected": 1}})
     share = Target(point, "out_of_sequence", 0.83, 0.025, absolute=True)
     assert share.read({"counters": {"out_of_sequence": 30, "messages_received": 40}}) == 0.75
     assert share.cost(0.88) == pytest.approx(4.0)
@@ -114,6 +116,9 @@ def test_the_shipped_fit_can_be_read() -> None:
         (lambda d: d["prices"].update({"nic.post": "1 ms"}), "nic.post is expected at 1 ms, outside its range"),
         (lambda d: d["targets"][0]["parameters"].update(pairs=99), "0 points of fig5_2a.json have"),
         (lambda d: d["targets"][0].update(scenario="fig9"), "fig9"),
+        (lambda d: d.pop("tied"), "fit.json is no fit: .*tied"),
+        (lambda d: d["prices"].update({"post": "1 ns"}), "fit.json is no fit"),
+        (lambda d: d["targets"][0].update(spread="wide"), "fit.json is no fit: one of its values"),
     ],
 )
 def test_a_fit_that_names_what_is_not_there_is_refused(tmp_path: Path, change: object, message: str) -> None:
