@@ -97,8 +97,8 @@ def round_robin_soft(e: Evidence) -> float:
     source="dissertation ch. 5, two-sided, all panels",
     statement="process mode beats the best threaded curve at every number of pairs",
     expected=at_least(1.0, "x of the best threaded curve, worst point"),
-    remark="at one pair only, where 10 instances in turn beat one: a turn of progress takes one completion of each "
-    "instance, so that the messages share its price; from two pairs on process mode leads by a quarter or more",
+    remark="the worst point is one pair, where 10 instances in turn beat one: a turn of progress takes one completion "
+    "of each instance, so that the messages share its price; from two pairs on process mode leads by a quarter or more",
 )
 def process_above_threads(e: Evidence) -> float:
     panels = [PANEL, "fig5_2b", "fig5_2c"]
