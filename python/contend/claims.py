@@ -10,7 +10,7 @@ import importlib.util
 import math
 import sys
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 from contend.errors import ContendError, InputError, InterruptedRunError
 from contend.statistics import student_t_quantile
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
     from contend.evidence import Evidence
     from contend.jsontypes import JsonObject
+    from contend.statistics import Central
 
 Compute: TypeAlias = "Callable[[Evidence], float]"
 HOLDS = "holds"
@@ -110,6 +111,14 @@ def claim(
 
 
 @dataclass(frozen=True)
+class Drawn:
+    """What comes out over draws of the machine's prices, and the share of these with which the claim holds."""
+
+    number: Central
+    held: float
+
+
+@dataclass(frozen=True)
 class Judged:
     """A claim with what came out. `problem` says why there is no number."""
 
@@ -118,6 +127,7 @@ class Judged:
     ci95: tuple[float, float] | None
     scenarios: tuple[str, ...]
     problem: str | None = None
+    drawn: Drawn | None = None
 
     @property
     def verdict(self) -> str:
@@ -150,6 +160,11 @@ class Judged:
             "calibrated": self.claim.calibrated,
             "scenarios": list(self.scenarios),
         }
+        if self.drawn is not None:
+            number = self.drawn.number
+            entry["over_draws"] = {
+                "median": number.median, "ci95": [number.low, number.high], "held": self.drawn.held,
+            }  # fmt: skip
         if self.claim.remark:
             entry["remark"] = self.claim.remark
         if self.problem is not None:
@@ -228,13 +243,15 @@ def as_markdown(judged: Sequence[Judged], title: str) -> str:
     """A table of claims to read, in their order."""
     held = sum(item.verdict == HOLDS for item in judged)
     targets = sum(item.verdict == HOLDS and item.claim.calibrated for item in judged)
+    has_draws = any(item.drawn is not None for item in judged)
+    heads = ["", "claim", "expected", "predicted (95 % interval)", *(_DRAWN_HEADS if has_draws else ()), "remark"]
     lines = [
         f"# {title}",
         "",
         f"{held} of {len(judged)} claims hold; {targets} of these were targets of calibration.",
         "",
-        "| | claim | expected | predicted (95 % interval) | remark |",
-        "|---|---|---|---|---|",
+        "|" + "|".join(f" {head} ".replace("  ", " ") for head in heads) + "|",
+        "|" + "---|" * len(heads),
     ]
     for item in judged:
         if item.predicted is None:
@@ -253,10 +270,21 @@ def as_markdown(judged: Sequence[Judged], title: str) -> str:
             f"`{item.claim.id}`: {item.claim.statement} [{item.claim.source}]",
             str(item.claim.expected),
             predicted,
+            *(_drawn_cells(item.drawn) if has_draws else ()),
             "; ".join(remark for remark in remarks if remark),
         ]
         lines.append("| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |")
     return "\n".join(lines) + "\n"
+
+
+_DRAWN_HEADS = ("over the prices' posterior (95 %)", "holds in")
+
+
+def _drawn_cells(drawn: Drawn | None) -> tuple[str, str]:
+    if drawn is None:
+        return "none", ""
+    median, low, high = (number_text(x) for x in (drawn.number.median, drawn.number.low, drawn.number.high))
+    return f"{median} ({low} to {high})", f"{drawn.held:.0%}"
 
 
 def load_claims(folder: Path) -> list[Claim]:
@@ -284,25 +312,48 @@ class Given:
     values: list[Any]
 
 
-def predict(file: Path, evidence: Evidence) -> JsonObject:
-    """What a file of predictions computes: its `predictions(evidence)`.
+@dataclass(frozen=True)
+class Scaled:
+    """Predictions that are like numbers that prices are fitted to, such as the same counter elsewhere.
 
-    Each list of numbers has a sibling NAME_ci95 with their intervals.
+    `measure` is what the target of a fit is called, and `scale` what one of its unit is here; `most` is the largest
+    number that there can be, in the target's unit.
+    """
+
+    values: list[float]
+    measure: str
+    scale: float
+    most: float | None = None
+
+
+def contents(file: Path, evidence: Evidence) -> JsonObject:
+    """What the function `predictions(evidence)` of a file computes: a tree with lists of numbers.
 
     Raises:
         InputError: The file has no such function.
         ContendError: A number cannot be computed.
     """
-    compute = getattr(_load(file), "predictions", None)
-    if not callable(compute):
-        raise InputError(f"{file} has no function predictions(evidence)")
+    tree: JsonObject = _predictions_of(file)(evidence)
+    return tree
+
+
+def predict(file: Path, evidence: Evidence) -> JsonObject:
+    """What a file of predictions computes, with intervals.
+
+    Each list of numbers has a sibling NAME_ci95 with their intervals.
+
+    Raises:
+        InputError: The file has no function `predictions`.
+        ContendError: A number cannot be computed.
+    """
+    compute = _predictions_of(file)
     tree = compute(evidence)
 
     def at(path: tuple[str, ...], index: int) -> float:
         node = compute(evidence)
-        for key in path:
+        for key in path[:-1]:
             node = node[key]
-        return float(node[index])
+        return float(_numbers(node[path[-1]])[index])
 
     def complete(node: JsonObject, path: tuple[str, ...]) -> JsonObject:
         done: JsonObject = {}
@@ -312,8 +363,9 @@ def predict(file: Path, evidence: Evidence) -> JsonObject:
                 done[key] = complete(entry, here)
             elif isinstance(entry, Given):
                 done[key] = entry.values
-            elif isinstance(entry, list):
-                found = [jackknife(lambda i=i, here=here: at(here, i), evidence) for i in range(len(entry))]  # type: ignore[misc]
+            elif isinstance(entry, list | Scaled):
+                count = len(_numbers(entry))
+                found = [jackknife(lambda i=i, here=here: at(here, i), evidence) for i in range(count)]  # type: ignore[misc]
                 done[key] = [value for value, _, _ in found]
                 done[f"{key}_ci95"] = [None if interval is None else list(interval) for _, interval, _ in found]
             else:
@@ -321,6 +373,17 @@ def predict(file: Path, evidence: Evidence) -> JsonObject:
         return done
 
     return complete(tree, ())
+
+
+def _numbers(entry: list[float] | Scaled) -> list[float]:
+    return entry.values if isinstance(entry, Scaled) else entry
+
+
+def _predictions_of(file: Path) -> Callable[[Evidence], JsonObject]:
+    compute = getattr(_load(file), "predictions", None)
+    if not callable(compute):
+        raise InputError(f"{file} has no function predictions(evidence)")
+    return cast("Callable[[Evidence], JsonObject]", compute)
 
 
 def _load(file: Path) -> ModuleType:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -46,3 +47,8 @@ def origin(origins: Mapping[str, str], pointer: str) -> str:
     while pointer not in origins and pointer:
         pointer = pointer.rpartition("/")[0]
     return origins.get(pointer, "")
+
+
+def json_bytes(document: object) -> bytes:
+    """A document as the files that people read have it."""
+    return (json.dumps(document, indent=2, ensure_ascii=False, allow_nan=False) + "\n").encode()

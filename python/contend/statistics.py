@@ -9,6 +9,9 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    import numpy as np
+    import numpy.typing as npt
+
 
 @dataclass(frozen=True)
 class Estimate:
@@ -26,6 +29,23 @@ class Estimate:
     def half_width(self) -> float | None:
         """Half the width of the interval; None for a single sample."""
         return None if self.high is None else self.high - self.mean
+
+
+@dataclass(frozen=True)
+class Central:
+    """What draws say of a number: their median, and the ends of their central 95 %."""
+
+    median: float
+    low: float
+    high: float
+
+
+def central(draws: Sequence[float] | npt.NDArray[np.float64]) -> Central:
+    """Median and central 95 % of draws from a distribution."""
+    import numpy as np
+
+    median, low, high = np.quantile(np.asarray(draws, dtype=float), (0.5, 0.025, 0.975))
+    return Central(float(median), float(low), float(high))
 
 
 def student_t_quantile(probability: float, degrees_of_freedom: int) -> float:

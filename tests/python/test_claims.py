@@ -21,8 +21,8 @@ from contend.claims import (
     load_claims,
     predict,
 )
+from contend.cli import claims as command
 from contend.cli import main
-from contend.cli import validate as command
 from contend.errors import InputError, InterruptedRunError
 from contend.evidence import Evidence
 from contend.runner import CoreEngine

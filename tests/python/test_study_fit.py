@@ -15,7 +15,8 @@ from contend.errors import InputError
 from contend.paths import repository
 from contend.runner import make_engine
 from contend.scenario import resolve_scenario
-from contend.studyfit import Price, StudyFit, Target, claims_of_fit, fit, load_fit
+from contend.studyfit.description import Price, StudyFit, Target, claims_of_fit, load_fit
+from contend.studyfit.search import fit
 
 if TYPE_CHECKING:
     from pathlib import Path

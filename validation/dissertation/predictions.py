@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from contend.claims import Given
+from contend.claims import Given, Scaled
 
 if TYPE_CHECKING:
     from contend.evidence import Evidence
@@ -16,10 +16,13 @@ INSTANCES = [1, 10, 20]
 
 def _column(e: Evidence, table: str) -> JsonObject:
     # The scenarios run all messages of the study; fewer, by --iterations, are scaled to them.
+    def column(counter: str, scale: float, most: float | None) -> Scaled:
+        return Scaled([scale * e.per_message(table, counter, instances=n) for n in INSTANCES], counter, scale, most)
+
     return {
         "instances": Given(INSTANCES),
-        "out_of_sequence": [MESSAGES * e.per_message(table, "out_of_sequence", instances=n) for n in INSTANCES],
-        "match_time_ms": [MESSAGES * e.per_message(table, "match_time_ns", instances=n) / 1e6 for n in INSTANCES],
+        "out_of_sequence": column("out_of_sequence", MESSAGES, 1.0),
+        "match_time_ms": column("match_time_ns", MESSAGES / 1e6, None),
         "simulated_messages": Given([e.counter(table, "messages_received", instances=n) for n in INSTANCES]),
     }
 

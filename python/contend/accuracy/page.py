@@ -42,6 +42,13 @@ target ([decision 0032](decisions/0032-two-profiles-of-alembert.md)).
 """
 
 
+_DRAWN = """
+Beside the most probable prices, which give the verdicts, the statements were computed with {draws} draws of the prices'
+posterior ([decision 0033](decisions/0033-how-probable-prices-are.md)). {always} of them hold with every draw, and
+{never} with none: those the model does not have, whatever its prices, as long as the fitted numbers come out.
+"""
+
+
 def accuracy_page(root: Path) -> str:
     """The page, for the results of a checkout.
 
@@ -66,9 +73,22 @@ def _claims(root: Path) -> list[str]:
             parts += [
                 f"### {name.capitalize()}, with a machine fitted to few of its numbers",
                 _FITTED.format(profile=fit["profile"], other=fit["in_place_of"], targets=len(fit["targets"])),
+                *_over_draws(fitted),
                 *_statements(fitted, root, f"validate claims {name} --fitted"),
             ]
     return parts
+
+
+def _over_draws(path: Path) -> list[str]:
+    """How many statements hold whatever the prices, and how many do not."""
+    posterior = path.with_name("posterior.json")
+    if not posterior.is_file():
+        return []
+    held = [
+        one["over_draws"]["held"] for one in json.loads(read_text(path, "claims")) if one.get("over_draws") is not None
+    ]
+    draws = len(json.loads(read_text(posterior, "posterior"))["draws"])
+    return [_DRAWN.format(draws=draws, always=held.count(1.0), never=held.count(0.0))]
 
 
 def _statements(path: Path, root: Path, command: str) -> list[str]:
@@ -90,12 +110,28 @@ def _statements(path: Path, root: Path, command: str) -> list[str]:
 
 
 def _misses(claims: Sequence[JsonObject]) -> str:
+    has_draws = any("over_draws" in one for one in claims)
+    heads = ("claim", "statement", "expected", "predicted", *(_DRAWN_HEADS if has_draws else ()), "remark")
     rows = [
-        (one["id"], one["statement"], one["expected"], _value(one), one.get("remark") or "")
+        (
+            one["id"], one["statement"], one["expected"], _value(one), *(_drawn(one) if has_draws else ()),
+            one.get("remark") or "",
+        )
         for one in claims
         if one["verdict"] != "holds"
-    ]
-    return markdown_table(("claim", "statement", "expected", "predicted", "remark"), rows) if rows else "Nothing."
+    ]  # fmt: skip
+    return markdown_table(heads, rows) if rows else "Nothing."
+
+
+_DRAWN_HEADS = ("over the posterior (95 %)", "holds in")
+
+
+def _drawn(claim: JsonObject) -> tuple[str, str]:
+    drawn = claim.get("over_draws")
+    if drawn is None:
+        return "-", "-"
+    low, high = drawn["ci95"]
+    return f"{drawn['median']:.4g} ({low:.4g} to {high:.4g})", f"{drawn['held']:.0%}"
 
 
 def _value(claim: JsonObject) -> str:

@@ -1,48 +1,28 @@
-"""Fits the prices of a machine to some of a study's numbers: those that `validation/STUDY/fit.json` names.
-
-Everything else that the study says is then a prediction. Every price is expected where its source has it, and the ends
-of its range in the profile lie two standard deviations away, on a logarithmic scale: what the study's numbers do not
-tell apart stays there.
-"""
+"""What is fitted: `validation/STUDY/fit.json`, which prices may move and which of the study's numbers move them."""
 
 from __future__ import annotations
 
-import copy
 import json
 import math
-import statistics
-import warnings
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from contend.documents import misfit
-from contend.errors import ContendError, InputError
+from contend.errors import InputError
 from contend.files import read_text
 from contend.lockfit import number_of, time_text
 from contend.scenario import Point, resolve_scenario
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
     from pathlib import Path
 
     from contend.claims import Claim
     from contend.jsontypes import JsonObject, Scalar
-    from contend.runner import Engine
 
 FIT_FILE = "fit.json"
-STARTS = 2
-
 # The ends of a range are so many standard deviations from the expected value.
-_END = 2.0
-_FIRST_STEP = 0.5
-_POPULATION = 14
-# Random numbers of the search, and others that say which start is best.
-_REPLICATIONS = (0, 1)
-_CHECK_REPLICATIONS = tuple(range(10, 16))
-_FAILED = 1e6
+RANGE_END = 2.0
 
 
 @dataclass(frozen=True)
@@ -60,7 +40,7 @@ class Price:
 
     def at(self, deviations: float) -> str | int:
         """The value so many standard deviations above what is expected, as a profile has it, within the range."""
-        share = min(max(deviations / _END, -1.0), 1.0)
+        share = min(max(deviations / RANGE_END, -1.0), 1.0)
         end = self.high if share > 0 else self.low
         if self.count:
             return round(self.expected + abs(share) * (end - self.expected))
@@ -89,10 +69,19 @@ class Target:
             raise InputError(f"no counter {self.measure!r} to fit to; there are: message_rate, {', '.join(counters)}")
         return float(counters[self.measure]) / float(counters["messages_received"])
 
+    def level(self, value: float) -> float:
+        """A value where errors are normal: its logarithm, unless the spread is absolute; NaN where it has none."""
+        if self.absolute:
+            return value
+        return math.log(value) if value > 0 else math.nan
+
+    def at_level(self, level: float) -> float:
+        """The value of a level."""
+        return level if self.absolute else math.exp(level)
+
     def cost(self, predicted: float) -> float:
         """The squared error in standard deviations."""
-        error = predicted - self.value if self.absolute else math.log(predicted / self.value)
-        return (error / self.spread) ** 2
+        return ((self.level(predicted) - self.level(self.value)) / self.spread) ** 2
 
 
 @dataclass(frozen=True)
@@ -112,15 +101,6 @@ class StudyFit:
     targets: tuple[Target, ...]
 
 
-@dataclass(frozen=True)
-class Found:
-    """What came out: values by dotted path below `machine`, what each target came out at, the cost of each start."""
-
-    values: dict[str, str | int]
-    predicted: tuple[float, ...]
-    costs: tuple[float, ...]
-
-
 def load_fit(root: Path, system: str) -> StudyFit:
     """Reads `validation/SYSTEM/fit.json` of the checkout at `root`.
 
@@ -138,7 +118,9 @@ def load_fit(root: Path, system: str) -> StudyFit:
 
 def _read(root: Path, system: str, document: JsonObject) -> StudyFit:
     profile = json.loads(read_text(profile_of(root, document["profile"]), "profile"))
-    overrides = [(path, str(value)) for path, value in document["simulated"].items()]
+    # Not the profile that the scenarios name: prices that are not fitted are those of the one that is.
+    simulated = {**document["simulated"], "machine.profile": document["profile"]}
+    overrides = [(path, str(value)) for path, value in simulated.items()]
     folder = root / "scenarios" / system
     return StudyFit(
         document["profile"],
@@ -195,118 +177,3 @@ def _point(scenario: Path, overrides: Sequence[tuple[str, str]], parameters: dic
     if len(found) != 1:
         raise InputError(f"{len(found)} points of {scenario.name} have {parameters}; one must")
     return found[0]
-
-
-class _Search:
-    def __init__(self, study: StudyFit, engine: Engine, jobs: int, progress: Callable[[float], None]) -> None:
-        self._study = study
-        self._engine = engine
-        self._progress = progress
-        self._pool = ThreadPoolExecutor(max_workers=jobs, thread_name_prefix="fit")
-        # Several targets are numbers of one point.
-        self._points: list[Point] = []
-        for target in study.targets:
-            if target.point not in self._points:
-                self._points.append(target.point)
-
-    def values(self, place: Sequence[float]) -> dict[str, str | int]:
-        """What a place stands for."""
-        values = {price.path: price.at(float(x)) for price, x in zip(self._study.prices, place, strict=True)}
-        return values | {path: values[source] for path, source in self._study.tied.items()}
-
-    def predictions(self, places: Sequence[Sequence[float]], replications: Sequence[int]) -> list[tuple[float, ...]]:
-        """What each target comes out at in each place: the mean of the replications, NaN where one fails."""
-        moved = [[self._moved(point, self.values(place)) for point in self._points] for place in places]
-        running = [
-            [[self._pool.submit(self._run, point, replication) for replication in replications] for point in points]
-            for points in moved
-        ]
-        predictions = []
-        for points in running:
-            results = [[run.result() for run in runs] for runs in points]
-            predictions.append(
-                tuple(
-                    statistics.fmean(
-                        math.nan if result is None else target.read(result)
-                        for result in results[self._points.index(target.point)]
-                    )
-                    for target in self._study.targets
-                )
-            )
-        return predictions
-
-    def cost(self, place: Sequence[float], predicted: Sequence[float]) -> float:
-        """Targets, and how far the prices are from what is expected: minus twice the logarithm of the posterior."""
-        if not all(math.isfinite(value) and value > 0 for value in predicted):
-            return _FAILED
-        errors = sum(target.cost(value) for target, value in zip(self._study.targets, predicted, strict=True))
-        return errors + math.fsum(float(x) ** 2 for x in place)
-
-    def from_place(self, first: Sequence[float], seed: int, evaluations: int) -> list[float]:
-        """The best place of one run of CMA-ES."""
-        import cma
-
-        options = {
-            "bounds": [-_END, _END], "seed": seed, "maxfevals": evaluations, "popsize": _POPULATION, "verbose": -9,
-            "verb_log": 0, "verb_disp": 0,
-        }  # fmt: skip
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            strategy = cma.CMAEvolutionStrategy(list(first), _FIRST_STEP, options)
-            best, best_cost = list(first), math.inf
-            while not strategy.stop():
-                asked = [[float(x) for x in place] for place in strategy.ask()]
-                predictions = self.predictions(asked, _REPLICATIONS)
-                costs = [self.cost(*pair) for pair in zip(asked, predictions, strict=True)]
-                strategy.tell(asked, costs)
-                self._progress(len(asked))
-                if min(costs) < best_cost:
-                    best_cost = min(costs)
-                    best = asked[costs.index(best_cost)]
-        return best
-
-    def close(self) -> None:
-        self._pool.shutdown(cancel_futures=True)
-
-    def _run(self, point: Point, replication: int) -> JsonObject | None:
-        try:
-            result: JsonObject = json.loads(self._engine.run_point(point, replication, trace_hash=False))
-        except ContendError:  # prices with which no run ends
-            return None
-        return result
-
-    @staticmethod
-    def _moved(point: Point, values: dict[str, str | int]) -> Point:
-        config = copy.deepcopy(point.config)
-        for path, value in values.items():
-            section, name = path.split(".")
-            config["machine"][section][name] = value
-        return Point(point.parameters, config)
-
-
-def fit(
-    study: StudyFit, engine: Engine, *, jobs: int, evaluations: int, progress: Callable[[float], None] = lambda _: None
-) -> Found:
-    """Moves the prices: CMA-ES from what is expected and from places near it; the best by other random numbers.
-
-    Args:
-        study: What to fit.
-        engine: What simulates.
-        jobs: Simulations at once.
-        evaluations: Sets of prices that each start looks at, at most.
-        progress: Called with the number of sets that were looked at.
-    """
-    search = _Search(study, engine, jobs, progress)
-    try:
-        stream = np.random.default_rng(1)
-        firsts = [np.zeros(len(study.prices)), *stream.normal(0.0, 0.5, (STARTS - 1, len(study.prices)))]
-        ends = [
-            search.from_place([float(x) for x in np.clip(first, -1.9, 1.9)], seed, evaluations)
-            for seed, first in enumerate(firsts, 1)
-        ]
-        predictions = search.predictions(ends, _CHECK_REPLICATIONS)
-        costs = [search.cost(*pair) for pair in zip(ends, predictions, strict=True)]
-        best = costs.index(min(costs))
-        return Found(search.values(ends[best]), predictions[best], tuple(costs))
-    finally:
-        search.close()

@@ -1,0 +1,339 @@
+"""`contend validate claims STUDY`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from pathlib import Path  # noqa: TC003 - typer reads it when the program runs
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from contend.documents import json_bytes
+from contend.errors import ContendError, InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from contend.claims import Claim, Judged
+    from contend.evidence import Evidence
+    from contend.runner import Engine
+    from contend.scenario import ResolvedScenario
+    from contend.studyfit.description import StudyFit
+    from contend.studyfit.draws import Draws
+
+CLAIMS_FILE = "claims.json"
+TABLE_FILE = "claims.md"
+PREDICTIONS_FILE = "predictions.json"
+FITTED_FOLDER = "fitted"
+
+
+def register(app: typer.Typer) -> None:
+    """Adds the command to those of `contend validate`."""
+    app.command("claims")(claims)
+
+
+def claims(
+    *,
+    system: Annotated[str, typer.Argument(help="Which study: a folder of validation/.")],
+    strict: Annotated[bool, typer.Option("--strict", help="End with status 1 if a claim misses.")] = False,
+    only: Annotated[
+        list[str] | None, typer.Option("--only", metavar="TEXT", help="Only claims whose id has this; repeatable.")
+    ] = None,
+    set_: Annotated[
+        list[str] | None,
+        typer.Option("--set", metavar="PATH=VALUE", help="Override a value of all scenarios; repeatable."),
+    ] = None,
+    fitted: Annotated[
+        bool,
+        typer.Option(
+            "--fitted",
+            help="The claims named in validation/SYSTEM/fit.json, with the profile that is fitted to its numbers.",
+        ),
+    ] = False,
+    fit: Annotated[bool, typer.Option("--fit", help="Fit that profile first: --fitted after some minutes.")] = False,
+    evaluations: Annotated[
+        int | None,
+        typer.Option(min=20, help="With --fit: most sets of prices that a start looks at. [default: 1800]"),
+    ] = None,
+    draws: Annotated[
+        int | None,
+        typer.Option(
+            min=0,
+            help="With --fitted: so many draws of the prices' posterior are judged, too. "
+            "[default: all that are kept; with --only or overrides none]",
+        ),
+    ] = None,
+    replications: Annotated[int | None, typer.Option(min=1, help="Independent runs of each point.")] = None,
+    iterations: Annotated[int | None, typer.Option(min=1, help="Timed iterations of the workload.")] = None,
+    jobs: Annotated[
+        int | None, typer.Option("--jobs", "-j", min=1, metavar="N", help="Runs at once. [default: all cores]")
+    ] = None,
+    out: Annotated[
+        Path | None,
+        typer.Option("--out", "-o", metavar="DIR", help="Where the files go. [default: validation/SYSTEM]"),
+    ] = None,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print no progress and no tables.")] = False,
+    json_: Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")] = False,
+) -> None:
+    """Checks the statements of a study: claim, prediction with 95 % interval, verdict. Misses are listed, not hidden.
+
+    Simulates what is needed (results are kept in out/validation and reused while nothing changed), and writes
+    claims.json and predictions.json. With --only or overrides they are written only where --out says. --fitted writes
+    claims into the folder fitted, --fit the prices into the profile and their posterior into that folder as well.
+    """
+    from contend.choice import check_parts, has_part
+    from contend.claims import as_markdown, judge, load_claims
+    from contend.files import make_writable_directory, write_files
+    from contend.paths import require_repository
+    from contend.runner import default_jobs, make_engine
+    from contend.scenario import parse_override
+    from contend.studyfit.description import claims_of_fit, load_fit
+
+    _refuse_what_does_nothing(fit=fit, fitted=fitted, evaluations=evaluations, draws=draws)
+    root = require_repository("validate")
+    folder = _system_folder(root / "validation", system)
+    shorter = (("run.replications", replications), ("workload.iterations", iterations))
+    overrides = [parse_override(text) for text in set_ or []]
+    overrides += [(key, str(value)) for key, value in shorter if value is not None]
+    parts = only or []
+    is_standard = not parts and not overrides
+    study = load_fit(root, system) if fitted or fit else None
+    standard = folder / FITTED_FOLDER if study is not None else folder
+    target = out if out is not None else (standard if is_standard else None)
+    claims_of_system = load_claims(folder / "claims")
+    if study is not None:
+        claims_of_system = claims_of_fit(study, claims_of_system)
+    check_parts(parts, [item.id for item in claims_of_system], f"claim of {system}")
+    chosen = [item for item in claims_of_system if has_part(item.id, parts)]
+    if target is not None:
+        make_writable_directory(target)
+    silent = quiet or json_
+    place = _Place(root, system, make_engine("contend"), jobs or default_jobs(), tuple(overrides))
+    if fit and study is not None:
+        _fit_to_study(place, study, evaluations or _EVALUATIONS, quiet=silent)
+    over = place.draws(study, draws) if study is not None and (is_standard if draws is None else draws) else None
+    evidence = place.evidence(study, quiet=silent)
+    judged = judge(chosen, evidence, None if silent else _print_one)
+    if over is not None:
+        judged = _over_draws(judged, chosen, over, quiet=silent)
+    content = json_bytes([item.to_json() for item in judged])
+    if json_:
+        typer.echo(content.decode(), nl=False)
+    elif not quiet:
+        _print_sum(judged)
+    if target is not None:
+        title = f"Claims of {system}" + (f" on {study.profile}" if study is not None else "")
+        paths = write_files(target, {CLAIMS_FILE: content, TABLE_FILE: as_markdown(judged, title).encode()})
+        if not parts and study is None:
+            paths += _write_predictions(target, place, evidence, quiet=silent)
+        if not silent:
+            print("\n".join(f"wrote {path}" for path in paths))
+    misses = [item.claim.id for item in judged if item.verdict != "holds"]
+    if strict and misses:
+        raise ContendError(f"{len(misses)} of {len(judged)} claims miss: {', '.join(misses)}")
+
+
+_EVALUATIONS = 1800
+
+
+@dataclass(frozen=True)
+class _Place:
+    """A study in a checkout, and what simulates it."""
+
+    root: Path
+    system: str
+    engine: Engine
+    jobs: int
+    overrides: tuple[tuple[str, str], ...]
+
+    @property
+    def folder(self) -> Path:
+        return self.root / "validation" / self.system
+
+    @property
+    def cache(self) -> Path:
+        return self.root / "out" / "validation" / self.system
+
+    @property
+    def posterior_file(self) -> Path:
+        from contend.studyfit.posterior import POSTERIOR_FILE
+
+        return self.folder / FITTED_FOLDER / POSTERIOR_FILE
+
+    def evidence(self, study: StudyFit | None, *, quiet: bool) -> Evidence:
+        """The scenarios with the profile that they name, or that is fitted to the study."""
+        from contend.evidence import Evidence
+
+        return Evidence(
+            self.root / "scenarios" / self.system,
+            self.engine,
+            jobs=self.jobs,
+            cache=self.cache,
+            overrides=self.overrides,
+            profiles={study.in_place_of: study.profile} if study is not None else {},
+            announce=_announcer(quiet=quiet),
+        )
+
+    def draws(self, study: StudyFit, count: int | None) -> Draws:
+        """The scenarios with draws of the fitted prices; all that are kept, or so many."""
+        from contend.studyfit.draws import Draws
+        from contend.studyfit.posterior import load_posterior
+
+        posterior = load_posterior(self.posterior_file)
+        kept = posterior.draws
+        if count is not None and count > len(kept):
+            raise InputError(f"--draws {count}: {self.posterior_file} has {len(kept)}")
+        return Draws(
+            study,
+            replace(posterior, draws=kept[:count]),
+            self.root / "scenarios" / self.system,
+            self.engine,
+            self.jobs,
+            self.cache / "draws",
+            self.overrides,
+        )
+
+
+def _refuse_what_does_nothing(*, fit: bool, fitted: bool, evaluations: int | None, draws: int | None) -> None:
+    if evaluations is not None and not fit:
+        raise InputError("--evaluations is for a fit: it does nothing without --fit")
+    if draws is not None and not (fit or fitted):
+        raise InputError("--draws are of the prices' posterior: it does nothing without --fitted or --fit")
+
+
+def _fit_to_study(place: _Place, study: StudyFit, evaluations: int, *, quiet: bool) -> None:
+    """Writes the most probable prices into the machine's profile, and how probable others are beside the claims."""
+    from contend.files import make_writable_directory, write_files
+    from contend.lockfit import write_to_profile
+    from contend.studyfit.description import profile_of
+    from contend.studyfit.posterior import ASSIMILATIONS, MEMBERS, sample, to_json
+    from contend.studyfit.search import STARTS, fit
+    from contend.terminal import ProgressReport
+
+    make_writable_directory(place.posterior_file.parent)
+    with ProgressReport(f"fit of {study.profile}", STARTS * evaluations, quiet=quiet) as report:
+        found = fit(study, place.engine, jobs=place.jobs, evaluations=evaluations, progress=report.advance)
+    with ProgressReport("posterior", MEMBERS * (ASSIMILATIONS + 1), quiet=quiet) as report:
+        posterior = sample(study, place.engine, jobs=place.jobs, progress=report.advance)
+    write_files(place.posterior_file.parent, {place.posterior_file.name: json_bytes(to_json(study, posterior))})
+    write_to_profile(profile_of(place.root, study.profile), found.values)
+    if quiet:
+        return
+    print(f"{study.profile}: cost of each start {', '.join(f'{cost:.1f}' for cost in found.costs)}")
+    for target, value, known in zip(study.targets, found.predicted, posterior.targets, strict=True):
+        others = f"{known.median:.4g}, {known.low:.4g} to {known.high:.4g} over the posterior"
+        print(f"    {target.measure} of {target.point.label()}: {value:.4g} ({others}; the study: {target.value:.4g})")
+    for path, price in found.values.items():
+        others = ""
+        if path in posterior.prices:
+            median, low, high = posterior.prices[path]
+            others = f" ({median}, {low} to {high}; {posterior.narrowed[path]:.2f} of what was expected)"
+        print(f"    {path} = {price}{others}")
+
+
+def _over_draws(judged: Sequence[Judged], claims: Sequence[Claim], draws: Draws, *, quiet: bool) -> list[Judged]:
+    """The claims with what they come out at over the posterior of the prices."""
+    from contend.studyfit.draws import judge_over
+    from contend.terminal import ProgressReport
+
+    with ProgressReport(f"{len(draws)} draws of prices", len(draws) * len(claims), quiet=quiet) as report:
+        drawn = judge_over(claims, draws, report.advance)
+    return [replace(item, drawn=drawn.get(item.claim.id)) for item in judged]
+
+
+def _write_predictions(target: Path, place: _Place, evidence: Evidence, *, quiet: bool) -> list[Path]:
+    """Numbers that were not known: over the posterior of prices where one is kept, else with the scenarios' profile."""
+    from contend.claims import predict
+    from contend.files import write_files
+    from contend.studyfit.description import load_fit
+    from contend.studyfit.draws import predict_over
+    from contend.terminal import ProgressReport
+
+    file = place.folder / "predictions.py"
+    if not file.is_file():
+        return []
+    predictions = predict(file, evidence)
+    if place.posterior_file.is_file():
+        study = load_fit(place.root, place.system)
+        draws = place.draws(study, None)
+        with ProgressReport(f"predictions with {len(draws)} draws of prices", len(draws), quiet=quiet) as report:
+            over = predict_over(file, draws, report.advance)
+        where = place.posterior_file.relative_to(place.folder).as_posix()
+        predictions = {
+            **over,
+            "predicted_with": {"profile": study.profile, "draws": len(draws), "posterior": where},
+            f"with_{study.in_place_of}_and_the_error_of_simulations_only": predictions,
+        }
+    return write_files(target, {PREDICTIONS_FILE: json_bytes(predictions)})
+
+
+def _system_folder(validation: Path, system: str) -> Path:
+    known = sorted(path.parent.name for path in validation.glob("*/claims"))
+    if system not in known:
+        raise InputError(f"no claims of {system!r}; there are: {', '.join(known) or 'none'}")
+    return validation / system
+
+
+def _announcer(*, quiet: bool) -> Callable[[ResolvedScenario], Callable[[float], None]]:
+    """Makes a progress report for each scenario that has to be simulated."""
+    from contend.runner import total_weight
+    from contend.terminal import ProgressReport
+
+    def announce(resolved: ResolvedScenario) -> Callable[[float], None]:
+        total = total_weight(resolved.points)
+        report = ProgressReport(resolved.name, total, quiet=quiet)
+        report.__enter__()
+        done = 0.0
+
+        def advance(amount: float) -> None:
+            nonlocal done
+            done += amount
+            report.advance(amount)
+            if done >= total:
+                report.__exit__(None, None, None)
+
+        return advance
+
+    return announce
+
+
+def _print_one(item: Judged) -> None:
+    """A claim as it is judged: verdict and statement, then expectation and prediction."""
+    from rich.text import Text
+
+    from contend.claims import number_text
+    from contend.terminal import stdout_console
+
+    holds = item.verdict == "holds"
+    line = Text.assemble((f"{item.verdict:6}", "bold green" if holds else "bold red"), "  ", (item.claim.id, "bold"))
+    line.append(f"  {item.claim.statement} [{item.claim.source}]")
+    details = [f"expected {item.claim.expected}"]
+    if item.predicted is None:
+        details.append(f"no prediction: {item.problem}")
+    else:
+        interval = "" if item.ci95 is None else f" ({number_text(item.ci95[0])} to {number_text(item.ci95[1])})"
+        details.append(f"predicted {number_text(item.predicted)}{interval}")
+        if item.ci95 is not None and not item.is_clear:
+            details.append("the interval reaches across the limit")
+    if item.drawn is not None:
+        number = item.drawn.number
+        over = " to ".join(map(number_text, (number.low, number.high)))
+        details.append(f"over the posterior {number_text(number.median)} ({over})")
+    if item.claim.calibrated:
+        details.append("a target of calibration, no prediction")
+    if item.claim.remark:
+        details.append(item.claim.remark)
+    line.append(f"\n        {'; '.join(details)}")
+    stdout_console().print(line, soft_wrap=True, highlight=False)
+
+
+def _print_sum(judged: Sequence[Judged]) -> None:
+    holding = [item for item in judged if item.verdict == "holds"]
+    calibrated = sum(item.claim.calibrated for item in holding)
+    print(f"\n{len(holding)} of {len(judged)} claims hold ({calibrated} of them were targets of calibration)")
+    misses = [item.claim.id for item in judged if item.verdict != "holds"]
+    if misses:
+        print(f"misses: {', '.join(misses)}")
+    never = [item.claim.id for item in judged if item.drawn is not None and item.drawn.held == 0]
+    if never:
+        print(f"with no draw of the prices hold: {', '.join(never)}")

@@ -1,0 +1,192 @@
+"""How probable fitted prices are, and what statements and predictions come out at over them."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+
+from contend.claims import at_least, claim
+from contend.cli import main
+from contend.documents import json_bytes
+from contend.errors import ContendError, InputError
+from contend.paths import repository
+from contend.runner import make_engine
+from contend.scenario import Point, resolve_scenario
+from contend.statistics import Central
+from contend.studyfit.description import Price, StudyFit, Target, load_fit
+from contend.studyfit.draws import Draws, judge_over, predict_over
+from contend.studyfit.posterior import Posterior, load_posterior, moved, sample, to_json
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from contend.evidence import Evidence
+
+ROOT = repository()
+assert ROOT is not None
+SCENARIOS = ROOT / "scenarios" / "dissertation"
+FITTED = ROOT / "validation" / "dissertation" / "fitted"
+SHORT = [("workload.pairs", "1"), ("workload.iterations", "3"), ("workload.warmup_iterations", "1")]
+SEND = Price("software.send_call", 4e6, 2e6, 8e6, count=False)
+LINES = Price("nic.completion_lines", 3, 0, 5, count=True)
+
+
+def one_pair(value: float, spread: float) -> StudyFit:
+    point = resolve_scenario(SCENARIOS / "fig5_2a_base.json", SHORT).points[0]
+    target = Target(point, "message_rate", value, spread, absolute=False)
+    return StudyFit("alembert-counters", "alembert", (), (), (SEND, LINES), {}, (target,))
+
+
+def test_an_assimilation_is_bayes_rule_where_the_model_is_linear() -> None:
+    stream = np.random.default_rng(3)
+    places = stream.normal(size=(20_000, 2))
+    slope = np.array([[1.0, 0.5], [0.0, 2.0], [1.0, -1.0]])
+    wanted, spreads = np.array([1.0, -1.0, 0.3]), np.array([0.5, 0.4, 1.0])
+    for _ in range(4):
+        places = moved(places, places @ slope.T, wanted, spreads * math.sqrt(4), stream)
+    precision = np.eye(2) + slope.T @ np.diag(spreads**-2) @ slope
+    covariance = np.linalg.inv(precision)
+    assert places.mean(axis=0) == pytest.approx(covariance @ slope.T @ (wanted / spreads**2), abs=0.02)
+    assert np.cov(places.T) == pytest.approx(covariance, abs=0.01)
+
+
+def test_prices_that_a_number_tells_are_narrowed_and_others_are_not() -> None:
+    # A sender of 4 us makes about 250 thousand messages per second; the study has fewer.
+    study = one_pair(180e3, 0.02)
+    found = sample(study, make_engine("contend"), jobs=2, members=60, assimilations=4, draws=5)
+    assert len(found.draws) == 5
+    assert found.members == 60
+    assert set(found.draws[0]) == {"software.send_call", "nic.completion_lines"}
+    assert found.narrowed["software.send_call"] < 0.25
+    assert 0.7 < found.narrowed["nic.completion_lines"] < 1.3
+    assert found.targets[0].low < 180e3 < found.targets[0].high
+    assert found.targets[0].median == pytest.approx(180e3, rel=0.02)
+    assert found.widening == 1.0
+    assert found == sample(study, make_engine("contend"), jobs=1, members=60, assimilations=4, draws=5)
+
+
+def test_numbers_that_no_price_gives_widen_what_is_predicted() -> None:
+    found = sample(one_pair(20e3, 0.1), make_engine("contend"), jobs=2, members=20, assimilations=2, draws=1)
+    assert found.targets[0].low > 60e3
+    assert found.widening > 5
+
+
+def test_prices_that_nothing_can_be_simulated_with() -> None:
+    study = one_pair(180e3, 0.02)
+    point = study.targets[0].point
+    nothing = Point(point.parameters, {**point.config, "workload": {}})
+    broken = replace(study, targets=(replace(study.targets[0], point=nothing),))
+    with pytest.raises(ContendError, match="10 of 10 sets of prices cannot be simulated"):
+        sample(broken, make_engine("contend"), jobs=2, members=10, assimilations=1, draws=1)
+
+
+def test_a_posterior_is_written_and_read(tmp_path: Path) -> None:
+    study = one_pair(180e3, 0.02)
+    posterior = Posterior(
+        ({"software.send_call": "5 us", "nic.completion_lines": 2},),
+        7,
+        {"software.send_call": 0.1, "nic.completion_lines": 1.0},
+        {"software.send_call": ("5 us", "4 us", "6 us"), "nic.completion_lines": (3, 1, 5)},
+        (Central(181e3, 170e3, 190e3),),
+        1.25,
+    )
+    file = tmp_path / "posterior.json"
+    file.write_bytes(json_bytes(to_json(study, posterior)))
+    assert load_posterior(file) == posterior
+    with pytest.raises(InputError, match=r"there is no .*nothing.json: validate claims STUDY --fit writes it"):
+        load_posterior(tmp_path / "nothing.json")
+    for key in ("draws", "prices", "targets", "widening"):
+        document = {name: value for name, value in to_json(study, posterior).items() if name != key}
+        file.write_text(json.dumps(document), encoding="utf-8")
+        with pytest.raises(InputError, match=f"is no posterior: it has no '{key}'"):
+            load_posterior(file)
+
+
+@pytest.fixture
+def draws(tmp_path: Path) -> Draws:
+    """Three senders, of which each is faster than the one before."""
+    study = one_pair(180e3, 0.1)
+    prices = tuple({"software.send_call": call} for call in ("6 us", "4 us", "2 us"))
+    posterior = Posterior(prices, 3, {}, {}, (Central(180e3, 1.0, 1e9),), 2.0)
+    overrides = [("workload.pairs", "1"), *SHORT[1:], ("sweep", "{}")]
+    return Draws(study, posterior, SCENARIOS, make_engine("contend"), 2, tmp_path / "cache", overrides)
+
+
+def test_claims_are_judged_with_each_draw(draws: Draws) -> None:
+    @claim("fast", source="s", statement="a sender is fast", expected=at_least(180e3, "msg/s"))
+    def rate(e: Evidence) -> float:
+        return e.rate("fig5_2a_base")
+
+    @claim("none", source="s", statement="what is not there", expected=at_least(0, ""))
+    def none(e: Evidence) -> float:
+        return e.rate("fig5_2a_base", pairs=77)
+
+    done: list[float] = []
+    found = judge_over([rate, none], draws, done.append)
+    assert set(found) == {"fast"}
+    assert found["fast"].held == pytest.approx(2 / 3)
+    assert 180e3 < found["fast"].number.median < 220e3
+    assert found["fast"].number.low < 160e3
+    assert found["fast"].number.high > 300e3
+    assert sum(done) == 6
+
+
+def test_predictions_like_a_fitted_number_have_its_error(draws: Draws, tmp_path: Path) -> None:
+    file = tmp_path / "claims" / "predictions.py"
+    file.parent.mkdir()
+    file.write_text(
+        "from contend.claims import Given, Scaled\n"
+        "def predictions(e):\n"
+        "    rate = e.rate('fig5_2a_base')\n"
+        "    return {'study': {\n"
+        "        'plain': [rate], 'scaled': Scaled([rate / 1e3], 'message_rate', 1e-3),\n"
+        "        'bounded': Scaled([rate], 'message_rate', 1.0, 1e5), 'given': Given([1])}}\n",
+        encoding="utf-8",
+    )
+    found = predict_over(file, draws)["study"]
+    assert found["given"] == [1]
+    (plain,), ((low, high),) = found["plain"], found["plain_ci95"]
+    (scaled,), ((wide_low, wide_high),) = found["scaled"], found["scaled_ci95"]
+    assert scaled * 1e3 == pytest.approx(plain, rel=0.1)
+    # A tenth, twice as much since the fitted number came out so far off: a factor of exp(0.4) and more.
+    assert wide_low * 1e3 < 0.8 * low
+    assert wide_high * 1e3 > 1.25 * high
+    assert found["bounded"] == [1e5]
+    assert predict_over(file, draws)["study"] == found
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["--evaluations", "50"], "--evaluations is for a fit: it does nothing without --fit"),
+        (["--fitted", "--evaluations", "50"], "--evaluations is for a fit"),
+        (["--draws", "5"], "--draws are of the prices' posterior: it does nothing without --fitted or --fit"),
+        (["--fitted", "--draws", "5000"], "--draws 5000: .*posterior.json has"),
+    ],
+)
+def test_options_that_do_nothing_are_refused(
+    capsys: pytest.CaptureFixture[str], words: list[str], message: str
+) -> None:
+    assert main(["validate", "claims", "dissertation", *words]) == 2
+    assert re.search(message, capsys.readouterr().err)
+
+
+def test_the_kept_posterior_is_of_the_shipped_fit() -> None:
+    study = load_fit(ROOT, "dissertation")
+    posterior = load_posterior(FITTED / "posterior.json")
+    assert set(posterior.prices) == {price.path for price in study.prices}
+    assert len(posterior.targets) == len(study.targets)
+    for draw in posterior.draws:
+        assert set(draw) == set(posterior.prices) | set(study.tied)
+    predicted = json.loads((FITTED.parent / "predictions.json").read_text(encoding="utf-8"))
+    assert predicted["predicted_with"]["draws"] == len(posterior.draws)
+    for column in predicted["dissertation"].values():
+        for name in ("out_of_sequence", "match_time_ms"):
+            for value, (low, high) in zip(column[name], column[f"{name}_ci95"], strict=True):
+                assert 0 <= low <= value <= high
