@@ -112,10 +112,16 @@ def claim(
 
 @dataclass(frozen=True)
 class Drawn:
-    """What comes out over draws of the machine's prices, and the share of these with which the claim holds."""
+    """What comes out over draws of the machine's prices, with a single run of each point.
+
+    `held` is the share of the draws with which the claim holds, and `single_runs` the least and the largest number of
+    single runs with the most probable prices: so far apart are numbers by chance alone.
+    """
 
     number: Central
     held: float
+    draws: int
+    single_runs: tuple[float, float] | None = None
 
 
 @dataclass(frozen=True)
@@ -164,6 +170,7 @@ class Judged:
             number = self.drawn.number
             entry["over_draws"] = {
                 "median": number.median, "ci95": [number.low, number.high], "held": self.drawn.held,
+                "draws": self.drawn.draws, "single_runs": self.drawn.single_runs and list(self.drawn.single_runs),
             }  # fmt: skip
         if self.claim.remark:
             entry["remark"] = self.claim.remark
@@ -277,14 +284,30 @@ def as_markdown(judged: Sequence[Judged], title: str) -> str:
     return "\n".join(lines) + "\n"
 
 
-_DRAWN_HEADS = ("over the prices' posterior (95 %)", "holds in")
+def single_runs(item: Claim, evidence: Evidence) -> tuple[float, float] | None:
+    """The least and the largest number that one replication alone gives; None if a claim cannot be computed."""
+    try:
+        with evidence.recording():
+            item.compute(evidence)
+            count = evidence.replications
+        values = []
+        for replication in range(count):
+            with evidence.only(replication):
+                values.append(float(item.compute(evidence)))
+    except (ContendError, ArithmeticError, ValueError, LookupError):
+        return None
+    return (min(values), max(values)) if values and all(map(math.isfinite, values)) else None
 
 
-def _drawn_cells(drawn: Drawn | None) -> tuple[str, str]:
+_DRAWN_HEADS = ("single runs", "over the prices' posterior (95 %)", "holds in")
+
+
+def _drawn_cells(drawn: Drawn | None) -> tuple[str, str, str]:
     if drawn is None:
-        return "none", ""
+        return "", "none", ""
+    by_chance = "" if drawn.single_runs is None else " to ".join(map(number_text, drawn.single_runs))
     median, low, high = (number_text(x) for x in (drawn.number.median, drawn.number.low, drawn.number.high))
-    return f"{median} ({low} to {high})", f"{drawn.held:.0%}"
+    return by_chance, f"{median} ({low} to {high})", f"{drawn.held:.0%}"
 
 
 def load_claims(folder: Path) -> list[Claim]:

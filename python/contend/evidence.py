@@ -74,6 +74,7 @@ class Evidence:
         self._announce = announce
         self._known: dict[str, list[Measured]] = {}
         self._left_out: int | None = None
+        self._only: int | None = None
         self._used: dict[str, None] = {}
 
     # What claims ask for.
@@ -145,12 +146,23 @@ class Evidence:
             self._left_out = None
 
     @contextmanager
+    def only(self, replication: int) -> Iterator[None]:
+        """Looks at one replication alone."""
+        self._only = replication
+        try:
+            yield
+        finally:
+            self._only = None
+
+    @contextmanager
     def recording(self) -> Iterator[dict[str, None]]:
         """Notes which scenarios are used."""
         self._used = {}
         yield self._used
 
     def _looked_at(self, point: Measured) -> list[JsonObject]:
+        if self._only is not None:
+            return [point.replications[self._only]]
         if self._left_out is None:
             return list(point.replications)
         return [result for index, result in enumerate(point.replications) if index != self._left_out]

@@ -73,6 +73,7 @@ def test_a_fit_finds_the_prices_that_made_the_numbers() -> None:
         ),
         {},
         tuple(targets),
+        "",
     )
     found = fit(study, engine, jobs=2, evaluations=140)
     send, attempt = (str(found.values[path]) for path in ("software.send_call", "matching.attempt"))
@@ -95,6 +96,7 @@ def test_prices_that_follow_others_have_their_value() -> None:
         ),
         {"scheduler.wake_call": "futex.wake_call"},
         (Target(point, "message_rate", 400e3, 0.1, absolute=False),),
+        "",
     )
     found = fit(study, make_engine("contend"), jobs=2, evaluations=14)
     assert found.values["scheduler.wake_call"] == found.values["futex.wake_call"]

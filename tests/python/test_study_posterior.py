@@ -15,6 +15,7 @@ from contend.claims import at_least, claim
 from contend.cli import main
 from contend.documents import json_bytes
 from contend.errors import ContendError, InputError
+from contend.lockfit import number_of
 from contend.paths import repository
 from contend.runner import make_engine
 from contend.scenario import Point, resolve_scenario
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from contend.evidence import Evidence
+    from contend.jsontypes import JsonObject
 
 ROOT = repository()
 assert ROOT is not None
@@ -40,7 +42,7 @@ LINES = Price("nic.completion_lines", 3, 0, 5, count=True)
 def one_pair(value: float, spread: float) -> StudyFit:
     point = resolve_scenario(SCENARIOS / "fig5_2a_base.json", SHORT).points[0]
     target = Target(point, "message_rate", value, spread, absolute=False)
-    return StudyFit("alembert-counters", "alembert", (), (), (SEND, LINES), {}, (target,))
+    return StudyFit("alembert-counters", "alembert", (), (), (SEND, LINES), {}, (target,), "12ab")
 
 
 def test_an_assimilation_is_bayes_rule_where_the_model_is_linear() -> None:
@@ -67,14 +69,15 @@ def test_prices_that_a_number_tells_are_narrowed_and_others_are_not() -> None:
     assert 0.7 < found.narrowed["nic.completion_lines"] < 1.3
     assert found.targets[0].low < 180e3 < found.targets[0].high
     assert found.targets[0].median == pytest.approx(180e3, rel=0.02)
-    assert found.widening == 1.0
+    assert found.widening == {"message_rate": 1.0}
+    assert found.digest == study.digest
     assert found == sample(study, make_engine("contend"), jobs=1, members=60, assimilations=4, draws=5)
 
 
 def test_numbers_that_no_price_gives_widen_what_is_predicted() -> None:
     found = sample(one_pair(20e3, 0.1), make_engine("contend"), jobs=2, members=20, assimilations=2, draws=1)
     assert found.targets[0].low > 60e3
-    assert found.widening > 5
+    assert found.widening["message_rate"] > 5
 
 
 def test_prices_that_nothing_can_be_simulated_with() -> None:
@@ -94,18 +97,34 @@ def test_a_posterior_is_written_and_read(tmp_path: Path) -> None:
         {"software.send_call": 0.1, "nic.completion_lines": 1.0},
         {"software.send_call": ("5 us", "4 us", "6 us"), "nic.completion_lines": (3, 1, 5)},
         (Central(181e3, 170e3, 190e3),),
-        1.25,
+        {"message_rate": 1.25},
+        "12ab",
     )
     file = tmp_path / "posterior.json"
-    file.write_bytes(json_bytes(to_json(study, posterior)))
-    assert load_posterior(file) == posterior
+    whole = to_json(study, posterior)
+    file.write_bytes(json_bytes(whole))
+    assert load_posterior(file, study) == posterior
     with pytest.raises(InputError, match=r"there is no .*nothing.json: validate claims STUDY --fit writes it"):
-        load_posterior(tmp_path / "nothing.json")
-    for key in ("draws", "prices", "targets", "widening"):
-        document = {name: value for name, value in to_json(study, posterior).items() if name != key}
-        file.write_text(json.dumps(document), encoding="utf-8")
-        with pytest.raises(InputError, match=f"is no posterior: it has no '{key}'"):
-            load_posterior(file)
+        load_posterior(tmp_path / "nothing.json", study)
+
+    def refused(changed: JsonObject, message: str) -> None:
+        file.write_text(json.dumps(changed), encoding="utf-8")
+        with pytest.raises(InputError, match=message):
+            load_posterior(file, study)
+
+    for key in ("draws", "prices", "targets", "widening", "fit"):
+        refused({name: value for name, value in whole.items() if name != key}, f"is no posterior: it has no '{key}'")
+    refused({**whole, "fit": "34cd"}, "is of another fit.json than the one beside it")
+    refused({**whole, "draws": []}, "each of its draws must have all prices of the fit")
+    refused({**whole, "draws": [{"software.send_call": "5 us"}]}, "each of its draws must have all prices of the fit")
+    refused(
+        {**whole, "draws": [{**whole["draws"][0], "software.send_call": None}]}, "one of its values is of another kind"
+    )
+    for width in (-1, 0.5, math.nan, math.inf):
+        refused({**whole, "widening": {"message_rate": width}}, "widening must be 1 or more")
+    file.write_bytes(json_bytes(whole)[:-40])
+    with pytest.raises(InputError, match=r"posterior.json:\d+:\d+: "):
+        load_posterior(file, study)
 
 
 @pytest.fixture
@@ -113,7 +132,7 @@ def draws(tmp_path: Path) -> Draws:
     """Three senders, of which each is faster than the one before."""
     study = one_pair(180e3, 0.1)
     prices = tuple({"software.send_call": call} for call in ("6 us", "4 us", "2 us"))
-    posterior = Posterior(prices, 3, {}, {}, (Central(180e3, 1.0, 1e9),), 2.0)
+    posterior = Posterior(prices, 3, {}, {}, (Central(180e3, 1.0, 1e9),), {"message_rate": 2.0}, "12ab")
     overrides = [("workload.pairs", "1"), *SHORT[1:], ("sweep", "{}")]
     return Draws(study, posterior, SCENARIOS, make_engine("contend"), 2, tmp_path / "cache", overrides)
 
@@ -134,7 +153,12 @@ def test_claims_are_judged_with_each_draw(draws: Draws) -> None:
     assert 180e3 < found["fast"].number.median < 220e3
     assert found["fast"].number.low < 160e3
     assert found["fast"].number.high > 300e3
+    assert found["fast"].draws == 3
     assert sum(done) == 6
+    # What the caller sets comes before what was drawn.
+    same = replace(draws, overrides=[*draws.overrides, ("machine.software.send_call", "2 us")])
+    number = judge_over([rate], same)["fast"].number
+    assert number.low == number.high > 300e3
 
 
 def test_predictions_like_a_fitted_number_have_its_error(draws: Draws, tmp_path: Path) -> None:
@@ -167,7 +191,10 @@ def test_predictions_like_a_fitted_number_have_its_error(draws: Draws, tmp_path:
         (["--evaluations", "50"], "--evaluations is for a fit: it does nothing without --fit"),
         (["--fitted", "--evaluations", "50"], "--evaluations is for a fit"),
         (["--draws", "5"], "--draws are of the prices' posterior: it does nothing without --fitted or --fit"),
-        (["--fitted", "--draws", "5000"], "--draws 5000: .*posterior.json has"),
+        (["--fitted", "--only", "a-ded", "--draws", "5000"], "--draws 5000: .*posterior.json has"),
+        (["--fit", "--only", "a-ded"], "--fit judges everything"),
+        (["--fit", "--iterations", "3"], "--fit judges everything"),
+        (["--fit", "--draws", "3"], "--fit judges everything"),
     ],
 )
 def test_options_that_do_nothing_are_refused(
@@ -177,16 +204,49 @@ def test_options_that_do_nothing_are_refused(
     assert re.search(message, capsys.readouterr().err)
 
 
+def test_claims_over_draws_from_the_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    shipped = (FITTED / "claims.json").read_bytes()
+    words = ["validate", "claims", "dissertation", "--fitted", "--only", "a-contention", "--iterations", "2"]
+    words += ["--replications", "2", "--draws", "3", "--out", str(tmp_path)]
+    assert main(words) == 0
+    printed = capsys.readouterr().out
+    assert "over the posterior" in printed
+    (judged,) = json.loads((tmp_path / "claims.json").read_text(encoding="utf-8"))
+    over = judged["over_draws"]
+    assert over["draws"] == 3
+    assert over["ci95"][0] < over["median"] < over["ci95"][1]
+    assert over["held"] in {0, 1 / 3, 2 / 3, 1}
+    low, high = over["single_runs"]
+    assert low <= judged["predicted"] * 1.05
+    assert high >= judged["predicted"] * 0.95
+    assert "| single runs | over the prices' posterior (95 %) | holds in |" in (tmp_path / "claims.md").read_text()
+    assert (FITTED / "claims.json").read_bytes() == shipped
+
+
 def test_the_kept_posterior_is_of_the_shipped_fit() -> None:
     study = load_fit(ROOT, "dissertation")
-    posterior = load_posterior(FITTED / "posterior.json")
+    posterior = load_posterior(FITTED / "posterior.json", study)
     assert set(posterior.prices) == {price.path for price in study.prices}
-    assert len(posterior.targets) == len(study.targets)
-    for draw in posterior.draws:
-        assert set(draw) == set(posterior.prices) | set(study.tied)
+    errors: dict[str, list[float]] = {}
+    for target, known in zip(study.targets, posterior.targets, strict=True):
+        assert known.low < known.median < known.high
+        error = (target.level(known.median) - target.level(target.value)) / target.spread
+        errors.setdefault(target.measure, []).append(error)
+    for measure, found in errors.items():
+        root = math.sqrt(sum(error**2 for error in found) / len(found))
+        assert posterior.widening[measure] == pytest.approx(max(1.0, root), abs=1e-3)
+    for price in study.prices:
+        for draw in posterior.draws:
+            assert price.low <= number_of(draw[price.path]) <= price.high
+    judged = json.loads((FITTED / "claims.json").read_text(encoding="utf-8"))
+    assert {entry["over_draws"]["draws"] for entry in judged} == {len(posterior.draws)}
     predicted = json.loads((FITTED.parent / "predictions.json").read_text(encoding="utf-8"))
     assert predicted["predicted_with"]["draws"] == len(posterior.draws)
-    for column in predicted["dissertation"].values():
-        for name in ("out_of_sequence", "match_time_ms"):
-            for value, (low, high) in zip(column[name], column[f"{name}_ci95"], strict=True):
-                assert 0 <= low <= value <= high
+    own = predicted["with_alembert_and_the_error_of_simulations_only"]["dissertation"]
+    for name, column in predicted["dissertation"].items():
+        assert column["instances"] == own[name]["instances"]
+        for _, high in column["out_of_sequence_ci95"]:
+            assert high <= 2_585_600
+        for (low, high), value in zip(column["match_time_ms_ci95"], column["match_time_ms"], strict=True):
+            assert low < 0.9 * value  # a tenth is what the fit allows
+            assert high > 1.1 * value

@@ -44,8 +44,9 @@ target ([decision 0032](decisions/0032-two-profiles-of-alembert.md)).
 
 _DRAWN = """
 Beside the most probable prices, which give the verdicts, the statements were computed with {draws} draws of the prices'
-posterior ([decision 0033](decisions/0033-how-probable-prices-are.md)). {always} of them hold with every draw, and
-{never} with none: those the model does not have, whatever its prices, as long as the fitted numbers come out.
+posterior ([decision 0033](decisions/0033-how-probable-prices-are.md)), a single run of each point. {always} of them
+hold with every draw, and {never} with none: prices within their ranges that give the fitted numbers as well as these
+do not bring them.
 """
 
 
@@ -81,14 +82,11 @@ def _claims(root: Path) -> list[str]:
 
 def _over_draws(path: Path) -> list[str]:
     """How many statements hold whatever the prices, and how many do not."""
-    posterior = path.with_name("posterior.json")
-    if not posterior.is_file():
+    drawn = [one["over_draws"] for one in json.loads(read_text(path, "claims")) if "over_draws" in one]
+    if not drawn:
         return []
-    held = [
-        one["over_draws"]["held"] for one in json.loads(read_text(path, "claims")) if one.get("over_draws") is not None
-    ]
-    draws = len(json.loads(read_text(posterior, "posterior"))["draws"])
-    return [_DRAWN.format(draws=draws, always=held.count(1.0), never=held.count(0.0))]
+    held = [one["held"] for one in drawn]
+    return [_DRAWN.format(draws=drawn[0]["draws"], always=held.count(1.0), never=held.count(0.0))]
 
 
 def _statements(path: Path, root: Path, command: str) -> list[str]:

@@ -81,30 +81,27 @@ def claims(
     claims.json and predictions.json. With --only or overrides they are written only where --out says. --fitted writes
     claims into the folder fitted, --fit the prices into the profile and their posterior into that folder as well.
     """
-    from contend.choice import check_parts, has_part
-    from contend.claims import as_markdown, judge, load_claims
+    from contend.claims import as_markdown, judge
     from contend.files import make_writable_directory, write_files
     from contend.paths import require_repository
     from contend.runner import default_jobs, make_engine
     from contend.scenario import parse_override
-    from contend.studyfit.description import claims_of_fit, load_fit
+    from contend.studyfit.description import load_fit
 
     _refuse_what_does_nothing(fit=fit, fitted=fitted, evaluations=evaluations, draws=draws)
+    if fit and (only or set_ or draws is not None or (replications or iterations) is not None):
+        raise InputError("--fit judges everything with what it finds: --only, --draws and overrides go with --fitted")
     root = require_repository("validate")
     folder = _system_folder(root / "validation", system)
     shorter = (("run.replications", replications), ("workload.iterations", iterations))
     overrides = [parse_override(text) for text in set_ or []]
     overrides += [(key, str(value)) for key, value in shorter if value is not None]
     parts = only or []
-    is_standard = not parts and not overrides
+    is_standard = not parts and not overrides and draws is None
     study = load_fit(root, system) if fitted or fit else None
     standard = folder / FITTED_FOLDER if study is not None else folder
     target = out if out is not None else (standard if is_standard else None)
-    claims_of_system = load_claims(folder / "claims")
-    if study is not None:
-        claims_of_system = claims_of_fit(study, claims_of_system)
-    check_parts(parts, [item.id for item in claims_of_system], f"claim of {system}")
-    chosen = [item for item in claims_of_system if has_part(item.id, parts)]
+    chosen = _chosen(folder, study, parts)
     if target is not None:
         make_writable_directory(target)
     silent = quiet or json_
@@ -112,10 +109,11 @@ def claims(
     if fit and study is not None:
         _fit_to_study(place, study, evaluations or _EVALUATIONS, quiet=silent)
     over = place.draws(study, draws) if study is not None and (is_standard if draws is None else draws) else None
+    blind = place.blind() if study is None and target is not None and not parts else None
     evidence = place.evidence(study, quiet=silent)
-    judged = judge(chosen, evidence, None if silent else _print_one)
+    judged = judge(chosen, evidence, None if silent or over is not None else _print_one)
     if over is not None:
-        judged = _over_draws(judged, chosen, over, quiet=silent)
+        judged = _over_draws(judged, evidence, over, quiet=silent)
     content = json_bytes([item.to_json() for item in judged])
     if json_:
         typer.echo(content.decode(), nl=False)
@@ -124,8 +122,8 @@ def claims(
     if target is not None:
         title = f"Claims of {system}" + (f" on {study.profile}" if study is not None else "")
         paths = write_files(target, {CLAIMS_FILE: content, TABLE_FILE: as_markdown(judged, title).encode()})
-        if not parts and study is None:
-            paths += _write_predictions(target, place, evidence, quiet=silent)
+        if study is None and not parts:
+            paths += _write_predictions(target, place, evidence, blind, quiet=silent)
         if not silent:
             print("\n".join(f"wrote {path}" for path in paths))
     misses = [item.claim.id for item in judged if item.verdict != "holds"]
@@ -179,7 +177,7 @@ class _Place:
         from contend.studyfit.draws import Draws
         from contend.studyfit.posterior import load_posterior
 
-        posterior = load_posterior(self.posterior_file)
+        posterior = load_posterior(self.posterior_file, study)
         kept = posterior.draws
         if count is not None and count > len(kept):
             raise InputError(f"--draws {count}: {self.posterior_file} has {len(kept)}")
@@ -192,6 +190,25 @@ class _Place:
             self.cache / "draws",
             self.overrides,
         )
+
+    def blind(self) -> Draws | None:
+        """What numbers that were not known are predicted over: the draws that are kept, if any."""
+        from contend.studyfit.description import load_fit
+
+        return self.draws(load_fit(self.root, self.system), None) if self.posterior_file.is_file() else None
+
+
+def _chosen(folder: Path, study: StudyFit | None, parts: list[str]) -> list[Claim]:
+    """The claims whose id has one of the parts; of a fit, only those that it concerns."""
+    from contend.choice import check_parts, has_part
+    from contend.claims import load_claims
+    from contend.studyfit.description import claims_of_fit
+
+    known = load_claims(folder / "claims")
+    if study is not None:
+        known = claims_of_fit(study, known)
+    check_parts(parts, [item.id for item in known], f"claim of {folder.name}")
+    return [item for item in known if has_part(item.id, parts)]
 
 
 def _refuse_what_does_nothing(*, fit: bool, fitted: bool, evaluations: int | None, draws: int | None) -> None:
@@ -210,13 +227,15 @@ def _fit_to_study(place: _Place, study: StudyFit, evaluations: int, *, quiet: bo
     from contend.studyfit.search import STARTS, fit
     from contend.terminal import ProgressReport
 
-    make_writable_directory(place.posterior_file.parent)
+    profile = profile_of(place.root, study.profile)
+    for folder in (place.posterior_file.parent, profile.parent):
+        make_writable_directory(folder)
     with ProgressReport(f"fit of {study.profile}", STARTS * evaluations, quiet=quiet) as report:
         found = fit(study, place.engine, jobs=place.jobs, evaluations=evaluations, progress=report.advance)
     with ProgressReport("posterior", MEMBERS * (ASSIMILATIONS + 1), quiet=quiet) as report:
         posterior = sample(study, place.engine, jobs=place.jobs, progress=report.advance)
     write_files(place.posterior_file.parent, {place.posterior_file.name: json_bytes(to_json(study, posterior))})
-    write_to_profile(profile_of(place.root, study.profile), found.values)
+    write_to_profile(profile, found.values)
     if quiet:
         return
     print(f"{study.profile}: cost of each start {', '.join(f'{cost:.1f}' for cost in found.costs)}")
@@ -231,21 +250,33 @@ def _fit_to_study(place: _Place, study: StudyFit, evaluations: int, *, quiet: bo
         print(f"    {path} = {price}{others}")
 
 
-def _over_draws(judged: Sequence[Judged], claims: Sequence[Claim], draws: Draws, *, quiet: bool) -> list[Judged]:
+def _over_draws(judged: Sequence[Judged], evidence: Evidence, draws: Draws, *, quiet: bool) -> list[Judged]:
     """The claims with what they come out at over the posterior of the prices."""
+    from contend.claims import single_runs
     from contend.studyfit.draws import judge_over
     from contend.terminal import ProgressReport
 
+    claims = [item.claim for item in judged]
     with ProgressReport(f"{len(draws)} draws of prices", len(draws) * len(claims), quiet=quiet) as report:
         drawn = judge_over(claims, draws, report.advance)
-    return [replace(item, drawn=drawn.get(item.claim.id)) for item in judged]
+    if not drawn:
+        raise ContendError(f"no claim can be computed with any of the {len(draws)} draws of prices")
+    complete = []
+    for item in judged:
+        over = drawn.get(item.claim.id)
+        found = replace(item, drawn=over and replace(over, single_runs=single_runs(item.claim, evidence)))
+        complete.append(found)
+        if not quiet:
+            _print_one(found)
+    return complete
 
 
-def _write_predictions(target: Path, place: _Place, evidence: Evidence, *, quiet: bool) -> list[Path]:
+def _write_predictions(
+    target: Path, place: _Place, evidence: Evidence, draws: Draws | None, *, quiet: bool
+) -> list[Path]:
     """Numbers that were not known: over the posterior of prices where one is kept, else with the scenarios' profile."""
     from contend.claims import predict
     from contend.files import write_files
-    from contend.studyfit.description import load_fit
     from contend.studyfit.draws import predict_over
     from contend.terminal import ProgressReport
 
@@ -253,16 +284,14 @@ def _write_predictions(target: Path, place: _Place, evidence: Evidence, *, quiet
     if not file.is_file():
         return []
     predictions = predict(file, evidence)
-    if place.posterior_file.is_file():
-        study = load_fit(place.root, place.system)
-        draws = place.draws(study, None)
+    if draws is not None:
         with ProgressReport(f"predictions with {len(draws)} draws of prices", len(draws), quiet=quiet) as report:
             over = predict_over(file, draws, report.advance)
         where = place.posterior_file.relative_to(place.folder).as_posix()
         predictions = {
             **over,
-            "predicted_with": {"profile": study.profile, "draws": len(draws), "posterior": where},
-            f"with_{study.in_place_of}_and_the_error_of_simulations_only": predictions,
+            "predicted_with": {"profile": draws.study.profile, "draws": len(draws), "posterior": where},
+            f"with_{draws.study.in_place_of}_and_the_error_of_simulations_only": predictions,
         }
     return write_files(target, {PREDICTIONS_FILE: json_bytes(predictions)})
 
@@ -318,7 +347,7 @@ def _print_one(item: Judged) -> None:
     if item.drawn is not None:
         number = item.drawn.number
         over = " to ".join(map(number_text, (number.low, number.high)))
-        details.append(f"over the posterior {number_text(number.median)} ({over})")
+        details.append(f"over the posterior {number_text(number.median)} ({over}), holds in {item.drawn.held:.0%}")
     if item.claim.calibrated:
         details.append("a target of calibration, no prediction")
     if item.claim.remark:

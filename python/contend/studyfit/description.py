@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import math
 from dataclasses import dataclass, replace
@@ -89,7 +90,8 @@ class StudyFit:
     """What to fit: prices of a profile, to some numbers of a study.
 
     `in_place_of` is the profile that the study's scenarios name. `claims` are how the ids of claims begin that the fit
-    concerns, `calibrated` of those that it had as targets. `tied` prices take the value of another one.
+    concerns, `calibrated` of those that it had as targets. `tied` prices take the value of another one. `digest` is of
+    the file, so that what came out of it can be told from what came out of another one.
     """
 
     profile: str
@@ -99,6 +101,12 @@ class StudyFit:
     prices: tuple[Price, ...]
     tied: dict[str, str]
     targets: tuple[Target, ...]
+    digest: str
+
+    @property
+    def paths(self) -> set[str]:
+        """What a set of prices has: those that are fitted, and those that follow them."""
+        return {price.path for price in self.prices} | set(self.tied)
 
 
 def load_fit(root: Path, system: str) -> StudyFit:
@@ -139,6 +147,7 @@ def _read(root: Path, system: str, document: JsonObject) -> StudyFit:
             )
             for entry in document["targets"]
         ),
+        hashlib.sha256(json.dumps(document, sort_keys=True).encode()).hexdigest()[:16],
     )
 
 

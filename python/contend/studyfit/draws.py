@@ -36,7 +36,7 @@ class Draws:
         engine: What simulates them.
         jobs: Simulations at once.
         cache: Where results are kept.
-        overrides: Dotted path and value, for all scenarios.
+        overrides: Dotted path and value, for all scenarios; they come before the prices of a draw.
     """
 
     study: StudyFit
@@ -59,7 +59,7 @@ class Draws:
                 self.engine,
                 jobs=self.jobs,
                 cache=self.cache,
-                overrides=[*self.overrides, ("run.replications", "1"), *prices],
+                overrides=[("run.replications", "1"), *prices, *self.overrides],
                 profiles={self.study.in_place_of: self.study.profile},
             )
 
@@ -67,7 +67,9 @@ class Draws:
 def judge_over(
     claims: Sequence[Claim], draws: Draws, progress: Callable[[float], None] = lambda _: None
 ) -> dict[str, Drawn]:
-    """The numbers of claims over all draws, by their ids; a claim that no draw has a number for is left out.
+    """The numbers of claims over all draws, by their ids.
+
+    A claim that no draw has a number for is left out; a draw that has none does not hold.
 
     Args:
         claims: What to compute.
@@ -84,15 +86,15 @@ def judge_over(
             held[item.claim.id] += item.verdict == HOLDS
             if item.predicted is not None:
                 found.setdefault(item.claim.id, []).append(item.predicted)
-    return {name: Drawn(central(values), held[name] / len(draws)) for name, values in found.items()}
+    return {name: Drawn(central(values), held[name] / len(draws), len(draws)) for name, values in found.items()}
 
 
 def predict_over(file: Path, draws: Draws, progress: Callable[[float], None] = lambda _: None) -> JsonObject:
     """What a file of predictions computes, over all draws and with the error that the model has where it was fitted.
 
-    A list that says which of the fitted numbers it is like (`Scaled`) is predicted with their spread, as far as that
-    is enough for how well the fitted ones came out: each draw's number is given normal errors of it, times the
-    posterior's `widening`. Each list of numbers has the medians, and a sibling NAME_ci95 with the central 95 %.
+    A list that says which of the fitted numbers it is like (`Scaled`) is predicted with the error that those have: each
+    draw's number is given normal errors of their spread, times the posterior's `widening` for this measure. Each list
+    of numbers has the medians, and a sibling NAME_ci95 with the central 95 %.
 
     Args:
         file: predictions.py of a study.
@@ -116,7 +118,8 @@ def predict_over(file: Path, draws: Draws, progress: Callable[[float], None] = l
             return central([values[index] for values in entries])  # type: ignore[index]
         values = np.array([entry.values[index] / entry.scale for entry in entries])  # type: ignore[union-attr]
         spread, absolute = spreads.get(one.measure, (0.0, True))
-        errors = stream.normal(0.0, spread * draws.posterior.widening, (_ERRORS, len(values)))
+        width = spread * draws.posterior.widening.get(one.measure, 1.0)
+        errors = stream.normal(0.0, width, (_ERRORS, len(values)))
         spoilt = values + errors if absolute else values * np.exp(errors)
         return central(np.clip(spoilt, 0.0, one.most).ravel() * one.scale)
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import json
 import math
+import statistics
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -44,6 +45,8 @@ DRAWS = 30
 _SEED = 1
 _REPLICATIONS = (0, 1)
 _CHECK_REPLICATIONS = (10, 11)
+# The standard deviation of a normal distribution of 1 that is cut off at two: what is beyond lies at the ends.
+_EXPECTED = 0.9594
 
 
 @dataclass(frozen=True)
@@ -53,12 +56,13 @@ class Posterior:
     Attributes:
         draws: Values by dotted path below `machine`, tied ones included; of the first members of the ensemble.
         members: How many there were.
-        narrowed: By the path of a price, the standard deviation of its members over that of what was expected.
+        narrowed: By the path of a price, the standard deviation of its members over that of what was expected, both on
+            the scale of its range and cut off at the range's ends; around 1 where the numbers say nothing of it.
         prices: By the path of a price, its values in the middle and at both ends of the central 95 %.
         targets: What each target comes out at, in its own unit, by other random numbers than the members were moved by.
-        widening: By how much the targets' spreads are too small for how far the medians are from the study: the root of
-            the mean squared error in standard deviations, at least 1 (as R. T. Birge, Phys. Rev. 40, 1932, has it for
-            measurements that do not agree).
+        widening: By measure, how far the targets' medians are from the study: the root of their mean squared error in
+            spreads, at least 1.
+        digest: Of the fit that it belongs to.
     """
 
     draws: tuple[dict[str, str | int], ...]
@@ -66,7 +70,8 @@ class Posterior:
     narrowed: dict[str, float]
     prices: dict[str, tuple[str | int, str | int, str | int]]
     targets: tuple[Central, ...]
-    widening: float
+    widening: dict[str, float]
+    digest: str
 
 
 def sample(
@@ -118,10 +123,12 @@ def sample(
     finally:
         trials.close()
     errors = (np.median(predicted, axis=0) - wanted) / spreads
+    measures = [target.measure for target in study.targets]
+    inside = np.clip(places, -RANGE_END, RANGE_END)
     return Posterior(
         tuple(trials.values([float(x) for x in place]) for place in places[:draws]),
         len(places),
-        {price.path: float(places[:, k].std(ddof=1)) for k, price in enumerate(study.prices)},
+        {price.path: float(inside[:, k].std(ddof=1) / _EXPECTED) for k, price in enumerate(study.prices)},
         {
             price.path: tuple(price.at(float(x)) for x in np.quantile(places[:, k], (0.5, 0.025, 0.975)))  # type: ignore[misc]
             for k, price in enumerate(study.prices)
@@ -129,7 +136,13 @@ def sample(
         tuple(
             central([target.at_level(float(x)) for x in predicted[:, k]]) for k, target in enumerate(study.targets)
         ),
-        max(1.0, math.sqrt(float((errors**2).mean()))),
+        {
+            measure: max(1.0, math.sqrt(statistics.fmean(
+                float(error) ** 2 for error, name in zip(errors, measures, strict=True) if name == measure
+            )))
+            for measure in dict.fromkeys(measures)
+        },
+        study.digest,
     )  # fmt: skip
 
 
@@ -156,8 +169,9 @@ def to_json(study: StudyFit, posterior: Posterior) -> JsonObject:
     """The contents of posterior.json."""
     return {
         "profile": study.profile,
+        "fit": posterior.digest,
         "members": posterior.members,
-        "widening": round(posterior.widening, 3),
+        "widening": {measure: round(width, 3) for measure, width in posterior.widening.items()},
         "targets": [
             {
                 "measure": target.measure,
@@ -176,23 +190,39 @@ def to_json(study: StudyFit, posterior: Posterior) -> JsonObject:
     }
 
 
-def load_posterior(file: Path) -> Posterior:
+def load_posterior(file: Path, study: StudyFit) -> Posterior:
     """Reads posterior.json.
 
     Raises:
-        InputError: There is none, or it is something else.
+        InputError: There is none, it is something else, or it is of another fit.
     """
     if not file.is_file():
         raise InputError(f"there is no {file}: validate claims STUDY --fit writes it")
     try:
         document = json.loads(read_text(file, "posterior"))
-        return Posterior(
-            tuple({str(path): value for path, value in draw.items()} for draw in document["draws"]),
+        posterior = Posterior(
+            tuple({str(path): _price(value) for path, value in draw.items()} for draw in document["draws"]),
             int(document["members"]),
             {path: float(entry["narrowed"]) for path, entry in document["prices"].items()},
             {path: (entry["median"], *entry["ci95"]) for path, entry in document["prices"].items()},
             tuple(Central(float(entry["median"]), *map(float, entry["ci95"])) for entry in document["targets"]),
-            float(document["widening"]),
+            {str(measure): float(width) for measure, width in document["widening"].items()},
+            str(document["fit"]),
         )
+    except json.JSONDecodeError as error:
+        raise InputError(f"{file}:{error.lineno}:{error.colno}: {error.msg}") from error
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise InputError(f"{file} is no posterior: {misfit(error)}") from error
+    if posterior.digest != study.digest:
+        raise InputError(f"{file} is of another fit.json than the one beside it: validate claims STUDY --fit renews it")
+    if not posterior.draws or any(set(draw) != study.paths for draw in posterior.draws):
+        raise InputError(f"{file} is no posterior: each of its draws must have all prices of the fit")
+    if not all(math.isfinite(width) and width >= 1 for width in posterior.widening.values()):
+        raise InputError(f"{file} is no posterior: widening must be 1 or more, found {posterior.widening}")
+    return posterior
+
+
+def _price(value: object) -> str | int:
+    if isinstance(value, bool) or not isinstance(value, str | int):
+        raise TypeError(f"{value!r} is no price")
+    return value
