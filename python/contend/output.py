@@ -13,6 +13,10 @@ if TYPE_CHECKING:
     from contend.results import Results
 
 
+# Where an interrupted run puts what had finished, in a folder that has complete results.
+INTERRUPTED_FOLDER = "interrupted"
+
+
 def default_directory(name: str) -> Path:
     """Where the results of a scenario go unless told otherwise: out/NAME."""
     return Path("out") / (re.sub(r"[^\w.+-]+", "_", name).strip("._") or "scenario")
@@ -29,6 +33,12 @@ def result_contents(results: Results) -> dict[str, bytes]:
         for kind, picture in picture_bytes(results).items():
             contents[f"plot.{kind}"] = picture
     return contents
+
+
+def has_complete_results(directory: Path) -> bool:
+    """Whether a folder has results of a run that was not interrupted."""
+    document = json_object(directory / "results.json")
+    return document is not None and "points" in document and not document.get("interrupted", False)
 
 
 def earlier_settings(directory: Path) -> JsonObject | None:

@@ -122,13 +122,30 @@ class Findings:
 
 
 class _Tolerant(CoreEngine):
-    """A simulation that fails gives a result that says so: a change may make a design impossible."""
+    """A simulation that fails gives a result that says so: a change may make a design impossible.
+
+    One that was stopped has no result.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._is_stopped = False
 
     def run_point(self, point: Point, replication: int, *, trace_hash: bool) -> str:
         try:
             return super().run_point(point, replication, trace_hash=trace_hash)
         except (SimulationFailedError, InputError) as error:
+            if self._is_stopped:
+                raise
             return json.dumps({"failed": str(error).splitlines()[0]})
+
+    def stop(self) -> None:
+        self._is_stopped = True
+        super().stop()
+
+    def reset(self) -> None:
+        self._is_stopped = False
+        super().reset()
 
 
 def changes(point: Point) -> list[tuple[Speedup, list[Change]]]:

@@ -75,8 +75,16 @@ resolve(const std::string& path, const std::vector<std::pair<std::string, std::s
   options.profile_directories.assign(profile_dirs.begin(), profile_dirs.end());
   options.preset_directories.assign(preset_dirs.begin(), preset_dirs.end());
   options.overrides = overrides;
+  // An exception of Python's, such as Ctrl-C, is no problem of the platform: it goes back as it came.
+  std::exception_ptr raised;
   options.resolve_route = [&](const std::filesystem::path& platform, const std::string& from, const std::string& to) {
-    const PythonRoute route = route_resolver(platform.string(), from, to);
+    PythonRoute route;
+    try {
+      route = route_resolver(platform.string(), from, to);
+    } catch (const nb::python_error&) {
+      raised = std::current_exception();
+      throw;
+    }
     if (const auto* error = std::get_if<1>(&route)) {
       throw RouteError(error->first, error->second);
     }
@@ -84,8 +92,15 @@ resolve(const std::string& path, const std::vector<std::pair<std::string, std::s
     return RouteFacts{{Duration::seconds(latency), bandwidth}, from_cores, to_cores};
   };
   const std::filesystem::path file(path);
-  ResolvedScenario scenario = text ? load_scenario_text(*text, file.filename().string(), file.parent_path(), options)
-                                   : load_scenario(file, options);
+  ResolvedScenario scenario;
+  try {
+    scenario = text ? load_scenario_text(*text, file.filename().string(), file.parent_path(), options)
+                    : load_scenario(file, options);
+  } catch (...) {
+    if (raised)
+      std::rethrow_exception(raised);
+    throw;
+  }
   nlohmann::ordered_json parameters = nlohmann::ordered_json::array();
   std::vector<PythonPoint> points;
   points.reserve(scenario.points.size());

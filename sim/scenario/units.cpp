@@ -53,6 +53,29 @@ std::span<const Unit> units_of(Dimension dimension) {
   return {};
 }
 
+/// The unit that somebody meant who wrote it as other programs do: "Gbps" and "Gb/s" are bits, which the nearest name,
+/// "GB/s", is not. Empty: no such unit.
+std::string meant_unit(std::string_view written, std::span<const Unit> units) {
+  struct Spelling {
+    std::string_view end;
+    std::string_view meant;
+  };
+  constexpr std::array spellings{Spelling{"bps", "bit/s"}, Spelling{"b/s", "bit/s"}, Spelling{"bits/s", "bit/s"},
+                                 Spelling{"Bps", "B/s"},   Spelling{"sec", "s"},     Spelling{"secs", "s"},
+                                 Spelling{"seconds", "s"}};
+  for (const auto& [end, meant] : spellings) {
+    if (!written.ends_with(end))
+      continue;
+    std::string prefix(written.substr(0, written.size() - end.size()));
+    if (prefix == "K")
+      prefix = "k";
+    std::string symbol = prefix + std::string(meant);
+    if (std::any_of(units.begin(), units.end(), [&](const Unit& unit) { return unit.symbol == symbol; }))
+      return symbol;
+  }
+  return {};
+}
+
 /// digits * 10^exponent, exact.
 struct Decimal {
   bool negative = false;
@@ -136,8 +159,10 @@ Parsed<Decimal> parse(std::string_view text, Dimension dimension) {
     }
     symbols.emplace_back(unit.symbol);
   }
+  const std::string meant = meant_unit(rest, units_of(dimension));
   return {{},
-          "has the unknown unit " + excerpt(rest) + "; allowed units: " + unit_list(dimension) + hint(rest, symbols)};
+          "has the unknown unit " + excerpt(rest) + "; allowed units: " + unit_list(dimension) +
+              (meant.empty() ? hint(rest, symbols) : "; did you mean '" + meant + "'?")};
 }
 
 enum class Fraction { round, refuse };

@@ -344,6 +344,19 @@ def test_ctrl_c_says_what_is_kept(core: "FakeCore", scenario: Path, capsys: Capt
     assert len(json.loads(Path("out/small/results.json").read_text())["points"]) == 2
 
 
+def test_ctrl_c_leaves_complete_results_alone(core: "FakeCore", scenario: Path, capsys: Capture) -> None:
+    assert main(["run", str(scenario), "--quiet"]) == 0
+    complete = Path("out/small/results.json").read_bytes()
+    core.seconds_per_run = 0.1
+    with ctrl_c_after(core, runs=core.calls + 4):
+        assert main(["run", str(scenario), "-j", "1", "--replications", "2", "--seed", "5"]) == 130
+    output = capsys.readouterr().err
+    assert "kept in out/small/interrupted; out/small has complete results of an earlier run" in output
+    assert "replaced" not in output
+    assert Path("out/small/results.json").read_bytes() == complete
+    assert json.loads(Path("out/small/interrupted/results.json").read_text())["interrupted"] is True
+
+
 def _all_commands(command: object, words: tuple[str, ...] = ()) -> "Iterator[tuple[tuple[str, ...], TyperCommand]]":
     if isinstance(command, TyperGroup):
         for name, inner in command.commands.items():

@@ -30,6 +30,15 @@ def test_has_the_version_of_the_package() -> None:
     assert core().version() == contend.__version__
 
 
+def test_ctrl_c_while_a_platform_is_read_is_no_problem_of_the_platform(monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupted(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("contend.scenario.PlatformRoutes", lambda: interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        resolve_scenario(find_scenario(BASE))
+
+
 @pytest.mark.parametrize("path", sorted(scenarios_directory().glob("*/*.json")), ids=lambda path: path.stem)
 def test_every_shipped_scenario_resolves(path: Path) -> None:
     resolved = resolve_scenario(path)

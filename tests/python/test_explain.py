@@ -285,6 +285,17 @@ class TestTheRealCore:
         with pytest.raises(contend.InputError, match="allowed: a time in seconds from 0 on"):
             contend.explain(contend.load(BASE).with_(SMALL), budget_s=wrong)
 
+    def test_a_simulation_that_was_stopped_is_no_failing_change(self) -> None:
+        from contend.speedups import _Tolerant
+
+        engine = _Tolerant()
+        point = contend.resolve(BASE, SMALL).points[0]
+        engine.stop()
+        with pytest.raises(contend.SimulationFailedError, match="stopped"):
+            engine.run_point(point, 0, trace_hash=False)
+        engine.reset()
+        assert "message_rate" in json.loads(engine.run_point(point, 0, trace_hash=False))
+
     def test_ctrl_c_keeps_the_speedups_that_are_complete(
         self, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: Capture
     ) -> None:

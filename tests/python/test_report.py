@@ -421,6 +421,7 @@ def test_an_explanation_that_is_none(results: Path, capsys: Capture) -> None:
         (["--from", "5", "--to", "4"], "is not after"),
         (["--from", "1e9"], "nothing happens"),
         (["--out", "nowhere/page.html"], "there is no folder nowhere"),
+        (["--out", "."], "that is a folder; a report is one file, such as report.html"),
     ],
 )
 def test_options_that_cannot_be(results: Path, capsys: Capture, options: list[str], message: str) -> None:

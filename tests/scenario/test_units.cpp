@@ -76,6 +76,8 @@ TEST_CASE("what is no quantity is refused with the reason", "[scenario][units]")
       {" 85 ns", "is not a number"},
       {"85 NS", "did you mean 'ns'?"},
       {"85 sn", "did you mean 'ns'?"},
+      {"85 usec", "did you mean 'us'?"},
+      {"3 seconds", "did you mean 's'?"},
       {"85 B", "unknown unit"},
       {"+85 ns", "is not a number"},
       {".5 ns", "is not a number"},
@@ -91,6 +93,22 @@ TEST_CASE("what is no quantity is refused with the reason", "[scenario][units]")
   }));
   CAPTURE(text);
   const auto parsed = parse_time(text);
+  CHECK_FALSE(parsed.value.has_value());
+  CHECK_THAT(parsed.problem, Catch::Contains(problem));
+}
+
+TEST_CASE("bits are not taken for bytes", "[scenario][units]") {
+  const auto [text, problem] = GENERATE(table<std::string, std::string>({
+      {"100 Gbps", "did you mean 'Gbit/s'?"},
+      {"100 Gb/s", "did you mean 'Gbit/s'?"},
+      {"10 Mbits/s", "did you mean 'Mbit/s'?"},
+      {"64 Kbps", "did you mean 'kbit/s'?"},
+      {"9 bps", "did you mean 'bit/s'?"},
+      {"12 GBps", "did you mean 'GB/s'?"},
+      {"12 gb/s", "unknown unit"},
+  }));
+  CAPTURE(text);
+  const auto parsed = parse_rate(text);
   CHECK_FALSE(parsed.value.has_value());
   CHECK_THAT(parsed.problem, Catch::Contains(problem));
 }

@@ -159,7 +159,7 @@ def _run(entry: _Entry, engine: Engine, jobs: int, target: Path, report: Progres
         report.advance(planned - done)  # what it did not do is not left to do
     else:
         entry.interrupted = outcome.interrupted
-        entry.directory = directory if paths else None
+        entry.directory = paths[0].parent if paths else None
     entry.wall_s = time.monotonic() - begin
 
 

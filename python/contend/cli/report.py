@@ -91,8 +91,8 @@ def report(
 
     if end is not None and end <= (begin or 0.0):
         raise InputError(f"--to {end:g} is not after --from {begin or 0:g}")
-    if out is not None and not out.parent.is_dir():
-        raise InputError(f"--out {out}: there is no folder {out.parent}")
+    if out is not None:
+        _refuse_folder(out)
     validations = [_validation(file) for file in validation or []]  # before minutes are spent
     overrides = [parse_override(text) for text in set_ or []]
     for path, value in (("run.seed", seed), ("run.replications", replications), ("workload.iterations", iterations)):
@@ -127,6 +127,14 @@ def report(
         typer.echo(f"wrote {target} ({len(page) / 1e6:.1f} MB)")
     if content.interrupted:
         raise InterruptedRunError(f"interrupted; what had finished is in {target}")
+
+
+def _refuse_folder(out: Path) -> None:
+    """Before minutes are spent."""
+    if out.is_dir():
+        raise InputError(f"--out {out}: that is a folder; a report is one file, such as {out / 'report.html'}")
+    if not out.parent.is_dir():
+        raise InputError(f"--out {out}: there is no folder {out.parent}")
 
 
 def _validation(file: Path) -> tuple[str, JsonObject]:

@@ -193,6 +193,9 @@ def simulate_into(
 ) -> tuple[Results, Outcome, list[Path]]:
     """Simulates a scenario and writes its results; leaves no empty folder behind.
 
+    What an interrupted run had finished does not take the place of complete results: it goes into a folder of its own
+    beside them.
+
     Args:
         opened: What to simulate.
         engine: What simulates it.
@@ -203,8 +206,8 @@ def simulate_into(
     Returns:
         The results, how they came about, and the files written: none if no replication finished.
     """
-    from contend.files import output_folder
-    from contend.output import write_results
+    from contend.files import make_writable_directory, output_folder
+    from contend.output import INTERRUPTED_FOLDER, has_complete_results, write_results
     from contend.results import collect
     from contend.runner import run_points
 
@@ -213,8 +216,12 @@ def simulate_into(
         results = collect(opened.resolved, outcome, engine.name)
         if opened.configuration is not None:
             results = opened.configuration.beside(results, opened.resolved)
-        paths = write_results(results, directory) if results.points else []
-    return results, outcome, paths
+        if not results.points:
+            return results, outcome, []
+        if outcome.interrupted and has_complete_results(directory):
+            directory /= INTERRUPTED_FOLDER
+            make_writable_directory(directory)
+        return results, outcome, write_results(results, directory)
 
 
 def _run_and_write(opened: Opened, engine: Engine, jobs: int, out: Path | None, *, quiet: bool, as_json: bool) -> None:
@@ -227,7 +234,11 @@ def _run_and_write(opened: Opened, engine: Engine, jobs: int, out: Path | None, 
     earlier = earlier_settings(directory) if out is None else None
     with ProgressReport(resolved.name, total_weight(resolved.points), quiet=quiet or as_json) as report:
         results, outcome, paths = simulate_into(opened, engine, jobs, directory, report.advance)
-    if paths and not quiet and earlier not in (None, settings(results.to_json())):
+    if (
+        directory in {path.parent for path in paths}
+        and not quiet
+        and earlier not in (None, settings(results.to_json()))
+    ):
         print(f"contend: replaced results of other settings in {directory} (--out DIR keeps both)", file=sys.stderr)
     if as_json:
         sys.stdout.write(results.json_bytes().decode())
@@ -252,7 +263,10 @@ def _run_and_write(opened: Opened, engine: Engine, jobs: int, out: Path | None, 
         partial = sum(0 < len(r.results) < r.point.replications for r in outcome.runs)
         kept = f"; {complete} of {len(outcome.runs)} points are complete" if paths else "; nothing had finished"
         kept += f", {partial} in part" if partial else ""
-        raise InterruptedRunError(f"interrupted{kept}" + (f", kept in {directory}" if paths else ""))
+        if paths:
+            kept += f", kept in {paths[0].parent}"
+            kept += "" if paths[0].parent == directory else f"; {directory} has complete results of an earlier run"
+        raise InterruptedRunError(f"interrupted{kept}")
 
 
 def _trace(
