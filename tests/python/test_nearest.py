@@ -1,5 +1,7 @@
 """The name that somebody probably meant."""
 
+import json
+
 import pytest
 
 from contend.cli import main
@@ -21,6 +23,26 @@ def test_several_come_best_first() -> None:
 def test_a_family_of_presets_is_named_whatever_the_case(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["preset", "show", "OB1"]) == 2
     assert "did you mean 'ob1-" in capsys.readouterr().err
+
+
+def test_what_differs_comes_first_and_is_counted_apart(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "400")
+    assert main(["profile", "diff", "alembert", "trinitite-haswell"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert main(["profile", "diff", "alembert", "trinitite-haswell", "--values", "--json"]) == 0
+    values = json.loads(capsys.readouterr().out)
+    assert lines[0].strip() == f"alembert and trinitite-haswell: {len(values)} other values"
+    first_columns = [line.split()[0] for line in lines if line.strip() and "." in line.split()[0]]
+    names = [entry["parameter"] for entry in values]
+    assert [name for name in first_columns if name in names] == first_columns[: len(names)]
+    assert any("->" in line for line in lines)
+    assert (
+        [line for line in lines if line.strip()][-1]
+        .strip()
+        .endswith("equal values with another source, uncertainty or note")
+    )
 
 
 def test_equal_profiles_differ_in_nothing(capsys: pytest.CaptureFixture[str]) -> None:

@@ -71,24 +71,40 @@ def diff_profiles(
         ]  # fmt: skip
         print(json.dumps(entries, indent=2, ensure_ascii=False))
         return
-    from rich.text import Text
-
-    from contend.tables import titled_table
+    from contend.fitting_table import FittingTable
+    from contend.spelling import counted
     from contend.terminal import stdout_console
 
     if not found:
         print(f"{one.stem} and {other.stem}: no parameter differs")
         return
-    table = titled_table(f"{one.stem} and {other.stem}: {len(found)} parameters differ")
-    for title in ("parameter", one.stem, other.stem, "ratio", f"uncertainty in {other.stem}", "identified by"):
-        table.add_column(title, overflow="fold")
-    for item in found:
-        last = item.second
-        table.add_row(*map(Text, (
-            item.path, _value(item.first), _value(last), "" if item.ratio is None else f"{item.ratio:.3g}",
-            "" if last is None else last.uncertainty, "" if last is None else last.identified_by,
-        )))  # fmt: skip
+    differing = [item for item in found if _value(item.first) != _value(item.second)]
+    reworded = [item for item in found if item not in differing]
+    shown = [item for item in reworded if _said(item.first) != _said(item.second)]
+    title = f"{one.stem} and {other.stem}: {counted(len(differing), 'other value')}"
+    caption = f"{counted(len(reworded), 'equal value')} with another source, uncertainty or note" if reworded else None
+    table = FittingTable(title, caption or "")
+    table.add_column("parameter", is_name=True)
+    for name in (one.stem, other.stem):
+        table.add_column(name)
+    table.add_column("ratio", left_out=2)
+    table.add_column("uncertainty", is_name=True, left_out=1)
+    table.add_column("identified by", is_name=True, left_out=0)
+    for item in [*differing, *shown]:
+        said = (_change(before, after) for before, after in zip(_said(item.first), _said(item.second), strict=True))
+        ratio = "" if item.ratio is None else f"{item.ratio:.3g}"
+        table.add_row(item.path, _value(item.first), _value(item.second), ratio, *said)
     stdout_console().print(table)
+
+
+def _said(parameter: Parameter | None) -> tuple[str, str]:
+    """Uncertainty, and how it was identified."""
+    return ("", "") if parameter is None else (parameter.uncertainty or "", parameter.identified_by or "")
+
+
+def _change(before: str, after: str) -> str:
+    """What both say, or what one says and then the other."""
+    return f"{before} -> {after}" if before and after and before != after else after or before
 
 
 def _value(parameter: Parameter | None) -> str:
