@@ -22,6 +22,7 @@ from contend.scenario import resolve_scenario
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
+    from contextlib import AbstractContextManager
     from pathlib import Path
 
     from contend.jsontypes import JsonObject, Scalar
@@ -40,7 +41,7 @@ class Measured:
 class Evidence:
     """The numbers of scenarios, each a mean over the replications that are looked at.
 
-    All replications count, except inside `without`. Nothing is simulated before somebody asks for a number.
+    All replications count, except inside `without` and `only`. Nothing is simulated before somebody asks for a number.
     """
 
     def __init__(
@@ -73,8 +74,7 @@ class Evidence:
         self._profiles = dict(profiles or {})
         self._announce = announce
         self._known: dict[str, list[Measured]] = {}
-        self._left_out: int | None = None
-        self._only: int | None = None
+        self._is_looked_at: Callable[[int], bool] = lambda _: True
         self._used: dict[str, None] = {}
 
     # What claims ask for.
@@ -136,23 +136,21 @@ class Evidence:
             raise InputError(f"{', '.join(self._used)} differ in their replications")
         return counts.pop() if counts else 0
 
-    @contextmanager
-    def without(self, replication: int) -> Iterator[None]:
+    def without(self, replication: int) -> AbstractContextManager[None]:
         """Leaves one replication out of all means."""
-        self._left_out = replication
-        try:
-            yield
-        finally:
-            self._left_out = None
+        return self._looking_at(lambda number: number != replication)
+
+    def only(self, replication: int) -> AbstractContextManager[None]:
+        """Looks at one replication alone."""
+        return self._looking_at(lambda number: number == replication)
 
     @contextmanager
-    def only(self, replication: int) -> Iterator[None]:
-        """Looks at one replication alone."""
-        self._only = replication
+    def _looking_at(self, is_looked_at: Callable[[int], bool]) -> Iterator[None]:
+        self._is_looked_at = is_looked_at
         try:
             yield
         finally:
-            self._only = None
+            self._is_looked_at = lambda _: True
 
     @contextmanager
     def recording(self) -> Iterator[dict[str, None]]:
@@ -161,11 +159,7 @@ class Evidence:
         yield self._used
 
     def _looked_at(self, point: Measured) -> list[JsonObject]:
-        if self._only is not None:
-            return [point.replications[self._only]]
-        if self._left_out is None:
-            return list(point.replications)
-        return [result for index, result in enumerate(point.replications) if index != self._left_out]
+        return [result for number, result in enumerate(point.replications) if self._is_looked_at(number)]
 
     def _matching(self, scenario: str, parameters: dict[str, Scalar]) -> list[Measured]:
         return [

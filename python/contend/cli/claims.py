@@ -25,6 +25,7 @@ CLAIMS_FILE = "claims.json"
 TABLE_FILE = "claims.md"
 PREDICTIONS_FILE = "predictions.json"
 FITTED_FOLDER = "fitted"
+_EVALUATIONS = 1800
 
 
 def register(app: typer.Typer) -> None:
@@ -129,9 +130,6 @@ def claims(
     misses = [item.claim.id for item in judged if item.verdict != "holds"]
     if strict and misses:
         raise ContendError(f"{len(misses)} of {len(judged)} claims miss: {', '.join(misses)}")
-
-
-_EVALUATIONS = 1800
 
 
 @dataclass(frozen=True)

@@ -36,7 +36,7 @@ class Draws:
         engine: What simulates them.
         jobs: Simulations at once.
         cache: Where results are kept.
-        overrides: Dotted path and value, for all scenarios; they come before the prices of a draw.
+        overrides: Dotted path and value, for all scenarios; of a price, too, whatever was drawn.
     """
 
     study: StudyFit
