@@ -10,6 +10,7 @@ import numpy as np
 from contend.claims import HOLDS, Drawn, Given, Scaled, contents, judge
 from contend.evidence import Evidence
 from contend.statistics import Central, central
+from contend.studyfit.posterior import widening
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -93,7 +94,7 @@ def predict_over(file: Path, draws: Draws, progress: Callable[[float], None] = l
     """What a file of predictions computes, over all draws and with the error that the model has where it was fitted.
 
     A list that says which of the fitted numbers it is like (`Scaled`) is predicted with the error that those have: each
-    draw's number is given normal errors of their spread, times the posterior's `widening` for this measure. Each list
+    draw's number is given normal errors of their spread, times the `widening` of this measure. Each list
     of numbers has the medians, and a sibling NAME_ci95 with the central 95 %.
 
     Args:
@@ -111,6 +112,7 @@ def predict_over(file: Path, draws: Draws, progress: Callable[[float], None] = l
         progress(1)
     stream = np.random.default_rng(1)
     spreads = {target.measure: (target.spread, target.absolute) for target in draws.study.targets}
+    widths = widening(draws.study, draws.posterior)
 
     def over_draws(entries: Sequence[list[float] | Scaled], index: int) -> Central:
         one = entries[0]
@@ -118,7 +120,7 @@ def predict_over(file: Path, draws: Draws, progress: Callable[[float], None] = l
             return central([values[index] for values in entries])  # type: ignore[index]
         values = np.array([entry.values[index] / entry.scale for entry in entries])  # type: ignore[union-attr]
         spread, absolute = spreads.get(one.measure, (0.0, True))
-        width = spread * draws.posterior.widening.get(one.measure, 1.0)
+        width = spread * widths.get(one.measure, 1.0)
         errors = stream.normal(0.0, width, (_ERRORS, len(values)))
         spoilt = values + errors if absolute else values * np.exp(errors)
         return central(np.clip(spoilt, 0.0, one.most).ravel() * one.scale)

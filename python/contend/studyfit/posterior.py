@@ -60,8 +60,6 @@ class Posterior:
             the scale of its range and cut off at the range's ends; around 1 where the numbers say nothing of it.
         prices: By the path of a price, its values in the middle and at both ends of the central 95 %.
         targets: What each target comes out at, in its own unit, by other random numbers than the members were moved by.
-        widening: By measure, how far the targets' medians are from the study: the root of their mean squared error in
-            spreads, at least 1.
         digest: Of the fit that it belongs to.
     """
 
@@ -70,7 +68,6 @@ class Posterior:
     narrowed: dict[str, float]
     prices: dict[str, tuple[str | int, str | int, str | int]]
     targets: tuple[Central, ...]
-    widening: dict[str, float]
     digest: str
 
 
@@ -122,8 +119,6 @@ def sample(
         places, predicted = levels(places, _CHECK_REPLICATIONS)
     finally:
         trials.close()
-    errors = (np.median(predicted, axis=0) - wanted) / spreads
-    measures = [target.measure for target in study.targets]
     inside = np.clip(places, -RANGE_END, RANGE_END)
     return Posterior(
         tuple(trials.values([float(x) for x in place]) for place in places[:draws]),
@@ -136,12 +131,6 @@ def sample(
         tuple(
             central([target.at_level(float(x)) for x in predicted[:, k]]) for k, target in enumerate(study.targets)
         ),
-        {
-            measure: max(1.0, math.sqrt(statistics.fmean(
-                float(error) ** 2 for error, name in zip(errors, measures, strict=True) if name == measure
-            )))
-            for measure in dict.fromkeys(measures)
-        },
         study.digest,
     )  # fmt: skip
 
@@ -165,13 +154,23 @@ def moved(places: Vector, predicted: Vector, wanted: Vector, spreads: Vector, st
     return np.asarray(places + (told - predicted) @ np.linalg.solve(of_predictions, with_places.T), dtype=float)
 
 
+def widening(study: StudyFit, posterior: Posterior) -> dict[str, float]:
+    """By measure, how far the targets' medians are from the study: the root of their mean squared error in spreads.
+
+    At least 1: predictions of a number of this measure are no better than the fit allows.
+    """
+    squares: dict[str, list[float]] = {}
+    for target, known in zip(study.targets, posterior.targets, strict=True):
+        squares.setdefault(target.measure, []).append(target.cost(known.median))
+    return {measure: max(1.0, math.sqrt(statistics.fmean(costs))) for measure, costs in squares.items()}
+
+
 def to_json(study: StudyFit, posterior: Posterior) -> JsonObject:
     """The contents of posterior.json."""
     return {
         "profile": study.profile,
         "fit": posterior.digest,
         "members": posterior.members,
-        "widening": {measure: round(width, 3) for measure, width in posterior.widening.items()},
         "targets": [
             {
                 "measure": target.measure,
@@ -206,7 +205,6 @@ def load_posterior(file: Path, study: StudyFit) -> Posterior:
             {path: float(entry["narrowed"]) for path, entry in document["prices"].items()},
             {path: (entry["median"], *entry["ci95"]) for path, entry in document["prices"].items()},
             tuple(Central(float(entry["median"]), *map(float, entry["ci95"])) for entry in document["targets"]),
-            {str(measure): float(width) for measure, width in document["widening"].items()},
             str(document["fit"]),
         )
     except json.JSONDecodeError as error:
@@ -217,8 +215,13 @@ def load_posterior(file: Path, study: StudyFit) -> Posterior:
         raise InputError(f"{file} is of another fit.json than the one beside it: validate claims STUDY --fit renews it")
     if not posterior.draws or any(set(draw) != study.paths for draw in posterior.draws):
         raise InputError(f"{file} is no posterior: each of its draws must have all prices of the fit")
-    if not all(math.isfinite(width) and width >= 1 for width in posterior.widening.values()):
-        raise InputError(f"{file} is no posterior: widening must be 1 or more, found {posterior.widening}")
+    if len(posterior.targets) != len(study.targets):
+        raise InputError(f"{file} is no posterior: it must have what each target of the fit comes out at")
+    if not all(
+        math.isfinite(target.level(known.median))
+        for target, known in zip(study.targets, posterior.targets, strict=True)
+    ):
+        raise InputError(f"{file} is no posterior: what a target comes out at is no number that it can have")
     return posterior
 
 
