@@ -16,8 +16,10 @@ class Point:
         replication: int,
         trace_hash: bool = False,
         explain: bool = False,
+        *,
         trace_file: str = "",
         trace_limit_bytes: int = ...,
+        trace_title: str = "",
     ) -> str: ...
 
 def version() -> str: ...

@@ -32,8 +32,10 @@ class CorePoint(Protocol):
         replication: int,
         trace_hash: bool = False,  # noqa: FBT001, FBT002
         explain: bool = False,  # noqa: FBT001, FBT002
+        *,
         trace_file: str = "",
         trace_limit_bytes: int = 100_000_000,
+        trace_title: str = "",
     ) -> str:
         """JSON: the result of one replication. Other threads of the interpreter go on meanwhile.
 

@@ -7,10 +7,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from contend.core import core
-from contend.errors import InputError, SimulationFailedError
+from contend.errors import InputError, InterruptedRunError, SimulationFailedError
 from contend.files import require_utf8, staged_file
+from contend.spelling import parameters_text
+from contend.workers import Crew, Done
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
     from contend.jsontypes import JsonObject
@@ -22,7 +25,10 @@ _MOST_BYTES = 2**64 - 1  # that the core can count
 
 @dataclass(frozen=True)
 class Trace:
-    """What a trace came to; `result` is the result of the run, which a trace does not change."""
+    """What a trace came to.
+
+    It is `complete` unless it was cut at its limit. `result` is the result of the run, which a trace does not change.
+    """
 
     path: Path
     bytes: int
@@ -46,6 +52,7 @@ def write_trace(point: Point, path: Path, *, limit_mb: float = DEFAULT_LIMIT_MB,
     Raises:
         ContendError: The file cannot be written.
         SimulationFailedError: The simulation ended with an error; the file shows what happened until then.
+        InterruptedRunError: The user stopped it; the same holds for the file.
         InputError: The configuration is not usable, or the limit is not above zero.
     """
     if not limit_mb > 0:
@@ -54,16 +61,37 @@ def write_trace(point: Point, path: Path, *, limit_mb: float = DEFAULT_LIMIT_MB,
     limit = round(min(limit_mb * 1e6, _MOST_BYTES))
     module = core()
     module.clear_stop()
-    failure: Exception | None = None
-    answer = ""
+    title = ", ".join(part for part in (str(point.config["name"]), parameters_text(point.parameters)) if part)
+
+    def simulate(staged: Path) -> str:
+        return point.compiled.run(
+            replication,
+            trace_file=str(staged),
+            trace_limit_bytes=limit,
+            trace_title=f"{title}, replication {replication}",
+        )
+
     with staged_file(path) as staged:
-        try:
-            answer = point.compiled.run(replication, trace_file=str(staged), trace_limit_bytes=limit)
-        except module.SimulationError as error:
-            if staged.stat().st_size == 0:
-                raise SimulationFailedError(str(error)) from error
-            failure = error
-    if failure is not None:
-        raise SimulationFailedError(f"{failure}\n(the trace until there is in {path})") from failure
-    result: JsonObject = json.loads(answer)
+        done, interrupted = _run_stoppable(simulate, staged, module.request_stop)
+        if done.error is not None and not isinstance(done.error, module.SimulationError):
+            raise done.error
+        if done.error is not None and staged.stat().st_size == 0:
+            if interrupted:
+                raise InterruptedRunError("interrupted; nothing was traced yet")
+            raise SimulationFailedError(str(done.error)) from done.error
+    if interrupted:
+        raise InterruptedRunError(f"interrupted; the trace until there is in {path}")
+    if done.error is not None:
+        raise SimulationFailedError(f"{done.error}\n(the trace until there is in {path})") from done.error
+    result: JsonObject = json.loads(done.result or "")
     return Trace(path=path, result=result, **result.pop("trace"))
+
+
+def _run_stoppable(work: Callable[[Path], str], staged: Path, stop: Callable[[], None]) -> tuple[Done[Path, str], bool]:
+    """What became of the work, and whether Ctrl-C ended it."""
+    crew = Crew(work, [staged], 1)
+    try:
+        return next(iter(crew)), False
+    except KeyboardInterrupt:
+        ended = crew.stop(stop)
+        return ended[0] if ended else Done(staged, None, core().SimulationError("stopped")), True

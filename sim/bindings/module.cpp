@@ -54,7 +54,7 @@ public:
   [[nodiscard]] std::int64_t replications() const { return config_->run.replications; }
   [[nodiscard]] std::uint64_t operations() const { return planned_operations(*config_); }
   [[nodiscard]] std::string run(int replication, bool trace_hash, bool explain, const std::string& trace_file,
-                                std::uint64_t trace_limit_bytes) const;
+                                std::uint64_t trace_limit_bytes, const std::string& trace_title) const;
 
 private:
   std::shared_ptr<const PointConfig> config_;
@@ -172,12 +172,13 @@ class SimulationError : public std::runtime_error {
 };
 
 std::string PythonPoint::run(int replication, bool trace_hash, bool explain, const std::string& trace_file,
-                             std::uint64_t trace_limit_bytes) const {
+                             std::uint64_t trace_limit_bytes, const std::string& trace_title) const {
   RunPointOptions options;
   options.hash_events = trace_hash;
   options.explain = explain;
   options.trace_file = trace_file;
   options.trace_limit_bytes = trace_limit_bytes;
+  options.trace_title = trace_title;
   options.stop = &stop_requested;
   try {
     return run_point(*config_, replication, options);
@@ -209,8 +210,8 @@ NB_MODULE(_core, module) {
       .def_prop_ro("replications", &PythonPoint::replications)
       .def_prop_ro("operations", &PythonPoint::operations, "Messages or operations of one replication.")
       .def("run", &PythonPoint::run, nb::arg("replication"), nb::arg("trace_hash") = false, nb::arg("explain") = false,
-           nb::arg("trace_file") = "", nb::arg("trace_limit_bytes") = 100'000'000,
-           nb::call_guard<nb::gil_scoped_release>());
+           nb::kw_only(), nb::arg("trace_file") = "", nb::arg("trace_limit_bytes") = 100'000'000,
+           nb::arg("trace_title") = "", nb::call_guard<nb::gil_scoped_release>());
   module.def("point", &point_of, nb::arg("config_json"), "The point that has a configuration.");
 
   module.def("version", [] { return std::string(CONTEND_VERSION); });

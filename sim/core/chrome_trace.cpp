@@ -91,6 +91,17 @@ void ChromeTrace::stop() {
   }
 }
 
+void ChromeTrace::cut(std::string_view why) {
+  if (stopped_) {
+    return;
+  }
+  summary_.complete = false;
+  close_everything();
+  event(R"("ph":"i","s":"g","pid":1,"tid":1,"ts":)" + microseconds(nanoseconds(summary_.end)) +
+        R"(,"name":"the trace ends here: )" + escaped(why) + R"(")");
+  stop();
+}
+
 ChromeTrace::Summary ChromeTrace::finish() {
   if (!stopped_) {
     close_everything();
@@ -204,9 +215,7 @@ bool ChromeTrace::slice(const Track& track, std::string_view name, TimePoint beg
 
 void ChromeTrace::span(const SimThread& thread, Category category, TimePoint begin, TimePoint end) {
   if (summary_.bytes >= limit_) [[unlikely]] {
-    summary_.complete = false;
-    close_everything();
-    stop();
+    cut("its size limit");
     return;
   }
   Thread& state = state_of(thread);
@@ -336,10 +345,6 @@ void ChromeTrace::close_everything() {
   for (const auto& [track, lock] : held) {
     Hold& hold = holds_[lock];
     close_hold(*lock, hold, std::max(now, hold.begin));
-  }
-  if (!summary_.complete) {
-    event(R"("ph":"i","s":"g","pid":1,"tid":1,"ts":)" + microseconds(nanoseconds(summary_.end)) +
-          R"(,"name":"the trace ends here: its size limit")");
   }
 }
 

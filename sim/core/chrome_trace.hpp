@@ -36,7 +36,7 @@ public:
     std::uint64_t events = 0;
     std::uint64_t messages = 0; ///< with a complete flow
     TimePoint end;              ///< what happened later is not in it, if complete is false
-    bool complete = true;       ///< false: it ended at its limit
+    bool complete = true;       ///< false: it was cut, at its limit or by `cut`
   };
 
   /// Watches `engine` from now on. Stops, at a place where everything can be closed, soon after `limit_bytes`.
@@ -46,6 +46,8 @@ public:
   ChromeTrace(const ChromeTrace&) = delete;
   ChromeTrace& operator=(const ChromeTrace&) = delete;
 
+  /// Ends it here, with a mark that says why: what happens from now on is not in it. Nothing if it has ended.
+  void cut(std::string_view why);
   /// Closes what is open, and the file. Throws std::system_error if anything could not be written.
   Summary finish();
 

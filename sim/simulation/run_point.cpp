@@ -145,6 +145,7 @@ std::string run_point(const PointConfig& config, int replication, const RunPoint
   options.explain = wanted.explain;
   options.trace_file = wanted.trace_file;
   options.trace_limit_bytes = wanted.trace_limit_bytes;
+  options.trace_title = wanted.trace_title;
   options.idle_step_limit = static_cast<std::uint64_t>(config.run.steps_without_operation);
   options.step_limit =
       10'000'000 + static_cast<std::uint64_t>(config.run.steps_per_operation) * planned_operations(config);

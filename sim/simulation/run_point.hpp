@@ -20,6 +20,7 @@ struct RunPointOptions {
   bool explain = false;                                   ///< who waits for whom: explain in the result
   std::string trace_file;                                 ///< see ChromeTrace; empty: none. trace in the result
   std::uint64_t trace_limit_bytes = 100'000'000;
+  std::string trace_title; ///< see SimulationOptions
   const std::atomic<bool>* stop = nullptr;
 };
 

@@ -52,14 +52,18 @@ public:
       account_.emplace(engine);
     } else if (!options.trace_file.empty()) {
       trace_.emplace(engine, options.trace_file, options.trace_limit_bytes,
-                     config.name + ", replication " + std::to_string(options.replication));
+                     options.trace_title.empty() ? config.name + ", replication " + std::to_string(options.replication)
+                                                 : options.trace_title);
     }
   }
 
   /// The run has failed: the trace shows how far it came.
   void give_up() noexcept {
     try {
-      static_cast<void>(trace_ ? trace_->finish() : ChromeTrace::Summary{});
+      if (trace_) {
+        trace_->cut("the run ended early");
+        static_cast<void>(trace_->finish());
+      }
     } catch (const std::exception&) { // what ended the run matters more
       return;
     }

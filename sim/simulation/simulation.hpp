@@ -44,6 +44,7 @@ struct SimulationOptions {
   bool explain = false;                              ///< who waits for whom
   std::string trace_file;                            ///< see ChromeTrace; empty: none. Not together with `explain`
   std::uint64_t trace_limit_bytes = 0;
+  std::string trace_title; ///< what the trace calls itself; empty: the scenario's name and the replication
 };
 
 /// Operations of one replication, warm-up included.

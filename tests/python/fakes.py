@@ -123,6 +123,7 @@ class FakeCore(SimpleNamespace):
         parameters = [{"pairs": pairs, "lock": lock} for lock in ("mutex", "mcs") for pairs in self.pairs]
         points = [
             {
+                "name": document.get("name", ""),
                 "run": document["run"],
                 "workload": {**document["workload"], "pairs": entry["pairs"]},
                 "lock": entry["lock"],
@@ -139,16 +140,18 @@ class FakeCore(SimpleNamespace):
         del config_json
         return "[]"
 
-    def run_point(  # noqa: PLR0917
+    def run_point(
         self,
         config_json: str,
         replication: int,
         trace_hash: bool = False,  # noqa: FBT001, FBT002
         explain: bool = False,  # noqa: FBT001, FBT002
+        *,
         trace_file: str = "",
         trace_limit_bytes: int = 100_000_000,
+        trace_title: str = "",
     ) -> str:
-        del trace_hash, trace_limit_bytes
+        del trace_hash, trace_limit_bytes, trace_title
         self.calls += 1
         if trace_file:
             Path(trace_file).write_text(json.dumps(self.trace))
@@ -205,9 +208,20 @@ class FakeCore(SimpleNamespace):
 def ctrl_c_after(core: FakeCore, runs: int) -> Iterator[None]:
     """Presses Ctrl-C when so many runs of the core have begun."""
 
-    def interrupt() -> None:
+    def begun() -> None:
         for _ in range(runs):
             core.started.acquire()
+
+    with ctrl_c_when(begun):
+        yield
+
+
+@contextlib.contextmanager
+def ctrl_c_when(happens: Callable[[], None]) -> Iterator[None]:
+    """Presses Ctrl-C when `happens`, which waits for something, returns."""
+
+    def interrupt() -> None:
+        happens()
         _thread.interrupt_main()
 
     # A shell starts background jobs with Ctrl-C ignored.

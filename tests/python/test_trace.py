@@ -4,6 +4,7 @@ import errno
 import itertools
 import json
 import math
+import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,6 +15,7 @@ from contend import files
 from contend.cli import main
 from contend.timelines import busiest_begin
 from contend.trace_plot import LENGTH_US, draw, load, stretch
+from fakes import ctrl_c_when
 from trace_format import check, read, slices_of
 
 if TYPE_CHECKING:
@@ -22,6 +24,8 @@ if TYPE_CHECKING:
 Capture = pytest.CaptureFixture[str]
 BASE = "fig5_2a_base"
 SMALL = {"workload.iterations": 2, "workload.warmup_iterations": 1, "workload.window": 16, "workload.pairs": 4}
+
+WINDOW = ["--set", "workload.window=16"]
 
 DESIGNS: dict[str, dict[str, object]] = {
     "base": {},
@@ -227,6 +231,26 @@ class TestPicture:
         assert stretch(document, 10.0, None).end == 10.0 + LENGTH_US  # nothing happens there
         assert draw(stretch(document, 0.0, None)).axes[0].get_xlim() == (0.0, 4.5)
 
+    def test_the_title_names_the_point(self, tmp_path: Path) -> None:
+        file = tmp_path / "trace.json"
+        assert main(["run", "fig5_2a", "--trace", str(file), "--at", "pairs=2", "--at", "instances=1", *WINDOW]) == 0
+        assert load(file)["otherData"]["title"] == "fig5_2a, pairs=2 instances=1 assignment=dedicated, replication 0"
+
+    def test_ctrl_c_ends_it_soon_and_keeps_what_there_is(self, tmp_path: Path, capsys: Capture) -> None:
+        def something_is_written() -> None:
+            while not any(path.stat().st_size > 100_000 for path in tmp_path.iterdir()):
+                time.sleep(0.01)
+
+        file = tmp_path / "trace.json"
+        with ctrl_c_when(something_is_written):
+            arguments = ["--trace-limit", "inf", "--iterations", "1000000", "--set", "workload.pairs=2"]
+            assert main(["run", BASE, "--trace", str(file), *arguments]) == 130
+        assert f"interrupted; the trace until there is in {file}" in capsys.readouterr().err
+        document = read(file)
+        assert document["otherData"]["complete"] is False
+        assert any(event["name"] == "the trace ends here: the run ended early" for event in document["traceEvents"])
+        assert any(event["ph"] == "X" for event in document["traceEvents"])
+
     def test_a_stretch_is_drawn(self, tmp_path: Path, capsys: Capture) -> None:
         file = tmp_path / "trace.json"
         assert main(["run", BASE, "--trace", str(file), *options({})]) == 0
@@ -235,7 +259,12 @@ class TestPicture:
             assert main(["trace-plot", str(file), "--from", "100", "--to", "180", "--out", str(picture)]) == 0
             assert picture.read_bytes().startswith(magic)
         start = busiest_begin(load(file), LENGTH_US)
+        in_ms = ["--from", "0.1 ms", "--to", "180us"]
+        assert main(["trace-plot", str(file), *in_ms, "--out", str(tmp_path / "again.png")]) == 0
+        assert (tmp_path / "again.png").read_bytes() == (tmp_path / "picture.png").read_bytes()
+        assert main(["trace-plot", str(file)]) == 0
         assert main(["trace-plot", str(file), "--out", str(tmp_path / "a.png")]) == 0
+        assert (tmp_path / "a.png").read_bytes() == (tmp_path / "trace.png").read_bytes()
         assert main(["trace-plot", str(file), "--from", str(start), "--out", str(tmp_path / "b.png")]) == 0
         assert (tmp_path / "a.png").read_bytes() == (tmp_path / "b.png").read_bytes()
         assert start > 0
@@ -266,7 +295,10 @@ class TestPicture:
         (["run", "small.json", "--trace", "t.json", "--trace-limit", "0"], "--trace-limit"),
         (["trace-plot", "small.json"], "not a trace"),
         (["trace-plot", "small.json", "--out", "p.gif"], "a .png or a .svg"),
-        (["trace-plot", "small.json", "--from", "5", "--to", "5"], "not after"),
+        (["trace-plot", "small.json", "--from", "5", "--to", "5"], "--to 5 us is not after --from 5 us"),
+        (["trace-plot", "small.json", "--from", "5 kB"], "--from 5 kB: not a time"),
+        (["trace-plot", "small.json", "--to=-5"], "--to -5: not a time"),
+        (["trace-plot", "picture.png"], "the picture would replace the trace"),
     ],
 )
 def test_bad_input_is_one_message_and_2(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+from pathlib import Path  # noqa: TC003 - typer reads it when the program runs
 from typing import Annotated
 
 import typer
@@ -19,22 +19,28 @@ def trace_plot(
     *,
     trace: Annotated[Path, typer.Argument(metavar="FILE", help="What `contend run --trace FILE` wrote.")],
     out: Annotated[
-        Path, typer.Option("--out", "-o", metavar="PICTURE", help="Where the picture goes: a .png or .svg file.")
-    ] = Path("trace.png"),
+        Path | None,
+        typer.Option(
+            "--out",
+            "-o",
+            metavar="PICTURE",
+            help="Where the picture goes: a .png or .svg file. [default: FILE with the ending .png]",
+        ),
+    ] = None,
     begin: Annotated[
-        float | None,
+        str | None,
         typer.Option(
             "--from",
-            metavar="US",
-            min=0.0,
-            help="Begin of the stretch shown. [default: where threads wait most for locks; 0 with --to]",
+            metavar="TIME",
+            help='Begin of the stretch shown, in us or with a unit, e.g. "1.2 ms". [default: where threads wait most '
+            "for locks; 0 with --to]",
         ),
     ] = None,
     end: Annotated[
-        float | None,
+        str | None,
         typer.Option(
             "--to",
-            metavar="US",
+            metavar="TIME",
             help="Its end; the end of the trace where that is before. [default: 100 us after the begin]",
         ),
     ] = None,
@@ -44,13 +50,30 @@ def trace_plot(
     from contend.timelines import busiest_begin
     from contend.trace_plot import LENGTH_US, load, picture, stretch
 
-    kind = out.suffix.lower().removeprefix(".")
+    target = out or trace.with_suffix(".png")
+    kind = target.suffix.lower().removeprefix(".")
     if kind not in ("png", "svg"):
-        raise InputError(f"--out {out}: the picture is a .png or a .svg file")
-    if end is not None and end <= (begin or 0.0):
-        raise InputError(f"--to {end:.15g} is not after --from {begin or 0.0:.15g}")
+        raise InputError(f"--out {target}: the picture is a .png or a .svg file")
+    if target == trace:
+        raise InputError(f"{trace}: the picture would replace the trace; --out PICTURE")
+    begin_us = None if begin is None else _microseconds("--from", begin)
+    end_us = None if end is None else _microseconds("--to", end)
+    if end_us is not None and end_us <= (begin_us or 0.0):
+        raise InputError(f"--to {end_us:.15g} us is not after --from {begin_us or 0.0:.15g} us")
     document = load(trace)
-    if begin is None:
-        begin = 0.0 if end is not None else busiest_begin(document, LENGTH_US)
-    write_file(out, picture(stretch(document, begin, end), kind))
-    typer.echo(f"wrote {out}")
+    if begin_us is None:
+        begin_us = 0.0 if end_us is not None else busiest_begin(document, LENGTH_US)
+    write_file(target, picture(stretch(document, begin_us, end_us), kind))
+    typer.echo(f"wrote {target}")
+
+
+def _microseconds(option: str, text: str) -> float:
+    """A time in us, or with a unit."""
+    from contend.quantities import parse_quantity
+
+    quantity = parse_quantity(text) or parse_quantity(f"{text} us")
+    if quantity is None or quantity.unit != "s" or quantity.value < 0:
+        raise InputError(
+            f'{option} {text}: not a time; allowed: a number of us from 0 on, or one with its unit, such as "1.2 ms"'
+        )
+    return round(quantity.value * 1e6, 6)  # what was written, where seconds have no such double
