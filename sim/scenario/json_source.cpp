@@ -51,6 +51,24 @@ std::string shortest(double value) {
   return {buffer.data(), result.ptr};
 }
 
+/// What people write who take JSON for JavaScript or Python, in words; empty if it is something else. `place` is the last
+/// character that the parser read, `what` its complaint.
+std::string usual_mistake(std::string_view text, std::size_t place, std::string_view what) {
+  if (place >= text.size())
+    return {};
+  const char found = text[place];
+  const std::size_t before = place == 0 ? std::string_view::npos : text.find_last_not_of(" \t\r\n", place - 1);
+  if ((found == '}' || found == ']') && before != std::string_view::npos && text[before] == ',')
+    return "; the comma before it is one too many";
+  if (found == '/' || found == '#' || (found == '*' && before != std::string_view::npos && text[before] == '/'))
+    return "; JSON has no comments";
+  if (found == '\'')
+    return "; text stands in double quotes";
+  if (what.ends_with("expected '}'") || what.ends_with("expected ']'"))
+    return "; is a comma missing before it?";
+  return {};
+}
+
 /// Builds the tree and enforces what the JSON grammar does not: unique keys and bounded size.
 class TreeBuilder {
 public:
@@ -106,7 +124,8 @@ public:
         break;
       }
     }
-    add(position > 0 ? position - 1 : 0, "not valid JSON: " + printable(what));
+    const std::size_t place = position > 0 ? position - 1 : 0;
+    add(place, "not valid JSON: " + printable(what) + usual_mistake(text_, place, what));
     return false;
   }
 

@@ -108,6 +108,8 @@ def test_check_determinism(core: "FakeCore", scenario: Path, capsys: Capture) ->
             "--print-resolved excludes --check-determinism and --out",
         ),
         (["run"], "Missing argument"),
+        (["explain", "--set"], "requires an argument. (try 'contend explain --help')"),
+        (["profile", "show", "nothing", "--jsno"], "(try 'contend profile show --help')"),
         (["run", "small.json", "--engine", "gem5"], "'--engine': 'gem5' is not one of 'contend', 'simgrid'"),
         (["bench", "--repetitions", "0"], "'--repetitions': found '0'; must be greater than or equal to 1"),
         (["bench", "--jsno", "b.json"], "No such option: --jsno"),
@@ -235,6 +237,9 @@ def test_profile_show(tmp_path: Path, capsys: Capture, monkeypatch: pytest.Monke
     assert "nic.gap" in capsys.readouterr().out
     assert main(["profile", "list"]) == 0
     assert f"machine\t{tmp_path / 'machine.json'}\t" in capsys.readouterr().out
+    monkeypatch.setenv("COLUMNS", "60")
+    assert main(["profile", "show", "machine"]) == 0
+    assert '\nnic.gap = 3 ns\n    uncertainty: {"percent": 5}\n    source: S\n' in capsys.readouterr().out
     assert main(["profile", "show", "machin"]) == 2
     assert "did you mean 'machine'" in capsys.readouterr().err
 

@@ -85,6 +85,8 @@ TEST_CASE("an error says file, line and place", "[scenario][bad]") {
   CHECK_THAT(text, Catch::Equals("inline:4: /workload/pairs: found 0; allowed: a whole number from 1 to 4096"));
   CHECK_THAT(outcome_of_text("{\"schema_version\": 1,\n \"name\": tru\n}"),
              Catch::StartsWith("inline:2: column 13: not valid JSON"));
+  CHECK_THAT(outcome_of_text("{\"schema_version\": 1\n \"name\": \"a\"}"),
+             Catch::Contains("inline:2: column 7") && Catch::EndsWith("is a comma missing before it?"));
 }
 
 TEST_CASE("a number is shown as it is spelled", "[scenario][bad]") {

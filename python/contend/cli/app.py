@@ -179,20 +179,20 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except Exception as error:
         if debug:
             raise
-        return _explain(error)
+        return _explain(error, words)
     except KeyboardInterrupt:
         print("contend: interrupted", file=sys.stderr)
         return EXIT_INTERRUPTED
     return code if isinstance(code, int) else 0
 
 
-def _explain(error: Exception) -> int:
+def _explain(error: Exception, words: Sequence[str]) -> int:
     """Prints what went wrong and returns the exit code for it."""
     if isinstance(error, typer.Abort):
         print("contend: interrupted", file=sys.stderr)
         return EXIT_INTERRUPTED
     if isinstance(error, ContendError | TyperException):
-        message = str(error) if isinstance(error, ContendError) else _usage_message(error)
+        message = str(error) if isinstance(error, ContendError) else _usage_message(error, words)
         if message:  # else help was printed instead
             _report(message)
             return error.exit_code
@@ -217,12 +217,24 @@ def _found(error: TyperException) -> str:
     return f"found {shortened(repr(problems()[0]['input']))}; " if problems is not None else ""
 
 
-def _usage_message(error: TyperException) -> str:
+def _command_of(words: Sequence[str]) -> str:
+    """The command that a line names, as far as it names one: "contend profile show"."""
+    command: Any = typer.main.get_command(app)
+    names = ["contend"]
+    for word in words:
+        command = getattr(command, "commands", {}).get(word)
+        if command is None:
+            break
+        names.append(word)
+    return " ".join(names)
+
+
+def _usage_message(error: TyperException, words: Sequence[str]) -> str:
     """The message of a wrong command line, with where to read more."""
     message = error.format_message().replace("Value error, ", "")
     message = message.replace("Input should be", f"{_found(error)}must be").partition(", unable to parse")[0]
     if not message or error.exit_code != EXIT_BAD_INPUT:
         return message
     context = getattr(error, "ctx", None)
-    command = context.command_path if context is not None else "contend"
+    command = context.command_path if context is not None else _command_of(words)
     return f"{message} (try '{command} --help')"

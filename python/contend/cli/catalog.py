@@ -13,6 +13,10 @@ from contend.cli.completion import preset_names, profile_names
 from contend.errors import InputError
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from rich.console import RenderableType
+
     from contend.catalogs import Catalog, Parameter
     from contend.jsontypes import JsonObject
 
@@ -184,6 +188,49 @@ def _require_values(catalog: Catalog, path: Path, document: JsonObject) -> None:
         raise InputError(f'{path}: not a {catalog.what}: it has no values (objects with "value" and "source")')
 
 
+# Where there is less room, five columns of sentences are unreadable.
+_TABLE_WIDTH = 100
+_INDENT = " " * 4
+
+
+def _parameter_table(title: str, listed: Sequence[tuple[str, Parameter]]) -> RenderableType:
+    from rich import box
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(title=title, title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False)
+    has_how = any(parameter.identified_by for _, parameter in listed)
+    for header in ("parameter", "value", "unit", "uncertainty", "source", *(["identified by"] if has_how else [])):
+        table.add_column(header, justify="right" if header == "value" else "left", overflow="fold")
+    for label, parameter in listed:
+        cells = [label, _value(parameter), parameter.unit, parameter.uncertainty, parameter.source]
+        table.add_row(*(Text(cell) for cell in ([*cells, parameter.identified_by] if has_how else cells)))
+    return table
+
+
+def _parameter_list(title: str, listed: Sequence[tuple[str, Parameter]], width: int) -> RenderableType:
+    """Each parameter in a line of its own, with what is said of it indented below."""
+    import textwrap
+
+    from rich.console import Group
+    from rich.text import Text
+
+    parts: list[RenderableType] = [Text(title, style="bold"), Text()]
+    for label, parameter in listed:
+        value = " ".join(filter(None, (_value(parameter), parameter.unit)))
+        parts.append(Text.assemble((label, "bold"), f" = {value}", overflow="fold"))
+        said = {
+            "uncertainty": parameter.uncertainty,
+            "source": parameter.source,
+            "identified by": parameter.identified_by,
+        }
+        for what, text in said.items():
+            if text:
+                said_here = f"{what}: {text}"
+                parts.append(Text(textwrap.fill(said_here, width, initial_indent=_INDENT, subsequent_indent=_INDENT)))
+    return Group(*parts)
+
+
 def _show(catalog: Catalog, name: str, *, as_json: bool) -> None:
     from contend.catalogs import parameters, scopes
 
@@ -192,24 +239,16 @@ def _show(catalog: Catalog, name: str, *, as_json: bool) -> None:
     if as_json:
         print(json.dumps(document, indent=2, ensure_ascii=False))
         return
-    from rich import box
-    from rich.table import Table
     from rich.text import Text
 
     from contend.terminal import stdout_console
 
-    table = Table(title=str(document.get("title") or document.get("name") or path.stem), title_justify="left",
-                  box=box.SIMPLE_HEAD, pad_edge=False)  # fmt: skip
+    title = str(document.get("title") or document.get("name") or path.stem)
     listed = [(parameter.path, parameter) for parameter in parameters(document)]
     listed += [(f"{one.path} for {scope}", one) for scope, found in scopes(document).items() for one in found]
-    has_how = any(parameter.identified_by for _, parameter in listed)
-    for title in ("parameter", "value", "unit", "uncertainty", "source", *(["identified by"] if has_how else [])):
-        table.add_column(title, justify="right" if title == "value" else "left", overflow="fold")
-    for label, parameter in listed:
-        cells = [label, _value(parameter), parameter.unit, parameter.uncertainty, parameter.source]
-        table.add_row(*(Text(cell) for cell in ([*cells, parameter.identified_by] if has_how else cells)))
     console = stdout_console()
-    console.print(table)
+    narrow = console.width < _TABLE_WIDTH
+    console.print(_parameter_list(title, listed, console.width) if narrow else _parameter_table(title, listed))
     for key in ("models", "description"):
         if isinstance(text := document.get(key), str):
             console.print(Text(text))

@@ -138,16 +138,20 @@ def _entry(dataset: Dataset, mappings: Sequence[Mapping]) -> JsonObject:
 def _show_one(dataset: Dataset, mappings: Sequence[Mapping]) -> None:
     from rich.text import Text
 
+    from contend.fitting_table import FittingTable
     from contend.measured import point_text
-    from contend.tables import rate_text, titled_table
+    from contend.tables import rate_text
     from contend.terminal import stdout_console
 
     library = " ".join(str(dataset.library.get(key) or "") for key in ("name", "version")).strip()
-    table = titled_table(f"{dataset.name}: {library or dataset.library_key} over {dataset.transport}")
-    table.add_column("point", overflow="fold")
-    for title in ("median", "95 % interval", "CoV", "samples", "iterations"):
-        table.add_column(title, justify="right")
-    table.add_column("")
+    table = FittingTable(f"{dataset.name}: {library or dataset.library_key} over {dataset.transport}")
+    table.add_column("point", is_name=True)
+    table.add_column("median", justify="right")
+    table.add_column("95 % interval", justify="right", left_out=3)
+    table.add_column("CoV", justify="right", left_out=2)
+    table.add_column("samples", justify="right", left_out=1)
+    table.add_column("iterations", justify="right", left_out=0)
+    table.add_column("", is_name=True)
     for one in dataset.points:
         cells = ["-", "-", "-", "0"]
         if one.spread is not None:
