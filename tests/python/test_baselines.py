@@ -1,0 +1,79 @@
+"""Baselines of a validation: the scalability law, one serial lock, the nearest curve."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from calibrating import rates, write
+from contend.accuracy.baselines import baseline, fit_curve, serial_lock, usl
+from contend.accuracy.predict import Predicted
+from contend.accuracy.scores import (
+    baseline_predictions,
+    baseline_summaries,
+)
+from contend.datasets import read_dataset
+from predicting import COUNTS, curve, predicted
+
+
+@pytest.mark.parametrize("counts", [(1, 4, 16), (1, 2, 4, 8, 16, 20)])
+def test_a_law_gives_its_own_curve_back(counts: tuple[int, ...]) -> None:
+    parameters = np.log([1000.0, 0.3, 0.002])
+    n = np.array(counts, dtype=float)
+    fit = fit_curve(usl, n, np.exp(usl(n, parameters)))
+    between = np.array([2.0, 8.0, 12.0])
+    assert usl(between, fit) == pytest.approx(usl(between, parameters), abs=0.02)
+
+
+def test_one_serial_lock_is_flat_past_its_knee() -> None:
+    n = np.array([1.0, 4.0, 16.0])
+    truth = np.log([1e-6, 3e-6])
+    fit = fit_curve(serial_lock, n, np.exp(serial_lock(n, truth)))
+    assert np.exp(serial_lock(np.array([8.0, 20.0]), fit)) == pytest.approx([1e6, 1e6], rel=0.02)
+    assert np.exp(serial_lock(np.array([2.0]), fit)) == pytest.approx([2 / 4e-6], rel=0.02)
+
+
+def test_baselines_see_fitted_points_only(tmp_path: Path) -> None:
+    def rate(n: int) -> float:
+        return float(np.exp(usl(np.array([float(n)]), np.log([1000.0, 0.2, 0.003])))[0])
+
+    one = curve(tmp_path, "a", rate)
+    points = predicted(one, {n: rate(n) * 1.5 for n in COUNTS})
+    found = baseline(usl, points)
+    assert sorted(points[index].threads for index in found) == [2, 8, 20]
+    sums = baseline_summaries(points, baseline_predictions(points))
+    assert sums["usl"]["median_abs_error_pct"] < 2
+    assert sums["usl"]["simulation_on_the_same_points"]["median_abs_error_pct"] == pytest.approx(50, abs=2)
+    # Held-out truth must not matter to the baseline.
+    shifted = [
+        p if not p.held_out else Predicted(p.dataset, p.point, 1.0, 1.0, 1.0, held_out=True, stand_in="")
+        for p in points
+    ]
+    assert baseline(usl, shifted) == found
+
+
+def test_a_curve_without_fitted_points_takes_the_nearest(tmp_path: Path) -> None:
+    one = predicted(curve(tmp_path, "a", lambda n: 1000.0 * n), dict.fromkeys(COUNTS, 1.0))
+    other = predicted(curve(tmp_path, "b", lambda n: 500.0 * n, window=16), dict.fromkeys(COUNTS, 1.0), fitted=())
+    found = baseline(usl, [*one, *other])
+    assert found[len(one)] == pytest.approx(1000.0, rel=0.02)  # one pair of b, by the curve of a
+    assert not baseline(usl, other)
+
+
+def test_the_nearest_curve_is_that_of_the_nearest_messages(tmp_path: Path) -> None:
+    fitted = []
+    for name, rate, window, size in (("a", 1.0, 1, 0), ("b", 2.0, 128, "4 KiB"), ("c", 4.0, 128, 0)):
+        one = curve(tmp_path, name, lambda n, r=rate: r * n, window=window, message_size=size)
+        fitted += predicted(one, dict.fromkeys(COUNTS, 1.0))
+    for window, size, rate in ((2, 0, 1.0), (64, 0, 4.0), (128, 2048, 2.0), (128, "8 B", 4.0)):
+        other = curve(tmp_path, "d", lambda n: 7.0 * n, window=window, message_size=size)
+        asked = predicted(other, dict.fromkeys(COUNTS, 1.0), fitted=())
+        points = [*fitted, *asked]
+        assert baseline(usl, points)[len(points) - len(COUNTS)] == pytest.approx(rate, rel=0.02), (window, size)
+
+
+def test_a_curve_of_another_machine_is_not_near(tmp_path: Path) -> None:
+    one = predicted(curve(tmp_path, "a", lambda n: 1000.0 * n), dict.fromkeys(COUNTS, 1.0))
+    document = rates("b", {n: [500.0 * n] for n in COUNTS}, window=16) | {"machine": {"id": "another"}}
+    other = predicted(read_dataset(write(tmp_path, document)), dict.fromkeys(COUNTS, 1.0), fitted=())
+    assert max(baseline(usl, [*one, *other])) < len(one)

@@ -1,0 +1,167 @@
+"""Predictions of measured points: samples, draws of prices, and what cannot be predicted."""
+
+import json
+import math
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any, cast
+
+import numpy as np
+import pytest
+
+from calibrating import mapping, rates, write
+from contend.accuracy.predict import _interval as interval
+from contend.accuracy.predict import draws_from_ranges, median_sample, predict, residual_spread
+from contend.calibrate.evaluations import Task
+from contend.calibrate.mapping import get_path
+from contend.calibrate.problem import Builder, Target
+from contend.catalogs import PROFILES, parameters
+from contend.cli import main
+from contend.datasets import read_dataset
+from contend.prices import parse_price
+from contend.scenario import check_profile
+from fakes import REPOSITORY
+from predicting import curve
+
+
+def test_replications_of_a_long_sample_count_by_their_time() -> None:
+    # A second at 300 and three at 100 messages per second: 600 messages in 4 s, whatever the order.
+    assert median_sample([300.0, 100.0], 2, 1) == pytest.approx(600 / 4)
+    assert median_sample([math.nan, 200.0, 200.0], 5, 1) == pytest.approx(200.0)
+    assert math.isnan(median_sample([math.nan], 1, 1))
+
+
+def test_the_median_of_short_samples_is_that_of_the_replications() -> None:
+    rates = [100.0, 300.0, 301.0, 302.0, 120.0]
+    assert median_sample(rates, 1, 1) == 300.0
+    # Three at a time have two states in them, and are between the median and the rate of all.
+    assert 1 / np.mean(1 / np.array(rates)) < median_sample(rates, 3, 1) < 300.0
+
+
+def test_a_draw_that_failed_takes_its_discrepancy_with_it() -> None:
+    drawn, discrepancy = [math.nan, 100.0, math.nan, 120.0], [2.0, 0.01, 2.0, 0.02]
+    known = interval(100.0, np.array(drawn[1::2]), discrepancy[1::2], 0.005, 1)
+    assert interval(100.0, np.array(drawn), discrepancy, 0.005, 1) == known
+
+
+def test_without_a_draw_the_interval_is_from_the_whole_discrepancy() -> None:
+    widths = [0.01, 0.3, 0.3, 0.3]
+    low, high = interval(100.0, np.full(4, math.nan), widths, 0.005, 1)
+    assert (low, high) == interval(100.0, np.full(4, 100.0), widths, 0.005, 1)
+    assert high / low > 1.3
+
+
+def test_without_a_posterior_residuals_tell_the_discrepancy(tmp_path: Path) -> None:
+    one = curve(tmp_path, "a", lambda _n: 100.0)
+    target = Target(one, one.points[0], {}, (), "message_rate")
+
+    def part(scope: str, median: float) -> dict[str, Any]:
+        return {"parameters": [{"name": "x", "path": "machine.x", "scope": scope}], "error_pct": {"median": median}}
+
+    profile = {"calibration": {"fits": [part("another", 50.0), part("alib/tcp", 10.0), part("alib", 30.0)]}}
+    # Half of a normal distribution's deviations are within 0.6745 of its standard deviation.
+    (spread,) = residual_spread(profile, target)
+    assert spread == pytest.approx(math.log(1.1) / 0.6745, rel=1e-3)
+    deviations = np.abs(np.random.default_rng(1).normal(0.0, spread, 20_001))
+    assert np.median(deviations) == pytest.approx(math.log(1.1), rel=0.03)
+    for scope in ("tcp", "alib"):
+        assert residual_spread({"calibration": {"fits": [part(scope, 10.0)]}}, target) == [pytest.approx(spread)]
+    # Nothing was fitted to what this point depends on: nothing is known.
+    for other in ({}, {"calibration": {"fits": []}}, {"calibration": {"fits": [part("another", 10.0)]}}):
+        assert residual_spread(other, target) == []
+
+
+def on_two_threads(profile: dict[str, Any], tmp_path: Path, **changes: Any) -> Target:
+    one = read_dataset(write(tmp_path, rates("a", {2: [5e5]})))
+    problem = Builder(profile, [mapping(**changes)], messages=200).build([(one, one.points[0])])
+    assert not problem.unpredicted
+    return problem.targets[0]
+
+
+def drawn(configs: list[dict[str, Any]], path: str) -> list[float]:
+    return [parse_price(get_path(config, path)).value for config in configs]
+
+
+class TestDrawsFromRanges:
+    """Intervals of a profile without stored draws."""
+
+    def test_what_a_mapping_sets_stays(self, tmp_path: Path) -> None:
+        profile = PROFILES.load("alembert")[1]
+        layers = {"machine": {"software": {"send_call": "30 ns"}}, "library": {"preset": "ob1-base"},
+                  "fabric": {"latency": "1 us", "bandwidth": "10 GB/s"}}  # fmt: skip
+        configs = draws_from_ranges(profile, on_two_threads(profile, tmp_path, layers=layers), 8, 1)
+        assert drawn(configs, "machine.software.send_call") == [30e-9] * 8
+        assert len(set(drawn(configs, "machine.software.receive_call"))) == 8
+
+    def test_a_value_of_the_library_is_drawn_from_its_own_range(self, tmp_path: Path) -> None:
+        profile = PROFILES.load("alembert")[1]
+        profile["calibration"] = {"scopes": {"alib": {
+            "machine.software.send_call": {"value": "864 ns", "range": ["800 ns", "900 ns"]},
+            "machine.software.wait_call": {"value": "1 us"},
+            "fabric.latency": {"value": "2 us", "range": ["2 us", "3 us"]},
+        }}}  # fmt: skip
+        configs = draws_from_ranges(profile, on_two_threads(profile, tmp_path), 8, 1)
+        assert all(800e-9 <= value <= 900e-9 for value in drawn(configs, "machine.software.send_call"))
+        assert len(set(drawn(configs, "machine.software.send_call"))) == 8
+        assert drawn(configs, "machine.software.wait_call") == [1e-6] * 8
+        assert all(2e-6 <= value <= 3e-6 for value in drawn(configs, "fabric.latency"))
+
+    def test_every_priced_value_of_a_profile_is_drawn(self, tmp_path: Path) -> None:
+        profile = PROFILES.load("alembert")[1]
+        target = on_two_threads(profile, tmp_path)
+        (first, second) = draws_from_ranges(profile, target, 2, 1)
+        priced = [
+            f"machine.{one.path}" for one in parameters(profile)
+            if len(set(get_path(profile, one.path).get("range", ()))) > 1
+            and parse_price(one.value).kind in {"time", "rate"}
+        ]  # fmt: skip
+        assert len(priced) > 40
+        assert all(get_path(first, path) != get_path(second, path) for path in priced)
+
+
+PROFILE_FILES = [
+    *(REPOSITORY / "calibration/profiles").glob("*.json"), *(REPOSITORY / "validation").rglob("*-profile.json"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("path", sorted(PROFILE_FILES), ids=lambda path: path.stem)
+def test_every_committed_profile_resolves(path: Path) -> None:
+    check_profile(path, with_messages="software" in json.loads(path.read_text()))
+
+
+class TestNothingPredicted:
+    def test_a_profile_that_is_not_whole_is_named_with_the_place(
+        self, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        profile = PROFILES.load("alembert")[1]
+        del profile["waiting"]
+        (tmp_path / "broken.json").write_text(json.dumps(profile))
+        write(tmp_path, rates("a", {1: [5e5], 2: [4e5]}))
+        words = [str(tmp_path / name) for name in ("broken.json", "a.json")]
+        assert main(["validate", *words, "--json", str(tmp_path / "r.json"), "--work", str(tmp_path / "w")]) == 2
+        error = capsys.readouterr().err.replace("\n", " ")
+        assert "broken.json" in error
+        assert "/machine/waiting: is missing" in error
+        assert not (tmp_path / "r.json").exists()
+
+    def test_no_mapping_for_any_point_is_an_error(self, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+        measured = write(tmp_path, rates("a", {1: [5e5], 2: [4e5]}) | {"transport": "pigeons"})
+        assert main(["validate", "alembert", str(measured), "--work", str(tmp_path / "w")]) == 2
+        assert "2 points: no mapping for alib over pigeons" in capsys.readouterr().err.replace("\n", " ")
+
+
+def test_draws_have_replications_that_no_fit_has_seen(tmp_path: Path) -> None:
+    seen: list[Task] = []
+
+    def run(tasks: list[Task]) -> list[float]:
+        seen.extend(tasks)
+        return [5e5] * len(tasks)
+
+    one = read_dataset(write(tmp_path, rates("a", {1: [5e5], 2: [4e5]})))
+    profile = PROFILES.load("alembert")[1]
+    found, _ = predict(profile, [one], [mapping()], cast("Any", SimpleNamespace(run=run)), messages=200, draws=4)
+    replications = [task.replication for task in seen]
+    drawn = [r for r in replications if r >= 200]
+    assert sorted(drawn) == sorted([200, 201, 202, 203] * 2)
+    assert min(replications) >= 100
+    assert [point.used_draws for point in found] == [4, 4]

@@ -1,0 +1,194 @@
+"""Scores of predictions: errors, coverage, rankings, ratios, knees, and their sums over results."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from calibrating import metric, rates, write
+from contend.accuracy.pooled import pool
+from contend.accuracy.predict import Predicted, as_ratios
+from contend.accuracy.scores import (
+    knee_agreement,
+    knees,
+    rankings,
+    result_json,
+    summary,
+    tau_of,
+)
+from contend.datasets import read_dataset
+from predicting import COUNTS, curve, predicted, result
+
+
+def test_errors_and_coverage_are_those_of_the_definition(tmp_path: Path) -> None:
+    one = curve(tmp_path, "a", lambda _n: 100.0)
+    points = predicted(one, dict(zip(COUNTS, (110.0, 90.0, 150.0, 100.0, 100.0, 200.0), strict=True)))
+    found = summary([point for point in points if point.held_out])
+    assert [point.threads for point in points if point.held_out] == [2, 8, 20]
+    assert found["points"] == 3
+    assert found["median_abs_error_pct"] == pytest.approx(10.0)
+    assert found["p90_abs_error_pct"] == pytest.approx(np.quantile([10.0, 0.0, 100.0], 0.9))
+    assert found["coverage_95"] == pytest.approx(2 / 3, abs=1e-3)
+
+
+def test_a_noisy_point_is_scored_against_its_interval(tmp_path: Path) -> None:
+    document = rates("a", {2: [50.0, 60.0, 100.0, 140.0, 150.0]})
+    (point,) = read_dataset(write(tmp_path, document)).points
+    one = read_dataset(tmp_path / "a.json")
+    low, high = point.interval
+    inside = Predicted(one, point, (low + high) / 2, 1, 2, held_out=True, stand_in="")
+    above = Predicted(one, point, 1.5 * high, 1, 2, held_out=True, stand_in="")
+    assert inside.is_noisy
+    assert inside.abs_error_pct == pytest.approx(0.0)
+    assert above.abs_error_pct == pytest.approx(50.0)
+
+
+def test_rankings_are_kendalls_where_intervals_do_not_overlap(tmp_path: Path) -> None:
+    truth = {"a": 100.0, "b": 200.0, "c": 300.0, "d": 400.0}
+    guess = {"a": 1.0, "b": 3.0, "c": 2.0, "d": 4.0}
+    points = [
+        point
+        for name, rate in truth.items()
+        for point in predicted(curve(tmp_path, name, lambda _n, r=rate: r), dict.fromkeys(COUNTS, guess[name]))
+        if point.threads == 8
+    ]
+    (found,) = rankings(points, lambda index: points[index].mean)
+    assert found.tau == pytest.approx(stats.kendalltau(list(truth.values()), list(guess.values())).statistic)
+    assert tau_of([found]) == pytest.approx(4 / 6)
+
+
+def test_designs_that_cannot_be_told_apart_are_not_ranked(tmp_path: Path) -> None:
+    points = [
+        point
+        for name, rate in {"a": 100.0, "b": 101.0}.items()
+        for point in predicted(curve(tmp_path, name, lambda _n, r=rate: r, spread=0.3), dict.fromkeys(COUNTS, 5.0))
+        if point.threads == 2
+    ]
+    assert tau_of(rankings(points, lambda index: points[index].mean)) is None
+
+
+def test_windows_are_not_ranked_against_each_other(tmp_path: Path) -> None:
+    one = predicted(curve(tmp_path, "a", lambda _n: 100.0), dict.fromkeys(COUNTS, 1.0))
+    other = predicted(curve(tmp_path, "b", lambda _n: 200.0, window=16), dict.fromkeys(COUNTS, 2.0))
+    assert not rankings([*one, *other], lambda _i: 1.0)
+
+
+@pytest.mark.parametrize("what", ["machine", "metric", "pattern"])
+def test_what_cannot_be_compared_is_not_ranked(what: str, tmp_path: Path) -> None:
+    one = rates("a", {2: [100.0, 101.0, 102.0]})
+    other = rates("b", {2: [200.0, 201.0, 202.0]})
+    if what == "machine":
+        other["machine"] = {"id": "another", "cpu": "a processor"}
+    elif what == "metric":
+        other["points"] = [{"parameters": {"pairs": 2}, "time_per_operation": metric(200.0, 201.0, 202.0, unit="s")}]
+    else:
+        other["workload"]["pattern"] = "all-to-all"
+    points = [
+        point for document in (one, other) for point in predicted(read_dataset(write(tmp_path, document)), {2: 1.0})
+    ]
+    assert not rankings(points, lambda _i: 1.0)
+
+
+def test_knees_are_where_curves_turn(tmp_path: Path) -> None:
+    shape = {1: 5.0, 2: 3.0, 4: 1.0, 8: 2.0, 16: 4.0, 20: 4.5}
+    right = predicted(curve(tmp_path, "a", lambda n: shape[n]), shape)
+    beside = predicted(curve(tmp_path, "b", lambda n: shape[n]), shape | {2: 0.5})
+    found = knees([*right, *beside])
+    assert found[0]["lowest"] == {"measured": 4, "predicted": 4}
+    assert knee_agreement(found) == {
+        "curves": 2, "highest_right": 2, "highest_within_one": 2, "lowest_right": 1, "lowest_within_one": 2,
+    }  # fmt: skip
+
+
+def test_ratios_are_to_the_first_point_of_a_curve(tmp_path: Path) -> None:
+    points = predicted(curve(tmp_path, "a", lambda n: 100.0 * n), {n: 7.0 * n for n in COUNTS})
+    found = as_ratios(points)
+    assert [point.threads for point in found] == [2, 4, 8, 16, 20]
+    assert [point.mean for point in found] == pytest.approx([2, 4, 8, 16, 20])
+    assert [point.point.median for point in found] == pytest.approx([2, 4, 8, 16, 20])
+    assert all(point.abs_error_pct == pytest.approx(0) and point.covered for point in found)
+
+
+def two_curves(tmp_path: Path, **parameters: dict[int, str]) -> list[Predicted]:
+    """Rates of 1, 2 pairs with a small and with a large size."""
+    document = rates("two", {})
+    for size, rate in ((0, 350.0), (4096, 175.0)):
+        for pairs in (1, 2):
+            more = {name: values[pairs] for name, values in parameters.items()}
+            point = {"pairs": pairs, "message_size": size, **more}
+            document["points"].append({"parameters": point, "message_rate": metric(rate / pairs**2)})
+    one = read_dataset(write(tmp_path, document))
+    return [Predicted(one, point, 3 * point.median, 1, 2, held_out=True, stand_in="") for point in one.points]
+
+
+def test_sizes_of_a_dataset_are_curves_of_their_own(tmp_path: Path) -> None:
+    found = as_ratios(two_curves(tmp_path))
+    assert [point.point.parameters["message_size"] for point in found] == [0, 4096]
+    assert [(point.mean, point.point.median) for point in found] == [(0.25, 0.25)] * 2
+
+
+def test_a_curve_is_a_series_where_points_name_it(tmp_path: Path) -> None:
+    found = as_ratios(two_curves(tmp_path, series={1: "one", 2: "two"}))
+    assert [point.point.parameters["pairs"] for point in found] == [1, 2]
+    assert [(point.mean, point.point.median) for point in found] == [(0.5, 0.5)] * 2
+
+
+def test_a_result_has_what_others_read(tmp_path: Path) -> None:
+    found = json.loads(json.dumps(result(tmp_path), allow_nan=False))
+    point = found["points"][0]
+    assert set(point) >= {"dataset", "parameters", "measured", "predicted", "held_out", "abs_error_pct", "covered"}
+    assert set(point["measured"]) >= {"median", "iqr"}
+    assert set(point["predicted"]) == {"mean", "ci95", "draws", "failed_draws"}
+    held_out = found["summary"]["held_out"]
+    assert set(held_out) >= {"median_abs_error_pct", "p90_abs_error_pct", "coverage_95", "kendall_tau"}
+    assert set(found["summary"]["baselines"]) == {"usl", "serial_lock"}
+    assert set(found["summary"]["by"]) == {"library", "transport", "design", "threads"}
+    assert list(found["summary"]["by"]["threads"]) == ["2", "8", "20"]
+    assert held_out["median_abs_error_pct"] == pytest.approx(20)
+
+
+def test_one_result_pooled_has_its_own_scores(tmp_path: Path) -> None:
+    points = []
+    for name, spread in (("calm", 0.01), ("noisy", 0.4)):
+        one = curve(tmp_path, name, lambda n: 1e5 / n**0.7, spread=spread)
+        points += predicted(one, dict(zip(COUNTS, (9e4, 8e4, 2e4, 3e4, 1e4, 9e3), strict=True)))
+    alone = result_json("box", points, [], {})["summary"]
+    assert any(point.is_noisy for point in points)
+    together = pool([json.loads(json.dumps(result_json("box", points, [], {})))])["summary"]
+    for part in ("held_out", "calibration"):
+        for key in ("points", "median_abs_error_pct", "p90_abs_error_pct", "coverage_95"):
+            assert together[part][key] == pytest.approx(alone[part][key], abs=0.02), (part, key)
+    for name, one in alone["baselines"].items():
+        for key in ("points", "median_abs_error_pct", "p90_abs_error_pct"):
+            assert together["baselines"][name][key] == pytest.approx(one[key], abs=0.02), (name, key)
+
+
+def test_a_baseline_of_one_result_predicts_no_other(tmp_path: Path) -> None:
+    fitted = predicted(curve(tmp_path, "a", lambda n: 1000.0 * n), dict.fromkeys(COUNTS, 1.0))
+    other = predicted(curve(tmp_path, "b", lambda n: 500.0 * n, window=16), dict.fromkeys(COUNTS, 1.0), fitted=())
+    first, second = (result_json("box", points, [], {}) for points in (fitted, other))
+    found = pool([first, second])["summary"]["baselines"]["usl"]
+    alone = first["summary"]["baselines"]["usl"]
+    assert (found["points"], found["median_abs_error_pct"]) == (3, alone["median_abs_error_pct"])
+    assert second["summary"]["baselines"]["usl"]["points"] == 0
+
+
+def test_results_are_pooled_by_points_not_by_averages(tmp_path: Path) -> None:
+    good = curve(tmp_path, "good", lambda n: 1e5 / n)
+    bad = curve(tmp_path, "bad", lambda n: 1e5 / n, communicator_per_pair=True)
+    results = [
+        result_json("box", predicted(good, {n: 1e5 / n for n in COUNTS}), [], {}),
+        result_json("box", predicted(good, {n: 1e5 / n for n in COUNTS}), [], {}),
+        result_json("box", predicted(bad, {n: 2e5 / n for n in COUNTS}), [], {}),
+    ]
+    found = pool(results)["summary"]["held_out"]
+    assert found["points"] == 9
+    assert found["median_abs_error_pct"] == pytest.approx(0)  # the mean of the medians is 33
+    assert found["p90_abs_error_pct"] == pytest.approx(100)
+    assert found["coverage_95"] == pytest.approx(2 / 3, abs=1e-3)
+
+
+def test_a_median_that_is_not_there_counts_as_nothing() -> None:
+    assert summary([])["median_abs_error_pct"] is None
