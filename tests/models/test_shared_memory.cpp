@@ -130,6 +130,27 @@ TEST_CASE("what does not fit into the box takes the queue, and nothing passes it
   }
 }
 
+TEST_CASE("what is sent while the receiver takes messages out passes nothing", "[shared memory]") {
+  Pair pair;
+  constexpr int messages = 400;
+  pair.engine.spawn("sender", 0, 0, [&](SimThread& self) {
+    for (int sent = 0; sent < messages;) {
+      sent += pair.send(self) ? 1 : 0;
+      self.spend(10_ns, Category::software);
+    }
+  });
+  pair.engine.spawn("receiver", 0, 1, [&](SimThread& self) {
+    while (pair.inbox.messages.size() < messages) {
+      pair.poll(self);
+      self.spend(200_ns, Category::software); // slower than the sender, so that the box is full now and then
+    }
+  });
+  pair.engine.run();
+  for (int i = 0; i < messages; ++i) {
+    CHECK(pair.inbox.messages[static_cast<std::size_t>(i)].tag == i);
+  }
+}
+
 TEST_CASE("fragments run out and come back", "[shared memory]") {
   SharedMemoryParameters memory = small_memory();
   memory.box_size = 0;

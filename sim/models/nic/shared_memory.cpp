@@ -145,6 +145,7 @@ void SharedMemoryConnection::put(SimThread& self, const Entry& entry, Duration w
     box_line_.store(self, Category::nic_post);
   }
   in_box_.push_back(entry);
+  ++boxed_;
 }
 
 SharedMemoryFragment& SharedMemoryConnection::fill_fragment(SimThread& self, std::int64_t bytes) {
@@ -172,6 +173,7 @@ bool SharedMemoryConnection::send_fragment(SimThread& self, const Envelope& enve
     put(self, {sent, entry_bytes, &fragment}, parameters.box_write + copying(parameters, pointer_bytes));
   } else {
     ++queued_;
+    fragment.after = boxed_;
     remote_.tail_line_.atomic(self, Category::nic_post);
     remote_.queue_.push_back(&fragment);
   }
@@ -252,14 +254,21 @@ int SharedMemoryContext::drain(SimThread& self, CompletionHandler& handler) {
   }
   // Others may make boxes meanwhile.
   for (std::size_t i = 0; i < boxes_.size(); ++i) { // NOLINT(modernize-loop-convert): the list may grow
-    handled += drain_box(self, handler, *boxes_[i]);
+    SharedMemoryConnection& connection = *boxes_[i];
+    const auto there = static_cast<std::int64_t>(connection.in_box_.size());
+    handled += drain_box(self, handler, connection,
+                         parameters.box_batch > 0 ? std::min<std::int64_t>(there, parameters.box_batch) : there);
   }
   for (int left = parameters.poll_batch; left > 0 && !queue_.empty(); --left) {
     tail_line_.load(self, Category::completion);
     SharedMemoryFragment& fragment = *queue_.front();
-    queue_.pop_front();
     SharedMemoryConnection& connection = *fragment.connection;
     const bool comes_back = fragment.taken;
+    if (!comes_back && fragment.after > connection.unboxed_) {
+      // The box was full when it was sent. What is in there came before, however late it came since this poll looked.
+      handled += drain_box(self, handler, connection, fragment.after - connection.unboxed_);
+    }
+    queue_.pop_front();
     handle(self, handled, [&] { handle_fragment(self, handler, fragment); });
     if (!comes_back && --connection.queued_ == 0 && connection.box_ && !connection.box_is_polled_) {
       connection.box_is_polled_ = true;
@@ -269,23 +278,21 @@ int SharedMemoryContext::drain(SimThread& self, CompletionHandler& handler) {
   return handled;
 }
 
-int SharedMemoryContext::drain_box(SimThread& self, CompletionHandler& handler, SharedMemoryConnection& connection) {
+int SharedMemoryContext::drain_box(SimThread& self, CompletionHandler& handler, SharedMemoryConnection& connection,
+                                   std::int64_t most) {
   const SharedMemoryParameters& parameters = transport_.parameters();
-  std::size_t there = connection.in_box_.size();
-  if (parameters.box_batch > 0) {
-    there = std::min(there, static_cast<std::size_t>(parameters.box_batch));
-  }
-  if (there == 0) {
+  if (most == 0) {
     return 0;
   }
   int handled = 0;
   std::int64_t freed = 0;
-  for (std::size_t left = there; left > 0; --left) {
-    if (left == there || !parameters.streamed_boxes) {
+  for (std::int64_t left = most; left > 0; --left) {
+    if (left == most || !parameters.streamed_boxes) {
       connection.box_line_.load(self, Category::completion);
     }
     const SharedMemoryConnection::Entry entry = connection.in_box_.front();
     connection.in_box_.pop_front();
+    ++connection.unboxed_;
     freed += entry.bytes;
     self.owe(parameters.box_read, Category::completion);
     handle(self, handled, [&] {

@@ -25,8 +25,9 @@ struct SharedMemoryFragment {
   CacheLine line; ///< header and first bytes
   Envelope envelope;
   SharedMemoryConnection* connection = nullptr;
-  void* token = nullptr; ///< of a message that was kept
-  bool taken = false;    ///< by the receiver: it is on its way back
+  void* token = nullptr;  ///< of a message that was kept
+  std::int64_t after = 0; ///< entries of the box that were sent before it through the queue
+  bool taken = false;     ///< by the receiver: it is on its way back
 };
 
 /// One direction between two processes.
@@ -75,6 +76,8 @@ private:
   std::int64_t box_used_ = 0;  ///< bytes that the receiver has not given back
   std::int64_t room_seen_ = 0; ///< bytes that the sender knows to be free
   std::int64_t sent_through_queue_ = 0;
+  std::int64_t boxed_ = 0;   ///< entries that ever went into the box
+  std::int64_t unboxed_ = 0; ///< of these, entries that the receiver has taken
   int queued_ = 0; ///< messages of this connection in the receiver's queue: what comes after must not pass them
   RingQueue<Entry> in_box_;
   RingQueue<SharedMemoryFragment*> kept_; ///< of messages that wait at the connection
@@ -103,7 +106,8 @@ private:
   /// Counts what is handled, and lets the time pass that it took.
   template <typename Action>
   void handle(SimThread& self, int& handled, const Action& action);
-  int drain_box(SimThread& self, CompletionHandler& handler, SharedMemoryConnection& connection);
+  /// Takes so many entries, fewer where there are fewer.
+  int drain_box(SimThread& self, CompletionHandler& handler, SharedMemoryConnection& connection, std::int64_t most);
   /// A message in a fragment, or a fragment that comes back.
   void handle_fragment(SimThread& self, CompletionHandler& handler, SharedMemoryFragment& fragment);
   void give_back(SimThread& self, SharedMemoryFragment& fragment);
