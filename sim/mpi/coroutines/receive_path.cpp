@@ -163,6 +163,7 @@ void OsProcess::push_pieces() {
   const CoroutineDesign& design = world_.settings().library.coroutines;
   for (std::size_t i = 0; i < open_large_sends_.size();) {
     LargeSend& large = *open_large_sends_[i];
+    thread_->settle(); // how many pieces are under way may change in what is owed
     const int most = large.to->node() == node_ ? design.cells_under_way : design.stream_cells_under_way;
     while (large.left > 0 && (most == 0 || large.under_way < most)) {
       CoPacket packet;

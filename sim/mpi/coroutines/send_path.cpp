@@ -114,6 +114,7 @@ void OsProcess::post(CoPacket& packet, OsProcess& to, std::int64_t payload) {
     world_.transmit(*world_.new_packet(packet), to, whole);
     return;
   }
+  thread_->settle(); // whether the box is free changes while the copy takes its time
   packet.box = whole <= design.fastbox_bytes ? to.free_fastbox_of(*this) : nullptr;
   if (packet.box != nullptr) {
     ++counters_.fastboxes;
