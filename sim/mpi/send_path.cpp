@@ -205,7 +205,7 @@ bool Process::try_send(SimThread& self, const DelayedSend& send, Attempt* attemp
     attempt->turn.visits.push_back(
         {instance.lock.get(), locked_at, look_at, self.now() - start, send.instance, begin_at});
     // A rest would not see who is at the connection, and half an attempt is not like a whole one.
-    attempt->turn.undisturbed = found == 0 && !sent && !own_lock && !locked;
+    attempt->turn.undisturbed = found == 0 && !sent && !own_lock && !locked && instance.lock->can_be_visited_by_lock();
     attempt->turn.period = self.now() - start;
   }
   if (sent && send.envelope.header == Header::eager) {

@@ -72,6 +72,8 @@ public:
   /// Whether skipped polls leave the lock as a visitor thinks they do: calls that take several steps, or lines that change
   /// from call to call, say no.
   [[nodiscard]] virtual bool can_be_visited() const { return true; }
+  /// The same for visits by lock(), where that takes several steps although try_lock() does not.
+  [[nodiscard]] virtual bool can_be_visited_by_lock() const { return can_be_visited(); }
   /// What the lock guards has changed, or somebody is about to use the lock: a visitor comes back to life.
   void disturb_visitor() {
     if (visitor_ != nullptr) [[unlikely]] {

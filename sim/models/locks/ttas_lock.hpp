@@ -14,6 +14,8 @@ public:
 
   /// Nobody may hold it while a store buffer does.
   [[nodiscard]] bool can_be_visited() const override { return !line_.buffers_stores(); }
+  /// Between test and set somebody else may take it.
+  [[nodiscard]] bool can_be_visited_by_lock() const override { return first_ == First::set && can_be_visited(); }
 
 protected:
   enum class First { test, set };
