@@ -71,6 +71,9 @@ void World::share_barriers() {
 SimThread& World::spawn(int rank, std::string name, SimThread::Body body) {
   const auto number = static_cast<std::size_t>(host_of_rank_[static_cast<std::size_t>(rank)]);
   const int core = schedulers_[number] ? 0 : threads_on_host_[number]++;
+  if (core >= usable_cores(static_cast<int>(number))) {
+    throw std::invalid_argument("thread '" + name + "' has no hardware thread of its own on its host");
+  }
   return spawn_on(rank, core, std::move(name), std::move(body));
 }
 

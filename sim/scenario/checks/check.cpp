@@ -35,6 +35,18 @@ Problem rendezvous_through_sockets(const PointConfig& point) {
          "\"send\"";
 }
 
+Problem more_threads_than_cores(const PointConfig& point, std::int64_t threads) {
+  if (point.placement.shares_cores() || threads <= usable_cores(point))
+    return {};
+  return number(threads) + " threads need as many hardware threads on their host, which has " +
+         number(usable_cores(point)) + how_to_share;
+}
+
+Problem more_processes_than_cores(const PointConfig& point) {
+  const int threads = 1 + (point.library.progress.engine == offload_engine ? 1 : 0); // of a process
+  return more_threads_than_cores(point, std::int64_t{threads} * (point.placement.hosts == 1 ? 2 : 1));
+}
+
 Problem progress_thread_at_level_single(const PointConfig& point) {
   if (point.library.thread_level != "single" || point.library.progress.engine != offload_engine)
     return {};

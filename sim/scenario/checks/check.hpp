@@ -47,6 +47,10 @@ inline constexpr const char* how_to_share = "; to let threads share cores set pl
 [[nodiscard]] Problem longer_than_time(double seconds);
 
 // Of several workloads:
+/// `threads` of one host.
+[[nodiscard]] Problem more_threads_than_cores(const PointConfig& point, std::int64_t threads);
+/// Two processes with a thread each, and what progress needs.
+[[nodiscard]] Problem more_processes_than_cores(const PointConfig& point);
 [[nodiscard]] Problem one_sided_in_global_section(const PointConfig& point);
 [[nodiscard]] Problem one_sided_without_interface(const PointConfig& point);
 /// Only an interface and shared memory reach the memory of another process.

@@ -12,11 +12,7 @@ bool takes_a_lock(const LockUseParameters& workload) {
 }
 
 Problem more_contenders_than_cores(const PointConfig& point) {
-  const int threads = point.workload.lock_use.threads;
-  if (point.placement.shares_cores() || threads <= usable_cores(point))
-    return {};
-  return number(threads) + " threads need as many hardware threads on their host, which has " +
-         number(usable_cores(point)) + how_to_share;
+  return more_threads_than_cores(point, point.workload.lock_use.threads);
 }
 
 Problem atomics_without_lines(const PointConfig& point) {

@@ -124,8 +124,8 @@ Problem too_few_contexts(const PointConfig& point) {
 Problem threads_at_level_single(const PointConfig& point) {
   if (point.library.thread_level != "single")
     return {};
-  if (point.library.progress.engine == offload_engine)
-    return "a progress thread needs MPI_THREAD_MULTIPLE: library.thread_level must be \"multiple\"";
+  if (Problem problem = progress_thread_at_level_single(point); !problem.empty())
+    return problem;
   const Sides sides = sides_of(point);
   const std::int64_t threads =
       std::max(sides.senders / sides.sending_processes, sides.receivers / sides.receiving_processes);

@@ -43,8 +43,8 @@ Problem neighbours_at_level_single(const PointConfig& point) {
   const int threads = point.workload.neighbour.threads;
   if (point.library.thread_level != "single")
     return {};
-  if (point.library.progress.engine == offload_engine)
-    return "a progress thread needs MPI_THREAD_MULTIPLE: library.thread_level must be \"multiple\"";
+  if (Problem problem = progress_thread_at_level_single(point); !problem.empty())
+    return problem;
   if (threads == 1)
     return {};
   return number(threads) + " threads per process need MPI_THREAD_MULTIPLE; with thread level \"single\" a process has "

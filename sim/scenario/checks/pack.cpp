@@ -9,11 +9,8 @@ namespace contend::scenario {
 namespace {
 
 Problem more_helpers_than_cores(const PointConfig& point) {
-  const std::int64_t threads = std::int64_t{point.workload.pack.helpers} + 1;
-  if (threads <= point.machine.topology.hardware_threads())
-    return {};
-  return number(threads) + " threads need as many hardware threads on their host, which has " +
-         number(point.machine.topology.hardware_threads()) + "; oversubscription is not supported";
+  const int peer = point.placement.hosts == 1 ? 1 : 0; // on the same host
+  return more_threads_than_cores(point, std::int64_t{point.workload.pack.helpers} + 1 + peer);
 }
 
 Problem helpers_at_level_single(const PointConfig& point) {

@@ -9,11 +9,8 @@ namespace contend::scenario {
 namespace {
 
 Problem more_origins_than_cores(const PointConfig& point) {
-  const int threads = point.workload.rma_mt.threads + (point.placement.hosts == 1 ? 1 : 0); // the target's
-  if (point.placement.shares_cores() || threads <= usable_cores(point))
-    return {};
-  return number(threads) + " threads need as many hardware threads on their host, which has " +
-         number(usable_cores(point)) + how_to_share;
+  const int target = point.placement.hosts == 1 ? 1 : 0; // on the same host
+  return more_threads_than_cores(point, std::int64_t{point.workload.rma_mt.threads} + target);
 }
 
 Problem fence_with_many_windows(const PointConfig& point) {

@@ -30,6 +30,7 @@ Problem waits_for_nothing(const PointConfig& point) {
 
 std::span<const Check> waiting_checks() {
   static constexpr std::array checks{Check{"library.thread_level", progress_thread_at_level_single, "waiting"},
+                                     Check{"placement.cores", more_processes_than_cores, "waiting"},
                                      Check{"workload.complete", more_complete_than_posted, "waiting"},
                                      Check{"workload.complete", waits_for_nothing, "waiting"}};
   return checks;
