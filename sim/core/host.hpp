@@ -35,6 +35,8 @@ public:
       const int neighbourhood = cluster != Position::no_cluster ? cluster : physical;
       positions_.push_back({physical, cluster, neighbourhood, physical / topology.cores_per_socket});
       sockets_[static_cast<std::size_t>(socket(core))].set(static_cast<std::size_t>(core));
+      threads_of_cores_.resize(static_cast<std::size_t>(physical) + 1);
+      threads_of_cores_.back().set(static_cast<std::size_t>(core));
       if (cluster != Position::no_cluster) {
         clusters_.resize(static_cast<std::size_t>(cluster) + 1);
         clusters_.back().set(static_cast<std::size_t>(core));
@@ -80,6 +82,10 @@ public:
     if ((others & ~cores_of_socket(socket(core))).any()) {
       return cache_.transfer_remote;
     }
+    const int physical = position(core).physical_core;
+    if ((others & ~threads_of_cores_[static_cast<std::size_t>(physical)]).none()) {
+      return cache_.transfer_smt;
+    }
     const int cluster = position(core).cluster;
     if (cluster != Position::no_cluster && (others & ~clusters_[static_cast<std::size_t>(cluster)]).none()) {
       return cache_.transfer_cluster;
@@ -107,6 +113,7 @@ private:
   std::array<Duration, 4> arrivals_;  ///< by LineAccess
   std::vector<Position> positions_;   ///< by hardware thread
   std::vector<CoreSet> sockets_;
+  std::vector<CoreSet> threads_of_cores_;
   std::vector<CoreSet> clusters_; ///< empty: no such level
 };
 
