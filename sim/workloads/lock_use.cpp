@@ -141,7 +141,7 @@ void LockUse::release(SimThread& self, World& world, const std::vector<int>& cor
 bool LockUse::done(const Account& account) const {
   if (parameters_.stop == "trial") {
     return account.all > 0 && account.all % parameters_.acquisitions == 0 &&
-           account.end >= TimePoint{} + parameters_.trial;
+           account.end >= released_ + parameters_.trial;
   }
   return parameters_.stop == "each" ? account.all >= parameters_.warmup_acquisitions + parameters_.acquisitions
                                     : all_ >= goal();
