@@ -7,8 +7,7 @@
 
 namespace contend {
 
-/// Reads {"locks": [...], "matching": [...], "progress": [...], "assignments": [...], "workloads": [...],
-/// "partitioned": [...]}.
+/// Reads an object with a list of names for each of the members of KnownNames: {"locks": [...], "matching": [...], ...}.
 /// Throws ScenarioError when a list is missing or anything else is there.
 [[nodiscard]] KnownNames read_known_names(const std::filesystem::path& file);
 

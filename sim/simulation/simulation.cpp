@@ -233,8 +233,10 @@ PointResult simulate(const PointConfig& config, const SimulationOptions& options
     engine.set_observer(&hash);
   }
   engine.set_stop_flag(options.stop);
-  engine.set_step_limit(options.step_limit, "run.steps_per_operation allows no more");
-  engine.set_idle_step_limit(options.idle_step_limit, "run.steps_without_operation allows no more");
+  engine.set_step_limit(options.step_limit,
+                        "run.steps_per_operation allows no more; raise it if operations are slow, not stuck");
+  engine.set_idle_step_limit(options.idle_step_limit,
+                             "run.steps_without_operation allows no more; raise it if operations are slow, not stuck");
   PointResult result =
       runs_programs(config) ? simulate_processes(engine, config, options) : simulate_threads(engine, config, options);
   result.simulated = engine.last_end().since_start();

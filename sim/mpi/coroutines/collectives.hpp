@@ -11,8 +11,8 @@ namespace contend {
 /// MPI_Bcast of `bytes` from the group's process number `root`: a binomial tree.
 CoTask broadcast(CoProcess& self, ProcessGroup group, int root, std::int64_t bytes);
 
-/// MPI_Reduce to the process number `root`: a binomial tree.Combining two buffers costs
-/// as much as a copy of them.
+/// MPI_Reduce to the process number `root`: a binomial tree. Combining two buffers costs as
+/// much as a copy of them.
 CoTask reduce(CoProcess& self, ProcessGroup group, int root, std::int64_t bytes);
 
 /// MPI_Allreduce: recursive doubling; processes beyond the largest power of two send to a partner first and get the result

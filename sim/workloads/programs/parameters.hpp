@@ -38,7 +38,7 @@ struct CollectiveParameters : ProgramParameters {
   Duration work{}; ///< pi: of each process
 };
 
-/// Each process of the first half of the job computes, and exchanges messages with one of the other half.
+/// Each process computes, and exchanges messages with one of the other half of the job.
 struct ExchangeParameters : ProgramParameters {
   std::int64_t volume_bytes = 1 << 20; ///< all messages of one direction together
   Duration work{};                     ///< computation of one half of the job, all its processes together
