@@ -111,7 +111,10 @@ struct SchedulerParameters {
   double refills_at_once = 4.0; ///< lines of the working set that are fetched from the shared cache at a time
   double waker_affinity = 0.0;  ///< share of wake-ups that go to the waker's core although it is busy
   Duration cache_hot{};         ///< a thread that ran so short ago stays on its core when another one falls idle
-  Duration balance_period{};    ///< how often the lengths of run queues are compared
+  /// How often an idle core looks for threads that wait on other cores of a domain (core, cluster, socket, host), for each
+  /// hardware thread of the domain. Zero: load is never balanced.
+  Duration balance_period{};
+  int busy_factor = 16; ///< how many times less often a busy core does
 };
 
 } // namespace contend

@@ -8,9 +8,10 @@ namespace contend {
 
 Scheduler::Scheduler(Engine& engine, const Host& host, int number, const SchedulerParameters& parameters, int cores,
                      bool grouped)
-    : CorePolicy(engine), host_(host), number_(number), parameters_(parameters), grouped_(grouped),
+    : CorePolicy(engine), host_(host), number_(number), parameters_(parameters),
       jitter_(engine.stream("host " + std::to_string(number) + "/scheduler")),
-      placement_(engine.stream("host " + std::to_string(number) + "/scheduler/placement")) {
+      placement_(engine.stream("host " + std::to_string(number) + "/scheduler/placement")),
+      look_(engine.stream("host " + std::to_string(number) + "/scheduler/balancing")) {
   if (cores < 1 || cores > host.topology().hardware_threads()) {
     throw std::invalid_argument("a scheduler shares between 1 and " +
                                 std::to_string(host.topology().hardware_threads()) + " cores, not " +
@@ -26,6 +27,7 @@ Scheduler::Scheduler(Engine& engine, const Host& host, int number, const Schedul
     cores_.push_back(std::make_unique<Core>(*this, core, std::move(queue)));
   }
   balancing_ = std::make_unique<Balancing>(*this);
+  make_domains();
 }
 
 Scheduler::~Scheduler() = default;
@@ -40,7 +42,7 @@ SimThread& Scheduler::spawn(std::string name, const Placement& placement, SimThr
   }
   const auto first = static_cast<std::size_t>(placement.first_core);
   const bool chosen = placement.first_core >= 0 && first < cores_.size() && allowed.test(first);
-  Core& core = chosen ? *cores_[first] : shortest_queue(allowed);
+  Core& core = chosen ? *cores_[first] : idlest_core(allowed);
   SimThread& thread = create_thread(std::move(name), number_, core.number, std::move(body), placement.daemon);
   const auto id = static_cast<std::size_t>(thread.id());
   if (tasks_.size() <= id) {
@@ -51,7 +53,9 @@ SimThread& Scheduler::spawn(std::string name, const Placement& placement, SimThr
   task.weight = placement.weight;
   task.group = placement.group;
   task.since = now();
+  const double load_before = core.queue->load();
   enqueue(core, task, now() == TimePoint{} ? FairQueue::Arrival::started : FairQueue::Arrival::forked);
+  core.load += core.queue->load() - load_before; // counts at once: init_entity_runnable_average()
   if (core.current == nullptr) {
     dispatch_next(core);
   } else {

@@ -4,9 +4,8 @@
 // spins on a lock or polls keeps its core busy, and notices only while it has the core that what it waits for has come. It
 // loses the core when its slice is over, when a thread that wakes up precedes it, or when it yields; it goes on later where it
 // stopped. Threads that sleep (Waiting::asleep) free their core. A core with nothing to run takes a waiting thread
-// from another one, and from time to time queues of different length are balanced, or of different load where groups compete (a
-// group is as much load as one thread, so that cores with as many groups are alike, whatever their numbers of threads); threads go
-// only to cores that they may use.
+// from another one, and from time to time load is balanced (where groups compete one of them is as much load as one thread, so
+// that cores with as many groups are alike, whatever their numbers of threads); threads go only to cores that they may use.
 //
 // What cannot be interrupted: accesses to cache lines (one instruction), and time a thread owes (SimThread::owe), which is over
 // first.
@@ -42,9 +41,10 @@ public:
     int weight = FairEntity::normal_weight; ///< its share of a core against that of others
     bool daemon = false;                    ///< see Engine::spawn_daemon
     int group = FairEntity::no_group;       ///< where groups compete: which one
-    int first_core = -1;                    ///< where it begins; -1: on the shortest queue
+    int first_core = -1;                    ///< where it begins; -1: on the idlest core
   };
-  /// Adds a thread that can start now, on its first core, else on the shortest queue that it may join.
+  /// Adds a thread that can start now, on its first core, else on the idlest one that it may use: in the socket with the least
+  /// to do, there in such a cluster, and so on.
   SimThread& spawn(std::string name, const Placement& placement, SimThread::Body body);
 
   struct Counters {
@@ -78,6 +78,8 @@ private:
   class CoreTimer;
   class Balancing;
   class TaskEvent;
+  struct Domain;
+  struct Look;
 
   [[nodiscard]] Task& task_of(const SimThread& thread) const { return *tasks_[static_cast<std::size_t>(thread.id())]; }
 
@@ -91,7 +93,6 @@ private:
 
   // Who has a core.
   void account(Core& core);
-  void note_load(Core& core);
   void dispatch(Core& core, Task& task, Duration latency);
   void dispatch_next(Core& core);
   void ask_for(Core& core);
@@ -108,25 +109,34 @@ private:
   void enqueue(Core& core, Task& task, FairQueue::Arrival arrival);
   void woken(Task& task);
   [[nodiscard]] Core& core_for(const Task& task);
-  [[nodiscard]] Core& shortest_queue(const CoreSet& allowed);
+  [[nodiscard]] Core& idlest_core(const CoreSet& allowed);
   [[nodiscard]] Task* candidate(const Core& from, const Core& to, bool hot_ones_too) const;
   bool pull(Core& core, bool hot_ones_too);
   void move(Core& from, Core& to, Task& task);
+
+  // Balancing.
+  void make_domains();
+  void note_load(Core& core);
   void arm_balancing();
+  void look_soon(Core& core);
   void balance();
-  bool balance_lengths();
-  bool balance_loads();
-  void move_to_busy(Core& from, Core& to, Task& task);
+  void balance(Core& core, Look& look);
+  [[nodiscard]] Duration delay();
+  [[nodiscard]] static bool looks_for_group(const Core& core, const std::vector<Core*>& group);
+  [[nodiscard]] double load_of(const std::vector<Core*>& group);
+  [[nodiscard]] bool fits(double load, double surplus, double difference, int failed) const;
+  void move_to(Core& from, Core& to, Task& task, double load);
 
   const Host& host_;
   int number_;
   SchedulerParameters parameters_;
-  bool grouped_;
   std::vector<std::unique_ptr<Core>> cores_;
-  std::vector<std::unique_ptr<Task>> tasks_; ///< by thread id
+  std::vector<std::unique_ptr<Domain>> domains_; ///< among which load is balanced, inner ones first
+  std::vector<std::unique_ptr<Task>> tasks_;     ///< by thread id
   std::unique_ptr<Balancing> balancing_;
   RandomStream jitter_;
   RandomStream placement_;
+  RandomStream look_;
   Counters counters_;
 };
 

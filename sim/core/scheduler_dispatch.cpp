@@ -93,6 +93,8 @@ void Scheduler::dispatch_next(Core& core) {
     dispatch(core, static_cast<Task&>(*next), {});
   } else if (pull(core, false)) {
     dispatch(core, static_cast<Task&>(*core.queue->best()), {});
+  } else {
+    look_soon(core);
   }
 }
 

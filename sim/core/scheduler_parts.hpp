@@ -98,6 +98,23 @@ private:
   TimePoint due_ = TimePoint::never();
 };
 
+/// Cores among which load is balanced, in groups, each a domain of the level below or one core (Linux's sched_domain).
+struct Scheduler::Domain {
+  std::vector<std::vector<Core*>> groups;
+  double tolerated = 1.0; ///< a group may have so much more than the own one
+  int patience = 0;       ///< after more attempts in vain warm caches do not matter
+  Duration idle_period;   ///< how often an idle core looks
+  Duration busy_period;   ///< and another one
+};
+
+/// That a core looks for load in a domain.
+struct Scheduler::Look {
+  Domain* domain;
+  std::size_t group; ///< of which the core is
+  TimePoint next;
+  int failed; ///< attempts in vain since the last that found a thread, or found that all is well
+};
+
 struct Scheduler::Core {
   Core(Scheduler& scheduler, int its_number, std::unique_ptr<FairQueue> its_queue)
       : number(its_number), queue(std::move(its_queue)), timer(scheduler, *this) {}
@@ -110,30 +127,34 @@ struct Scheduler::Core {
   bool asked_lazily = false;  ///< when it returns from the kernel
   std::vector<int> processes; ///< that had it, the last one first
   TimePoint accounted;        ///< the queue knows of the current thread's time up to here
-  double load = 0.0;          ///< average of that of the queue, up to `load_noted`; where groups compete
+  double load = 0.0;          ///< average of that of the queue, up to `load_noted`
   TimePoint load_noted;
-  int failed_balances = 0; ///< that found this core to have too little, since one moved somebody here
+  std::vector<Look> looks; ///< inner domains first
   CoreTimer timer;
 };
 
 class Scheduler::Balancing final : public Event {
 public:
   explicit Balancing(Scheduler& scheduler) : Event(scheduler.engine_), scheduler_(scheduler) {}
+  /// Fires then, or before: an earlier date stays.
   void at(TimePoint time) {
-    if (!armed_) {
-      armed_ = true;
+    if (time < due_) {
+      due_ = time;
       scheduler_.schedule_background(*this, time);
     }
   }
+  [[nodiscard]] bool armed() const { return due_ != TimePoint::never(); }
   void fire() override {
     scheduler_.background_fired();
-    armed_ = false;
-    scheduler_.balance();
+    if (scheduler_.now() == due_) {
+      due_ = TimePoint::never();
+      scheduler_.balance();
+    }
   }
 
 private:
   Scheduler& scheduler_;
-  bool armed_ = false;
+  TimePoint due_ = TimePoint::never();
 };
 
 } // namespace contend

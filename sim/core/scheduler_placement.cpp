@@ -1,23 +1,12 @@
-// Which core: where threads begin, wake up, and are moved to.
-#include "core/decay.hpp"
+// Which core: where threads begin, wake up, and are taken to by idle cores.
 #include "core/scheduler_parts.hpp"
 
 #include <algorithm>
-#include <cmath>
+#include <numeric>
+#include <utility>
+#include <vector>
 
 namespace contend {
-
-/// Brings a core's average load up to now, which forgets half in LOAD_AVG_PERIOD of Linux (kernel/sched/pelt.c); to be called
-/// before its queue changes.
-void Scheduler::note_load(Core& core) {
-  if (!grouped_) {
-    return;
-  }
-  constexpr double mean_life_s = 32e-3 / 0.69314718055994531; // half of it is forgotten in 32 ms
-  const double forgotten = decayed((now() - core.load_noted).in_seconds() / mean_life_s);
-  core.load += (core.queue->load() - core.load) * forgotten;
-  core.load_noted = now();
-}
 
 void Scheduler::enqueue(Core& core, Task& task, FairQueue::Arrival arrival) {
   if (core.current != nullptr) {
@@ -87,15 +76,32 @@ Scheduler::Core& Scheduler::core_for(const Task& task) {
   return may && task.to_waker ? *cores_[waker] : last;
 }
 
-Scheduler::Core& Scheduler::shortest_queue(const CoreSet& allowed) {
-  Core* shortest = nullptr;
+/// Where a thread begins: domain by domain, from the host inwards, in the group with the fewest threads for its cores
+/// (find_idlest_group(), find_idlest_cpu()).
+Scheduler::Core& Scheduler::idlest_core(const CoreSet& allowed) {
+  const auto crowd = [](const Core& core) {
+    std::vector<double> by_level; // outermost first, the core itself last
+    for (auto look = core.looks.rbegin(); look != core.looks.rend(); ++look) {
+      const std::vector<Core*>& group = look->domain->groups[look->group];
+      const auto threads = std::accumulate(group.begin(), group.end(), std::size_t{0},
+                                           [](std::size_t sum, const Core* one) { return sum + one->queue->length(); });
+      by_level.push_back(static_cast<double>(threads) / static_cast<double>(group.size()));
+    }
+    by_level.push_back(static_cast<double>(core.queue->length()));
+    return by_level;
+  };
+  Core* idlest = nullptr;
+  std::vector<double> least;
   for (const auto& core : cores_) {
-    if (allowed.test(static_cast<std::size_t>(core->number)) &&
-        (shortest == nullptr || core->queue->length() < shortest->queue->length())) {
-      shortest = core.get();
+    if (!allowed.test(static_cast<std::size_t>(core->number))) {
+      continue;
+    }
+    if (std::vector<double> here = crowd(*core); idlest == nullptr || here < least) {
+      idlest = core.get();
+      least = std::move(here);
     }
   }
-  return *shortest;
+  return *idlest;
 }
 
 /// Who could go: the one that has waited longest.
@@ -139,103 +145,6 @@ void Scheduler::move(Core& from, Core& to, Task& task) {
   note_load(from);
   from.queue->remove(task);
   enqueue(to, task, FairQueue::Arrival::migrated);
-}
-
-void Scheduler::arm_balancing() {
-  if (parameters_.balance_period > Duration{}) {
-    const std::int64_t periods = now().since_start() / parameters_.balance_period;
-    balancing_->at(TimePoint::at(parameters_.balance_period * (periods + 1)));
-  }
-}
-
-/// Idle cores take a thread, however warm its caches are elsewhere; then the queues are made more alike.
-void Scheduler::balance() {
-  if (!alive()) {
-    return;
-  }
-  for (const auto& core : cores_) {
-    if (core->current == nullptr && pull(*core, true)) {
-      dispatch(*core, static_cast<Task&>(*core->queue->best()), {});
-    }
-  }
-  for (std::size_t moves = 0; moves < cores_.size(); ++moves) {
-    if (!(grouped_ ? balance_loads() : balance_lengths())) {
-      break;
-    }
-  }
-  const bool crowd = std::any_of(tasks_.begin(), tasks_.end(), [](const auto& task) {
-    return task && task->state == Task::State::runnable && task->allowed.count() > 1;
-  });
-  if (crowd) {
-    arm_balancing();
-  }
-}
-
-/// The longest queue gives a thread to the shortest while it has two more.
-bool Scheduler::balance_lengths() {
-  Core* from = nullptr;
-  Core* to = nullptr;
-  Task* task = nullptr;
-  std::size_t difference = 1;
-  for (const auto& longer : cores_) {
-    for (const auto& shorter : cores_) {
-      if (longer->queue->length() <= shorter->queue->length() + difference) {
-        continue;
-      }
-      if (Task* const found = candidate(*longer, *shorter, true); found != nullptr) {
-        difference = longer->queue->length() - shorter->queue->length();
-        from = longer.get();
-        to = shorter.get();
-        task = found;
-      }
-    }
-  }
-  if (task == nullptr) {
-    return false;
-  }
-  move_to_busy(*from, *to, *task);
-  return true;
-}
-
-/// The most loaded core gives a thread to the least loaded one if that makes them more alike (sched_balance_rq(),
-/// detach_tasks()); what a thread may be too large by doubles with each attempt that found none.
-bool Scheduler::balance_loads() {
-  constexpr double tolerated = 1.17; // sd->imbalance_pct of cores that share a cache
-  constexpr int patience = 2;        // sd->cache_nice_tries + 1: then a warm cache does not matter
-  Core* from = nullptr;
-  Core* to = nullptr;
-  for (const auto& core : cores_) {
-    note_load(*core);
-    from = from == nullptr || core->load > from->load ? core.get() : from;
-    to = to == nullptr || core->load < to->load ? core.get() : to;
-  }
-  if (to->current == nullptr || from->load <= tolerated * to->load) {
-    to->failed_balances = 0;
-    return false;
-  }
-  Task* const task = candidate(*from, *to, to->failed_balances >= patience);
-  const double room = std::ldexp((from->load - to->load) / 2, std::min(to->failed_balances, patience + 2));
-  if (task == nullptr || from->queue->load_of(*task) > room) {
-    ++to->failed_balances;
-    return false;
-  }
-  const double load = from->queue->load_of(*task);
-  to->failed_balances = 0;
-  move_to_busy(*from, *to, *task);
-  from->load -= load; // its average goes with it
-  to->load += load;
-  return true;
-}
-
-void Scheduler::move_to_busy(Core& from, Core& to, Task& task) {
-  move(from, to, task);
-  if (to.current == nullptr) { // a move before has let its thread go to another core
-    dispatch(to, task, {});
-  } else if (to.queue->preempts(task, FairQueue::Arrival::migrated)) {
-    ask_for(to);
-  } else {
-    arm(to);
-  }
 }
 
 } // namespace contend

@@ -132,8 +132,11 @@ Section scheduler_fields() {
       "share of wake-ups that go to the waker's core although it is busy; others go back to the thread's last core");
   s.field("cache_hot", &P::cache_hot, any_time,
           "a thread that ran so short ago stays on its core when another one falls idle");
-  s.field("balance_period", &P::balance_period, any_time,
-          "how often the lengths of run queues are compared; 0 ns: never");
+  s.field(
+      "balance_period", &P::balance_period, any_time,
+      "how often an idle core looks for threads that wait on other cores of a domain (core, cluster, socket, host), "
+      "for each hardware thread of the domain; 0 ns: load is never balanced");
+  s.field("busy_factor", &P::busy_factor, CountRule{1, 1024}, "how many times less often a busy core does");
   return s.finish();
 }
 

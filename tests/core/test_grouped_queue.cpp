@@ -99,7 +99,6 @@ TEST_CASE("a group is as much load as another one, whatever its number of thread
 
 TEST_CASE("cores with different numbers of groups are balanced", "[scheduler][groups]") {
   SchedulerParameters parameters = free_scheduler("eevdf");
-  parameters.balance_period = 4_ms;
   GroupedHost shared(2, parameters);
   std::vector<Worker> workers(4); // three groups of one thread each begin on core 0, one on core 1
   for (std::size_t i = 0; i < workers.size(); ++i) {
@@ -243,7 +242,6 @@ TEST_CASE("groups of one thread each share like threads", "[scheduler][groups]")
 TEST_CASE("a group that balancing brings back to a core has as much as the others there", "[scheduler][groups]") {
   const auto* const policy = GENERATE("cfs", "eevdf");
   SchedulerParameters parameters = free_scheduler(policy);
-  parameters.balance_period = 4_ms;
   GroupedHost shared(2, parameters);
   const auto pinned = [](int group, int core) {
     Scheduler::Placement placement;

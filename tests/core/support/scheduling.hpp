@@ -21,7 +21,8 @@ inline SchedulerParameters free_scheduler(const std::string& policy) {
   parameters.latency = 6_ms;
   parameters.slice = policy == "cfs" ? 750_us : 3_ms;
   parameters.wakeup_granularity = 1_ms;
-  parameters.balance_period = 4_ms;
+  parameters.balance_period = 1_ms;
+  parameters.busy_factor = 2; // two cores look every 4 ms
   return parameters;
 }
 
