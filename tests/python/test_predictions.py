@@ -2,33 +2,46 @@
 
 import json
 import math
+import re
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 import pytest
 
 from calibrating import mapping, rates, write
+from contend.accuracy.document import html_section
+from contend.accuracy.predict import Predicted, draws_from_ranges, median_sample, predict, residual_spread
 from contend.accuracy.predict import _interval as interval
-from contend.accuracy.predict import draws_from_ranges, median_sample, predict, residual_spread
+from contend.accuracy.scores import result_json
 from contend.calibrate.evaluations import Task
 from contend.calibrate.mapping import get_path
-from contend.calibrate.problem import Builder, Target
+from contend.calibrate.problem import Builder, Target, Unpredicted
 from contend.catalogs import PROFILES, parameters
 from contend.cli import main
 from contend.datasets import read_dataset
+from contend.errors import SimulationFailedError
 from contend.prices import parse_price
 from contend.scenario import check_profile
 from fakes import REPOSITORY
 from predicting import curve
 
+if TYPE_CHECKING:
+    from contend.calibrate.evaluations import Evaluator
+
 
 def test_replications_of_a_long_sample_count_by_their_time() -> None:
     # A second at 300 and three at 100 messages per second: 600 messages in 4 s, whatever the order.
     assert median_sample([300.0, 100.0], 2, 1) == pytest.approx(600 / 4)
-    assert median_sample([math.nan, 200.0, 200.0], 5, 1) == pytest.approx(200.0)
-    assert math.isnan(median_sample([math.nan], 1, 1))
+
+
+@pytest.mark.parametrize("length", [1, 5])
+def test_what_is_left_of_replications_is_no_sample(length: int) -> None:
+    # Four slow ones and a fast one; without the slow ones it would look eight times as fast.
+    assert median_sample([1e4] * 4 + [1e5], 5, 1) == pytest.approx(12_195, rel=1e-4)
+    assert math.isnan(median_sample([math.nan] * 4 + [1e5], length, 1))
+    assert math.isnan(median_sample([math.nan], length, 1))
 
 
 def test_the_median_of_short_samples_is_that_of_the_replications() -> None:
@@ -165,3 +178,38 @@ def test_draws_have_replications_that_no_fit_has_seen(tmp_path: Path) -> None:
     assert sorted(drawn) == sorted([200, 201, 202, 203] * 2)
     assert min(replications) >= 100
     assert [point.used_draws for point in found] == [4, 4]
+
+
+class FailingOnce:
+    """Simulates a rate that is the same everywhere; one replication of the first point does not end."""
+
+    def __init__(self, pairs: tuple[int, ...]) -> None:
+        self.pairs = pairs
+
+    def run(self, tasks: list[Task]) -> list[float]:
+        return [math.nan if self._fails(task) else 5e5 for task in tasks]
+
+    def reason(self, task: Task) -> str:
+        assert self._fails(task)
+        return "the limit of steps"
+
+    def _fails(self, task: Task) -> bool:
+        return task.replication == 101 and json.loads(task.config)["workload"]["pairs"] in self.pairs
+
+
+def test_a_point_with_a_replication_that_failed_is_not_predicted(tmp_path: Path) -> None:
+    one = read_dataset(write(tmp_path, rates("a", {1: [5e5], 2: [4e5]})))
+    profile = PROFILES.load("alembert")[1]
+
+    def predicted(failing: FailingOnce) -> tuple[list[Predicted], list[Unpredicted]]:
+        return predict(profile, [one], [mapping()], cast("Evaluator", failing), messages=200, draws=4)
+
+    found, missing = predicted(FailingOnce((1,)))
+    assert [point.threads for point in found] == [2]
+    (lost,) = missing
+    assert lost.point.parameters == {"pairs": 1}
+    assert re.fullmatch(r"1 of \d+ replications: the limit of steps", lost.reason)
+    text = result_json("box", found, missing, {})
+    assert f"Not predicted: 1 points: {lost.reason}." in html_section(text, "Box")
+    with pytest.raises(SimulationFailedError, match=r"no point was predicted: .*the limit of steps"):
+        predicted(FailingOnce((1, 2)))

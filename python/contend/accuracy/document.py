@@ -127,12 +127,18 @@ def sections(result: JsonObject) -> list[str]:
             f"{knees['highest_right']} (within one measured count: {knees['highest_within_one']}), the lowest in "
             f"{knees['lowest_right']} ({knees['lowest_within_one']})."
         )
-    if result["not_predicted"]:
-        parts.append(f"Not predicted: {counted_reasons(one['reason'] for one in result['not_predicted'])}.")
+    if missing := not_predicted(result):
+        parts.append(missing)
     if result["stand_ins"]:
         each = dict.fromkeys(part for entry in result["stand_ins"] for part in entry.split("; "))
         parts.append(f"What the scenarios leave out: {'; '.join(each)}.")
     return parts
+
+
+def not_predicted(result: JsonObject) -> str:
+    """A sentence about the points that have no prediction, and why; empty where all have one."""
+    reasons = [one["reason"] for one in result["not_predicted"]]
+    return f"Not predicted: {counted_reasons(reasons)}." if reasons else ""
 
 
 def counted_reasons(reasons: Iterable[str]) -> str:
@@ -146,10 +152,11 @@ def html_section(result: JsonObject, title: str, anchor: str = "validation") -> 
 
     svg = {name: data.decode() for name, data in pictures(result).items() if name.endswith(".svg")}
     drawn = "".join(f"<figure>{text[text.index('<svg') :]}</figure>" for text in svg.values())
+    missing = not_predicted(result)
     return (
         f'<section class="validation" id="{html.escape(anchor)}"><h2>{html.escape(title)}</h2>'
         f"{_html_table(SUMMARY_HEAD, summary_rows(result))}{drawn}"
-        f"{_html_table(GROUP_HEAD, group_rows(result))}"
+        f"{_html_table(GROUP_HEAD, group_rows(result))}{f'<p>{html.escape(missing)}</p>' if missing else ''}"
         f"<details><summary>held-out points</summary>{_html_table(POINT_HEAD, point_rows(result))}</details></section>"
     )
 

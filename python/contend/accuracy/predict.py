@@ -198,6 +198,9 @@ def predict(
 ) -> tuple[list[Predicted], list[Unpredicted]]:
     """Predicts all points of all datasets that a scenario can stand for.
 
+    A point with a replication that failed is not predicted: those that reach the limit of steps are the slow ones, and
+    the others would predict too high a rate.
+
     Args:
         profile: With or without a calibration section.
         datasets: What was measured.
@@ -210,7 +213,7 @@ def predict(
 
     Raises:
         InputError: No point can be predicted; says why.
-        SimulationFailedError: All simulations ended with an error.
+        SimulationFailedError: Each point has a simulation that ended with an error.
     """
     points = [(d, point) for d in datasets if d.kind in FITTED_KINDS for point in d.points]
     if not points:
@@ -241,11 +244,11 @@ def predict(
         rates, drawn = found[at : at + own], found[at + own : at + own + count]
         own_tasks = tasks[at : at + own]
         at += own + count
-        mean = median_sample(rates, _length_of_sample(target), seed)
-        if not math.isfinite(mean):
-            reason = evaluator.reason(next(one for one, rate in zip(own_tasks, rates, strict=True) if math.isnan(rate)))
+        if failed := [task for task, rate in zip(own_tasks, rates, strict=True) if not math.isfinite(rate)]:
+            reason = f"{len(failed)} of {counted(own, 'replication')}: {evaluator.reason(failed[0])}"
             problem.unpredicted.append(Unpredicted(target.dataset, target.point, reason))
             continue
+        mean = median_sample(rates, _length_of_sample(target), seed)
         low, high = _interval(mean, np.array(drawn), discrepancy, target.point.log_error, seed)
         held_out = not was_fitted(record.get("split"), target.dataset, target.point)
         results.append(
@@ -262,7 +265,8 @@ def predict(
             )
         )
     if not results:
-        raise SimulationFailedError(f"all {counted(len(tasks), 'simulation')} ended with an error")
+        reasons = counted_reasons(one.reason for one in problem.unpredicted)
+        raise SimulationFailedError(f"no point was predicted: {reasons}")
     return results, problem.unpredicted
 
 
@@ -328,15 +332,16 @@ def median_sample(rates: Sequence[float], length: int, seed: int) -> float:
     """The median of samples that are as long as `length` replications one after the other.
 
     Where threads change between a fast and a slow state, a long sample has both in it, in proportion to their time,
-    and a short one the one or the other; the median of short ones is not their mean.
+    and a short one the one or the other; the median of short ones is not their mean. NaN where a replication failed:
+    the others alone are no such sample.
     """
-    finite = np.array([rate for rate in rates if math.isfinite(rate)])
-    if not len(finite):
+    times = 1 / np.array(rates, dtype=float)
+    if not np.isfinite(times).all():
         return math.nan
-    if length >= len(finite):
-        return float(1 / np.mean(1 / finite))  # all messages over all time
+    if length >= len(times):
+        return float(1 / np.mean(times))  # all messages over all time
     stream = np.random.default_rng(seed)
-    samples = 1 / stream.choice(1 / finite, (_RESAMPLED, length)).mean(axis=1)
+    samples = 1 / stream.choice(times, (_RESAMPLED, length)).mean(axis=1)
     return float(np.median(samples))
 
 

@@ -58,7 +58,7 @@ def data(
     interval from the profile's posterior (or, without one, from the ranges of its values). Finished simulations are
     kept.
     """
-    from contend.accuracy.document import as_markdown
+    from contend.accuracy.document import as_markdown, not_predicted
     from contend.accuracy.pictures import pictures
     from contend.files import output_file, output_folder, write_file, write_files
     from contend.terminal import stdout_console
@@ -81,6 +81,8 @@ def data(
     if not quiet:
         for table in _tables(result):
             stdout_console().print(table)
+        if missing := not_predicted(result):
+            print(missing)
         print("\n".join(f"wrote {path}" for path in written))
 
 
