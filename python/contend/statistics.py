@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     import numpy as np
     import numpy.typing as npt
@@ -46,6 +46,26 @@ def central(draws: Sequence[float] | npt.NDArray[np.float64]) -> Central:
 
     median, low, high = np.quantile(np.asarray(draws, dtype=float), (0.5, 0.025, 0.975))
     return Central(float(median), float(low), float(high))
+
+
+def kendall_tau(differences: Iterable[tuple[float, float]]) -> float | None:
+    """How well an order is predicted: pairs in the right order minus those in the wrong one, over all pairs.
+
+    Kendall, A new measure of rank correlation, 1938, over the pairs that have a measured order. One that is predicted
+    to be equal is neither right nor wrong.
+
+    Args:
+        differences: Of each pair, measured and predicted.
+
+    Returns:
+        None where no pair has a measured order.
+    """
+    signs = [_sign(measured) * _sign(predicted) for measured, predicted in differences if measured]
+    return sum(signs) / len(signs) if signs else None
+
+
+def _sign(value: float) -> int:
+    return (value > 0) - (value < 0)
 
 
 def student_t_quantile(probability: float, degrees_of_freedom: int) -> float:

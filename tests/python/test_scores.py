@@ -59,6 +59,20 @@ def test_rankings_are_kendalls_where_intervals_do_not_overlap(tmp_path: Path) ->
     assert tau_of([found]) == pytest.approx(4 / 6)
 
 
+def test_equal_predictions_are_neither_right_nor_wrong(tmp_path: Path) -> None:
+    def points(guess: dict[str, float]) -> list[Predicted]:
+        return [
+            point
+            for name, rate in {"a": 100.0, "b": 200.0, "c": 300.0}.items()
+            for point in predicted(curve(tmp_path, name, lambda _n, r=rate: r), dict.fromkeys(COUNTS, guess[name]))
+            if point.threads == 8
+        ]
+
+    assert summary(points({"a": 5.0, "b": 5.0, "c": 5.0}))["kendall_tau"] == 0.0
+    assert summary(points({"a": 5.0, "b": 5.0, "c": 6.0}))["kendall_tau"] == pytest.approx(2 / 3, abs=1e-3)
+    assert summary(points({"a": 5.0, "b": 5.0, "c": 4.0}))["kendall_tau"] == pytest.approx(-2 / 3, abs=1e-3)
+
+
 def test_designs_that_cannot_be_told_apart_are_not_ranked(tmp_path: Path) -> None:
     points = [
         point

@@ -1,11 +1,12 @@
 import math
+from itertools import combinations
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from contend.statistics import estimate, mean_number
+from contend.statistics import estimate, kendall_tau, mean_number
 
 FLOATS = st.floats(min_value=1.0, max_value=1e9)
 
@@ -43,3 +44,23 @@ def test_mean_of_equal_ints_stays_an_int() -> None:
     assert mean_number([4, 4, 4]) == 4
     assert isinstance(mean_number([4, 4, 4]), int)
     assert math.isclose(mean_number([4, 5]), 4.5)
+
+
+def tau(measured: list[float], predicted: list[float]) -> float | None:
+    pairs = combinations(zip(measured, predicted, strict=True), 2)
+    return kendall_tau((a[0] - b[0], a[1] - b[1]) for a, b in pairs)
+
+
+def test_kendall_tau() -> None:
+    assert tau([1, 2, 3, 4], [10, 20, 30, 40]) == 1
+    assert tau([1, 2, 3, 4], [4, 3, 2, 1]) == -1
+    assert tau([1, 2, 3], [1, 3, 2]) == pytest.approx(1 / 3)
+    # Seven pairs agree, one does not, one is predicted to be equal; what was measured as equal does not count.
+    assert tau([1, 2, 2, 5, 4], [2, 1, 3, 5, 5]) == pytest.approx((7 - 1) / 9)
+    assert tau([1, 2, 3], [3, 3, 3]) == 0
+    assert tau([3, 3, 3], [1, 2, 3]) is None
+
+
+@given(st.permutations(range(6)))
+def test_kendall_tau_agrees_with_scipy(predicted: list[float]) -> None:
+    assert tau([0, 1, 2, 3, 4, 5], predicted) == pytest.approx(stats.kendalltau(range(6), predicted).statistic)

@@ -15,6 +15,7 @@ from contend.accuracy.document import point_rows, sections
 from contend.documents import misfit
 from contend.errors import InputError
 from contend.files import read_json
+from contend.statistics import kendall_tau
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -31,19 +32,23 @@ _FEWEST_IN_RANKING = 2
 class Ranking:
     """Whether designs come in the right order at one thread count.
 
-    `pairs` is the number of pairs of designs whose measured intervals do not overlap, `right` those in the right order.
+    `differences` are those of the pairs of designs whose measured intervals do not overlap: measured, and predicted.
     """
 
     threads: int
     setting: str
     designs: int
-    pairs: int
-    right: int
+    differences: tuple[tuple[float, float], ...]
 
     @property
-    def tau(self) -> float:
-        """Kendall's tau: right pairs minus wrong ones, over all."""
-        return (2 * self.right - self.pairs) / self.pairs if self.pairs else math.nan
+    def pairs(self) -> int:
+        """How many pairs of designs have a measured order."""
+        return len(self.differences)
+
+    @property
+    def tau(self) -> float | None:
+        """Kendall's tau; None if no pair has a measured order."""
+        return kendall_tau(self.differences)
 
 
 Value: TypeAlias = Callable[[int], float]
@@ -64,20 +69,18 @@ def rankings(points: Sequence[Predicted], value: Value) -> list[Ranking]:
     for (threads, setting), members in sorted(groups.items()):
         if len(members) < _FEWEST_IN_RANKING:
             continue
-        pairs = right = 0
+        differences = []
         for a, b in combinations(members, 2):
             low, high = sorted((a, b), key=lambda i: points[i].point.median)
             if points[low].point.interval[1] < points[high].point.interval[0]:
-                pairs += 1
-                right += value(low) < value(high)
-        found.append(Ranking(threads, setting, len(members), pairs, right))
+                differences.append((points[high].point.median - points[low].point.median, value(high) - value(low)))
+        found.append(Ranking(threads, setting, len(members), tuple(differences)))
     return found
 
 
 def tau_of(found: Sequence[Ranking]) -> float | None:
     """Kendall's tau over all pairs of all rankings; None if there are none."""
-    pairs = sum(one.pairs for one in found)
-    return (2 * sum(one.right for one in found) - pairs) / pairs if pairs else None
+    return kendall_tau(pair for one in found for pair in one.differences)
 
 
 def error_summary(errors: Sequence[float]) -> JsonObject:
@@ -97,7 +100,7 @@ def summary(points: Sequence[Predicted]) -> JsonObject:
     tau = tau_of(found)
     return error_summary([point.abs_error_pct for point in points]) | {
         "coverage_95": round(sum(point.covered for point in points) / len(points), 3) if points else None,
-        "kendall_tau": None if tau is None else round(tau, 3),
+        "kendall_tau": _rounded(tau),
         "ranked_pairs": sum(one.pairs for one in found),
         **draw_counts([(point.used_draws, point.failed_draws) for point in points]),
     }
@@ -147,7 +150,7 @@ def baseline_summaries(points: Sequence[Predicted], predicted: dict[str, dict[in
         values = [predictions[index] for index in sorted(predictions)]
         tau = tau_of(rankings(some, lambda at, v=values: v[at]))  # type: ignore[misc]
         result[name] = error_summary([p.error_of(v) for p, v in zip(some, values, strict=True)]) | {
-            "kendall_tau": None if tau is None else round(tau, 3),
+            "kendall_tau": _rounded(tau),
             "simulation_on_the_same_points": error_summary([point.abs_error_pct for point in some]),
         }
     return result
@@ -218,7 +221,7 @@ def result_json(
             "baselines": baseline_summaries(points, simpler),
             "ranking_by_threads": [
                 {"threads": one.threads, "setting": one.setting, "designs": one.designs, "pairs": one.pairs,
-                 "kendall_tau": round(one.tau, 3) if one.pairs else None}
+                 "kendall_tau": _rounded(one.tau)}
                 for one in ranks
             ],
             "knees": knee_agreement(found),
@@ -283,6 +286,10 @@ def _point_json(point: Predicted) -> JsonObject:
         "abs_error_pct": round(point.abs_error_pct, 2),
         "covered": point.covered,
     }
+
+
+def _rounded(tau: float | None) -> float | None:
+    return None if tau is None else round(tau, 3)
 
 
 def _significant(value: float) -> float:
