@@ -17,6 +17,7 @@ from contend.errors import InputError, InterruptedRunError
 from contend.files import read_text
 from contend.runner import run_points
 from contend.scenario import Point, resolve_scenario
+from contend.statistics import kendall_tau
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -236,13 +237,19 @@ class SetResult:
         return statistics.median(errors) if errors else None
 
     def taus(self, *, shared_cores: bool | None = None) -> dict[int, float]:
-        """Kendall's tau of the ranking of kinds, by number of threads, of points that were not fitted."""
+        """Kendall's tau of the ranking of kinds, by number of threads, of points that were not fitted.
+
+        It is 1 where there is no order that could be missed.
+        """
         result: dict[int, float] = {}
         predicted = [row for row in self.rows if not row.fitted]
         for threads in sorted({row.threads for row in predicted if shared_cores in (None, row.shared_cores)}):
             rows = [row for row in self.rows if row.threads == threads]
             if len(rows) >= LEAST_KINDS_TO_RANK:
-                result[threads] = kendall_tau([row.measured for row in rows], [row.predicted for row in rows])
+                tau = kendall_tau(
+                    (a.measured - b.measured, a.predicted - b.predicted) for a, b in itertools.combinations(rows, 2)
+                )
+                result[threads] = 1.0 if tau is None else tau
         return result
 
     def taus_of_told_apart(self) -> dict[int, float]:
@@ -254,12 +261,12 @@ class SetResult:
         for threads in self.taus():
             rows = [row for row in self.rows if row.threads == threads]
             apart = [
-                (a.measured - b.measured) * (a.predicted - b.predicted)
+                (a.measured - b.measured, a.predicted - b.predicted)
                 for a, b in itertools.combinations(rows, 2)
                 if max(a.measured, b.measured) > (1 + noise) * min(a.measured, b.measured)
             ]
-            if apart:
-                result[threads] = sum((x > 0) - (x < 0) for x in apart) / len(apart)
+            if (tau := kendall_tau(apart)) is not None:
+                result[threads] = tau
         return result
 
     def holds(self) -> bool | None:
@@ -287,17 +294,6 @@ class SetResult:
             "not_simulated": self.set.entry["not_simulated"],
             "rows": [row.to_json() for row in self.rows],
         }
-
-
-def kendall_tau(measured: Sequence[float], predicted: Sequence[float]) -> float:
-    """Kendall's tau-b of what was measured and what is predicted; 1 where there is no order that could be missed."""
-    from scipy.stats import kendalltau
-
-    if len(set(measured)) < 2:  # noqa: PLR2004 - nothing to order
-        return 1.0
-    if len(set(predicted)) < 2:  # noqa: PLR2004 - no order is predicted
-        return 0.0
-    return float(kendalltau(measured, predicted).statistic)
 
 
 @dataclass(frozen=True)
