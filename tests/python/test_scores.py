@@ -8,17 +8,18 @@ import pytest
 from scipy import stats
 
 from calibrating import metric, rates, write
+from contend.accuracy.curves import knee_agreement, knees
+from contend.accuracy.document import sections
 from contend.accuracy.pooled import pool
 from contend.accuracy.predict import Predicted, as_ratios
 from contend.accuracy.scores import (
-    knee_agreement,
-    knees,
     rankings,
     result_json,
     summary,
     tau_of,
 )
 from contend.datasets import read_dataset
+from contend.jsontypes import JsonObject
 from predicting import COUNTS, curve, predicted, result
 
 
@@ -105,15 +106,40 @@ def test_what_cannot_be_compared_is_not_ranked(what: str, tmp_path: Path) -> Non
     assert not rankings(points, lambda _i: 1.0)
 
 
+SHAPE = {1: 5.0, 2: 3.0, 4: 1.0, 8: 2.0, 16: 4.0, 20: 4.5}
+
+
 def test_knees_are_where_curves_turn(tmp_path: Path) -> None:
-    shape = {1: 5.0, 2: 3.0, 4: 1.0, 8: 2.0, 16: 4.0, 20: 4.5}
-    right = predicted(curve(tmp_path, "a", lambda n: shape[n]), shape)
-    beside = predicted(curve(tmp_path, "b", lambda n: shape[n]), shape | {2: 0.5})
-    found = knees([*right, *beside])
-    assert found[0]["lowest"] == {"measured": 4, "predicted": 4}
-    assert knee_agreement(found) == {
-        "curves": 2, "highest_right": 2, "highest_within_one": 2, "lowest_right": 1, "lowest_within_one": 2,
+    right = predicted(curve(tmp_path, "a", lambda n: SHAPE[n]), SHAPE, fitted=())
+    beside = predicted(curve(tmp_path, "b", lambda n: SHAPE[n]), SHAPE | {2: 0.5}, fitted=())
+    found = result_json("box", [*right, *beside], [], {})
+    assert found["knees"][0]["lowest"] == {"measured": 4, "predicted": 4, "held_out": True}
+    assert found["summary"]["knees"] == {
+        "highest": {"curves": 2, "right": 2, "within_one": 2}, "lowest": {"curves": 2, "right": 1, "within_one": 2},
     }  # fmt: skip
+
+
+def test_a_knee_at_a_point_of_the_fit_is_no_prediction(tmp_path: Path) -> None:
+    one = curve(tmp_path, "a", lambda n: SHAPE[n])
+
+    def of(fitted: tuple[int, ...]) -> JsonObject:
+        return result_json("box", predicted(one, SHAPE, fitted=fitted), [], {})
+
+    nothing = {"curves": 0, "right": 0, "within_one": 0}
+    assert of((1, 4))["summary"]["knees"] == {"highest": nothing, "lowest": nothing}
+    assert not any("thread count is predicted" in part for part in sections(of((1, 4))))
+    assert of((1,))["summary"]["knees"] == {"highest": nothing, "lowest": {"curves": 1, "right": 1, "within_one": 1}}
+    (said,) = (part for part in sections(of((1,))) if "thread count is predicted" in part)
+    assert said.endswith("is predicted for the lowest in 1 of 1 (within one measured count: 1).")
+
+
+def test_a_curve_is_of_one_machine(tmp_path: Path) -> None:
+    rows = result_json("box", predicted(curve(tmp_path, "a", lambda n: SHAPE[n]), SHAPE, fitted=()), [], {})["points"]
+    other = [{**row, "machine": "another", "predicted": {**row["predicted"], "mean": row["threads"]}} for row in rows]
+    found = knees([*rows, *other])
+    assert [one["machine"] for one in found] == ["box", "another"]
+    assert [one["highest"]["predicted"] for one in found] == [1, 20]
+    assert knee_agreement(found)["highest"] == {"curves": 2, "right": 1, "within_one": 1}
 
 
 def test_ratios_are_to_the_first_point_of_a_curve(tmp_path: Path) -> None:

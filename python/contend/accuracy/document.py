@@ -6,6 +6,8 @@ import html
 from collections import Counter
 from typing import TYPE_CHECKING
 
+from contend.accuracy.curves import knee_agreement, knees
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
@@ -120,19 +122,31 @@ def sections(result: JsonObject) -> list[str]:
     parts = [markdown_table(SUMMARY_HEAD, summary_rows(result))]
     if groups := group_rows(result):
         parts += ["Held-out points by group:", markdown_table(GROUP_HEAD, groups)]
-    knees = result["summary"]["knees"]
-    if knees["curves"]:
-        parts.append(
-            f"Of {knees['curves']} curves the highest rate is predicted at the measured thread count in "
-            f"{knees['highest_right']} (within one measured count: {knees['highest_within_one']}), the lowest in "
-            f"{knees['lowest_right']} ({knees['lowest_within_one']})."
-        )
+    if turns := _turns(result):
+        parts.append(turns)
     if missing := not_predicted(result):
         parts.append(missing)
     if result["stand_ins"]:
         each = dict.fromkeys(part for entry in result["stand_ins"] for part in entry.split("; "))
         parts.append(f"What the scenarios leave out: {'; '.join(each)}.")
     return parts
+
+
+def _turns(result: JsonObject) -> str:
+    """A sentence about where curves have their highest and their lowest rate; empty where none is held out."""
+    # Counted from the points: results of old versions counted the points of the fit as well.
+    agreement = knee_agreement(knees(result["points"]))
+    parts = [
+        f"for the {end} in {one['right']} of {one['curves']} (within one measured count: {one['within_one']})"
+        for end, one in agreement.items()
+        if one["curves"]
+    ]
+    if not parts:
+        return ""
+    return (
+        "Of curves that have their highest or lowest rate at a held-out point, that thread count is predicted "
+        f"{', '.join(parts)}."
+    )
 
 
 def not_predicted(result: JsonObject) -> str:

@@ -1,4 +1,4 @@
-"""Errors, coverage, rankings and knees of predictions, in all and by group."""
+"""Errors, coverage and rankings of predictions, in all and by group; the result that has them."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, TypeAlias
 import numpy as np
 
 from contend.accuracy.baselines import MODELS, baseline
+from contend.accuracy.curves import knee_agreement, knees
 from contend.accuracy.document import point_rows, sections
 from contend.documents import misfit
 from contend.errors import InputError
@@ -156,60 +157,18 @@ def baseline_summaries(points: Sequence[Predicted], predicted: dict[str, dict[in
     return result
 
 
-def knees(points: Sequence[Predicted]) -> list[JsonObject]:
-    """Where each curve has its highest and its lowest rate, measured and predicted."""
-    curves: dict[tuple[str, str, str], list[Predicted]] = {}
-    for point in points:
-        if point.threads:
-            curves.setdefault(point.curve, []).append(point)
-    found = []
-    for members in curves.values():
-        ordered = sorted(members, key=lambda point: point.threads)
-        if len(ordered) <= _FEWEST_IN_RANKING:
-            continue
-        measured = [point.point.median for point in ordered]
-        predicted = [point.mean for point in ordered]
-        threads = [point.threads for point in ordered]
-        first = ordered[0]
-        found.append(
-            {
-                "dataset": first.dataset.name,
-                "design": first.design,
-                "threads": threads,
-                "highest": {
-                    "measured": threads[int(np.argmax(measured))],
-                    "predicted": threads[int(np.argmax(predicted))],
-                },
-                "lowest": {
-                    "measured": threads[int(np.argmin(measured))],
-                    "predicted": threads[int(np.argmin(predicted))],
-                },
-            }
-        )
-    return found
-
-
-def knee_agreement(found: Sequence[JsonObject]) -> JsonObject:
-    """How many curves have their highest and lowest rate where it was measured, or one measured thread count beside."""
-    result: JsonObject = {"curves": len(found)}
-    for end in ("highest", "lowest"):
-        steps = [
-            abs(one["threads"].index(one[end]["measured"]) - one["threads"].index(one[end]["predicted"]))
-            for one in found
-        ]
-        result[f"{end}_right"] = sum(step == 0 for step in steps)
-        result[f"{end}_within_one"] = sum(step <= 1 for step in steps)
-    return result
-
-
 def result_json(
     profile: str, points: Sequence[Predicted], unpredicted: Sequence[Unpredicted], options: JsonObject
 ) -> JsonObject:
     """The validation result as it is written."""
     held_out = [point for point in points if point.held_out]
     fitted = [point for point in points if not point.held_out]
-    found = knees(points)
     simpler = baseline_predictions(points)
+    rows = [
+        _point_json(point) | {"baselines": {name: _significant(of[i]) for name, of in simpler.items() if i in of}}
+        for i, point in enumerate(points)
+    ]
+    found = knees(rows)
     ranks = rankings(held_out, lambda index: held_out[index].mean)
     return {
         "profile": profile,
@@ -227,10 +186,7 @@ def result_json(
             "knees": knee_agreement(found),
         },
         "knees": found,
-        "points": [
-            _point_json(point) | {"baselines": {name: _significant(of[i]) for name, of in simpler.items() if i in of}}
-            for i, point in enumerate(points)
-        ],
+        "points": rows,
         "not_predicted": [
             {"dataset": one.dataset.name, "parameters": one.point.parameters, "reason": one.reason}
             for one in unpredicted
