@@ -13,6 +13,7 @@ from contend.accuracy.comparisons import comparisons
 from contend.accuracy.document import as_markdown, html_section
 from contend.accuracy.fits import fit_sections
 from contend.accuracy.page import accuracy_page
+from contend.accuracy.pictures import _curves as draw_curves
 from contend.accuracy.pictures import pictures
 from contend.accuracy.pooled import pool
 from contend.accuracy.scores import (
@@ -39,6 +40,17 @@ def test_pictures_are_the_same_every_time(tmp_path: Path) -> None:
     first, second = pictures(found), pictures(found)
     assert set(first) == {f"{name}.{kind}" for name in ("agreement", "curves", "residuals") for kind in ("png", "svg")}
     assert all(first[name] == second[name] for name in first if name.endswith(".svg"))
+
+
+def test_pictures_have_the_curves_of_each_machine(tmp_path: Path) -> None:
+    one = curve(tmp_path, "a", lambda n: 1e5 / n)
+    points = result_json("box", predicted(one, dict.fromkeys(COUNTS, 1e5)), [], {})["points"]
+    other = [{**point, "machine": "another"} for point in points]
+    (alone,) = draw_curves(points).axes
+    assert alone.get_title(loc="left") == "a"
+    both = draw_curves([*points, *other]).axes
+    assert [axes.get_title(loc="left") for axes in both] == ["a on box", "a on another"]
+    assert [list(axes.lines[0].get_xdata()) for axes in both] == [list(COUNTS)] * 2
 
 
 def test_the_page_is_made_of_results_only(tmp_path: Path) -> None:
@@ -87,7 +99,8 @@ def test_a_run_says_from_its_profile_what_was_fitted(tmp_path: Path) -> None:
     found = result(tmp_path)
     made = {"method": "emcee", "steps": 5000, "rhat": 1.0269, "parameters": ["x"]}
     refused = fit("blib", "b", {"refused": "0.87 of noise"}, cross_validation={"folds": [1, 2]})
-    split = {"threads": [1, 4], "window": 128, "excluded": ["c"]}
+    listed = [{"machine": "box", "dataset": name} for name in ("shared", "separate", "b")]
+    split = {"threads": [1, 4], "window": 128, "excluded": ["c"], "calibration": listed}
     record = {"base": "box", "identified_directly": [], "split": split, "fits": [fit("alib", "shared", made), refused]}
     text = "\n".join(fit_sections({"calibration": record}, found))
     assert "points with 1, 4 threads or pairs and window 128, without those of `c`" in text
@@ -97,6 +110,10 @@ def test_a_run_says_from_its_profile_what_was_fitted(tmp_path: Path) -> None:
     record["fits"] = [refused]
     assert fit_sections({"calibration": record}, found)[-1] == "No fit has points of: alib over tcp."
     assert "no parameter was fitted" in fit_sections(None, found)[0]
+    # Another machine's datasets of the same names are in no fit.
+    record["fits"] = [fit("alib", "shared", made)]
+    split["calibration"] = [{**one, "machine": "another"} for one in listed]
+    assert fit_sections({"calibration": record}, found)[-1] == "No fit has points of: alib over tcp."
 
 
 def test_nothing_is_said_by_hand_of_what_was_fitted() -> None:

@@ -63,8 +63,11 @@ def _posterior(fit: JsonObject) -> str:
 
 def _unseen(record: JsonObject, result: JsonObject) -> list[str]:
     """Libraries over transports of which no dataset is in a fit."""
-    seen = {point["dataset"] for fit in record["fits"] for point in fit["points"]}
-    groups: dict[str, set[str]] = {}
+    fitted = {point["dataset"] for fit in record["fits"] for point in fit["points"]}
+    # The points of a fit do not say of which machine they are, the split does.
+    seen = {(one["machine"], one["dataset"]) for one in record["split"]["calibration"] if one["dataset"] in fitted}
+    groups: dict[str, set[tuple[str, str]]] = {}
     for point in result["points"]:
-        groups.setdefault(f"{point['library']} over {point['transport']}", set()).add(point["dataset"])
+        name = f"{point['library']} over {point['transport']}"
+        groups.setdefault(name, set()).add((point["machine"], point["dataset"]))
     return sorted(name for name, datasets in groups.items() if not datasets & seen)

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import io
 import math
+from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from contend.accuracy.curves import curves, other_parameters
 from contend.plots import STYLE
 
 if TYPE_CHECKING:
@@ -123,20 +125,22 @@ def _label(axis: Axis) -> None:
     axis.set_minor_formatter(NullFormatter())
 
 
-def _curve_key(point: JsonObject) -> tuple[str, str]:
-    others = {k: v for k, v in point["parameters"].items() if k not in {"pairs", "threads", "senders"}}
-    label = ", ".join(f"{name.removeprefix('options.')}={value}" for name, value in others.items())
-    return point["dataset"], label
+def _title(members: Sequence[JsonObject], *, has_machine: bool) -> str:
+    """Dataset, machine where it is not clear, and what is the same at all points of a curve."""
+    first = members[0]
+    name = f"{first['dataset']} on {first['machine']}" if has_machine else str(first["dataset"])
+    others = other_parameters(first).items()
+    label = ", ".join(f"{key.removeprefix('options.')}={value}" for key, value in others)
+    return f"{name}\n{label}" if label else name
 
 
 def _curves(points: Sequence[JsonObject]) -> Figure:
     from matplotlib.figure import Figure
 
-    curves: dict[tuple[str, str], list[JsonObject]] = {}
-    for point in points:
-        curves.setdefault(_curve_key(point), []).append(point)
-    shown = [(key, sorted(members, key=lambda p: p["threads"])) for key, members in curves.items()]
-    shown = [item for item in shown if len(item[1]) > 1][:_MOST_CURVES] or shown[:_MOST_CURVES]
+    found = curves(points)
+    shown = [members for members in found if len(members) > 1][:_MOST_CURVES] or found[:_MOST_CURVES]
+    machines = {(point["dataset"], point["machine"]) for point in points}
+    on_several = {name for name, count in Counter(name for name, _ in machines).items() if count > 1}
     columns = min(_COLUMNS, len(shown))
     rows = math.ceil(len(shown) / columns)
     figure = Figure(figsize=(max(3.2 * columns, _LEAST_WIDTH), 2.5 * rows + 0.6), layout="constrained")
@@ -145,9 +149,10 @@ def _curves(points: Sequence[JsonObject]) -> Figure:
         if index >= len(shown):
             axes.set_visible(False)
             continue
-        (dataset, label), members = shown[index]
+        members = shown[index]
         _draw_curve(axes, members)
-        axes.set_title(f"{dataset}\n{label}" if label else dataset, loc="left", fontsize=7)
+        title = _title(members, has_machine=members[0]["dataset"] in on_several)
+        axes.set_title(title, loc="left", fontsize=7)
     handles, labels = grid.flat[0].get_legend_handles_labels()
     figure.legend(handles, labels, loc="outside upper left", ncols=4, fontsize=8)
     figure.supxlabel("threads or pairs", fontsize=9)
