@@ -271,6 +271,9 @@ class TestWithTheRealCore:
         path.write_text(json.dumps(document, indent=7))  # the same in another dress
         assert main([*words, "--keep-fits"]) == 0
         made = out.read_bytes()
+        path.write_text(json.dumps(document | {"machine": {**document["machine"], "id": "another"}}))
+        assert main([*words, "--keep-fits"]) == 2
+        assert f"made.json are of other samples than {document['dataset']} has" in capsys.readouterr().err
         for point in document["points"]:
             point["message_rate"]["samples"] = [10 * sample for sample in point["message_rate"]["samples"]]
         path.write_text(json.dumps(document))

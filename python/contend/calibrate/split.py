@@ -166,13 +166,22 @@ def split_record(
     return split.to_json() | {"calibration": calibration, "held_out": _listed(judging)}
 
 
-def has_samples_of(record: JsonObject, dataset: Dataset) -> bool:
-    """Whether the points of a dataset that a split lists as fitted still have the samples that were fitted."""
+def has_samples_of(record: JsonObject, split: Split, dataset: Dataset) -> bool:
+    """Whether what a split fits of a dataset is what a profile's record of it lists, with the same samples.
+
+    A dataset of the same name that another machine measured is another one.
+    """
+    listed = [
+        entry
+        for entry in record.get("calibration", ())
+        if (entry["dataset"], entry["machine"]) == (dataset.name, dataset.machine_id)
+    ]
+    if not listed:
+        return not any(split.is_fitted(dataset, point) for point in dataset.points)
     digests = {point.digest for point in dataset.points}
     return all(
         entry["sha256"] == dataset.digest or (entry.get("samples") and digests.issuperset(entry["samples"]))
-        for entry in record.get("calibration", ())
-        if (entry["dataset"], entry["machine"]) == (dataset.name, dataset.machine_id)
+        for entry in listed
     )
 
 

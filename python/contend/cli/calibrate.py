@@ -172,7 +172,7 @@ def _earlier(out: Path, base: str, split: Split, options: Options, datasets: Seq
     if record.get("base") != base:
         raise InputError(f"--keep-fits: the fits of {out} are upon the profile {record.get('base')}, not {base}")
     for dataset in datasets:
-        if not has_samples_of(record.get("split") or {}, dataset):
+        if not has_samples_of(record.get("split") or {}, split, dataset):
             raise InputError(f"--keep-fits: the fits of {out} are of other samples than {dataset.name} has")
     return document
 
