@@ -191,6 +191,17 @@ def test_a_heat_map_has_the_numbers(results: contend.Results) -> None:
     assert not any(math.isnan(value) for line in table for value in line)
 
 
+def test_a_knob_of_a_heat_map_may_be_a_switch() -> None:
+    base = contend.load("fig5_2a_base").with_(SMALL)
+    swept = contend.run(base.over({"workload.pairs": [1, 2], "workload.allow_overtaking": [False, True]}))
+    axes = plots.heat_map(swept, x="pairs", y="allow_overtaking").axes[0]
+    assert [tick.get_text() for tick in axes.get_yticklabels()] == ["false", "true"]
+    image = axes.images[0].get_array()
+    assert image is not None
+    assert image[1, 0] == swept.point(pairs=1, allow_overtaking=True).estimates["message_rate"].mean
+    assert '"true"' in plots.interactive.heat_map(swept, x="pairs", y="allow_overtaking").to_json()
+
+
 def test_values_in_order() -> None:
     assert ordered([16, 2, 2]) == [2, 16]
     assert ordered(["4 KiB", "64 B", "1 KiB"]) == ["64 B", "1 KiB", "4 KiB"]

@@ -60,10 +60,10 @@ def cells(results: Results, x: str, y: str, value: str) -> tuple[list[Scalar], l
         found[place] = point
     table = [
         [
-            value_of(found[str(row), str(column)], value)[0] if (str(row), str(column)) in found else math.nan
-            for column in columns
+            value_of(found[row, column], value)[0] if (row, column) in found else math.nan
+            for column in map(value_text, columns)
         ]
-        for row in rows
+        for row in map(value_text, rows)
     ]
     return columns, rows, table
 
@@ -92,8 +92,8 @@ def heat_map(results: Results, x: str, y: str, *, value: str | None = None, titl
     with rc_context(STYLE):
         picture, axes = single(2.2 + 0.62 * max(4, len(columns)), 1.6 + 0.36 * max(4, len(rows)))
         image = axes.imshow(table, aspect="auto", origin="lower", cmap="cividis", vmin=low, vmax=high)
-        axes.set_xticks(range(len(columns)), [str(column) for column in columns])
-        axes.set_yticks(range(len(rows)), [str(row) for row in rows])
+        axes.set_xticks(range(len(columns)), [value_text(column) for column in columns])
+        axes.set_yticks(range(len(rows)), [value_text(row) for row in rows])
         axes.set_xlabel(x.replace("_", " "))
         axes.set_ylabel(y.replace("_", " "))
         axes.grid(visible=False)

@@ -14,7 +14,7 @@ from contend.plots.curves import name_and_label, value_of
 from contend.plots.heat import cells, ordered
 from contend.plots.locks import busiest
 from contend.plots.style import CATEGORY_COLOURS, OTHER_COLOURS
-from contend.spelling import parameters_text
+from contend.spelling import parameters_text, value_text
 from contend.workload_words import words_of
 
 if TYPE_CHECKING:
@@ -118,7 +118,7 @@ def heat_map(results: Results, x: str, y: str, *, value: str | None = None) -> a
     name, label = name_and_label(results, value)
     columns, rows, table = cells(results, x, y, name)
     data = [
-        {x: str(column), y: str(row), "value": number}
+        {x: value_text(column), y: value_text(row), "value": number}
         for row, line in zip(rows, table, strict=True)
         for column, number in zip(columns, line, strict=True)
         if number == number  # noqa: PLR0124 - not a number where there is no point
@@ -127,8 +127,8 @@ def heat_map(results: Results, x: str, y: str, *, value: str | None = None) -> a
         alt.Chart(_data(data))
         .mark_rect()
         .encode(
-            x=alt.X(f"{x}:N", sort=[str(column) for column in columns], title=x.replace("_", " ")),
-            y=alt.Y(f"{y}:N", sort=[str(row) for row in reversed(rows)], title=y.replace("_", " ")),
+            x=alt.X(f"{x}:N", sort=[value_text(column) for column in columns], title=x.replace("_", " ")),
+            y=alt.Y(f"{y}:N", sort=[value_text(row) for row in reversed(rows)], title=y.replace("_", " ")),
             color=alt.Color("value:Q", title=label, scale=alt.Scale(scheme="cividis")),
             tooltip=[f"{x}:N", f"{y}:N", alt.Tooltip("value:Q", format=",.4s", title=label)],
         )
