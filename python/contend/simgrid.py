@@ -45,8 +45,20 @@ class _RouteError(Exception):
 _TO_BLAME = {2: "platform", 3: "from", 4: "to"}
 
 
+def _file_state(path: Path) -> tuple[int, int] | None:
+    """When a file was changed, and its size; None where there is no such file."""
+    try:
+        found = path.stat()
+    except OSError:
+        return None
+    return found.st_mtime_ns, found.st_size
+
+
 @functools.lru_cache(maxsize=1024)
-def _ask_route(path: Path, source: str, destination: str) -> tuple[float, float, int, int]:
+def _ask_route(
+    path: Path, _state: tuple[int, int] | None, source: str, destination: str
+) -> tuple[float, float, int, int]:
+    """Asks the program, once as long as the file stays as it is."""
     command = [str(program()), "platform", str(path), source, destination]
     try:
         answer = subprocess.run(command, capture_output=True, text=True, timeout=_PLATFORM_TIMEOUT_S, check=False)
@@ -77,7 +89,8 @@ class PlatformRoutes:
         Where there is no such route: which key of the fabric is to blame, and why. The core knows its place.
         """
         try:
-            return _ask_route(Path(platform).resolve(), source, destination)
+            path = Path(platform).resolve()
+            return _ask_route(path, _file_state(path), source, destination)
         except _RouteError as error:
             key, problem = error.args
             return key, problem

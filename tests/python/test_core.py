@@ -14,6 +14,7 @@ from contend.core import core
 from contend.errors import SimulationFailedError
 from contend.paths import scenarios_directory
 from contend.scenario import find_scenario, resolve_scenario
+from contend.simgrid import PlatformRoutes
 from fakes import REPOSITORY
 
 pytestmark = pytest.mark.core
@@ -37,6 +38,19 @@ def test_ctrl_c_while_a_platform_is_read_is_no_problem_of_the_platform(monkeypat
     monkeypatch.setattr("contend.scenario.PlatformRoutes", lambda: interrupted)
     with pytest.raises(KeyboardInterrupt):
         resolve_scenario(find_scenario(BASE))
+
+
+def test_a_platform_that_changed_is_read_again(tmp_path: Path) -> None:
+    shipped = (scenarios_directory() / "platforms/alembert.xml").read_text()
+    platform = tmp_path / "platform.xml"
+    latencies = []
+    for text in (shipped, shipped.replace("700ns", "900ns"), shipped.replace("700ns", "1100ns")):
+        platform.write_text(text)
+        latencies.append(PlatformRoutes()(str(platform), "node0", "node1")[0])
+    assert latencies == pytest.approx([700e-9, 900e-9, 1100e-9])
+    platform.unlink()
+    key, problem = PlatformRoutes()(str(platform), "node0", "node1")
+    assert (key, problem) == ("platform", "there is no such file")
 
 
 @pytest.mark.parametrize("path", sorted(scenarios_directory().glob("*/*.json")), ids=lambda path: path.stem)
