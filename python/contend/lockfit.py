@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 
 from contend.files import read_text, write_file
 from contend.lockstudy import MEASURES
+from contend.prices import exact_price, format_price, parse_price
 from contend.scenario import Point
 
 if TYPE_CHECKING:
@@ -26,7 +27,8 @@ if TYPE_CHECKING:
     from contend.lockstudy import LockSet
     from contend.runner import Engine
 
-_PICOSECONDS = {"ps": 1.0, "ns": 1e3, "us": 1e6, "ms": 1e9, "s": 1e12}
+_WORKLOAD_RANGE_S = (1e-9, 500e-9)
+_DIGITS = 3
 # An error beyond a factor of about three counts as if it grew no faster than linearly.
 _SOFT_LIMIT = 1.0
 _SHARES = {
@@ -34,25 +36,6 @@ _SHARES = {
     "cache.request_share": (0.35, 0.5, 0.65, 0.8),
 }
 _STARTS = 3
-
-
-def number_of(value: str | float) -> float:
-    """What a profile writes, as a number: times in picoseconds."""
-    return picoseconds(value) if isinstance(value, str) else float(value)
-
-
-def picoseconds(text: str) -> float:
-    """A time as profiles write it."""
-    number, unit = text.split()
-    return float(number) * _PICOSECONDS[unit]
-
-
-def time_text(value_ps: float) -> str:
-    """With three digits, in the largest unit that keeps it above one."""
-    for unit in ("ms", "us", "ns"):
-        if value_ps >= _PICOSECONDS[unit]:
-            return f"{float(f'{value_ps / _PICOSECONDS[unit]:.3g}'):g} {unit}"
-    return f"{round(value_ps)} ps"
 
 
 @dataclass(frozen=True)
@@ -101,22 +84,23 @@ class _Problem:
             *lock_set.entry["fit"],
             *(f"workload.{n}" for n in lock_set.entry.get("fit_workload", [])),
         ]
-        self._pure: set[str] = set()
+        self._kinds: dict[str, str] = {}
         self.start: list[float] = []
         self.bounds: list[tuple[float, float]] = []
         for path in self.paths:
             section, name = path.split(".")
             if section == "workload":
-                value = picoseconds(self.targets[0].point.config["workload"][name])
-                low, high = 1e3, 5e5
+                price = parse_price(self.targets[0].point.config["workload"][name])
+                low, high = _WORKLOAD_RANGE_S
             else:
                 entry = profile[section][name]
-                if not isinstance(entry["value"], str):
-                    self._pure.add(path)
-                value = number_of(entry["value"])
-                low, high = (number_of(end) for end in entry["range"])
-            self.start.append(math.log(value))
+                price = parse_price(entry["value"])
+                low, high = (parse_price(end).value for end in entry["range"])
+            self._kinds[path] = price.kind
+            self.start.append(math.log(price.value))
             self.bounds.append((math.log(low), math.log(high)))
+        tied: Mapping[str, tuple[str, float]] = lock_set.entry["tied"]
+        self._kinds |= {path: self._kinds[source] for path, (source, _) in tied.items() if source in self._kinds}
 
     def starts(self) -> list[list[float]]:
         """The profile's values, and with each of several shares of a transfer that pass before a line is lost."""
@@ -128,7 +112,7 @@ class _Problem:
         return starts
 
     def values(self, logarithms: Sequence[float]) -> dict[str, float]:
-        """Clipped to the ranges, with those that follow from others."""
+        """In base units: clipped to the ranges, with those that follow from others."""
         values = {
             path: math.exp(min(max(x, low), high))
             for path, x, (low, high) in zip(self.paths, logarithms, self.bounds, strict=True)
@@ -140,10 +124,7 @@ class _Problem:
 
     def cost(self, logarithms: Sequence[float]) -> float:
         """Mean of the squared logarithms of predicted over measured, softened."""
-        values = {
-            path: value if path in self._pure else f"{round(value)} ps"
-            for path, value in self.values(logarithms).items()
-        }
+        values = {path: exact_price(value, self._kinds[path]) for path, value in self.values(logarithms).items()}
         outside = sum(max(0.0, low - x, x - high) for x, (low, high) in zip(logarithms, self.bounds, strict=True))
         total = sum(self._pool.map(lambda target: self._one(target, values), self.targets))
         if self._progress is not None:
@@ -153,8 +134,7 @@ class _Problem:
     def written(self, logarithms: Sequence[float]) -> dict[str, str | float]:
         """The values as a profile has them."""
         return {
-            path: float(f"{value:.3g}") if path in self._pure else time_text(value)
-            for path, value in self.values(logarithms).items()
+            path: format_price(value, self._kinds[path], _DIGITS) for path, value in self.values(logarithms).items()
         }
 
     def _one(self, target: _Target, values: Mapping[str, str | float]) -> float:
@@ -236,6 +216,10 @@ def write_to_profile(profile_file: Path, values: Mapping[str, str | float]) -> N
         if "range" not in entry:  # of a price that follows another one
             continue
         low, high = entry["range"]
-        if not number_of(low) <= number_of(text) <= number_of(high):
-            entry["range"] = [min(low, text, key=number_of), max(high, text, key=number_of)]
+        if not _number(low) <= _number(text) <= _number(high):
+            entry["range"] = [min(low, text, key=_number), max(high, text, key=_number)]
     write_file(profile_file, (json.dumps(profile, indent=2, ensure_ascii=False) + "\n").encode())
+
+
+def _number(price: str | float) -> float:
+    return parse_price(price).value

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from contend.errors import InputError, InterruptedRunError
-from contend.lockfit import fit, picoseconds, time_text, write_to_profile
+from contend.lockfit import fit, write_to_profile
 from contend.lockstudy import (
     LockSet,
     MeasuredPoint,
@@ -19,6 +19,7 @@ from contend.lockstudy import (
     load_sets,
     predict,
 )
+from contend.prices import parse_price
 from contend.runner import CoreEngine
 from contend.scenario import Point
 from fakes import REPOSITORY, ctrl_c_after
@@ -138,11 +139,6 @@ def test_a_picture_has_a_panel_for_each_kind(tmp_path: Path) -> None:
     assert picture.save(tmp_path / "set.png").stat().st_size > 0
 
 
-@pytest.mark.parametrize("text", ["3 ms", "1.5 us", "20 ns", "123 ps", "999 us"])
-def test_times_survive(text: str) -> None:
-    assert time_text(picoseconds(text)) == text
-
-
 def test_measured_values_are_those_that_can_be_simulated() -> None:
     assert list(lock_set().measured("a")) == [1, 2, 3, 4, 8]
     assert list(lock_set(left_out={"8": "why"}).measured("a")) == [1, 2, 3, 4]
@@ -160,11 +156,10 @@ class AnalyticEngine:
         machine = point.config["machine"]
         assert machine["futex"]["wake_further"] == machine["futex"]["wake_call"]
         threads = point.config["workload"]["threads"]
-        interval = threads * picoseconds(machine["cache"]["transfer_socket"]) + picoseconds(
-            machine["futex"]["wake_call"]
-        )
+        transfer, wake = machine["cache"]["transfer_socket"], machine["futex"]["wake_call"]
+        interval = threads * parse_price(transfer).value + parse_price(wake).value
         operations = threads * point.config["workload"]["acquisitions"]
-        elapsed = interval * 1e-12 * operations
+        elapsed = interval * operations
         return json.dumps({"elapsed_s": elapsed, "message_rate": operations / elapsed})
 
     def stop(self) -> None: ...
@@ -182,10 +177,10 @@ def test_a_fit_recovers_what_made_the_numbers(tmp_path: Path, monkeypatch: pytes
         return Point({}, {"machine": machine, "workload": workload, "run": {"replications": 2}})
 
     monkeypatch.setattr(LockSet, "point_of", point_of)
-    entry = {"source": "s", "uncertainty": "u", "basis": "calibrated", "range": ["1 ns", "10 us"]}
+    entry = {"source": "s", "uncertainty": "u", "basis": "calibrated", "range": ["1ns", "10 us"]}
     profile = {
         "name": "box",
-        "cache": {"transfer_socket": {"value": "20 ns", **entry}},
+        "cache": {"transfer_socket": {"value": "20ns", **entry}},
         "futex": {"wake_call": {"value": "1 us", **entry}, "wake_further": {"value": "1 us", **entry}},
     }
     file = tmp_path / "box.json"
@@ -195,8 +190,8 @@ def test_a_fit_recovers_what_made_the_numbers(tmp_path: Path, monkeypatch: pytes
     assert 10 < sum(evaluations) <= 620
     assert found.points == 2
     assert found.cost_after < found.cost_before / 100
-    assert picoseconds(found.values["cache.transfer_socket"]) == pytest.approx(40e3, rel=0.05)
-    assert picoseconds(found.values["futex.wake_call"]) == pytest.approx(700e3, rel=0.02)
+    assert parse_price(found.values["cache.transfer_socket"]).value == pytest.approx(40e-9, rel=0.05)
+    assert parse_price(found.values["futex.wake_call"]).value == pytest.approx(700e-9, rel=0.02)
     write_to_profile(file, found.values)
     written = json.loads(file.read_text())
     assert written["futex"]["wake_further"]["value"] == found.values["futex.wake_call"]

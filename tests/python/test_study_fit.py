@@ -28,12 +28,14 @@ SHORT = [("workload.pairs", "1"), ("workload.iterations", "3"), ("workload.warmu
 
 
 def test_a_price_stays_in_its_range_and_its_ends_are_two_deviations_away() -> None:
-    price = Price("software.send_call", 600e3, 200e3, 2e6, count=False)
+    price = Price("software.send_call", 600e-9, 200e-9, 2e-6, "time")
     assert price.at(0.0) == "600 ns"
     assert (price.at(-2.0), price.at(-9.0)) == ("200 ns", "200 ns")
     assert (price.at(2.0), price.at(9.0)) == ("2 us", "2 us")
     assert price.at(1.0) == "1.1 us"  # half of the way by its logarithm
-    lines = Price("nic.completion_lines", 3, 0, 5, count=True)
+    assert Price("software.send_call", 0.6e-9, 0.2e-9, 2e-9, "time").at(0.0) == "0.6 ns"
+    assert Price("memory.page", 4096.0, 1024.0, 16384.0, "size").at(0.0) == "4 KiB"
+    lines = Price("nic.completion_lines", 3, 0, 5, "number")
     assert [lines.at(x) for x in (-2.0, -0.7, 0.0, 1.0, 2.0)] == [0, 2, 3, 4, 5]
 
 
@@ -68,8 +70,8 @@ def test_a_fit_finds_the_prices_that_made_the_numbers() -> None:
         (),
         (),
         (
-            Price("software.send_call", 4e6, 2e6, 9e6, count=False),
-            Price("matching.attempt", 10e3, 5e3, 40e3, count=False),
+            Price("software.send_call", 4e-6, 2e-6, 9e-6, "time"),
+            Price("matching.attempt", 10e-9, 5e-9, 40e-9, "time"),
         ),
         {},
         tuple(targets),
@@ -91,8 +93,8 @@ def test_prices_that_follow_others_have_their_value() -> None:
         (),
         (),
         (
-            Price("futex.wake_call", 2e6, 1e6, 3e6, count=False),
-            Price("nic.post", 55e3, 40e3, 75e3, count=False),
+            Price("futex.wake_call", 2e-6, 1e-6, 3e-6, "time"),
+            Price("nic.post", 55e-9, 40e-9, 75e-9, "time"),
         ),
         {"scheduler.wake_call": "futex.wake_call"},
         (Target(point, "message_rate", 400e3, 0.1, absolute=False),),
@@ -117,6 +119,8 @@ def test_the_shipped_fit_can_be_read() -> None:
     [
         (lambda d: d["prices"].update({"nic.pots": "1 ns"}), "has no nic.pots"),
         (lambda d: d["prices"].update({"nic.post": "1 ms"}), "nic.post is expected at 1 ms, outside its range"),
+        (lambda d: d["prices"].update({"nic.post": "1 KiB"}), "nic.post is expected at 1 KiB, which has another unit"),
+        (lambda d: d["prices"].update({"nic.post": "1 tick"}), "nic.post: '1 tick' is no number and no value with"),
         (lambda d: d["targets"][0]["parameters"].update(pairs=99), "0 points of fig5_2a.json have"),
         (lambda d: d["targets"][0].update(scenario="fig9"), "fig9"),
         (lambda d: d.pop("tied"), "fit.json is no fit: .*tied"),

@@ -15,8 +15,8 @@ from contend.claims import at_least, claim
 from contend.cli import main
 from contend.documents import json_bytes
 from contend.errors import ContendError, InputError
-from contend.lockfit import number_of
 from contend.paths import repository
+from contend.prices import parse_price
 from contend.runner import make_engine
 from contend.scenario import Point, resolve_scenario
 from contend.statistics import Central
@@ -35,8 +35,8 @@ assert ROOT is not None
 SCENARIOS = ROOT / "scenarios" / "dissertation"
 FITTED = ROOT / "validation" / "dissertation" / "fitted"
 SHORT = [("workload.pairs", "1"), ("workload.iterations", "3"), ("workload.warmup_iterations", "1")]
-SEND = Price("software.send_call", 4e6, 2e6, 8e6, count=False)
-LINES = Price("nic.completion_lines", 3, 0, 5, count=True)
+SEND = Price("software.send_call", 4e-6, 2e-6, 8e-6, "time")
+LINES = Price("nic.completion_lines", 3, 0, 5, "number")
 
 
 def one_pair(value: float, spread: float) -> StudyFit:
@@ -231,7 +231,7 @@ def test_the_kept_posterior_is_of_the_shipped_fit() -> None:
     assert all(known.low < known.median < known.high for known in posterior.targets)
     for price in study.prices:
         for draw in posterior.draws:
-            assert price.low <= number_of(draw[price.path]) <= price.high
+            assert price.low <= parse_price(draw[price.path]).value <= price.high
     judged = json.loads((FITTED / "claims.json").read_text(encoding="utf-8"))
     assert {entry["over_draws"]["draws"] for entry in judged} == {len(posterior.draws)}
     predicted = json.loads((FITTED.parent / "predictions.json").read_text(encoding="utf-8"))

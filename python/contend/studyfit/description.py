@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from contend.documents import misfit
 from contend.errors import InputError
 from contend.files import read_text
-from contend.lockfit import number_of, time_text
+from contend.prices import format_price, parse_price
 from contend.scenario import Point, resolve_scenario
 
 if TYPE_CHECKING:
@@ -24,28 +24,29 @@ if TYPE_CHECKING:
 FIT_FILE = "fit.json"
 # The ends of a range are so many standard deviations from the expected value.
 RANGE_END = 2.0
+_DIGITS = 3
 
 
 @dataclass(frozen=True)
 class Price:
     """A value below `machine` that may move: where it is expected, and the ends of its range.
 
-    Times are in picoseconds; a `count` is a whole number.
+    In the base unit of its `kind` (contend.prices); a plain number is a count.
     """
 
     path: str
     expected: float
     low: float
     high: float
-    count: bool
+    kind: str
 
-    def at(self, deviations: float) -> str | int:
+    def at(self, deviations: float) -> str | float:
         """The value so many standard deviations above what is expected, as a profile has it, within the range."""
         share = min(max(deviations / RANGE_END, -1.0), 1.0)
         end = self.high if share > 0 else self.low
-        if self.count:
+        if self.kind == "number":
             return round(self.expected + abs(share) * (end - self.expected))
-        return time_text(self.expected * (end / self.expected) ** abs(share))
+        return format_price(self.expected * (end / self.expected) ** abs(share), self.kind, _DIGITS)
 
 
 @dataclass(frozen=True)
@@ -171,11 +172,15 @@ def _price(profile: JsonObject, path: str, expected: str | float) -> Price:
         entry = profile[section][name]
     except KeyError:
         raise InputError(f"profile {profile['name']} has no {path}") from None
-    low, high = (number_of(end) for end in entry["range"])
-    value = number_of(expected)
-    if not low <= value <= high:
+    try:
+        low, value, high = (parse_price(text) for text in (entry["range"][0], expected, entry["range"][1]))
+    except InputError as error:
+        raise InputError(f"{path}: {error}") from error
+    if {low.kind, high.kind} != {value.kind}:
+        raise InputError(f"{path} is expected at {expected}, which has another unit than its range {entry['range']}")
+    if not low.value <= value.value <= high.value:
         raise InputError(f"{path} is expected at {expected}, outside its range {entry['range']}")
-    return Price(path, value, low, high, not isinstance(expected, str))
+    return Price(path, value.value, low.value, high.value, value.kind)
 
 
 def _point(scenario: Path, overrides: Sequence[tuple[str, str]], parameters: dict[str, Scalar]) -> Point:

@@ -63,10 +63,10 @@ class Posterior:
         digest: Of the fit that it belongs to.
     """
 
-    draws: tuple[dict[str, str | int], ...]
+    draws: tuple[dict[str, str | float], ...]
     members: int
     narrowed: dict[str, float]
-    prices: dict[str, tuple[str | int, str | int, str | int]]
+    prices: dict[str, tuple[str | float, str | float, str | float]]
     targets: tuple[Central, ...]
     digest: str
 

@@ -32,7 +32,7 @@ _FAILED = 1e6
 class Found:
     """What came out: values by dotted path below `machine`, what each target came out at, the cost of each start."""
 
-    values: dict[str, str | int]
+    values: dict[str, str | float]
     predicted: tuple[float, ...]
     costs: tuple[float, ...]
 

@@ -33,7 +33,7 @@ class Trials:
             if target.point not in self._points:
                 self._points.append(target.point)
 
-    def values(self, place: Sequence[float]) -> dict[str, str | int]:
+    def values(self, place: Sequence[float]) -> dict[str, str | float]:
         """What a place stands for: values by dotted path below `machine`."""
         values = {price.path: price.at(float(x)) for price, x in zip(self._study.prices, place, strict=True)}
         return values | {path: values[source] for path, source in self._study.tied.items()}
@@ -71,7 +71,7 @@ class Trials:
         return result
 
     @staticmethod
-    def _moved(point: Point, values: dict[str, str | int]) -> Point:
+    def _moved(point: Point, values: dict[str, str | float]) -> Point:
         config = copy.deepcopy(point.config)
         for path, value in values.items():
             section, name = path.split(".")
