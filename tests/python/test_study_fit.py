@@ -16,6 +16,7 @@ from contend.paths import repository
 from contend.runner import make_engine
 from contend.scenario import resolve_scenario
 from contend.studyfit.description import Price, StudyFit, Target, claims_of_fit, load_fit
+from contend.studyfit.search import _cost as cost
 from contend.studyfit.search import fit
 
 if TYPE_CHECKING:
@@ -50,6 +51,16 @@ def test_what_a_target_costs() -> None:
     share = Target(point, "out_of_sequence", 0.83, 0.025, absolute=True)
     assert share.read({"counters": {"out_of_sequence": 30, "messages_received": 40}}) == 0.75
     assert share.cost(0.88) == pytest.approx(4.0)
+
+
+def test_a_share_of_nothing_is_no_failed_simulation() -> None:
+    point = resolve_scenario(SCENARIO, SHORT).points[0]
+    share = Target(point, "out_of_sequence", 0.03, 0.025, absolute=True)
+    rate = Target(point, "message_rate", 500e3, 0.1, absolute=False)
+    study = StudyFit("alembert-counters", "alembert", (), (), (), {}, (share, rate), "")
+    assert cost(study, (), (0.0, 500e3)) == pytest.approx(1.2**2)
+    for failed in ((math.nan, 500e3), (0.03, math.nan), (0.03, 0.0), (0.03, math.inf)):
+        assert cost(study, (), failed) == 1e6
 
 
 def test_a_fit_finds_the_prices_that_made_the_numbers() -> None:

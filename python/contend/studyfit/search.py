@@ -102,7 +102,8 @@ def _from_place(
 
 def _cost(study: StudyFit, place: Sequence[float], predicted: Sequence[float]) -> float:
     """Targets, and how far the prices are from what is expected: minus twice the logarithm of the posterior."""
-    if not all(math.isfinite(value) and value > 0 for value in predicted):
+    compared = list(zip(study.targets, predicted, strict=True))
+    if not all(math.isfinite(target.level(value)) for target, value in compared):
         return _FAILED
-    errors = sum(target.cost(value) for target, value in zip(study.targets, predicted, strict=True))
+    errors = sum(target.cost(value) for target, value in compared)
     return errors + math.fsum(float(x) ** 2 for x in place)
