@@ -16,6 +16,7 @@ from contend.accuracy.predict import Predicted, draws_from_ranges, median_sample
 from contend.accuracy.predict import _interval as interval
 from contend.accuracy.scores import result_json
 from contend.calibrate.evaluations import Task
+from contend.calibrate.likelihood import DEGREES_OF_FREEDOM
 from contend.calibrate.mapping import get_path
 from contend.calibrate.problem import Builder, Target, Unpredicted
 from contend.catalogs import PROFILES, parameters
@@ -72,11 +73,11 @@ def test_without_a_posterior_residuals_tell_the_discrepancy(tmp_path: Path) -> N
         return {"parameters": [{"name": "x", "path": "machine.x", "scope": scope}], "error_pct": {"median": median}}
 
     profile = {"calibration": {"fits": [part("another", 50.0), part("alib/tcp", 10.0), part("alib", 30.0)]}}
-    # Half of a normal distribution's deviations are within 0.6745 of its standard deviation.
+    # The scale of the noise that an interval has: half of it is within the median error.
     (spread,) = residual_spread(profile, target)
-    assert spread == pytest.approx(math.log(1.1) / 0.6745, rel=1e-3)
-    deviations = np.abs(np.random.default_rng(1).normal(0.0, spread, 20_001))
-    assert np.median(deviations) == pytest.approx(math.log(1.1), rel=0.03)
+    assert spread == pytest.approx(1.3501 * math.log(1.1), rel=1e-4)
+    deviations = np.abs(spread * np.random.default_rng(1).standard_t(DEGREES_OF_FREEDOM, 200_001))
+    assert np.median(deviations) == pytest.approx(math.log(1.1), rel=0.01)
     for scope in ("tcp", "alib"):
         assert residual_spread({"calibration": {"fits": [part(scope, 10.0)]}}, target) == [pytest.approx(spread)]
     # Nothing was fitted to what this point depends on: nothing is known.

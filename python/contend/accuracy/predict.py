@@ -6,9 +6,11 @@ draws of the parameters, each simulated with random numbers of its own, and from
 found: it is one for the measured median, so the measurement's own error is in it too.
 
 The discrepancy is that of thread counts which were left out of the fit, where the calibration did so. Where it has no
-posterior, the fits without these counts are the draws (CV+ of Barber et al., Predictive inference with the jackknife+,
-2021). A profile that has neither gives draws from the ranges of its values, and what discrepancy a fit without them
-tells by its residuals.
+posterior, the fits without these counts are the draws. That is like CV+ (Barber et al., Predictive inference with the
+jackknife+, 2021), but not CV+: there each fit's prediction has its own left-out residuals added, which guarantees a
+coverage of exchangeable points whatever the model. Here all have Student noise of one scale, which is from the
+residuals of all fits: nothing is guaranteed, and the coverage of held-out points says how good it is. A profile that
+has neither gives draws from the ranges of its values, and what discrepancy a fit without them tells by its residuals.
 """
 
 from __future__ import annotations
@@ -21,6 +23,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
+from scipy import stats
 from scipy.stats import qmc
 
 from contend.accuracy.document import counted_reasons
@@ -53,7 +56,8 @@ _FEWEST_REPLICATIONS, _MOST_REPLICATIONS = 5, 30
 _RESAMPLED = 2000
 _NO_PRICES = "topology"
 _MACHINE_PREFIX = "machine."
-_MEDIAN_TO_DEVIATION = 1.4826  # of a normal distribution's absolute deviations
+# A residual is Student's t: its scale over the median of its absolute values.
+_MEDIAN_TO_SCALE = float(1 / stats.t.ppf(0.75, DEGREES_OF_FREEDOM))
 
 
 def error_pct(value: float, median: float, interval: tuple[float, float] | None) -> float:
@@ -399,12 +403,12 @@ def left_out_discrepancy(profile: JsonObject, target: Target, count: int, seed: 
 
 
 def residual_spread(profile: JsonObject, target: Target) -> list[float]:
-    """What a fit without posterior says of the model's discrepancy: the spread of its residuals, by their median."""
+    """What a fit without posterior says of the model's discrepancy: the scale of its residuals, by their median."""
     scopes = set(scope_keys(target.dataset))
     for part in (profile.get("calibration") or {}).get("fits", ()):
         if scopes & {one["scope"] for one in part["parameters"]}:
             median = part["error_pct"]["median"]
-            return [] if median is None else [_MEDIAN_TO_DEVIATION * math.log1p(median / 100)]
+            return [] if median is None else [_MEDIAN_TO_SCALE * math.log1p(median / 100)]
     return []
 
 
