@@ -22,6 +22,15 @@ def leaves(value: object, pointer: str = "") -> Iterator[tuple[str, object]]:
         yield pointer, value
 
 
+def values_by_path(document: object, path: str = "") -> Iterator[tuple[str, object]]:
+    """All values of a JSON document by the paths that users write ("workload.pairs"); every list is one value."""
+    if isinstance(document, dict):
+        for key, entry in document.items():
+            yield from values_by_path(entry, f"{path}.{key}" if path else str(key))
+    else:
+        yield path, document
+
+
 def dotted(pointer: str) -> str:
     """A JSON pointer as users write paths: "workload.pairs"."""
     return pointer.lstrip("/").replace("/", ".")

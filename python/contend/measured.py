@@ -27,11 +27,11 @@ from contend.calibrate.mapping import (
 from contend.calibrate.split import FITTED_KINDS, was_fitted
 from contend.catalogs import CALIBRATION, PROFILES
 from contend.datasets import read_dataset
+from contend.documents import values_by_path
 from contend.errors import InputError
 from contend.nearest import nearest_names
 from contend.paths import data_directory, profile_directories, repository
 from contend.scenario import resolve_scenario
-from contend.scenarios import leaves
 from contend.tables import rate_text
 
 if TYPE_CHECKING:
@@ -416,7 +416,7 @@ def _without_lengths(config: JsonObject) -> JsonObject:
 
 def _swept(documents: Sequence[JsonObject], value_of: Any) -> tuple[JsonObject, list[JsonObject]]:  # noqa: ANN401
     """What all documents have in common, and for each the values that differ, by their paths."""
-    flat = [dict(leaves(document)) for document in documents]
+    flat = [dict(values_by_path(document)) for document in documents]
     paths = list(dict.fromkeys(path for one in flat for path in one))
     differing = [path for path in paths if any(path not in one or one[path] != flat[0].get(path) for one in flat)]
     # The workload first, as its numbers are what curves are drawn over; last how long a point is measured.

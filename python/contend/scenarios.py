@@ -10,14 +10,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from contend.choice import the_point_with
+from contend.documents import values_by_path
 from contend.errors import ContendError, InputError
 from contend.nearest import nearest_names
 from contend.scenario import Point, ResolvedScenario, find_scenario, resolve_scenario
 from contend.spelling import counted, shortened
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     import polars as pl
 
     from contend.comparison import Comparison
@@ -53,15 +52,6 @@ def _plain(value: object) -> object:
     if isinstance(value, range):
         return list(value)
     raise TypeError(f"a {type(value).__name__} has no JSON form")
-
-
-def leaves(value: object, path: str = "") -> Iterator[tuple[str, object]]:
-    """All values of a JSON object by dotted path."""
-    if isinstance(value, dict):
-        for key, entry in value.items():
-            yield from leaves(entry, f"{path}.{key}" if path else str(key))
-    else:
-        yield path, value
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -183,7 +173,7 @@ class Scenario:
 
         rows = [
             (path, json.dumps(value, ensure_ascii=False), self.origin(path))
-            for path, value in leaves(self.points[0].config)
+            for path, value in values_by_path(self.points[0].config)
         ]
         return pl.DataFrame(rows, schema={"path": pl.String, "value": pl.String, "origin": pl.String}, orient="row")
 
@@ -373,7 +363,7 @@ def _plain_axis(values: object) -> object:
 
 
 def _proposals(path: str, config: JsonObject) -> str:
-    known = [name for name, _ in leaves(config)]
+    known = [name for name, _ in values_by_path(config)]
     last = path.rpartition(".")[2]
     near = nearest_names(path, known) or [name for name in known if name.endswith("." + last)]
     if not near:
