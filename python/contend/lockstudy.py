@@ -54,7 +54,6 @@ MEASURES: dict[str, Callable[[JsonObject, Point], float]] = {
         float(result["lock_use"]["acquisitions_per_thread_mean"]) / float(result["elapsed_s"]) * 4
     ),
 }
-_RATES = ("million_per_s", "million_messages_per_s", "acquisitions_4s")
 
 
 @dataclass(frozen=True)
@@ -119,11 +118,6 @@ class LockSet:
     def fitted_kinds(self) -> list[str]:
         """The kinds whose points with `fit_threads` a fit may use: not those of `not_fitted`."""
         return [kind for kind in self.entry["kinds"] if kind not in self.entry.get("not_fitted", ())]
-
-    @property
-    def is_rate(self) -> bool:
-        """Whether more is better."""
-        return self.entry["value"] in _RATES
 
     @property
     def axis(self) -> str:
