@@ -8,17 +8,21 @@ from typing import Any
 import pytest
 
 from calibrating import MACHINE, dataset, mapping, metric, rates, time_of, write
+from contend.calibrate.evaluations import Evaluator
 from contend.calibrate.identification import RULES, Identified, Skipped, identify
 from contend.calibrate.mapping import (
     get_path,
     scenario_layers,
 )
+from contend.calibrate.pipeline import Options, calibrate
+from contend.calibrate.recovery import MemoryLog, Silence
 from contend.calibrate.split import choose_split, split_points, split_record, was_fitted
 from contend.catalogs import PROFILES
 from contend.datasets import Dataset, read_dataset, read_datasets
 from contend.errors import InputError
 from contend.jsontypes import JsonObject
 from contend.prices import parse_price
+from contend.runner import make_engine
 from fakes import REPOSITORY
 
 
@@ -136,6 +140,33 @@ def test_prices_of_calls_are_for_a_library_and_guide_the_fit(tmp_path: Path) -> 
     assert receive == allocate
     assert receive + allocate == pytest.approx(1.85e-7 - sum(prices.values()))
     assert ("machine.nic.post", "alib/shm") not in by_scope
+
+
+@pytest.mark.core
+def test_what_one_library_s_calls_cost_is_no_range_of_another_s(tmp_path: Path) -> None:
+    """A scope of the library gets its own guide, one within it the same, and what libraries share contains all."""
+    documents = [primitives("shm", 2e-7), primitives("tcp", 2.2e-6)]
+    documents += [rates(f"rates_{key}", {1: [5e5]}) | {"library": {"key": key}} for key in ("alib", "blib")]
+    unknowns = [
+        {"path": "machine.software.send_call", "scope": "library", "range": ["20 ns", "5 us"]},
+        {"path": "machine.software.receive_call", "scope": "library-transport", "range": ["20 ns", "2 us"]},
+        {"path": "machine.nic.post", "scope": "transport", "range": ["5 ns", "90 us"]},
+    ]
+    datasets = measured(tmp_path, *documents)
+    both = mapping(libraries=["alib", "blib"], transports=["*"], unknowns=unknowns)
+    options, evaluator = Options(is_direct_only=True), Evaluator(make_engine("contend"), MemoryLog(), jobs=1)
+    problem = calibrate(datasets, base(), [both], choose_split(datasets), evaluator, options, Silence()).problem
+    ranges = {one.name: (one.low, one.high) for one in problem.parameters}
+    direct = {(one.rule.path, one.scope): one for one in identify(datasets, base())[0]}
+    for name, scope, measured_for in (
+        ("software.send_call", "alib", "alib"),
+        ("software.receive_call", "alib/tcp", "alib"),
+        ("nic.post", "tcp", "alib/tcp"),
+    ):
+        one = direct[f"machine.{name}", measured_for]
+        assert ranges[f"{name}@{scope}"] == pytest.approx((one.value / 3, one.value * 3))
+    assert ranges["software.send_call@blib"] == pytest.approx((2e-8, 5e-6))
+    assert ranges["software.receive_call@blib/tcp"] == pytest.approx((2e-8, 2e-6))
 
 
 def test_several_machines_identify_nothing(tmp_path: Path) -> None:

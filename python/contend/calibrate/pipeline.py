@@ -235,10 +235,13 @@ def _prepared(
     known = with_identified(base, identified)
     # Guided parameters are fitted, within the range that their rule gives.
     isolated = [(one.rule.path, one.scope) for one in identified if one.rule.isolates]
+    guided = {
+        (one.rule.path, one.scope): (exact_price(one.low, one.kind), exact_price(one.high, one.kind))
+        for one in identified if not one.rule.isolates
+    }  # fmt: skip
     problem = Builder(
-        known, _guided(mappings, identified), messages=options.messages, seed=options.seed,
-        steps_per_operation=STEPS_PER_OPERATION,
-    ).build(fitted, isolated)  # fmt: skip
+        known, mappings, messages=options.messages, seed=options.seed, steps_per_operation=STEPS_PER_OPERATION
+    ).build(fitted, isolated, guided)
     return Calibration(identified, skipped, [], split, fitted, held_out, problem, options)
 
 
@@ -304,27 +307,6 @@ def leave_out_again(  # noqa: PLR0917 - all of one stage
                                  np.empty(0), one.noise, None, "", None, 0, folds=folds))  # fmt: skip
     result.simulations = evaluator.simulated + evaluator.found
     return result
-
-
-def _guided(mappings: Sequence[Mapping], identified: Sequence[Identified]) -> list[Mapping]:
-    """The mappings with the ranges of guided parameters that hold for every library and transport that they are for."""
-    guided = {(one.rule.path, one.scope): one for one in identified if not one.rule.isolates}
-    if not guided:
-        return list(mappings)
-    changed = []
-    for mapping in mappings:
-        unknowns = []
-        for unknown in mapping.unknowns:
-            ranges = [one for (path, _), one in guided.items() if path == unknown.path]
-            if ranges:
-                low = min(one.low for one in ranges)
-                high = max(one.high for one in ranges)
-                kind = ranges[0].kind
-                limits = (exact_price(low, kind), exact_price(high, kind))
-                unknown = unknown.model_copy(update={"range": limits})  # noqa: PLW2901 - a changed copy
-            unknowns.append(unknown)
-        changed.append(mapping.model_copy(update={"unknowns": unknowns}))
-    return changed
 
 
 def components(problem: Problem) -> list[Problem]:

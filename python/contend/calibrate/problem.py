@@ -24,6 +24,7 @@ from contend.calibrate.mapping import (
     get_path,
     scenario_layers,
     scope_key,
+    scope_keys,
     scoped_entries,
     set_path,
 )
@@ -33,6 +34,7 @@ from contend.prices import exact_price, format_price, parse_price
 from contend.scenario import resolve_scenario
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping as ReadOnly
     from collections.abc import Sequence
 
     import numpy.typing as npt
@@ -42,6 +44,7 @@ if TYPE_CHECKING:
     from contend.jsontypes import JsonObject
 
     Vector: TypeAlias = npt.NDArray[np.float64]
+    Limits: TypeAlias = tuple[str | float, str | float]
 
 MACHINE = "machine"
 _MACHINE_PREFIX = "machine."
@@ -231,12 +234,19 @@ class Builder:
         self._mappings = list(mappings)
         self._messages = messages
 
-    def build(self, points: Sequence[tuple[Dataset, MeasuredPoint]], fixed: Sequence[tuple[str, str]] = ()) -> Problem:
+    def build(
+        self,
+        points: Sequence[tuple[Dataset, MeasuredPoint]],
+        fixed: Sequence[tuple[str, str]] = (),
+        guided: ReadOnly[tuple[str, str], Limits] | None = None,
+    ) -> Problem:
         """The problem for some measured points.
 
         Args:
             points: What was measured.
             fixed: Path and scope of parameters that are known already: no unknowns.
+            guided: Ranges by path and scope, in place of the mapping's; they say nothing of other libraries and
+                transports.
         """
         problem = Problem([], [])
         index: dict[tuple[str, str], int] = {}
@@ -246,7 +256,7 @@ class Builder:
             profile.write_text(json.dumps(values), encoding="utf-8")
             for dataset, point in points:
                 try:
-                    self._add(problem, index, set(fixed), profile, dataset, point)
+                    self._add(problem, index, set(fixed), guided or {}, profile, dataset, point)
                 except InputError as error:
                     # Of files only the name: a record must not say where somebody's checkout is.
                     reason = _PLACE.sub(r"\1", str(error).splitlines()[0])
@@ -258,6 +268,7 @@ class Builder:
         problem: Problem,
         index: dict[tuple[str, str], int],
         fixed: set[tuple[str, str]],
+        guided: ReadOnly[tuple[str, str], Limits],
         profile: Path,
         dataset: Dataset,
         point: MeasuredPoint,
@@ -277,7 +288,8 @@ class Builder:
             if (unknown.path, scope) in fixed:
                 continue
             if (unknown.path, scope) not in index:
-                problem.parameters.append(self._parameter(unknown.path, scope, unknown.range, config))
+                limits = _guide(guided, unknown.path, scope, dataset) or unknown.range
+                problem.parameters.append(self._parameter(unknown.path, scope, limits, config))
                 index[unknown.path, scope] = len(problem.parameters) - 1
             unknowns.append(index[unknown.path, scope])
         problem.targets.append(Target(dataset, point, config, tuple(unknowns), metric, mapping.stand_in))
@@ -309,9 +321,7 @@ class Builder:
                 per_iteration *= value
         return max(3, round(self._messages / per_iteration))
 
-    def _parameter(
-        self, path: str, scope: str, limits: tuple[str | float, str | float] | None, config: JsonObject
-    ) -> Parameter:
+    def _parameter(self, path: str, scope: str, limits: Limits | None, config: JsonObject) -> Parameter:
         given = get_path(config, path)
         if given is None:
             raise InputError(f"{path} is no value of a scenario")
@@ -328,3 +338,21 @@ class Builder:
             raise InputError(f"the range of {path} is empty: {limits[0]} to {limits[1]}")
         smallest = max(low.value, high.value * _SMALLEST_SHARE)
         return Parameter(path, scope, base.kind, smallest, high.value, base.value)
+
+
+def _guide(guided: ReadOnly[tuple[str, str], Limits], path: str, scope: str, dataset: Dataset) -> Limits | None:
+    """The guided range for a parameter of a scope: its own, or else that of the next more general scope.
+
+    One that several libraries share, each of which was measured, has what contains the ranges of all of them.
+    """
+    order = [MACHINE, *scope_keys(dataset)]
+    known = (guided.get((path, one)) for one in reversed(order[: order.index(scope) + 1]))
+    if (found := next((limits for limits in known if limits is not None), None)) is not None:
+        return found
+    within = [limits for (of, one), limits in guided.items() if of == path and scope in {MACHINE, *one.split("/")}]
+    if not within:
+        return None
+    return (
+        min((low for low, _ in within), key=lambda limit: parse_price(limit).value),
+        max((high for _, high in within), key=lambda limit: parse_price(limit).value),
+    )
