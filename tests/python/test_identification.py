@@ -16,7 +16,7 @@ from contend.calibrate.mapping import (
 )
 from contend.calibrate.pipeline import Options, calibrate
 from contend.calibrate.recovery import MemoryLog, Silence
-from contend.calibrate.split import choose_split, split_points, split_record, was_fitted
+from contend.calibrate.split import calibration_side, choose_split, split_points, split_record, was_fitted
 from contend.catalogs import PROFILES
 from contend.datasets import Dataset, read_dataset, read_datasets
 from contend.errors import InputError
@@ -249,6 +249,13 @@ def test_a_dataset_can_be_held_out(tmp_path: Path) -> None:
         choose_split(datasets, excluded=["share"])
     fitted, _ = split_points(datasets, choose_split(datasets, excluded=["shared"]))
     assert {dataset.name for dataset, _ in fitted} == {"small"}
+
+
+def test_a_microbenchmark_can_be_held_out(tmp_path: Path) -> None:
+    datasets = curves(tmp_path)
+    kept = calibration_side(datasets, choose_split(datasets, excluded=["machine"]))
+    assert [one.name for one in kept] == ["shared", "small"]
+    assert not identify(kept, base())[0]
 
 
 def test_a_dataset_that_is_held_out_does_not_choose_what_is_fitted(tmp_path: Path) -> None:

@@ -41,7 +41,7 @@ def threads_of(dataset: Dataset, point: MeasuredPoint) -> int | None:
 
 @dataclass(frozen=True)
 class Split:
-    """A rule: thread counts and window that are fitted to. `excluded` names datasets that are never fitted to."""
+    """A rule: thread counts and window that are fitted to. `excluded` names datasets that no number is from."""
 
     threads: tuple[int, ...]
     window: int | None
@@ -140,12 +140,16 @@ def split_points(
 
 
 def calibration_side(datasets: Sequence[Dataset], split: Split) -> list[Dataset]:
-    """The datasets without the points that are held out; those of other kinds, such as microbenchmarks, as they are."""
+    """The datasets that are not excluded, without the points that are held out.
+
+    Those of other kinds, such as microbenchmarks, are as they are.
+    """
     return [
         replace(dataset, points=tuple(point for point in dataset.points if split.is_fitted(dataset, point)))
         if dataset.kind in FITTED_KINDS
         else dataset
         for dataset in datasets
+        if dataset.name not in split.excluded
     ]
 
 
