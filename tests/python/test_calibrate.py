@@ -16,7 +16,7 @@ import pytest
 from jsonschema import Draft202012Validator
 
 import contend
-from calibrating import mapping, rates, write
+from calibrating import dataset, mapping, rates, time_of, write
 from contend.calibrate import pipeline
 from contend.calibrate.evaluations import Evaluator, Task
 from contend.calibrate.mapping import set_path
@@ -405,6 +405,24 @@ class TestWithTheRealCore:
             for side in ("calibration", "held_out")
         }
         assert sides == {"calibration": {"a": [1, 2], "b": [8]}, "held_out": {"a": [4]}}
+
+    def test_what_is_fitted_for_a_transport_is_not_hidden_by_what_it_began_with(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.chdir(tmp_path)
+        for transport, isend in (("shm", 2e-7), ("tcp", 2.2e-6)):
+            points = [time_of(isend, isend, primitive="isend", message_size=0)]
+            write(tmp_path, dataset(f"calls_{transport}", {"kind": "primitives"}, points, transport=transport))
+        write(tmp_path, rates("a", {1: [3e5], 2: [2e5], 4: [1e5]}))
+        unknowns = [{"path": "machine.nic.post", "scope": "transport", "range": ["1 ns", "9 us"]}]
+        (tmp_path / "m.json").write_text(mapping(unknowns=unknowns).model_dump_json())
+        words = ["calibrate", "a.json", "calls_shm.json", "calls_tcp.json", "--base", "alembert", "-o", "made.json",
+                 "--mapping", "m.json", "-q", "--no-posterior", "--starts", "1", "--messages", "200"]  # fmt: skip
+        assert main(words) == 0
+        record = json.loads((tmp_path / "made.json").read_text())["calibration"]
+        assert "alib/tcp" in {one["scope"] for one in record["identified_directly"]}
+        assert record["fits"][0]["fitted"] == ["nic.post@tcp"]
+        assert [scope for scope, entries in record["scopes"].items() if "machine.nic.post" in entries] == ["tcp"]
 
     def test_bad_ranges_are_explained(self, tmp_path: Path) -> None:
         write(tmp_path, rates("a", {1: [5e5]}))

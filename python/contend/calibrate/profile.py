@@ -18,6 +18,8 @@ from contend.prices import exact_price, format_price, parse_price
 from contend.spelling import counted
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from contend.calibrate.discrepancy import Discrepancies, Discrepancy
     from contend.calibrate.identification import Identified
     from contend.calibrate.sensitivity import Sight
@@ -69,9 +71,10 @@ def calibrated_profile(
     }
     if (found := calibration.discrepancies) is not None:
         record["discrepancy"] = _discrepancies_json(found)
-    scopes = _carried_scopes(earlier, calibration)
+    scopes: dict[str, JsonObject] = copy.deepcopy(earlier.get("scopes") or {})
     for one in calibration.identified:
         _put(document, scopes, one.rule.path, one.scope, base, _identified_entry(one))
+    scopes = _uncovering(scopes, calibration.parts)
     for part in calibration.parts:
         for index, parameter in enumerate(part.problem.parameters):
             entry = _fitted_entry(part, index, base)
@@ -87,13 +90,12 @@ def calibrated_profile(
     }
 
 
-def _carried_scopes(earlier: JsonObject, calibration: Calibration) -> dict[str, JsonObject]:
-    """Values of scopes that a base profile has.
+def _uncovering(scopes: dict[str, JsonObject], parts: Sequence[Part]) -> dict[str, JsonObject]:
+    """Scopes of a base profile and of direct identification.
 
-    Without those that would hide what was fitted now for a more general scope, from points that they apply to.
+    Without values that would hide what was fitted now for a more general scope, from points that they apply to.
     """
-    scopes: dict[str, JsonObject] = copy.deepcopy(earlier.get("scopes") or {})
-    for part in calibration.parts:
+    for part in parts:
         for target in part.problem.targets:
             order = [MACHINE, *scope_keys(target.dataset)]
             for index in target.unknowns:
