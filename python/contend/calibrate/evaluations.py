@@ -7,7 +7,6 @@ and finds them there, with the processor time that each took: what a fit has spe
 
 from __future__ import annotations
 
-import functools
 import hashlib
 import json
 import math
@@ -15,12 +14,10 @@ import sys
 import time
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
-from contend.core import core
+from contend.core import fingerprint
 from contend.errors import InputError, InterruptedRunError, SimulationFailedError
-from contend.paths import version
 from contend.scenario import Point
 
 if TYPE_CHECKING:
@@ -61,16 +58,8 @@ class Task:
 
     def key(self) -> str:
         """The name of this simulation."""
-        digest = hashlib.sha256(_core_digest())
-        digest.update(f"{self.replication}\0{self.metric}\0{self.config}".encode())
-        return digest.hexdigest()[:32]
-
-
-@functools.cache
-def _core_digest() -> bytes:
-    binary = getattr(core(), "__file__", None)
-    content = Path(binary).read_bytes() if binary is not None else b""
-    return hashlib.sha256(version().encode() + content).digest()
+        parts = (fingerprint(), str(self.replication), self.metric, self.config)
+        return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:32]
 
 
 class Evaluator:
