@@ -253,7 +253,6 @@ def _fit_how(sight: Sight) -> str:
 def _part_json(part: Part, draws: int, seed: int) -> JsonObject:
     errors = errors_pct(part)
     known = errors[np.isfinite(errors)]
-    scale = np.sqrt(part.noise**2) if len(part.noise) else part.noise
     document: JsonObject = {
         "parameters": [_parameter_json(parameter) for parameter in part.problem.parameters],
         "fitted": [part.problem.parameters[index].name for index in part.kept],
@@ -265,7 +264,7 @@ def _part_json(part: Part, draws: int, seed: int) -> JsonObject:
                 "measured": target.point.median,
                 "fitted": _finite(np.exp(part.predictions[index])),
                 "error_pct": _finite(errors[index], 2),
-                "noise_pct": round(float(np.expm1(scale[index])) * 100, 2),
+                "noise_pct": round(float(np.expm1(part.noise[index])) * 100, 2),
             }
             for index, target in enumerate(part.problem.targets)
         ],
@@ -293,8 +292,8 @@ def _part_json(part: Part, draws: int, seed: int) -> JsonObject:
             "method": "Gaussian process upon a linear trend",
             "training_places": part.training_places,
             "error_pct": {
-                "median": _finite(np.median(part.emulator_errors) * 100, 2),
-                "largest": _finite(part.emulator_errors.max() * 100, 2),
+                "median": _finite(np.expm1(np.median(part.emulator_errors)) * 100, 2),
+                "largest": _finite(np.expm1(part.emulator_errors.max()) * 100, 2),
             },
         }
     document["posterior"] = _posterior_json(part, draws, seed)
