@@ -80,16 +80,31 @@ def test_commands_exist_with_their_options(words: list[str]) -> None:
         find_scenario(scenario)
 
 
-@pytest.mark.parametrize("name", ["run", "compare", "explain"])
-def test_tables_of_options_are_complete(name: str) -> None:
-    program = typer.main.get_command(app)
-    assert isinstance(program, TyperGroup)
-    section = (
-        (DOCS / "usage.md").read_text(encoding="utf-8").partition(f"\n## `contend {name}`\n")[2].partition("\n## ")[0]
+@pytest.mark.parametrize(
+    ("command", "page", "heading"),
+    [
+        ("run", "usage.md", "## `contend run`"),
+        ("compare", "usage.md", "## `contend compare`"),
+        ("explain", "usage.md", "## `contend explain`"),
+        ("measure", "measuring.md", "# Measuring real libraries"),
+        ("calibrate", "calibration.md", "# Calibration"),
+        ("report", "reports.md", "## Time and size"),
+        ("validate claims", "validation.md", "## Statements of a study"),
+    ],
+)
+def test_tables_of_options_are_complete(command: str, page: str, heading: str) -> None:
+    text = (DOCS / page).read_text(encoding="utf-8")
+    _, found, section = f"\n{text}".partition(f"\n{heading}\n")
+    assert found
+    first_cells = "".join(
+        line.split(" | ")[0] for line in section.partition("\n## ")[0].splitlines() if line.startswith("| `-")
     )
-    first_cells = "".join(line.split(" | ")[0] for line in section.splitlines() if line.startswith("| `-"))
     shown = set(re.findall(r"(?<!\w)--?[a-z][a-z-]*", first_cells))
-    for parameter in program.commands[name].params:
+    program = typer.main.get_command(app)
+    for name in command.split():
+        assert isinstance(program, TyperGroup)
+        program = program.commands[name]
+    for parameter in program.params:
         if parameter.param_type_name == "option":
             assert shown & {*parameter.opts, *parameter.secondary_opts}, parameter.opts
 
