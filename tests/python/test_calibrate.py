@@ -259,6 +259,50 @@ class TestWithTheRealCore:
         assert "made.json are upon the profile alembert, not other" in capsys.readouterr().err
         assert out.read_bytes() == made
 
+    def test_fits_that_are_kept_are_made_from_the_same_contents(
+        self, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        """Base profile, mapping and microbenchmarks count by what is in them; another build of the core is said."""
+        folder, mappings, _ = self.files(tmp_path)
+        calls = dataset("calls", {"kind": "primitives"}, [time_of(2e-7, 2e-7, primitive="irecv")], transport="shm")
+        measured = write(folder, calls)
+        profile, out = tmp_path / "base.json", tmp_path / "made.json"
+        profile.write_text(json.dumps(base()))
+        words = [*self.words(folder, mappings, out, tmp_path / "work"), "--no-posterior", "--starts", "1", "-q"]
+        words[words.index("--base") + 1] = str(profile)
+        assert main(words) == 0
+        made = json.loads(out.read_text())
+
+        def refused(message: str) -> None:
+            before = out.read_bytes()
+            assert main([*words, "--keep-fits"]) == 2
+            assert message in capsys.readouterr().err
+            assert out.read_bytes() == before
+
+        other_base = base()
+        other_base["nic"]["post"]["value"] = "61 ns"
+        other_mapping = json.loads(mappings.read_text())
+        other_mapping["layers"]["fabric"]["latency"] = "3 us"
+        other_calls = calls | {"points": [time_of(3e-7, 3e-7, primitive="irecv")]}
+        for path, content, name in (
+            (profile, other_base, "the base profile"),
+            (mappings, other_mapping, f"the mapping {other_mapping['name']}"),
+            (measured, other_calls, "the dataset calls"),
+        ):
+            text = path.read_text()
+            path.write_text(json.dumps(content))
+            refused(f"made.json were made with other content of {name}\n")
+            path.write_text(text)
+        assert main([*words, "--keep-fits"]) == 0
+        assert not capsys.readouterr().err
+        made["calibration"]["made_from"]["core"] = "0.0-another"
+        out.write_text(json.dumps(made))
+        assert main([*words, "--keep-fits"]) == 0
+        assert "another build of the simulator made the fits of" in capsys.readouterr().err
+        del made["calibration"]["made_from"]
+        out.write_text(json.dumps(made))
+        refused("does not say what its fits were made from")
+
     def test_fits_that_are_kept_are_of_the_same_samples(
         self, tmp_path: Path, capsys: pytest.CaptureFixture[str]
     ) -> None:

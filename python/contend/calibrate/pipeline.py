@@ -17,6 +17,7 @@ from contend.calibrate.cross_validation import counts_of, cross_validate, places
 from contend.calibrate.discrepancy import estimate
 from contend.calibrate.emulator import MOST_TRAINING, Emulator
 from contend.calibrate.identification import Identified, Skipped, identify
+from contend.calibrate.inputs import inputs
 from contend.calibrate.likelihood import DISCREPANCY, misfit
 from contend.calibrate.mapping import Mapping, get_path
 from contend.calibrate.posterior import NotConvergedError, Posterior, sample
@@ -141,7 +142,7 @@ class Part:
 
 @dataclass
 class Calibration:
-    """Everything that a calibration found."""
+    """Everything that a calibration found. `made_from` are digests of what it depends on: see `inputs`."""
 
     identified: list[Identified]
     skipped: list[Skipped]
@@ -151,6 +152,7 @@ class Calibration:
     held_out: list[tuple[Dataset, MeasuredPoint]]
     problem: Problem
     options: Options
+    made_from: JsonObject
     simulations: int = 0
     jobs: int = 1
 
@@ -242,7 +244,8 @@ def _prepared(
     problem = Builder(
         known, mappings, messages=options.messages, seed=options.seed, steps_per_operation=STEPS_PER_OPERATION
     ).build(fitted, isolated, guided)
-    return Calibration(identified, skipped, [], split, fitted, held_out, problem, options)
+    made_from = inputs(profile, mappings, datasets, split)
+    return Calibration(identified, skipped, [], split, fitted, held_out, problem, options, made_from)
 
 
 @dataclass(frozen=True)

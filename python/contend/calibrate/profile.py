@@ -56,6 +56,7 @@ def calibrated_profile(
         "base": base_name,
         "options": calibration.options.to_json(),
         "jobs": calibration.jobs,  # by which the budget counts
+        "made_from": calibration.made_from,
         "machines": {key: _machine(value) for key, value in machines.items()},
         "mappings": mappings,
         "split": split_record(calibration.split, calibration.fitted, calibration.held_out, earlier.get("split")),

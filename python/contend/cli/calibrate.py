@@ -15,6 +15,7 @@ from contend.spelling import counted
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from contend.calibrate.mapping import Mapping
     from contend.calibrate.pipeline import Calibration, Options
     from contend.calibrate.split import Split
     from contend.datasets import Dataset
@@ -106,7 +107,8 @@ def calibrate(
     base_document = on_measured_machine(base_document, measured)
     split = choose_split(measured, _thread_list(threads), window, exclude or [])
     options = Options(seed, starts, messages, budget * 60, is_direct_only=direct, has_posterior=posterior)
-    earlier = _earlier(out, base_path.stem, split, options, measured) if keep_fits else None
+    base_used = (base_path.stem, base_document)
+    earlier = _earlier(out, base_used, mappings, split, options, measured) if keep_fits else None
     folder = work if work is not None else Path("out") / "calibrate" / out.stem
     silent = quiet or json_
     with (
@@ -155,7 +157,20 @@ def _usable_profile(name: str) -> tuple[Path, JsonObject]:
     return path, document
 
 
-def _earlier(out: Path, base: str, split: Split, options: Options, datasets: Sequence[Dataset]) -> JsonObject:
+def _earlier(  # noqa: PLR0917 - all that fits depend on
+    out: Path,
+    base: tuple[str, JsonObject],
+    mappings: Sequence[Mapping],
+    split: Split,
+    options: Options,
+    datasets: Sequence[Dataset],
+) -> JsonObject:
+    """The profile whose fits are kept. `base` is the base profile's name and document.
+
+    Raises:
+        InputError: It has none, or does not say what they were made from, or this was something else.
+    """
+    from contend.calibrate.inputs import differences, inputs
     from contend.calibrate.split import has_samples_of
     from contend.catalogs import PROFILES
 
@@ -163,17 +178,28 @@ def _earlier(out: Path, base: str, split: Split, options: Options, datasets: Seq
     record = document.get("calibration") or {}
     if not record.get("fits"):
         raise InputError(f"--keep-fits: {out} has no fits")
+    if not isinstance(known_inputs := record.get("made_from"), dict):
+        raise InputError(
+            f"--keep-fits: {out} does not say what its fits were made from (an earlier version wrote it): calibrate "
+            "again without --keep-fits"
+        )
     known = {key: (record.get("split") or {}).get(key) for key in split.to_json()}
-    wanted = options.to_json()
-    # Earlier profiles do not say what budget they had.
-    made_with = {"budget_s": wanted["budget_s"]} | (record.get("options") or {})
-    if known != split.to_json() or made_with != wanted:
+    if known != split.to_json() or record.get("options") != options.to_json():
         raise InputError(f"--keep-fits: the fits of {out} are of another split, seed, effort or length of simulations")
-    if record.get("base") != base:
-        raise InputError(f"--keep-fits: the fits of {out} are upon the profile {record.get('base')}, not {base}")
+    if record.get("base") != base[0]:
+        raise InputError(f"--keep-fits: the fits of {out} are upon the profile {record.get('base')}, not {base[0]}")
     for dataset in datasets:
         if not has_samples_of(record.get("split") or {}, split, dataset):
             raise InputError(f"--keep-fits: the fits of {out} are of other samples than {dataset.name} has")
+    made_from = inputs(base[1], mappings, datasets, split)
+    if found := differences(known_inputs, made_from):
+        raise InputError(f"--keep-fits: the fits of {out} were made with other content of {', '.join(found)}")
+    if known_inputs.get("core") != made_from["core"]:
+        print(
+            f"contend: warning: --keep-fits: another build of the simulator made the fits of {out} "
+            f"({known_inputs.get('core')}; this is {made_from['core']})",
+            file=sys.stderr,
+        )
     return document
 
 
