@@ -22,7 +22,6 @@ from contend.calibrate.evaluations import Evaluator, Task
 from contend.calibrate.mapping import set_path
 from contend.calibrate.pipeline import Options, components
 from contend.calibrate.problem import Builder
-from contend.calibrate.profile import kept_fits
 from contend.calibrate.recovery import MemoryLog, Recovered, Study, coverage, run_trial, write_synthetic
 from contend.calibrate.sensitivity import Verdict
 from contend.catalogs import PROFILES
@@ -578,22 +577,3 @@ def test_the_search_is_not_expected_to_outlast_its_budget() -> None:
     all_of_it = 2 * pipeline.places_of_search(3, 2)
     beyond = [pipeline._beyond_budget(problem, Options(starts=2), 0.5, left) for left in (-10.0, 10.0, 1e6)]
     assert beyond == [all_of_it, all_of_it - 20, 0]
-
-
-def test_fits_are_kept_whose_scoped_parameters_were_set_back() -> None:
-    entry = base()["nic"]["post"]
-    parameters = [
-        {"name": f"{name}@a/tcp", "path": f"machine.nic.{name}", "scope": "a/tcp", "base": "70 ns"}
-        for name in ("post", "registration")
-    ]
-    fit = {
-        "parameters": parameters,
-        "fitted": [one["name"] for one in parameters],
-        "set_back_to_base": ["registration@a/tcp"],
-        "points": [{"dataset": "d", "parameters": {"pairs": 1}, "noise_pct": 2.0}],
-    }
-    scopes = {"a/tcp": {"machine.nic.post": entry | {"value": "2 us"}}}
-    for record in ({"scopes": scopes, "fits": [fit]}, {"fits": [fit | {"fitted": ["registration@a/tcp"]}]}):
-        (kept,) = kept_fits(base() | {"calibration": record})
-        assert kept.values["registration@a/tcp"] == pytest.approx(70e-9)
-    assert kept_fits(base() | {"calibration": {"scopes": scopes, "fits": [fit]}})[0].values["post@a/tcp"] == 2e-6

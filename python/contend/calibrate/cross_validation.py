@@ -1,10 +1,12 @@
 """What a fit says of thread counts that it has not seen: each fitted thread count is left out once, and predicted.
 
 Who is left out is decided as the split is: all points of a thread count, of every library, transport and design. A fit
-to the others begins where the whole fit ended and goes where the others want it: its search is about as wide as an
-ordinary start's, and a third as long. Its predictions of what it has not seen, with random numbers that no search saw,
-differ from what was measured by noise, by what the parameters could not be told without these points, and by what the
-model is wrong about between thread counts.
+to the others knows nothing of the whole fit, so that a parameter which only the points left out feel has no value from
+them. It begins where an emulator says that the others agree best, which is trained with the base's values and with
+places all over the cube, those of a posterior's first emulator: they cost nothing more. From there it searches a third
+as long as an ordinary start. Its predictions of what it has not seen, with random numbers that no search saw, differ
+from what was measured by noise, by what the parameters could not be told without these points, and by what the model is
+wrong about between thread counts.
 """
 
 from __future__ import annotations
@@ -13,9 +15,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
+from scipy.optimize import differential_evolution
 
+from contend.calibrate.emulator import Emulator
+from contend.calibrate.likelihood import misfit
 from contend.calibrate.problem import Problem
-from contend.calibrate.search import CHECK_REPLICATIONS, most_places, refine
+from contend.calibrate.search import CHECK_REPLICATIONS, design, most_places, refine
 from contend.calibrate.split import threads_of
 
 if TYPE_CHECKING:
@@ -23,6 +28,7 @@ if TYPE_CHECKING:
     from contend.calibrate.problem import Target, Vector
 
 _FEWEST_COUNTS = 2
+_GENERATIONS = 150
 
 
 @dataclass(frozen=True)
@@ -64,34 +70,52 @@ def counts_of(problem: Problem) -> list[int]:
     return known if len(known) >= _FEWEST_COUNTS else []
 
 
-def cross_validate(problem: Problem, evaluator: Evaluator, fitted: Vector, noise: Vector, seed: int) -> list[Fold]:
+def cross_validate(problem: Problem, evaluator: Evaluator, noise: Vector, seed: int) -> list[Fold]:
     """Leaves out each thread count once; no fold where there is only one.
 
     Args:
         problem: What was fitted.
         evaluator: What simulates.
-        fitted: Where the whole fit ended.
-        noise: Standard errors of measurement and of one replication of the simulation together.
-        seed: Of the searches.
+        noise: Standard errors of measurement and of one replication of the simulation together, at the base's values.
+        seed: Of the searches, and of the places that the emulator is trained with.
     """
     counts = counts_of(problem)
-    return [_fold(problem, evaluator, fitted, noise, count, seed + index) for index, count in enumerate(counts)]
+    if not counts:
+        return []
+    places = np.vstack([problem.base, design(problem.dimensions, seed)])
+    emulator = Emulator(problem, places, problem.simulate(evaluator, list(places)), seed)
+    return [_fold(problem, evaluator, emulator, noise, count, seed + index) for index, count in enumerate(counts)]
 
 
 def _fold(  # noqa: PLR0917 - all of one fold
-    problem: Problem, evaluator: Evaluator, fitted: Vector, noise: Vector, count: int, seed: int
+    problem: Problem, evaluator: Evaluator, emulator: Emulator, noise: Vector, count: int, seed: int
 ) -> Fold:
     is_left_out = np.array([threads_of(target.dataset, target.point) == count for target in problem.targets])
     kept, left_out = _chosen(problem, ~is_left_out), _chosen(problem, is_left_out)
-    # Where the whole fit ended is no candidate, however good it is for the others: it has seen what is left out.
-    place = refine(kept, evaluator, noise[~is_left_out], fitted, places_of_refit(problem.dimensions), seed)
-    predicted = left_out.simulate(evaluator, [place], CHECK_REPLICATIONS)[0]
-    simulation = (noise[is_left_out] ** 2 - left_out.noise**2) / len(CHECK_REPLICATIONS)
-    own = np.sqrt(left_out.noise**2 + np.maximum(simulation, 0.0))
+    first = _best_emulated(emulator, ~is_left_out, kept.measured, noise[~is_left_out], problem.base, seed)
+    place = refine(kept, evaluator, noise[~is_left_out], first, places_of_refit(problem.dimensions), seed)
+    runs = np.array([left_out.simulate(evaluator, [place], (one,))[0] for one in CHECK_REPLICATIONS])
+    predicted = -np.log(np.mean(np.exp(-runs), axis=0))  # of all replications one after the other
+    own = np.sqrt(left_out.noise**2 + np.nan_to_num(np.var(runs, axis=0, ddof=1)) / len(runs))
     return Fold(count, place, tuple(
         Residual(target, float(value), float(error))
         for target, value, error in zip(left_out.targets, left_out.measured - predicted, own, strict=True)
     ))  # fmt: skip
+
+
+def _best_emulated(  # noqa: PLR0917 - all of one search
+    emulator: Emulator, is_kept: Vector, measured: Vector, noise: Vector, base: Vector, seed: int
+) -> Vector:
+    """Where in the cube the emulator agrees best with some targets, by differential evolution from the base's values.
+
+    The emulator costs nothing beside a simulation, but its misfit has many valleys.
+    """
+    found = differential_evolution(
+        lambda cube: misfit(emulator.predict(cube.T)[:, is_kept], measured, noise),
+        [(0.0, 1.0)] * len(base), rng=seed, x0=base, maxiter=_GENERATIONS, init="sobol", polish=False,
+        updating="deferred", vectorized=True,
+    )  # fmt: skip
+    return np.asarray(found.x, dtype=float)
 
 
 def _chosen(problem: Problem, which: Vector) -> Problem:

@@ -10,7 +10,6 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
-from scipy.stats import qmc
 
 from contend.calibrate import sensitivity
 from contend.calibrate.cross_validation import counts_of, cross_validate, places_of_refit
@@ -27,9 +26,11 @@ from contend.calibrate.search import (
     Fit,
     History,
     Screening,
+    design,
     places_of_search,
     screen,
     search,
+    size_of_design,
 )
 from contend.calibrate.split import Split, calibration_side, split_points
 from contend.errors import InputError
@@ -250,14 +251,12 @@ def _prepared(
 
 @dataclass(frozen=True)
 class KeptFit:
-    """A fit of an earlier calibration: names of what was fitted, values where it ended, its points and their noise.
+    """A fit of an earlier calibration: names of what was fitted, and its points.
 
     A point is the name of its dataset and its parameters.
     """
 
     fitted: tuple[str, ...]
-    values: dict[str, float]
-    noise: Vector
     points: list[tuple[str, JsonObject]]
 
 
@@ -274,7 +273,7 @@ def leave_out_again(  # noqa: PLR0917 - all of one stage
 ) -> Calibration:
     """Thread counts left out of fits that are there already: what a whole calibration does behind them.
 
-    Parts have problem, place and folds, and nothing else. `not_fitted` is what the earlier calibration says of points
+    Parts have problem and folds, and nothing else. `not_fitted` is what the earlier calibration says of points
     that are in none of its fits.
 
     Raises:
@@ -295,19 +294,17 @@ def leave_out_again(  # noqa: PLR0917 - all of one stage
     ):
         raise InputError("the profile's fits are of other points or parameters: calibrate again")
     for part in parts:
-        reporter.plan(_simulations_of_folds(part))
+        reporter.plan(_simulations_of_folds(part) + len(_NOISE_REPLICATIONS) * len(part.targets))
     for number, (part, one) in enumerate(zip(parts, kept, strict=True)):
         reporter.say(f"part {number + 1}/{len(parts)}: thread counts left out, one at a time")
         indices = [index for index, parameter in enumerate(part.parameters) if parameter.name in one.fitted]
         if [part.parameters[index].name for index in indices] != list(one.fitted):
             raise InputError("the profile's fits are of other parameters: calibrate again")
         reduced = part.restricted(indices)
-        place = np.array([p.position(one.values[p.name]) for p in reduced.parameters])
-        folds = cross_validate(reduced, evaluator, place, one.noise, options.seed) if indices else []
-        whole = part.base.copy()
-        whole[indices] = place
-        result.parts.append(Part(part, Screening(np.empty((0, 0)), np.empty((0, 0))), indices, None, whole,
-                                 np.empty(0), one.noise, None, "", None, 0, folds=folds))  # fmt: skip
+        noise = _total_noise(reduced, evaluator, reduced.base)
+        folds = cross_validate(reduced, evaluator, noise, options.seed) if indices else []
+        result.parts.append(Part(part, Screening(np.empty((0, 0)), np.empty((0, 0))), indices, None, part.base,
+                                 np.empty(0), noise, None, "", None, 0, folds=folds))  # fmt: skip
     result.simulations = evaluator.simulated + evaluator.found
     return result
 
@@ -340,20 +337,16 @@ def components(problem: Problem) -> list[Problem]:
 def planned(problem: Problem, options: Options) -> int:
     """About how many simulations the fit of a part takes, at most."""
     dimensions = problem.dimensions
-    places = 6 * (dimensions + 1) + places_of_search(dimensions, options.starts) + _design_size(dimensions)
-    places += 2 * _check_size(dimensions) + len(_NOISE_REPLICATIONS) + 1
-    return places * len(problem.targets) + (_simulations_of_folds(problem) if options.has_folds else 0)
+    places = 6 * (dimensions + 1) + places_of_search(dimensions, options.starts)
+    return places * len(problem.targets) + _left_after_search(problem, options)
 
 
 def _simulations_of_folds(problem: Problem) -> int:
-    # Each target is left out once.
+    # Each target is left out once; all folds choose where they begin among the same places.
     folds = len(counts_of(problem))
-    places = (folds - 1) * places_of_refit(problem.dimensions) + len(CHECK_REPLICATIONS)
+    places = 1 + size_of_design(problem.dimensions)
+    places += (folds - 1) * places_of_refit(problem.dimensions) + len(CHECK_REPLICATIONS)
     return places * len(problem.targets) if folds else 0
-
-
-def _design_size(dimensions: int) -> int:
-    return 40 + 10 * dimensions
 
 
 def _check_size(dimensions: int) -> int:
@@ -395,9 +388,9 @@ def _fit_part(  # noqa: PLR0917 - all of one stage
     reduced = problem.restricted(kept)
     history = History()
     # A point that changes between two states by chance says little of the prices, however well it was measured.
-    noise = _total_noise(reduced, evaluator, reduced.base)
+    first_noise = _total_noise(reduced, evaluator, reduced.base)
     fit = search(
-        reduced, evaluator, history, noise, starts=options.starts, seed=options.seed,
+        reduced, evaluator, history, first_noise, starts=options.starts, seed=options.seed,
         is_over=lambda: evaluator.processor_s > deadline,
         say=lambda text: reporter.say(f"part {label}: fit, {text}"),
     )  # fmt: skip
@@ -419,7 +412,7 @@ def _fit_part(  # noqa: PLR0917 - all of one stage
     part.sights = sensitivity.judge(problem, screening, kept, posterior, indices)
     if options.has_folds:
         reporter.say(f"part {label}: thread counts left out, one at a time")
-        part.folds = cross_validate(reduced, evaluator, fit.place, noise, options.seed)
+        part.folds = cross_validate(reduced, evaluator, first_noise, options.seed)
     _set_back(part, evaluator)
     part.predictions = part.predict(evaluator, part.settled)
     return part, failed
@@ -434,7 +427,8 @@ def _beyond_budget(problem: Problem, options: Options, seconds_each: float, left
 
 def _left_after_search(problem: Problem, options: Options) -> int:
     dimensions = problem.dimensions
-    places = _design_size(dimensions) + 2 * _check_size(dimensions) + len(_NOISE_REPLICATIONS) + 1
+    places = size_of_design(dimensions) + 2 * _check_size(dimensions) + len(_NOISE_REPLICATIONS)
+    places += dimensions + 2  # what is set back, and the fit's own predictions
     return places * len(problem.targets) + (_simulations_of_folds(problem) if options.has_folds else 0)
 
 
@@ -457,11 +451,9 @@ def _posterior(  # noqa: PLR0917 - all of one stage
 ) -> tuple[Posterior | None, str, Emulator | None]:
     """Emulator and posterior, in rounds: draws of one train the next, until the emulator is right about them."""
     dimensions = problem.dimensions
-    engine = qmc.Sobol(dimensions, rng=np.random.default_rng(options.seed))
-    size = 2 ** int(np.ceil(np.log2(_design_size(dimensions))))
-    design = np.asarray(engine.random(size), dtype=float)[: _design_size(dimensions)]
     reporter.say(f"part {label}: design for the emulator")
-    history.add(design, problem.simulate(evaluator, list(design)))
+    places = design(dimensions, options.seed)
+    history.add(places, problem.simulate(evaluator, list(places)))
     stream = np.random.default_rng(options.seed)
     scale = np.sqrt(noise**2 + DISCREPANCY**2)
     checked: list[Vector] = []

@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import json
 import math
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -109,27 +109,10 @@ def _uncovering(scopes: dict[str, JsonObject], parts: Sequence[Part]) -> dict[st
 
 def kept_fits(document: JsonObject) -> list[KeptFit]:
     """The fits of a calibrated profile, for a calibration that keeps them."""
-    record = document["calibration"]
-    found = []
-    for fit in record["fits"]:
-        values = {}
-        for one in fit["parameters"]:
-            if one["name"] in fit["fitted"]:
-                values[one["name"]] = parse_price(_written(document, one)).value
-        noise = np.log1p(np.array([point["noise_pct"] for point in fit["points"]], dtype=float) / 100)
-        points = [(point["dataset"], point["parameters"]) for point in fit["points"]]
-        found.append(KeptFit(tuple(fit["fitted"]), values, noise, points))
-    return found
-
-
-def _written(document: JsonObject, parameter: JsonObject) -> str | float:
-    """The value that a calibrated profile has for a parameter of one of its fits."""
-    path, scope = parameter["path"], parameter["scope"]
-    if scope == MACHINE:
-        return cast("str | float", get_path(document, path.removeprefix(_PREFIX))["value"])
-    # One that was set back, and for which the base has nothing of its own in that scope, has no entry.
-    entry = document["calibration"].get("scopes", {}).get(scope, {}).get(path)
-    return cast("str | float", parameter["base"] if entry is None else entry["value"])
+    return [
+        KeptFit(tuple(fit["fitted"]), [(point["dataset"], point["parameters"]) for point in fit["points"]])
+        for fit in document["calibration"]["fits"]
+    ]
 
 
 def with_folds(document: JsonObject, calibration: Calibration) -> JsonObject:
@@ -307,7 +290,7 @@ def _folds_json(part: Part) -> JsonObject:
     """The fits without a thread count: where they ended, and what they say of the points that they did not see."""
     parameters = [part.problem.parameters[index] for index in part.kept]
     return {
-        "method": "each thread count is left out once; the fit to the others begins where the whole one ended",
+        "method": "each thread count is left out once; the fit to the others knows nothing of the whole one",
         "parameters": [parameter.name for parameter in parameters],
         "folds": [
             {

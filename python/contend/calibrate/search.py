@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
+from scipy.stats import qmc
 
 from contend.calibrate.likelihood import DISCREPANCY, misfit
 
@@ -27,7 +28,7 @@ SEEN = 1.0
 # A start ends when its best value changes by less, in units of log-likelihood.
 _TOLERANCE = 0.02
 _FIRST_STEP = 0.25
-_SMALLER_STEP = 0.2
+_SMALLER_STEP = 0.1
 # Random numbers that no search sees: which start is best.
 CHECK_REPLICATIONS = tuple(range(10, 16))
 
@@ -93,6 +94,18 @@ def sensitivity_space(problem: Problem) -> dict[str, object]:
         "names": [parameter.name for parameter in problem.parameters],
         "bounds": [[0.0, 1.0]] * problem.dimensions,
     }
+
+
+def size_of_design(dimensions: int) -> int:
+    """How many places a design has."""
+    return 40 + 10 * dimensions
+
+
+def design(dimensions: int, seed: int) -> Vector:
+    """Places all over the cube (a Sobol sequence): no measurement has a part in where they are."""
+    size = size_of_design(dimensions)
+    engine = qmc.Sobol(dimensions, rng=np.random.default_rng(seed))
+    return np.asarray(engine.random(2 ** int(np.ceil(np.log2(size)))), dtype=float)[:size]
 
 
 @dataclass(frozen=True)
@@ -170,7 +183,7 @@ def search(
 def refine(  # noqa: PLR0917 - all of one stage
     problem: Problem, evaluator: Evaluator, noise: Vector, first: Vector, places: int, seed: int
 ) -> Vector:
-    """A short search that begins at a place which is good already: the best place that it finds."""
+    """A short search that begins at a place which is better than most: the best place that it finds."""
     effort = Effort(places, _SMALLER_STEP)
     return _one_start(problem, evaluator, History(), noise, first, seed + 1, effort).place
 
