@@ -7,11 +7,12 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, cast
 
+import numpy as np
 import pytest
 from jsonschema import Draft202012Validator
 
@@ -20,10 +21,11 @@ from calibrating import dataset, mapping, rates, time_of, write
 from contend.calibrate import pipeline
 from contend.calibrate.evaluations import Evaluator, Task
 from contend.calibrate.mapping import set_path
-from contend.calibrate.pipeline import Options, components
-from contend.calibrate.problem import Builder
+from contend.calibrate.pipeline import Options, Part, components
+from contend.calibrate.problem import Builder, Parameter, Problem, Target
 from contend.calibrate.recovery import MemoryLog, Recovered, Study, coverage, run_trial, write_synthetic
-from contend.calibrate.sensitivity import Verdict
+from contend.calibrate.search import Screening
+from contend.calibrate.sensitivity import Sight, Verdict
 from contend.catalogs import PROFILES
 from contend.cli import main
 from contend.datasets import read_dataset, read_datasets
@@ -577,3 +579,43 @@ def test_the_search_is_not_expected_to_outlast_its_budget() -> None:
     all_of_it = 2 * pipeline.places_of_search(3, 2)
     beyond = [pipeline._beyond_budget(problem, Options(starts=2), 0.5, left) for left in (-10.0, 10.0, 1e6)]
     assert beyond == [all_of_it, all_of_it - 20, 0]
+
+
+class Sum:
+    """A simulator whose message takes as long as all its prices together."""
+
+    def __init__(self) -> None:
+        self.calls = 0
+
+    def run(self, tasks: Sequence[Task]) -> list[float]:
+        self.calls += len(tasks)
+        assert {task.replication for task in tasks} == {0}
+        return [1 / sum(map(contend_seconds, json.loads(task.config)["machine"].values())) for task in tasks]
+
+
+def test_parameters_are_set_back_one_by_one_the_loosest_first(tmp_path: Path) -> None:
+    """One that matters keeps its fitted value, though it is the loosest, and two that do not matter go back."""
+    one = read_dataset(write(tmp_path, rates("a", {1: [1e6, 1.01e6]})))
+    names = ("little", "most", "less", "known")
+    fitted, base_values = [4e-9, 9.9e-7, 2e-9, 1e-9], [1e-9, 1e-7, 1e-9, 1e-9]
+    parameters = [
+        Parameter(f"machine.{name}", "machine", "time", 1e-10, 1e-5, value)
+        for name, value in zip(names, base_values, strict=True)
+    ]
+    config = {"machine": dict(zip(names, ("1 ns", "100 ns", "1 ns", "1 ns"), strict=True))}
+    problem = Problem(parameters, [Target(one, one.points[0], config, (0, 1, 2, 3), "message_rate")])
+    place = np.array([p.position(value) for p, value in zip(parameters, fitted, strict=True)])
+    sights = [Sight("known", Verdict.identified, 5.0, "a", None, 0.1)]
+    sights += [
+        Sight(name, Verdict.not_identified, 5.0, "a", None, spread)
+        for name, spread in (("little", 0.82), ("most", 0.99), ("less", 0.9))
+    ]
+    nothing = Screening(np.empty((0, 0)), np.empty((0, 0)))
+    part = Part(problem, nothing, [0, 1, 2, 3], None, place, np.empty(0), np.array([0.01]), None, "", None, 0, sights)
+    evaluator = Sum()
+    pipeline._set_back(part, cast("Any", evaluator))
+    assert part.reset == ("less", "little")
+    assert part.value(1) == pytest.approx(9.9e-7)
+    assert part.value(0) == 1e-9
+    assert part.settled == [1, 3]
+    assert evaluator.calls == 4

@@ -505,17 +505,26 @@ def _training(
 
 
 def _set_back(part: Part, evaluator: Evaluator) -> None:
-    """Gives parameters that the data do not determine their base values again, unless that costs likelihood."""
-    names = {sight.name for sight in part.sights if sight.verdict is sensitivity.Verdict.not_identified}
-    loose = [index for index in part.kept if part.problem.parameters[index].name in names]
-    if not loose or len(loose) == len(part.kept):
+    """Gives parameters that the data do not determine their base values again, unless that costs likelihood.
+
+    The loosest goes first, and each with those that went before it: one that matters keeps its value and no other's.
+    What all of them cost together is bounded. There is one prediction for each, all with the same random numbers.
+    """
+    names = [parameter.name for parameter in part.problem.parameters]
+    spreads = {one.name: one.spread or 0.0 for one in part.sights if one.verdict is sensitivity.Verdict.not_identified}
+    loose = sorted((index for index in part.kept if names[index] in spreads), key=lambda index: -spreads[names[index]])
+    if not loose:
         return
-    others = [index for index in part.kept if index not in loose]
-    predictions = np.array([part.predict(evaluator, part.kept), part.predict(evaluator, others)])
-    values = misfit(predictions, part.problem.measured, part.noise)
-    if values[1] <= values[0] + _FREE:
-        part.place[loose] = part.problem.base[loose]
-        part.reset = tuple(part.problem.parameters[index].name for index in loose)
+    allowed = _misfit_with(part, evaluator, part.kept) + _FREE
+    for index in loose:
+        if _misfit_with(part, evaluator, [one for one in part.settled if one != index]) <= allowed:
+            part.place[index] = part.problem.base[index]
+            part.reset += (names[index],)
+
+
+def _misfit_with(part: Part, evaluator: Evaluator, settled: Sequence[int]) -> float:
+    predictions = part.predict(evaluator, settled)
+    return float(misfit(predictions[None, :], part.problem.measured, part.noise)[0])
 
 
 def errors_pct(part: Part) -> Vector:
