@@ -19,6 +19,7 @@ from jsonschema import Draft202012Validator
 import contend
 from calibrating import dataset, mapping, rates, time_of, write
 from contend.calibrate import pipeline
+from contend.calibrate import profile as written
 from contend.calibrate.evaluations import Evaluator, Task
 from contend.calibrate.mapping import set_path
 from contend.calibrate.pipeline import Options, Part, components
@@ -579,6 +580,16 @@ def test_the_search_is_not_expected_to_outlast_its_budget() -> None:
     all_of_it = 2 * pipeline.places_of_search(3, 2)
     beyond = [pipeline._beyond_budget(problem, Options(starts=2), 0.5, left) for left in (-10.0, 10.0, 1e6)]
     assert beyond == [all_of_it, all_of_it - 20, 0]
+
+
+def test_errors_are_percent_and_no_logarithms(tmp_path: Path) -> None:
+    one = read_dataset(write(tmp_path, rates("a", {1: [1e6, 1.01e6]})))
+    problem = Problem([], [Target(one, one.points[0], {}, (), "message_rate")])
+    off, nothing = np.log([1.5]), Screening(np.empty((0, 0)), np.empty((0, 0)))
+    part = Part(problem, nothing, [], None, np.empty(0), problem.measured + off, off, None, "", off, 9)
+    fit = written._part_json(part, draws=1, seed=1)
+    assert fit["emulator"]["error_pct"] == {"median": 50.0, "largest": 50.0}
+    assert (fit["points"][0]["error_pct"], fit["points"][0]["noise_pct"]) == (50.0, 50.0)
 
 
 class Sum:

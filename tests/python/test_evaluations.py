@@ -37,6 +37,14 @@ class TestEvaluations:
         keys = {task(pairs=p, replication=r).key() for p in (1, 2) for r in (0, 1)}
         assert len(keys) == 4
 
+    def test_another_build_of_the_core_is_another_simulation(
+        self, core: FakeCore, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        del core
+        one = task(pairs=1).key()
+        monkeypatch.setattr(evaluations, "fingerprint", lambda: "another")
+        assert task(pairs=1).key() != one
+
     def test_simulations_cost_the_same_when_they_are_found(
         self, core: FakeCore, monkeypatch: pytest.MonkeyPatch
     ) -> None:
