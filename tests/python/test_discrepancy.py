@@ -13,7 +13,7 @@ from scipy import stats
 from calibrating import mapping, rates, write
 from contend.accuracy.predict import Predicted, left_out_discrepancy, predict
 from contend.calibrate import pipeline
-from contend.calibrate.cross_validation import Residual, counts_of, cross_validate, places_of_refit
+from contend.calibrate.cross_validation import Residual, counts_of, cross_validate
 from contend.calibrate.discrepancy import QUANTILES, estimate, scales
 from contend.calibrate.evaluations import Task
 from contend.calibrate.likelihood import DEGREES_OF_FREEDOM
@@ -187,7 +187,6 @@ def test_one_thread_count_cannot_be_left_out(tmp_path: Path) -> None:
     assert counts_of(problem) == []
     assert not folds_of(problem)
     assert estimate([]) is None
-    assert places_of_refit(7) == 120
 
 
 def test_residuals_are_grouped_by_library_and_transport(tmp_path: Path) -> None:

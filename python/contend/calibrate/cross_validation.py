@@ -3,10 +3,10 @@
 Who is left out is decided as the split is: all points of a thread count, of every library, transport and design. A fit
 to the others knows nothing of the whole fit, so that a parameter which only the points left out feel has no value from
 them. It begins where an emulator says that the others agree best, which is trained with the base's values and with
-places all over the cube, those of a posterior's first emulator: they cost nothing more. From there it searches a third
-as long as an ordinary start. Its predictions of what it has not seen, with random numbers that no search saw, differ
-from what was measured by noise, by what the parameters could not be told without these points, and by what the model is
-wrong about between thread counts.
+places all over the cube, those of a posterior's first emulator: they cost nothing more. From there it goes by the
+emulator too, corrected by what was simulated. Its predictions of what it has not seen, with random numbers that no
+search saw, differ from what was measured by noise, by what the parameters could not be told without these points, and
+by what the model is wrong about between thread counts.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from scipy.optimize import differential_evolution
 from contend.calibrate.emulator import Emulator
 from contend.calibrate.likelihood import misfit
 from contend.calibrate.problem import Problem
-from contend.calibrate.search import CHECK_REPLICATIONS, design, most_places, refine
+from contend.calibrate.search import CHECK_REPLICATIONS, design
 from contend.calibrate.split import threads_of
 
 if TYPE_CHECKING:
@@ -28,7 +28,13 @@ if TYPE_CHECKING:
     from contend.calibrate.problem import Target, Vector
 
 _FEWEST_COUNTS = 2
-_GENERATIONS = 150
+# How many places the search of one fold looks at, at most.
+PLACES_OF_REFIT = 41
+# Of searches on an emulator.
+_GENERATIONS = 100
+# Half the width of a box at first, at the end, and how it changes.
+_FIRST_WIDTH, _LEAST_WIDTH = 0.2, 0.01
+_GROWS, _SHRINKS = 1.5, 3.0
 
 
 @dataclass(frozen=True)
@@ -56,11 +62,6 @@ class Fold:
     threads: int
     place: Vector
     residuals: tuple[Residual, ...]
-
-
-def places_of_refit(dimensions: int) -> int:
-    """How many places the search of one fold looks at, at most."""
-    return most_places(dimensions) // 3
 
 
 def counts_of(problem: Problem) -> list[int]:
@@ -92,8 +93,7 @@ def _fold(  # noqa: PLR0917 - all of one fold
 ) -> Fold:
     is_left_out = np.array([threads_of(target.dataset, target.point) == count for target in problem.targets])
     kept, left_out = _chosen(problem, ~is_left_out), _chosen(problem, is_left_out)
-    first = _best_emulated(emulator, ~is_left_out, kept.measured, noise[~is_left_out], problem.base, seed)
-    place = refine(kept, evaluator, noise[~is_left_out], first, places_of_refit(problem.dimensions), seed)
+    place = _refit(kept, evaluator, emulator, ~is_left_out, noise[~is_left_out], seed)
     runs = np.array([left_out.simulate(evaluator, [place], (one,))[0] for one in CHECK_REPLICATIONS])
     predicted = -np.log(np.mean(np.exp(-runs), axis=0))  # of all replications one after the other
     own = np.sqrt(left_out.noise**2 + np.nan_to_num(np.var(runs, axis=0, ddof=1)) / len(runs))
@@ -103,19 +103,42 @@ def _fold(  # noqa: PLR0917 - all of one fold
     ))  # fmt: skip
 
 
-def _best_emulated(  # noqa: PLR0917 - all of one search
-    emulator: Emulator, is_kept: Vector, measured: Vector, noise: Vector, base: Vector, seed: int
+def _refit(  # noqa: PLR0917 - all of one search
+    kept: Problem, evaluator: Evaluator, emulator: Emulator, is_kept: Vector, noise: Vector, seed: int
 ) -> Vector:
-    """Where in the cube the emulator agrees best with some targets, by differential evolution from the base's values.
+    """Where in the cube the targets agree best.
 
-    The emulator costs nothing beside a simulation, but its misfit has many valleys.
+    The emulator's best place is simulated, and the emulator shifted to what came out; its best places in two boxes
+    around the first one are next. A better place takes its place, and the boxes grow, else they shrink (space mapping
+    within a trust region: Bandler et al., IEEE Transactions on Microwave Theory and Techniques 52, 2004, page 337). A
+    search that looks at more places follows the luck of its random numbers.
     """
-    found = differential_evolution(
-        lambda cube: misfit(emulator.predict(cube.T)[:, is_kept], measured, noise),
-        [(0.0, 1.0)] * len(base), rng=seed, x0=base, maxiter=_GENERATIONS, init="sobol", polish=False,
-        updating="deferred", vectorized=True,
-    )  # fmt: skip
-    return np.asarray(found.x, dtype=float)
+    measured = kept.measured
+
+    def best_emulated(around: Vector, width: float, shift: Vector) -> Vector:
+        found = differential_evolution(
+            lambda cube: misfit(emulator.predict(cube.T)[:, is_kept] + shift, measured, noise),
+            list(zip(np.maximum(around - width, 0.0), np.minimum(around + width, 1.0), strict=True)),
+            rng=seed, x0=around, maxiter=_GENERATIONS, init="sobol", polish=False, updating="deferred", vectorized=True,
+        )  # fmt: skip
+        return np.asarray(found.x, dtype=float)
+
+    best = best_emulated(kept.base, 1.0, np.zeros(len(measured)))
+    simulated = kept.simulate(evaluator, [best])[0]
+    width, looked_at = _FIRST_WIDTH, 1
+    while width > _LEAST_WIDTH and looked_at < PLACES_OF_REFIT:
+        shift = simulated - emulator.predict(best[None, :])[0, is_kept]
+        places = [best_emulated(best, width / part, shift) for part in (1, _SHRINKS)]
+        predictions = kept.simulate(evaluator, places)
+        looked_at += len(places)
+        old, *new = misfit(np.vstack([simulated, predictions]), measured, noise)
+        better = int(np.argmin(new))
+        if new[better] < old:
+            best, simulated = places[better], predictions[better]
+            width = min(width * _GROWS, _FIRST_WIDTH)
+        else:
+            width /= _SHRINKS
+    return best
 
 
 def _chosen(problem: Problem, which: Vector) -> Problem:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Protocol
 import numpy as np
 
 from contend.calibrate import sensitivity
-from contend.calibrate.cross_validation import counts_of, cross_validate, places_of_refit
+from contend.calibrate.cross_validation import PLACES_OF_REFIT, counts_of, cross_validate
 from contend.calibrate.discrepancy import estimate
 from contend.calibrate.emulator import MOST_TRAINING, Emulator
 from contend.calibrate.identification import Identified, Skipped, identify
@@ -345,7 +345,7 @@ def _simulations_of_folds(problem: Problem) -> int:
     # Each target is left out once; all folds choose where they begin among the same places.
     folds = len(counts_of(problem))
     places = 1 + size_of_design(problem.dimensions)
-    places += (folds - 1) * places_of_refit(problem.dimensions) + len(CHECK_REPLICATIONS)
+    places += (folds - 1) * PLACES_OF_REFIT + len(CHECK_REPLICATIONS)
     return places * len(problem.targets) if folds else 0
 
 

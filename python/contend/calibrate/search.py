@@ -28,7 +28,6 @@ SEEN = 1.0
 # A start ends when its best value changes by less, in units of log-likelihood.
 _TOLERANCE = 0.02
 _FIRST_STEP = 0.25
-_SMALLER_STEP = 0.1
 # Random numbers that no search sees: which start is best.
 CHECK_REPLICATIONS = tuple(range(10, 16))
 
@@ -178,14 +177,6 @@ def search(
     done = [replace(start, checked=float(value)) for start, value in zip(done, checked, strict=True)]
     best = min(done, key=lambda start: start.checked)
     return Fit(best.place, best.misfit, tuple(done))
-
-
-def refine(  # noqa: PLR0917 - all of one stage
-    problem: Problem, evaluator: Evaluator, noise: Vector, first: Vector, places: int, seed: int
-) -> Vector:
-    """A short search that begins at a place which is better than most: the best place that it finds."""
-    effort = Effort(places, _SMALLER_STEP)
-    return _one_start(problem, evaluator, History(), noise, first, seed + 1, effort).place
 
 
 @dataclass(frozen=True)
