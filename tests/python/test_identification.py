@@ -25,6 +25,9 @@ from contend.prices import parse_price
 from contend.runner import make_engine
 from fakes import REPOSITORY
 
+# One socket without siblings: all pairs of processors are alike.
+ALIKE = MACHINE | {"topology": {"sockets": 1, "cores": 2, "hardware_threads": 2}}
+
 
 def machine_points() -> list[dict[str, Any]]:
     return [
@@ -41,7 +44,10 @@ def machine_points() -> list[dict[str, Any]]:
 
 
 def measured(tmp_path: Path, *more: dict[str, Any]) -> list[Dataset]:
-    documents = [dataset("machine", {"kind": "machine"}, machine_points(), transport="none"), *more]
+    documents = [
+        dataset("machine", {"kind": "machine"}, machine_points(), transport="none", machine=ALIKE),
+        *more,
+    ]
     return [read_dataset(write(tmp_path, document)) for document in documents]
 
 
@@ -70,10 +76,14 @@ def test_a_microbenchmark_gives_its_parameter(tmp_path: Path) -> None:
 
 
 def test_the_interval_follows_the_spread(tmp_path: Path) -> None:
-    quiet = dataset("q", {"kind": "machine"}, [time_of(*[6e-8] * 8, probe="cache_line", from_core=0, to_core=1)])
-    noisy = dataset("n", {"kind": "machine"}, [time_of(*[3e-8, 6e-8] * 4, probe="cache_line", from_core=0, to_core=1)])
-    (one,), _ = identify([read_dataset(write(tmp_path, quiet))], base())
-    (other,), _ = identify([read_dataset(write(tmp_path, noisy))], base())
+    def identified(*times: float) -> Identified:
+        points = [time_of(*times, probe="cache_line", from_core=0, to_core=1)]
+        document = dataset("m", {"kind": "machine"}, points, machine=ALIKE)
+        (found,), _ = identify([read_dataset(write(tmp_path, document))], base())
+        return found
+
+    one = identified(*[6e-8] * 8)
+    other = identified(*[3e-8, 6e-8] * 4)
     assert one.half_width == pytest.approx(0.05)  # the least
     assert other.half_width > 0.2
 
@@ -89,16 +99,51 @@ def test_a_formula_that_gives_nothing_positive_is_no_value(tmp_path: Path) -> No
     assert "what it subtracts is not in what was measured" in reason
 
 
-def test_cores_are_on_sockets(tmp_path: Path) -> None:
-    points = [time_of(5e-8, probe="cache_line", from_core=0, to_core=1),
-              time_of(1.2e-7, probe="cache_line", from_core=0, to_core=2)]  # fmt: skip
-    machine = MACHINE | {"topology": {"sockets": 2, "cores": 4}}
-    document = dataset("m", {"kind": "machine"}, points, machine=machine)
+# Two sockets of two cores with two threads each, numbered in turns, as Linux often does: 0 and 4 are one core.
+IN_TURNS = {str(cpu): {"socket": cpu % 2, "core": cpu % 4 // 2} for cpu in range(8)}
+LINES = {(0, 4): 1.5e-8, (1, 5): 1.5e-8, (0, 2): 5e-8, (0, 6): 5e-8, (1, 3): 5e-8, (0, 1): 1.2e-7, (0, 5): 1.2e-7}
+
+
+def lines_moved(tmp_path: Path, machine: dict[str, Any]) -> dict[str, float]:
+    """What a machine's lines are found to cost by parameter."""
+    points = [time_of(time, probe="cache_line", from_core=a, to_core=b) for (a, b), time in LINES.items()]
+    document = dataset("m", {"kind": "machine"}, points, machine=MACHINE | machine)
     found, _ = identify([read_dataset(write(tmp_path, document))], base())
-    values = {one.rule.path: one.value for one in found}
-    assert values == {
-        "machine.cache.transfer_socket": pytest.approx(5e-8), "machine.cache.transfer_remote": pytest.approx(1.2e-7),
+    return {one.rule.path.removeprefix("machine.cache."): one.value for one in found}
+
+
+def test_processors_are_where_the_system_says(tmp_path: Path) -> None:
+    counts = {"sockets": 2, "cores": 4, "hardware_threads": 8}
+    assert lines_moved(tmp_path, {"topology": counts, "cpus": IN_TURNS}) == {
+        "transfer_smt": pytest.approx(1.5e-8), "transfer_socket": pytest.approx(5e-8),
+        "transfer_remote": pytest.approx(1.2e-7),
     }  # fmt: skip
+
+
+def test_siblings_are_no_other_socket(tmp_path: Path) -> None:
+    halves = {str(cpu): {"socket": 0, "core": cpu % 4} for cpu in range(8)}
+    counts = {"sockets": 1, "cores": 4, "hardware_threads": 8}
+    found = lines_moved(tmp_path, {"topology": counts, "cpus": halves})
+    assert found == {"transfer_smt": pytest.approx(1.5e-8), "transfer_socket": pytest.approx(5e-8)}
+
+
+@pytest.mark.parametrize(
+    "machine",
+    [
+        {"topology": {"sockets": 2, "cores": 8, "hardware_threads": 8}},
+        {"topology": {"sockets": 1, "cores": 4, "hardware_threads": 8}},
+        {"topology": {"sockets": 1, "cores": 8}},
+        {"topology": {}},
+        {"topology": {"sockets": 1, "cores": 8, "hardware_threads": 8}, "cpus": {"7": {"socket": 0, "core": 7}}},
+    ],
+)
+def test_pairs_whose_places_are_not_known_are_left_out(machine: dict[str, Any], tmp_path: Path) -> None:
+    assert lines_moved(tmp_path, machine) == {}
+
+
+def test_all_pairs_are_alike_on_one_socket_without_siblings(tmp_path: Path) -> None:
+    found = lines_moved(tmp_path, {"topology": {"sockets": 1, "cores": 8, "hardware_threads": 8}})
+    assert found == {"transfer_socket": pytest.approx(5e-8)}
 
 
 def price_of(profile: JsonObject, path: str) -> float:

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from contend.calibrate.mapping import Scope, get_path, scope_key
+from contend.calibrate.places import Relation, relation
 from contend.calibrate.split import merged
 from contend.errors import InputError
 from contend.prices import Price, parse_price
@@ -48,7 +49,7 @@ class Reading:
 
 @dataclass(frozen=True)
 class Select:
-    """Points of a dataset: those with these parameters. `cores` chooses pairs of cores; `transport` another dataset."""
+    """Points of a dataset: those with these parameters. `cores`: which pairs; `transport`: another dataset."""
 
     kind: str
     parameters: dict[str, Any]
@@ -107,9 +108,11 @@ RULES: tuple[Rule, ...] = (
          Select("locks", {"lock": "mutex", "threads": 1, "critical_section_ns": 0, "outside_ns": 0}),
          "half of taking a mutex that nobody else wants and giving it back, which is two atomics and a loop", scale=0.5,
          inverse=True),
-    Rule("machine.cache.transfer_socket", "machine", _machine("cache_line", "same socket"),
+    Rule("machine.cache.transfer_smt", "machine", _machine("cache_line", Relation.siblings),
+         "a modified line moves between hardware threads of one core, half a round trip of a flag"),
+    Rule("machine.cache.transfer_socket", "machine", _machine("cache_line", Relation.same_socket),
          "a modified line moves between cores of one socket, half a round trip of a flag"),
-    Rule("machine.cache.transfer_remote", "machine", _machine("cache_line", "other socket"),
+    Rule("machine.cache.transfer_remote", "machine", _machine("cache_line", Relation.other_socket),
          "a modified line moves between sockets, half a round trip of a flag"),
     Rule("machine.futex.wake_call", "machine", _machine("futex_wake", "other core", part="call"),
          "FUTEX_WAKE of a sleeper on another core"),
@@ -332,7 +335,8 @@ def _read(select: Select, rule: Rule, context: _Context, used: set[str]) -> Read
     if not points:
         wanted = " ".join(f"{name}={value}" for name, value in select.parameters.items())
         over = f" over {select.transport}" if select.transport else ""
-        raise InputError(f"nothing was measured of {select.kind} {wanted}{over}")
+        between = f" between {select.cores}" if select.cores in set(Relation) else ""
+        raise InputError(f"nothing was measured of {select.kind} {wanted}{over}{between}")
     values = [point.median for _, point in points]
     value = statistics.median(values)
     own = statistics.fmean(point.log_error for _, point in points) * value / math.sqrt(len(points))
@@ -395,7 +399,7 @@ def _slope(rule: Rule, context: _Context, used: set[str]) -> Reading:
 
 
 def _fits_cores(wanted: str, dataset: Dataset, point: MeasuredPoint) -> bool:
-    """Whether a pair of cores is of a kind. Cores are numbered socket by socket, as in a scenario's topology."""
+    """Whether a pair of processors is of a kind; one whose place is not known is of no kind of places."""
     if wanted == "any":
         return True
     source, target = point.parameters.get("from_core"), point.parameters.get("to_core")
@@ -403,8 +407,4 @@ def _fits_cores(wanted: str, dataset: Dataset, point: MeasuredPoint) -> bool:
         return False
     if wanted in {"same core", "other core"}:
         return (source == target) == (wanted == "same core")
-    topology = dataset.machine.get("topology") or {}
-    sockets, cores = int(topology.get("sockets") or 1), int(topology.get("cores") or 1)
-    per_socket = max(1, cores // sockets)
-    is_same = source // per_socket == target // per_socket
-    return source != target and is_same == (wanted == "same socket")
+    return source != target and relation(dataset.machine, source, target) == wanted

@@ -35,6 +35,16 @@ def _cpu_fields() -> dict[str, str]:
     return {name.strip(): value.strip() for name, value in pairs}
 
 
+def _cpus() -> JsonObject:
+    """Socket and core of each processor by its number, as far as the system says: its numbering follows no rule."""
+    places: JsonObject = {}
+    for folder in _CPU.glob("cpu[0-9]*/topology"):
+        package, core = _read(folder / "physical_package_id") or "", _read(folder / "core_id") or ""
+        if package.isdecimal() and core.isdecimal():  # -1: not known
+            places[folder.parent.name.removeprefix("cpu")] = {"socket": int(package), "core": int(core)}
+    return dict(sorted(places.items(), key=lambda item: int(item[0])))
+
+
 def _topology() -> JsonObject:
     packages: set[str] = set()
     cores: set[tuple[str, str]] = set()
@@ -125,6 +135,7 @@ def fingerprint() -> JsonObject:
     }
     now = {
         "cores": len(os.sched_getaffinity(0)),
+        "cpus": _cpus(),
         "kernel": platform.release(),
         "governor": _governor(),
         "turbo": {"0": "on", "1": "off"}.get(_read(_CPU / "intel_pstate/no_turbo") or "", "unknown"),
