@@ -12,9 +12,11 @@ from contend.measure.plan import Cell, expand
 from contend.measure.runner import Job, Network
 from contend.measure.session import Ending, Session, header
 from contend.measure.transports import UnsupportedError, needs_veth
+from contend.measure.workshop import NOT_HAD
 
 FAKE = Path(__file__).with_name("fake_benchmark.py")
 MACHINE = {"id": "0123456789ab", "cpu": "fake"}
+SOURCES = "0" * 16
 
 
 def campaign(experiments: list[dict[str, Any]], **changes: Any) -> Campaign:
@@ -28,9 +30,12 @@ def campaign(experiments: list[dict[str, Any]], **changes: Any) -> Campaign:
 class FakeWorkshop:
     """Jobs of the fake benchmark; the workload's `behave` tells it what to do."""
 
-    source_hash = "0" * 16
+    def __init__(self, version: str = "1") -> None:
+        self.version = version
 
     def job(self, cell: Cell) -> Job:
+        if not self.version:
+            raise UnsupportedError("the library is not there")
         if cell.workload.get("behave") == "impossible":
             raise UnsupportedError("there is no such transport")
         words = [f"--{name}={value}" for name, value in cell.workload.items()]
@@ -38,7 +43,9 @@ class FakeWorkshop:
         return Job(command, {}, Network(veth=needs_veth(cell.transport)), cell.effort.timeout_s)
 
     def library(self, key: str) -> dict[str, Any]:
-        return {"name": "fake", "version": "1", "how_obtained": key}
+        if not self.version:
+            return {"name": key, "version": "", "how_obtained": NOT_HAD}
+        return {"name": "fake", "version": self.version, "how_obtained": key}
 
 
 class Silent:
@@ -51,10 +58,13 @@ class Silent:
         self.shown.append((done, remaining, elapsed_s, left_s, now))
 
 
-def measure(wanted: Campaign, path: Path, watcher: Silent | None = None) -> tuple[Ending, list[dict[str, Any]]]:
+def measure(
+    wanted: Campaign, path: Path, watcher: Silent | None = None, library: str = "1"
+) -> tuple[Ending, list[dict[str, Any]]]:
+    """Measures with a version of the fake library; none: it is not there."""
     cells = expand(wanted)
     with Journal(path) as journal:
         if not journal.entries:
-            journal.append(header(wanted, cells, MACHINE))
-        session = Session(wanted, cells, FakeWorkshop(), journal, started=time.monotonic())
+            journal.append(header(wanted, cells, MACHINE, SOURCES))
+        session = Session(wanted, cells, FakeWorkshop(library), journal, started=time.monotonic())
         return session.run(watcher or Silent()), journal.entries

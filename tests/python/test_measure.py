@@ -24,7 +24,7 @@ from contend.measure.runner import Job, Outcome, Record, launch
 from contend.measure.session import Session, check_header, header
 from contend.measure.spread import spread
 from contend.measure.transports import TRANSPORTS
-from measuring import MACHINE, FakeWorkshop, Silent, campaign, measure
+from measuring import MACHINE, SOURCES, FakeWorkshop, Silent, campaign, measure
 
 
 @pytest.fixture(autouse=True)
@@ -163,7 +163,7 @@ def test_a_cell_that_often_crashes_is_launched_more_often(tmp_path: Path) -> Non
         return replace(record, outcome=Outcome.crashed, document=None) if crashes else record
 
     with Journal(tmp_path / "journal.jsonl") as journal:
-        journal.append(header(wanted, cells, MACHINE))
+        journal.append(header(wanted, cells, MACHINE, SOURCES))
         Session(wanted, cells, FakeWorkshop(), journal, started=time.monotonic(), start=start).run(Silent())
     # It crashes every other time: three launches for two of the other.
     assert launches[:10].count("--pairs=2") == 6
@@ -185,14 +185,46 @@ def test_the_budget_ends_a_campaign_and_all_cells_have_about_as_much(tmp_path: P
     assert all(left <= 6 for *_, left, _ in watcher.shown)
 
 
-def test_a_journal_of_another_plan_or_machine_is_refused() -> None:
-    one, other = campaign([{"name": "a"}]), campaign([{"name": "a", "workload": {"pairs": 2}}])
-    mine = header(one, expand(one), MACHINE)
-    check_header(mine, mine, "")
-    with pytest.raises(ContendError, match="plan differs"):
-        check_header(header(other, expand(other), MACHINE), mine, "")
-    with pytest.raises(ContendError, match="another machine"):
-        check_header(header(one, expand(one), {"id": "other"}), mine, "")
+def test_a_journal_of_another_campaign_or_machine_is_refused() -> None:
+    def of(sources: str = SOURCES, machine: str = "box", seed: int = 1, **experiment: Any) -> dict[str, Any]:
+        wanted = campaign([{"name": "a", **experiment}], seed=seed)
+        return json.loads(json.dumps(header(wanted, expand(wanted), {"id": machine}, sources)))
+
+    check_header(of(), of())
+    check_header(of(), of(effort={"launches": 2, "precision_pct": 1, "timeout_s": 9}))
+    for other, message in (
+        (of(workload={"pairs": 2}), "plan differs"),
+        (of(benchmark="rma"), "plan differs"),
+        (of(effort={"repetitions": 9}), "repetitions of a differs: 4 there, 9 now"),
+        (of(effort={"target_s": 2}), "target_s of a differs: 0.15 there, 2.0 now"),
+        (of(sources="1" * 16), f"source of the benchmark programs differs: {SOURCES} there, {'1' * 16} now"),
+        (of(seed=2), "seed differs: 1 there, 2 now"),
+        (of(machine="other"), "of another machine"),
+    ):
+        with pytest.raises(ContendError, match=message):
+            check_header(of(), other)
+
+
+def test_a_campaign_does_not_go_on_with_another_library(tmp_path: Path) -> None:
+    path = tmp_path / "journal.jsonl"
+    first, more = (campaign([{"name": "a"}], effort={"launches": n, "launches_max": n}) for n in (1, 2))
+    measure(first, path, library="1.0")
+    before = path.read_bytes()
+    with pytest.raises(ContendError, match=r"openmpi-5 differs: fake 1.0 \(openmpi-5\) there, fake 1.1"):
+        measure(more, path, library="1.1")
+    assert path.read_bytes() == before
+    ending, _ = measure(more, path, library="")
+    assert list(ending.skipped.values()) == ["the library is not there"]
+    ending, entries = measure(more, path, library="1.0")
+    assert len(ending.courses[0].entries) == 2
+    assert [entry["library"]["version"] for entry in entries if entry["type"] == "library"] == ["1.0"]
+
+
+def test_a_library_that_comes_later_is_the_one_of_the_record(tmp_path: Path) -> None:
+    path = tmp_path / "journal.jsonl"
+    wanted = campaign([{"name": "a"}])
+    measure(wanted, path, library="")
+    assert found(wanted, path)["openmpi-5_shm_a"]["library"]["version"] == "1"
 
 
 def test_marks_tell_foreign_load_steal_throttling_and_a_slow_clock(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -136,6 +136,7 @@ def _measure(
     quiet: bool,
 ) -> None:
     from contend.files import make_writable_directory
+    from contend.measure.building import source_hash
     from contend.measure.journal import Journal
     from contend.measure.machine import fingerprint
     from contend.measure.session import Session, check_header, header
@@ -145,9 +146,9 @@ def _measure(
     with Journal(directory / "journal.jsonl") as journal:
         if fresh:
             journal.clear()
-        wanted = header(campaign, cells, fingerprint())
+        wanted = header(campaign, cells, fingerprint(), source_hash())
         if journal.entries:
-            check_header(journal.entries[0], wanted, "--fresh starts over, --out DIR uses another folder")
+            check_header(journal.entries[0], wanted)
             say(f"going on with the campaign in {directory}: {journal.count('launch')} launches are done")
         else:
             journal.append(wanted)

@@ -58,8 +58,8 @@ class Cell:
 
     @property
     def identity(self) -> str:
-        """Hash over everything that defines the measurement: a journal of another plan does not fit."""
-        content = [self.key, self.workload, self.options, self.experiment.netem]
+        """Hash over what is measured: a journal of another plan does not fit. The header has how long and how often."""
+        content = [self.key, self.benchmark.name, self.workload, self.options, self.experiment.netem]
         return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()[:16]
 
 

@@ -21,7 +21,7 @@ from contend.measure.plan import Cell, plan_hash
 from contend.measure.runner import Outcome, Record, launch
 from contend.measure.spread import Spread, spread
 from contend.measure.transports import UnsupportedError
-from contend.measure.workshop import without_machine_paths
+from contend.measure.workshop import NOT_HAD, without_machine_paths
 from contend.paths import version
 
 if TYPE_CHECKING:
@@ -127,11 +127,23 @@ class Ending:
         return Counter(str(entry["outcome"]) for course in self.courses for entry in course.entries)
 
 
-def header(campaign: Campaign, cells: list[Cell], machine: JsonObject) -> JsonObject:
-    """The first entry of a journal."""
+def header(campaign: Campaign, cells: list[Cell], machine: JsonObject, sources: str) -> JsonObject:
+    """The first entry of a journal: what a campaign that goes on there must have in common with it.
+
+    Args:
+        campaign: What is measured.
+        cells: Its cells.
+        machine: The fingerprint of the machine.
+        sources: The hash of the benchmark programs' sources.
+    """
+    samples = {
+        cell.experiment.name: {"repetitions": cell.effort.repetitions, "target_s": cell.effort.target_s}
+        for cell in cells
+    }
     return {
         "type": "campaign", "format": FORMAT, "contend_version": version(), "campaign": campaign.name,
-        "seed": campaign.seed, "plan": plan_hash(cells), "machine": machine, "started": _now(),
+        "seed": campaign.seed, "plan": plan_hash(cells), "samples": samples, "sources": sources, "machine": machine,
+        "started": _now(),
     }  # fmt: skip
 
 
@@ -139,17 +151,39 @@ def _now() -> str:
     return datetime.now(UTC).isoformat(timespec="seconds")
 
 
-def check_header(found: JsonObject, wanted: JsonObject, hint: str) -> None:
+_OTHERWISE = "--fresh starts over, --out DIR uses another folder"
+
+
+def check_header(found: JsonObject, wanted: JsonObject) -> None:
     """Whether a journal belongs to this campaign on this machine.
 
+    Launches of other programs, or with other numbers or lengths of samples, are not the same measurement.
+
     Raises:
-        ContendError: It does not.
+        ContendError: It does not; the message says what differs.
     """
-    for name, what in (("format", "format"), ("plan", "plan"), ("seed", "seed")):
-        if found.get(name) != wanted[name]:
-            raise ContendError(f"the journal there is of another campaign ({what} differs); {hint}")
+    for name, what in (("format", "format"), ("seed", "seed"), ("sources", "source of the benchmark programs")):
+        _check_same(what, found.get(name), wanted[name])
+    for experiment, samples in wanted["samples"].items():
+        earlier = found.get("samples", {}).get(experiment, {})
+        for name, value in samples.items() if earlier else ():
+            _check_same(f"{name} of {experiment}", earlier.get(name), value)
+    _check_same("plan", found.get("plan"), wanted["plan"])
     if found.get("machine", {}).get("id") != wanted["machine"]["id"]:
-        raise ContendError(f"the journal there is of another machine; {hint}")
+        raise ContendError(f"the journal there is of another machine; {_OTHERWISE}")
+
+
+def _check_same(what: str, there: object, here: object) -> None:
+    if there != here:
+        raise ContendError(
+            f"the journal there is of another campaign ({what} differs: {there} there, {here} now); {_OTHERWISE}"
+        )
+
+
+def _library_text(record: JsonObject | None) -> str:
+    """A library as a message names it."""
+    words = [str(record[name]) for name in ("name", "version", "device") if record.get(name)] if record else []
+    return " ".join(words) + (f" ({record['how_obtained']})" if record else "not known")
 
 
 class Session:
@@ -183,23 +217,26 @@ class Session:
         self._courses = {cell.key: Course(cell) for cell in cells}
         self._before_s = 0.0
         self._skipped: dict[str, str] = {}
-        self._libraries: set[str] = set()
+        self._libraries: dict[str, JsonObject] = {}
         for entry in journal.entries[1:]:
             if entry["type"] == "launch" and entry["cell"] in self._courses:
                 self._courses[entry["cell"]].entries.append(entry)
                 self._before_s = entry["elapsed_s"]
             elif entry["type"] == "library":
-                self._libraries.add(entry["key"])
+                self._libraries[entry["key"]] = entry["library"]
 
     def elapsed_s(self) -> float:
         """Time of the campaign, over all its sessions."""
         return self._before_s + time.monotonic() - self._started
 
     def run(self, watcher: Watcher) -> Ending:
-        """Launches until every cell is finished or the budget is used up."""
+        """Launches until every cell is finished or the budget is used up.
+
+        Raises:
+            ContendError: A library is not the one that earlier launches are of.
+        """
         for key in dict.fromkeys(course.cell.library for course in self._courses.values()):
-            if key not in self._libraries:
-                self._journal.append({"type": "library", "key": key, "library": self._workshop.library(key)})
+            self._record_library(key)
         monitor = Monitor()
         is_complete = True
         while (course := self._next()) is not None:
@@ -210,6 +247,20 @@ class Session:
             self._launch(course, monitor)
         self._show(watcher, "")
         return Ending(list(self._courses.values()), self.elapsed_s(), is_complete, self._skipped)
+
+    def _record_library(self, key: str) -> None:
+        """Keeps in the journal what a library is; where it has launches, it must be what it was."""
+        earlier, now = self._libraries.get(key), self._workshop.library(key)
+        if earlier == now:
+            return
+        if any(course.entries for course in self._courses.values() if course.cell.library == key):
+            if now["how_obtained"] == NOT_HAD:
+                return  # nothing is launched with it
+            raise ContendError(
+                f"launches in the journal there are of another library ({key} differs: {_library_text(earlier)} "
+                f"there, {_library_text(now)} now); {_OTHERWISE}"
+            )
+        self._journal.append({"type": "library", "key": key, "library": now})
 
     def _next(self) -> Course | None:
         """The next cell: of the lowest round, the first in that round's order that is worth a launch."""

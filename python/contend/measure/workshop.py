@@ -31,6 +31,8 @@ if TYPE_CHECKING:
     from contend.measure.plan import Cell
 
 
+# How a library that is not there was obtained.
+NOT_HAD = "could not be had"
 _NETWORKS = frozenset(name for name in TRANSPORTS if not name.endswith("shm") and name != FABRIC)
 
 
@@ -45,7 +47,7 @@ class Workshop(Protocol):
         """
 
     def library(self, key: str) -> JsonObject:
-        """What the record says about a library."""
+        """What the record says about a library; `how_obtained` is NOT_HAD where it is not there."""
 
 
 class NativeWorkshop:
@@ -101,7 +103,7 @@ class NativeWorkshop:
         """See Workshop."""
         found = self._installations.get(key)
         if found is None:
-            return {"name": key, "version": "", "how_obtained": "could not be had"}
+            return {"name": key, "version": "", "how_obtained": NOT_HAD}
         record = asdict(found)
         kept = {name: record[name] for name in ("key", "version", "device") if record[name]}
         return {"name": str(found.family), **kept, "how_obtained": found.obtained}
