@@ -92,12 +92,13 @@ class MeasuredPoint:
         return hashlib.sha256(text.encode()).hexdigest()[:16]
 
     @property
-    def interval(self) -> tuple[float, float]:
-        """The 95 % interval of the median where launches give one, else the quartiles."""
-        found = self.spread
-        if found is None:
-            return (math.nan, math.nan)
-        return found.ci95 if found.ci95 is not None else found.quartiles
+    def interval(self) -> tuple[float, float] | None:
+        """The 95 % interval of the median; None where launches do not give one.
+
+        Samples of one launch share its luck, so that their quartiles say nothing of where the median would be in
+        another one.
+        """
+        return None if self.spread is None else self.spread.ci95
 
 
 # What a program of ours measures, where it did not live to say so.

@@ -369,11 +369,12 @@ class Configuration:
         entry: JsonObject = {"dataset": self.dataset.name, "metric": point.metric, "predicted": predicted}
         if point.spread is None:
             return entry | {"median": None, "outcome": point.outcome}
-        low, high = point.interval
-        entry |= {"median": point.median, "interval": [low, high], "cov": point.spread.cov, "unit": point.unit}
+        interval = None if point.interval is None else list(point.interval)
+        entry |= {"median": point.median, "interval": interval, "cov": point.spread.cov, "unit": point.unit}
         if predicted is not None:
             judged = Predicted(self.dataset, point, predicted, predicted, predicted, held_out=True, stand_in="")
-            entry |= {"abs_error_pct": judged.abs_error_pct, "scored_against_interval": judged.is_noisy}
+            against_interval = judged.is_scored_against_interval
+            entry |= {"abs_error_pct": judged.abs_error_pct, "scored_against_interval": against_interval}
         return entry | {"fitted": was_fitted(split, self.dataset, point)}
 
 
@@ -406,8 +407,8 @@ def open_dataset(
 def _measured_text(point: MeasuredPoint) -> str:
     if point.spread is None:
         return f"no sample ({point.outcome})"
-    low, high = point.interval
-    return f"{rate_text(point.median)} {point.unit} ({rate_text(low)} to {rate_text(high)})"
+    interval = "" if point.interval is None else " ({} to {})".format(*map(rate_text, point.interval))
+    return f"{rate_text(point.median)} {point.unit}{interval}"
 
 
 def _without_lengths(config: JsonObject) -> JsonObject:

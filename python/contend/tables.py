@@ -140,11 +140,10 @@ def _measured_table(results: Results) -> FittingTable:
         if found["median"] is None:
             table.add_row(*cells, "-", "-", "-", predicted, "-", str(found["outcome"]))
             continue
-        low, high = found["interval"]
         table.add_row(
             *cells,
             rate_text(found["median"]) + ("" if unit else f" {found['unit']}"),
-            f"{rate_text(low)} to {rate_text(high)}",
+            "-" if found["interval"] is None else " to ".join(map(rate_text, found["interval"])),
             "-" if found["cov"] is None else f"{found['cov']:.0%}",
             predicted,
             _error_text(found),

@@ -39,6 +39,14 @@ def rates(name: str, values: dict[int, list[float]], **workload: Any) -> dict[st
     return dataset(name, {"kind": "multirate", "window": 128, "iterations": 100, **workload}, points)
 
 
+def launched_each(document: dict[str, Any]) -> dict[str, Any]:
+    """A dataset with each sample from a launch of its own, so that medians have intervals."""
+    for point in document["points"]:
+        for entry in point.values():
+            entry.pop("launch", None)
+    return document
+
+
 def write(folder: Path, document: dict[str, Any]) -> Path:
     path = folder / f"{document['dataset']}.json"
     path.write_text(json.dumps(document))

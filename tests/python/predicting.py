@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import Any
 
-from calibrating import rates, write
+from calibrating import launched_each, rates, write
 from contend.accuracy.predict import Predicted
 from contend.accuracy.scores import (
     result_json,
@@ -30,7 +30,7 @@ def predicted(
 
 def curve(tmp_path: Path, name: str, rate: Any, *, spread: float = 0.01, **workload: Any) -> Dataset:
     values = {n: [rate(n) * (1 + spread * e) for e in (-1.0, -0.5, 0.0, 0.5, 1.0)] for n in COUNTS}
-    return read_dataset(write(tmp_path, rates(name, values, **workload)))
+    return read_dataset(write(tmp_path, launched_each(rates(name, values, **workload))))
 
 
 def result(tmp_path: Path) -> dict[str, Any]:

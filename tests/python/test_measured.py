@@ -207,6 +207,7 @@ def measured(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     document = rates("mine", {1: [1e5, 1.1e5], 2: [2e5], 4: [3e5, 3.1e5, 2.9e5]}, pattern="pairwise", mode="thread",
                      message_size="0 B", iterations=3, warmup_iterations=1)  # fmt: skip
     document["points"].append({"parameters": {"pairs": 8}, "message_rate": metric(unit=""), "outcome": "crashed"})
+    del document["points"][2]["message_rate"]["launch"]
     return write(tmp_path, document)
 
 
@@ -229,6 +230,9 @@ def test_run_shows_what_was_measured_beside_what_is_predicted(measured: Path, ca
     frame = loaded.frame()
     assert frame["measured"].to_list() == medians
     assert all(value > 0 for value in frame["predicted"])
+    intervals = [point.measured["interval"] for point in loaded.points[:3] if point.measured]
+    assert intervals[:2] == [None, None], "one launch each"
+    assert intervals[2] is not None
     for point in loaded.points[:3]:
         assert point.measured is not None
         error = abs(point.measured["predicted"] / point.measured["median"] - 1) * 100
@@ -449,6 +453,7 @@ def test_show(measured: Path, capsys: Capture) -> None:
     assert main(["dataset", "show", str(measured), *MAP, "--json"]) == 0
     (entry,) = json.loads(capsys.readouterr().out)
     assert [point["median"] for point in entry["points"]] == [105e3, 200e3, 300e3, None]
+    assert [point["interval"] is None for point in entry["points"]] == [True, True, False, True]
     assert (entry["mapping"], entry["profile"]) == ("alib", "box")
 
 

@@ -310,11 +310,13 @@ def test_what_was_measured_is_beside_what_is_predicted(results: Path) -> None:
     document["remarks"] = ["the profile is that of a laptop"]
     document["points"][0]["measured"] = MEASURED
     document["points"][1]["measured"] = {"predicted": None, "median": None, "outcome": "timed out"}
+    document["points"][2]["measured"] = MEASURED | {"interval": None}
     path.write_text(json.dumps(document))
     assert main(["report", str(results), "--no-simulate", "--quiet"]) == 0
     page = page_of(results / "report.html")
-    (row,) = page.data["data"]["measured"]
+    row, without = page.data["data"]["measured"]
     assert (row["mean"], row["low"], row["high"]) == (1e6, 0.9e6, 1.2e6)
+    assert (without["low"], without["high"], without["interval"]) == (1e6, 1e6, "-")
     assert (row["error"], row["role"]) == ("10 %", "of the fit")
     assert row["x"] == page.data["data"]["points"][0]["x"]
     assert [layer["data"]["name"] for layer in page.data["charts"]["rate"]["layer"][-2:]] == ["measured", "measured"]

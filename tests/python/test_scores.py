@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from calibrating import metric, rates, write
+from calibrating import launched_each, metric, rates, write
 from contend.accuracy.curves import knee_agreement, knees
 from contend.accuracy.document import sections
 from contend.accuracy.pooled import pool
@@ -36,14 +36,31 @@ def test_errors_and_coverage_are_those_of_the_definition(tmp_path: Path) -> None
 
 def test_a_noisy_point_is_scored_against_its_interval(tmp_path: Path) -> None:
     document = rates("a", {2: [50.0, 60.0, 100.0, 140.0, 150.0]})
-    (point,) = read_dataset(write(tmp_path, document)).points
-    one = read_dataset(tmp_path / "a.json")
+    one = read_dataset(write(tmp_path, launched_each(document)))
+    (point,) = one.points
+    assert point.interval is not None
     low, high = point.interval
     inside = Predicted(one, point, (low + high) / 2, 1, 2, held_out=True, stand_in="")
     above = Predicted(one, point, 1.5 * high, 1, 2, held_out=True, stand_in="")
-    assert inside.is_noisy
+    assert inside.is_scored_against_interval
     assert inside.abs_error_pct == pytest.approx(0.0)
     assert above.abs_error_pct == pytest.approx(50.0)
+
+
+def test_samples_of_one_launch_give_no_interval_to_score_against(tmp_path: Path) -> None:
+    one = read_dataset(write(tmp_path, rates("a", {2: [50.0, 60.0, 100.0, 140.0, 150.0]})))
+    (point,) = one.points
+    assert point.interval is None
+    (found,) = predicted(one, {2: 110.0})
+    assert not found.is_scored_against_interval
+    assert found.abs_error_pct == pytest.approx(10.0)
+
+
+def test_medians_of_one_launch_are_not_ranked(tmp_path: Path) -> None:
+    one = read_dataset(write(tmp_path, rates("a", {2: [100.0, 101.0, 102.0]})))
+    other = read_dataset(write(tmp_path, launched_each(rates("b", {2: [200.0, 201.0, 202.0]}))))
+    points = [*predicted(one, {2: 1.0}), *predicted(other, {2: 2.0})]
+    assert tau_of(rankings(points, lambda index: points[index].mean)) is None
 
 
 def test_rankings_are_kendalls_where_intervals_do_not_overlap(tmp_path: Path) -> None:
@@ -195,7 +212,7 @@ def test_one_result_pooled_has_its_own_scores(tmp_path: Path) -> None:
         one = curve(tmp_path, name, lambda n: 1e5 / n**0.7, spread=spread)
         points += predicted(one, dict(zip(COUNTS, (9e4, 8e4, 2e4, 3e4, 1e4, 9e3), strict=True)))
     alone = result_json("box", points, [], {})["summary"]
-    assert any(point.is_noisy for point in points)
+    assert any(point.is_scored_against_interval for point in points)
     together = pool([json.loads(json.dumps(result_json("box", points, [], {})))])["summary"]
     for part in ("held_out", "calibration"):
         for key in ("points", "median_abs_error_pct", "p90_abs_error_pct", "coverage_95"):

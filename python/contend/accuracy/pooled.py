@@ -27,8 +27,8 @@ class _Point:
 
     def error_of(self, value: float) -> float:
         measured = self.row["measured"]
-        low, high = measured["ci95"] or measured["iqr"]
-        return error_pct(value, float(measured["median"]), (low, high) if self.row["scored_against_interval"] else None)
+        interval = measured["ci95"] if self.row["scored_against_interval"] else None
+        return error_pct(value, float(measured["median"]), interval)
 
 
 def pool(results: Sequence[JsonObject]) -> JsonObject:

@@ -151,14 +151,15 @@ class Predicted:
         return self.low <= self.point.median <= self.high
 
     @property
-    def is_noisy(self) -> bool:
-        """Whether the samples spread by more than 20 %: such a point is scored against its interval."""
+    def is_scored_against_interval(self) -> bool:
+        """Whether the samples spread by more than 20 %, and launches give the median an interval."""
         found = self.point.spread
-        return found is not None and found.cov is not None and found.cov > 0.2  # noqa: PLR2004 - as the comment says
+        is_noisy = found is not None and found.cov is not None and found.cov > 0.2  # noqa: PLR2004 - as the comment says
+        return is_noisy and self.point.interval is not None
 
     def error_of(self, value: float) -> float:
         """Absolute error of a prediction in percent: from the median, or from the interval of a noisy point."""
-        return error_pct(value, self.point.median, self.point.interval if self.is_noisy else None)
+        return error_pct(value, self.point.median, self.point.interval if self.is_scored_against_interval else None)
 
     @property
     def abs_error_pct(self) -> float:

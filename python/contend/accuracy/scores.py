@@ -73,7 +73,8 @@ def rankings(points: Sequence[Predicted], value: Value) -> list[Ranking]:
         differences = []
         for a, b in combinations(members, 2):
             low, high = sorted((a, b), key=lambda i: points[i].point.median)
-            if points[low].point.interval[1] < points[high].point.interval[0]:
+            below, above = points[low].point.interval, points[high].point.interval
+            if below is not None and above is not None and below[1] < above[0]:
                 differences.append((points[high].point.median - points[low].point.median, value(high) - value(low)))
         found.append(Ranking(threads, setting, len(members), tuple(differences)))
     return found
@@ -238,7 +239,7 @@ def _point_json(point: Predicted) -> JsonObject:
             "failed_draws": point.failed_draws,
         },
         "held_out": point.held_out,
-        "scored_against_interval": point.is_noisy,
+        "scored_against_interval": point.is_scored_against_interval,
         "abs_error_pct": round(point.abs_error_pct, 2),
         "covered": point.covered,
     }

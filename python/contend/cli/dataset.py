@@ -128,7 +128,7 @@ def _entry(dataset: Dataset, mappings: Sequence[Mapping]) -> JsonObject:
         "points": [
             {"parameters": one.parameters, "metric": one.metric, "unit": one.unit, "outcome": one.outcome,
              "median": None if one.spread is None else one.median,
-             "interval": None if one.spread is None else list(one.interval),
+             "interval": None if one.interval is None else list(one.interval),
              "cov": None if one.spread is None else one.spread.cov, "iterations": one.iterations}
             for one in dataset.points
         ],
@@ -155,9 +155,8 @@ def _show_one(dataset: Dataset, mappings: Sequence[Mapping]) -> None:
     for one in dataset.points:
         cells = ["-", "-", "-", "0"]
         if one.spread is not None:
-            low, high = one.interval
             cov = "-" if one.spread.cov is None else f"{one.spread.cov:.0%}"
-            interval = f"{rate_text(low)} to {rate_text(high)}" if one.spread.count > 1 else "-"
+            interval = "-" if one.interval is None else " to ".join(map(rate_text, one.interval))
             cells = [f"{rate_text(one.median)} {one.unit}", interval, cov,
                      str(one.spread.count)]  # fmt: skip
         remark = "" if one.outcome == "ok" else one.outcome

@@ -24,7 +24,7 @@ def has_measurements(points: Sequence[PointResult]) -> bool:
 
 
 def draw_measurements(axes: Axes, points: Sequence[PointResult], all_curves: Sequence[Curve], axis: str | None) -> None:
-    """A star at each measured median, in its curve's colour, with the interval of the median."""
+    """A star at each measured median, in its curve's colour, with the interval of the median where it has one."""
     if axis is None:
         _draw_stars(axes, points, [float(index) for index in range(len(points))], "white")
         return
@@ -42,7 +42,7 @@ def _draw_stars(axes: Axes, points: Sequence[PointResult], places: Sequence[floa
         median = _median(point)
         if median is None or point.measured is None:
             continue
-        low, high = point.measured["interval"]
+        low, high = point.measured["interval"] or (median, median)
         axes.errorbar(
             [place], [median], yerr=[[max(0.0, median - low)], [max(0.0, high - median)]], fmt="*", markersize=12,
             markerfacecolor=colour, markeredgecolor="black", ecolor="black", elinewidth=1, capsize=2, zorder=5,

@@ -26,7 +26,8 @@ def measured_rows(named: Sequence[tuple[str, Curve]], axis: str | None, unit: st
             found = point.measured
             if found is None or found["median"] is None:
                 continue
-            low, high = found["interval"]
+            interval = found["interval"]
+            low, high = interval or (found["median"], found["median"])
             error = found.get("abs_error_pct")
             rows.append(
                 {
@@ -37,7 +38,7 @@ def measured_rows(named: Sequence[tuple[str, Curve]], axis: str | None, unit: st
                     "high": high,
                     "point": label(point.parameters),
                     "value": quantity(found["median"], unit),
-                    "interval": f"{quantity(low, unit)} to {quantity(high, unit)}",
+                    "interval": f"{quantity(low, unit)} to {quantity(high, unit)}" if interval else "-",
                     "error": "-" if error is None else f"{error:.0f} %",
                     "role": "of the fit" if found.get("fitted") else "not used in the fit",
                 }

@@ -86,7 +86,7 @@ class MeasuredEntry(_Checked):
 
     @model_validator(mode="after")
     def _is_whole(self) -> Self:
-        if self.median is not None and self.interval is None:
+        if self.median is not None and "interval" not in self.model_fields_set:
             raise ValueError("a median without its interval")
         return self
 
