@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from contend.errors import ContendError
 from contend.measure.libraries import Family
+from contend.measure.locking import locked
 from contend.measure.runner import clean_environment
 from contend.paths import cache_directory, require_repository
 
@@ -46,10 +47,23 @@ def build(installation: Installation, program: str, say: Callable[[str], None]) 
     """
     place = hashlib.sha256(str(sources()).encode()).hexdigest()[:8]
     folder = cache_directory() / "build" / f"{installation.key}-{installation.version or 'system'}-{place}"
-    folder.mkdir(parents=True, exist_ok=True)
     built, stamp = folder / "bin" / program, folder / f"{program}.stamp"
-    if built.is_file() and _text(stamp) == source_hash():
-        return built
+
+    def is_built() -> bool:
+        return built.is_file() and _text(stamp) == source_hash()
+
+    if not is_built():
+        with locked(folder, say):
+            if not is_built():  # nor has another campaign built it meanwhile
+                _build(installation, program, folder, say)
+    return built
+
+
+def _build(installation: Installation, program: str, folder: Path, say: Callable[[str], None]) -> None:
+    """Configures and builds; the stamp comes last."""
+    folder.mkdir(parents=True, exist_ok=True)
+    stamp = folder / f"{program}.stamp"
+    stamp.unlink(missing_ok=True)
     library = "" if installation.family is Family.none else f" for {installation.family} {installation.version}"
     say(f"building {program}{library}")
     configure = ["cmake", "-S", str(sources()), "-B", str(folder), "-DCMAKE_BUILD_TYPE=Release"]
@@ -81,7 +95,6 @@ def build(installation: Installation, program: str, say: Callable[[str], None]) 
                 )
     for path in (configured, stamp):
         path.write_text(source_hash(), encoding="utf-8")
-    return built
 
 
 def _text(path: Path) -> str:

@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from contend.errors import ContendError, InputError
+from contend.measure.locking import locked
 from contend.paths import cache_directory
 
 if TYPE_CHECKING:
@@ -170,13 +171,19 @@ def obtain(key: str, say: Callable[[str], None]) -> Installation:
         raise ContendError(f"{key}: {missing_system_reason(key)}")
     if reason := unavailable_reason(library):
         raise ContendError(f"{key}: {reason}")
-    say(f"installing {library.family} {library.version}")
-    _install(library)
+    with locked(_prefix(library), say):
+        if installed(key) is None:  # nor has another campaign installed it meanwhile
+            say(f"installing {library.family} {library.version}")
+            _install(library)
     return wheel_installation(library)
 
 
 def _install(library: Library) -> None:
-    """Installs the wheels; what a killed installation left is made anew."""
+    """Installs the wheels; what a killed installation left is made anew.
+
+    In its place, as the scripts of a virtual environment have its path in them: that it is whole says the stamp, which
+    comes last, and that nobody else is at it the caller's lock.
+    """
     prefix = _prefix(library)
     shutil.rmtree(prefix, ignore_errors=True)
     prefix.parent.mkdir(parents=True, exist_ok=True)
