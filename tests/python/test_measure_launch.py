@@ -3,12 +3,15 @@
 import json
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from calibrating import rates, write
 from contend.cli import main
+from contend.datasets import Dataset
 from contend.errors import InputError
-from contend.measure.agreement import agreement
+from contend.measure.agreement import agreement, load_datasets
 from contend.measure.benchmarks import BENCHMARKS, arguments, ranks
 from contend.measure.hosts import parse_hosts
 from contend.measure.libraries import (
@@ -186,14 +189,46 @@ def test_two_hosts_are_two_names() -> None:
             parse_hosts(wrong)
 
 
-def test_agreement_compares_the_medians_of_common_points() -> None:
-    def dataset(median: float | None) -> dict[str, object]:
-        point = {"parameters": {"pairs": 2}, "message_rate": {"median": median, "samples": []}}
-        return {"dataset": "a", "benchmark": {"program": "contend-multirate"}, "points": [point]}
+def test_agreement_compares_the_medians_of_common_points(tmp_path: Path) -> None:
+    def folder(name: str, *documents: dict[str, Any]) -> dict[str, Dataset]:
+        (tmp_path / name).mkdir()
+        for document in documents:
+            write(tmp_path / name, document)
+        return load_datasets(tmp_path / name)
 
-    (pair,) = agreement({"a": dataset(100.0), "only": dataset(1.0)}, {"a": dataset(110.0)})
+    first = folder("first", rates("a", {2: [100.0], 4: [1.0]}), rates("only", {2: [1.0]}))
+    (pair,) = agreement(first, folder("second", rates("a", {2: [110.0], 8: [1.0]})))
+    assert (pair.dataset, pair.parameters) == ("a", {"pairs": 2})
     assert pair.ratio == pytest.approx(1.1)
-    assert agreement({"a": dataset(None)}, {"a": dataset(110.0)}) == []
+    assert agreement(folder("third", rates("a", {2: []})), first) == []
+
+
+def test_compare_takes_imported_datasets(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for name, rate in (("one", 100.0), ("two", 105.0)):
+        (tmp_path / name).mkdir()
+        write(tmp_path / name, rates("a", {2: [rate]}) | {"benchmark": {"program": "osu_mbw_mr"}})
+    assert main(["measure", "--out", "one", "--compare", "two"]) == 0
+    assert "1 of 1 medians agree" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"points": "many"}, "allowed: an array"),
+        ({"dataset": "b", "points": [{"parameters": {}}]}, "has none of message_rate"),
+        ({"machine": {"id": "another"}}, "are 'a' of two machines"),
+    ],
+)
+def test_compare_says_what_is_wrong_with_a_dataset(
+    change: dict[str, Any], message: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    write(tmp_path, rates("a", {2: [1.0]}))
+    (tmp_path / "other.json").write_text(json.dumps(rates("a", {2: [1.0]}) | change))
+    assert main(["measure", "--out", str(tmp_path), "--compare", str(tmp_path)]) == 2
+    assert message in capsys.readouterr().err
 
 
 def test_the_command_plans_and_refuses(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

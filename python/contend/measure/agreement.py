@@ -6,14 +6,14 @@ import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from contend.datasets import read_datasets
 from contend.errors import InputError
-from contend.files import read_json
-from contend.measure.benchmarks import BENCHMARKS
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from contend.jsontypes import JsonObject
+    from contend.datasets import Dataset
+    from contend.jsontypes import Scalar
 
 
 @dataclass(frozen=True)
@@ -21,7 +21,7 @@ class Pair:
     """A point that both campaigns have; `ratio` is the second median over the first."""
 
     dataset: str
-    parameters: JsonObject
+    parameters: dict[str, Scalar]
     first: float
     second: float
 
@@ -31,35 +31,35 @@ class Pair:
         return self.second / self.first
 
 
-def load_datasets(folder: Path) -> dict[str, JsonObject]:
+def load_datasets(folder: Path) -> dict[str, Dataset]:
     """The datasets of a folder by name.
 
     Raises:
-        InputError: There are none, or a file is no JSON.
+        InputError: There are none, one is not usable, or two have the same name.
     """
-    found = {}
-    for path in sorted(folder.glob("*.json")):
-        document = read_json(path, "dataset")
-        if isinstance(document, dict) and "dataset" in document:
-            found[str(document["dataset"])] = document
-    if not found:
-        raise InputError(f"there are no datasets in {folder}")
+    found: dict[str, Dataset] = {}
+    for dataset in read_datasets([folder]):
+        earlier = found.setdefault(dataset.name, dataset)
+        if earlier is not dataset:
+            raise InputError(
+                f"{earlier.path} and {dataset.path} are {dataset.name!r} of two machines: compare folders of one each"
+            )
     return found
 
 
-def agreement(first: dict[str, JsonObject], second: dict[str, JsonObject]) -> list[Pair]:
+def agreement(first: dict[str, Dataset], second: dict[str, Dataset]) -> list[Pair]:
     """All points with samples that both have."""
     pairs = []
     for name in sorted(first.keys() & second.keys()):
         mine, theirs = _medians(first[name]), _medians(second[name])
-        pairs += [Pair(name, json.loads(key), mine[key], theirs[key]) for key in mine.keys() & theirs.keys()]
-    return sorted(pairs, key=lambda pair: (pair.dataset, json.dumps(pair.parameters)))
+        pairs += [Pair(name, json.loads(key[0]), mine[key], theirs[key]) for key in sorted(mine.keys() & theirs.keys())]
+    return pairs
 
 
-def _medians(dataset: JsonObject) -> dict[str, float]:
-    metric = BENCHMARKS[str(dataset["benchmark"]["program"]).removeprefix("contend-")].metric
+def _medians(dataset: Dataset) -> dict[tuple[str, str, str], float]:
+    """Medians by parameters, metric and unit."""
     return {
-        json.dumps(point["parameters"], sort_keys=True): point[metric]["median"]
-        for point in dataset["points"]
-        if point.get(metric, {}).get("median")
+        (json.dumps(point.parameters, sort_keys=True), point.metric, point.unit): point.median
+        for point in dataset.points
+        if point.spread is not None
     }
