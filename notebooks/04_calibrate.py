@@ -156,25 +156,25 @@ contend.plots.measured_against_predicted(comparison, title="the study's numbers"
 
 # %% [markdown]
 # Datasets that `contend measure` wrote are in `validation/data`, a folder for each machine. The rates of pairs of threads in shared memory,
-# all in one communicator (`shared`) or each pair in its own (`separate`):
+# all in one communicator (`shared`) or each pair in its own (`separate`), in messages per second:
 
 # %%
-rows = []
+parts = []
 for path in sorted(Path("../validation/data").glob("*/*_shm_*-shm.json")):
-    dataset = json.loads(path.read_text())
-    for point in dataset["points"]:
-        samples = point.get("message_rate", {}).get("samples")
-        if samples and dataset["workload"]["kind"] == "multirate":
-            rows.append(
-                {
-                    "machine": path.parent.name,
-                    "library": dataset["library"]["key"],
-                    "communicators": "separate" if dataset["workload"]["communicator_per_pair"] else "shared",
-                    "pairs": point["parameters"]["pairs"],
-                    "median (msg/s)": pl.Series(samples).median(),
-                }
+    dataset = contend.load_dataset(path)
+    if dataset.kind == "multirate":
+        communicators = "separate" if dataset.workload["communicator_per_pair"] else "shared"
+        parts.append(
+            dataset.frame().select(
+                pl.lit(path.parent.name).alias("machine"),
+                pl.lit(dataset.library_key).alias("library"),
+                pl.lit(communicators).alias("communicators"),
+                "pairs",
+                "median",  # of samples that nothing disturbed
             )
-rates = pl.DataFrame(rows).pivot("pairs", index=["machine", "library", "communicators"], values="median (msg/s)")
+        )
+measured_rates = pl.concat(parts).drop_nulls("median")
+rates = measured_rates.pivot("pairs", index=["machine", "library", "communicators"], values="median")
 with pl.Config(float_precision=0, tbl_rows=12, tbl_cols=12):
     display(rates)
 

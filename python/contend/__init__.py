@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from contend import plots
-    from contend.api import compare, explain, load, load_measured, load_results, resolve, run, timeline
+    from contend.api import compare, explain, load, load_dataset, load_measured, load_results, resolve, run, timeline
     from contend.errors import ContendError, InputError, InterruptedRunError, SimulationFailedError
     from contend.plans import Grid, LatinHypercube, Range, Samples
     from contend.results import Results
@@ -30,13 +30,23 @@ __path__ = pkgutil.extend_path(__path__, __name__)
 
 __all__ = [
     "ContendError", "Grid", "InputError", "InterruptedRunError", "LatinHypercube", "Range", "Results", "Samples",
-    "Scenario", "SimulationFailedError", "SweepResults", "__version__", "compare", "explain", "load", "load_measured",
-    "load_results", "plots", "resolve", "run", "sweep", "timeline",
+    "Scenario", "SimulationFailedError", "SweepResults", "__version__", "compare", "explain", "load", "load_dataset",
+    "load_measured", "load_results", "plots", "resolve", "run", "sweep", "timeline",
 ]  # fmt: skip
 
 # Imported when first used: `contend --help` must not wait for data frames.
 _WHERE = {
-    "contend.api": ("compare", "explain", "load", "load_measured", "load_results", "resolve", "run", "timeline"),
+    "contend.api": (
+        "compare",
+        "explain",
+        "load",
+        "load_dataset",
+        "load_measured",
+        "load_results",
+        "resolve",
+        "run",
+        "timeline",
+    ),
     "contend.errors": ("ContendError", "InputError", "InterruptedRunError", "SimulationFailedError"),
     "contend.plans": ("Grid", "LatinHypercube", "Range", "Samples"),
     "contend.results": ("Results",),

@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from contend.datasets import read_dataset
 from contend.errors import InputError, InterruptedRunError
 from contend.files import read_json
 from contend.results import Results, collect
@@ -19,13 +20,14 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from contend.comparison import Comparison
+    from contend.datasets import Dataset
     from contend.explanation import Explanation
     from contend.jsontypes import Scalar
     from contend.scenario import ResolvedScenario
     from contend.scenarios import ScenarioLike
     from contend.timelines import Timeline
 
-__all__ = ["compare", "explain", "load", "load_measured", "load_results", "resolve", "run", "timeline"]
+__all__ = ["compare", "explain", "load", "load_dataset", "load_measured", "load_results", "resolve", "run", "timeline"]
 
 # A change of a whole section or sweep is no name.
 _LONGEST_VALUE = 40
@@ -264,6 +266,21 @@ def timeline(
     assert scenario is not None  # noqa: S101 - checked above
     point, _ = load(scenario).resolved.one_point()
     return from_scenario(point, begin_us, length_us, limit_mb)
+
+
+def load_dataset(path: str | Path) -> Dataset:
+    """Reads a measured dataset.
+
+    Args:
+        path: A file that `contend measure` or `contend import` wrote.
+
+    Returns:
+        What was measured, where and how; `frame()` has the clean samples of each point, summed up in one row.
+
+    Raises:
+        InputError: The file is no dataset; the message says where.
+    """
+    return read_dataset(Path(path))
 
 
 def load_measured(

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
     from pathlib import Path
 
+    import polars as pl
+
     from contend.jsontypes import JsonObject, Scalar
 
 # Metrics that a point may be measured in, the first that it has counts.
@@ -101,6 +103,21 @@ class MeasuredPoint:
         return None if self.spread is None else self.spread.ci95
 
 
+def _summary(point: MeasuredPoint) -> dict[str, Scalar]:
+    """What a row of a frame says of a point besides its parameters."""
+    found, (low, high) = point.spread, point.interval or (None, None)
+    return {
+        "metric": point.metric,
+        "unit": point.unit,
+        "median": None if found is None else found.median,
+        "median_ci95_low": low,
+        "median_ci95_high": high,
+        "cov": None if found is None else found.cov,
+        "samples": len(point.samples),
+        "outcome": point.outcome,
+    }
+
+
 # What a program of ours measures, where it did not live to say so.
 _KINDS_OF_PROGRAMS = {one.program: one.workload_kind for one in BENCHMARKS.values()}
 
@@ -153,6 +170,22 @@ class Dataset:
         """The kind of workload: "multirate", "machine", "locks", ..."""
         named = self.workload.get("kind") or _KINDS_OF_PROGRAMS.get(self.program)
         return str(named or "multirate")
+
+    def frame(self) -> pl.DataFrame:
+        """One row a point: its parameters in SI units, and what its clean samples say (all, where none is clean).
+
+        Columns after the parameters: `metric` and its `unit`, `median`, `median_ci95_low` and `median_ci95_high` (null
+        where launches give no interval), the coefficient of variation `cov`, the number of `samples`, and `outcome`.
+        A point without samples has its outcome only.
+        """
+        from contend.frames import frame_of, plain_parameters
+
+        parameters = plain_parameters([point.parameters for point in self.points])
+        names = dict.fromkeys(name for plain in parameters for name in plain)
+        return frame_of(
+            {name: plain.get(name) for name in names} | _summary(point)
+            for plain, point in zip(parameters, self.points, strict=True)
+        )
 
 
 def read_datasets(paths: Iterable[Path]) -> list[Dataset]:

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+import contend
 from calibrating import dataset, metric, rates, write
 from contend.datasets import read_dataset, read_datasets
 from contend.errors import InputError
@@ -145,3 +146,31 @@ def _empty(folder: Path) -> Path:
     path = folder / "empty"
     path.mkdir()
     return path
+
+
+def test_a_dataset_has_a_frame_of_its_clean_samples(tmp_path: Path) -> None:
+    rate = metric(100.0, 110.0, 120.0, 130.0, 900.0, launches=5) | {"clean": [True] * 4 + [False]}
+    points: list[dict[str, Any]] = [
+        {"parameters": {"message_size": "1 KiB", "pairs": 2}, "message_rate": rate},
+        {"parameters": {"message_size": "0 B", "pairs": 2}, "message_rate": metric(5.0)},
+        {"parameters": {"message_size": "8 B", "bind": "compact"}, "message_rate": metric(), "outcome": "timed out"},
+    ]
+    loaded = contend.load_dataset(write(tmp_path, dataset("a", {"window": 16}, points)))
+    assert (loaded.library_key, loaded.transport, loaded.workload) == ("alib", "tcp", {"window": 16})
+    frame = loaded.frame()
+    assert frame.columns == [
+        "message_size", "pairs", "bind", "metric", "unit", "median", "median_ci95_low", "median_ci95_high", "cov",
+        "samples", "outcome",
+    ]  # fmt: skip
+    assert frame["message_size"].to_list() == [1024, 0, 8]
+    assert frame["pairs"].to_list() == [2, 2, None]
+    assert frame["median"].to_list() == [115.0, 5.0, None]
+    assert frame["samples"].to_list() == [4, 1, 0]
+    low, high = frame["median_ci95_low"].to_list(), frame["median_ci95_high"].to_list()
+    assert 100.0 <= low[0] < 115.0 < high[0] <= 130.0
+    assert low[1:] == high[1:] == [None, None]
+    assert frame["outcome"].to_list() == ["ok", "ok", "timed out"]
+
+
+def test_a_dataset_without_points_has_an_empty_frame(tmp_path: Path) -> None:
+    assert contend.load_dataset(write(tmp_path, dataset("a", {}, []))).frame().is_empty()
