@@ -73,6 +73,39 @@ def test_a_poller_whose_turn_another_thread_has_followed_looks_again(seed: int) 
     assert skipping == looking
 
 
+@pytest.mark.parametrize("seed", [7, 8, 9732])
+def test_a_lock_that_is_tested_before_it_is_set_is_not_had_in_between(seed: int) -> None:
+    """Who tries it between a poller's test and its set may win."""
+    changes = {
+        "sweep": {},
+        "library.instances.count": 3,
+        "library.instances.assignment": "round-robin",
+        "library.instances.lock": "ttas",
+        "library.progress.engine": "concurrent",
+        "workload.pairs": 12,
+        "workload.iterations": 3,
+        "workload.warmup_iterations": 1,
+        "run.replications": 1,
+        "run.seed": seed,
+    }
+    skipping, looking = elapsed(contend.load("fig5_2c").with_(changes))
+    assert skipping == looking
+
+
+@pytest.mark.parametrize("seed", [3, 7])
+def test_a_fast_box_is_looked_at_when_the_copy_is_over(seed: int) -> None:
+    """Another process empties it while what is owed for the copy passes."""
+    changes = {
+        "sweep": {},
+        "workload.matrix_size": 6144,
+        "workload.processes_per_os_process": 32,
+        "run.replications": 1,
+        "run.seed": seed,
+    }
+    skipping, looking = elapsed(contend.load("fine-grain/table4_5").with_(changes))
+    assert skipping == looking
+
+
 def test_threads_that_share_many_interfaces() -> None:
     """A poller that finds a lock's line gone pays for fetching it, however long it has been on its way to the lock."""
     changes = {"workload.pairs": 8, "workload.tags": "window", "workload.iterations": 2, "run.replications": 2}

@@ -120,6 +120,16 @@ class TestDrawsFromRanges:
         assert drawn(configs, "machine.software.wait_call") == [1e-6] * 8
         assert all(2e-6 <= value <= 3e-6 for value in drawn(configs, "fabric.latency"))
 
+    @pytest.mark.parametrize(
+        "path", sorted((REPOSITORY / "calibration/profiles").glob("*.json")), ids=lambda path: path.stem
+    )
+    def test_profiles_whose_design_is_uncertain_give_draws_of_prices(self, path: Path, tmp_path: Path) -> None:
+        profile = PROFILES.load("alembert")[1]
+        other = PROFILES.load(str(path))[1]
+        profile["cache"] = other["cache"]  # some have switches there, with both values as range
+        configs = draws_from_ranges(profile, on_two_threads(profile, tmp_path), 2, 1)
+        assert configs
+
     def test_every_priced_value_of_a_profile_is_drawn(self, tmp_path: Path) -> None:
         profile = PROFILES.load("alembert")[1]
         target = on_two_threads(profile, tmp_path)

@@ -39,6 +39,25 @@ TEST_CASE("what switching costs is a price where threads share cores", "[costs]"
   CHECK_THROWS_AS(scale_cost(point, "machine.scheduler.slice", 0.5), std::invalid_argument);
 }
 
+TEST_CASE("a price that is another one's where it is 0 does not become that", "[costs]") {
+  PointConfig point;
+  point.machine.cache.atomic_arrival = Duration::nanoseconds(11);
+  CHECK_FALSE(scale_cost(point, "machine.cache.atomic_arrival", 0.0));
+  CHECK(point.machine.cache.atomic_arrival == Duration::picoseconds(1));
+  point.machine.cache.atomic_arrival = Duration{};
+  CHECK_FALSE(scale_cost(point, "machine.cache.atomic_arrival", 0.5));
+  CHECK(point.machine.cache.atomic_arrival == Duration{}); // still another's
+}
+
+TEST_CASE("what says when something is done is no price", "[costs]") {
+  PointConfig point;
+  point.placement.threads = "floating";
+  for (const char* const path : {"machine.scheduler.short_sleep", "machine.futex.deep_after", "machine.locks.nap",
+                                 "machine.locks.backoff_minimum", "machine.locks.backoff_maximum"}) {
+    CHECK_THROWS_AS(scale_cost(point, path, 0.5), std::invalid_argument);
+  }
+}
+
 TEST_CASE("a price is scaled, or as low as allowed", "[costs]") {
   PointConfig point;
   point.machine.nic.post = Duration::nanoseconds(50);

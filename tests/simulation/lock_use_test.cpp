@@ -259,6 +259,21 @@ TEST_CASE("a trial ends with the first batch that ends after its time", "[lock u
   CHECK(result.workload.elapsed <= mean + config.machine.cache.l3_hit);
 }
 
+TEST_CASE("a trial begins when the threads are released", "[lock use]") {
+  const auto elapsed = [](Duration rest) {
+    PointConfig config = point_of("fetch-and-add", 3);
+    LockUseParameters& workload = config.workload.lock_use;
+    workload.stop = "trial";
+    workload.begin = "released";
+    workload.warmup_acquisitions = 0;
+    workload.acquisitions = 50;
+    workload.trial = 20_us;
+    workload.rest = rest;
+    return simulate(config, {}).workload.elapsed;
+  };
+  CHECK(elapsed(15_us) > 15_us); // of the 20; waking the threads takes some of them
+}
+
 TEST_CASE("threads that share a core take turns within a trial", "[lock use][scheduler]") {
   PointConfig config = oversubscribed("ticket", "pinned");
   LockUseParameters& workload = config.workload.lock_use;

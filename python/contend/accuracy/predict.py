@@ -456,7 +456,8 @@ def _ranges(profile: JsonObject, target: Target) -> list[_Range]:
     entries |= dict(scoped_entries(profile, target.dataset))
     found = []
     for path, entry in entries.items():
-        if "range" not in entry or not _is_value_of(target.config, path, entry["value"]):
+        is_price = "range" in entry and not isinstance(entry["value"], bool)
+        if not is_price or not _is_value_of(target.config, path, entry["value"]):
             continue
         low, high = (parse_price(limit) for limit in entry["range"])
         if low.kind in {"time", "rate"} and high.value > 0 and low.value < high.value:
