@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 _SMALLEST_SHARE = 0.0005
 _SMALLEST_WAIT = 0.01
 _MOST_LOCKS = 8
+_MOST_QUEUES = 8
 _MOST_SPEEDUPS = 24
 _MOST_BARS = 24
 _LIMITING = 0.8
@@ -112,13 +113,17 @@ def _lock_table(explanation: Explanation) -> FittingTable:
 
 
 def _queue_table(explanation: Explanation) -> Table:
-    table = _table("queues", "length over time, timed part; largest of all replications")
+    used = [queue for queue in explanation.queues if queue["maximum"] > 0]
+    shown = sorted(used, key=lambda queue: -queue["mean"])[:_MOST_QUEUES]
+    caption = "length over time, timed part; largest of all replications"
+    if (more := len(used) - len(shown)) > 0:
+        caption += f"; {more} more{_ELSEWHERE}"
+    table = _table("queues", caption)
     table.add_column("queue")
     table.add_column("mean", justify="right")
     table.add_column("largest", justify="right")
-    for queue in sorted(explanation.queues, key=lambda entry: -entry["mean"]):
-        if queue["maximum"] > 0:
-            table.add_row(queue["name"], f"{queue['mean']:,.2f}", count_text(queue["maximum"]))
+    for queue in shown:
+        table.add_row(queue["name"], f"{queue['mean']:,.2f}", count_text(queue["maximum"]))
     return table
 
 

@@ -15,6 +15,8 @@ from contend.spelling import parameters_text, value_text
 from contend.workload_words import words_of
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from rich.console import RenderableType
 
     from contend.jsontypes import JsonObject
@@ -160,6 +162,13 @@ def _error_text(found: JsonObject) -> str:
     return f"{sign}{found['abs_error_pct']:.0f} %" + ("*" if found.get("scored_against_interval") else "")
 
 
+def _of_all(chosen: Sequence[PointResult], results: Results) -> str:
+    """What a caption says where a table has some points only."""
+    if len(chosen) == len(results.points):
+        return ""
+    return f"; {len(chosen)} of {len(results.points)} points, all are in the files"
+
+
 def _where_table(results: Results) -> FittingTable:
     chosen = representative(results.points)
     categories: dict[str, float] = {}
@@ -171,7 +180,7 @@ def _where_table(results: Results) -> FittingTable:
     shown = sorted((c for c, share in categories.items() if share >= _SMALLEST_SHARE), key=lambda c: -categories[c])
     names = _parameter_names(results.points)
     words = words_of(results.scenario.get("workload", {}))
-    table = FittingTable("where the time went", "share of the time of all threads of a role")
+    table = FittingTable("where the time went", f"share of the time of all threads of a role{_of_all(chosen, results)}")
     for name in names:
         table.add_column(name, justify="right", is_name=True)
     table.add_column("role")
@@ -189,7 +198,7 @@ def _where_table(results: Results) -> FittingTable:
 
 def _spc_table(results: Results) -> FittingTable:
     chosen = representative(results.points, _MAX_SPC_POINTS)
-    table = FittingTable("counters, under Open MPI's names", "mean of one replication")
+    table = FittingTable("counters, under Open MPI's names", f"mean of one replication{_of_all(chosen, results)}")
     table.add_column("counter")
     for number, point in enumerate(chosen):
         label = parameters_text(point.parameters, "\n") or "value"

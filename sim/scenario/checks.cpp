@@ -29,7 +29,9 @@ Problem other_core_count(const PointConfig& point, const PlatformFacts& platform
     if (host_cores != cores)
       return "host " + excerpt(host) + " of platform " + platform.platform + " has " + number(host_cores) +
              " cores, the machine's topology has " + number(cores) + " (" + number(topology.sockets) + " sockets x " +
-             number(topology.cores_per_socket) + ")";
+             number(topology.cores_per_socket) +
+             "); without a platform, a fabric is its latency and bandwidth, in a scenario of its own that extends this "
+             "one";
   }
   return {};
 }

@@ -90,6 +90,8 @@ void check_layer(const Node& layer) {
   };
   if (!layer.is_object())
     refuse(layer, "", "found " + found(layer) + "; allowed: an object");
+  if (const Node* schema = layer.find("$schema"); schema != nullptr && !schema->is_string())
+    refuse(*schema, "/$schema", "found " + found(*schema) + "; allowed: the address of a JSON Schema");
   const Node* version = layer.find("schema_version");
   const std::string known = std::to_string(schema_version);
   if (version == nullptr)
@@ -134,6 +136,7 @@ Node with_extended_files(Node top, const std::filesystem::path& top_file) {
     layers.pop_back();
   }
   merged.erase("extends");
+  merged.erase("$schema"); // for editors
   return merged;
 }
 

@@ -113,7 +113,8 @@ ResolvedScenario resolve(Node top, const LoadOptions& options) {
   resolved.origins = nlohmann::ordered_json::object();
   Reading reading{options.names, diagnostics, Strictness::scenario, &resolved.origins};
   PointConfig base;
-  read_section(scenario_fields(), &top, top, "", {"schema_version", "description", "extends", "sweep"}, reading, base);
+  read_section(scenario_fields(), &top, top, "", {"$schema", "schema_version", "description", "extends", "sweep"},
+               reading, base);
   check_network(top, base, diagnostics);
   const std::string description = read_description(top, diagnostics);
   if (!designs.empty())

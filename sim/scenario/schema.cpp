@@ -285,6 +285,7 @@ ordered_json scenario_schema(const KnownNames& names) {
   ordered_json schema = header("contend scenario");
   schema.update(object(root.doc));
   ordered_json& properties = schema["properties"];
+  properties["$schema"] = {{"type", "string"}, {"description", "where editors find this schema; not read"}};
   properties["schema_version"] = {{"const", schema_version}};
   for (const Field& field : root.fields)
     properties[field.name] = field_schema(field, names, Form::scenario);
