@@ -238,6 +238,7 @@ def test_what_was_imported_is_simulated_or_said_not_to_be(
     kind: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     made = importing(kind, GOOD[kind], tmp_path, "--library", "openmpi-5", "--transport", "fabric")
+    assert ("it can be shown, not simulated" in capsys.readouterr().out) is (kind not in SIMULATED)
     words = ["validate", "alembert", str(made), "--work", str(tmp_path / "work"), "--json", str(tmp_path / "r.json"),
              "--messages", "100", "--draws", "1", "-j", "1", "-q"]  # fmt: skip
     status = main(words)

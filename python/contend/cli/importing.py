@@ -37,6 +37,7 @@ def import_(
 
     Several runs in one file are several samples. A file that is not what it should be is refused with line and column.
     """
+    from contend.calibrate.split import FITTED_KINDS
     from contend.files import make_writable_directory, write_file
     from contend.importers.dataset import imported_dataset
     from contend.importers.formats import FORMATS
@@ -57,3 +58,8 @@ def import_(
     make_writable_directory(out.resolve().parent)
     write_file(out, dataset_bytes(dataset))
     print(f"wrote {out}: {counted(len(dataset['points']), 'point')}, {counted(len(found.values), 'value')}")
+    if (kind := dataset["workload"]["kind"]) not in FITTED_KINDS:
+        print(
+            f"note: it can be shown, not simulated nor fitted to: scenarios stand for points of "
+            f"{' and '.join(FITTED_KINDS)}, these are of {kind!r}"
+        )
