@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <ranges>
 #include <utility>
 #include <vector>
 
@@ -81,8 +82,8 @@ Scheduler::Core& Scheduler::core_for(const Task& task) {
 Scheduler::Core& Scheduler::idlest_core(const CoreSet& allowed) {
   const auto crowd = [](const Core& core) {
     std::vector<double> by_level; // outermost first, the core itself last
-    for (auto look = core.looks.rbegin(); look != core.looks.rend(); ++look) {
-      const std::vector<Core*>& group = look->domain->groups[look->group];
+    for (const Look& look : std::ranges::reverse_view(core.looks)) {
+      const std::vector<Core*>& group = look.domain->groups[look.group];
       const auto threads = std::accumulate(group.begin(), group.end(), std::size_t{0},
                                            [](std::size_t sum, const Core* one) { return sum + one->queue->length(); });
       by_level.push_back(static_cast<double>(threads) / static_cast<double>(group.size()));
