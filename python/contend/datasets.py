@@ -23,8 +23,13 @@ if TYPE_CHECKING:
 
     from contend.jsontypes import JsonObject, Scalar
 
-# Metrics that a point may be measured in, the first that it has counts.
-METRICS = ("message_rate", "acquisition_rate", "time_per_operation", "perceived_bandwidth")
+# Metrics that a point may be measured in, and the unit of each; the first that it has counts.
+METRICS = {
+    "message_rate": "msg/s",
+    "acquisition_rate": "1/s",
+    "time_per_operation": "s",
+    "perceived_bandwidth": "MiB/s",
+}
 # Spread of a single sample, which says nothing about itself: the usual one of a quiet machine.
 _UNKNOWN_SPREAD = 0.1
 # No median is known better than this, whatever its samples say.
@@ -316,7 +321,7 @@ def _point(path: Path, where: str, point: object) -> MeasuredPoint:
     metric = next((name for name in METRICS if name in point), None)
     if metric is None:
         if outcome != "ok":
-            return MeasuredPoint(parameters, METRICS[0], "", (), None, outcome)
+            return MeasuredPoint(parameters, next(iter(METRICS)), "", (), None, outcome)
         raise InputError(f"{path}: {where}: has none of {', '.join(METRICS)}")
     entry = _get(path, point, metric, dict, where)
     samples = _get(path, entry, "samples", list, f"{where}/{metric}")
@@ -326,12 +331,22 @@ def _point(path: Path, where: str, point: object) -> MeasuredPoint:
         if not SMALLEST_SAMPLE <= sample <= LARGEST_SAMPLE:  # spread and bootstrap take squares of it
             allowed = f"a number from {SMALLEST_SAMPLE:g} to {LARGEST_SAMPLE:g}"
             raise _refusal(path, f"{where}/{metric}/samples/{index}", sample, allowed)
+    if samples:
+        _check_unit(path, f"{where}/{metric}", entry, METRICS[metric])
     launches = _launches(path, where, point)
     groups, kept = _by_launch(path, f"{where}/{metric}", entry, samples)
     return MeasuredPoint(
-        parameters, metric, str(entry.get("unit", "")), tuple(kept), spread(groups), outcome,
+        parameters, metric, METRICS[metric] if samples else "", tuple(kept), spread(groups), outcome,
         _iterations(launches), _iteration_range(launches),
     )  # fmt: skip
+
+
+def _check_unit(path: Path, where: str, entry: JsonObject, unit: str) -> None:
+    """Samples in another unit would be taken for so many of this one."""
+    if "unit" not in entry:
+        raise InputError(f"{path}: {where}/unit: is missing; allowed: {json.dumps(unit)}")
+    if entry["unit"] != unit:
+        raise _refusal(path, f"{where}/unit", entry["unit"], json.dumps(unit))
 
 
 def _launches(path: Path, where: str, point: JsonObject) -> list[JsonObject]:

@@ -395,7 +395,7 @@ class TestWithTheRealCore:
         (path,) = folder.glob("*shared*.json")
         document = json.loads(path.read_text())
         wrong = document["points"][0]
-        wrong["time_per_operation"] = wrong.pop("message_rate")
+        wrong["time_per_operation"] = wrong.pop("message_rate") | {"unit": "s"}
         path.write_text(json.dumps(document))
         simulate = Evaluator._one
 

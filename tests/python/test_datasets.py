@@ -70,7 +70,8 @@ def broken(**changes: Any) -> dict[str, Any]:
 
 
 def one_point(**changes: Any) -> dict[str, Any]:
-    entry = {"samples": [5.0]} | {key: changes.pop(key) for key in ("samples", "launch", "clean") if key in changes}
+    own = {key: changes.pop(key) for key in ("samples", "unit", "launch", "clean") if key in changes}
+    entry = {"samples": [5.0], "unit": "msg/s"} | own
     return broken(points=[{"parameters": {"pairs": 1}, "message_rate": entry, **changes}])
 
 
@@ -88,8 +89,18 @@ def one_point(**changes: Any) -> dict[str, Any]:
             "/samples/1: found -2; allowed: a pos",
         ),
         (
-            broken(points=[{"parameters": {}, "message_rate": {"samples": [1], "launch": [1, 2]}}]),
+            broken(points=[{"parameters": {}, "message_rate": {"samples": [1], "unit": "msg/s", "launch": [1, 2]}}]),
             "one entry per sample",
+        ),
+        (
+            broken(points=[{"parameters": {}, "message_rate": {"samples": [1]}}]),
+            '/points/0/message_rate/unit: is missing; allowed: "msg/s"',
+        ),
+        (one_point(unit="Mmsg/s"), '/points/0/message_rate/unit: found "Mmsg/s"; allowed: "msg/s"'),
+        (one_point(unit=7), '/points/0/message_rate/unit: found 7; allowed: "msg/s"'),
+        (
+            broken(points=[{"parameters": {}, "time_per_operation": metric(5.0, unit="us")}]),
+            '/points/0/time_per_operation/unit: found "us"; allowed: "s"',
         ),
         (one_point(launch=[[1]]), "/points/0/message_rate/launch/0: found [1]; allowed: a whole number or a text"),
         (one_point(clean=["no"]), '/points/0/message_rate/clean/0: found "no"; allowed: true or false'),
