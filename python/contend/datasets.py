@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from contend.errors import InputError
-from contend.files import keys_of, parse_json, read_text
+from contend.files import keys_of, parse_json, read_json, read_text
 from contend.measure.benchmarks import BENCHMARKS
 from contend.measure.spread import Spread, spread
 
@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
     from contend.jsontypes import JsonObject, Scalar
 
+# Keys that every dataset has, and no other file has together.
+_MARKS = frozenset({"dataset", "points"})
 # Metrics that a point may be measured in, and the unit of each; the first that it has counts.
 METRICS = {
     "message_rate": "msg/s",
@@ -197,12 +199,13 @@ def read_datasets(paths: Iterable[Path]) -> list[Dataset]:
     """Reads dataset files, and all in folders.
 
     Raises:
+        ContendError: A file cannot be read.
         InputError: A file is not usable, two have the same name, or there is none.
     """
     found: dict[tuple[str, str], Dataset] = {}
     for path in paths:
         if path.is_dir():
-            files = [file for file in sorted(path.rglob("*.json")) if is_dataset(file)]
+            files = _datasets_in(path)
             if not files:
                 raise InputError(f'the folder {path} has no datasets (*.json with "dataset" and "points")')
         else:
@@ -218,9 +221,19 @@ def read_datasets(paths: Iterable[Path]) -> list[Dataset]:
     return list(found.values())
 
 
+def _datasets_in(folder: Path) -> list[Path]:
+    """The datasets among the JSON files of a folder. What cannot be read is an error: it may have been one."""
+    files = [file for file in sorted(folder.rglob("*.json")) if not file.is_dir()]
+    return [file for file in files if _is_marked(read_json(file, "file"))]
+
+
+def _is_marked(document: object) -> bool:
+    return isinstance(document, dict) and document.keys() >= _MARKS
+
+
 def is_dataset(file: Path) -> bool:
     """Whether a file looks like a dataset; what else is wrong with it says read_dataset."""
-    return keys_of(file) >= {"dataset", "points"}
+    return keys_of(file) >= _MARKS
 
 
 def read_dataset(path: Path) -> Dataset:

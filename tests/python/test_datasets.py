@@ -159,6 +159,24 @@ def _empty(folder: Path) -> Path:
     return path
 
 
+@pytest.mark.parametrize(
+    ("content", "problem"),
+    [
+        (b'{"dataset": "b",\n  "points": [', r"b\.json:2:14: not JSON"),
+        (b"", r"b\.json:1:1: not JSON"),
+        (b"\xff{}", r"cannot read the file .*b\.json: not UTF-8"),
+    ],
+)
+def test_a_damaged_file_of_a_folder_is_not_left_out_without_a_word(
+    content: bytes, problem: str, tmp_path: Path
+) -> None:
+    write(tmp_path, rates("a", {1: [5.0]}))
+    (tmp_path / "folder.json").mkdir()
+    (tmp_path / "folder.json" / "b.json").write_bytes(content)
+    with pytest.raises(InputError, match=problem):
+        read_datasets([tmp_path])
+
+
 def test_a_dataset_has_a_frame_of_its_clean_samples(tmp_path: Path) -> None:
     rate = metric(100.0, 110.0, 120.0, 130.0, 900.0, launches=5) | {"clean": [True] * 4 + [False]}
     points: list[dict[str, Any]] = [
