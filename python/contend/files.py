@@ -6,10 +6,11 @@ import contextlib
 import errno
 import json
 import os
+import re
 import stat
 import tempfile
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Never
 
 from contend.errors import ContendError, InputError
 from contend.spelling import shortened
@@ -259,8 +260,48 @@ def read_text(path: Path, what: str, *, piped: bool = False) -> str:
         raise InputError(f"cannot read the {what} {path}: not UTF-8 text (byte {error.start})") from error
 
 
+class _LenientError(Exception):
+    """Something that Python's reader takes, and JSON or its readers elsewhere do not."""
+
+
+def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) != len(pairs):
+        raise _LenientError
+    return found
+
+
+def _no_number(_constant: str) -> Never:
+    raise _LenientError
+
+
+# Texts, the words that Python takes for numbers, and what gives a text its place.
+_TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|NaN|-?Infinity|[][{},:]')
+
+
+def _leniency(text: str) -> tuple[int, str]:
+    """Where a text that _LenientError ended the reading of has it, and what it is."""
+    keys: list[set[str] | None] = []  # of the objects around, with None for an array
+    before = ""
+    for match in _TOKEN.finditer(text):
+        part = match[0]
+        if part in "[{":
+            keys.append(set() if part == "{" else None)
+        elif part in "]}":
+            keys.pop()
+        elif part[0] in "NI-":
+            return match.start(), f"not JSON: found {part}; allowed: a finite number"
+        elif part[0] == '"' and before in "{," and keys and keys[-1] is not None:
+            key = json.loads(part)
+            if key in keys[-1]:
+                return match.start(), f"the key {json.dumps(shortened(key))} occurs twice in one object"
+            keys[-1].add(key)
+        before = part
+    raise AssertionError("there is none")
+
+
 def parse_json(text: str, name: str) -> Any:  # noqa: ANN401 - whatever the text says
-    """What a JSON text says.
+    """What a JSON text says, read as strictly as scenarios are: a key occurs once in an object, and numbers are finite.
 
     Args:
         text: The text.
@@ -270,9 +311,13 @@ def parse_json(text: str, name: str) -> Any:  # noqa: ANN401 - whatever the text
         InputError: It is not JSON; names line and column.
     """
     try:
-        return json.loads(text)
+        return json.loads(text, object_pairs_hook=_unique, parse_constant=_no_number)
     except json.JSONDecodeError as error:
         raise InputError(f"{name}:{error.lineno}:{error.colno}: not JSON: {error.msg}") from error
+    except _LenientError:
+        place, problem = _leniency(text)
+        line, column = text.count("\n", 0, place) + 1, place - text.rfind("\n", 0, place)
+        raise InputError(f"{name}:{line}:{column}: {problem}") from None
     except RecursionError as error:
         raise InputError(f"{name}: not JSON that can be read: brackets are nested too deeply") from error
     except ValueError as error:  # a number of thousands of digits

@@ -14,7 +14,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from contend.files import read_text, write_file
+from contend.files import read_json, write_file
 from contend.lockstudy import MEASURES
 from contend.prices import exact_price, format_price, parse_price
 from contend.scenario import Point
@@ -171,7 +171,7 @@ def fit(
     """
     from scipy.optimize import minimize
 
-    profile = json.loads(read_text(profile_file, "profile"))
+    profile = read_json(profile_file, "profile")
     problem = _Problem(lock_set, profile, engine, jobs, progress)
     try:
         before = problem.cost(problem.start)
@@ -206,7 +206,7 @@ def fit(
 
 def write_to_profile(profile_file: Path, values: Mapping[str, str | float]) -> None:
     """Replaces the values in a profile, and nothing else of it."""
-    profile = json.loads(read_text(profile_file, "profile"))
+    profile = read_json(profile_file, "profile")
     for path, text in values.items():
         section, name = path.split(".")
         if section == "workload":

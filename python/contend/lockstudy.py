@@ -7,14 +7,13 @@ The machine profiles are fitted to the points with the fewest threads (contend.l
 from __future__ import annotations
 
 import itertools
-import json
 import statistics
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from contend.choice import check_parts, has_part
 from contend.errors import InputError, InterruptedRunError
-from contend.files import read_text
+from contend.files import read_json
 from contend.runner import run_points
 from contend.scenario import Point, resolve_scenario
 from contend.statistics import kendall_tau
@@ -194,8 +193,8 @@ def load_sets(root: Path, only: Sequence[str] = ()) -> list[LockSet]:
         InputError: A file is not usable, or a text is in no set's name.
     """
     folder = root / "validation" / "locks"
-    study = json.loads(read_text(folder / "sets.json", "study"))
-    published = {entry["id"]: entry for entry in json.loads(read_text(folder / "published.json", "published sets"))}
+    study = read_json(folder / "sets.json", "study")
+    published = {entry["id"]: entry for entry in read_json(folder / "published.json", "published sets")}
     _resolved.clear()
     check_parts(only, [entry["set"] for entry in study["sets"]], "published set of locks")
     return [

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, TypeAlias
 
 from contend.documents import dotted, leaves
+from contend.files import read_json
 from contend.paths import repository
 from contend.scenario import resolve_scenario
 
@@ -74,7 +74,7 @@ def study_points(scenario: JsonObject) -> list[StudyPoint]:
 
 
 def _entries(file: Path, scenario: str) -> list[JsonObject]:
-    points: list[JsonObject] = json.loads(file.read_text(encoding="utf-8"))["points"]
+    points: list[JsonObject] = read_json(file, "study")["points"]
     return [entry for entry in points if scenario in entry["scenarios"]]
 
 

@@ -109,7 +109,7 @@ def one_point(**changes: Any) -> dict[str, Any]:
         (one_point(per_launch={}), "/points/0/per_launch: found {}; allowed: an array"),
         (one_point(per_launch=[{"iterations": 5}]), "/per_launch/0/iterations: found 5; allowed: an array"),
         (one_point(per_launch=[{"iterations": ["5"]}]), '/per_launch/0/iterations/0: found "5"; allowed: a whole'),
-        (one_point(per_launch=[{"iteration_s": {"p25": math.nan}}]), "/iteration_s/p25: found NaN; allowed: a number"),
+        (one_point(per_launch=[{"iteration_s": {"p25": "1"}}]), '/iteration_s/p25: found "1"; allowed: a number'),
         (one_point(parameters={"pairs": [1]}), "/points/0/parameters/pairs: found [1]; allowed: a text, a number"),
         (one_point(parameters={"iterations": "5"}), '/parameters/iterations: found "5"; allowed: a whole number'),
         (broken(library={"options": [1]}), "/library/options: found [1]; allowed: an object"),
@@ -131,6 +131,13 @@ def test_bad_datasets_are_refused_with_the_place(document: Any, message: str, tm
         read_dataset(path)
     assert str(path) in str(caught.value)
     assert message in str(caught.value)
+
+
+def test_a_key_that_occurs_twice_is_refused_with_line_and_column(tmp_path: Path) -> None:
+    path = write(tmp_path, rates("a", {1: [5.0]}))
+    path.write_text(path.read_text().replace('"transport": "tcp"', '"transport": "tcp",\n"transport": "shm"'))
+    with pytest.raises(InputError, match=r'a\.json:2:1: the key "transport" occurs twice in one object'):
+        read_dataset(path)
 
 
 def test_text_that_is_no_json_is_refused_with_line_and_column(tmp_path: Path) -> None:

@@ -153,7 +153,16 @@ def test_a_symbolic_link_stays_and_its_target_is_written(tmp_path: Path) -> None
 
 @pytest.mark.parametrize(
     ("text", "problem"),
-    [("{", r"name:1:2: not JSON"), ("[" * 100_000, "nested too deeply"), ("1" * 5000, "not JSON that can be read")],
+    [
+        ('{"a": {"x": 1,\n   "b": "x"}, "a": 2}', 'name:2:15: the key "a" occurs twice in one object'),
+        ('[["b", "b"], {"x": 1, "y": ["x", {"x": "x"}],\n"\\u0078": 2}]', 'name:2:1: the key "x" occurs twice'),
+        ('{"a\\u001b": 1, "a\\u001b": 2}', r'the key "a\\u001b" occurs twice'),
+        ('{"a": "NaN, \\"Infinity",\n "b": [NaN]}', "name:2:8: not JSON: found NaN; allowed: a finite number"),
+        ("-Infinity", "name:1:1: not JSON: found -Infinity"),
+        ("{", r"name:1:2: not JSON"),
+        ("[" * 100_000, "nested too deeply"),
+        ("1" * 5000, "not JSON that can be read"),
+    ],
 )
 def test_what_is_wrong_with_a_json_text(text: str, problem: str) -> None:
     with pytest.raises(InputError, match=problem):

@@ -91,6 +91,7 @@ def test_an_option_with_a_value_that_nobody_translated_is_refused(tmp_path: Path
     ("text", "message"),
     [('{"schema_version": 1}', "/name: Field required"), ("[]", "should be an object"),
      ('{"schema_version": 1, "nam": 2}', "Field required"),
+     ('{"name": "a", "name": "b"}', r'm\.json:1:15: the key "name" occurs twice in one object'),
      ("{", "JSON")],
 )  # fmt: skip
 def test_bad_mappings_are_refused_with_the_place(text: str, message: str, tmp_path: Path) -> None:

@@ -388,6 +388,13 @@ def test_results_that_are_no_json(results: Path, capsys: Capture, content: bytes
     assert len(error) < 500
 
 
+def test_results_with_a_key_that_occurs_twice(results: Path, capsys: Capture) -> None:
+    path = results / "results.json"
+    path.write_text(path.read_text().replace('"seed": 1,', '"seed": 2, "seed": 1,', 1))
+    assert main(["report", str(results)]) == 2
+    assert 'the key "seed" occurs twice in one object' in capsys.readouterr().err
+
+
 def test_a_folder_without_results(results: Path, capsys: Capture) -> None:
     (results / "results.json").unlink()
     assert main(["report", str(results)]) == 2

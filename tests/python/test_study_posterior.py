@@ -121,8 +121,8 @@ def test_a_posterior_is_written_and_read(tmp_path: Path) -> None:
         {**whole, "draws": [{**whole["draws"][0], "software.send_call": None}]}, "one of its values is of another kind"
     )
     refused({**whole, "targets": []}, "it must have what each target of the fit comes out at")
-    for median in (-1, 0, math.nan):
-        refused({**whole, "targets": [{**whole["targets"][0], "median": median}]}, "no number that it can have")
+    for median, message in ((-1, "no number that it can have"), (0, "no number that it can have"), (math.nan, "NaN")):
+        refused({**whole, "targets": [{**whole["targets"][0], "median": median}]}, message)
     file.write_bytes(json_bytes(whole)[:-40])
     with pytest.raises(InputError, match=r"posterior.json:\d+:\d+: "):
         load_posterior(file, study)

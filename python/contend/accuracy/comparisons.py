@@ -13,7 +13,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_valida
 from contend.accuracy.document import as_markdown
 from contend.accuracy.pictures import pictures
 from contend.errors import InputError
-from contend.files import read_text, write_files
+from contend.files import parse_json, read_text, write_files
 
 if TYPE_CHECKING:
     from contend.jsontypes import JsonObject
@@ -119,8 +119,10 @@ def find_comparison(root: Path, name: str) -> Comparison:
 
 
 def _read(path: Path) -> Comparison:
+    text = read_text(path, "comparison")
+    parse_json(text, str(path))  # of keys that occur twice the model would take the last
     try:
-        return Comparison(path.parent, Description.model_validate_json(read_text(path, "comparison")))
+        return Comparison(path.parent, Description.model_validate_json(text))
     except ValidationError as error:
         first = error.errors()[0]
         raise InputError(f"{path}: /{'/'.join(map(str, first['loc']))}: {first['msg']}") from error

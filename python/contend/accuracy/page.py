@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING
 
 from contend.accuracy.comparisons import Comparison, comparisons
@@ -10,7 +9,7 @@ from contend.accuracy.document import SUMMARY_HEAD, markdown_table, sections, su
 from contend.accuracy.fits import fit_sections
 from contend.accuracy.pooled import pool
 from contend.errors import InputError
-from contend.files import read_text
+from contend.files import read_json
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -70,7 +69,7 @@ def _claims(root: Path) -> list[str]:
         parts += [f"## Statements of the study: {name}", *_statements(path, root, f"validate claims {name}")]
         fitted = path.parent / "fitted" / path.name
         if fitted.is_file():
-            fit = json.loads(read_text(path.parent / "fit.json", "fit"))
+            fit = read_json(path.parent / "fit.json", "fit")
             parts += [
                 f"### {name.capitalize()}, with a machine fitted to few of its numbers",
                 _FITTED.format(profile=fit["profile"], other=fit["in_place_of"], targets=len(fit["targets"])),
@@ -82,7 +81,7 @@ def _claims(root: Path) -> list[str]:
 
 def _over_draws(path: Path) -> list[str]:
     """How many statements hold whatever the prices, and how many do not."""
-    drawn = [one["over_draws"] for one in json.loads(read_text(path, "claims")) if "over_draws" in one]
+    drawn = [one["over_draws"] for one in read_json(path, "claims") if "over_draws" in one]
     if not drawn:
         return []
     held = [one["held"] for one in drawn]
@@ -91,7 +90,7 @@ def _over_draws(path: Path) -> list[str]:
 
 def _statements(path: Path, root: Path, command: str) -> list[str]:
     """The command, how many statements hold, and which do not."""
-    claims: list[JsonObject] = json.loads(read_text(path, "claims"))
+    claims: list[JsonObject] = read_json(path, "claims")
     blind = [one for one in claims if not one.get("calibrated")]
     holding = sum(one["verdict"] == "holds" for one in blind)
     targets = [one for one in claims if one.get("calibrated")]
@@ -142,7 +141,7 @@ def _locks(root: Path) -> list[str]:
     path = root / "validation/locks/results.json"
     if not path.is_file():
         return []
-    results: list[JsonObject] = json.loads(read_text(path, "result of the lock study"))
+    results: list[JsonObject] = read_json(path, "result of the lock study")
     rows = []
     for one in results:
         errors = sorted(abs(row["error"]) for row in one["rows"] if not row["fitted"] and row["error"] is not None)
@@ -186,7 +185,7 @@ def _profile(path: Path) -> JsonObject | None:
     """The profile that a run has beside itself; None where it names a shipped one."""
     if not path.is_file():
         return None
-    profile: JsonObject = json.loads(read_text(path, "machine profile"))
+    profile: JsonObject = read_json(path, "machine profile")
     return profile
 
 
@@ -194,5 +193,5 @@ def _result(folder: Path, run: str) -> JsonObject:
     path = folder / f"{run}.json"
     if not path.is_file():
         raise InputError(f"{path} is missing: run './contend validate comparison {folder.name}'")
-    result: JsonObject = json.loads(read_text(path, "validation result"))
+    result: JsonObject = read_json(path, "validation result")
     return result

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from contend.errors import InputError
-from contend.files import read_text
+from contend.files import parse_json, read_text
 from contend.paths import data_directory
 
 if TYPE_CHECKING:
@@ -100,6 +100,7 @@ def read_mapping(path: Path) -> Mapping:
         InputError: It is not a mapping; the message says where.
     """
     text = read_text(path, "mapping")
+    parse_json(text, str(path))  # of keys that occur twice the model would take the last
     try:
         return Mapping.model_validate_json(text)
     except ValidationError as error:

@@ -124,13 +124,13 @@ def locks(
 
 def _fit_sets(root: Path, only: Sequence[str], engine: Engine, *, jobs: int, evaluations: int, quiet: bool) -> None:
     """Writes fitted prices into the machine profiles, and what a set fits of its own workload into sets.json."""
-    from contend.files import write_file
+    from contend.files import read_json, write_file
     from contend.lockfit import fit, write_to_profile
     from contend.lockstudy import load_sets
     from contend.terminal import ProgressReport
 
     file = root / "validation" / "locks" / "sets.json"
-    study = json.loads(file.read_text(encoding="utf-8"))
+    study = read_json(file, "study")
     for lock_set in load_sets(root, only):
         if not lock_set.entry["fit"] and not lock_set.entry.get("fit_workload"):
             continue

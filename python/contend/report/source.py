@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Self, TypeAlias, TypeVar
 from pydantic import BaseModel, ConfigDict, Field, PlainValidator, ValidationError, field_validator, model_validator
 
 from contend.errors import ContendError, InputError
-from contend.files import describe, require_regular
+from contend.files import describe, parse_json, require_regular
 from contend.jsontypes import JsonObject, Scalar  # noqa: TC001 - pydantic reads it when the program runs
 from contend.measures import ESTIMATED, SCALARS, main_of
 from contend.results import Results
@@ -299,9 +299,11 @@ def _read(path: Path, model: type[Model]) -> Model:
     except OSError as error:
         raise ContendError(f"cannot read {path}: {describe(error)}") from error
     try:
-        return model.model_validate_json(content)
+        checked = model.model_validate_json(content)
     except ValidationError as error:
         raise InputError(f"{path}: {_first_problem(error)}") from error
+    parse_json(content.decode(), str(path))  # of keys that occur twice the model takes the last
+    return checked
 
 
 def _first_problem(error: ValidationError) -> str:

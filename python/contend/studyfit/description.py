@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from contend.documents import misfit
 from contend.errors import InputError
-from contend.files import read_text
+from contend.files import read_json
 from contend.prices import format_price, parse_price
 from contend.scenario import Point, resolve_scenario
 
@@ -120,13 +120,13 @@ def load_fit(root: Path, system: str) -> StudyFit:
     if not file.is_file():
         raise InputError(f"nothing is fitted to {system}: there is no {file}")
     try:
-        return _read(root, system, json.loads(read_text(file, "fit")))
+        return _read(root, system, read_json(file, "fit"))
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise InputError(f"{file} is no fit: {misfit(error)}") from error
 
 
 def _read(root: Path, system: str, document: JsonObject) -> StudyFit:
-    profile = json.loads(read_text(profile_of(root, document["profile"]), "profile"))
+    profile = read_json(profile_of(root, document["profile"]), "profile")
     # Not the profile that the scenarios name: prices that are not fitted are those of the one that is.
     simulated = {**document["simulated"], "machine.profile": document["profile"]}
     overrides = [(path, str(value)) for path, value in simulated.items()]

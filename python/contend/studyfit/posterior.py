@@ -9,7 +9,6 @@ prices and the chance in every simulation would make no better than the numbers'
 
 from __future__ import annotations
 
-import json
 import math
 import statistics
 from dataclasses import dataclass
@@ -19,7 +18,7 @@ import numpy as np
 
 from contend.documents import misfit
 from contend.errors import ContendError, InputError
-from contend.files import read_text
+from contend.files import read_json
 from contend.statistics import Central, central
 from contend.studyfit.description import RANGE_END
 from contend.studyfit.trials import Trials
@@ -198,7 +197,7 @@ def load_posterior(file: Path, study: StudyFit) -> Posterior:
     if not file.is_file():
         raise InputError(f"there is no {file}: validate claims STUDY --fit writes it")
     try:
-        document = json.loads(read_text(file, "posterior"))
+        document = read_json(file, "posterior")
         posterior = Posterior(
             tuple({str(path): _price(value) for path, value in draw.items()} for draw in document["draws"]),
             int(document["members"]),
@@ -207,8 +206,6 @@ def load_posterior(file: Path, study: StudyFit) -> Posterior:
             tuple(Central(float(entry["median"]), *map(float, entry["ci95"])) for entry in document["targets"]),
             str(document["fit"]),
         )
-    except json.JSONDecodeError as error:
-        raise InputError(f"{file}:{error.lineno}:{error.colno}: {error.msg}") from error
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise InputError(f"{file} is no posterior: {misfit(error)}") from error
     if posterior.digest != study.digest:
