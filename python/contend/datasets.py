@@ -14,6 +14,7 @@ from contend.errors import InputError
 from contend.files import keys_of, parse_json, read_json, read_text
 from contend.measure.benchmarks import BENCHMARKS
 from contend.measure.spread import Spread, spread
+from contend.nearest import nearest_names
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -25,6 +26,8 @@ if TYPE_CHECKING:
 
 # Keys that every dataset has, and no other file has together.
 _MARKS = frozenset({"dataset", "points"})
+# Version of what a dataset has; every one says of which it is.
+FORMAT = 1
 # Metrics that a point may be measured in, and the unit of each; the first that it has counts.
 METRICS = {
     "message_rate": "msg/s",
@@ -246,6 +249,7 @@ def read_dataset(path: Path) -> Dataset:
     document = parse_json(text, str(path))
     if not isinstance(document, dict):
         raise InputError(f"{path}: a dataset is a JSON object")
+    _check_format(path, document)
     points = _get(path, document, "points", list)
     library = _get(path, document, "library", dict)
     if library.get("options") is not None:
@@ -272,6 +276,16 @@ def read_dataset(path: Path) -> Dataset:
 def _entry(document: JsonObject, section: str, key: str) -> object:
     found = document.get(section)
     return found.get(key) if isinstance(found, dict) else None
+
+
+def _check_format(path: Path, document: JsonObject) -> None:
+    if "format" not in document:
+        near = nearest_names("format", document)
+        hint = f"; did you mean {near[0]!r}?" if near else ""
+        raise InputError(f"{path}: /format: is missing; allowed: {FORMAT}{hint}")
+    found = document["format"]
+    if type(found) is not int or found != FORMAT:
+        raise InputError(f"{path}: /format: found {json.dumps(found)[:40]}; this program reads version {FORMAT}")
 
 
 def _get(path: Path, document: JsonObject, key: str, kind: type, where: str = "") -> Any:  # noqa: ANN401

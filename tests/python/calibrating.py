@@ -25,6 +25,7 @@ def time_of(*samples: float, **parameters: object) -> dict[str, Any]:
 def dataset(name: str, workload: dict[str, Any], points: list[dict[str, Any]], **other: Any) -> dict[str, Any]:
     return {
         "dataset": name,
+        "format": 1,
         "machine": MACHINE,
         "library": {"name": "A library", "key": "alib", "options": {}},
         "transport": "tcp",

@@ -79,6 +79,11 @@ def one_point(**changes: Any) -> dict[str, Any]:
     ("document", "message"),
     [
         ([1], "a dataset is a JSON object"),
+        ({k: v for k, v in broken().items() if k != "format"}, "/format: is missing; allowed: 1"),
+        ({"formt" if k == "format" else k: v for k, v in broken().items()}, "allowed: 1; did you mean 'formt'?"),
+        (broken(format=2), "/format: found 2; this program reads version 1"),
+        (broken(format="1"), '/format: found "1"; this program reads version 1'),
+        (broken(format=True), "/format: found true; this program reads version 1"),
         (broken(points=3), "/points: found 3; allowed: an array"),
         (broken(machine="box"), '/machine: found "box"; allowed: an object'),
         ({k: v for k, v in broken().items() if k != "transport"}, "/transport: is missing; allowed: a text"),

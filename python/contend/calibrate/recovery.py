@@ -20,7 +20,7 @@ from contend.calibrate.pipeline import Options, calibrate
 from contend.calibrate.problem import Builder
 from contend.calibrate.sensitivity import Verdict
 from contend.calibrate.split import choose_split
-from contend.datasets import read_datasets
+from contend.datasets import FORMAT, read_datasets
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -187,6 +187,7 @@ def _dataset(study: Study, name: str, extra: dict[str, object]) -> JsonObject:
     to_be_simulated = {"samples": [1.0], "unit": "msg/s"}  # the rates of a trial take its place
     return {
         "dataset": f"synthetic_{name}",
+        "format": FORMAT,
         "machine": {"id": "synthetic", "cpu": "the simulator"},
         "library": {"name": "synthetic", "key": "synthetic", "options": {}},
         "transport": "synthetic",

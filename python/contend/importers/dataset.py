@@ -7,6 +7,7 @@ import json
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from contend.datasets import FORMAT
 from contend.measure.spread import spread
 
 if TYPE_CHECKING:
@@ -14,8 +15,6 @@ if TYPE_CHECKING:
 
     from contend.importers.formats import Imported, Value
     from contend.jsontypes import JsonObject, Scalar
-
-FORMAT = 1
 
 
 def imported_dataset(
