@@ -17,7 +17,7 @@ from contend.measure.spread import Spread, spread
 from contend.nearest import nearest_names
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
     from pathlib import Path
 
     import polars as pl
@@ -206,22 +206,31 @@ def read_datasets(paths: Iterable[Path]) -> list[Dataset]:
         InputError: A file is not usable, two have the same name, or there is none.
     """
     found: dict[tuple[str, str], Dataset] = {}
-    for path in paths:
-        if path.is_dir():
-            files = _datasets_in(path)
-            if not files:
-                raise InputError(f'the folder {path} has no datasets (*.json with "dataset" and "points")')
-        else:
-            files = [path]
-        for file in files:
-            dataset = read_dataset(file)
-            key = (dataset.machine_id, dataset.name)
-            if key in found and found[key].path.resolve() != file.resolve():
-                raise InputError(f"{found[key].path} and {file} are both the dataset {dataset.name!r} of one machine")
-            found[key] = dataset
+    for file in dataset_files(paths):
+        dataset = read_dataset(file)
+        key = (dataset.machine_id, dataset.name)
+        if key in found and found[key].path.resolve() != file.resolve():
+            raise InputError(f"{found[key].path} and {file} are both the dataset {dataset.name!r} of one machine")
+        found[key] = dataset
     if not found:
         raise InputError("no datasets were given")
     return list(found.values())
+
+
+def dataset_files(paths: Iterable[Path]) -> Iterator[Path]:
+    """The files that are given, and the datasets in folders.
+
+    Raises:
+        InputError: A folder has none, or a file that cannot be read.
+    """
+    for path in paths:
+        if not path.is_dir():
+            yield path
+            continue
+        files = _datasets_in(path)
+        if not files:
+            raise InputError(f'the folder {path} has no datasets (*.json with "dataset" and "points")')
+        yield from files
 
 
 def _datasets_in(folder: Path) -> list[Path]:

@@ -16,7 +16,7 @@ from contend.errors import ContendError, InputError
 from contend.spelling import shortened
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
 
 _REASONS = {
     errno.ENOSPC: "no space left on the device",
@@ -110,6 +110,25 @@ def output_file(path: Path | None) -> Iterator[None]:
         except OSError as error:
             raise ContendError(f"cannot write {path}: {describe(error)}") from error
         yield
+
+
+def refuse_replacing(option: str, outputs: Iterable[Path], inputs: Iterable[tuple[str, Path]]) -> None:
+    """Refuses an output that would take the place of what the command reads: that may be hours of measurements.
+
+    Args:
+        option: That names the output, as it was given: "-o d.json".
+        outputs: The files that will be written.
+        inputs: What is read: what it is in words, and the file.
+
+    Raises:
+        InputError: One of the outputs is one of the inputs, by whatever name.
+    """
+    targets = [path for path in outputs if path.exists()]
+    if not targets:
+        return
+    for what, path in inputs:
+        if path.exists() and any(target.samefile(path) for target in targets):
+            raise InputError(f"{option} is the {what} itself, which would be lost; name another file")
 
 
 def _refuse_dash(path: Path) -> None:

@@ -20,6 +20,7 @@ from contend.calibrate.mapping import (
     find_mapping,
     get_path,
     load_mappings,
+    mapping_files,
     scenario_layers,
     scoped_entries,
     set_path,
@@ -314,6 +315,18 @@ class Configuration:
         if len(self.points) <= _NAMED:
             parts.append("Measured: " + "; ".join(f"{point_text(one)}: {_measured_text(one)}" for one in self.points))
         return ". ".join(parts) + "."
+
+    def files(self, mappings: Iterable[Path] = ()) -> list[tuple[str, Path]]:
+        """What it is read from, in words and as files: no output may take their place.
+
+        Args:
+            mappings: Files of mappings that were given, and folders of them.
+        """
+        return [
+            ("dataset", self.dataset.path),
+            ("profile", self.profile.path),
+            *(("mapping", path) for path in mapping_files(mappings)),
+        ]
 
     def notes(self) -> list[str]:
         """What a reader of a prediction should know."""

@@ -13,6 +13,8 @@ if TYPE_CHECKING:
     from contend.results import Results
 
 
+# The file that everything else about a run is made from.
+RESULTS = "results.json"
 # Where an interrupted run puts what had finished, in a folder that has complete results.
 INTERRUPTED_FOLDER = "interrupted"
 
@@ -24,7 +26,7 @@ def default_directory(name: str) -> Path:
 
 def result_contents(results: Results) -> dict[str, bytes]:
     """results.json, .csv, .parquet and the picture, by file name."""
-    contents = {"results.json": results.json_bytes()}
+    contents = {RESULTS: results.json_bytes()}
     if results.points:
         from contend.plots import picture_bytes
 
@@ -37,13 +39,13 @@ def result_contents(results: Results) -> dict[str, bytes]:
 
 def has_complete_results(directory: Path) -> bool:
     """Whether a folder has results of a run that was not interrupted."""
-    document = json_object(directory / "results.json")
+    document = json_object(directory / RESULTS)
     return document is not None and "points" in document and not document.get("interrupted", False)
 
 
 def earlier_settings(directory: Path) -> JsonObject | None:
     """Scenario and engine of the results in a folder; None if there are none that can be read."""
-    document = json_object(directory / "results.json")
+    document = json_object(directory / RESULTS)
     return settings(document) if document is not None else None
 
 

@@ -109,9 +109,14 @@ def read_mapping(path: Path) -> Mapping:
         raise InputError(f"{path}: /{where}: {first['msg']}") from error
 
 
+def mapping_files(given: Iterable[Path]) -> list[Path]:
+    """The files that are given, and all in folders."""
+    return [file for path in given for file in (sorted(path.glob("*.json")) if path.is_dir() else [path])]
+
+
 def load_mappings(extra: Iterable[Path] = ()) -> list[Mapping]:
     """All mappings: those given first, then the shipped ones in order of their names."""
-    paths = [file for path in extra for file in (sorted(path.glob("*.json")) if path.is_dir() else [path])]
+    paths = mapping_files(extra)
     paths += sorted(data_directory("calibration/mappings").glob("*.json"))
     return [read_mapping(path) for path in paths]
 

@@ -60,9 +60,19 @@ def data(
     """
     from contend.accuracy.document import as_markdown, not_predicted
     from contend.accuracy.pictures import pictures
-    from contend.files import output_file, output_folder, write_file, write_files
+    from contend.calibrate.mapping import mapping_files
+    from contend.catalogs import PROFILES
+    from contend.datasets import dataset_files
+    from contend.files import output_file, output_folder, refuse_replacing, write_file, write_files
     from contend.terminal import stdout_console
 
+    read = [("dataset", file) for file in dataset_files(datasets)]
+    read += [("mapping", file) for file in mapping_files(mapping or ())]
+    read.append(("profile", PROFILES.load(profile)[0]))
+    if json_ is not None:
+        refuse_replacing(f"--json {json_}", [json_], read)
+    if out is not None:
+        refuse_replacing(f"-o {out}: {RESULT_FILE}", [out / RESULT_FILE], read)
     with output_folder(out), output_file(json_):
         name = Path(profile).stem
         folder = work if work is not None else Path("out") / "validation" / name

@@ -99,8 +99,7 @@ def calibrate(
     from contend.runner import default_jobs, make_engine
     from contend.terminal import ProgressReport
 
-    if out.suffix != ".json":
-        raise InputError(f"-o {out}: a profile is a file NAME.json")
+    _check_output(out, base, datasets, mapping or [])
     base_path, base_document = _usable_profile(base)
     mappings = load_mappings(mapping or [])
     measured = read_datasets(datasets)
@@ -146,6 +145,20 @@ def calibrate(
         if part.refused and posterior:
             names = ", ".join(parameter.name for parameter in part.problem.parameters)
             print(f"contend: warning: no uncertainty for {names}: {part.refused}", file=sys.stderr)
+
+
+def _check_output(out: Path, base: str, datasets: list[Path], mapping: list[Path]) -> None:
+    from contend.calibrate.mapping import mapping_files
+    from contend.catalogs import PROFILES
+    from contend.datasets import dataset_files
+    from contend.files import refuse_replacing
+
+    if out.suffix != ".json":
+        raise InputError(f"-o {out}: a profile is a file NAME.json")
+    read = [("base profile", PROFILES.load(base)[0])]
+    read += [("dataset", file) for file in dataset_files(datasets)]
+    read += [("mapping", file) for file in mapping_files(mapping)]
+    refuse_replacing(f"-o {out}", [out], read)
 
 
 def _usable_profile(name: str) -> tuple[Path, JsonObject]:

@@ -128,9 +128,10 @@ def scope_of_profile(
     from contend.calibrate.profile import profile_bytes, scoped_profile
     from contend.catalogs import PROFILES
     from contend.errors import InputError
-    from contend.files import write_file
+    from contend.files import refuse_replacing, write_file
 
     path, document = PROFILES.load(name)
+    refuse_replacing(f"-o {out}", [out], [("profile", path)])
     try:
         result = scoped_profile(document, scope)
     except KeyError:

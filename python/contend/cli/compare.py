@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from contend.paired import Difference
     from contend.scenario import ResolvedScenario
 
+RESULT = "compare.json"
+
 
 class Interval(StrEnum):
     """How confidence intervals of differences are found."""
@@ -78,7 +80,7 @@ def compare(
     Both sides run with the same seeds, replication by replication, so that chance which hits both alike drops out.
     """
     from contend.comparison import compare_scenarios, prepare
-    from contend.files import output_folder, write_files
+    from contend.files import output_folder, refuse_replacing, write_files
     from contend.output import default_directory
     from contend.plots import comparison_picture_bytes
     from contend.runner import default_jobs
@@ -101,6 +103,8 @@ def compare(
     independent = _resolve(b, [*overrides_b, other_seed, pairing[1]]) if check_pairing else None
     pair = default_directory(f"{side_a.path.stem}_{side_b.path.stem}").name
     directory = out if out is not None else Path("out") / "compare" / pair
+    read = [("scenario", side.path) for side in (side_a, side_b)]
+    refuse_replacing(f"-o {directory}: {RESULT}", [directory / RESULT], read)
     contest = prepare(side_a, side_b, independent, measure)
     with output_folder(directory):
         with ProgressReport("compare", contest.weight, quiet=quiet or json_) as report:
@@ -113,7 +117,7 @@ def compare(
                 progress=report.advance,
             )
         document = json.dumps(comparison.to_json(), indent=2, ensure_ascii=False, allow_nan=False) + "\n"
-        contents = {"compare.json": document.encode()}
+        contents = {RESULT: document.encode()}
         contents.update({f"plot.{kind}": data for kind, data in comparison_picture_bytes(comparison).items()})
         paths = write_files(directory, contents)
     if json_:

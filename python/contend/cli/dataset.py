@@ -76,14 +76,15 @@ def scenario(
     ] = None,
 ) -> None:
     """Writes the scenario that stands for measured configurations, to be edited and given to any command."""
-    from contend.files import make_writable_directory, write_file
+    from contend.calibrate.mapping import mapping_files
+    from contend.files import make_writable_directory, refuse_replacing, write_file
     from contend.measured import open_dataset
 
     if out.suffix != ".json":
         raise InputError(f"-o {out}: a scenario is a file NAME.json")
+    read = [("dataset", dataset), *(("mapping", file) for file in mapping_files(mapping or ()))]
+    refuse_replacing(f"-o {out}", [out], read)
     found = open_dataset(dataset, point or (), profile=profile, mappings=mapping or ())
-    if out.exists() and out.resolve() == dataset.resolve():
-        raise InputError(f"-o {out} is the dataset itself")
     folder = out.resolve().parent
     text = json.dumps(found.document(beside=folder), indent=2, ensure_ascii=False) + "\n"
     count = len(found.resolve().points)

@@ -14,6 +14,8 @@ from contend.errors import InterruptedRunError
 if TYPE_CHECKING:
     from contend.explanation import Explanation
 
+RESULT = "explain.json"
+
 
 def register(app: typer.Typer) -> None:
     """Adds the command."""
@@ -75,7 +77,7 @@ def explain(
     from contend.choice import parse_place
     from contend.explain_output import render
     from contend.explanation import explain as explain_point
-    from contend.files import output_file, output_folder, write_file
+    from contend.files import output_file, output_folder, refuse_replacing, write_file
     from contend.runner import default_jobs, total_weight
     from contend.scenario import open_scenario, parse_override, resolve_scenario
     from contend.speedups import BUDGET_S
@@ -91,6 +93,10 @@ def explain(
         if value is not None:
             overrides.append((path, str(value)))
     file, text = open_scenario(scenario)
+    if json_ is not None:
+        refuse_replacing(f"--json {json_}", [json_], [("scenario", file)])
+    if out is not None:
+        refuse_replacing(f"-o {out}: {RESULT}", [out / RESULT], [("scenario", file)])
     resolved = resolve_scenario(file, overrides, text)
     point, remark = resolved.one_point([parse_place(text) for text in at or []])
     if remark and not quiet:
@@ -123,7 +129,7 @@ def _write(explanation: Explanation, directory: Path) -> list[Path]:
     from contend.explain_output import picture_bytes
     from contend.files import write_files
 
-    contents = {"explain.json": explanation.json_bytes()}
+    contents = {RESULT: explanation.json_bytes()}
     if explanation.speedups:
         contents["speedups.csv"] = explanation.csv_bytes()
     for kind, picture in picture_bytes(explanation).items():

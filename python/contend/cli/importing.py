@@ -38,7 +38,7 @@ def import_(
     Several runs in one file are several samples. A file that is not what it should be is refused with line and column.
     """
     from contend.calibrate.split import FITTED_KINDS
-    from contend.files import make_writable_directory, write_file
+    from contend.files import make_writable_directory, refuse_replacing, write_file
     from contend.importers.dataset import imported_dataset
     from contend.importers.formats import FORMATS
     from contend.importers.workload import added_workload
@@ -50,6 +50,7 @@ def import_(
         raise InputError(f"no format {format_!r}; there are: {', '.join(FORMATS)}{hint}")
     if out.suffix != ".json":
         raise InputError(f"-o {out}: a dataset is a file NAME.json")
+    refuse_replacing(f"-o {out}", [out], [("benchmark's output", file)])
     found = FORMATS[format_](file)
     added = added_workload(workload or (), found)
     dataset = imported_dataset(

@@ -80,12 +80,13 @@ def report(
     """
     from contend.choice import parse_place
     from contend.files import write_file
+    from contend.output import RESULTS
     from contend.report.content import Wishes
     from contend.report.page import render_page
-    from contend.report.source import RESULTS, is_results
+    from contend.report.source import EXPLANATION, TRACE, is_results
     from contend.report.timeline import Window
     from contend.runner import default_jobs
-    from contend.scenario import parse_override
+    from contend.scenario import open_scenario, parse_override
     from contend.speedups import BUDGET_S
     from contend.terminal import ProgressReport
 
@@ -107,17 +108,21 @@ def report(
     def watch(title: str, total: float) -> ProgressReport:
         return ProgressReport(title, total, quiet=quiet)
 
+    read = [("validation result", file) for file in validation or []]
     if is_results(Path(what)):
         if overrides:
             raise InputError(f"{what} has results already: --set, --seed, --replications, --iterations want a scenario")
         folder = Path(what).parent if Path(what).name == RESULTS else Path(what)
         from contend.report.content import read_folder
 
+        _refuse_inputs(out, [*read, *((f"run's {name}", folder / name) for name in (RESULTS, EXPLANATION, TRACE))])
         content, default = read_folder(folder, wishes, watch), folder / "report.html"
     else:
         if not simulate:
             raise InputError("--no-simulate wants a folder with results")
-        content, default = _run(what, overrides, wishes, watch)
+        file, text = open_scenario(what)
+        _refuse_inputs(out, [*read, ("scenario", file)])
+        content, default = _run((file, text), overrides, wishes, watch)
     target = out if out is not None else default
     page = render_page(content, validations)
     write_file(target, page)
@@ -137,22 +142,31 @@ def _refuse_folder(out: Path) -> None:
         raise InputError(f"--out {out}: there is no folder {out.parent}")
 
 
+def _refuse_inputs(out: Path | None, read: list[tuple[str, Path]]) -> None:
+    from contend.files import refuse_replacing
+
+    if out is not None:
+        refuse_replacing(f"-o {out}", [out], read)
+
+
 def _validation(file: Path) -> tuple[str, JsonObject]:
     from contend.accuracy.scores import read_result
 
     return f"Validation: {file.stem}", read_result(file)
 
 
-def _run(scenario: str, overrides: list[tuple[str, str]], wishes: Wishes, watch: Watch) -> tuple[Content, Path]:
+def _run(
+    opened: tuple[Path, str | None], overrides: list[tuple[str, str]], wishes: Wishes, watch: Watch
+) -> tuple[Content, Path]:
     """Runs a scenario, keeps its results in out/NAME, and explains a point of it."""
     from contend.choice import choose_point
     from contend.cli.run import Opened, simulate_into
     from contend.output import default_directory
     from contend.report.content import of_scenario
     from contend.runner import make_engine, total_weight
-    from contend.scenario import open_scenario, resolve_scenario
+    from contend.scenario import resolve_scenario
 
-    file, text = open_scenario(scenario)
+    file, text = opened
     resolved = resolve_scenario(file, overrides, text)
     choose_point(resolved.points, wishes.at)  # before minutes are spent
     directory = default_directory(resolved.name)

@@ -147,6 +147,7 @@ def run(
     if print_resolved:
         _print_resolved(resolved, as_json=json_)
         return
+    _refuse_to_replace(opened, mapping or [], trace, out)
     if trace is not None:
         _trace(resolved, trace, trace_limit, at or [], quiet=quiet, as_json=json_)
         return
@@ -156,6 +157,18 @@ def run(
         _check_determinism(resolved, chosen, count, quiet=quiet, as_json=json_)
         return
     _run_and_write(opened, chosen, count, out, quiet=quiet, as_json=json_)
+
+
+def _refuse_to_replace(opened: Opened, mapping: list[Path], trace: Path | None, out: Path | None) -> None:
+    from contend.files import refuse_replacing
+    from contend.output import RESULTS
+
+    configuration = opened.configuration
+    read = [("scenario", opened.resolved.path)] if configuration is None else configuration.files(mapping)
+    if trace is not None:
+        refuse_replacing(f"--trace {trace}", [trace], read)
+    if out is not None:
+        refuse_replacing(f"-o {out}: {RESULTS}", [out / RESULTS], read)
 
 
 def _refuse_what_excludes_each_other(options: Sequence[tuple[object, str]]) -> None:

@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
 # Above so many points there is no results.json and no picture: Parquet holds them in a tenth of the space.
 _MOST_IN_JSON = 2000
+# What it writes that may be a scenario or a list of points as well.
+_READABLE = ("results.parquet", "samples.parquet", "sweep.json", "results.json", "results.csv")
 _MOST_FAILURES_SHOWN = 5
 _MOST_ROWS_SHOWN = 50
 
@@ -95,7 +97,7 @@ def sweep(
     goes on where it was. Writes results.parquet, samples.parquet and sweep.json, and for up to 2000 points what `run`
     writes.
     """
-    from contend.files import output_folder
+    from contend.files import output_folder, refuse_replacing
     from contend.output import default_directory
     from contend.scenario import open_scenario, parse_override
     from contend.scenarios import Scenario
@@ -110,6 +112,9 @@ def sweep(
     plan = read_plan(grid or [], sample or [], samples, sample_seed, list_)
     share = _share(array_index, array_size)
     directory = out if out is not None else default_directory(f"{wanted.name}-sweep")
+    read = [("scenario", file), *([("list of points", list_)] if list_ is not None else [])]
+    for name in _READABLE:
+        refuse_replacing(f"-o {directory}: {name}", [directory / name], read)
     interrupted: InterruptedRunError | None = None
     with output_folder(directory if share is None else None):
         try:

@@ -54,7 +54,7 @@ def trace_plot(
     kind = target.suffix.lower().removeprefix(".")
     if kind not in ("png", "svg"):
         raise InputError(f"--out {target}: the picture is a .png or a .svg file")
-    if target == trace:
+    if target.resolve() == trace.resolve():
         raise InputError(f"{trace}: the picture would replace the trace; --out PICTURE")
     begin_us = None if begin is None else _microseconds("--from", begin)
     end_us = None if end is None else _microseconds("--to", end)

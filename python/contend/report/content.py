@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from contend.choice import choose_point
 from contend.errors import ContendError, InputError
+from contend.output import RESULTS
 from contend.paths import version
 from contend.report import source
 from contend.report.texts import label
@@ -107,7 +108,7 @@ def read_folder(folder: Path, wishes: Wishes, watch: Watch) -> Content:
                 resolved = _resolve_again(results, Path(temporary))
         except ContendError as error:
             reason = str(error).splitlines()[0].partition("scenario.json:1: ")[2] or str(error)
-            remarks.append(f"The scenario in {source.RESULTS} cannot be simulated by contend {version()}: {reason}")
+            remarks.append(f"The scenario in {RESULTS} cannot be simulated by contend {version()}: {reason}")
         else:
             made = _simulate(resolved, chosen, wishes, watch, explain=explanation is None, trace=stretch is None)
             explanation = explanation or made.explanation
@@ -194,7 +195,7 @@ def _disagreement(chosen: PointResult, explanation: ExplanationFile) -> list[str
     if rate is None or now is None or set(rate.samples) <= set(now.samples):
         return []
     again = f"Simulated again by contend {version()}, the explained point has a rate of {now.mean:.6g}"
-    return [f"{again}, while {source.RESULTS} says {rate.mean:.6g}: it is from another version, or was edited."]
+    return [f"{again}, while {RESULTS} says {rate.mean:.6g}: it is from another version, or was edited."]
 
 
 def _trace(point: Point, window: Window) -> Stretch:

@@ -10,12 +10,12 @@ from contend.errors import ContendError, InputError
 from contend.files import describe, parse_json, require_regular
 from contend.jsontypes import JsonObject, Scalar  # noqa: TC001 - pydantic reads it when the program runs
 from contend.measures import ESTIMATED, SCALARS, main_of
+from contend.output import RESULTS
 from contend.results import Results
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-RESULTS = "results.json"
 EXPLANATION = "explain.json"
 TRACE = "trace.json"
 # No run writes more; a larger file is something else.

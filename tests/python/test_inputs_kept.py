@@ -1,0 +1,86 @@
+"""No command replaces what it reads by what it writes."""
+
+import json
+import shlex
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from calibrating import mapping, rates, write
+from contend.catalogs import PROFILES
+from contend.cli import main
+
+if TYPE_CHECKING:
+    from fakes import FakeCore
+
+Capture = pytest.CaptureFixture[str]
+DATASET = "the dataset itself"
+SCENARIO = "the scenario itself"
+
+
+@pytest.fixture
+def folder(core: "FakeCore", tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A working folder with something of each kind that commands read."""
+    del core
+    monkeypatch.chdir(tmp_path)
+    write(tmp_path, rates("d", {1: [5e5], 2: [4e5], 4: [3e5]}))
+    (tmp_path / "link.json").symlink_to("d.json")
+    (tmp_path / "data").mkdir()
+    write(tmp_path / "data", rates("e", {1: [5e5]}))
+    (tmp_path / "p.json").write_text(json.dumps(PROFILES.load("alembert")[1]))
+    (tmp_path / "m.json").write_text(mapping().model_dump_json())
+    (tmp_path / "run").mkdir()
+    for name in ("s", "results", "compare", "explain", "sweep"):
+        (tmp_path / f"{name}.json").write_text('{"name": "small"}')
+    (tmp_path / "run" / "results.json").write_text("{}")
+    (tmp_path / "results.csv").write_text("workload.pairs\n1\n")
+    (tmp_path / "o.json").write_text("what a benchmark printed")
+    return tmp_path
+
+
+@pytest.mark.parametrize(
+    ("command", "message"),
+    [
+        ("calibrate d.json --base alembert -o d.json --direct", DATASET),
+        ("calibrate d.json --base alembert -o link.json --direct", DATASET),
+        ("calibrate data --base alembert -o data/e.json --direct", DATASET),
+        ("calibrate d.json --base p.json -o p.json --direct", "the base profile itself"),
+        ("calibrate d.json --base alembert --mapping m.json -o ./m.json", "the mapping itself"),
+        ("validate p.json d.json --json d.json", DATASET),
+        ("validate p.json d.json --json p.json", "the profile itself"),
+        ("import osu-mbw-mr o.json -o o.json", "the benchmark's output itself"),
+        ("dataset scenario d.json --mapping m.json -o m.json", "the mapping itself"),
+        ("profile scope p.json a/tcp -o p.json", "the profile itself"),
+        ("run s.json --trace s.json", SCENARIO),
+        ("run results.json -o .", SCENARIO),
+        ("explain s.json --json s.json", SCENARIO),
+        ("explain explain.json -o .", SCENARIO),
+        ("report s.json -o s.json", SCENARIO),
+        ("report run -o run/results.json", "the run's results.json itself"),
+        ("compare s.json compare.json -o .", SCENARIO),
+        ("sweep sweep.json -o .", SCENARIO),
+        ("sweep s.json --list results.csv -o .", "the list of points itself"),
+    ],
+)
+def test_what_is_read_is_not_replaced(folder: Path, capsys: Capture, command: str, message: str) -> None:
+    before = {path: path.read_bytes() for path in sorted(folder.rglob("*")) if path.is_file()}
+    assert main(shlex.split(command)) == 2
+    said = capsys.readouterr().err
+    assert message in said
+    assert "name another file" in said
+    assert {path: path.read_bytes() for path in sorted(folder.rglob("*")) if path.is_file()} == before
+
+
+@pytest.mark.core
+def test_nor_is_a_dataset_by_its_trace(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture) -> None:
+    monkeypatch.chdir(tmp_path)
+    document = rates("d", {1: [5e5]}, pattern="pairwise", mode="thread", message_size="0 B", iterations=3)
+    written = write(tmp_path, document)
+    (tmp_path / "m.map").write_text(mapping().model_dump_json())
+    words = ["run", "d.json", "--profile", "alembert", "--mapping", "m.map", "--trace"]
+    assert main([*words, "d.json"]) == 2
+    assert DATASET in capsys.readouterr().err
+    assert main([*words, "m.map"]) == 2
+    assert "the mapping itself" in capsys.readouterr().err
+    assert json.loads(written.read_text()) == document
