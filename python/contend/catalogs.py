@@ -76,7 +76,7 @@ class Catalog:
             name: A name, or the path of a file.
 
         Raises:
-            InputError: There is none, or it is not JSON.
+            InputError: There is none, it is not JSON, or what it says of its calibration cannot be used.
         """
         path = Path(name)
         if path.is_dir() or not path.exists():
@@ -95,6 +95,10 @@ class Catalog:
         document = read_json(path, self.what)
         if not isinstance(document, dict):
             raise InputError(f"{path}: a {self.what} is a JSON object")
+        if document.get(CALIBRATION) is not None:
+            from contend.calibration_record import check_calibration
+
+            check_calibration(path, document)
         return path, document
 
 

@@ -408,7 +408,7 @@ def residual_spread(profile: JsonObject, target: Target) -> list[float]:
     scopes = set(scope_keys(target.dataset))
     for part in (profile.get("calibration") or {}).get("fits", ()):
         if scopes & {one["scope"] for one in part["parameters"]}:
-            median = part["error_pct"]["median"]
+            median = (part.get("error_pct") or {}).get("median")
             return [] if median is None else [_MEDIAN_TO_SCALE * math.log1p(median / 100)]
     return []
 

@@ -184,7 +184,7 @@ def has_samples_of(record: JsonObject, split: Split, dataset: Dataset) -> bool:
         return not any(split.is_fitted(dataset, point) for point in dataset.points)
     digests = {point.digest for point in dataset.points}
     return all(
-        entry["sha256"] == dataset.digest or (entry.get("samples") and digests.issuperset(entry["samples"]))
+        entry.get("sha256") == dataset.digest or (entry.get("samples") and digests.issuperset(entry["samples"]))
         for entry in listed
     )
 
