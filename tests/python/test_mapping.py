@@ -209,3 +209,25 @@ def test_a_scope_for_the_machine_cannot_be_the_fabrics() -> None:
         assert isinstance(one, Mapping)
         for unknown in one.unknowns:
             assert not (unknown.path.startswith("fabric.") and unknown.scope == "machine"), (one.name, unknown.path)
+
+
+@pytest.mark.parametrize(
+    ("key", "hint"),
+    [
+        ("libary", "; did you mean 'library'?"),
+        ("moed", "; did you mean 'mode'?"),
+        ("contextz", "'contexts'?"),
+        ("x", ""),
+    ],
+)
+def test_a_condition_that_can_never_hold_is_refused(tmp_path: Path, key: str, hint: str) -> None:
+    file = tmp_path / "m.json"
+    options = {"contexts": {"path": "library.instances.count"}}
+    good = {"when": {"library": "a*", "mode": "process", "contexts": 2}, "layers": {}}
+    file.write_text(mapping(options=options, cases=[good]).model_dump_json())
+    assert read_mapping(file).cases[0].when == good["when"]
+    file.write_text(mapping(options=options, cases=[good, {"when": {key: "a"}, "layers": {}}]).model_dump_json())
+    with pytest.raises(InputError) as caught:
+        read_mapping(file)
+    assert f"{file}: /cases/1/when/{key}: unknown key {key!r}; allowed: library" in str(caught.value)
+    assert str(caught.value).endswith(hint)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import copy
 import fnmatch
+import functools
 import json
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -15,6 +16,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from contend.errors import InputError
 from contend.files import parse_json, read_text
+from contend.nearest import nearest_names
 from contend.paths import data_directory
 
 if TYPE_CHECKING:
@@ -24,6 +26,8 @@ if TYPE_CHECKING:
     from contend.datasets import Dataset, MeasuredPoint
     from contend.jsontypes import JsonObject, Scalar
 
+# The key of a condition that is about the library, not about the workload or an option.
+_LIBRARY = "library"
 Scope = Literal["machine", "library", "transport", "library-transport"]
 
 
@@ -102,11 +106,38 @@ def read_mapping(path: Path) -> Mapping:
     text = read_text(path, "mapping")
     parse_json(text, str(path))  # of keys that occur twice the model would take the last
     try:
-        return Mapping.model_validate_json(text)
+        mapping = Mapping.model_validate_json(text)
     except ValidationError as error:
         first = error.errors()[0]
         where = "/".join(str(part) for part in first["loc"])
         raise InputError(f"{path}: /{where}: {first['msg']}") from error
+    _check_conditions(path, mapping)
+    return mapping
+
+
+def _check_conditions(path: Path, mapping: Mapping) -> None:
+    """A condition on a key that no dataset has would never hold, and nobody would know."""
+    conditions = [(index, key) for index, case in enumerate(mapping.cases) for key in case.when]
+    known = {_LIBRARY, *mapping.options}
+    if all(key in known for _, key in conditions):
+        return
+    known |= _workload_keys()
+    for index, key in conditions:
+        if key not in known:
+            near = nearest_names(key, known)
+            hint = f"; did you mean {near[0]!r}?" if near else ""
+            raise InputError(
+                f"{path}: /cases/{index}/when/{key}: unknown key {key!r}; allowed: {_LIBRARY}, options of the mapping, "
+                f"and keys of a workload{hint}"
+            )
+
+
+@functools.cache
+def _workload_keys() -> frozenset[str]:
+    """The keys that some kind of workload has in a scenario."""
+    schema = json.loads(read_text(data_directory("schemas") / "scenario.schema.json", "schema"))
+    kinds = [entry for name, entry in schema["$defs"].items() if name.startswith("workload_")]
+    return frozenset(key for kind in kinds for key in kind["properties"])
 
 
 def mapping_files(given: Iterable[Path]) -> list[Path]:
@@ -215,7 +246,7 @@ def scenario_layers(
     known = workload | options
     for case in mapping.cases:
         if all(
-            _is_called(dataset, str(value)) if key == "library" else _same(known.get(key), value)
+            _is_called(dataset, str(value)) if key == _LIBRARY else _same(known.get(key), value)
             for key, value in case.when.items()
         ):
             _merge(document, case.layers)
