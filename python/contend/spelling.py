@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -21,6 +22,11 @@ def parameters_text(parameters: Mapping[str, object], separator: str = " ") -> s
 def shortened(text: str, longest: int = 60) -> str:
     """A text from the command line as messages echo it: cut where it is longer than anybody wants to read."""
     return text if len(text) <= longest else f"{text[:longest]}..."
+
+
+def printable(text: str) -> str:
+    """A text from a file, made safe for a terminal: what cannot be printed stands as JSON writes it."""
+    return text if text.isprintable() else "".join(one if one.isprintable() else json.dumps(one)[1:-1] for one in text)
 
 
 def plural(noun: str) -> str:

@@ -457,6 +457,20 @@ def test_show(measured: Path, capsys: Capture) -> None:
     assert (entry["mapping"], entry["profile"]) == ("alib", "box")
 
 
+def test_show_prints_no_control_characters(measured: Path, capsys: Capture) -> None:
+    red = "\x1b[31mred"
+    document = json.loads(measured.read_text())
+    document |= {"dataset": red, "transport": red, "machine": document["machine"] | {"cpu": red}}
+    document["points"][0]["parameters"]["how"] = red
+    document["points"][-1]["outcome"] = red
+    measured.write_text(json.dumps(document))
+    for datasets in ([str(measured)], [str(measured), str(SHARED)]):
+        assert main(["dataset", "show", *datasets, *MAP]) == 0
+        shown = capsys.readouterr().out
+        assert "\x1b" not in shown
+        assert r"\u001b[31mred" in shown
+
+
 def test_show_says_why_there_is_no_scenario(capsys: Capture) -> None:
     assert main(["dataset", "show", str(DATA / "locks.json"), str(SHARED), "--json"]) == 0
     without, with_one = json.loads(capsys.readouterr().out)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from contend.spelling import counted, parameters_text, value_text
+from contend.spelling import counted, parameters_text, printable, value_text
 
 
 @pytest.mark.parametrize(
@@ -16,6 +16,11 @@ def test_parameters() -> None:
     assert parameters_text({"pairs": 4, "overtaking": True}) == "pairs=4 overtaking=true"
     assert parameters_text({"pairs": 4, "overtaking": True}, ", ") == "pairs=4, overtaking=true"
     assert parameters_text({}) == ""
+
+
+def test_what_cannot_be_printed_stands_as_in_json() -> None:
+    assert printable("a\x1b[31m\nb\x9b\u202ec") == r"a\u001b[31m\nb\u009b\u202ec"
+    assert printable("é 1 µs") == "é 1 µs"
 
 
 def test_one_thing_has_no_s() -> None:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from contend.errors import ContendError, InputError
-from contend.spelling import counted
+from contend.spelling import counted, printable
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -145,7 +145,7 @@ def _show_one(dataset: Dataset, mappings: Sequence[Mapping]) -> None:
     from contend.terminal import stdout_console
 
     library = " ".join(str(dataset.library.get(key) or "") for key in ("name", "version")).strip()
-    table = FittingTable(f"{dataset.name}: {library or dataset.library_key} over {dataset.transport}")
+    table = FittingTable(printable(f"{dataset.name}: {library or dataset.library_key} over {dataset.transport}"))
     table.add_column("point", is_name=True)
     table.add_column("median", justify="right")
     table.add_column("95 % interval", justify="right", left_out=3)
@@ -161,7 +161,7 @@ def _show_one(dataset: Dataset, mappings: Sequence[Mapping]) -> None:
             cells = [f"{rate_text(one.median)} {one.unit}", interval, cov,
                      str(one.spread.count)]  # fmt: skip
         remark = "" if one.outcome == "ok" else one.outcome
-        table.add_row(Text(point_text(one)), *cells, str(one.iterations or "-"), Text(remark))
+        table.add_row(Text(printable(point_text(one))), *cells, str(one.iterations or "-"), Text(printable(remark)))
     console = stdout_console()
     console.print(table)
     workload = ", ".join(f"{key}={json.dumps(value)}" for key, value in dataset.workload.items())
@@ -169,7 +169,7 @@ def _show_one(dataset: Dataset, mappings: Sequence[Mapping]) -> None:
     standing = _standing(dataset, mappings)
     stands = standing.why or f"mapping {standing.mapping}, profile {standing.profile}"
     for line in (f"machine: {machine}", f"workload: {workload}", f"scenario: {stands}"):
-        console.print(Text(line), soft_wrap=True)
+        console.print(Text(printable(line)), soft_wrap=True)
 
 
 def _show_many(datasets: Sequence[Dataset], mappings: Sequence[Mapping]) -> None:
@@ -185,7 +185,7 @@ def _show_many(datasets: Sequence[Dataset], mappings: Sequence[Mapping]) -> None
     table.add_column("scenario by", overflow="fold")
     for one in datasets:
         standing = _standing(one, mappings)
-        stands = standing.why or f"{standing.mapping}, {standing.profile}"
-        cells = map(Text, (one.name, one.library_key, one.transport, one.kind))
-        table.add_row(*cells, str(len(one.points)), Text(stands))
+        by = standing.why or f"{standing.mapping}, {standing.profile}"
+        *cells, stands = (Text(printable(text)) for text in (one.name, one.library_key, one.transport, one.kind, by))
+        table.add_row(*cells, str(len(one.points)), stands)
     stdout_console().print(table)
