@@ -489,6 +489,7 @@ class TestWithTheRealCore:
             (["--base", "alembert", "-o", "x.txt"], "a profile is a file NAME.json"),
             (["--base", "alembert", "-o", "x.json", "--threads", "1,many"], "expected numbers with commas"),
             (["--base", "alembert", "-o", "x.json", "--threads", "1,2,4"], "more than half"),
+            (["--base", "alembert", "-o", "x.json", "--budget", "inf"], "--budget inf: allowed: a number of minutes"),
             (["--base", "alembert", "-o", "x.json"], "no mapping for alib over pigeons"),
             (["--base", "alembert", "-o", "x.json", "--direct"], "no dataset identifies a parameter"),
         ],

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -23,6 +24,13 @@ if TYPE_CHECKING:
     from contend.terminal import ProgressReport
 
 JOURNAL = "journal.jsonl"
+
+
+def _finite(minutes: float) -> float:
+    """The profile that is written says the budget, and JSON has no number for one without end."""
+    if not math.isfinite(minutes):
+        raise InputError(f"--budget {minutes}: allowed: a number of minutes from 0.1")
+    return minutes
 
 
 def register(app: typer.Typer) -> None:
@@ -59,7 +67,10 @@ def calibrate(
     budget: Annotated[
         float,
         typer.Option(
-            min=0.1, metavar="MINUTES", help="Processor time over the jobs that searches have, in equal shares."
+            min=0.1,
+            metavar="MINUTES",
+            callback=_finite,
+            help="Processor time over the jobs that searches have, in equal shares.",
         ),
     ] = 5.0,
     jobs: Annotated[
