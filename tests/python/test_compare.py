@@ -312,3 +312,14 @@ def test_the_picture_is_the_same_every_time() -> None:
     )
     comparison = Comparison("a", "b", 1, "t", points)
     assert comparison_picture_bytes(comparison) == comparison_picture_bytes(comparison)
+
+
+@pytest.mark.parametrize("set_", ["--set-a", "--set-b"])
+def test_what_makes_the_pairs_is_set_for_both_sides(
+    core: "FakeCore", scenario: Path, capsys: Capture, set_: str
+) -> None:
+    for path, option in (("run.seed", "--seed"), ("run.replications", "--replications")):
+        assert main(["compare", str(scenario), str(scenario), set_, f"{path}=9"]) == 2
+        expected = f"{set_} {path}=9: both sides run with the same {path}; {option} sets it"
+        assert expected in capsys.readouterr().err
+    assert core.calls == 0

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from contend.errors import InputError
 from contend.spelling import counted, parameters_text
 
 if TYPE_CHECKING:
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
     from contend.scenario import ResolvedScenario
 
 RESULT = "compare.json"
+# What makes pairs of the runs of both sides, with the option that sets it.
+_OF_BOTH = {"run.seed": "--seed", "run.replications": "--replications"}
 
 
 class Interval(StrEnum):
@@ -88,16 +91,17 @@ def compare(
     from contend.terminal import ProgressReport
 
     common = [parse_override(text) for text in set_ or []]
+    changes_a, changes_b = _changes("--set-a", set_a or []), _changes("--set-b", set_b or [])
     if iterations is not None:
         common.append(("workload.iterations", str(iterations)))
     for key, value in (("run.seed", seed), ("run.replications", replications)):
         if value is not None:
             common.append((key, str(value)))
-    side_a = _resolve(a, common + [parse_override(text) for text in set_a or []])
+    side_a = _resolve(a, common + changes_a)
     # The pairs are made of A's seed and replications, whatever B's file says.
     run = side_a.points[0].config["run"]
     pairing = [("run.seed", str(run["seed"])), ("run.replications", str(run["replications"]))]
-    overrides_b = common + [parse_override(text) for text in set_b or []]
+    overrides_b = common + changes_b
     side_b = _resolve(b, overrides_b + pairing)
     other_seed = ("run.seed", str(int(run["seed"]) ^ 1))
     independent = _resolve(b, [*overrides_b, other_seed, pairing[1]]) if check_pairing else None
@@ -129,6 +133,21 @@ def compare(
         console.print(_render(comparison))
         for path in paths:
             console.print(f"wrote {path}", highlight=False, soft_wrap=True)
+
+
+def _changes(option: str, words: list[str]) -> list[tuple[str, str]]:
+    """What one side alone has.
+
+    Raises:
+        InputError: It is what both sides run with, so that they are pairs.
+    """
+    from contend.scenario import parse_override
+
+    changes = [parse_override(text) for text in words]
+    for path, value in changes:
+        if (common := _OF_BOTH.get(path)) is not None:
+            raise InputError(f"{option} {path}={value}: both sides run with the same {path}; {common} sets it")
+    return changes
 
 
 def _resolve(name: str, overrides: list[tuple[str, str]]) -> ResolvedScenario:
