@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import queue
+import re
 import time
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -22,6 +23,8 @@ _NO_WORKERS_S = 120.0
 _BATCHES_PER_THREAD = 8
 _MOST_IN_BATCH = 64
 _WAKE_UP_S = 0.2
+# Of a scheduler: the protocol may be left out, the port may not.
+_ADDRESS = re.compile(r"((tcp|tls|ws|wss|ucx)://)?[^\s/]+:\d+/?|inproc://\S+")
 
 Batch: TypeAlias = "Sequence[Task]"
 # What a worker sends back for each task: the engine's answer and the wall time, or a message of failure.
@@ -56,6 +59,12 @@ def run_batch(wanted: str, batch: Sequence[tuple[str, int]]) -> list[Answer]:
     return answers
 
 
+def _check_address(address: str) -> None:
+    """Refuses what is no address: Dask's client would say so, and then keep the program waiting at its end."""
+    if not address.endswith(".json") and not _ADDRESS.fullmatch(address):
+        raise InputError(f"cluster {address!r}: no address; allowed: tcp://HOST:PORT, or a scheduler file NAME.json")
+
+
 class Cluster:
     """A connection to a Dask scheduler, as something that runs tasks."""
 
@@ -67,7 +76,9 @@ class Cluster:
 
         Raises:
             ContendError: Dask is not installed, or nobody answers there.
+            InputError: The address has another form.
         """
+        _check_address(address)
         try:
             from distributed import Client
         except ImportError as error:
