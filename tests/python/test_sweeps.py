@@ -15,6 +15,8 @@ import pytest
 
 import contend
 from contend.cli import main
+from contend.clusters import Cluster
+from contend.errors import InputError
 from contend.scenario import Point
 from contend.store import ResultStore, count_stored
 from contend.sweep_tasks import Failed
@@ -190,7 +192,11 @@ def test_without_a_home(monkeypatch: pytest.MonkeyPatch) -> None:
 
 class TestCommand:
     def run(self, *words: str) -> int:
-        return main(["sweep", BASE, *(f"--set={path}={value}" for path, value in SMALL.items()), *words])
+        swept = {word.partition("=")[0] for word in words} | (
+            {"workload.pairs", "workload.window"} if "--list" in words else set()
+        )
+        fixed = [f"--set={path}={value}" for path, value in SMALL.items() if path not in swept]
+        return main(["sweep", BASE, *fixed, *words])
 
     def test_writes_and_says_what_it_did(
         self, small: contend.Scenario, tmp_path: Path, capsys: pytest.CaptureFixture[str]
@@ -346,6 +352,14 @@ class TestCommand:
             (["--array-size", "2"], "goes with --array-index"),
             (["--array-index", "2"], "SLURM_ARRAY_TASK_COUNT is not set"),
             (["--cluster", "tcp://127.0.0.1:9"], "no Dask scheduler answers"),
+            (["--grid", "run.seed=1,2", "--seed", "9"], "--grid gives each point its own run.seed, --seed gives all"),
+            (["--grid", "run.replications=1,2", "--replications", "3"], "own run.replications, --replications gives"),
+            (["--grid", "workload.iterations=1,2", "--iterations", "3"], "workload.iterations, --iterations gives"),
+            (["--grid", "workload.pairs=1,2", "--set", "workload.pairs=3"], "workload.pairs, --set workload.pairs"),
+            (
+                ["--sample", "workload.pairs=1..2", "--samples", "2", "--set", "workload.pairs=3"],
+                "--sample gives each point its own workload.pairs, --set workload.pairs gives all of them one",
+            ),
         ],
     )
     def test_mistakes(  # noqa: PLR0917
@@ -357,6 +371,23 @@ class TestCommand:
         monkeypatch.setattr("contend.clusters._CONNECT_S", 0.5)
         assert self.run(*words) in (1, 2)
         assert message in capsys.readouterr().err
+
+
+def test_a_list_and_an_option_that_give_the_same_are_refused(
+    small: contend.Scenario, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    del small
+    points = tmp_path / "points.csv"
+    points.write_text("workload.pairs,run.seed\n1,1\n2,2\n")
+    assert main(["sweep", "fig5_2a_base", "--list", str(points), "--seed", "3"]) == 2
+    assert f"--list {points} gives each point its own run.seed, --seed gives all" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("address", ["nonsense", "tcp://nonsense", "host:port", "htp://host:8786"])
+def test_what_is_no_address_of_a_cluster_never_reaches_dask(monkeypatch: pytest.MonkeyPatch, address: str) -> None:
+    monkeypatch.setitem(sys.modules, "distributed", None)
+    with pytest.raises(InputError, match=r"allowed: tcp://HOST:PORT, or a scheduler file NAME\.json"):
+        Cluster(address)
 
 
 class TestCluster:

@@ -16,7 +16,7 @@ from contend.errors import EXIT_FAILURE, InputError, InterruptedRunError
 from contend.spelling import counted, parameters_text, shortened
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from contend.plans import Plan, Row
     from contend.sweeps import SweepResults
@@ -104,12 +104,22 @@ def sweep(
     from contend.sweeps import sweep as carry_out
 
     overrides = [parse_override(text) for text in set_ or []]
-    for path, value in (("run.seed", seed), ("run.replications", replications), ("workload.iterations", iterations)):
+    shorthands = (
+        ("run.seed", "--seed", seed),
+        ("run.replications", "--replications", replications),
+        ("workload.iterations", "--iterations", iterations),
+    )
+    for path, _, value in shorthands:
         if value is not None:
             overrides.append((path, str(value)))
     file, text = open_scenario(scenario)
     wanted = Scenario(file, tuple(overrides), text)
     plan = read_plan(grid or [], sample or [], samples, sample_seed, list_)
+    swept = "--grid" if grid else "--sample" if sample else f"--list {list_}"
+    fixed = dict.fromkeys((path for path, _ in map(parse_override, set_ or [])), "--set")
+    _refuse_contradictions(
+        swept, plan, fixed | {path: option for path, option, value in shorthands if value is not None}
+    )
     share = _share(array_index, array_size)
     directory = out if out is not None else default_directory(f"{wanted.name}-sweep")
     read = [("scenario", file), *([("list of points", list_)] if list_ is not None else [])]
@@ -137,6 +147,26 @@ def sweep(
         raise interrupted
     if results.failures:
         raise typer.Exit(EXIT_FAILURE)
+
+
+def _refuse_contradictions(swept: str, plan: Plan | None, fixed: Mapping[str, str]) -> None:
+    """One value for all points, and one for each: of the two options one would be ignored.
+
+    Args:
+        swept: The option that gives the points.
+        plan: The points.
+        fixed: By path the option that gives it one value.
+
+    Raises:
+        InputError: A path has both.
+    """
+    if plan is None or not fixed:
+        return
+    rows = plan.rows()
+    for path, option in fixed.items():
+        if path in rows[0]:
+            both = f"{option} {path}" if option == "--set" else option
+            raise InputError(f"{swept} gives each point its own {path}, {both} gives all of them one: leave one out")
 
 
 def _share(index: int | None, size: int | None) -> tuple[int, int] | None:
