@@ -445,6 +445,18 @@ TEST_CASE("clusters are nearer than the rest of the socket", "[cache line][clust
   CHECK(host.invalidation(9, CoreSet().set(8)) == prices.transfer_cluster);
 }
 
+TEST_CASE("a hardware thread of the same core answers as fast as it gets lines", "[cache line]") {
+  CacheParameters prices;
+  prices.transfer_smt = 5_ns;
+  prices.transfer_socket = 40_ns;
+  prices.transfer_remote = 90_ns;
+  const Host host({2, 2, 2}, prices, {});
+  CHECK(host.invalidation(0, CoreSet().set(1)) == prices.transfer_smt);
+  CHECK(host.invalidation(1, CoreSet().set(0)) == prices.transfer_smt);
+  CHECK(host.invalidation(0, CoreSet().set(1).set(2)) == prices.transfer_socket);
+  CHECK(host.invalidation(0, CoreSet().set(1).set(4)) == prices.transfer_remote);
+}
+
 TEST_CASE("hardware threads of a core have a line one after the other", "[locks]") {
   TopologyParameters topology{1, 4, 2};
   CacheParameters prices = test::small_cache();
