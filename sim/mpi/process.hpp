@@ -272,7 +272,7 @@ private:
   void receive(SimThread& self, const Envelope& envelope) override;
   void receive_now(SimThread& self, const Envelope& envelope);
   void receive_later(SimThread& self, const Envelope& envelope);
-  void match(SimThread& self, Communicator& communicator, const Envelope& envelope, bool kept);
+  void match(SimThread& self, Communicator& communicator, const Envelope& envelope);
   void take_message(SimThread& self, Request& request, const Envelope& envelope);
   void keep_payload(SimThread& self, const Envelope& envelope);
   void keep_for_later(SimThread& self, PeerState& peer, const Envelope& envelope);

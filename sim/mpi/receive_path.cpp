@@ -118,7 +118,7 @@ void Process::receive_now(SimThread& self, const Envelope& envelope) {
     }
     ++peer.expected;
   }
-  match(self, communicator, envelope, false); // unlocks
+  match(self, communicator, envelope); // unlocks
 
   // The message may have been what others were waiting for.
   while (!peer.out_of_sequence.empty()) {
@@ -131,14 +131,12 @@ void Process::receive_now(SimThread& self, const Envelope& envelope) {
     ++peer.expected;
     counters_.oos_in_queue -= next->tag >= 0 ? 1 : 0;
     show_length(out_of_sequence_label_, counters_.oos_in_queue);
-    self.owe(settings_.matching.fragment_release, Category::out_of_sequence);
-    match(self, communicator, *next, true);
+    match(self, communicator, *next);
   }
 }
 
-/// Matches a message in sequence; `kept` says that its payload has left the transport's buffer. Called with the matching
-/// lock held; releases it.
-void Process::match(SimThread& self, Communicator& communicator, const Envelope& envelope, bool kept) {
+/// Matches a message in sequence. Called with the matching lock held; releases it.
+void Process::match(SimThread& self, Communicator& communicator, const Envelope& envelope) {
   MatchingDomain& domain = domain_of(communicator, envelope.tag);
   const Duration waited = self.charged(Category::lock_wait);
   const TimePoint start = self.now();
@@ -151,12 +149,15 @@ void Process::match(SimThread& self, Communicator& communicator, const Envelope&
       counters_.unexpected_in_queue_max = std::max(counters_.unexpected_in_queue_max, ++counters_.unexpected_in_queue);
     }
   }
-  if (receive == nullptr && !kept) {
+  if (receive == nullptr && !envelope.kept) {
     keep_payload(self, envelope);
   }
   unlock_queues(self, domain);
   if (receive != nullptr) {
     take_message(self, static_cast<Request&>(*receive), envelope);
+    if (envelope.kept) {
+      self.owe(settings_.matching.fragment_release, Category::out_of_sequence);
+    }
   }
 }
 
@@ -187,7 +188,9 @@ void Process::keep_payload(SimThread& self, const Envelope& envelope) {
 void Process::keep_for_later(SimThread& self, PeerState& peer, const Envelope& envelope) {
   keep_payload(self, envelope);
   self.owe(settings_.matching.fragment_allocate, Category::out_of_sequence);
-  const std::int64_t visited = peer.out_of_sequence.insert(envelope, peer.expected);
+  Envelope fragment = envelope;
+  fragment.kept = true;
+  const std::int64_t visited = peer.out_of_sequence.insert(fragment, peer.expected);
   QueueWalk walk(host_, settings_.matching.range, self.core());
   walk.visit(visited);
   const auto first_ones = static_cast<std::int64_t>(peer.out_of_sequence.ranges()); // the walk sees nothing else

@@ -168,34 +168,73 @@ TEST_CASE("with overtaking allowed nothing is held back", "[mpi][order]") {
   CHECK(findings.arrivals > 0);
 }
 
-TEST_CASE("the walk to an early message's place is as long as there are gaps", "[mpi][order]") {
-  PointConfig point = test::small_point();
-  point.library.instances = {2, "dedicated", "pthread-mutex"};
-  point.machine.nic.poll_batch = 1000;
-  point.machine.cache.l2_bytes = 1024; // far less than all that wait
-  const MatchingParameters& prices = point.machine.matching;
-  test::Program program(2, point);
-  const int comm = program.communicator;
-  constexpr int early = 100;
-  program.thread(0, [&](SimThread& self, Process& mpi) {
-    mpi.send(self, comm, 1, 0, 0);
-    self.spend(20_us, Category::software);
-    for (int i = 0; i < early; ++i) { // found in the first instance, before what was sent into the second
+namespace {
+
+constexpr int early_messages = 100;
+
+/// A receiver to which `early_messages` come before one that was sent first, through another instance. `posted`: the
+/// receives are posted before anything arrives.
+struct EarlyMessages {
+  explicit EarlyMessages(bool posted) : program(2, point()) {
+    const int comm = program.communicator;
+    program.thread(0, [this, comm](SimThread& self, Process& mpi) {
       mpi.send(self, comm, 1, 0, 0);
-    }
-  });
-  program.thread(0, [&](SimThread& self, Process& mpi) {
-    self.spend(10_us, Category::software);
-    mpi.send(self, comm, 1, 0, 0);
-  });
-  SimThread& receiver = program.thread(1, [&](SimThread& self, Process& mpi) {
-    self.spend(200_us, Category::software);
-    for (int i = 0; i < early + 2; ++i) {
-      mpi.recv(self, comm, 0, 0, 0);
-    }
-  });
-  program.run();
-  CHECK(program.counters(1).out_of_sequence == early);
-  CHECK(receiver.times()[static_cast<std::size_t>(Category::out_of_sequence)] ==
-        (prices.fragment_allocate + prices.enqueue + prices.fragment_release) * early + prices.range * (early - 1));
+      self.spend(20_us, Category::software);
+      for (int i = 0; i < early_messages; ++i) { // found in the first instance, before what was sent into the second
+        mpi.send(self, comm, 1, 0, 0);
+      }
+    });
+    program.thread(0, [this, comm](SimThread& self, Process& mpi) {
+      self.spend(10_us, Category::software);
+      mpi.send(self, comm, 1, 0, 0);
+    });
+    receiver = &program.thread(1, [this, comm, posted](SimThread& self, Process& mpi) {
+      std::vector<Request*> requests;
+      for (int i = 0; posted && i < early_messages + 2; ++i) {
+        requests.push_back(mpi.irecv(self, comm, 0, 0, 0));
+      }
+      self.spend(200_us, Category::software);
+      mpi.waitall(self, requests);
+      for (int i = 0; !posted && i < early_messages + 2; ++i) {
+        mpi.recv(self, comm, 0, 0, 0);
+      }
+    });
+    program.run();
+  }
+
+  static PointConfig point() {
+    PointConfig point = test::small_point();
+    point.library.instances = {2, "dedicated", "pthread-mutex"};
+    point.machine.nic.poll_batch = 1000;
+    point.machine.cache.l2_bytes = 1024; // far less than all that wait
+    point.machine.matching.fragment_allocate = 1_ms;
+    return point;
+  }
+
+  [[nodiscard]] Duration spent(Category category) const {
+    return receiver->times()[static_cast<std::size_t>(category)];
+  }
+
+  test::Program program;
+  SimThread* receiver = nullptr;
+};
+
+} // namespace
+
+TEST_CASE("the walk to an early message's place is as long as there are gaps", "[mpi][order]") {
+  const EarlyMessages run(true);
+  const MatchingParameters prices = EarlyMessages::point().machine.matching;
+  CHECK(run.program.counters(1).out_of_sequence == early_messages);
+  CHECK(run.spent(Category::out_of_sequence) ==
+        (prices.fragment_allocate + prices.enqueue + prices.fragment_release) * early_messages +
+            prices.range * (early_messages - 1));
+}
+
+TEST_CASE("an early message that nobody has posted a receive for keeps its fragment", "[mpi][order]") {
+  const EarlyMessages run(false);
+  CHECK(run.program.counters(1).out_of_sequence == early_messages);
+  CHECK(run.program.counters(1).unexpected == early_messages + 1); // and the one that they have waited for
+  const Duration spent = run.spent(Category::out_of_sequence) + run.spent(Category::matching);
+  const Duration fragment = EarlyMessages::point().machine.matching.fragment_allocate;
+  CHECK(spent.count() / fragment.count() == early_messages + 1); // all else costs less than a fragment together
 }

@@ -12,7 +12,7 @@ void AdaptiveMutex::do_lock(SimThread& self, Category category) {
   int attempts = 0;
   do {
     if (attempts++ >= most) {
-      word_.lock_slowly(self, category);
+      word_.lock(self, category);
       break;
     }
     self.spend(parameters_.pause, category);

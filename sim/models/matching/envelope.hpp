@@ -32,6 +32,9 @@ struct Envelope {
   Header header = Header::eager;
   Rendezvous* rendezvous = nullptr; ///< the message that a header other than eager is about
 
+  /// Written by a receiving library that had to keep it out of its sequence: header and payload are in a fragment of its own.
+  bool kept = false;
+
   // Written by a receiving interface that matches messages itself, see HardwareMatcher.
   PostedReceive* matched = nullptr; ///< the receive that it has found
   bool missed = false;              ///< it has looked and found none

@@ -80,7 +80,7 @@ PostedReceive* HashBinsMatcher::arrive(SimThread& self, const Envelope& envelope
   if (specific != Receives::none) {
     return take(bin, specific);
   }
-  self.owe(prices_.fragment_allocate + 2 * prices_.enqueue, Category::matching); // into the bin and the list
+  self.owe(prices_.fragment_for(envelope) + 2 * prices_.enqueue, Category::matching); // into the bin and the list
   const Messages::Node message = messages_.push_back(0, {envelope, MessageBins::none});
   messages_[message].in_bin = message_bins_.push_back(bin, message);
   ++unexpected_;

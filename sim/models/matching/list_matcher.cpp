@@ -8,7 +8,7 @@ PostedReceive* ListMatcher::arrive(SimThread& self, const Envelope& envelope) {
   self.owe(prices_.attempt + walk.price(footprint()), Category::matching);
   visited_ += static_cast<std::uint64_t>(walk.visited());
   if (found == ReceiveList::none) {
-    self.owe(prices_.fragment_allocate + prices_.enqueue, Category::matching);
+    self.owe(prices_.fragment_for(envelope) + prices_.enqueue, Category::matching);
     messages_.append(envelope);
     return nullptr;
   }

@@ -12,7 +12,7 @@ PostedReceive* Ob1Matcher::arrive(SimThread& self, const Envelope& envelope) {
   self.owe(parameters_.attempt + walk.price(footprint()), Category::matching);
   visited_ += static_cast<std::uint64_t>(walk.visited());
   if (match.list == nullptr) {
-    self.owe(parameters_.fragment_allocate + parameters_.enqueue, Category::matching);
+    self.owe(parameters_.fragment_for(envelope) + parameters_.enqueue, Category::matching);
     peer.unexpected.append(envelope);
     ++unexpected_;
     return nullptr;

@@ -51,7 +51,7 @@ PostedReceive* OffloadMatcher::arrive(SimThread& self, const Envelope& envelope)
   visited_ += static_cast<std::uint64_t>(walk.visited());
   PostedReceive* receive = nullptr;
   if (match.list == nullptr) {
-    self.owe(prices_.fragment_allocate + prices_.enqueue, Category::matching);
+    self.owe(prices_.fragment_for(envelope) + prices_.enqueue, Category::matching);
     messages_.append(envelope);
   } else {
     receive = match.list->take(match.index);

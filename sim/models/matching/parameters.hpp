@@ -1,6 +1,7 @@
 #pragma once
 
 #include "core/time.hpp"
+#include "models/matching/envelope.hpp"
 
 #include <cstdint>
 
@@ -28,6 +29,11 @@ struct MatchingParameters {
   Duration offload_command{}; ///< CPU: telling the interface's matching unit to add or remove one receive
   Duration offload_latency{}; ///< interface: from a message's arrival to the end of its match, besides the walk
   Duration offload_element{}; ///< interface: visiting one receive in the matching unit's list
+
+  /// What a message that goes into a queue takes besides `enqueue`: a fragment, unless it waits in one already.
+  [[nodiscard]] Duration fragment_for(const Envelope& envelope) const {
+    return envelope.kept ? Duration{} : fragment_allocate;
+  }
 };
 
 /// Sizes that belong to a design rather than to a machine. Every engine reads those that concern it.

@@ -75,7 +75,7 @@ PostedReceive* PerSourceMatcher::arrive(SimThread& self, const Envelope& envelop
     match = match == nullptr ? take_wildcard(self, envelope) : match;
   }
   if (match == nullptr) {
-    self.owe(prices_.fragment_allocate + prices_.enqueue, Category::matching);
+    self.owe(prices_.fragment_for(envelope) + prices_.enqueue, Category::matching);
     source.unexpected.append(envelope);
     ++unexpected_;
   } else {

@@ -30,7 +30,7 @@ PostedReceive* VectorMatcher::arrive(SimThread& self, const Envelope& envelope) 
   if (found != PackedQueue<PostedReceive*>::none) {
     match = receives_.take(found, walk);
   } else {
-    self.owe(prices_.fragment_allocate + prices_.enqueue, Category::matching);
+    self.owe(prices_.fragment_for(envelope) + prices_.enqueue, Category::matching);
     messages_.append(signature(envelope.communicator, envelope.tag), envelope, walk);
   }
   charge(self, walk, walked_through);
