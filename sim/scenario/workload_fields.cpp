@@ -260,11 +260,11 @@ Section lock_use_fields() {
   s.without_network();
   s.field(
       "operation", &P::operation,
-      ChoiceRule{
-          {"lock", "try-lock", "execute", "fetch-and-add", "compare-and-swap", "fetch-and-xor", "swap", "store"}},
+      ChoiceRule{{"lock", "try-lock", "execute", "fetch-and-add", "compare-and-swap", "fetch-and-xor", "take-turns",
+                  "swap", "store"}},
       "lock and unlock, by waiting or by attempts; execute: the critical section is handed to the lock, and may be run "
       "by another thread that has it; or an atomic operation or a plain store on each line; fetch-and-xor "
-      "inverts all bits by a loop of compare-and-swap");
+      "inverts all bits by a loop of compare-and-swap; take-turns: compare-and-swap until it is this thread's turn");
   s.field("lock", &P::lock, RegistryRule{&KnownNames::locks}, "kind of lock; operations lock, try-lock and execute");
   s.field("threads", &P::threads, CountRule{1, 4096}, "threads of the process");
   s.field("locks", &P::locks, CountRule{1, 1 << 20}, "number of locks, or of sets of lines");
@@ -280,7 +280,7 @@ Section lock_use_fields() {
           "after another");
   s.field("delay", &P::delay, any_time, "work between two operations");
   s.field("retry", &P::retry, any_time,
-          "operations try-lock, compare-and-swap and fetch-and-xor: time between two attempts");
+          "operations try-lock, compare-and-swap, fetch-and-xor and take-turns: time between two attempts");
   s.field("acquisitions", &P::acquisitions, CountRule{1, 10'000'000}, "timed operations per thread");
   s.field("warmup_acquisitions", &P::warmup_acquisitions, CountRule{0, 10'000'000},
           "operations per thread before the timed ones");

@@ -61,6 +61,7 @@ void LockUse::start(World& world) {
                              std::pair{"fetch-and-add", Operation::fetch_and_add},
                              std::pair{"compare-and-swap", Operation::compare_and_swap},
                              std::pair{"fetch-and-xor", Operation::fetch_and_xor},
+                             std::pair{"take-turns", Operation::take_turns},
                              std::pair{"swap", Operation::swap},
                              std::pair{"store", Operation::store}};
   operation_ = std::find_if(names.begin(), names.end(), [&](const auto& entry) {
@@ -197,11 +198,11 @@ void LockUse::run(SimThread& self, Account& account, int number) {
       which = random.below(shared_.size());
     }
     Shared& shared = shared_[which];
-    operate(self, shared, account, random);
+    operate(self, shared, account, number, random);
     account.hand_overs += shared.last != number && counts(account) ? 1 : 0;
     shared.last = number;
     if (operation_ == Operation::lock || operation_ == Operation::try_lock) {
-      section(self, shared, account, random);
+      section(self, shared, account, number, random);
       shared.lock->unlock(self);
     }
     account.acquisitions += counts(account) ? 1 : 0;
@@ -225,25 +226,25 @@ void LockUse::work(SimThread& self, Duration span, RandomStream& random) const {
   }
 }
 
-void LockUse::section(SimThread& self, Shared& shared, Account& account, RandomStream& random) const {
+void LockUse::section(SimThread& self, Shared& shared, Account& account, int number, RandomStream& random) const {
   work(self, parameters_.section, random);
-  work_on_lines(self, shared, account);
+  work_on_lines(self, shared, account, number);
 }
 
 /// What comes before the critical section, or the whole operation where there is none that `self` has to run.
-void LockUse::operate(SimThread& self, Shared& shared, Account& account, RandomStream& random) {
+void LockUse::operate(SimThread& self, Shared& shared, Account& account, int number, RandomStream& random) {
   const TimePoint asked = self.now();
   TimePoint begun = TimePoint::never();
   if (operation_ == Operation::execute) {
     shared.lock->execute(self, [&](SimThread& runner) {
       begun = runner.now();
       account.delegated += &runner != &self && counts(account) ? 1 : 0;
-      section(runner, shared, account, random);
+      section(runner, shared, account, number, random);
     });
   } else if (locks()) {
     acquire(self, *shared.lock, account);
   } else {
-    work_on_lines(self, shared, account);
+    work_on_lines(self, shared, account, number);
   }
   ++shared.operations;
   if (!counts(account)) {
@@ -268,15 +269,17 @@ void LockUse::acquire(SimThread& self, Lock& lock, Account& account) const {
 
 /// A holder's accesses to its lines depend on nothing of each other, and the lines always move together: they are fetched at
 /// the same time, so that the first stands for all. Atomic operations wait for each other.
-void LockUse::work_on_lines(SimThread& self, Shared& shared, Account& account) const {
+void LockUse::work_on_lines(SimThread& self, Shared& shared, Account& account, int number) const {
   if (one_for_all()) {
     change_lines(self, shared);
     return;
   }
   for (std::size_t i = 0; i < shared.lines.size(); ++i) {
     CacheLine& line = *shared.lines[i];
-    if (operation_ == Operation::compare_and_swap || operation_ == Operation::fetch_and_xor) {
-      const std::int64_t failures = change_by_comparison(self, line, shared.values[i]);
+    if (makes_comparisons()) {
+      const std::int64_t failures = operation_ == Operation::take_turns
+                                        ? take_turn(self, line, shared.values[i], number)
+                                        : change_by_comparison(self, line, shared.values[i]);
       account.refused += counts(account) ? failures : 0;
     } else {
       line.atomic(self, Category::line_transfer);
@@ -317,6 +320,23 @@ std::int64_t LockUse::change_by_comparison(SimThread& self, CacheLine& line, std
       self.spend(parameters_.retry, Category::line_transfer);
     }
   }
+}
+
+std::int64_t LockUse::take_turn(SimThread& self, CacheLine& line, std::uint64_t& value, int number) const {
+  // Threads number, number + locks, number + 2 locks... share the line.
+  const auto locks = static_cast<std::uint64_t>(parameters_.locks);
+  const std::uint64_t place = static_cast<std::uint64_t>(number) / locks;
+  const std::uint64_t taking_part =
+      (static_cast<std::uint64_t>(parameters_.threads) - 1 - static_cast<std::uint64_t>(number) % locks) / locks + 1;
+  std::int64_t failures = 0;
+  while (!line.compare(self, Category::line_transfer, [&] { return value % taking_part == place; })) {
+    ++failures;
+    if (parameters_.retry > Duration{}) {
+      self.spend(parameters_.retry, Category::line_transfer);
+    }
+  }
+  ++value;
+  return failures;
 }
 
 /// What a lock guards, and what atomic operations change, has counted them all.

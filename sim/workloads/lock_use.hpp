@@ -50,22 +50,34 @@ private:
     TimePoint start;
     TimePoint end;
   };
-  enum class Operation { lock, try_lock, execute, fetch_and_add, compare_and_swap, fetch_and_xor, swap, store };
+  enum class Operation {
+    lock,
+    try_lock,
+    execute,
+    fetch_and_add,
+    compare_and_swap,
+    fetch_and_xor,
+    take_turns,
+    swap,
+    store
+  };
 
   /// Creates the threads, lets them begin together, and waits for all of them: the time is the one that this thread sees.
   void release(SimThread& self, World& world, const std::vector<int>& cores);
   void spawn(World& world, int number, int core);
   void spawn_own_threads(World& world, const std::vector<int>& cores);
   void run(SimThread& self, Account& account, int number);
-  void operate(SimThread& self, Shared& shared, Account& account, RandomStream& random);
+  void operate(SimThread& self, Shared& shared, Account& account, int number, RandomStream& random);
   void acquire(SimThread& self, Lock& lock, Account& account) const;
   /// What a lock guards.
-  void section(SimThread& self, Shared& shared, Account& account, RandomStream& random) const;
+  void section(SimThread& self, Shared& shared, Account& account, int number, RandomStream& random) const;
   void work(SimThread& self, Duration span, RandomStream& random) const;
-  void work_on_lines(SimThread& self, Shared& shared, Account& account) const;
+  void work_on_lines(SimThread& self, Shared& shared, Account& account, int number) const;
   void change_lines(SimThread& self, Shared& shared) const;
   /// Reads the value and exchanges it for the next one until nobody has changed it in between; returns how many attempts failed.
   std::int64_t change_by_comparison(SimThread& self, CacheLine& line, std::uint64_t& value) const;
+  /// Compares until it is the thread's turn, and leaves the value to the next one; returns how many attempts failed.
+  std::int64_t take_turn(SimThread& self, CacheLine& line, std::uint64_t& value, int number) const;
   void begin_if_warm(SimThread& self, Account& account);
   void begin_of_own_threads() const;
   /// Whether every thread begins and ends its timed part by itself.
@@ -78,6 +90,10 @@ private:
 
   [[nodiscard]] bool locks() const {
     return operation_ == Operation::lock || operation_ == Operation::try_lock || operation_ == Operation::execute;
+  }
+  [[nodiscard]] bool makes_comparisons() const {
+    return operation_ == Operation::compare_and_swap || operation_ == Operation::fetch_and_xor ||
+           operation_ == Operation::take_turns;
   }
   /// One line stands for all of a lock.
   [[nodiscard]] bool one_for_all() const { return locks() || operation_ == Operation::store; }

@@ -125,7 +125,8 @@ struct LockUseParameters {
   /// lock: with lock() and unlock(); try-lock: with attempts; execute: hands the section to the lock, whose holder may run it (kinds
   /// that do not delegate lock and unlock); fetch-and-add, compare-and-swap, swap: an atomic operation on
   /// each of the lines, compare-and-swap until it succeeds; fetch-and-xor: inverts all bits by such a loop, as compilers for x86
-  /// do where the old value is wanted: two changes by others are none; store: a plain load and store
+  /// do where the old value is wanted: two changes by others are none; take-turns: compares until it is its turn, as
+  /// core-to-core benchmarks do; store: a plain load and store
   std::string operation = "lock";
   std::string lock = "pthread-mutex"; ///< key in the lock registry
   int threads = 1;

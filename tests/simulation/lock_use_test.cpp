@@ -171,6 +171,19 @@ TEST_CASE("a comparison that finds the old value again succeeds: two exclusive o
   CHECK(exclusive_or.workload.locks->refused < swap.workload.locks->refused);
 }
 
+TEST_CASE("threads that take turns hand a line on with every operation", "[lock use]") {
+  for (const auto& [threads, locks] : {std::pair{2, 1}, std::pair{5, 2}}) {
+    PointConfig config = point_of("take-turns", threads);
+    config.workload.lock_use.stop = "each";
+    config.workload.lock_use.locks = locks;
+    const PointResult turns = simulate(config, {});
+    CHECK(turns.workload.locks->acquisitions_least == turns.workload.locks->acquisitions_most);
+    CHECK(turns.workload.locks->hand_overs == turns.workload.operations);
+    // Who waits asks for the line all the time: with three of them it comes to one whose turn it is not.
+    CHECK((turns.workload.locks->refused > 0) == (threads > 2 * locks));
+  }
+}
+
 TEST_CASE("a run on locks depends on seed and replication only", "[lock use]") {
   PointConfig config = point_of("lock", 5);
   config.machine.noise = 3_ns;

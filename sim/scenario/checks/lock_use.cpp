@@ -32,10 +32,19 @@ Problem section_without_lock(const PointConfig& point) {
 Problem retry_without_attempts(const PointConfig& point) {
   const LockUseParameters& workload = point.workload.lock_use;
   if (workload.operation == "try-lock" || workload.operation == "compare-and-swap" ||
-      workload.operation == "fetch-and-xor" || workload.retry == Duration{})
+      workload.operation == "fetch-and-xor" || workload.operation == "take-turns" || workload.retry == Duration{})
     return {};
-  return R"(only the operations "try-lock", "compare-and-swap" and "fetch-and-xor" make attempts, not ")" +
+  return R"(only the operations "try-lock", "compare-and-swap", "fetch-and-xor" and "take-turns" make attempts, not ")" +
          workload.operation + "\"";
+}
+
+/// Who waits for a turn that never comes waits for ever.
+Problem turns_that_end(const PointConfig& point) {
+  const LockUseParameters& workload = point.workload.lock_use;
+  if (workload.operation != "take-turns" || (workload.stop == "each" && workload.choice == "grouped"))
+    return {};
+  return R"(threads that take turns need workload.stop "each" and workload.choice "grouped": with others one would wait for a turn )"
+         "that never comes";
 }
 
 Problem trial_without_time(const PointConfig& point) {
@@ -98,6 +107,7 @@ std::span<const Check> lock_use_checks() {
                                      Check{"workload.lines", atomics_without_lines, "lock"},
                                      Check{"workload.section", section_without_lock, "lock"},
                                      Check{"workload.retry", retry_without_attempts, "lock"},
+                                     Check{"workload.operation", turns_that_end, "lock"},
                                      Check{"workload.trial", trial_without_time, "lock"},
                                      Check{"workload.warmup_acquisitions", warm_up_of_timed_run, "lock"},
                                      Check{"workload.begin", released_on_own_cores, "lock"},
