@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from contend.files import read_json, write_file
-from contend.lockstudy import MEASURES
+from contend.lockstudy import MEASURES, measured_points
 from contend.prices import exact_price, format_price, parse_price
 from contend.scenario import Point
 
@@ -75,10 +75,9 @@ class _Problem:
         self._engine = engine
         self._pool = ThreadPoolExecutor(max_workers=jobs, thread_name_prefix="fit")
         self.targets = [
-            _Target(lock_set.point_of(kind, threads), value)
-            for kind in lock_set.fitted_kinds
-            for threads, (value, _) in sorted(lock_set.measured(kind).items())
-            if threads in lock_set.fit_threads
+            _Target(entry.point, entry.measured)
+            for entry in measured_points(lock_set)
+            if entry.threads in lock_set.fit_threads and entry.kind not in lock_set.entry.get("not_fitted", ())
         ]
         self.paths: list[str] = [
             *lock_set.entry["fit"],

@@ -114,11 +114,6 @@ class LockSet:
         return tuple(self.entry["fit_threads"])
 
     @property
-    def fitted_kinds(self) -> list[str]:
-        """The kinds whose points with `fit_threads` a fit may use: not those of `not_fitted`."""
-        return [kind for kind in self.entry["kinds"] if kind not in self.entry.get("not_fitted", ())]
-
-    @property
     def axis(self) -> str:
         """What the points of the set differ in besides the kind of lock: `threads`, or `locks`."""
         return str(self.entry.get("axis", "threads"))
@@ -333,7 +328,7 @@ def predict(
                 threads=entry.threads,
                 measured=entry.measured,
                 predicted=_mean_measure(lock_set.entry["value"], runs),
-                fitted=entry.threads in lock_set.fit_threads or "clusters" in lock_set.entry,
+                fitted=entry.threads in lock_set.fit_threads,
                 shared_cores=lock_set.shares_cores(entry.threads),
                 spread_measured=entry.spread,
                 spread_predicted=None if entry.spread is None else _mean_spread(runs),

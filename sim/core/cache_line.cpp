@@ -18,10 +18,11 @@ CacheLine::CacheLine(Engine& engine, const Host& host, std::string_view name)
 std::string CacheLine::describe() const { return "cache line '" + name_ + "'"; }
 
 __attribute__((always_inline)) inline Duration CacheLine::transfer_time(int core, Mode mode) const {
-  const Duration done = host_.after_arrival(mode);
   if (owner_ < 0) {
-    return host_.cache().l3_hit + done; // nobody has touched it yet
+    return host_.cache().l3_hit + host_.after_arrival(mode); // nobody has touched it yet
   }
+  // What a sibling wrote is in this core's cache: nothing arrives there.
+  const Duration done = host_.siblings(owner_, core) ? host_.hit(mode) : host_.after_arrival(mode);
   Duration time = owner_ == core ? Duration{} : host_.transfer(owner_, core);
   if (mode != Mode::load && !exclusive_) {
     // Other copies are invalidated at the same time; the farthest answer counts.
@@ -352,8 +353,7 @@ void CacheLine::unqueue(std::size_t index) {
 /// Hardware threads of one core share its first-level cache: where the line arrives, a request of the other one is served
 /// before the line can be taken away again, once.
 bool CacheLine::at_sibling(const Request& request) const {
-  const int threads = host_.topology().threads_per_core;
-  return request.core / threads == owner_ / threads;
+  return request.core == owner_ || host_.siblings(owner_, request.core);
 }
 
 std::size_t CacheLine::draw_next() {

@@ -62,6 +62,10 @@ public:
   [[nodiscard]] Duration hit(LineAccess access) const { return hits_[static_cast<std::size_t>(access)]; }
   /// The same where the line has just come from elsewhere.
   [[nodiscard]] Duration after_arrival(LineAccess access) const { return arrivals_[static_cast<std::size_t>(access)]; }
+  /// Whether two hardware threads share a physical core, and with it the first-level cache.
+  [[nodiscard]] bool siblings(int a, int b) const {
+    return a != b && position(a).physical_core == position(b).physical_core;
+  }
 
   /// Part of a transfer that passes until the line is lost, where nobody else waits for it.
   [[nodiscard]] double share_until_lost() const { return share_until_lost_; }

@@ -32,7 +32,8 @@ struct CacheParameters {
 
   // What not every profile says; the neutral value leaves the effect out.
   Duration transfer_cluster{}; ///< between cores of one cluster, where there are clusters
-  Duration atomic_arrival{};   ///< read-modify-write of a line that has just arrived; zero: as atomic_hit
+  Duration
+      atomic_arrival{}; ///< read-modify-write of a line that has just arrived from another core; zero: as atomic_hit
   /// The home of a line serves its requests one after another, reads included: a core that is read from has lost its
   /// exclusive copy when the read begins, and a store waits for reads under way. Spinning threads ask for the line again
   /// as soon as it is taken from them, at the end of the turn of their loop that they are in.

@@ -39,7 +39,7 @@ Section cache_fields() {
   s.presence(Presence::known);
   s.field("transfer_cluster", &P::transfer_cluster, any_time, "line transfer between cores of one cluster");
   s.field("atomic_arrival", &P::atomic_arrival, any_time,
-          "read-modify-write of a line that has just arrived; 0 ns: as atomic_hit");
+          "read-modify-write of a line that has just arrived from another core; 0 ns: as atomic_hit");
   s.field(
       "home_order", &P::home_order, FlagRule{},
       "requests for a line, reads included, are served one after another, and spinning threads ask again as soon as "

@@ -257,6 +257,21 @@ TEST_CASE("a price of an atomic operation on a line that has just arrived", "[ca
   engine.run();
 }
 
+TEST_CASE("what a sibling wrote has not arrived: it is in the same first-level cache", "[cache line][home]") {
+  CacheParameters prices = cache;
+  prices.atomic_arrival = 2'003_ps;
+  Engine engine(1);
+  const Host host(TopologyParameters{1, 2, 2}, prices, test::small_futex());
+  CacheLine line(engine, host, "line");
+  engine.spawn("first", 0, 0, [&](SimThread& self) { line.store(self, Category::software); });
+  engine.spawn("its sibling", 0, 1, [&](SimThread& self) {
+    self.spend(1_us, Category::software);
+    line.atomic(self, Category::software);
+    CHECK(test::clock(self) == 1_us + cache.transfer_smt + cache.atomic_hit);
+  });
+  engine.run();
+}
+
 TEST_CASE("stores that give locks back become visible in order", "[cache line][home][store buffer]") {
   CacheParameters prices = home_ordered();
   prices.store_buffer = true;
