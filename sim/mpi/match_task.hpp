@@ -2,7 +2,7 @@
 #pragma once
 
 #include "models/matching/envelope.hpp"
-#include "models/tasks/task_pool.hpp"
+#include "models/waiting/task_pool.hpp"
 
 namespace contend {
 

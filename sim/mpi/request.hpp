@@ -2,7 +2,7 @@
 #pragma once
 
 #include "models/matching/matcher.hpp"
-#include "models/progress/sync_object.hpp"
+#include "models/waiting/sync_object.hpp"
 
 #include <cstdint>
 

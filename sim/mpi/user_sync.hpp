@@ -11,7 +11,7 @@
 
 #include "core/cache_line.hpp"
 #include "core/ring_queue.hpp"
-#include "models/progress/sync_object.hpp"
+#include "models/waiting/sync_object.hpp"
 
 #include <cstddef>
 #include <cstdint>

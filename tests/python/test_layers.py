@@ -70,6 +70,16 @@ def test_the_second_engine_meets_the_simulation_at_its_backend_only() -> None:
     assert not inside
 
 
+def test_folders_of_models_do_not_include_each_other_in_a_ring() -> None:
+    graph: dict[str, set[str]] = {}
+    for source, names in includes().items():
+        if layer_of(source) == "models" and source.count("/") > 1:
+            folder = source.rsplit("/", 1)[0]
+            others = {name.rsplit("/", 1)[0] for name in names if layer_of(name) == "models" and name.count("/") > 1}
+            graph.setdefault(folder, set()).update(others - {folder})
+    assert list(TopologicalSorter(graph).static_order())
+
+
 def test_headers_do_not_include_each_other_in_a_ring() -> None:
     headers = {source: names for source, names in includes().items() if source.endswith(".hpp")}
     assert list(TopologicalSorter(headers).static_order())

@@ -5,8 +5,8 @@
 #include "core/host.hpp"
 #include "models/locks/lock.hpp"
 #include "models/progress/parameters.hpp"
-#include "models/progress/sync_object.hpp"
 #include "models/registry.hpp"
+#include "models/waiting/sync_object.hpp"
 
 #include <cstdint>
 #include <functional>

@@ -2,9 +2,9 @@
 #pragma once
 
 #include "core/engine.hpp"
-#include "models/progress/sync_object.hpp"
 #include "models/registry.hpp"
-#include "models/tasks/task_pool.hpp"
+#include "models/waiting/sync_object.hpp"
+#include "models/waiting/task_pool.hpp"
 
 #include <memory>
 

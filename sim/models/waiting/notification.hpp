@@ -3,9 +3,9 @@
 
 #include "core/engine.hpp"
 #include "core/host.hpp"
-#include "models/progress/sync_object.hpp"
 #include "models/registry.hpp"
 #include "models/waiting/parameters.hpp"
+#include "models/waiting/sync_object.hpp"
 
 #include <memory>
 

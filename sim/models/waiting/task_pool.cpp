@@ -1,4 +1,4 @@
-#include "models/tasks/task_pool.hpp"
+#include "models/waiting/task_pool.hpp"
 
 #include <algorithm>
 #include <utility>

@@ -1,4 +1,4 @@
-#include "models/progress/sync_object.hpp"
+#include "models/waiting/sync_object.hpp"
 
 #include "models/waiting/notification.hpp"
 
