@@ -188,10 +188,8 @@ PointResult simulate_processes(Engine& engine, const PointConfig& config, const 
   result.workload.bytes = program->bytes();
   result.workload.elapsed = program->elapsed();
   for (const auto& thread : engine.threads()) {
-    SimThread::Times& times = result.workload.times[static_cast<std::size_t>(Role::sender)];
-    std::transform(times.begin(), times.end(), thread->times().begin(), times.begin(), std::plus<>());
+    result.workload.add(Role::sender, *thread);
   }
-  result.workload.threads[static_cast<std::size_t>(Role::sender)] = layout.os_processes();
 
   const CoCounters counters = world.counters();
   result.sender.sent = counters.colocated + counters.sent;

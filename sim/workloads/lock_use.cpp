@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <functional>
 #include <numeric>
 #include <stdexcept>
 #include <string_view>
@@ -356,13 +355,6 @@ void LockUse::check_values() const {
   }
 }
 
-void LockUse::add_times(WorkloadResult& result, const SimThread& thread) const {
-  const auto role = static_cast<std::size_t>(role_of(thread));
-  SimThread::Times& times = result.times[role];
-  std::transform(times.begin(), times.end(), thread.times().begin(), times.begin(), std::plus<>());
-  ++result.threads[role];
-}
-
 WorkloadResult LockUse::result(const World& /*world*/) const {
   check_values();
   WorkloadResult result;
@@ -389,10 +381,10 @@ WorkloadResult LockUse::result(const World& /*world*/) const {
     own_times += account.end - account.start;
     first = std::min(first, account.start);
     last = std::max(last, account.end);
-    add_times(result, *account.thread);
+    result.add(role_of(*account.thread), *account.thread);
   }
   for (const SimThread* thread : own_threads_) {
-    add_times(result, *thread);
+    result.add(role_of(*thread), *thread);
   }
   const auto threads = static_cast<double>(accounts_.size());
   const auto deviation = [](double sum, double sum_of_squares, double count) {

@@ -86,7 +86,6 @@ private:
   /// Whether the thread's current operation belongs to the timed part.
   [[nodiscard]] bool counts(const Account& account) const;
   void check_values() const;
-  void add_times(WorkloadResult& result, const SimThread& thread) const;
 
   [[nodiscard]] bool locks() const {
     return operation_ == Operation::lock || operation_ == Operation::try_lock || operation_ == Operation::execute;

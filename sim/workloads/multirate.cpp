@@ -1,7 +1,6 @@
 #include "workloads/multirate.hpp"
 
 #include <algorithm>
-#include <functional>
 
 namespace contend {
 
@@ -102,11 +101,9 @@ WorkloadResult Multirate::result(const World& world) const {
   for (const Clock& clock : clocks_) {
     result.elapsed = std::max(result.elapsed, clock.end - clock.start);
   }
-  for (std::size_t role = 0; role < 2; ++role) {
-    result.threads[role] = static_cast<int>(threads_of_role_[role].size());
-    for (const SimThread* thread : threads_of_role_[role]) {
-      std::transform(result.times[role].begin(), result.times[role].end(), thread->times().begin(),
-                     result.times[role].begin(), std::plus<>());
+  for (const Role role : {Role::sender, Role::receiver}) {
+    for (const SimThread* thread : threads_of_role_[static_cast<std::size_t>(role)]) {
+      result.add(role, *thread);
     }
   }
   return result;

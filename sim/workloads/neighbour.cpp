@@ -1,7 +1,6 @@
 #include "workloads/neighbour.hpp"
 
 #include <algorithm>
-#include <functional>
 #include <string>
 
 namespace contend {
@@ -102,9 +101,7 @@ WorkloadResult Neighbour::result(const World& world) const {
   result.bytes = result.operations * parameters_.message_size_bytes;
   result.elapsed = timed_end_ - timed_start_;
   for (const auto& [role, thread] : threads_) {
-    SimThread::Times& times = result.times[static_cast<std::size_t>(role)];
-    std::transform(times.begin(), times.end(), thread->times().begin(), times.begin(), std::plus<>());
-    ++result.threads[static_cast<std::size_t>(role)];
+    result.add(role, *thread);
   }
   return result;
 }

@@ -1,7 +1,5 @@
 #include "workloads/pack.hpp"
 
-#include <algorithm>
-#include <functional>
 #include <string>
 
 namespace contend {
@@ -80,10 +78,7 @@ WorkloadResult Pack::result(const World& /*world*/) const {
   result.elapsed = timed_end_ - timed_start_;
   result.measures = {{"time_per_operation_s", result.elapsed.in_seconds() / parameters_.iterations}};
   for (const SimThread* thread : threads_) {
-    const auto role = static_cast<std::size_t>(role_of_rank(thread->process()));
-    std::transform(result.times[role].begin(), result.times[role].end(), thread->times().begin(),
-                   result.times[role].begin(), std::plus<>());
-    ++result.threads[role];
+    result.add(role_of_rank(thread->process()), *thread);
   }
   return result;
 }

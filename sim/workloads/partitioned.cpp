@@ -1,7 +1,6 @@
 #include "workloads/partitioned.hpp"
 
 #include <algorithm>
-#include <functional>
 #include <string>
 
 namespace contend {
@@ -165,15 +164,10 @@ WorkloadResult Partitioned::result(const World& world) const {
   result.operations = parameters_.partitions * iterations;
   result.bytes = parameters_.buffer_size_bytes * iterations;
   result.elapsed = timed_end_ - timed_start_;
-  const auto add = [&](Role role, const SimThread& thread) {
-    SimThread::Times& times = result.times[static_cast<std::size_t>(role)];
-    std::transform(times.begin(), times.end(), thread.times().begin(), times.begin(), std::plus<>());
-    ++result.threads[static_cast<std::size_t>(role)];
-  };
   for (const SimThread* thread : threads_) {
-    add(Role::sender, *thread);
+    result.add(Role::sender, *thread);
   }
-  add(Role::receiver, *receiver_);
+  result.add(Role::receiver, *receiver_);
   constexpr double mebibyte = 1024.0 * 1024.0;
   const auto mean_seconds = [&](Duration sum) { return sum.in_seconds() / static_cast<double>(iterations); };
   result.measures = {

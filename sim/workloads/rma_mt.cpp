@@ -1,7 +1,6 @@
 #include "workloads/rma_mt.hpp"
 
 #include <algorithm>
-#include <functional>
 #include <string>
 
 namespace contend {
@@ -149,15 +148,10 @@ WorkloadResult RmaMt::result(const World& world) const {
   result.operations = std::int64_t{parameters_.threads} * parameters_.operations * parameters_.iterations;
   result.bytes = result.operations * parameters_.message_size_bytes;
   result.elapsed = timed_end_ - timed_start_;
-  const auto add = [&](Role role, const SimThread& thread) {
-    SimThread::Times& times = result.times[static_cast<std::size_t>(role)];
-    std::transform(times.begin(), times.end(), thread.times().begin(), times.begin(), std::plus<>());
-    ++result.threads[static_cast<std::size_t>(role)];
-  };
   for (const SimThread* thread : origin_threads_) {
-    add(Role::sender, *thread);
+    result.add(Role::sender, *thread);
   }
-  add(Role::receiver, *target_thread_);
+  result.add(Role::receiver, *target_thread_);
   return result;
 }
 

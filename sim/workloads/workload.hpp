@@ -7,8 +7,10 @@
 #include "mpi/world.hpp"
 #include "workloads/parameters.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -45,6 +47,13 @@ struct WorkloadResult {
   /// What only some workloads measure, under its name in results: SI units, bandwidths in MiB/s.
   std::vector<std::pair<std::string, double>> measures;
   std::optional<LockUseStatistics> locks; ///< of a workload that is about locks
+
+  /// One more thread of a role, with the time that it has spent.
+  void add(Role role, const SimThread& thread) {
+    SimThread::Times& sum = times[static_cast<std::size_t>(role)];
+    std::transform(sum.begin(), sum.end(), thread.times().begin(), sum.begin(), std::plus<>());
+    ++threads[static_cast<std::size_t>(role)];
+  }
 };
 
 class Workload {

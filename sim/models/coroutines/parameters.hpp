@@ -1,3 +1,4 @@
+// Prices of MPI processes that are coroutines of one process of the operating system.
 #pragma once
 
 #include "core/time.hpp"

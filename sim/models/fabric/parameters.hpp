@@ -1,3 +1,4 @@
+// What a network between hosts costs.
 #pragma once
 
 #include "core/time.hpp"

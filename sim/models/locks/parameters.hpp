@@ -1,3 +1,4 @@
+// Tunables of lock algorithms.
 #pragma once
 
 #include "core/time.hpp"

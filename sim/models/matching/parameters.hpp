@@ -1,3 +1,4 @@
+// Prices of matching on one machine, and sizes of its designs.
 #pragma once
 
 #include "core/time.hpp"

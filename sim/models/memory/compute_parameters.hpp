@@ -1,3 +1,4 @@
+// What computing costs.
 #pragma once
 
 #include "core/time.hpp"

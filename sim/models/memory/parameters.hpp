@@ -1,3 +1,4 @@
+// What copying costs, by where the data is.
 #pragma once
 
 #include "core/time.hpp"

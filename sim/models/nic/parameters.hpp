@@ -1,3 +1,4 @@
+// Prices of a network interface.
 #pragma once
 
 #include "core/time.hpp"

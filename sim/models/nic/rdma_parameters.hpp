@@ -1,3 +1,4 @@
+// Prices of one-sided operations in a network interface.
 #pragma once
 
 #include "core/time.hpp"

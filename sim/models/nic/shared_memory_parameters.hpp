@@ -1,3 +1,4 @@
+// Prices of messages through memory that processes share.
 #pragma once
 
 #include "core/time.hpp"

@@ -1,3 +1,4 @@
+// Prices of the kernel's TCP.
 #pragma once
 
 #include "core/time.hpp"

@@ -1,3 +1,4 @@
+// How a library makes progress.
 #pragma once
 
 #include <string>

@@ -1,3 +1,4 @@
+// Prices of waiting and testing, and how a library's threads wait.
 #pragma once
 
 #include "core/time.hpp"
