@@ -1,12 +1,11 @@
 """Parts for the tests of `contend measure`: campaigns and a workshop around the fake benchmark."""
 
-import json
 import sys
 import time
 from pathlib import Path
 from typing import Any
 
-from contend.measure.campaign import Campaign, parse_campaign
+from contend.measure.campaign import Campaign, shape_campaign
 from contend.measure.journal import Journal
 from contend.measure.plan import Cell, expand
 from contend.measure.runner import Job, Network
@@ -24,7 +23,7 @@ def campaign(experiments: list[dict[str, Any]], **changes: Any) -> Campaign:
     effort = {"launches": 3, "launches_max": 3, "repetitions": 4, "timeout_s": 5, **changes.pop("effort", {})}
     document = {"name": "test", "description": "", "budget_s": 60, "effort": effort,
                 "experiments": [base | experiment for experiment in experiments], **changes}  # fmt: skip
-    return parse_campaign(json.dumps(document), "test")
+    return shape_campaign(document, "test")  # the fake benchmark has options of its own
 
 
 class FakeWorkshop:

@@ -89,8 +89,8 @@ def test_an_option_with_a_value_that_nobody_translated_is_refused(tmp_path: Path
 
 @pytest.mark.parametrize(
     ("text", "message"),
-    [('{"schema_version": 1}', "/name: Field required"), ("[]", "should be an object"),
-     ('{"schema_version": 1, "nam": 2}', "Field required"),
+    [('{"schema_version": 1}', "/name: is missing"), ("[]", r"found \[\]; allowed: an object"),
+     ('{"schema_version": 1, "nam": 2}', r'/nam: unknown key "nam"; allowed: schema_version, .*; did you mean .name.'),
      ('{"name": "a", "name": "b"}', r'm\.json:1:15: the key "name" occurs twice in one object'),
      ("{", "JSON")],
 )  # fmt: skip

@@ -283,20 +283,20 @@ def test_the_interval_takes_launches_as_the_independent_units() -> None:
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"colour": "red"}, "Extra inputs are not permitted"),
-        ({"experiments": []}, "at least 1 item"),
-        ({"budget_s": -1}, "greater than 0"),
+        ({"colour": "red"}, '/colour: unknown key "colour"; allowed: name, description, budget_s'),
+        ({"experiments": []}, "/experiments: found []; allowed: list should have at least 1 item"),
+        ({"budget_s": -1}, "/budget_s: found -1; allowed: greater than 0"),
         ({"experiments": [{"name": "a", "benchmark": "multirate"}]}, "needs libraries and transports"),
         ({"experiments": [{"name": "a", "benchmark": "locks", "libraries": ["mpich-5"]}]}, "uses no MPI"),
-        ({"experiments": [{"name": "../a", "benchmark": "locks"}]}, "should match pattern"),
-        ({"experiments": [{"name": "a", "benchmark": "lock"}]}, "'multirate'"),
-        ({"experiments": [{"name": "a", "benchmark": "locks", "sweep": {"threads": []}}]}, "has no values"),
+        ({"experiments": [{"name": "../a", "benchmark": "locks"}]}, "/experiments/0/name: found"),
+        ({"experiments": [{"name": "a", "benchmark": "lock"}]}, "did you mean 'locks'?"),
+        ({"experiments": [{"name": "a", "benchmark": "locks", "sweep": {"threads": []}}]}, "threads: has no values"),
         ({"experiments": [{"name": "a", "benchmark": "locks", "workload": {"repetitions": 2}}]}, "campaign's effort"),
-        ({"experiments": [{"name": "a", "benchmark": "locks"}] * 2}, "two experiments"),
+        ({"experiments": [{"name": "a", "benchmark": "locks"}] * 2}, "/experiments/1/name: found experiment 'a' again"),
         ({"effort": {"launches": 5, "launches_max": 2}}, "less than launches"),
         (
             {"experiments": [{"name": "a", "benchmark": "rma", "libraries": ["mpich-9"], "transports": ["tcp"]}]},
-            "there is no library 'mpich-9'",
+            '/experiments/0/libraries/0: found "mpich-9"; allowed: openmpi-5',
         ),
         (
             {"experiments": [{"name": "a", "benchmark": "rma", "libraries": ["mpich-5"], "transports": ["tcp"],
@@ -306,7 +306,7 @@ def test_the_interval_takes_launches_as_the_independent_units() -> None:
         (
             {"experiments": [{"name": "a", "benchmark": "rma", "libraries": ["mpich-5"], "transports": ["tcp"],
                               "options": {"speed": 9}}]},
-            "there is no option 'speed'",
+            "/experiments/0/options/speed: unknown key",
         ),
     ],
 )  # fmt: skip

@@ -243,8 +243,8 @@ def test_the_command_plans_and_refuses(tmp_path: Path, capsys: pytest.CaptureFix
         (["--preset", "quik"], "did you mean 'quick'?"),
         (["--preset", str(tmp_path / "missing.json")], "cannot read the campaign"),
         (["--probe"], "--probe goes with --list"),
-        (["--plan", "--library", "mpich-9"], "no library 'mpich-9'"),
-        (["--plan", "--transport", "ship"], "no transport 'ship'"),
+        (["--plan", "--library", "mpich-9"], '--library: found "mpich-9"; allowed: openmpi-5'),
+        (["--plan", "--transport", "ship"], '--transport: found "ship"; allowed: shm, tcp'),
         (["--hosts", "one", "--setup-only"], "two names"),
         (["--compare", str(tmp_path), "--out", str(tmp_path)], "no datasets"),
     ):

@@ -16,7 +16,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from contend.errors import InputError
 from contend.files import parse_json, read_text
-from contend.nearest import nearest_names
+from contend.misfits import hint, misfit_of
 from contend.paths import data_directory
 
 if TYPE_CHECKING:
@@ -104,13 +104,11 @@ def read_mapping(path: Path) -> Mapping:
         InputError: It is not a mapping; the message says where.
     """
     text = read_text(path, "mapping")
-    parse_json(text, str(path))  # of keys that occur twice the model would take the last
+    document = parse_json(text, str(path))  # of keys that occur twice the model would take the last
     try:
         mapping = Mapping.model_validate_json(text)
     except ValidationError as error:
-        first = error.errors()[0]
-        where = "/".join(str(part) for part in first["loc"])
-        raise InputError(f"{path}: /{where}: {first['msg']}") from error
+        raise InputError(f"{path}: {misfit_of(error, document, Mapping)}") from error
     _check_conditions(path, mapping)
     return mapping
 
@@ -124,11 +122,9 @@ def _check_conditions(path: Path, mapping: Mapping) -> None:
     known |= _workload_keys()
     for index, key in conditions:
         if key not in known:
-            near = nearest_names(key, known)
-            hint = f"; did you mean {near[0]!r}?" if near else ""
             raise InputError(
                 f"{path}: /cases/{index}/when/{key}: unknown key {key!r}; allowed: {_LIBRARY}, options of the mapping, "
-                f"and keys of a workload{hint}"
+                f"and keys of a workload{hint(key, known)}"
             )
 
 

@@ -60,9 +60,9 @@ def measure(
         typer.Option(metavar="A,B", help="Two hosts for the transport fabric. [default: of the SLURM allocation]"),
     ] = None,
     budget: Annotated[
-        float | None, typer.Option(metavar="MINUTES", min=0.1, help="Override the campaign's budget.")
+        float | None, typer.Option(metavar="MINUTES", min=0.1, max=16_000, help="Override the campaign's budget.")
     ] = None,
-    seed: Annotated[int | None, typer.Option(min=0, help="Seed of the random order.")] = None,
+    seed: Annotated[int | None, typer.Option(min=0, max=2**63 - 1, help="Seed of the random order.")] = None,
     out: Annotated[
         Path | None, typer.Option("--out", "-o", metavar="DIR", help="Where results go. [default: out/measure/NAME]")
     ] = None,

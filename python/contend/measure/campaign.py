@@ -9,20 +9,18 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_valida
 
 from contend.errors import InputError
 from contend.files import parse_json, read_text
-from contend.measure.benchmarks import BENCHMARKS
-from contend.measure.libraries import known_keys
-from contend.measure.transports import OPTIONS, TRANSPORTS
+from contend.measure.checks import check_campaign
+from contend.misfits import misfit_of
 from contend.nearest import nearest_names
 from contend.paths import require_repository
 
 Value: TypeAlias = bool | int | float | str
 Name: TypeAlias = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9._-]{0,63}$")]
 Key: TypeAlias = Annotated[str, Field(pattern=r"^(options\.)?[a-z][a-z0-9_]{0,63}$")]
-_RESERVED = frozenset({"repetitions", "seconds_limit", "pretty"})
 
 
 class _Strict(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
 
 
 class Effort(_Strict):
@@ -89,32 +87,6 @@ class Experiment(_Strict):
     ] = {}
     effort: EffortChange = EffortChange()
 
-    @model_validator(mode="after")
-    def _consistent(self) -> Experiment:
-        needs_mpi = BENCHMARKS[self.benchmark].needs_mpi
-        if needs_mpi != bool(self.libraries) or needs_mpi != bool(self.transports):
-            wants = "needs libraries and transports" if needs_mpi else "uses no MPI: give no libraries or transports"
-            raise ValueError(f"{self.name}: {self.benchmark} {wants}")
-        for what, given, known in (
-            ("library", self.libraries, known_keys()),
-            ("transport", self.transports, TRANSPORTS),
-        ):
-            for entry in given:
-                if entry not in known:
-                    raise ValueError(f"{self.name}: there is no {what} '{entry}' ({', '.join(known)})")
-        for key in (*self.options, *(k.removeprefix("options.") for k in self.sweep if k.startswith("options."))):
-            if key not in OPTIONS:
-                raise ValueError(f"{self.name}: there is no option '{key}' ({', '.join(OPTIONS)})")
-        for key in (*self.workload, *self.sweep):
-            if key in _RESERVED:
-                raise ValueError(f"{self.name}: '{key}' is set by the campaign's effort")
-        for key, values in self.sweep.items():
-            if not values:
-                raise ValueError(f"{self.name}: the sweep over '{key}' has no values")
-        if self.netem and not all(transport.endswith("-veth") for transport in self.transports):
-            raise ValueError(f"{self.name}: netem needs transports over veth")
-        return self
-
 
 class Campaign(_Strict):
     """A campaign file."""
@@ -128,14 +100,6 @@ class Campaign(_Strict):
     seed: Annotated[int, Field(ge=0, lt=2**63, description="Of the random order.")] = 1
     effort: Effort = Effort()
     experiments: Annotated[list[Experiment], Field(min_length=1)]
-
-    @model_validator(mode="after")
-    def _unique(self) -> Campaign:
-        names = [experiment.name for experiment in self.experiments]
-        for name in names:
-            if names.count(name) > 1:
-                raise ValueError(f"two experiments are called '{name}'")
-        return self
 
     def effort_of(self, experiment: Experiment) -> Effort:
         """The effort of an experiment."""
@@ -171,27 +135,30 @@ def load_campaign(name: str) -> Campaign:
 
 
 def parse_campaign(text: str, where: str) -> Campaign:
-    """Checks the text of a campaign file.
+    """Checks the text of a campaign file, as far as can be without a launch.
 
     Raises:
         InputError: The text is wrong; the message says where.
     """
-    document = parse_json(text, where)
-    try:
-        campaign = Campaign.model_validate(document)
-        for experiment in campaign.experiments:
-            campaign.effort_of(experiment)
-    except ValidationError as error:
-        problems = [
-            f"{_path(entry['loc'])}{entry['msg'].removeprefix('Value error, ')}" for entry in error.errors()[:5]
-        ]
-        raise InputError(f"{where}: " + "; ".join(problems)) from error
+    campaign = shape_campaign(parse_json(text, where), where)
+    check_campaign(campaign, where)
     return campaign
 
 
-def _path(location: tuple[int | str, ...]) -> str:
-    parts = [str(part) for part in location]
-    return ".".join(parts) + ": " if parts else ""
+def shape_campaign(document: object, where: str) -> Campaign:
+    """A document as a campaign, whether or not what it names is there.
+
+    Args:
+        document: The JSON value.
+        where: The file, for the message.
+
+    Raises:
+        InputError: It has not the form of one.
+    """
+    try:
+        return Campaign.model_validate(document)
+    except ValidationError as error:
+        raise InputError(f"{where}: {misfit_of(error, document, Campaign)}") from error
 
 
 def schema() -> dict[str, Any]:

@@ -12,6 +12,7 @@ from contend.errors import InputError
 from contend.measure.benchmarks import BENCHMARKS, Benchmark, ranks
 from contend.measure.libraries import NO_LIBRARY, known_keys
 from contend.measure.transports import TRANSPORTS
+from contend.misfits import hint, shown
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -81,7 +82,7 @@ def expand(campaign: Campaign, libraries: set[str] | None = None, transports: se
     for what, chosen, known in (("library", libraries, known_keys()), ("transport", transports, TRANSPORTS)):
         for name in sorted(chosen or ()):
             if name not in known:
-                raise InputError(f"there is no {what} '{name}' ({', '.join(known)})")
+                raise InputError(f"--{what}: found {shown(name)}; allowed: {', '.join(known)}{hint(name, known)}")
     cells = [
         cell
         for experiment in campaign.experiments
