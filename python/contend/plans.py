@@ -25,6 +25,11 @@ Row: TypeAlias = dict[str, Any]
 _PRESET = "library.preset"
 # Where the core finds a mistake in the rows that it is given: the number of the row, the path.
 _PLACE = re.compile(r"^command line: /sweep(?:/(\d+))?(?:/([^:\n]+))?: ", re.MULTILINE)
+# How the core ends what it says of a combination (sim/scenario/checks.cpp); a value that is wrong by itself has no such
+# end.
+_OF_A_POINT = re.compile(r" \(at .+ = .+\)$", re.MULTILINE)
+# What it says of a value of a design that is wrong wherever it is used.
+_OF_A_VALUE = re.compile(r": (?:found|unknown|is missing)\b")
 # What cannot be read as points.
 _NO_PLAN = (
     "a sweep takes a mapping of dotted paths to lists of values, a plan such as LatinHypercube, or points: a list of "
@@ -277,7 +282,7 @@ def lay_upon(scenario: Scenario, plan: Plan, *, skip_invalid: bool = False) -> P
     Args:
         scenario: What the plan changes.
         plan: Which points.
-        skip_invalid: Leave out points that the scenario format refuses, in place of an error.
+        skip_invalid: Leave out combinations that make no sense, in place of an error.
 
     Raises:
         InputError: A path, value or combination is not usable; there are too many points, or none left.
@@ -333,13 +338,13 @@ class _Laying:
         """Adds a stretch of the rows to what is planned.
 
         Raises:
-            InputError: One is not usable, and is not to be skipped.
+            InputError: One is not usable, and is not to be skipped: a value that is wrong by itself never is.
         """
         rows = self.rows[chosen.start : chosen.stop]
         try:
             self.planned.scenarios.append(self.scenario.with_({"sweep": _with_designs(self.scenario, rows)}))
         except InputError as error:
-            if not skip_invalid:
+            if not (skip_invalid and _OF_A_POINT.search(str(error))):
                 raise InputError(self._told(str(error), chosen)) from error
             if len(rows) == 1:
                 self.planned.skipped.append((rows[0], self._told(str(error), chosen)))
@@ -378,8 +383,18 @@ def _with_designs(scenario: Scenario, rows: list[Row]) -> list[Row]:
         else:
             raise InputError(f"{_PRESET}: the name of a preset, or a library section under its name; not {design!r}")
         if name not in seen:
-            seen[name] = scenario.design(name) if section is None else section
+            seen[name] = _preset_design(scenario, name) if section is None else section
             result.append(row | {_PRESET: {name: seen[name]}})
         else:
             result.append(row | {_PRESET: name})
     return result
+
+
+def _preset_design(scenario: Scenario, name: str) -> Any:  # noqa: ANN401 - a JSON object
+    """The whole design of a preset; one that does not go with the scenario is a combination that makes no sense."""
+    try:
+        return scenario.design(name)
+    except InputError as error:
+        if _OF_A_VALUE.search(str(error)):
+            raise
+        raise InputError(f"{error} (at {_PRESET} = {json.dumps(name)})") from error

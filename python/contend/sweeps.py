@@ -48,7 +48,7 @@ class SweepResults(Results):
     """Stored results that were damaged and simulated again."""
     failures: tuple[Failure, ...] = ()
     skipped: tuple[tuple[Row, str], ...] = ()
-    """Points that the scenario format refuses, with the reason."""
+    """Combinations that make no sense, with the reason."""
 
     __hash__ = Results.__hash__  # a data class that compares gets one of all its fields
 
@@ -294,7 +294,8 @@ def sweep(
         store: Folder of results by content; `contend/results` in the user's cache folder if not given.
         share: (index, count): only every count-th point, from the index-th (from 0): what one of several processes
             that share a store does.
-        skip_invalid: Leave out points that the scenario format refuses (see `skipped`), in place of an error.
+        skip_invalid: Leave out combinations that make no sense (see `skipped`), in place of an error. A path or value
+            that is wrong by itself is one all the same.
         progress: Whether to say on stderr how far it is; on a terminal if not given.
 
     Raises:

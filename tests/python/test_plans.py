@@ -68,6 +68,25 @@ class TestPlans:
         assert [row["library.matching.engine"] for row, _ in swept.skipped] == ["offload"] * 2
         with pytest.raises(contend.InputError, match="no point of the sweep is usable"):
             contend.sweep(small, {"library.matching.engine": ["offload"]}, skip_invalid=True)
+        presets = {"library.preset": ["ob1-base", "ob1-shared-memory"]}
+        assert [row for row, _ in contend.sweep(small, presets, skip_invalid=True).skipped] == [
+            {"library.preset": "ob1-shared-memory"}
+        ]
+
+    @pytest.mark.parametrize(
+        ("plan", "message"),
+        [
+            ({"library.matching.lock": ["mcs", "mcz"]}, "^library.matching.lock: found \"mcz\".*did you mean 'mcs'"),
+            ({"workload.pairs": [1, 0]}, "^workload.pairs: found 0; allowed: a whole number from 1"),
+            ({"workload.pears": [1]}, "did you mean 'workload.pairs'"),
+            ({"library.preset": ["ob1-base", "ob1-bass"]}, 'unknown preset "ob1-bass"'),
+            ({"library.preset": ["ob1-base", {"mine": {"matching": {"lock": "mcz"}}}]}, "did you mean 'mcs'"),
+            ([{"workload.pairs": 1}, {"workload.window": 2}], "other values than the first"),
+        ],
+    )
+    def test_what_is_wrong_by_itself_is_no_combination(self, small: contend.Scenario, plan: Any, message: str) -> None:
+        with pytest.raises(contend.InputError, match=message):
+            contend.sweep(small, plan, skip_invalid=True)
 
     @pytest.mark.parametrize(
         ("plan", "message"),
