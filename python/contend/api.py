@@ -10,7 +10,7 @@ from contend.datasets import read_dataset
 from contend.errors import InputError, InterruptedRunError
 from contend.files import read_json
 from contend.results import Results, collect
-from contend.runner import make_engine, run_points, total_weight, wanted_jobs
+from contend.runner import check_engine, make_engine, run_points, total_weight, wanted_jobs
 from contend.scenarios import Scenario, checked_paths, json_text, load
 from contend.speedups import BUDGET_S
 from contend.spelling import shortened
@@ -95,6 +95,7 @@ def run(
         'msg/s'
     """
     wanted = _changed(scenario, overrides, replications)
+    check_engine(engine, wanted.resolved)
     with progress_report(wanted.name, total_weight(wanted.points), wanted=progress) as report:
         outcome = run_points(wanted.points, make_engine(engine), jobs=wanted_jobs(jobs), progress=report.advance)
     results = collect(wanted.resolved, outcome, engine)

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from contend.coretypes import Core
     from contend.jsontypes import JsonObject
-    from contend.scenario import Point
+    from contend.scenario import Point, ResolvedScenario
     from contend.workers import Done
 
 
@@ -83,6 +83,22 @@ def make_engine(name: str) -> Engine:
 
         return SimgridEngine()
     raise InputError(f"no engine {name!r}; there are 'contend' and 'simgrid'")
+
+
+def check_engine(engine: str, scenario: ResolvedScenario) -> None:
+    """Refuses a scenario that an engine cannot simulate, before the first of its points is simulated.
+
+    Args:
+        engine: Its name.
+        scenario: What is to be simulated.
+
+    Raises:
+        InputError: It cannot; the message names the place.
+    """
+    if engine == "simgrid":
+        from contend.simgrid import require_own_cores
+
+        require_own_cores(scenario)
 
 
 @dataclass

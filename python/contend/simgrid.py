@@ -9,15 +9,17 @@ import threading
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from contend.errors import ContendError, SimulationFailedError
+from contend.errors import ContendError, InputError, SimulationFailedError
 from contend.paths import executable
 
 if TYPE_CHECKING:
     from contend.jsontypes import JsonObject
-    from contend.scenario import Point
+    from contend.scenario import Point, ResolvedScenario
 
 PROGRAM = "contend-simgrid"
 _PLATFORM_TIMEOUT_S = 120
+_THREADS = "placement.threads"
+_OWN_CORES = "one-per-core"
 
 
 def program() -> Path:
@@ -97,6 +99,25 @@ class PlatformRoutes:
         except (ContendError, KeyboardInterrupt) as error:
             self.failure = self.failure or error
             raise
+
+
+def require_own_cores(scenario: ResolvedScenario) -> None:
+    """Refuses a scenario whose threads share cores: contend's own engine alone has a scheduler of the system.
+
+    Raises:
+        InputError: At some point they do.
+    """
+    paths = scenario.document.get("sweep") or {}
+    for point in scenario.points:
+        found = point.config["placement"]["threads"]
+        if found != _OWN_CORES:
+            is_swept = _THREADS in (paths[0] if isinstance(paths, list) else paths)
+            where = f"/sweep/{_THREADS}" if is_swept else f"/{_THREADS.replace('.', '/')}"
+            at = f" (at {point.label()})" if point.parameters else ""
+            raise InputError(
+                f'{scenario.path}: {where}: found "{found}"{at}; allowed with the engine simgrid: "{_OWN_CORES}"; '
+                "threads share cores with the engine contend only"
+            )
 
 
 class SimgridEngine:

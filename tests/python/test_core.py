@@ -170,3 +170,21 @@ def test_an_error_in_a_platform_has_one_place(  # noqa: PLR0917
     (tmp_path / "s.json").write_text('{"fabric":\n{\n' + ",\n".join(lines) + "}," + rest.removeprefix("{"))
     assert main(["run", "s.json"]) == 2
     assert capsys.readouterr().err == f'contend: error: s.json:{place}: platform "{fabric["platform"]}": {problem}\n'
+
+
+@pytest.mark.parametrize("words", [[], ["--check-determinism"]])
+def test_threads_that_share_cores_are_refused_before_the_second_engine_starts(
+    words: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("contend.simgrid.SimgridEngine.run_point", lambda *_, **__: pytest.fail("it simulates"))
+    monkeypatch.chdir(tmp_path)
+    sweep = json.dumps({"placement.threads": ["one-per-core", "pinned"]})
+    command = ["run", BASE, "--set", "workload.pairs=2", "--set", f"sweep={sweep}", "--engine", "simgrid"]
+    assert main([*command, *words]) == 2
+    assert (
+        '/sweep/placement.threads: found "pinned" (at threads=pinned); allowed with the engine simgrid: "one-per-core"'
+        in capsys.readouterr().err
+    )
+    assert not list(tmp_path.iterdir())
+    with pytest.raises(contend.InputError, match='/placement/threads: found "floating"; allowed'):
+        contend.run(BASE, {"workload.pairs": 1, "placement.threads": "floating"}, engine="simgrid")

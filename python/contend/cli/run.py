@@ -222,8 +222,9 @@ def simulate_into(
     from contend.files import make_writable_directory, output_folder
     from contend.output import INTERRUPTED_FOLDER, has_complete_results, write_results
     from contend.results import collect
-    from contend.runner import run_points
+    from contend.runner import check_engine, run_points
 
+    check_engine(engine.name, opened.resolved)
     with output_folder(directory):
         outcome = run_points(opened.resolved.points, engine, jobs=jobs, progress=advance)
         results = collect(opened.resolved, outcome, engine.name)
@@ -341,9 +342,10 @@ def _print_resolved(resolved: ResolvedScenario, *, as_json: bool) -> None:
 
 def _check_determinism(resolved: ResolvedScenario, engine: Engine, jobs: int, *, quiet: bool, as_json: bool) -> None:
     from contend.determinism import check, job_counts
-    from contend.runner import total_weight
+    from contend.runner import check_engine, total_weight
     from contend.terminal import ProgressReport
 
+    check_engine(engine.name, resolved)
     total = total_weight(resolved.points) * len(job_counts(jobs))
     with ProgressReport("checking determinism", total, quiet=quiet or as_json) as report:
         outcome = check(resolved, engine, jobs=jobs, progress=report.advance)
