@@ -28,7 +28,7 @@ from contend.statistics import estimate
 from contend.workload_words import words_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Container, Sequence
 
     import polars as pl
 
@@ -232,9 +232,38 @@ def _common_measures(*sides: Sequence[PointRuns]) -> list[str]:
 
 
 def _common_workload(a: ResolvedScenario, b: ResolvedScenario) -> JsonObject:
-    """A's workload where both sides count the same; else nothing, so that words are those of no one in particular."""
-    own, other = (side.document.get("workload", {}) for side in (a, b))
-    return dict(own) if words_of(own) == words_of(other) else {}
+    """A's workload where both sides are spoken of alike; else one whose words are those of no operation, or of none."""
+    own, other = (dict(side.document.get("workload", {})) for side in (a, b))
+    if words_of(own) == words_of(other):
+        return own
+    plain = {"kind": own.get("kind")}
+    return plain if words_of(plain).unit == words_of(own).unit == words_of(other).unit else {}
+
+
+def _other_units(pairing: Pairing) -> tuple[str, str] | None:
+    """What the rates of the sides count where that is not the same: each side's kind of workload with its unit."""
+    for pair in zip(pairing.a, pairing.b, strict=True):
+        workloads = [point.config["workload"] for point in pair]
+        units = [words_of(workload).unit for workload in workloads]
+        if units[0] != units[1]:
+            told = [
+                f"{unit} (workload {workload.get('kind')})" for unit, workload in zip(units, workloads, strict=True)
+            ]
+            return told[0], told[1]
+    return None
+
+
+def _check_units(pairing: Pairing, measure: str | None) -> None:
+    """Refuses to compare rates that count different things.
+
+    Raises:
+        InputError: The measure is such a rate, or would be one if none is named.
+    """
+    if measure in (None, RATE) and (units := _other_units(pairing)) is not None:
+        raise InputError(
+            f"A has {units[0]} and B {units[1]}: rates of different things cannot be compared; "
+            "allowed: --measure with one that both have, such as elapsed_s"
+        )
 
 
 def workload_differences(pairing: Pairing) -> dict[str, tuple[object, object]]:
@@ -253,7 +282,12 @@ def workload_differences(pairing: Pairing) -> dict[str, tuple[object, object]]:
 
 
 def compare_runs(
-    a: Sequence[PointRuns], b: Sequence[PointRuns], main: Measure, interval: str = "t"
+    a: Sequence[PointRuns],
+    b: Sequence[PointRuns],
+    main: Measure,
+    interval: str = "t",
+    *,
+    without: Container[str] = (),
 ) -> list[PointComparison]:
     """Compares points pair by pair.
 
@@ -262,6 +296,7 @@ def compare_runs(
         b: The other side, with its points in the same order, the same seed and number of replications.
         main: The measure that verdicts are about.
         interval: See compare_samples.
+        without: Measures that are of different things on the two sides.
     """
     compared = []
     for runs, other in zip(a, b, strict=True):
@@ -269,7 +304,7 @@ def compare_runs(
         measures = {
             name: compare_samples(name, left[name], right[name], interval)
             for name in left
-            if name in right and (name == main.name or any(left[name]) or any(right[name]))
+            if name in right and name not in without and (name == main.name or any(left[name]) or any(right[name]))
         }
         compared.append(PointComparison(dict(runs.point.parameters), measures, main))
     return compared
@@ -322,10 +357,12 @@ def prepare(
         measure: The measure that verdicts will be about.
 
     Raises:
-        InputError: The sweeps have other axes or no point in common, or no result has such a measure.
+        InputError: The sweeps have other axes or no point in common, no result has such a measure, or the rates of the
+            sides count different things.
     """
     check_known(measure)
     pairing = pair_points(a.points, b.points)
+    _check_units(pairing, measure)
     others = () if independent is None else pair_points(a.points, independent.points).b
     return Contest(a, b, pairing, others)
 
@@ -373,7 +410,7 @@ def compare_scenarios(
         name_b=names[1],
         seed=contest.a.seed,
         interval=interval,
-        points=tuple(compare_runs(a, b, main, interval)),
+        points=tuple(compare_runs(a, b, main, interval, without=(RATE,) if _other_units(pairing) else ())),
         workload=workload,
         only_a=pairing.only_a,
         only_b=pairing.only_b,

@@ -64,6 +64,46 @@ def test_what_differs_in_the_workloads_is_said(tmp_path: Path, capsys: Capture) 
     assert differences == {"message_size": ["0 B", "1 KiB"], "window": [128, 64]}
 
 
+@pytest.mark.core
+def test_rates_of_different_things_are_refused_before_anything_is_simulated(
+    tmp_path: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    base = {
+        "schema_version": 1,
+        "machine": {"profile": "alembert"},
+        "library": {"preset": "ob1-base"},
+        "fabric": {"latency": "1 us", "bandwidth": "1 GB/s"},
+        "run": {"replications": 2},
+    }
+    for kind in ("multirate", "waiting"):
+        workload = {"kind": kind, "iterations": 1}
+        (tmp_path / f"{kind}.json").write_text(json.dumps(base | {"name": kind, "workload": workload}))
+    monkeypatch.chdir(tmp_path)
+    words = ["compare", "multirate.json", "waiting.json", "--out", "out"]
+    with monkeypatch.context() as patch:
+        patch.setattr("contend.comparison.run_points", lambda *_, **__: pytest.fail("it simulates"))
+        for measure in ([], ["--measure", "message_rate"]):
+            assert main([*words, *measure]) == 2
+            assert (
+                "A has messages/s (workload multirate) and B calls/s (workload waiting): rates of different things "
+                "cannot be compared; allowed: --measure with one that both have, such as elapsed_s"
+            ) in " ".join(capsys.readouterr().err.split())
+    assert not Path("out").exists()
+    assert main([*words, "--measure", "elapsed_s"]) == 0
+    (point,) = json.loads(Path("out/compare.json").read_bytes())["points"]
+    assert "elapsed_s" in point
+    assert "message_rate" not in point
+
+
+@pytest.mark.core
+def test_operations_are_compared_under_no_name_of_one(tmp_path: Path, capsys: Capture) -> None:
+    base = "fig5_7_rma_synchronisation"
+    words = ["compare", base, base, "--set", "sweep={}", "--iterations", "1", "--replications", "1"]
+    words += ["--set-a", "workload.operation=put", "--set-b", "workload.operation=get", "--out", str(tmp_path)]
+    assert main(words) == 0
+    assert "B against A, operation rate" in capsys.readouterr().out
+
+
 @pytest.mark.parametrize("interval", ["t", "bootstrap"])
 def test_swapping_the_sides_turns_the_verdict(interval: str) -> None:
     a, b = [10.0, 10.1, 9.9, 10.05, 10.1, 9.95], [12.0, 12.2, 11.9, 12.1, 12.0, 12.15]
