@@ -6,10 +6,12 @@ import itertools
 import json
 import math
 import re
+import sys
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, cast, runtime_checkable
 
+from contend.axes import is_number
 from contend.errors import InputError
 from contend.quantities import format_quantity, parse_quantity
 from contend.spelling import shortened
@@ -122,11 +124,13 @@ class Range:
             >>> Range(1, 4).at(0.99), Range("1 us", "100 us", log=True).at(0.5), Range(0.0, 2.0).at(0.25)
             (4, '10000 ns', 0.5)
         """
-        whole = isinstance(self.low, int) and isinstance(self.high, int)
         low, unit = self._number(self.low)
         high, other = self._number(self.high)
         if unit != other:
-            raise InputError(f"the range from {self.low!r} to {self.high!r} has two kinds of values")
+            raise InputError(
+                f"the range from {self.low!r} to {self.high!r} has two kinds of values; allowed: ends of the same unit"
+            )
+        whole = isinstance(self.low, int) and isinstance(self.high, int)
         if not low <= high:
             raise InputError(f"the range from {self.low!r} to {self.high!r} is empty: the smaller end comes first")
         if self.log and low <= 0:
@@ -140,11 +144,12 @@ class Range:
 
     @staticmethod
     def _number(end: float | str) -> tuple[float, str | None]:
-        if not isinstance(end, str):
-            return float(end), None
         quantity = parse_quantity(end)
         if quantity is None:
-            raise InputError(f"{end!r} is no end of a range: a number, or one with a unit, such as '1 us'")
+            if not isinstance(end, str) and is_number(end) and abs(end) <= sys.float_info.max:
+                return float(end), None
+            found = shortened(repr(end))
+            raise InputError(f"{found} is no end of a range; allowed: a number, or one with a unit, such as '1 us'")
         return quantity.value, quantity.unit
 
 
@@ -182,6 +187,12 @@ class LatinHypercube:
         shares = qmc.LatinHypercube(len(self.ranges), rng=np.random.default_rng(self.seed)).random(self.samples)
         return [self._row(row) for row in shares]
 
+    def edges(self) -> list[Row]:
+        """Points that together have every end of a range and every choice, whether or not one was drawn."""
+        values = {path: _edges(path, choice) for path, choice in self.ranges.items()}
+        most = max(map(len, values.values()))
+        return [{path: ends[index % len(ends)] for path, ends in values.items()} for index in range(most)]
+
     def _row(self, shares: np.ndarray[Any, Any]) -> Row:
         return {
             path: _pick(path, choice, float(share))
@@ -189,12 +200,22 @@ class LatinHypercube:
         }
 
 
-def _pick(path: str, choice: Any, share: float) -> Any:  # noqa: ANN401
+def _range(choice: Any) -> Range | None:  # noqa: ANN401
+    """What is sampled as a range; None for choices."""
     if isinstance(choice, tuple) and len(choice) == 2:  # noqa: PLR2004
-        choice = Range(*choice)
-    if isinstance(choice, Range):
+        return Range(*choice)
+    return choice if isinstance(choice, Range) else None
+
+
+def _edges(path: str, choice: Any) -> list[Any]:  # noqa: ANN401
+    found = _range(choice)
+    return _values(path, choice) if found is None else [found.low, found.high]
+
+
+def _pick(path: str, choice: Any, share: float) -> Any:  # noqa: ANN401
+    if (found := _range(choice)) is not None:
         try:
-            return choice.at(share)
+            return found.at(share)
         except InputError as error:
             raise InputError(f"{path}: {error}") from error
     values = _values(path, choice)
@@ -285,7 +306,8 @@ def lay_upon(scenario: Scenario, plan: Plan, *, skip_invalid: bool = False) -> P
         skip_invalid: Leave out combinations that make no sense, in place of an error.
 
     Raises:
-        InputError: A path, value or combination is not usable; there are too many points, or none left.
+        InputError: A path, value or combination is not usable, or the end of a range; there are too many points, or
+            none left.
     """
     rows = plan.rows()
     base = [{path: value for path, value in row.items() if path not in rows[0]} for row in own_rows(scenario)]
@@ -293,6 +315,9 @@ def lay_upon(scenario: Scenario, plan: Plan, *, skip_invalid: bool = False) -> P
     distinct = [row for index, row in enumerate(base) if row not in base[:index]]
     require_room(len(distinct) * len(rows), "the sweep")
     rows = [own | row for own in distinct for row in rows]
+    if isinstance(plan, LatinHypercube):
+        edges = [distinct[0] | row for row in plan.edges()]
+        _Laying(scenario, plan, edges, len(edges)).lay(range(len(edges)), skip_invalid=True)
     laying = _Laying(scenario, plan, rows, len(rows) // len(distinct))
     for start in range(0, len(rows), _CHUNK):
         laying.lay(range(start, min(start + _CHUNK, len(rows))), skip_invalid=skip_invalid)

@@ -1,5 +1,6 @@
 """Plans of sweeps: grids, lists and samples of points."""
 
+import math
 from typing import Any
 
 import polars as pl
@@ -114,6 +115,23 @@ class TestPlans:
                 "^workload.pairs: the range from 3 to 1 is empty: the smaller end comes first$",
             ),
             (contend.LatinHypercube({"workload.pairs": (1, "2 us")}, 2), "two kinds"),
+            (
+                contend.LatinHypercube({"machine.futex.wake_latency": ("1 us", "20 B")}, 2),
+                "^machine.futex.wake_latency: the range from '1 us' to '20 B' has two kinds of values; allowed: ends",
+            ),
+            (contend.LatinHypercube({"workload.pairs": (None, 3)}, 2), "^workload.pairs: None is no end of a range"),
+            (contend.LatinHypercube({"workload.pairs": (True, 3)}, 2), "^workload.pairs: True is no end of a range"),
+            (contend.LatinHypercube({"workload.pairs": (1, math.inf)}, 2), "^workload.pairs: inf is no end of a range"),
+            (contend.LatinHypercube({"workload.pairs": (1, 10**400)}, 2), r"^workload.pairs: 10+\.\.\. is no end"),
+            (contend.LatinHypercube({"workload.pairs": (0, 400)}, 2), "^workload.pairs: found 0; allowed: a whole"),
+            (
+                contend.LatinHypercube({"workload.pairs": (1, 3), "machine.futex.wake_latency": (1, 2)}, 2),
+                "^machine.futex.wake_latency: found 1, which has no unit",
+            ),
+            (
+                contend.LatinHypercube({"library.matching.lock": ["mcs", "mcz"], "workload.pairs": (1, 2)}, 1),
+                '^library.matching.lock: found "mcz"; allowed',
+            ),
             (contend.LatinHypercube({"workload.pairs": ("one", "2 us")}, 2), "no end of a range"),
             (contend.LatinHypercube({}, 2), "at least one range"),
             (
