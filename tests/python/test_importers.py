@@ -306,6 +306,8 @@ def changed(kind: str, old: str, new: str) -> tuple[str, str]:
         (changed("imb-mt", "           32 ", "           33 "), "9:12", "33 bytes are no multiple of the 4 threads"),
         (changed("imb-mt", "#processes = 2", "#processes = 3"), "4:1", "an even number of processes"),
         (changed("imb-mt", "Msg/sec", "Foo/sec"), "7:1", "the table has no Msg/sec"),
+        (changed("imb-mt", "#bytes", "#bytes/msg"), "7:8", "found the column '#bytes/msg'; allowed: '#bytes'"),
+        (changed("imb-mt", "Mbytes/sec", "Msg/sec"), "7:45", "found the column 'Msg/sec' again; allowed: each column"),
         (changed("imb-mt", "UniBandMT", "BiBandMT"), "3:16", "found the benchmark BiBandMT; allowed: UniBandMT"),
         (changed("imb-mt", "UniBandMT", "AllreduceMT"), "3:16", "found the benchmark AllreduceMT; allowed: UniBandMT"),
         (("ucx-perftest", UCX.split("Final:", maxsplit=1)[0]), "1:1", "no line 'Final:' of ucx_perftest"),

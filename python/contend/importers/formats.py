@@ -255,6 +255,7 @@ _IMB_BENCHMARK = re.compile(r"#\s*Benchmarking\s+(\S+)")
 _IMB_PROCESSES = re.compile(r"#\s*#processes\s*=\s*([^\s(]+)\s*\(threads:\s*([^\s)]+)\s*\)")
 _IMB_WINDOW = re.compile(r"#\s*window_size\s*=\s*(\S+)")
 _IMB_PAIRWISE = "UniBandMT"
+_IMB_BYTES = "#bytes"
 _IMB_RATE = "Msg/sec"
 _IMB_BANDWIDTH = "Mbytes/sec"
 
@@ -283,10 +284,8 @@ def imb_mt(path: Path) -> Imported:
                 line.fail(f"{processes} processes with {threads} threads: pairs need an even number of processes")
         elif match := _IMB_WINDOW.search(line.text):
             window = line.count_in(match, 1, "the window", 1)
-        elif text.startswith("#bytes"):
-            columns = text.split()
-            if _IMB_RATE not in columns:
-                line.fail(f"the table has no {_IMB_RATE}")
+        elif text.startswith(_IMB_BYTES):
+            columns = _imb_columns(line)
         elif line.is_data:
             if not processes:
                 line.fail("numbers before the line '# #processes = N (threads: N)'")
@@ -301,6 +300,20 @@ def imb_mt(path: Path) -> Imported:
     return found
 
 
+def _imb_columns(line: Line) -> list[str]:
+    """The columns of a table: bytes of all threads first, each once, and the rate among them."""
+    words = line.words
+    columns = [word.text for word in words]
+    if columns[0] != _IMB_BYTES:
+        line.fail(f"found the column {columns[0]!r}; allowed: {_IMB_BYTES!r}", words[0].column)
+    for index, name in enumerate(columns):
+        if name in columns[:index]:
+            line.fail(f"found the column {name!r} again; allowed: each column once", words[index].column)
+    if _IMB_RATE not in columns:
+        line.fail(f"the table has no {_IMB_RATE}")
+    return columns
+
+
 def _imb_benchmark(found: Imported, line: Line, name: str) -> None:
     if name != _IMB_PAIRWISE:
         problem = f"found the benchmark {name}; allowed: {_IMB_PAIRWISE} (others send both ways or are collective)"
@@ -312,9 +325,9 @@ def _imb_row(found: Imported, line: Line, head: tuple[list[str], int, int, int |
     columns, processes, threads, window = head
     words = line.want(len(columns), f"a line of {_IMB_PAIRWISE}")
     values = dict(zip(columns, words, strict=True))
-    together = line.count_at(values["#bytes"], "the message size")
+    together = line.count_at(values[_IMB_BYTES], "the message size")
     if together % threads:
-        line.fail(f"{together} bytes are no multiple of the {threads} threads", values["#bytes"].column)
+        line.fail(f"{together} bytes are no multiple of the {threads} threads", values[_IMB_BYTES].column)
     size = together // threads
     is_one_pair = threads == 1 and processes <= 2  # noqa: PLR2004 - what a pair is
     parameters: dict[str, Scalar] = {
