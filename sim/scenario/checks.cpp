@@ -50,23 +50,27 @@ void check_points(const std::vector<ResolvedPoint>& points, const std::optional<
   const std::vector<Check> checks = all_checks();
   // Point by point, because the configurations of a large sweep fit into no cache; reported check by check.
   std::vector<Problem> first(checks.size() + 1);
-  const auto note_first = [&](std::size_t which, const ResolvedPoint& point, const auto& find) {
-    if (!first[which].empty())
+  std::vector<std::size_t> with_it(checks.size() + 1);
+  const auto note = [&](std::size_t which, const ResolvedPoint& point, const auto& find) {
+    Problem problem = find(point.config);
+    if (problem.empty())
       return;
-    if (Problem problem = find(point.config); !problem.empty())
+    ++with_it[which];
+    if (first[which].empty())
       first[which] = std::move(problem) + point_suffix(point);
   };
   for (const ResolvedPoint& point : points) {
     for (std::size_t i = 0; i < checks.size(); ++i) {
       if (checks[i].workload == nullptr || point.config.workload.kind == checks[i].workload)
-        note_first(i, point, checks[i].find);
+        note(i, point, checks[i].find);
     }
     if (platform)
-      note_first(checks.size(), point, [&](const PointConfig& config) { return other_core_count(config, *platform); });
+      note(checks.size(), point, [&](const PointConfig& config) { return other_core_count(config, *platform); });
   }
   for (std::size_t i = 0; i < first.size(); ++i) {
     if (!first[i].empty())
-      diagnostics.add(locate(i < checks.size() ? checks[i].path : "machine.topology.cores_per_socket", first[i]));
+      diagnostics.add(locate(i < checks.size() ? checks[i].path : "machine.topology.cores_per_socket", first[i],
+                             with_it[i] == points.size()));
   }
 }
 

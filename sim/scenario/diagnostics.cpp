@@ -43,6 +43,11 @@ void Diagnostics::add(Diagnostic diagnostic) {
     ++left_off_;
 }
 
+void Diagnostics::move(const std::function<std::string(const std::string& pointer)>& place) {
+  for (Diagnostic& diagnostic : found_)
+    diagnostic.pointer = place(diagnostic.pointer);
+}
+
 void Diagnostics::throw_if_any() const {
   if (found_.empty())
     return;

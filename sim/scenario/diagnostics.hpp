@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <filesystem>
+#include <functional>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -41,6 +42,8 @@ public:
 
   void add(Diagnostic diagnostic);
   [[nodiscard]] bool empty() const { return found_.empty(); }
+  /// Gives each mistake another pointer: what `place` says of the one that it has.
+  void move(const std::function<std::string(const std::string& pointer)>& place);
   /// Throws ScenarioError with everything collected; returns when there is nothing.
   void throw_if_any() const;
 

@@ -32,12 +32,18 @@ std::string read_description(const Node& top, Diagnostics& diagnostics) {
   return description->text;
 }
 
-/// The diagnostic for a field: at its axis when it is swept, else at its value, else at the scenario.
-Diagnostic locate(const Node& top, const std::vector<Axis>& axes, const std::string& path, const std::string& message) {
+/// The diagnostic for a field: at its axis when it is swept, at the sweep or its only axis when some points only have the
+/// mistake, else at its value, else at the scenario.
+Diagnostic locate(const Node& top, const std::vector<Axis>& axes, const std::string& path, const std::string& message,
+                  bool everywhere) {
   for (const Axis& axis : axes) {
     if (axis.path == path || (axis.whole_designs && path.starts_with("library.")))
       return at(*axis.node, axis.pointer, message);
   }
+  if (!everywhere && axes.size() == 1)
+    return at(*axes.front().node, axes.front().pointer, message);
+  if (const Node* sweep = top.find("sweep"); sweep != nullptr && !everywhere)
+    return at(*sweep, "/sweep", message);
   const Node* node = &top;
   std::string pointer;
   std::string rest = path;
@@ -66,6 +72,21 @@ std::vector<NamedDesign> insert_presets(Node& top, const LoadOptions& options) {
   std::vector<NamedDesign> designs = read_designs(*axis, library, options.preset_directories, options.names);
   top.set("library", designs.front().library);
   return designs;
+}
+
+/// Where a mistake of the library section is that stands for a design: in the sweep, if that has what is wrong.
+std::string place_in_design(const NamedDesign& design, const std::string& pointer) {
+  constexpr std::string_view library = "/library";
+  if (!pointer.starts_with(library) || pointer.size() == library.size())
+    return pointer;
+  const std::string inside = pointer.substr(library.size());
+  const Node* node = &design.own;
+  for (std::size_t begin = 1; node != nullptr && begin <= inside.size();) {
+    const std::size_t end = std::min(inside.find('/', begin), inside.size());
+    node = node->find(inside.substr(begin, end - begin));
+    begin = end + 1;
+  }
+  return node == nullptr ? pointer : design.pointer + inside;
 }
 
 /// Only a workload without network may leave out what the network and the library need.
@@ -117,8 +138,10 @@ ResolvedScenario resolve(Node top, const LoadOptions& options) {
                reading, base);
   check_network(top, base, diagnostics);
   const std::string description = read_description(top, diagnostics);
-  if (!designs.empty())
+  if (!designs.empty()) {
+    diagnostics.move([&](const std::string& pointer) { return place_in_design(designs.front(), pointer); });
     diagnostics.throw_if_any(); // what is wrong in the common part of the library would be wrong in each design
+  }
   const Sweep sweep = read_sweep(top.find("sweep"), base, designs, options.max_points, reading);
   diagnostics.throw_if_any();
 
@@ -127,7 +150,9 @@ ResolvedScenario resolve(Node top, const LoadOptions& options) {
   resolved.points = expand(base, sweep);
   check_points(
       resolved.points, platform,
-      [&](const std::string& path, const std::string& message) { return locate(top, sweep.axes, path, message); },
+      [&](const std::string& path, const std::string& message, bool everywhere) {
+        return locate(top, sweep.axes, path, message, everywhere);
+      },
       diagnostics);
   diagnostics.throw_if_any();
   resolved.document = dump_scenario(base, description, sweep);

@@ -127,7 +127,7 @@ std::vector<NamedDesign> read_designs(const Node& axis, const Node* common,
       merge_layer(library, std::move(last));
     }
     insert_preset(library, by_name ? child_pointer(pointer, "preset") : pointer, directories, names);
-    designs.push_back({name.text, std::move(library)});
+    designs.push_back({name.text, std::move(library), by_name ? item : Node::object(item.source, item.line), pointer});
   }
   return designs;
 }

@@ -20,7 +20,9 @@ inline constexpr const char* preset_path = "library.preset";
 /// One value of a sweep over designs.
 struct NamedDesign {
   std::string name;
-  Node library; ///< a library section without reference to a preset
+  Node library;        ///< a library section without reference to a preset
+  Node own;            ///< what the axis says of it; nothing where that is the name of a preset
+  std::string pointer; ///< of that
 };
 
 /// Replaces the reference to a preset in a library section by the preset's values; values that the section gives itself

@@ -220,6 +220,20 @@ bool check_list(const Node& list, std::size_t max_points, Diagnostics& diagnosti
   return true;
 }
 
+/// A point that is there twice would be simulated and shown twice.
+void check_once(const Node& list, const std::vector<Axis>& axes, Diagnostics& diagnostics) {
+  std::map<std::string, std::size_t> seen;
+  for (std::size_t i = 0; i < list.items.size(); ++i) {
+    std::string values;
+    for (const Axis& axis : axes)
+      values += axis.values[i].parameter.dump() + "\n";
+    if (const auto [first, is_new] = seen.emplace(values, i); !is_new)
+      diagnostics.add(
+          at(list.items[i], "/sweep/" + std::to_string(i),
+             "found the point of /sweep/" + std::to_string(first->second) + " again; allowed: each point once"));
+  }
+}
+
 Sweep read_list_of_points(const Node& list, const PointConfig& base, const std::vector<NamedDesign>& designs,
                           std::size_t max_points, Reading& reading) {
   Sweep sweep{{}, true};
@@ -237,6 +251,10 @@ Sweep read_list_of_points(const Node& list, const PointConfig& base, const std::
     }
     sweep.axes.push_back(listed_axis(path, list, field, designs, reading));
   }
+  const bool is_whole = std::all_of(sweep.axes.begin(), sweep.axes.end(),
+                                    [&](const Axis& axis) { return axis.values.size() == list.items.size(); });
+  if (is_whole && !sweep.axes.empty())
+    check_once(list, sweep.axes, reading.diagnostics);
   return sweep;
 }
 
