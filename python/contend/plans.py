@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, cast, runtime_checka
 from contend.axes import is_number
 from contend.errors import InputError
 from contend.quantities import format_quantity, parse_quantity
-from contend.spelling import shortened
+from contend.spelling import parameters_text, shortened
 
 if TYPE_CHECKING:
     import numpy as np
@@ -27,6 +27,8 @@ Row: TypeAlias = dict[str, Any]
 _PRESET = "library.preset"
 # Where the core finds a mistake in the rows that it is given: the number of the row, the path.
 _PLACE = re.compile(r"^command line: /sweep(?:/(\d+))?(?:/([^:\n]+))?: ", re.MULTILINE)
+# Where it says of which point another is the same.
+_FIRST = re.compile(r"\bfound the point of /sweep/(\d+) again;")
 # How the core ends what it says of a combination (sim/scenario/checks.cpp); a value that is wrong by itself has no such
 # end.
 _OF_A_POINT = re.compile(r" \(at .+ = .+\)$", re.MULTILINE)
@@ -173,7 +175,7 @@ class LatinHypercube:
     seed: int = 1
 
     def rows(self) -> list[Row]:
-        """The sample.
+        """The sample; a point that is drawn again, as small ranges of whole numbers make likely, is there once.
 
         Raises:
             InputError: There is nothing to sample, a range is empty, or there are too many samples.
@@ -185,7 +187,8 @@ class LatinHypercube:
             raise InputError("a Latin hypercube needs at least one range and one sample")
         require_room(self.samples, "the Latin hypercube")
         shares = qmc.LatinHypercube(len(self.ranges), rng=np.random.default_rng(self.seed)).random(self.samples)
-        return [self._row(row) for row in shares]
+        rows = [self._row(row) for row in shares]
+        return list({_row_text(row): row for row in rows}.values())
 
     def edges(self) -> list[Row]:
         """Points that together have every end of a range and every choice, whether or not one was drawn."""
@@ -209,7 +212,9 @@ def _range(choice: Any) -> Range | None:  # noqa: ANN401
 
 def _edges(path: str, choice: Any) -> list[Any]:  # noqa: ANN401
     found = _range(choice)
-    return _values(path, choice) if found is None else [found.low, found.high]
+    if found is None:
+        return _values(path, choice)
+    return [found.low] if found.at(0) == found.at(1) else [found.low, found.high]
 
 
 def _pick(path: str, choice: Any, share: float) -> Any:  # noqa: ANN401
@@ -248,7 +253,7 @@ class Samples:
         """The points.
 
         Raises:
-            InputError: There are none.
+            InputError: There are none, too many, or one twice.
         """
         points: Any = self.points
         if hasattr(points, "to_dicts"):
@@ -260,7 +265,18 @@ class Samples:
         rows = [self._row(index, point) for index, point in enumerate(points)]
         if not rows:
             raise InputError(f"{self.source} is empty")
+        require_room(len(rows), "the sweep")
+        self._require_once(rows)
         return rows
+
+    def _require_once(self, rows: Sequence[Row]) -> None:
+        """A point that is there twice would be shown twice."""
+        seen: dict[str, int] = {}
+        for index, row in enumerate(rows):
+            first = seen.setdefault(_row_text(row), index)
+            if first != index:
+                found = f"found the point of {self.place(first)} again"
+                raise InputError(f"{self.place(index)}: {found}; allowed: each point once")
 
     def _row(self, index: int, point: Any) -> Row:  # noqa: ANN401 - whatever was given
         if not isinstance(point, Mapping):
@@ -270,6 +286,11 @@ class Samples:
             if isinstance(value, float) and math.isnan(value):  # what data frames have where there is nothing
                 raise InputError(f"{self.place(index)}: {path}: no value")
         return dict(point)
+
+
+def _row_text(row: Row) -> str:
+    """A point as a text that equal ones share."""
+    return json.dumps(row, default=str, sort_keys=True)
 
 
 # What sweep() takes: a plan, a mapping (a grid), or points.
@@ -390,7 +411,13 @@ class _Laying:
                 )
             return "".join(f"{part}: " for part in parts if part)
 
-        return _PLACE.sub(place, message)
+        def first(found: re.Match[str]) -> str:
+            index = chosen[int(found[1])] % self.count
+            plan = self.plan
+            point = plan.place(index) if isinstance(plan, Samples) else parameters_text(self.rows[index], ", ")
+            return f"found the point of {point} again;"
+
+        return _FIRST.sub(first, _PLACE.sub(place, message))
 
 
 def _with_designs(scenario: Scenario, rows: list[Row]) -> list[Row]:

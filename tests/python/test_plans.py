@@ -54,6 +54,10 @@ class TestPlans:
         assert sum(value < 1e-5 for value in frame["wake_latency"]) == 4
         assert contend.LatinHypercube(plan.ranges, 8, seed=2).rows() != rows
 
+    def test_what_a_sample_draws_twice_counts_once(self) -> None:
+        rows = contend.LatinHypercube({"workload.pairs": (1, 3)}, 9).rows()
+        assert sorted(row["workload.pairs"] for row in rows) == [1, 2, 3]
+
     def test_what_the_scenario_sweeps_multiplies(self, small: contend.Scenario) -> None:
         swept = contend.sweep(small.over({"workload.pairs": [1, 2]}), [{"workload.window": 8}, {"workload.window": 16}])
         assert [tuple(point.parameters.values()) for point in swept.points] == [(1, 8), (1, 16), (2, 8), (2, 16)]
@@ -144,7 +148,15 @@ class TestPlans:
                 "all combinations of the grid: 160000 points; allowed: at most 100000 in a sweep",
             ),
             (contend.LatinHypercube({"workload.pairs": (1, 3)}, 100_001), "the Latin hypercube: 100001 points"),
+            (
+                {"machine.futex.wake_latency": ["1 us", "1000 ns"]},
+                "^found the point of machine.futex.wake_latency=1 us again; allowed: each point once$",
+            ),
             ([{"workload.pairs": 1}] * 100_001, "the sweep: 100001 points; allowed: at most 100000"),
+            (
+                [{"workload.pairs": 1}, {"workload.pairs": 2}, {"workload.pairs": 1}],
+                "^the list of points: point 3: found the point of the list of points: point 1 again; allowed: each",
+            ),
         ],
     )
     def test_mistakes(self, small: contend.Scenario, plan: Any, message: str) -> None:
