@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import codecs
 import io
-import json
 import os
 import signal
 import sys
@@ -49,16 +48,14 @@ def _escaped(error: UnicodeError) -> tuple[str, int]:
     """Letters that the output's encoding has not, as JSON writes them: what is printed may be JSON."""
     if not isinstance(error, UnicodeEncodeError):
         raise error
+    import json  # not before Ctrl-C can be taken
+
     return json.dumps(error.object[error.start : error.end])[1:-1], error.end
 
 
 def run() -> NoReturn:
     """Runs the command line of this process, and ends it."""
     interruption = _Interruption()
-    codecs.register_error("json", _escaped)
-    for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(errors="json")
     # Ignored where a shell started this in the background: it stays so.
     if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
         signal.signal(signal.SIGINT, interruption)
@@ -66,6 +63,12 @@ def run() -> NoReturn:
         if signal.getsignal(ending) is signal.SIG_DFL:
             signal.signal(ending, interruption)
     try:
+        # ./contend holds Ctrl-C back until it can be taken: Python's own start would end in a traceback.
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
+        codecs.register_error("json", _escaped)
+        for stream in (sys.stdout, sys.stderr):
+            if isinstance(stream, io.TextIOWrapper):
+                stream.reconfigure(errors="json")
         from contend.cli import main
 
         code = main()

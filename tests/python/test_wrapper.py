@@ -4,6 +4,7 @@ import os
 import shutil
 import signal
 import subprocess
+import sys
 import time
 from pathlib import Path
 
@@ -277,3 +278,30 @@ def test_completing_sets_nothing_up(checkout: Checkout) -> None:
     after = checkout.run("", _CONTEND_COMPLETE="complete_bash")
     assert after.stdout.startswith("ran: -P -m contend")
     assert checkout.steps() == []
+
+
+def _interrupt_before_python() -> None:
+    """Ctrl-C that comes before Python has started, and waits."""
+    signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    os.kill(os.getpid(), signal.SIGINT)
+
+
+def test_ctrl_c_that_was_held_back_ends_the_program_quietly() -> None:
+    words = [sys.executable, "-P", "-m", "contend", "--version"]
+    ended = subprocess.run(words, preexec_fn=_interrupt_before_python, capture_output=True, text=True, check=False)
+    assert (ended.returncode, ended.stdout, ended.stderr) == (130, "", "contend: interrupted\n")
+
+
+def test_ctrl_c_is_held_back_while_python_starts(checkout: Checkout) -> None:
+    python = checkout.root / ".venv/bin/python"
+    checkout.run("--version")
+    python.write_text(f"#!{sys.executable}\nimport signal\nprint(signal.pthread_sigmask(signal.SIG_BLOCK, []))\n")
+    told = checkout.run("--version", CONTEND_NO_SETUP="1")
+    assert "SIGINT" in told.stdout, told.stderr
+
+
+def test_where_env_cannot_hold_signals_back_the_program_runs_all_the_same(checkout: Checkout) -> None:
+    (checkout.tools / "env").write_text("#!/bin/sh\nexit 125\n")
+    (checkout.tools / "env").chmod(0o755)
+    told = checkout.run("--version")
+    assert told.stdout == "ran: -P -m contend --version\n", told.stderr
