@@ -62,15 +62,17 @@ def misfit_of(error: ValidationError, document: object, model: type[BaseModel]) 
     message = str(one["msg"])
     if message.startswith(_OWN):
         return where + message.removeprefix(_OWN)
-    if one["loc"][-1:] == ("[key]",):
-        return f"{where}found the key {shown(one['input'])}; allowed: {_allowed(message)}"
-    value = _value(keys, document)
+    is_key = one["loc"][-1:] == ("[key]",)
+    value = one["input"] if is_key else _value(keys, document)
+    what = f"{where}{'unknown key' if is_key else 'found'} {shown(value)}"
     if kind == "literal_error":
         words = re.findall(r"'([^']*)'", str(one.get("ctx", {}).get("expected", "")))
-        return f"{where}found {shown(value)}; allowed: {', '.join(words) or _allowed(message)}{hint(value, words)}"
+        return f"{what}; allowed: {', '.join(words) or _allowed(message)}{hint(value, words)}"
+    if is_key:
+        return f"{what}; allowed: {_allowed(message)}"
     # A union says what each of its members wants.
     wanted = dict.fromkeys(_allowed(str(other["msg"])) for other in found if _keys(other["loc"], document) == keys)
-    return f"{where}found {shown(value)}; allowed: {' or '.join(wanted)}"
+    return f"{what}; allowed: {' or '.join(wanted)}"
 
 
 def _allowed(message: str) -> str:

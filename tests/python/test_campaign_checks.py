@@ -42,7 +42,7 @@ def refusal(*experiments: dict[str, Any]) -> str:
         ({"workload": {"any_tag": 1}}, "0/workload/any_tag: found 1", "allowed: true or false"),
         ({"workload": {"repetitions": 1}}, "0/workload/repetitions: ", "campaign's effort"),
         ({"workload": {"counter_filter": "a\0"}}, "0/workload/counter_filter: found", "or all"),
-        ({"workload": {"Window": 1}}, '0/workload/Window: found the key "Window"', "{0,63}$'"),
+        ({"workload": {"Window": 1}}, '0/workload/Window: unknown key "Window"', "{0,63}$'"),
         ({"sweep": {"pears": [1]}}, "0/sweep/pears: unknown key", "did you mean 'pairs'?"),
         ({"sweep": {"pairs": [1, 0]}}, "0/sweep/pairs/1: found 0", "from 1 to 4096"),
         ({"sweep": {"pairs": [1, 2, 1]}}, "0/sweep/pairs/2: found 1 again", "each value once"),

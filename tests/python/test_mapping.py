@@ -1,6 +1,8 @@
 """How measured datasets become scenarios: mappings, shipped ones and others, and the machine that was measured."""
 
+import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -231,3 +233,37 @@ def test_a_condition_that_can_never_hold_is_refused(tmp_path: Path, key: str, hi
         read_mapping(file)
     assert f"{file}: /cases/1/when/{key}: unknown key {key!r}; allowed: library" in str(caught.value)
     assert str(caught.value).endswith(hint)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"layers": {"libary": {}}}, '/layers/libary: unknown key "libary"; allowed: machine, fabric,'),
+        ({"layers": {"library": {"prest": "ob1-base"}}}, "did you mean 'preset'?"),
+        (
+            {"cases": [{"when": {}, "layers": {"library": {"matching": {"lok": "mcs"}}}}]},
+            '/cases/0/layers/library/matching/lok: unknown key "lok"; allowed: bins, domain,',
+        ),
+        (
+            {"cases": [{"when": {}, "layers": {"libary": {}}}]},
+            '/cases/0/layers/libary: unknown key "libary"; allowed: machine, fabric, library, placement; did you mean',
+        ),
+        ({"cases": [{"when": {}, "layers": {"workload": {}}}]}, '/cases/0/layers/workload: unknown key "workload"'),
+        ({"options": {"a": {"layers": {"machine": {"nic": {"pots": 1}}}}}}, "did you mean 'post'?"),
+        (
+            {"options": {"a": {"path": "library.instances.cont"}}},
+            '/options/a/path: found "library.instances.cont", which is no value of a scenario; did you mean',
+        ),
+        ({"unknowns": [{"path": "machine.nic.pots"}]}, "/unknowns/0/path: found"),
+        ({"unknowns": [{"path": "machine.nic.post", "scope": "machin"}]}, "did you mean 'machine'?"),
+        ({"metrics": {"mesage_rate": "message_rate"}}, "did you mean 'message_rate'?"),
+        ({"metrics": {"message_rate": "mesage_rate"}}, '/metrics/message_rate: found "mesage_rate"; allowed'),
+    ],
+)
+def test_what_a_mapping_names_must_be_there(change: dict[str, Any], message: str, tmp_path: Path) -> None:
+    path = tmp_path / "m.json"
+    path.write_text(json.dumps(json.loads(mapping().model_dump_json()) | change))
+    with pytest.raises(InputError) as caught:
+        read_mapping(path)
+    assert message in str(caught.value)
+    assert str(caught.value).startswith(f"{path}: /")

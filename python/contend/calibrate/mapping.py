@@ -8,15 +8,15 @@ from __future__ import annotations
 
 import copy
 import fnmatch
-import functools
 import json
 from typing import TYPE_CHECKING, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+from contend.calibrate.mapping_checks import LIBRARY, check_mapping
 from contend.errors import InputError
 from contend.files import parse_json, read_text
-from contend.misfits import hint, misfit_of
+from contend.misfits import misfit_of
 from contend.paths import data_directory
 
 if TYPE_CHECKING:
@@ -26,8 +26,6 @@ if TYPE_CHECKING:
     from contend.datasets import Dataset, MeasuredPoint
     from contend.jsontypes import JsonObject, Scalar
 
-# The key of a condition that is about the library, not about the workload or an option.
-_LIBRARY = "library"
 Scope = Literal["machine", "library", "transport", "library-transport"]
 
 
@@ -109,31 +107,8 @@ def read_mapping(path: Path) -> Mapping:
         mapping = Mapping.model_validate_json(text)
     except ValidationError as error:
         raise InputError(f"{path}: {misfit_of(error, document, Mapping)}") from error
-    _check_conditions(path, mapping)
+    check_mapping(path, mapping)
     return mapping
-
-
-def _check_conditions(path: Path, mapping: Mapping) -> None:
-    """A condition on a key that no dataset has would never hold, and nobody would know."""
-    conditions = [(index, key) for index, case in enumerate(mapping.cases) for key in case.when]
-    known = {_LIBRARY, *mapping.options}
-    if all(key in known for _, key in conditions):
-        return
-    known |= _workload_keys()
-    for index, key in conditions:
-        if key not in known:
-            raise InputError(
-                f"{path}: /cases/{index}/when/{key}: unknown key {key!r}; allowed: {_LIBRARY}, options of the mapping, "
-                f"and keys of a workload{hint(key, known)}"
-            )
-
-
-@functools.cache
-def _workload_keys() -> frozenset[str]:
-    """The keys that some kind of workload has in a scenario."""
-    schema = json.loads(read_text(data_directory("schemas") / "scenario.schema.json", "schema"))
-    kinds = [entry for name, entry in schema["$defs"].items() if name.startswith("workload_")]
-    return frozenset(key for kind in kinds for key in kind["properties"])
 
 
 def mapping_files(given: Iterable[Path]) -> list[Path]:
@@ -242,7 +217,7 @@ def scenario_layers(
     known = workload | options
     for case in mapping.cases:
         if all(
-            _is_called(dataset, str(value)) if key == _LIBRARY else _same(known.get(key), value)
+            _is_called(dataset, str(value)) if key == LIBRARY else _same(known.get(key), value)
             for key, value in case.when.items()
         ):
             _merge(document, case.layers)
