@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from pydantic import BaseModel
 
 from contend.nearest import nearest_names
-from contend.spelling import shortened
+from contend.spelling import printable, shortened
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -20,11 +20,22 @@ if TYPE_CHECKING:
 
 _INPUT = "Input should be "
 _OWN = "Value error, "
+_KINDS = [
+    (re.compile(_INPUT + form), kind)
+    for form, kind in (
+        ("(a valid dictionary|an object)( or instance of .*)?", "an object"),
+        ("a valid (list|tuple|array)", "a list"),
+        ("a valid string", "a text"),
+        ("a valid integer", "a whole number"),
+        ("a valid number", "a number"),
+        ("a valid boolean", "true or false"),
+    )
+]
 
 
 def pointer(keys: Iterable[int | str]) -> str:
-    """A JSON pointer (RFC 6901)."""
-    return "".join("/" + str(key).replace("~", "~0").replace("/", "~1") for key in keys)
+    """A JSON pointer (RFC 6901), fit for a terminal: long keys are cut."""
+    return "".join("/" + printable(shortened(str(key))).replace("~", "~0").replace("/", "~1") for key in keys)
 
 
 def hint(name: object, known: Iterable[str]) -> str:
@@ -35,7 +46,7 @@ def hint(name: object, known: Iterable[str]) -> str:
 
 def shown(value: object) -> str:
     """A value of a document as messages echo it."""
-    return shortened(json.dumps(value, ensure_ascii=False, default=str))
+    return printable(shortened(json.dumps(value, ensure_ascii=False, default=str)))
 
 
 def misfit_of(error: ValidationError, document: object, model: type[BaseModel]) -> str:
@@ -76,6 +87,10 @@ def misfit_of(error: ValidationError, document: object, model: type[BaseModel]) 
 
 
 def _allowed(message: str) -> str:
+    """What pydantic wants, in the words of JSON."""
+    for form, kind in _KINDS:
+        if form.fullmatch(message):
+            return kind
     return message.removeprefix(_INPUT) if message.startswith(_INPUT) else message[:1].lower() + message[1:]
 
 
