@@ -182,12 +182,13 @@ _PROFILES_TITLE = """# Machine profiles
 
 Generated from `calibration/profiles/`. A profile is a machine that scenarios can name: every price with its source, and
 how uncertain it is. [The scenario reference](scenario-reference.md#machine) says what each means,
-[the models](models.md) how they are used.
+[the models](models.md) how they are used, and [profiles](profiles.md) how to write one.
 """
 _PRESETS_TITLE = """# Library presets
 
 Generated from `libraries/`. A preset is a library that scenarios can name: every choice with its source.
 [The scenario reference](scenario-reference.md#library) says what each means, [the models](models.md) how they work.
+All share the machine profile's prices of software: [what a preset does not say](usage.md#what-a-preset-does-not-say).
 """
 
 
