@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -62,12 +63,23 @@ class Catalog:
         """Whether a file looks like one of these, wherever it is; what else is wrong with it says the core."""
         return keys_of(file) >= self.marks
 
-    @staticmethod
-    def summary(path: Path) -> str:
-        """What a file stands for, in a line: processors and network, or the first sentence about it."""
-        document = json_object(path) or {}
-        hardware = [str(document[key]) for key in ("cpu", "network") if document.get(key)]
-        return "; ".join(hardware) or str(document.get("description", "")).partition(". ")[0]
+    def summaries(self) -> dict[str, str]:
+        """What each file stands for, in a line: processors and network, or the first sentence about it.
+
+        Where several have the same processors and network, the sentence comes as well: it says what tells them apart.
+        """
+        documents = {name: json_object(path) or {} for name, path in self.available().items()}
+        hardware = {
+            name: "; ".join(str(document[key]) for key in ("cpu", "network") if document.get(key))
+            for name, document in documents.items()
+        }
+        shared = Counter(hardware.values())
+        found = {}
+        for name, document in documents.items():
+            sentence = str(document.get("description", "")).partition(". ")[0]
+            is_enough = hardware[name] and shared[hardware[name]] == 1
+            found[name] = hardware[name] if is_enough else "; ".join(filter(None, (hardware[name], sentence)))
+        return found
 
     def load(self, name: str) -> tuple[Path, JsonObject]:
         """Reads a file.

@@ -434,3 +434,11 @@ def test_letters_that_the_terminal_lacks_are_escaped(tmp_path: Path) -> None:
         done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=True)
         assert "caf\\u00e9" in done.stdout
         assert not words or json.loads(done.stdout)["scenario"]["name"] == "caf\u00e9"
+
+
+def test_listed_profiles_can_be_told_apart(capsys: Capture) -> None:
+    assert main(["profile", "list"]) == 0
+    shown = {line.split("\t")[0]: line.split("\t")[2] for line in capsys.readouterr().out.splitlines()}
+    assert len(set(shown.values())) == len(shown)
+    assert shown["alembert"] != shown["alembert-counters"]
+    assert all(text.startswith("2 x Xeon E5-2650 v3") for name, text in shown.items() if name.startswith("alembert"))

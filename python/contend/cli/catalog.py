@@ -163,7 +163,8 @@ def show_preset(
 
 
 def _list(catalog: Catalog) -> None:
-    entries = [(name, path, catalog.summary(path)) for name, path in catalog.available().items()]
+    summaries = catalog.summaries()
+    entries = [(name, path, summaries[name]) for name, path in catalog.available().items()]
     if not sys.stdout.isatty():
         for name, path, summary in entries:
             typer.echo(f"{name}\t{path}\t{summary}")
