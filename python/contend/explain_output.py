@@ -12,6 +12,7 @@ from rich.table import Table
 from rich.text import Text
 
 from contend.fitting_table import FittingTable
+from contend.interface_stages import verdict
 from contend.plots import CATEGORY_COLOURS, STYLE, Picture, figure_bytes
 from contend.spelling import parameters_text, plural
 from contend.tables import count_text, interval_text, rate_text
@@ -32,7 +33,6 @@ _MOST_LOCKS = 8
 _MOST_QUEUES = 8
 _MOST_SPEEDUPS = 24
 _MOST_BARS = 24
-_LIMITING = 0.8
 _TITLE_WIDTH = 90  # characters
 # Where what a table leaves out is to be had, whether or not this call wrote it.
 _ELSEWHERE = ": --json FILE or --out DIR writes all"
@@ -132,8 +132,8 @@ def _stage_table(explanation: Explanation) -> Table:
     caption = ""
     if busiest is not None:
         share = busiest["busy_ns"] / explanation.elapsed_ns
-        verdict = "this stage limits the rate" if share >= _LIMITING else "no stage of the interfaces limits the rate"
-        caption = f"busiest: {busiest['name']}, {_percent(share)}: {verdict}"
+        what_follows = verdict(share, counts_large_transfers=explanation.counts_large_transfers)
+        caption = f"busiest: {busiest['name']}, {_percent(share)}: {what_follows}"
     if (more := len(explanation.stages) - _MOST_LOCKS) > 0:
         caption += f"; {more} more{_ELSEWHERE}"
     table = _table("network interfaces", caption)

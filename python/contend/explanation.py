@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol
 
 from contend.errors import InputError, InterruptedRunError
+from contend.interface_stages import NOT_COUNTED
 from contend.measures import check_known, choose, measure_named, measures_in
 from contend.paths import version
 from contend.runner import CoreEngine, PointRuns, run_points
@@ -76,6 +77,8 @@ class Explanation:
     """What a reader must know: what was left out or shortened."""
     interrupted: bool = False
     """Whether Ctrl-C ended the speed-ups early."""
+    counts_large_transfers: bool = True
+    """Whether `stages` has all traffic; where wires are shared as flows, it has small messages only."""
 
     def to_json(self) -> JsonObject:
         """The content of explain.json."""
@@ -97,6 +100,7 @@ class Explanation:
             "locks": self.locks,
             "queues": self.queues,
             "interface_stages": self.stages,
+            "counts_large_transfers": self.counts_large_transfers,
             "speedups": [speedup.to_json() for speedup in self.speedups],
             "speedups_from": self._speedups_from(),
             "remarks": self.remarks,
@@ -272,7 +276,9 @@ def _summarise(scenario: ResolvedScenario, runs: PointRuns, wanted: str | None) 
     accounts = [result["explain"] for result in results]
     counted_ns = exact_mean([account["elapsed_ns"] for account in accounts])
     timed_ns = 1e9 * exact_mean([result["elapsed_s"] for result in results])
-    remarks = []
+    stages = _means([account["interface_stages"] for account in accounts])
+    counts_large_transfers = not stages or runs.point.config.get("fabric", {}).get("sharing") != "flows"
+    remarks = [] if counts_large_transfers else [NOT_COUNTED]
     if counted_ns > (1 + _SHORT_REST) * timed_ns:
         remarks.append(
             f"times, locks, queues and interfaces are of the {counted_ns / 1e3:,.0f} us from the beginning of the "
@@ -297,7 +303,8 @@ def _summarise(scenario: ResolvedScenario, runs: PointRuns, wanted: str | None) 
         threads=results[0].get("threads", {}),
         locks=sorted(_means([a["locks"] for a in accounts]), key=lambda lock: -lock["wait_ns"]),
         queues=_means([account["queues"] for account in accounts]),
-        stages=_means([account["interface_stages"] for account in accounts]),
+        stages=stages,
+        counts_large_transfers=counts_large_transfers,
         words=words_of(workload),
         overrides=scenario.overrides,
     )

@@ -77,6 +77,23 @@ def test_the_title_names_what_was_changed() -> None:
 
 
 @pytest.mark.core
+@pytest.mark.parametrize("sharing", ["flows", "bursts"])
+def test_wires_shared_as_flows_are_not_called_idle(sharing: str, tmp_path: Path, capsys: Capture) -> None:
+    """A stage of 259 messages that carry megabytes was shown as 0.0 % busy, and as no limit of the rate."""
+    is_counted = sharing == "bursts"
+    words = ["--set", f"fabric.sharing={sharing}", "--replications", "1", "--no-speedups", "--out", str(tmp_path)]
+    assert main(["explain", "partitioned/send_persistent", *words]) == 0
+    shown = " ".join(capsys.readouterr().out.split())
+    assert (
+        "no stage of the interfaces limits the rate" in shown or "this stage limits the rate" in shown
+    ) == is_counted
+    assert ("which no stage of the interfaces counts" in shown) == (not is_counted)
+    written = json.loads((tmp_path / "explain.json").read_text())
+    assert written["counts_large_transfers"] == is_counted
+    assert any("flows (fabric.sharing)" in remark for remark in written["remarks"]) == (not is_counted)
+
+
+@pytest.mark.core
 def test_the_picture_without_speedups_has_room_for_its_legend() -> None:
     from contend.explain_output import draw
     from contend.plots import figure_bytes

@@ -13,6 +13,7 @@ import jinja2
 from markupsafe import Markup
 
 from contend.documents import dotted, leaves, origin
+from contend.interface_stages import verdict
 from contend.measures import main_measure
 from contend.plots.curves import value_of
 from contend.report.charts import make_charts
@@ -37,7 +38,6 @@ _MOST_SPC = 6
 _MOST_LOCKS = 10
 _MOST_STAGES = 10
 _SMALLEST_WAIT = 0.01
-_LIMITING = 0.8
 # Threads that spend their time so are not what limits the others.
 _IDLE = frozenset({"poll_idle", "blocked", "barrier"})
 
@@ -109,7 +109,7 @@ def render_page(content: Content, validations: Sequence[tuple[str, JsonObject]] 
         spc=_spc_table(content.results),
         locks=content.explanation.locks[:_MOST_LOCKS] if content.explanation else [],
         stages=_stages(content.explanation),
-        limiting=_LIMITING,
+        verdict=verdict,
         smallest_wait=_SMALLEST_WAIT,
         settings=_settings(content),
         provenance=_provenance(content),

@@ -222,6 +222,7 @@ class ExplanationFile(_Checked):
     locks: list[LockEntry]
     queues: list[QueueEntry]
     interface_stages: list[StageEntry]
+    counts_large_transfers: bool = True
     speedups: list[SpeedupEntry]
     remarks: list[str] = []
 
