@@ -42,6 +42,11 @@ class Measure:
         return f"{self.title} ({self.short_unit})"
 
     @property
+    def axis_title(self) -> str:
+        """The same where the ticks have the unit of a time."""
+        return self.title if self.is_time else self.label
+
+    @property
     def short_unit(self) -> str:
         """The unit for narrow places, and as results.json has it."""
         return ESTIMATED[RATE] if self.unit == "messages/s" else self.unit

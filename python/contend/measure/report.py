@@ -202,9 +202,9 @@ def _experiment(dataset: JsonObject) -> str:
 
 def _draw_panel(axes: Any, group: Sequence[JsonObject]) -> None:  # noqa: ANN401 - matplotlib's
     from matplotlib import rcParams
-    from matplotlib.ticker import EngFormatter
 
     from contend.plots.style import draw_interval
+    from contend.plots.ticks import axis_title, tick_formatter
 
     colours = len(rcParams["axes.prop_cycle"])
     medians: list[float] = []
@@ -232,9 +232,8 @@ def _draw_panel(axes: Any, group: Sequence[JsonObject]) -> None:  # noqa: ANN401
         axes.set_xscale("log", base=2)
         axes.set_xticks(sorted(ticks), [f"{tick:g}" for tick in sorted(ticks)])
         axes.minorticks_off()
-    is_time = unit == "s"
-    axes.yaxis.set_major_formatter(EngFormatter(unit if is_time else ""))
-    axes.set_ylabel(metric_of(group[0]).replace("_", " ") + ("" if is_time else f" ({unit})"))
+    axes.yaxis.set_major_formatter(tick_formatter(unit))
+    axes.set_ylabel(axis_title(metric_of(group[0]).replace("_", " "), unit))
     axes.set_xlabel(BENCHMARKS[benchmark_of(group[0])].axis.replace("_", " "))
     if len(axes.get_lines()) > _MAX_INNER_LEGEND:
         columns = 1 + len(axes.get_lines()) // _LEGEND_ROWS

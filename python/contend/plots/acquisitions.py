@@ -7,10 +7,11 @@ import textwrap
 from typing import TYPE_CHECKING
 
 from matplotlib import rc_context
-from matplotlib.ticker import EngFormatter, NullFormatter
+from matplotlib.ticker import NullFormatter
 
 from contend.plots.curves import set_x_axis
 from contend.plots.style import SERIES_COLOURS, STYLE, Picture, add_heading
+from contend.plots.ticks import tick_formatter
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -54,7 +55,7 @@ def draw_lock_set(result: SetResult) -> Picture:
             low, high = axes.get_ylim()
             margin = max(1.0, math.sqrt(_LEAST_RANGE * low / high))
             axes.set_ylim(low / margin, high * margin)
-            axes.yaxis.set_major_formatter(EngFormatter(sep=""))
+            axes.yaxis.set_major_formatter(tick_formatter("", sep=""))
             axes.yaxis.set_minor_formatter(NullFormatter())
             axes.set_title(textwrap.shorten(kind or "all", _TITLE, placeholder=" ..."), fontsize="small", loc="left")
         for axes in panels.flat[max(0, len(kinds) - columns) : len(kinds)]:  # the lowest of each column

@@ -5,11 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from matplotlib import rc_context
-from matplotlib.ticker import EngFormatter, NullFormatter
+from matplotlib.ticker import NullFormatter
 
 from contend.documents import misfit
 from contend.errors import InputError
 from contend.plots.style import STYLE, Picture, add_heading, single
+from contend.plots.ticks import axis_title, tick_formatter
 
 if TYPE_CHECKING:
     import polars as pl
@@ -104,11 +105,11 @@ def measured_against_predicted(
         axes.set_ylim(*limits)
         axes.set_aspect("equal")
         for side in (axes.xaxis, axes.yaxis):
-            side.set_major_formatter(EngFormatter(sep=""))
+            side.set_major_formatter(tick_formatter(unit, sep=""))
             if logarithmic and high / low > _FEW_TICKS:
                 side.set_minor_formatter(NullFormatter())
-        axes.set_xlabel(f"measured ({unit})")
-        axes.set_ylabel(f"predicted ({unit})")
+        axes.set_xlabel(axis_title("measured", unit))
+        axes.set_ylabel(axis_title("predicted", unit))
         axes.legend(fontsize="small", loc="upper left")
         add_heading(picture, title)
         return picture

@@ -8,7 +8,15 @@ from typing import TYPE_CHECKING
 from matplotlib import rc_context
 
 from contend.axes import axis_value, x_axis
-from contend.plots.curves import add_legend, name_points, point_labels, set_scale, set_x_axis, tick_labels
+from contend.plots.curves import (
+    add_legend,
+    legend_height,
+    name_points,
+    point_labels,
+    set_scale,
+    set_x_axis,
+    tick_labels,
+)
 from contend.plots.style import STYLE, Picture, draw_interval, figure_bytes
 from contend.spelling import parameters_text
 
@@ -54,7 +62,8 @@ def draw_comparison(comparison: Comparison) -> Picture:
     """
     axis, groups = _comparison_curves(comparison)
     with rc_context(STYLE):
-        figure = Picture(figsize=(10.4, 7.0), layout="constrained")
+        keys = [f"A, {label}" for label in groups for _ in "AB"]
+        figure = Picture(figsize=(10.4, 6.8 + legend_height(keys)), layout="constrained")
         rates, ratios = figure.subplots(2, 1, sharex=True, height_ratios=[3, 2])
         for index, (label, points) in enumerate(groups.items()):
             x = list(range(len(points))) if axis is None else [axis_value(point, axis) for point in points]
@@ -79,8 +88,12 @@ def draw_comparison(comparison: Comparison) -> Picture:
                 draw_interval(ratios, x, low, high, shade)
         ratios.axhline(1.0, color="black", lw=0.8)
         _limit(ratios, [point.rate.ratio.value for point in comparison.points if point.rate.ratio.value])
-        set_scale(rates, [side.mean for point in comparison.points for side in (point.rate.a, point.rate.b)])
-        rates.set_ylabel(comparison.measure.label)
+        set_scale(
+            rates,
+            [side.mean for point in comparison.points for side in (point.rate.a, point.rate.b)],
+            comparison.measure.short_unit,
+        )
+        rates.set_ylabel(comparison.measure.axis_title)
         names = (_lines(f"A = {comparison.name_a}"), _lines(f"B = {comparison.name_b}"))
         rates.set_title("\n".join(names), fontsize="medium", loc="left")
         add_legend(rates)

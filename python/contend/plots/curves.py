@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
+import textwrap
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +15,7 @@ from contend.axes import Curve, axis_value, curves, x_axis
 from contend.errors import InputError
 from contend.measures import main_measure
 from contend.plots.style import STYLE, Picture, add_heading, draw_interval, single
+from contend.plots.ticks import axis_title, tick_formatter
 from contend.results import Results
 from contend.spelling import parameters_text, value_text
 from contend.study import study_points
@@ -29,7 +31,12 @@ if TYPE_CHECKING:
 
 # About how many characters of a legend fit side by side, for a picture 10.4 inches wide.
 _LEGEND_WIDTH = 150
+# A key beside a label is as wide as so many of them, and a line of a legend so high, in inches.
+_LEGEND_KEY = 5
+_LEGEND_LINE = 0.17
 _FULL_WIDTH = 10.4
+# Of a picture of curves alone, without the legend, in inches.
+_WIDTH, _HEIGHT = 6.4, 4.0
 # The same of the labels of an axis.
 _TICKS_WIDTH = 105
 _MAX_TICKS = 10
@@ -165,9 +172,9 @@ def study_label(measured: list[StudyPoint]) -> str:
     return f"{_STUDY_MARKER} reported by the study{how}"
 
 
-def set_scale(axes: Axes, values: list[float]) -> None:
+def set_scale(axes: Axes, values: list[float], unit: str) -> None:
     """From zero where that shows everything, else logarithmic."""
-    from matplotlib.ticker import EngFormatter, NullFormatter
+    from matplotlib.ticker import NullFormatter
 
     positive = [value for value in values if value > 0]
     if len(positive) == len(values) and max(positive) / min(positive) > _LOG_ABOVE:
@@ -179,7 +186,7 @@ def set_scale(axes: Axes, values: list[float]) -> None:
         drawn: list[Any] = [y for line in axes.lines for y in np.ravel(line.get_ydata())]
         heights = [*positive, *map(float, drawn)]
         axes.set_ylim(top=min(axes.get_ylim()[1], _MOST_ABOVE * max(heights, default=1.0)))
-    axes.yaxis.set_major_formatter(EngFormatter())
+    axes.yaxis.set_major_formatter(tick_formatter(unit))
 
 
 def from_zero(axes: Axes) -> None:
@@ -188,13 +195,36 @@ def from_zero(axes: Axes) -> None:
 
 
 def add_legend(axes: Axes) -> None:
-    """Below the axes: it hides nothing, and the curves have the whole width."""
+    """Below the axes: it hides nothing, and the curves have the whole width. `legend_height` is the room it needs."""
     handles, labels = axes.get_legend_handles_labels()
     if len(handles) > 1:
-        columns = max(1, min(4, int(_share_of_width(axes) * _LEGEND_WIDTH) // (max(map(len, labels)) + 5)))
-        if len(handles) > columns:  # rows of equal length keep what belongs together in one column
-            columns = min(columns, math.ceil(len(handles) / math.ceil(len(handles) / columns)))
-        axes.legend(fontsize="small", loc="upper center", bbox_to_anchor=(0.5, 0.0), borderaxespad=4.4, ncols=columns)
+        width = _share_of_width(axes)
+        axes.legend(
+            handles, _wrapped(labels, width), fontsize="small", loc="upper center", bbox_to_anchor=(0.5, 0.0),
+            borderaxespad=4.4, ncols=_legend_columns(labels, width),
+        )  # fmt: skip
+
+
+def legend_height(labels: Sequence[str], width: float = _FULL_WIDTH) -> float:
+    """How high a legend below the axes is, in inches: a picture is so much higher, or its curves would be flat."""
+    if len(labels) < 2:  # noqa: PLR2004 - one curve needs none
+        return 0.0
+    share = min(1.0, width / _FULL_WIDTH)
+    lines = [text.count("\n") + 1 for text in _wrapped(labels, share)]
+    rows = math.ceil(len(labels) / _legend_columns(labels, share))
+    return _LEGEND_LINE * max(sum(lines[start : start + rows]) for start in range(0, len(lines), rows))
+
+
+def _wrapped(labels: Sequence[str], width: float) -> list[str]:
+    """Labels in lines that fit upon the picture."""
+    return [textwrap.fill(label, int(width * _LEGEND_WIDTH) - _LEGEND_KEY) for label in labels]
+
+
+def _legend_columns(labels: Sequence[str], width: float) -> int:
+    columns = max(1, min(4, int(width * _LEGEND_WIDTH) // (max(map(len, labels)) + _LEGEND_KEY)))
+    if len(labels) > columns:  # rows of equal length keep what belongs together in one column
+        columns = min(columns, math.ceil(len(labels) / math.ceil(len(labels) / columns)))
+    return columns
 
 
 def draw_bars(axes: Axes, points: tuple[PointResult, ...], measure: str) -> None:
@@ -246,7 +276,7 @@ def rate(
     if axis is None or any(axis not in point.parameters for _, entry in shown for point in entry.points):
         swept = ", ".join(first.points[0].parameters) or "nothing"
         raise InputError(f"{axis or 'no number'} is swept to draw a rate over; swept: {swept}")
-    name, label = name_and_label(first, measure)
+    name, words, unit = name_and_words(first, measure)
     all_curves = [
         Curve(", ".join(filter(None, (prefix, curve.label))), curve.points, {"": prefix, **curve.parameters})
         if prefix
@@ -255,37 +285,32 @@ def rate(
         for curve in curves(entry.points, axis)
     ]
     with rc_context(STYLE):
-        picture, axes = single(height=4.0 + 0.16 * len(all_curves) / 2)
+        picture, axes = single(_WIDTH, _HEIGHT + legend_height([curve.label for curve in all_curves], _WIDTH))
         draw_curves(axes, all_curves, axis, name)
         measured = study_points(first.scenario) if study and name == "message_rate" and len(shown) == 1 else []
         measured = [item for item in measured if any(item.is_of(point.parameters) for point in first.points)]
         draw_study(axes, measured, all_curves, axis)
         add_legend(axes)
-        set_scale(axes, [value_of(point, name)[0] for curve in all_curves for point in curve.points])
-        axes.set_ylabel(label)
+        set_scale(axes, [value_of(point, name)[0] for curve in all_curves for point in curve.points], unit)
+        axes.set_ylabel(axis_title(words, unit))
         if measured:
             axes.set_title(study_label(measured), fontsize="small", loc="left")
         add_heading(picture, first.name if title is None else title)
         return picture
 
 
-def name_and_label(results: Results, measure: str | None) -> tuple[str, str]:
-    """A measure or counter, and the label of its axis; what the results are about if no measure is given.
+def name_and_words(results: Results, measure: str | None) -> tuple[str, str, str]:
+    """A measure or counter, what it is in words, and its unit; what the results are about if no measure is given.
 
     Raises:
         InputError: The points do not have it.
     """
     main = main_measure(results)
     if measure is None or measure == main.name:
-        return main.name, main.label
-    return measure, _measure_label(results, measure)
-
-
-def _measure_label(results: Results, measure: str) -> str:
+        return main.name, main.title, main.short_unit
     point = results.points[0]
     known = [*point.estimates, *point.scalars, *point.counters]
     if measure not in known:
         raise InputError(f"there is no measure {measure!r}; there are: {', '.join(known)}")
-    unit = results.units.get(measure)
     words = measure.removesuffix("_ns").removesuffix("_s").replace("_", " ")
-    return f"{words} ({unit})" if unit else words
+    return measure, words, results.units.get(measure, "")

@@ -6,12 +6,12 @@ import math
 from typing import TYPE_CHECKING
 
 from matplotlib import rc_context
-from matplotlib.ticker import EngFormatter
 
 from contend.axes import is_number
 from contend.errors import InputError
-from contend.plots.curves import name_and_label, value_of
+from contend.plots.curves import name_and_words, value_of
 from contend.plots.style import STYLE, Picture, add_heading, single
+from contend.plots.ticks import axis_title, number_text, tick_formatter
 from contend.quantities import parse_quantity
 from contend.spelling import value_text
 
@@ -84,11 +84,10 @@ def heat_map(results: Results, x: str, y: str, *, value: str | None = None, titl
     """
     if not results.points:
         raise InputError("there are no results to draw")
-    name, label = name_and_label(results, value)
+    name, words, unit = name_and_words(results, value)
     columns, rows, table = cells(results, x, y, name)
     numbers = [number for line in table for number in line if not math.isnan(number)]
     low, high = min(numbers), max(numbers)
-    text = EngFormatter(places=1, sep="")
     with rc_context(STYLE):
         picture, axes = single(2.2 + 0.62 * max(4, len(columns)), 1.6 + 0.36 * max(4, len(rows)))
         image = axes.imshow(table, aspect="auto", origin="lower", cmap="cividis", vmin=low, vmax=high)
@@ -104,7 +103,15 @@ def heat_map(results: Results, x: str, y: str, *, value: str | None = None, titl
                     if not math.isnan(number):
                         bright = number - low > _DARK * (high - low)
                         colour = "black" if bright else "white"
-                        axes.text(column, row, text(number), ha="center", va="center", fontsize="x-small", color=colour)
-        picture.colorbar(image, ax=axes, label=label, format=EngFormatter(sep=""), shrink=0.9)
+                        axes.text(
+                            column,
+                            row,
+                            number_text(number, unit, places=1, sep=""),
+                            ha="center",
+                            va="center",
+                            fontsize="x-small",
+                            color=colour,
+                        )
+        picture.colorbar(image, ax=axes, label=axis_title(words, unit), format=tick_formatter(unit, sep=""), shrink=0.9)
         add_heading(picture, results.name if title is None else title)
         return picture

@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING, Any
 from contend.axes import curves, x_axis
 from contend.errors import InputError
 from contend.plots.agreement import checked_rows
-from contend.plots.curves import name_and_label, value_of
+from contend.plots.curves import name_and_words, value_of
 from contend.plots.heat import cells, ordered
 from contend.plots.locks import busiest
 from contend.plots.style import CATEGORY_COLOURS, OTHER_COLOURS
+from contend.plots.ticks import axis_title, tick_expression
 from contend.spelling import parameters_text, value_text
 from contend.workload_words import words_of
 
@@ -44,7 +45,8 @@ def rate(results: Results, *, x: str | None = None, measure: str | None = None) 
     axis = x or x_axis(results.points)
     if axis is None or any(axis not in point.parameters for point in results.points):
         raise InputError(f"{axis or 'no number'} is swept to draw a rate over")
-    name, label = name_and_label(results, measure)
+    name, words, unit = name_and_words(results, measure)
+    label = axis_title(words, unit)
     rows = []
     for curve in curves(results.points, axis):
         for point in curve.points:
@@ -61,7 +63,7 @@ def rate(results: Results, *, x: str | None = None, measure: str | None = None) 
         y=alt.Y("low:Q", title=label), y2="high:Q", opacity=alt.condition(chosen, alt.value(0.25), alt.value(0.03))
     )
     line = base.mark_line(point=True).encode(
-        y=alt.Y("mean:Q", title=label, axis=alt.Axis(format="~s")), opacity=shade,
+        y=alt.Y("mean:Q", title=label, axis=alt.Axis(labelExpr=tick_expression(unit))), opacity=shade,
         tooltip=["curve:N", f"{axis}:Q", alt.Tooltip("mean:Q", format=",.4s"), alt.Tooltip("low:Q", format=",.4s"),
                  alt.Tooltip("high:Q", format=",.4s")],
     )  # fmt: skip
@@ -115,7 +117,8 @@ def heat_map(results: Results, x: str, y: str, *, value: str | None = None) -> a
     """As plots.heat_map."""
     import altair as alt
 
-    name, label = name_and_label(results, value)
+    name, words, unit = name_and_words(results, value)
+    label = axis_title(words, unit)
     columns, rows, table = cells(results, x, y, name)
     data = [
         {x: value_text(column), y: value_text(row), "value": number}
@@ -146,8 +149,8 @@ def measured_against_predicted(
     ends = [value for row in rows for value in (row["measured"], row["predicted"])]
     diagonal = [{"measured": end, "predicted": end} for end in (min(ends), max(ends))]
     scale = alt.Scale(type="log", nice=False, padding=10)
-    x = alt.X("measured:Q", title=f"measured ({unit})", scale=scale, axis=alt.Axis(format="~s"))
-    y = alt.Y("predicted:Q", title=f"predicted ({unit})", scale=scale, axis=alt.Axis(format="~s"))
+    x = alt.X("measured:Q", title=f"measured ({unit})", scale=scale, axis=alt.Axis(labelExpr=tick_expression(unit)))
+    y = alt.Y("predicted:Q", title=f"predicted ({unit})", scale=scale, axis=alt.Axis(labelExpr=tick_expression(unit)))
     line = alt.Chart(_data(diagonal)).mark_line(color="black", strokeWidth=1).encode(x=x, y=y)
     dots = (
         alt.Chart(_data(rows))

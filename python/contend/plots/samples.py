@@ -11,6 +11,7 @@ from contend.axes import axis_value, curves, is_number, x_axis
 from contend.measures import main_measure
 from contend.plots.curves import set_scale, value_of
 from contend.plots.style import STYLE, Picture
+from contend.plots.ticks import tick_formatter
 from contend.quantities import parse_quantity
 from contend.spelling import value_text
 
@@ -76,7 +77,7 @@ def _draw_panel(axes: Axes, points: Sequence[PointResult], name: str, measure: s
             axes.xaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
             axes.xaxis.set_minor_locator(LogLocator(subs="all"))
     quantity = parse_quantity(points[0].parameters[name])
-    axes.xaxis.set_major_formatter(EngFormatter(quantity.unit if quantity is not None else ""))
+    axes.xaxis.set_major_formatter(EngFormatter(quantity.unit) if quantity is not None else tick_formatter(""))
 
 
 def draw_samples(results: Results) -> Picture:
@@ -101,8 +102,8 @@ def draw_samples(results: Results) -> Picture:
         for axes in panels[len(names) :]:
             axes.set_visible(False)
         for axes in panels[::columns]:
-            axes.set_ylabel(measure.label)
-        set_scale(panels[0], [value_of(point, measure.name)[0] for point in points])
+            axes.set_ylabel(measure.axis_title)
+        set_scale(panels[0], [value_of(point, measure.name)[0] for point in points], measure.short_unit)
         interval = ", mean and 95 % confidence interval" if any(point.replications > 1 for point in points) else ""
         figure.suptitle(f"{results.name}: {len(points)} samples{interval}", fontsize="large", fontweight="bold")
         if group is not None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING
 
 from matplotlib import rc_context
@@ -16,6 +15,7 @@ from contend.plots.curves import (
     draw_curves,
     draw_study,
     from_zero,
+    legend_height,
     line_styles,
     set_scale,
     set_x_axis,
@@ -34,6 +34,9 @@ if TYPE_CHECKING:
     from contend.axes import Curve
     from contend.results import Results
     from contend.study import StudyPoint
+
+# Of the curves without their legend, in inches.
+_RATE_HEIGHT = 4.2
 
 
 def _draw_counters(
@@ -74,7 +77,7 @@ def draw(results: Results) -> Picture:
     counters = [name for name in points[0].counters if name in known] if axis is not None else []
     bars = len(budget_points(all_curves, axis)[0])
     heights = {
-        "rate": 4.2 + 0.15 * math.ceil(len(all_curves) / 3),
+        "rate": _RATE_HEIGHT + legend_height([curve.label for curve in all_curves]),
         "counters": 2.6 if counters else 0.0,
         "budgets": 1.5 + 0.18 * max(4, bars) if roles else 0.0,
     }
@@ -94,8 +97,8 @@ def draw(results: Results) -> Picture:
         if has_measurements(points) and measure.name == RATE:
             draw_measurements(rate, points, all_curves, axis)
             rate.set_title(measurements_label(), fontsize="small", loc="left")
-        set_scale(rate, [value_of(point, measure.name)[0] for point in points])
-        rate.set_ylabel(measure.label)
+        set_scale(rate, [value_of(point, measure.name)[0] for point in points], measure.short_unit)
+        rate.set_ylabel(measure.axis_title)
         rate.set_title(f"{results.name}\n", fontsize="large", fontweight="bold")
         if measured and axis is not None:
             rate.set_title(study_label(measured), fontsize="small", loc="left")

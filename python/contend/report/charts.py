@@ -17,6 +17,7 @@ from contend.axes import Curve, axis_value, curves, x_axis
 from contend.measures import main_measure
 from contend.plots.curves import tick_labels, tick_text, value_of
 from contend.plots.style import CATEGORY_COLOURS, OTHER_COLOURS
+from contend.plots.ticks import tick_expression
 from contend.report.reference_layers import measured_layers, measured_rows, study_layers, study_rows
 from contend.report.texts import label, quantity
 from contend.spelling import value_text
@@ -38,8 +39,6 @@ _DASHES = ([1, 0], [6, 3], [2, 2], [8, 3, 2, 3])
 _IDLE = ("poll_idle", "blocked", "barrier")
 _LOG_ABOVE = 50.0
 _MOST_ABOVE = 1.6
-# The label of a tick: 0, 250, 1.5k.
-_SHORT = "format(datum.value, '~s')"
 _FEW_TICKS = 8
 _SMALLEST_SHARE = 0.0005
 _MOST_SPEEDUPS = 18
@@ -167,7 +166,11 @@ def _x(axis: str, points: Sequence[PointResult]) -> alt.X:
     title = axis.replace("_", " ").replace(".", " ")
     has_unit = any(isinstance(point.parameters[axis], str) for point in points)
     # A number is what it is; of a quantity the unit is said. Texts are quoted as JSON is.
-    texts = f"{json.dumps(list(labels.values()))}[indexof({json.dumps(ticks)}, datum.value)]" if has_unit else _SHORT
+    texts = (
+        f"{json.dumps(list(labels.values()))}[indexof({json.dumps(ticks)}, datum.value)]"
+        if has_unit
+        else tick_expression("")
+    )
     look: dict[str, Any] = {"grid": False, "labelOverlap": True, "labelFlush": False}
     scale = alt.Scale(zero=False, nice=False, padding=8)
     if _is_geometric(ticks):
@@ -225,7 +228,8 @@ def _add_rates(
     charts.has_measurements = bool(measured)
     if measured:
         charts.data["measured"] = measured
-    y_title = f"{measure.title} ({measure.short_unit})"
+    y_title = measure.axis_title
+    ticks = tick_expression(measure.short_unit)
     tooltip = [
         alt.Tooltip("point:N", title="point"),
         alt.Tooltip("value:N", title=measure.title),
@@ -237,7 +241,7 @@ def _add_rates(
         y = alt.Y("x:N", sort=None, title=None, axis=alt.Axis(labelLimit=180))
         base = alt.Chart(data).encode(y=y, tooltip=tooltip)
         bars = base.mark_bar(color="var(--series-0)", height={"band": 0.65}).encode(
-            x=alt.X("mean:Q", title=y_title, axis=alt.Axis(labelExpr=_SHORT, tickCount=6))
+            x=alt.X("mean:Q", title=y_title, axis=alt.Axis(labelExpr=ticks, tickCount=6))
         )
         errors = base.mark_rule(color="var(--ink)").encode(x=alt.X("low:Q", title=y_title), x2="high")
         layers = [bars, errors]
@@ -263,7 +267,7 @@ def _add_rates(
         top = min(max(float(row["high"] or 0) for row in [*rows, *measured]), _MOST_ABOVE * max(values))
         scale = alt.Scale(type="log") if is_log else alt.Scale(domainMin=min(0.0, *values), domainMax=top or 1.0)
         lower_end = "low_above_zero:Q" if is_log else "low:Q"
-        y = alt.Y("mean:Q", title=y_title, scale=scale, axis=alt.Axis(labelExpr=_SHORT, tickCount=6))
+        y = alt.Y("mean:Q", title=y_title, scale=scale, axis=alt.Axis(labelExpr=ticks, tickCount=6))
         base = alt.Chart(data).transform_filter("indexof(hidden, datum.curve) < 0").encode(**common)
         layers = [
             base.mark_area(opacity=0.2, clip=True).encode(y=alt.Y(lower_end, title=y_title, scale=scale), y2="high"),
@@ -391,12 +395,14 @@ def _add_counters(
     charts.counters = [(name, chosen[name]) for name in order]
     charts.data["counters"] = [row for row in rows if row["counter"] in chosen]
     labels = [name for name, _ in named]
+    times, numbers = tick_expression("ns"), tick_expression("")
+    ticks = f"indexof(counter, '_ns') < 0 ? ({numbers}) : ({times})"
     base = (
         alt.Chart(alt.NamedData("counters"))
         .transform_filter("datum.counter == counter && indexof(hidden, datum.curve) < 0")
         .encode(
             x=_x(axis, [point for _, curve in named for point in curve.points]),
-            y=alt.Y("y:Q", title=None, scale=alt.Scale(zero=True), axis=alt.Axis(labelExpr=_SHORT, tickCount=5)),
+            y=alt.Y("y:Q", title=None, scale=alt.Scale(zero=True), axis=alt.Axis(labelExpr=ticks, tickCount=5)),
             color=_curve_colour(labels, styles),
         )
     )
@@ -411,7 +417,13 @@ def _add_counters(
         base.mark_point(filled=True, size=420, opacity=0).encode(tooltip=tooltip),
     )
     counter = alt.param(name="counter", value=order[0])
-    charts.add("counters", chart.add_params(*_hidden("hidden"), counter).properties(width="container", height=240))
+    # Which counter it is changes, so that what the axis shows stands above it: a title beside it cannot change.
+    words = alt.param(name="words", value=dict(charts.counters))
+    heading = alt.TitleParams(
+        text=alt.expr("words[counter]"), anchor="start", fontSize=12, fontWeight=500, color="var(--ink)"
+    )  # fmt: skip
+    chart = chart.add_params(*_hidden("hidden"), counter, words)
+    charts.add("counters", chart.properties(width="container", height=240, title=heading))
 
 
 def _add_speedups(charts: Charts, explanation: ExplanationFile) -> None:
