@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import itertools
+import re
+from colorsys import hsv_to_rgb
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from contend.errors import InputError
 from contend.files import read_json
+from contend.nearest import nearest_names
 from contend.plots import CATEGORY_COLOURS, STYLE, Picture, figure_bytes
 from contend.trace_events import check_trace
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
     from pathlib import Path
 
     from matplotlib.axes import Axes
@@ -22,21 +26,14 @@ _CALL_COLOURS = {
     "MPI_Isend": "#9ecae9", "MPI_Irecv": "#c3e6cb", "MPI_Waitall": "#eeeeee", "MPI_Barrier": "#d7cfc8",
     "progress": "#dbe9c9", "deliver": "#fbe3c0",
 }  # fmt: skip
-_OTHER_CALL = "#e4e4f4"
-_EXTRA_COLOURS = {"lock_release": "#c44e52", "message": "#76b7b2"}
-_HOLDERS = (
-    "#4e79a7",
-    "#f28e2b",
-    "#59a14f",
-    "#b07aa1",
-    "#edc948",
-    "#76b7b2",
-    "#9c755f",
-    "#ff9da7",
-    "#86bcb6",
-    "#d37295",
-)
+# Calls that have no colour of their own take the next of these: boxes around the colours of what the time goes to.
+_OTHER_CALLS = ("#e4e4f4", "#cfe8e6", "#f4d9e6", "#e9e3b8", "#d5d0ee", "#f6d5c8", "#d3e0f5", "#e0e0cf")
+_EXTRA_COLOURS = {"lock_release": "#c44e52", "message": "#5c4b8a"}
+# Threads have stronger colours than what their time goes to: hues around the circle, darker and lighter in turns.
+_SATURATION, _DARKER, _LIGHTER = 1.0, 0.55, 0.85
 _LEVEL_HEIGHT = 0.22
+# A row is so high, in inches; of many rows each is lower, down to what its label needs.
+_ROW, _LEAST_ROW, _ROWS_HEIGHT = 0.30, 0.15, 12.0
 _MAX_ARROWS = 60
 _STUB = 0.004  # of the width
 _MAX_COUNTERS = 4
@@ -145,8 +142,23 @@ def _set_levels(slices: list[Slice]) -> None:
         open_ends.append(entry.end)
 
 
-def _colour(name: str) -> str:
-    return CATEGORY_COLOURS.get(name) or _EXTRA_COLOURS.get(name) or _CALL_COLOURS.get(name, _OTHER_CALL)
+def _colours_of_names(names: Iterable[str]) -> dict[str, str]:
+    """The colours of what stands in rows of threads and interfaces, in the order of the legend."""
+    known = {**CATEGORY_COLOURS, **_EXTRA_COLOURS, **_CALL_COLOURS}
+    present = set(names)
+    others = zip(sorted(present - set(known)), itertools.cycle(_OTHER_CALLS))
+    return {name: colour for name, colour in known.items() if name in present} | dict(others)
+
+
+def _colours_of_threads(names: Sequence[str]) -> dict[str, str]:
+    """A colour for each thread, which no category has."""
+    from matplotlib.colors import to_hex
+
+    count = max(1, len(names))
+    return {
+        name: to_hex(hsv_to_rgb(index / count, _SATURATION, _LIGHTER if index % 2 else _DARKER))
+        for index, name in enumerate(names)
+    }
 
 
 def _is_call(name: str) -> bool:
@@ -157,12 +169,11 @@ def _draw_track(axes: Axes, row: int, track: Track, shown: Stretch, colours: dic
     """Calls are nested boxes; inside them stands what the time went to. A lock's slices have the holder's colour."""
     groups: dict[tuple[str, int, bool], list[tuple[float, float]]] = {}
     least = (shown.end - shown.begin) / _PIXELS
-    is_lock = track.process_name == "locks"
+    is_lock = _is_lock(track)
     for entry in track.slices:
         begin, end = max(entry.begin, shown.begin), min(entry.end, shown.end)
         call = _is_call(entry.name) and not is_lock
-        colour = colours[entry.name] if is_lock else _colour(entry.name)
-        groups.setdefault((colour, entry.level, call), []).append((begin, max(end - begin, least)))
+        groups.setdefault((colours[entry.name], entry.level, call), []).append((begin, max(end - begin, least)))
     for (colour, level, call), spans in sorted(groups.items(), key=lambda item: (not item[0][2], item[0][1])):
         inset = min(level, 3) * _LEVEL_HEIGHT / 2 if call else 0.33
         height = 0.92 - inset if call else 0.55
@@ -203,94 +214,134 @@ def _draw_flows(axes: Axes, shown: Stretch, rows: dict[int, int], colours: dict[
             )
 
 
-def _draw_counters(axes: Axes, shown: Stretch) -> None:
+def _queues(shown: Stretch, only: Sequence[str]) -> list[tuple[str, list[tuple[float, float]]]]:
+    """The queues that get longest, with their names."""
+
     def largest(samples: list[tuple[float, float]]) -> float:
         return max((value for time, value in samples if time >= shown.begin), default=0.0)
 
-    chosen = sorted(shown.counters.items(), key=lambda item: -largest(item[1]))[:_MAX_COUNTERS]
-    chosen = [(key, samples) for key, samples in chosen if largest(samples) > 0]
-    for (process, name), samples in chosen:
+    named = [(f"rank {process - 1}: {name}", samples) for (process, name), samples in shown.counters.items()]
+    used = [item for item in named if largest(item[1]) > 0 and _is_wanted(item[0], only)]
+    return sorted(used, key=lambda item: -largest(item[1]))[:_MAX_COUNTERS]
+
+
+def _draw_queues(axes: Axes, shown: Stretch, queues: list[tuple[str, list[tuple[float, float]]]]) -> None:
+    from matplotlib.ticker import MaxNLocator
+
+    for name, samples in queues:
         before = [value for time, value in samples if time <= shown.begin]
         inside = [(time, value) for time, value in samples if shown.begin < time < shown.end]
         times = [shown.begin, *(time for time, _ in inside), shown.end]
         values = [before[-1] if before else 0.0, *(value for _, value in inside)]
-        axes.step(times, [*values, values[-1]], where="post", linewidth=1.0, label=f"rank {process - 1}: {name}")
+        axes.step(times, [*values, values[-1]], where="post", linewidth=1.0, label=name)
     axes.set_ylabel("queue length")
     axes.set_ylim(bottom=0)
-    axes.legend(fontsize="x-small", loc="best", ncols=2)
+    axes.yaxis.set_major_locator(MaxNLocator(integer=True))
+    axes.legend(fontsize="x-small", loc="lower left", bbox_to_anchor=(0.0, 1.0), borderaxespad=0.2, ncols=_MAX_COUNTERS)
 
 
-def draw(shown: Stretch) -> Picture:
-    """Draws a stretch of a trace.
+def _is_wanted(name: str, only: Sequence[str]) -> bool:
+    return not only or any(text in name for text in only)
+
+
+def _used_rows(shown: Stretch, only: Sequence[str]) -> list[int]:
+    """The tracks that have a row.
 
     Raises:
-        InputError: Nothing happens in it.
+        InputError: Nothing happens in them, or there are none with such a name.
+    """
+    wanted = [index for index, track in enumerate(shown.tracks) if _is_wanted(_label(track), only)]
+    if not wanted:
+        labels = [_label(track) for track in shown.tracks]
+        near = [name for text in only for name in nearest_names(text, labels)]
+        hint = f"did you mean {near[0]!r}? " if near else ""
+        kinds = dict.fromkeys(re.sub(r"\d+", "N", label) for label in labels)  # threads and locks may be hundreds
+        raise InputError(f"no row has {' or '.join(map(repr, only))} in its name; {hint}There are: {', '.join(kinds)}")
+    used = [index for index in wanted if shown.tracks[index].slices]
+    if not used:
+        where = " in these rows" if only else ""
+        raise InputError(
+            f"nothing happens{where} from {shown.begin:.15g} us to {shown.end:.15g} us; "
+            f"the trace ends at {shown.last:.15g} us"
+        )
+    return used
+
+
+def draw(shown: Stretch, only: Sequence[str] = ()) -> Picture:
+    """Draws a stretch of a trace.
+
+    Args:
+        shown: The stretch.
+        only: Only rows and queues whose name has one of these texts; all if there are none.
+
+    Raises:
+        InputError: Nothing happens in it, or there are no such rows.
     """
     from matplotlib import rc_context
-    from matplotlib.patches import Patch
 
-    used = [index for index, track in enumerate(shown.tracks) if track.slices]
-    if not used:
-        raise InputError(
-            f"nothing happens from {shown.begin:.15g} us to {shown.end:.15g} us; the trace ends at {shown.last:.15g} us"
-        )
+    used = _used_rows(shown, only)
     rows = {index: row for row, index in enumerate(used)}
-    holders = [
-        track.name for track in shown.tracks if track.process_name != "locks" and track.process_name.startswith("rank")
-    ]
-    colours = {name: _HOLDERS[index % len(_HOLDERS)] for index, name in enumerate(holders)}
+    queues = _queues(shown, only)
+    heights = [len(used) * max(_LEAST_ROW, min(_ROW, _ROWS_HEIGHT / len(used))), *([1.8] if queues else [])]
     with rc_context(STYLE):
-        figure = Picture(figsize=(13.0, 2.6 + 0.30 * len(used)), layout="constrained")
-        counters = 1.6 if shown.counters else 0.0
-        grid = figure.add_gridspec(
-            2 if counters else 1, 1, height_ratios=[0.30 * len(used), counters][: 2 if counters else 1]
-        )
-        axes = figure.add_subplot(grid[0, 0])
-        for index, row in rows.items():
-            track = shown.tracks[index]
-            for entry in track.slices:
-                colours.setdefault(entry.name, _HOLDERS[len(colours) % len(_HOLDERS)])
-            _draw_track(axes, row, track, shown, colours)
-        _draw_flows(axes, shown, rows, colours)
-        axes.set_yticks(list(rows.values()), [_label(shown.tracks[index]) for index in rows], fontsize="x-small")
-        for tick, index in zip(axes.get_yticklabels(), rows, strict=True):
-            if shown.tracks[index].name in holders:
-                tick.set_color(colours[shown.tracks[index].name])
-        for upper, lower in itertools.pairwise(used):
-            if shown.tracks[upper].process != shown.tracks[lower].process:
-                axes.axhline(rows[lower] - 0.5, color="#444444", linewidth=0.8)
-        axes.set_ylim(len(used) - 0.4, -0.6)
-        axes.set_xlim(shown.begin, shown.end)
-        axes.grid(visible=False)
-        axes.set_title(shown.title, fontsize="medium", loc="left", fontweight="bold")
-        names = {
-            entry.name
-            for index in used
-            for entry in shown.tracks[index].slices
-            if shown.tracks[index].process_name != "locks"
-        }
-        known = [name for name in (*CATEGORY_COLOURS, *_EXTRA_COLOURS, *_CALL_COLOURS) if name in names]
-        handles = [
-            Patch(
-                facecolor=_colour(name),
-                edgecolor="#aaaaaa",
-                label=name if name.startswith("MPI_") else name.replace("_", " "),
-            )
-            for name in known
-        ]
-        figure.legend(handles=handles, loc="outside lower center", ncols=9, fontsize="x-small")
-        last = axes
-        if counters:
-            last = figure.add_subplot(grid[1, 0], sharex=axes)
-            _draw_counters(last, shown)
-        last.set_xlabel("simulated time (us)")
+        figure = Picture(figsize=(13.0, 1.0 + sum(heights)), layout="constrained")
+        panels = figure.subplots(len(heights), 1, height_ratios=heights, sharex=True, squeeze=False)[:, 0]
+        _draw_rows(panels[0], shown, rows)
+        if queues:
+            panels[0].tick_params(labelbottom=True)
+            _draw_queues(panels[1], shown, queues)
+        panels[-1].set_xlabel("simulated time (us)")
         return figure
 
 
+def _draw_rows(axes: Axes, shown: Stretch, rows: dict[int, int]) -> None:
+    """Rows of tracks, messages between them, and what the colours mean."""
+    tracks = {index: shown.tracks[index] for index in rows}
+    names = _colours_of_names(entry.name for track in tracks.values() if not _is_lock(track) for entry in track.slices)
+    holders = [track.name for track in shown.tracks if track.process_name.startswith("rank")]
+    holders += [entry.name for track in tracks.values() if _is_lock(track) for entry in track.slices]
+    threads = _colours_of_threads(list(dict.fromkeys(holders)))
+    for index, row in rows.items():
+        _draw_track(axes, row, tracks[index], shown, threads if _is_lock(tracks[index]) else names)
+    _draw_flows(axes, shown, rows, threads)
+    axes.set_yticks(list(rows.values()), [_label(track) for track in tracks.values()], fontsize="x-small")
+    for tick, track in zip(axes.get_yticklabels(), tracks.values(), strict=True):
+        tick.set_color(threads.get(track.name, "black"))
+    for upper, lower in itertools.pairwise(rows):
+        if shown.tracks[upper].process != shown.tracks[lower].process:
+            axes.axhline(rows[lower] - 0.5, color="#444444", linewidth=0.8)
+    axes.set_ylim(len(rows) - 0.4, -0.6)
+    axes.set_xlim(shown.begin, shown.end)
+    axes.grid(visible=False)
+    axes.set_title(shown.title, fontsize="medium", loc="left", fontweight="bold")
+    _add_legend(axes, names, with_locks=any(map(_is_lock, tracks.values())))
+
+
+def _add_legend(axes: Axes, names: dict[str, str], *, with_locks: bool) -> None:
+    """What the colours in rows of threads and interfaces mean, below the picture."""
+    from matplotlib.patches import Patch
+
+    handles = [
+        Patch(
+            facecolor=colour, edgecolor="#aaaaaa", label=name if name.startswith("MPI") else name.replace("_", " ")
+        )
+        for name, colour in names.items()
+    ]  # fmt: skip
+    if (figure := axes.get_figure(root=True)) is not None:
+        figure.legend(
+            handles=handles, loc="outside lower center", ncols=9, fontsize="x-small", title_fontsize="x-small",
+            title="rows of locks: who holds it, in the colour of the thread's name" if with_locks else None,
+        )  # fmt: skip
+
+
+def _is_lock(track: Track) -> bool:
+    return track.process_name == "locks"
+
+
 def _label(track: Track) -> str:
-    return f"lock {track.name}" if track.process_name == "locks" else track.name
+    return f"lock {track.name}" if _is_lock(track) else track.name
 
 
-def picture(shown: Stretch, kind: str) -> bytes:
-    """The picture as "png" or "svg"."""
-    return figure_bytes(draw(shown), (kind,))[kind]
+def picture(shown: Stretch, kind: str, only: Sequence[str] = ()) -> bytes:
+    """The picture as "png" or "svg"; see draw."""
+    return figure_bytes(draw(shown, only), (kind,))[kind]

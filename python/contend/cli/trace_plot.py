@@ -44,6 +44,14 @@ def trace_plot(
             help="Its end; the end of the trace where that is before. [default: 100 us after the begin]",
         ),
     ] = None,
+    only: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--only",
+            metavar="TEXT",
+            help='Only rows and queues whose name has this, e.g. "sender", "lock rank 0"; repeatable. [default: all]',
+        ),
+    ] = None,
 ) -> None:
     """Draws a stretch of a trace: what each thread does, who holds each lock, messages and queue lengths."""
     from contend.files import write_file
@@ -63,7 +71,7 @@ def trace_plot(
     document = load(trace)
     if begin_us is None:
         begin_us = 0.0 if end_us is not None else busiest_begin(document, LENGTH_US)
-    write_file(target, picture(stretch(document, begin_us, end_us), kind))
+    write_file(target, picture(stretch(document, begin_us, end_us), kind, only or ()))
     typer.echo(f"wrote {target}")
 
 

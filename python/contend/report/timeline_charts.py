@@ -15,7 +15,9 @@ if TYPE_CHECKING:
 
 _MOST_MESSAGES = 80
 _MOST_QUEUES = 5
-_LABEL_PIXELS = 125
+# What stands beside rows: cut on a phone, else as long as the longest name, up to a limit.
+_PHONE_LABEL_PIXELS, _MOST_LABEL_PIXELS = 125, 280
+_CHARACTER_PIXELS = 6.5
 # Boxes are at least one of so many parts of the stretch wide.
 _PIXELS = 4000
 _ROW_PIXELS = 20
@@ -28,7 +30,7 @@ _CALLS = {
     "deliver": "var(--call-deliver)",
 }
 _OTHER_CALL = "var(--call-other)"
-_EXTRA = {"lock_release": "#c44e52", "message": "#76b7b2"}
+_EXTRA = {"lock_release": "#c44e52", "message": "#5c4b8a"}
 
 
 def add_timeline(charts: Charts, shown: Stretch) -> None:
@@ -50,10 +52,10 @@ def add_timeline(charts: Charts, shown: Stretch) -> None:
         if shown.tracks[upper].process != shown.tracks[lower].process
     ]
     parameters = [*_window(shown), alt.param(name="tracks", value=titles), alt.param(name="with_messages", value=True)]
+    room = _room(titles)
     y_look = alt.Axis(
         values=[row + 0.5 for row in range(len(used))], labelExpr="tracks[floor(datum.value)]", title=None,
-        grid=False, ticks=False, domain=False, labelLimit=_LABEL_PIXELS, labelFontSize=11, minExtent=_LABEL_PIXELS,
-        maxExtent=_LABEL_PIXELS,
+        grid=False, ticks=False, domain=False, labelLimit=room, labelFontSize=11, minExtent=room, maxExtent=room,
     )  # fmt: skip
     y_scale = alt.Scale(domain=[0, len(used)], reverse=True, nice=False, zero=False)
 
@@ -86,7 +88,7 @@ def add_timeline(charts: Charts, shown: Stretch) -> None:
     )
     chart = alt.layer(calls, times, borders, messages).add_params(*parameters)
     charts.add("timeline", chart.properties(width="container", height=_ROW_PIXELS * len(used)))
-    _add_queues(charts, shown)
+    _add_queues(charts, shown, room)
 
 
 def _window(shown: Stretch) -> list[Any]:
@@ -137,6 +139,12 @@ def _boxes(shown: Stretch, track: Track, row: int, names: dict[str, str], unknow
     return rows
 
 
+def _room(titles: list[str]) -> Any:  # noqa: ANN401 - what Altair takes
+    """Pixels beside the rows."""
+    wanted = round(min(_MOST_LABEL_PIXELS, max(map(len, titles)) * _CHARACTER_PIXELS))
+    return alt.expr(f"windowSize()[0] < 700 ? {_PHONE_LABEL_PIXELS} : {max(_PHONE_LABEL_PIXELS, wanted)}")
+
+
 def _number_in(name: str) -> int:
     """A number for a name, so that neighbours differ: the one it ends with, else one from its letters."""
     digits = "".join(itertools.takewhile(str.isdigit, reversed(name)))[::-1]
@@ -157,8 +165,8 @@ def _messages(shown: Stretch, rows_of: dict[int, int]) -> list[Row]:
     ]
 
 
-def _add_queues(charts: Charts, shown: Stretch) -> None:
-    """Lengths of the queues that are longest in the stretch."""
+def _add_queues(charts: Charts, shown: Stretch, room: Any) -> None:  # noqa: ANN401 - what Altair takes
+    """Lengths of the queues that are longest in the stretch; `room` is left of it as of the rows above."""
 
     def largest(samples: list[tuple[float, float]]) -> float:
         return max((value for time, value in samples if time >= shown.begin), default=0.0)
@@ -187,7 +195,7 @@ def _add_queues(charts: Charts, shown: Stretch) -> None:
             x=_time("time", orient="bottom"),
             y=alt.Y(
                 "length:Q", title=None,
-                axis=alt.Axis(tickMinStep=1, tickCount=4, minExtent=_LABEL_PIXELS, maxExtent=_LABEL_PIXELS),
+                axis=alt.Axis(tickMinStep=1, tickCount=4, minExtent=room, maxExtent=room),
             ),
             color=alt.Color("queue:N", scale=alt.Scale(domain=keys, range=colours), legend=None),
         )
