@@ -10,12 +10,13 @@ from rich.table import Table
 from rich.text import Text
 
 from contend.axes import representative
+from contend.counted import count_of
 from contend.fitting_table import FittingTable
 from contend.spelling import parameters_text, value_text
 from contend.workload_words import words_of
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from rich.console import RenderableType
 
@@ -92,7 +93,7 @@ def _main_table(results: Results) -> FittingTable:
     for name in measures:
         table.add_column(titles[name], justify="right", style="bold")
         table.add_column("95 % CI", justify="right")
-    matching = ("out of seq.", "unexpected", "match/msg") if words.is_of_messages else ()
+    matching = _matching_columns(results.points) if words.is_of_messages else {}
     for name in scalars:
         table.add_column(name, justify="right", left_out=1)
     for number, title in enumerate((*matching, "events", "wall")):
@@ -103,17 +104,35 @@ def _main_table(results: Results) -> FittingTable:
             value = point.estimates[name]
             cells += [rate_text(value.mean), interval_text(value)]
         cells += [f"{point.scalars[name]:.4g} s" for name in scalars]
-        received = point.counters.get("messages_received")
-        match_ns = point.counters.get("match_time_ns")
-        if matching:
-            cells += [
-                _share(point.counters.get("out_of_sequence"), received),
-                count_text(point.counters.get("unexpected")),
-                f"{match_ns / received:.0f} ns" if match_ns is not None and received else "-",
-            ]
+        cells += [cell(point) for cell in matching.values()]
         cells += [count_text(round(point.events)), f"{point.wall_s:.2f} s"]
         table.add_row(*cells)
     return table
+
+
+def _matching_columns(points: Sequence[PointResult]) -> dict[str, Callable[[PointResult], str]]:
+    """Columns about messages and how they are matched: those that one of the points counts."""
+
+    def out_of_sequence(point: PointResult) -> str:
+        return _share(count_of(point.counters, "out_of_sequence"), point.counters.get("messages_received"))
+
+    def unexpected(point: PointResult) -> str:
+        return count_text(count_of(point.counters, "unexpected"))
+
+    def match_time(point: PointResult) -> str:
+        received, match_ns = point.counters.get("messages_received"), count_of(point.counters, "match_time_ns")
+        return f"{match_ns / received:.0f} ns" if match_ns is not None and received else "-"
+
+    columns = {
+        "out of seq.": ("out_of_sequence", out_of_sequence),
+        "unexpected": ("unexpected", unexpected),
+        "match/msg": ("match_time_ns", match_time),
+    }
+    return {
+        title: cell
+        for title, (counter, cell) in columns.items()
+        if any(count_of(point.counters, counter) is not None for point in points)
+    }
 
 
 def _measured_table(results: Results) -> FittingTable:
@@ -205,7 +224,7 @@ def _spc_table(results: Results) -> FittingTable:
         is_end = number in {0, len(chosen) - 1}
         table.add_column(label, justify="right", left_out=None if is_end else 1 - number % 2)
     for title, counter, divisor in SPC:
-        values = [point.counters.get(counter) for point in chosen]
+        values = [count_of(point.counters, counter) for point in chosen]
         if any(value is not None for value in values):
             table.add_row(title, *(count_text(None if v is None else v / divisor) for v in values))
     return table
@@ -226,6 +245,6 @@ def render(results: Results) -> RenderableType:
     parts.append(_main_table(results))
     if any(point.time_by_category_ns for point in results.points):
         parts.append(_where_table(results))
-    if any(point.counters.get(counter) for point in results.points for _, counter, _ in SPC):
+    if any(count_of(point.counters, counter) for point in results.points for _, counter, _ in SPC):
         parts.append(_spc_table(results))
     return Group(*parts)

@@ -91,3 +91,24 @@ def test_reports_and_interactive_plots_say_who_it_was(tmp_path: Path) -> None:
     page = file.read_text(encoding="utf-8")
     assert "<h3>Origins</h3>" in page
     assert "<h3>Receiver" not in page
+
+
+@pytest.mark.core
+def test_tables_leave_out_what_coroutines_do_not_count(capsys: Capture, tmp_path: Path) -> None:
+    """Receives were shown as 0 of so many messages, and matching as free."""
+    from contend.report.page import _points_table, _spc_table
+
+    words = ["fine-grain/ring", "--set", "workload.iterations=2", "--replications", "1", "-o", str(tmp_path)]
+    assert main(["run", *words]) == 0
+    text = capsys.readouterr().out
+    assert "OMPI_SPC_ISEND" in text
+    assert "unexpected" in text
+    for absent in ("OMPI_SPC_IRECV", "OMPI_SPC_MATCH_TIME", "OMPI_SPC_OUT_OF_SEQUENCE", "out of seq.", "match/msg"):
+        assert absent not in text
+    results = contend.load_results(tmp_path)
+    table = _spc_table(results)
+    assert table is not None
+    assert [row[0].text for row in table.rows] == ["OMPI_SPC_ISEND", "OMPI_SPC_UNEXPECTED"]
+    assert "unexpected" in _points_table(results).titles
+    assert "match time" not in _points_table(results).titles
+    assert results.points[0].counters["receives_posted"] == 0  # the files have what they had

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import jinja2
 from markupsafe import Markup
 
+from contend.counted import count_of
 from contend.documents import dotted, leaves, origin
 from contend.interface_stages import verdict
 from contend.measures import main_measure
@@ -215,25 +216,40 @@ def _points_table(results: Results) -> TableView:
     names = list(dict.fromkeys(name for point in results.points for name in point.parameters))
     scalars = [name for name in results.points[0].scalars if name not in ("elapsed_s", measure.name)]
     largest = max(abs(value_of(point, measure.name)[0]) for point in results.points) or 1.0
-    has_counters = any(point.counters.get("messages_received") for point in results.points)
+    counted = _counted_columns(results.points)
     titles = [*names, measure.label, "95 % interval", *(name.removesuffix("_s").replace("_", " ") for name in scalars)]
-    titles += ["out of sequence", "unexpected", "match time"] if has_counters else []
+    titles += counted.values()
     titles += ["replications", "simulated"]
-    rows = [
-        _point_row(point, names, measure, scalars, largest, has_counters=has_counters)
-        for point in results.points[:_MOST_ROWS]
-    ]
+    rows = [_point_row(point, names, measure, scalars, largest, list(counted)) for point in results.points[:_MOST_ROWS]]
     return TableView(titles, rows, max(0, len(results.points) - _MOST_ROWS))
 
 
-def _point_row(
+def _counted_columns(points: Sequence[PointResult]) -> dict[str, str]:
+    """Counters that stand beside the measures, with their titles: what one of the points counts of its messages."""
+    if not any(point.counters.get("messages_received") for point in points):
+        return {}
+    titles = {"out_of_sequence": "out of sequence", "unexpected": "unexpected", "match_time_ns": "match time"}
+    return {
+        counter: title
+        for counter, title in titles.items()
+        if any(count_of(point.counters, counter) is not None for point in points)
+    }
+
+
+def _per_message(point: PointResult, counter: str) -> str:
+    received, value = point.counters.get("messages_received"), count_of(point.counters, counter)
+    if not received or value is None:
+        return "-"
+    return seconds(value / received / 1e9) if counter.endswith("_ns") else percent(value / received)
+
+
+def _point_row(  # noqa: PLR0917 - what all rows have in common
     point: PointResult,
     names: Sequence[str],
     measure: Measure,
     scalars: Sequence[str],
     largest: float,
-    *,
-    has_counters: bool,
+    counted: Sequence[str],
 ) -> list[Cell]:
     row = [
         Cell(value_text(point.parameters.get(name, "-")), is_number=isinstance(point.parameters.get(name), int | float))
@@ -244,12 +260,7 @@ def _point_row(
     row.append(Cell(quantity(mean, unit).removesuffix(unit), share=max(0.0, mean / largest)))
     row.append(Cell(f"± {quantity((high - low) / 2, unit).removesuffix(unit)}" if low < high else "-"))
     row += [Cell(seconds(point.scalars[name]) if name in point.scalars else "-") for name in scalars]
-    if has_counters:
-        received = point.counters.get("messages_received") or 0
-        match = point.counters.get("match_time_ns")
-        row.append(Cell(percent(point.counters.get("out_of_sequence", 0) / received) if received else "-"))
-        row.append(Cell(percent(point.counters.get("unexpected", 0) / received) if received else "-"))
-        row.append(Cell(seconds(match / received / 1e9) if received and match is not None else "-"))
+    row += [Cell(_per_message(point, counter)) for counter in counted]
     row += [Cell(str(point.replications)), Cell(seconds(point.simulated_s))]
     return row
 
@@ -260,7 +271,7 @@ def _spc_table(results: Results) -> TableView | None:
     chosen = representative(results.points, _MOST_SPC)
     rows = []
     for title, counter, divisor in SPC:
-        values = [point.counters.get(counter) for point in chosen]
+        values = [count_of(point.counters, counter) for point in chosen]
         if any(value is not None for value in values):
             cells = [Cell(count_text(None if value is None else value / divisor)) for value in values]
             rows.append([Cell(title, is_number=False), *cells])
