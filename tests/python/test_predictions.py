@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from calibrating import mapping, rates, write
-from contend.accuracy.document import html_section
+from contend.accuracy.document import html_section, interval_note, point_rows
 from contend.accuracy.predict import Predicted, draws_from_ranges, median_sample, predict, residual_spread
 from contend.accuracy.predict import _interval as interval
 from contend.accuracy.scores import result_json
@@ -224,3 +224,41 @@ def test_a_point_with_a_replication_that_failed_is_not_predicted(tmp_path: Path)
     assert f"Not predicted: 1 points: {lost.reason}." in html_section(text, "Box")
     with pytest.raises(SimulationFailedError, match=r"no point was predicted: .*the limit of steps"):
         predicted(FailingOnce((1, 2)))
+
+
+def test_a_printed_interval_has_the_printed_prediction_in_it(tmp_path: Path) -> None:
+    """An end that is the prediction was rounded to fewer digits than it, and so beyond it."""
+    one = curve(tmp_path, "a", lambda _n: 1e5)
+    point = Predicted(one, one.points[0], 99_551.0, 99_551.0, 120_449.0, held_out=True, stand_in="")
+    (row,) = point_rows(result_json("box", [point], [], {"draws": 1}))
+    mean, low, high = (float(text) for text in re.findall(r"[\d.]+(?:e[+-]\d+)?", row[3].replace("..", " ")))
+    assert low <= mean <= high
+
+
+def test_a_table_says_where_its_intervals_come_from(tmp_path: Path) -> None:
+    one = curve(tmp_path, "a", lambda _n: 1e5)
+    origins = ["draws of the posterior, no discrepancy", *["no draws of parameters, no discrepancy"] * 2]
+    points = [
+        Predicted(one, point, 1e5, 9e4, 2e5, held_out=True, stand_in="", interval_from=origin)
+        for point, origin in zip(one.points, origins, strict=False)
+    ]
+    note = interval_note(result_json("box", points, [], {"draws": 1}))
+    assert (
+        "draws of the posterior, no discrepancy (1 of 3 points); no draws of parameters, no discrepancy (2 of" in note
+    )
+    assert "the prediction included" in note
+    assert not interval_note(result_json("box", [], [], {"draws": 1}))
+
+
+@pytest.mark.core
+def test_a_profile_without_calibration_predicts_from_the_ranges_of_its_values(tmp_path: Path, capsys: Any) -> None:
+    dataset = str(REPOSITORY / "validation" / "data" / "vm-2core" / "openmpi-5_tcp_shared.json")
+    words = ["--messages", "200", "--draws", "2", "--quiet", "--out", str(tmp_path)]
+    assert main(["validate", "vm-2core", dataset, *words]) == 0
+    written = json.loads((tmp_path / "validation.json").read_text())
+    for point in written["points"]:
+        assert point["predicted"]["interval_from"] == "draws from the ranges of the profile's values, no discrepancy"
+        low, high = point["predicted"]["ci95"]
+        assert low <= point["predicted"]["mean"] <= high
+    assert "They are made of draws from the ranges" in (tmp_path / "validation.md").read_text()
+    capsys.readouterr()

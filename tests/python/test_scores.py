@@ -197,7 +197,7 @@ def test_a_result_has_what_others_read(tmp_path: Path) -> None:
     point = found["points"][0]
     assert set(point) >= {"dataset", "parameters", "measured", "predicted", "held_out", "abs_error_pct", "covered"}
     assert set(point["measured"]) >= {"median", "iqr"}
-    assert set(point["predicted"]) == {"mean", "ci95", "draws", "failed_draws"}
+    assert set(point["predicted"]) == {"mean", "ci95", "draws", "failed_draws", "interval_from"}
     held_out = found["summary"]["held_out"]
     assert set(held_out) >= {"median_abs_error_pct", "p90_abs_error_pct", "coverage_95", "kendall_tau"}
     assert set(found["summary"]["baselines"]) == {"usl", "serial_lock"}

@@ -93,13 +93,25 @@ def point_rows(result: JsonObject, *, held_out_only: bool = True) -> list[tuple[
         spread = "" if cov is None else f" ± {cov:.0%}"
         error = f"{point['abs_error_pct']:.0f} %{'*' if point['scored_against_interval'] else ''}"
         rows.append((point["dataset"], parameters, f"{point['measured']['median']:.4g}{spread}",
-                     f"{point['predicted']['mean']:.4g} ({low:.3g} .. {high:.3g})", error,
+                     f"{point['predicted']['mean']:.4g} ({low:.4g} .. {high:.4g})", error,
                      "yes" if point["covered"] else "no"))  # fmt: skip
     return rows
 
 
 POINT_HEAD = ("dataset", "point", "measured", "predicted (95 %)", "error", "covered")
 NOISY_NOTE = "\\* samples spread by more than 20 %: the error is that from the measured interval."
+
+
+def interval_note(result: JsonObject) -> str:
+    """Where the intervals of predictions come from; empty for results of old versions, which do not say it."""
+    origins = Counter(origin for point in result["points"] if (origin := point["predicted"].get("interval_from")))
+    if not origins:
+        return ""
+    each = "; ".join(f"{origin} ({count} of {len(result['points'])} points)" for origin, count in origins.items())
+    return (
+        f"Intervals are 95 % of what the measured median may be, the prediction included. They are made of {each}; and "
+        "of chance in the simulation and the measurement's own error."
+    )
 
 
 def markdown_table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
@@ -113,7 +125,8 @@ def as_markdown(result: JsonObject, title: str, *, with_points: bool = True) -> 
     """A whole validation in Markdown."""
     parts = [f"# {title}", *sections(result)]
     if with_points:
-        parts += ["## Held-out points", markdown_table(POINT_HEAD, point_rows(result)), NOISY_NOTE]
+        notes = filter(None, (NOISY_NOTE, interval_note(result)))
+        parts += ["## Held-out points", markdown_table(POINT_HEAD, point_rows(result)), *notes]
     return "\n\n".join(parts) + "\n"
 
 

@@ -82,6 +82,8 @@ class Predicted:
     stand_in: str
     draws: tuple[float, ...] = ()
     discrepancy: tuple[float, ...] = ()
+    interval_from: str = ""
+    """What the interval is made of, in words."""
 
     @property
     def used_draws(self) -> int:
@@ -182,6 +184,7 @@ class _Draws:
     where: dict[str, tuple[str, str]]
     values: list[dict[str, object]]
     discrepancy: list[float]
+    origin: str
 
     def apply_to(self, dataset: Dataset) -> bool:
         scopes = {MACHINE, *scope_keys(dataset)}
@@ -230,22 +233,24 @@ def predict(
     record = profile.get("calibration") or {}
     stored = _stored_draws(record)
     tasks: list[Task] = []
-    plan: list[tuple[Target, int, int, list[float]]] = []
+    plan: list[tuple[Target, int, _Made]] = []
     for target in problem.targets:
         chosen = next((one for one in stored if one.apply_to(target.dataset)), None)
-        configs, discrepancy = _configs(profile, target, chosen, draws, seed)
+        made = _configs(profile, target, chosen, draws, seed)
         own = replications_of(target, builder.longest(target.dataset, target.point))
         first = _FIRST_REPLICATION
         tasks += [Task(json.dumps(target.config), r, target.metric) for r in range(first, first + own)]
         tasks += [
-            Task(json.dumps(config), r, target.metric) for r, config in enumerate(configs, _FIRST_DRAWN_REPLICATION)
+            Task(json.dumps(config), r, target.metric)
+            for r, config in enumerate(made.configs, _FIRST_DRAWN_REPLICATION)
         ]
-        plan.append((target, own, len(configs), discrepancy))
+        plan.append((target, own, made))
     if announce is not None:
         announce(len(tasks))
     found = evaluator.run(tasks)
     results, at = [], 0
-    for target, own, count, discrepancy in plan:
+    for target, own, made in plan:
+        count = len(made.configs)
         rates, drawn = found[at : at + own], found[at + own : at + own + count]
         own_tasks = tasks[at : at + own]
         at += own + count
@@ -254,7 +259,7 @@ def predict(
             problem.unpredicted.append(Unpredicted(target.dataset, target.point, reason))
             continue
         mean = median_sample(rates, _length_of_sample(target), seed)
-        low, high = _interval(mean, np.array(drawn), discrepancy, target.point.log_error, seed)
+        low, high = _interval(mean, np.array(drawn), made.discrepancy, target.point.log_error, seed)
         held_out = not was_fitted(record.get("split"), target.dataset, target.point)
         results.append(
             Predicted(
@@ -266,7 +271,8 @@ def predict(
                 held_out,
                 target.stand_in,
                 tuple(drawn),
-                tuple(discrepancy),
+                tuple(made.discrepancy),
+                made.origin,
             )
         )
     if not results:
@@ -358,22 +364,40 @@ def _stored_draws(record: JsonObject) -> list[_Draws]:
             where = {one["name"]: (one["path"], one["scope"]) for one in part["parameters"]}
             names = posterior["parameters"]
             values = [dict(zip(names, row, strict=True)) for row in posterior["draws"]]
-            found.append(_Draws({name: where[name] for name in names}, values, posterior["discrepancy_draws"]))
+            found.append(
+                _Draws(
+                    {name: where[name] for name in names},
+                    values,
+                    posterior["discrepancy_draws"],
+                    "draws of the posterior",
+                )
+            )
         elif "cross_validation" in part:
             where = {one["name"]: (one["path"], one["scope"]) for one in part["parameters"]}
             names = part["cross_validation"]["parameters"]
             values = [dict(zip(names, fold["place"], strict=True)) for fold in part["cross_validation"]["folds"]]
-            found.append(_Draws({name: where[name] for name in names}, values, []))
+            found.append(_Draws({name: where[name] for name in names}, values, [], "the fits without a thread count"))
     return found
 
 
-def _configs(
-    profile: JsonObject, target: Target, stored: _Draws | None, draws: int, seed: int
-) -> tuple[list[JsonObject], list[float]]:
-    """Configurations with drawn parameters, and the discrepancy of each draw."""
+@dataclass(frozen=True)
+class _Made:
+    """Configurations with drawn parameters, the discrepancy of each draw, and where both come from."""
+
+    configs: list[JsonObject]
+    discrepancy: list[float]
+    origin: str
+
+
+def _configs(profile: JsonObject, target: Target, stored: _Draws | None, draws: int, seed: int) -> _Made:
+    left_out = "the discrepancy of thread counts left out of the fit"
     if stored is None:
         configs = draws_from_ranges(profile, target, min(draws, _RANGE_DRAWS), seed)
-        return configs, left_out_discrepancy(profile, target, len(configs), seed) or residual_spread(profile, target)
+        parameters = "draws from the ranges of the profile's values" if configs else "no draws of parameters"
+        if found := left_out_discrepancy(profile, target, len(configs), seed):
+            return _Made(configs, found, f"{parameters}, {left_out}")
+        found = residual_spread(profile, target)
+        return _Made(configs, found, f"{parameters}, {'residuals of the fit' if found else 'no discrepancy'}")
     scopes = {MACHINE, *scope_keys(target.dataset)}
     configs = []
     # Few fits without a thread count are simulated several times each.
@@ -384,7 +408,10 @@ def _configs(
             if scope in scopes:
                 set_path(config, path, value)
         configs.append(config)
-    return configs, left_out_discrepancy(profile, target, draws, seed) or list(stored.discrepancy[:draws])
+    if found := left_out_discrepancy(profile, target, draws, seed):
+        return _Made(configs, found, f"{stored.origin}, {left_out}")
+    own = list(stored.discrepancy[:draws])
+    return _Made(configs, own, f"{stored.origin}, {'the discrepancy of the fit' if own else 'no discrepancy'}")
 
 
 def left_out_discrepancy(profile: JsonObject, target: Target, count: int, seed: int) -> list[float]:

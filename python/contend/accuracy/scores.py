@@ -237,6 +237,7 @@ def _point_json(point: Predicted) -> JsonObject:
             "ci95": [_significant(point.low), _significant(point.high)],
             "draws": point.used_draws,
             "failed_draws": point.failed_draws,
+            "interval_from": point.interval_from,
         },
         "held_out": point.held_out,
         "scored_against_interval": point.is_scored_against_interval,

@@ -155,12 +155,13 @@ def _tables(result: JsonObject) -> list[object]:
     from contend.tables import titled_table
 
     tables: list[object] = []
-    for title, head, rows in (
-        ("points", document.POINT_HEAD, document.point_rows(result, held_out_only=False)),
-        ("held-out points by group", document.GROUP_HEAD, document.group_rows(result)),
-        ("summary", document.SUMMARY_HEAD, document.summary_rows(result)),
+    every = document.point_rows(result, held_out_only=False)
+    for title, head, rows, note in (
+        ("points", document.POINT_HEAD, every, document.interval_note(result)),
+        ("held-out points by group", document.GROUP_HEAD, document.group_rows(result), ""),
+        ("summary", document.SUMMARY_HEAD, document.summary_rows(result), ""),
     ):
-        table = titled_table(title)
+        table = titled_table(title, note or None)
         for name in head:
             table.add_column(name, overflow="fold")
         for row in rows:
