@@ -310,6 +310,7 @@ class Configuration:
             f"the mapping {self.mapping.name} upon the profile {self.profile.name}"
         )
         parts = [what]
+        parts.append(f"In this scenario {self._route()}")
         if self.mapping.stand_in:
             parts.append(f"Left out: {self.mapping.stand_in}")
         if len(self.points) <= _NAMED:
@@ -328,8 +329,12 @@ class Configuration:
             *(("mapping", path) for path in mapping_files(mappings)),
         ]
 
-    def notes(self) -> list[str]:
-        """What a reader of a prediction should know."""
+    def notes(self, overrides: Sequence[tuple[str, str]] = ()) -> list[str]:
+        """What a reader of a prediction should know.
+
+        Args:
+            overrides: What was changed in the scenario.
+        """
         found = [f"predicted with the profile {self.profile.shown}, by the mapping {self.mapping.name}"]
         if not self.profile.is_of_machine:
             machine = self.dataset.machine.get("cpu") or "a machine that is not known"
@@ -337,9 +342,30 @@ class Configuration:
                 f"the profile {self.profile.name} ({self.profile.document.get('cpu', 'processor not known')}) is not "
                 f"known to be of the machine that was measured ({machine}, id {self.dataset.machine_id})"
             )
+        if route := self._route(overrides):
+            found.append(route)
         if self.mapping.stand_in:
             found.append(f"the scenario leaves out: {self.mapping.stand_in}")
         return found
+
+    def _route(self, overrides: Sequence[tuple[str, str]] = ()) -> str:
+        """Where latency and bandwidth between the processes come from, which no dataset says; empty if overridden."""
+        changed = {path for path, _ in overrides}
+        calibrated = dict(scoped_entries(self.profile.document, self.dataset))
+        systems = [self._system(point, self.profile.name) for point in self.points]
+        said: dict[str, list[str]] = {}
+        for path in ("fabric.latency", "fabric.bandwidth"):
+            if {"fabric", "fabric.platform", path} & changed:
+                continue
+            values = dict.fromkeys(str(get_path(system, path)) for system in systems)
+            how = (
+                f"calibrated, of the profile {self.profile.name}"
+                if path in calibrated
+                else f"set by the mapping {self.mapping.name}, not measured"
+            )
+            said.setdefault(how, []).append(f"{path.partition('.')[2]} {' or '.join(values)}")
+        each = (f"{' and '.join(values)} ({how})" for how, values in said.items())
+        return f"the route has {', '.join(each)}" if said else ""
 
     def beside(self, results: Results, resolved: ResolvedScenario) -> Results:
         """Results with what was measured at each point whose workload is still the measured one.
@@ -353,7 +379,7 @@ class Configuration:
             _without_lengths(one.config) == _without_lengths(other.config)
             for one, other in zip(plain.points, resolved.points, strict=True)
         )
-        notes = tuple(self.notes())
+        notes = tuple(self.notes(resolved.overrides))
         if not same:
             return replace(
                 results, remarks=(*notes, "the workload was changed: there is nothing measured to compare with")

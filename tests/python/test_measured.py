@@ -487,3 +487,19 @@ def test_show_names_no_profile_where_none_is_of_the_machine(measured: Path, caps
     (entry,) = json.loads(capsys.readouterr().out)
     assert (entry["mapping"], entry["profile"]) == ("alib", None)
     assert "no profile is of the machine" in entry["no_scenario"]
+
+
+@pytest.mark.core
+def test_notes_and_description_say_where_the_route_comes_from(tmp_path: Path, capsys: Capture) -> None:
+    """A mapping's guess at the wire was simulated without a word."""
+    few = ["run", str(SHARED), "--point", "pairs=1", "--iterations", "2", "--replications", "1", "--json"]
+    for overrides, bandwidth in (([], True), (["--set", "fabric.bandwidth=5 GB/s"], False)):
+        assert main([*few, "--out", str(tmp_path / "out"), *overrides]) == 0
+        remarks = json.loads(capsys.readouterr().out)["remarks"]
+        (route,) = [remark for remark in remarks if remark.startswith("the route has latency")]
+        assert "(calibrated, of the profile tcp-profile)" in route
+        assert ("bandwidth 100 GB/s (set by the mapping open-mpi-ob1-tcp, not measured)" in route) == bandwidth
+    written = tmp_path / "scenario.json"
+    assert main(["dataset", "scenario", str(SHARED), "--point", "pairs=1", "-o", str(written)]) == 0
+    assert "In this scenario the route has latency" in json.loads(written.read_text())["description"]
+    capsys.readouterr()
