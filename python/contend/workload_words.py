@@ -74,7 +74,11 @@ WORDS: Mapping[str, WorkloadWords] = {
     "flocking": _ITERATIONS,
     "nas": _ITERATIONS,
 }
-_COUNTED_OF_LOCKS = {"lock": "acquisition", "try-lock": "acquisition", "execute": "section"}
+# Operations that are counted under a noun of their own; of others the operations are.
+_COUNTED = {
+    "lock": {"lock": "acquisition", "try-lock": "acquisition", "execute": "section"},
+    "collective": {"barrier": "barrier", "broadcast": "broadcast", "reduce": "reduction", "pi": "sum"},
+}
 
 
 def words_of(workload: JsonObject) -> WorkloadWords:
@@ -83,6 +87,6 @@ def words_of(workload: JsonObject) -> WorkloadWords:
     operation = workload.get("operation")
     if operation is None:
         return words
-    if workload.get("kind") == "lock" and operation in _COUNTED_OF_LOCKS:
-        return WorkloadWords(_COUNTED_OF_LOCKS[str(operation)], words.sender, words.receiver)
+    if noun := _COUNTED.get(str(workload.get("kind")), {}).get(str(operation)):
+        return WorkloadWords(noun, words.sender, words.receiver)
     return replace(words, counted=str(operation)) if isinstance(words, _OperationWords) else words
