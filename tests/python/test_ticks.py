@@ -86,3 +86,18 @@ def test_the_counters_of_a_report_say_what_they_are_and_have_no_prefix_of_nanose
     assert words["match_time_ns"] == "match time (ns), per message received"
     assert tick_expression("ns") in json.dumps(counters)
     assert "'~s') + 's'" not in json.dumps(charts.specifications["rate"])
+
+
+def test_a_legend_of_many_groups_does_not_lie_upon_the_points() -> None:
+    rows = [
+        {"group": f"a dataset with a long name, number {i}", "measured": 1e5 * (i + 1), "predicted": 1.1e5 * (i + 1)}
+        for i in range(16)
+    ]
+    picture = plots.measured_against_predicted(rows)
+    figure_bytes(picture, ("png",))
+    axes = picture.axes[0]
+    legend = axes.get_legend()
+    assert legend is not None
+    assert legend.get_window_extent().y1 < axes.get_window_extent().y0
+    assert legend.get_window_extent().y0 >= 0
+    assert axes.get_window_extent().height / picture.dpi > 3.5

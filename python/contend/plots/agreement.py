@@ -9,6 +9,7 @@ from matplotlib.ticker import NullFormatter
 
 from contend.documents import misfit
 from contend.errors import InputError
+from contend.plots.curves import add_legend, legend_height
 from contend.plots.style import STYLE, Picture, add_heading, single
 from contend.plots.ticks import axis_title, tick_formatter
 
@@ -21,6 +22,9 @@ _COLUMNS = ("predicted_low", "predicted_high", "measured_low", "measured_high")
 _MARKERS = "osD^vP*X"
 _LOG_ABOVE = 10.0
 _WITHIN = 0.2
+_BAND = "within 20 %"
+# Without the legend, in inches.
+_WIDTH, _HEIGHT = 5.4, 5.4
 _FEW_TICKS = 10.0
 
 
@@ -87,13 +91,14 @@ def measured_against_predicted(
     margin = 1.5 if logarithmic else 1.1
     limits = (low / margin, high * margin) if logarithmic else (0.0, high * margin)
     with rc_context(STYLE):
-        picture, axes = single(5.4, 5.0)
+        groups = list(dict.fromkeys(row["group"] for row in rows))
+        picture, axes = single(_WIDTH, _HEIGHT + legend_height([_BAND, *map(str, groups)], _WIDTH))
         if logarithmic:
             axes.set(xscale="log", yscale="log")
         axes.plot(limits, limits, color="black", lw=0.8, zorder=1)
         band = [(1 - _WITHIN) * end for end in limits], [(1 + _WITHIN) * end for end in limits]
-        axes.fill_between(limits, *band, color="black", alpha=0.07, lw=0, label="within 20 %")
-        for index, group in enumerate(dict.fromkeys(row["group"] for row in rows)):
+        axes.fill_between(limits, *band, color="black", alpha=0.07, lw=0, label=_BAND)
+        for index, group in enumerate(groups):
             own = [row for row in rows if row["group"] == group]
             measured, predicted = ([row[name] for row in own] for name in ("measured", "predicted"))
             axes.errorbar(
@@ -103,14 +108,14 @@ def measured_against_predicted(
             )  # fmt: skip
         axes.set_xlim(*limits)
         axes.set_ylim(*limits)
-        axes.set_aspect("equal")
+        axes.set_aspect("equal", anchor="N")  # the legend is below
         for side in (axes.xaxis, axes.yaxis):
             side.set_major_formatter(tick_formatter(unit, sep=""))
             if logarithmic and high / low > _FEW_TICKS:
                 side.set_minor_formatter(NullFormatter())
         axes.set_xlabel(axis_title("measured", unit))
         axes.set_ylabel(axis_title("predicted", unit))
-        axes.legend(fontsize="small", loc="upper left")
+        add_legend(axes)
         add_heading(picture, title)
         return picture
 
