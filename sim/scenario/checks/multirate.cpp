@@ -51,6 +51,14 @@ Problem handshake_without_pairs(const PointConfig& point) {
   return "only the pairwise pattern has handshakes of pairs; the others speak for all on a communicator of their own";
 }
 
+Problem barrier_that_is_there_anyway(const PointConfig& point) {
+  const MultirateParameters& workload = point.workload.multirate;
+  if (workload.pattern == "pairwise" || workload.barrier_every_iteration)
+    return {};
+  return "only pairs can go on without each other; in the " + workload.pattern +
+         " pattern each side meets in every iteration";
+}
+
 Problem tags_without_pairs(const PointConfig& point) {
   const MultirateParameters& workload = point.workload.multirate;
   if (workload.pattern == "pairwise" || workload.tags == "window")
@@ -200,21 +208,23 @@ Problem payload_longer_than_time(const PointConfig& point) {
 } // namespace
 
 std::span<const Check> multirate_checks() {
-  static constexpr std::array checks{Check{"workload.pattern", wrong_count_for_pairwise, "multirate"},
-                                     Check{"workload.pattern", many_where_one_is_said, "multirate"},
-                                     Check{"workload.pairs", pairs_without_pairwise, "multirate"},
-                                     Check{"workload.handshake", handshake_without_pairs, "multirate"},
-                                     Check{"workload.tags", tags_without_pairs, "multirate"},
-                                     Check{"workload.pairs", oversubscribed, "multirate"},
-                                     Check{"machine.nic.max_contexts", too_few_contexts, "multirate"},
-                                     Check{"library.thread_level", threads_at_level_single, "multirate"},
-                                     Check{"library.progress.engine", no_core_for_progress_threads, "multirate"},
-                                     Check{"library.instances.mapping", any_tag_has_no_instance, "multirate"},
-                                     Check{"workload.window", sequence_numbers_wrap, "multirate"},
-                                     Check{"workload.window", too_many_outstanding, "multirate"},
-                                     Check{"workload.message_size", payload_longer_than_time, "multirate"},
-                                     Check{"workload.pairs", too_much_state, "multirate"},
-                                     Check{"library.protocol.rendezvous", rendezvous_through_sockets, "multirate"}};
+  static constexpr std::array checks{
+      Check{"workload.pattern", wrong_count_for_pairwise, "multirate"},
+      Check{"workload.pattern", many_where_one_is_said, "multirate"},
+      Check{"workload.pairs", pairs_without_pairwise, "multirate"},
+      Check{"workload.handshake", handshake_without_pairs, "multirate"},
+      Check{"workload.tags", tags_without_pairs, "multirate"},
+      Check{"workload.barrier_every_iteration", barrier_that_is_there_anyway, "multirate"},
+      Check{"workload.pairs", oversubscribed, "multirate"},
+      Check{"machine.nic.max_contexts", too_few_contexts, "multirate"},
+      Check{"library.thread_level", threads_at_level_single, "multirate"},
+      Check{"library.progress.engine", no_core_for_progress_threads, "multirate"},
+      Check{"library.instances.mapping", any_tag_has_no_instance, "multirate"},
+      Check{"workload.window", sequence_numbers_wrap, "multirate"},
+      Check{"workload.window", too_many_outstanding, "multirate"},
+      Check{"workload.message_size", payload_longer_than_time, "multirate"},
+      Check{"workload.pairs", too_much_state, "multirate"},
+      Check{"library.protocol.rendezvous", rendezvous_through_sockets, "multirate"}};
   return checks;
 }
 
