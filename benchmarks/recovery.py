@@ -1,7 +1,8 @@
 # ruff: noqa: INP001 - a program, not a package
 """Synthetic recovery in many trials: .venv/bin/python benchmarks/recovery.py --trials 20.
 
-Prints a line for each trial and the sum as JSON; --json FILE writes it. See contend.calibrate.recovery.
+Prints a line for each trial and the sum as JSON; --json FILE writes it. See contend.calibrate.recovery. With
+--json validation/recovery/results.json it is what './contend validate accuracy' has in docs/accuracy.md.
 """
 
 from __future__ import annotations
@@ -39,9 +40,10 @@ def main() -> None:
         for part in found.parts:
             if part.refused:
                 print(f"  no posterior: {part.refused}", flush=True)
-    text = json.dumps(coverage(trials), indent=2)
+    text = json.dumps({"profile": options.profile, "first": options.first, **coverage(trials)}, indent=2)
     print(text)
     if options.json:
+        options.json.parent.mkdir(parents=True, exist_ok=True)
         options.json.write_text(text + "\n", encoding="utf-8")
 
 

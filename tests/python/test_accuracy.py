@@ -19,6 +19,8 @@ from contend.accuracy.pooled import pool
 from contend.accuracy.scores import (
     result_json,
 )
+from contend.calibrate.recovery import Recovered, coverage
+from contend.calibrate.sensitivity import Verdict
 from contend.errors import InputError
 from fakes import REPOSITORY
 from predicting import COUNTS, curve, predicted, result
@@ -129,6 +131,30 @@ def test_nothing_is_said_by_hand_of_what_was_fitted() -> None:
 
 def test_the_page_is_that_of_the_results() -> None:
     assert (REPOSITORY / "docs/accuracy.md").read_text() == accuracy_page(REPOSITORY)
+
+
+def test_known_parameters_that_were_given_back_are_on_the_page(tmp_path: Path) -> None:
+    trial = [
+        Recovered("software.receive_call", Verdict.identified, 2.0, (1.0, 3.0)),
+        Recovered("nic.registration", Verdict.unseen, 2.0, None),
+    ]
+    other = [Recovered("software.receive_call", Verdict.weak, 4.0, (1.0, 3.0)), trial[1]]
+    (tmp_path / "validation/recovery").mkdir(parents=True)
+    file = tmp_path / "validation/recovery/results.json"
+    file.write_text(json.dumps({"profile": "box", "first": 1, **coverage([trial, other])}))
+    page = accuracy_page(tmp_path)
+    assert "a calibration upon `box`" in page
+    assert "--trials 2 --json validation/recovery/results.json`" in page
+    assert "| `software.receive_call` | identified 1, weakly identified 1 | 1 of 2 |" in page
+    assert "| `nic.registration` | not seen by the data 2 | none claimed |" in page
+    assert (
+        "Of 2 intervals 1 contain the truth, where 95 % would be 2; those of a trial all do in 1\nof 2 trials" in page
+    )
+
+
+def test_results_of_recovery_are_there() -> None:
+    results = json.loads((REPOSITORY / "validation/recovery/results.json").read_text())
+    assert results["trials"] >= 20
 
 
 def test_what_several_mappings_leave_out_is_said_once() -> None:

@@ -8,6 +8,7 @@ from contend.accuracy.comparisons import Comparison, comparisons
 from contend.accuracy.document import SUMMARY_HEAD, markdown_table, sections, summary_rows
 from contend.accuracy.fits import fit_sections
 from contend.accuracy.pooled import pool
+from contend.accuracy.recovered import recovery_sections
 from contend.errors import InputError
 from contend.files import read_json
 
@@ -58,6 +59,7 @@ def accuracy_page(root: Path) -> str:
     parts = [_HEAD, *_claims(root), *_locks(root)]
     for one in comparisons(root):
         parts += _comparison(one)
+    parts += _recovery(root)
     return "\n\n".join(part.strip() for part in parts) + "\n"
 
 
@@ -161,6 +163,15 @@ def _locks(root: Path) -> list[str]:
         markdown_table(("set", "grade", "measure", "points", "median error", "least tau", "target"), rows),
         "[every point](../validation/locks/results.md)",
     ]
+
+
+def _recovery(root: Path) -> list[str]:
+    """Known parameters that calibrations gave back."""
+    path = root / "validation/recovery/results.json"
+    if not path.is_file():
+        return []
+    result: JsonObject = json.loads(read_text(path, "result of synthetic recovery"))
+    return ["## Calibrations of known parameters", *recovery_sections(result)]
 
 
 def _comparison(one: Comparison) -> list[str]:
