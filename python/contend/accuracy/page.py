@@ -170,7 +170,7 @@ def _recovery(root: Path) -> list[str]:
     path = root / "validation/recovery/results.json"
     if not path.is_file():
         return []
-    result: JsonObject = json.loads(read_text(path, "result of synthetic recovery"))
+    result: JsonObject = read_json(path, "result of synthetic recovery")
     return ["## Calibrations of known parameters", *recovery_sections(result)]
 
 
