@@ -77,7 +77,7 @@ class _Problem:
         self.targets = [
             _Target(entry.point, entry.measured)
             for entry in measured_points(lock_set)
-            if entry.threads in lock_set.fit_threads and entry.kind not in lock_set.entry.get("not_fitted", ())
+            if lock_set.may_fit(entry.kind, entry.threads)
         ]
         self.paths: list[str] = [
             *lock_set.entry["fit"],

@@ -113,6 +113,10 @@ class LockSet:
         """Numbers of threads whose points the machine may be fitted to."""
         return tuple(self.entry["fit_threads"])
 
+    def may_fit(self, kind: str, threads: int) -> bool:
+        """Whether a fit may use a point: one with few threads, of a kind that is not left out."""
+        return threads in self.fit_threads and kind not in self.entry.get("not_fitted", ())
+
     @property
     def axis(self) -> str:
         """What the points of the set differ in besides the kind of lock: `threads`, or `locks`."""

@@ -60,8 +60,8 @@ def test_fitted_points_do_not_count() -> None:
 
 
 def test_kinds_may_be_left_out_of_a_fit() -> None:
-    assert lock_set().fitted_kinds == ["a", "b"]
-    assert lock_set(not_fitted=["b"]).fitted_kinds == ["a"]
+    assert [lock_set().may_fit("a", threads) for threads in (1, 2, 3)] == [True, True, False]
+    assert not lock_set(not_fitted=["b"]).may_fit("b", 2)
     for entry in STUDY["sets"]:
         assert set(entry.get("not_fitted", ())) <= set(entry["kinds"]), entry["set"]
 

@@ -41,11 +41,6 @@ class TestStore:
         assert contend.sweep(small.with_({"name": "other"}), {"workload.pairs": [2, 3]}).simulated == 2
         assert contend.sweep(small.with_({"run.seed": 2}), GRID).simulated == 12
 
-    def test_equal_points_are_simulated_once(self, small: contend.Scenario) -> None:
-        swept = contend.sweep(small, [{"workload.pairs": 1}, {"workload.pairs": 1}])
-        assert swept.simulated == 2
-        assert swept.points[0] == swept.points[1]
-
     def test_another_core_is_another_result(self, small: contend.Scenario, monkeypatch: pytest.MonkeyPatch) -> None:
         key = point_key(small.points[0])
         monkeypatch.setattr(stores, "fingerprint", lambda: "0.0.0-other")
