@@ -314,11 +314,15 @@ def _draw_rows(axes: Axes, shown: Stretch, rows: dict[int, int]) -> None:
     axes.set_xlim(shown.begin, shown.end)
     axes.grid(visible=False)
     axes.set_title(shown.title, fontsize="medium", loc="left", fontweight="bold")
-    _add_legend(axes, names, with_locks=any(map(_is_lock, tracks.values())))
+    holding = dict.fromkeys(entry.name for track in tracks.values() if _is_lock(track) for entry in track.slices)
+    rowless = {name: threads[name] for name in holding if name not in {track.name for track in tracks.values()}}
+    words = ["rows of locks: who holds it"] if holding else []
+    words += ["in the colour of the thread's name"] if len(rowless) < len(holding) else []
+    _add_legend(axes, names | rowless, ", ".join(words))
 
 
-def _add_legend(axes: Axes, names: dict[str, str], *, with_locks: bool) -> None:
-    """What the colours in rows of threads and interfaces mean, below the picture."""
+def _add_legend(axes: Axes, names: dict[str, str], title: str) -> None:
+    """What colours in rows of threads and interfaces mean, those of threads without a row, too, below the picture."""
     from matplotlib.patches import Patch
 
     handles = [
@@ -330,7 +334,7 @@ def _add_legend(axes: Axes, names: dict[str, str], *, with_locks: bool) -> None:
     if (figure := axes.get_figure(root=True)) is not None:
         figure.legend(
             handles=handles, loc="outside lower center", ncols=9, fontsize="x-small", title_fontsize="x-small",
-            title="rows of locks: who holds it, in the colour of the thread's name" if with_locks else None,
+            title=title or None,
         )  # fmt: skip
 
 

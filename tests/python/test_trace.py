@@ -418,6 +418,16 @@ class TestRowsAndColours:
         known = [*CATEGORY_COLOURS.values(), *_EXTRA_COLOURS.values(), *_CALL_COLOURS.values(), *_OTHER_CALLS]
         assert len(set(known)) == len(known)
 
+    def test_threads_that_hold_a_lock_and_have_no_row_are_in_the_legend(self, puts: Path) -> None:
+        shown = stretch(load(puts), busiest_begin(load(puts), LENGTH_US), None)
+        [legend] = draw(shown, ("lock rank 0",)).legends
+        names = {text.get_text() for text in legend.get_texts()}
+        assert len(names) > 1
+        assert names <= {f"origin {number}" for number in range(6)}
+        assert legend.get_title().get_text() == "rows of locks: who holds it"
+        [legend] = draw(shown, ("origin", "lock rank 0")).legends
+        assert not names & {text.get_text() for text in legend.get_texts()}  # their rows have their names
+
     def test_a_picture_of_many_rows_is_not_as_much_higher(self, puts: Path) -> None:
         shown = stretch(load(puts), busiest_begin(load(puts), LENGTH_US), None)
         few = draw(shown).get_figheight()
