@@ -17,7 +17,7 @@ public:
     const ListPlace match = find_in_both(by_tag_[envelope.tag], any_tag_, envelope, walk);
     charge(self, walk);
     if (match.list == nullptr) {
-      self.owe(prices_.fragment_allocate + prices_.enqueue, Category::matching);
+      self.owe(prices_.fragment_for(envelope) + prices_.enqueue, Category::matching);
       messages_.append(envelope);
       return nullptr;
     }
