@@ -186,6 +186,7 @@ __attribute__((always_inline)) inline void CacheLine::depart(Mode mode, Duration
 
 /// The line has arrived at `core`; the next transfer starts.
 __attribute__((always_inline)) inline void CacheLine::finish_transfer(int core, Mode mode) {
+  last_mode_ = mode;
   if (mode == Mode::load) {
     copies_[static_cast<std::size_t>(core)] = true;
     exclusive_ = owner_ < 0;
@@ -350,17 +351,23 @@ void CacheLine::unqueue(std::size_t index) {
   waiting_.erase(waiting_.begin() + static_cast<std::ptrdiff_t>(index));
 }
 
-/// Hardware threads of one core share its first-level cache: where the line arrives, a request of the other one is served
-/// before the line can be taken away again, once.
 bool CacheLine::at_sibling(const Request& request) const {
   return request.core == owner_ || host_.siblings(owner_, request.core);
 }
 
+/// A locked instruction keeps the line until it is over: a snoop that comes meanwhile is turned back. If the core's other
+/// hardware thread has one waiting by then, either may come first.
+bool CacheLine::turns_snoop_back(const Request& request) {
+  return locks_line(last_mode_) && locks_line(request.mode) && arbitration_.below(2) == 0;
+}
+
+/// Hardware threads of one core share its first-level cache: where the line arrives, a request of the other one is served
+/// before the line can be taken away again, once and for as long as they turn back the snoop.
 std::size_t CacheLine::draw_next() {
   if (home_order_ && owner_ >= 0 && host_.topology().threads_per_core > 1) {
     const auto sibling =
         std::find_if(waiting_.begin(), waiting_.end(), [&](const Request& request) { return at_sibling(request); });
-    if (!served_sibling_ && sibling != waiting_.end()) {
+    if (sibling != waiting_.end() && (!served_sibling_ || turns_snoop_back(*sibling))) {
       served_sibling_ = true;
       return static_cast<std::size_t>(sibling - waiting_.begin());
     }

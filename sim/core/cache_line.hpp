@@ -196,6 +196,11 @@ private:
   [[nodiscard]] std::size_t draw_any();
   [[nodiscard]] std::size_t draw_by_socket();
   [[nodiscard]] bool at_sibling(const Request& request) const;
+  [[nodiscard]] bool turns_snoop_back(const Request& request);
+  /// Load-linked and store-conditional keep nobody away.
+  [[nodiscard]] bool locks_line(Mode mode) const {
+    return (mode == Mode::atomic || mode == Mode::compare) && !host_.cache().load_linked;
+  }
 
   // What a hit looks at comes first.
   const Host& host_;
@@ -204,6 +209,7 @@ private:
   bool moving_ = false;    ///< an exclusive transfer is under way
   bool home_order_;
   bool served_sibling_ = false; ///< since the line came to this core from another one
+  Mode last_mode_ = Mode::load; ///< of the transfer that ended last
   int reads_ = 0;               ///< transfers for reading under way; counted in home order only
   TimePoint leaves_at_;         ///< until then the owner has what the last departure takes away
   TimePoint last_loss_;         ///< when a core last lost the line or had to share it

@@ -1,4 +1,4 @@
-// A line whose home serves its requests in order, clusters of cores, and threads that watch a line.
+// A line whose home serves its requests in order, and stores that wait in a buffer.
 #include "core/cache_line.hpp"
 #include "support/machine.hpp"
 
@@ -9,18 +9,8 @@
 
 using namespace contend;
 using test::cache;
-
-namespace {
-
-CacheParameters home_ordered() {
-  CacheParameters prices = cache;
-  prices.home_order = true;
-  return prices;
-}
-
-Host flat_host(const CacheParameters& prices) { return {TopologyParameters{1, 16, 1}, prices, test::small_futex()}; }
-
-} // namespace
+using test::flat_host;
+using test::home_ordered;
 
 TEST_CASE("an owner that is read from has to ask for the line again, after the read", "[cache line][home]") {
   const auto time_of_store = [](const CacheParameters& prices) {
@@ -70,33 +60,6 @@ TEST_CASE("in home order reads that wait together are served together", "[cache 
   for (const TimePoint time : done) {
     CHECK(time == TimePoint::at(1_us + 2 * (cache.transfer_socket + cache.hit)));
   }
-}
-
-TEST_CASE("a socket that has a line serves its own queue and one request of the other", "[cache line][home]") {
-  const auto crossings = [](const CacheParameters& prices) {
-    Engine engine(5);
-    const Host host(TopologyParameters{2, 8, 1}, prices, test::small_futex());
-    CacheLine line(engine, host, "line");
-    std::vector<int> sockets;
-    for (int core = 0; core < 16; ++core) {
-      engine.spawn("t" + std::to_string(core), 0, core, [&, core](SimThread& self) {
-        for (int i = 0; i < 400; ++i) {
-          line.atomic(self, Category::software);
-          sockets.push_back(host.socket(core));
-        }
-      });
-    }
-    engine.run();
-    constexpr std::size_t all_at_work = 3000;
-    double crossed = 0;
-    for (std::size_t i = 1; i < all_at_work; ++i) {
-      crossed += sockets[i] != sockets[i - 1] ? 1 : 0;
-    }
-    return crossed / all_at_work;
-  };
-  // Whoever has just had the line is not in the queue: 7 near ones and one of 8 far ones, or any of 15.
-  CHECK(crossings(home_ordered()) == Approx(1.0 / 8).margin(0.02));
-  CHECK(crossings(cache) == Approx(8.0 / 15).margin(0.04));
 }
 
 TEST_CASE("a store that gives a lock back waits for its line in the store buffer", "[cache line][home][store buffer]") {
@@ -257,21 +220,6 @@ TEST_CASE("a price of an atomic operation on a line that has just arrived", "[ca
   engine.run();
 }
 
-TEST_CASE("what a sibling wrote has not arrived: it is in the same first-level cache", "[cache line][home]") {
-  CacheParameters prices = cache;
-  prices.atomic_arrival = 2'003_ps;
-  Engine engine(1);
-  const Host host(TopologyParameters{1, 2, 2}, prices, test::small_futex());
-  CacheLine line(engine, host, "line");
-  engine.spawn("first", 0, 0, [&](SimThread& self) { line.store(self, Category::software); });
-  engine.spawn("its sibling", 0, 1, [&](SimThread& self) {
-    self.spend(1_us, Category::software);
-    line.atomic(self, Category::software);
-    CHECK(test::clock(self) == 1_us + cache.transfer_smt + cache.atomic_hit);
-  });
-  engine.run();
-}
-
 TEST_CASE("stores that give locks back become visible in order", "[cache line][home][store buffer]") {
   CacheParameters prices = home_ordered();
   prices.store_buffer = true;
@@ -307,228 +255,4 @@ TEST_CASE("stores that give locks back become visible in order", "[cache line][h
   });
   engine.run();
   CHECK(order.size() == 3);
-}
-
-TEST_CASE("who watches a line looks again at the end of the turn in which it lost its copy", "[cache line][watch]") {
-  constexpr Duration turn = 100_ns;
-  for (const bool home_order : {false, true}) {
-    for (const Duration write : {1'000_ns, 1'031_ns, 1'099_ns}) {
-      CAPTURE(home_order, write);
-      CacheParameters prices = cache;
-      prices.home_order = home_order;
-      Engine engine(1);
-      const Host host = flat_host(prices);
-      CacheLine line(engine, host, "line");
-      engine.spawn("watcher", 0, 0, [&](SimThread& self) {
-        line.load(self, Category::software);
-        const TimePoint looked = self.now();
-        REQUIRE(line.watch(self, turn));
-        self.wait(line, Category::software);
-        const Duration rested = self.now() - looked;
-        CHECK(rested % turn == 0_ps);
-        CHECK(self.now() > TimePoint::at(write));
-        CHECK(self.now() <= TimePoint::at(write) + turn);
-      });
-      engine.spawn("writer", 0, 1, [&](SimThread& self) {
-        self.spend(write, Category::software);
-        line.store(self, Category::software);
-      });
-      engine.run();
-    }
-  }
-}
-
-TEST_CASE("a watch ends in time, or with the line, but only once", "[cache line][watch]") {
-  Engine engine(1);
-  const Host host = flat_host(home_ordered());
-  CacheLine line(engine, host, "line");
-  const auto watch = [&](SimThread& self, Duration span) {
-    line.load(self, Category::software);
-    const TimePoint looked = self.now();
-    REQUIRE(line.watch(self, 10_ns, looked + span));
-    self.wait(line, Category::software);
-    return self.now() - looked;
-  };
-  engine.spawn("short", 0, 0, [&](SimThread& self) {
-    CHECK(watch(self, 300_ns) == 300_ns);
-    CHECK(watch(self, 250_ns) == 250_ns);
-    const Duration until_write = watch(self, 5_us);
-    CHECK(self.now() > TimePoint::at(2_us));
-    CHECK(until_write < 5_us);
-    self.spend(10_us, Category::software); // its alarm finds nobody
-  });
-  engine.spawn("long", 0, 1, [&](SimThread& self) {
-    self.spend(200_ns, Category::software);
-    CHECK(watch(self, 1_us) == 1_us);
-  });
-  engine.spawn("writer", 0, 2, [&](SimThread& self) {
-    self.spend(2_us, Category::software);
-    line.store(self, Category::software);
-  });
-  engine.run();
-}
-
-TEST_CASE("a line that is being taken cannot be watched", "[cache line][watch]") {
-  Engine engine(1);
-  const Host host = flat_host(cache);
-  CacheLine line(engine, host, "line");
-  engine.spawn("reader", 0, 0, [&](SimThread& self) {
-    line.load(self, Category::software);
-    self.spend(TimePoint::at(1_us + 1_ns) - self.now(), Category::software);
-    CHECK_FALSE(line.watch(self, 10_ns));
-    line.load(self, Category::software);
-    CHECK(line.watch(self, 10_ns));
-    self.wait(line, Category::software);
-  });
-  engine.spawn("writer", 0, 1, [&](SimThread& self) {
-    self.spend(1_us, Category::software);
-    line.store(self, Category::software);
-    self.spend(1_us, Category::software);
-    line.store(self, Category::software);
-  });
-  engine.run();
-}
-
-TEST_CASE("a line tells once, when the copy is taken away", "[cache line][watch]") {
-  struct Reader final : LineReader {
-    void copy_lost() override { ++losses; }
-    int losses = 0;
-  };
-  const bool home_order = GENERATE(false, true);
-  CacheParameters prices = cache;
-  prices.home_order = home_order;
-  Engine engine(1);
-  const Host host = flat_host(prices);
-  CacheLine line(engine, host, "line");
-  Reader reader;
-  Reader gone;
-  engine.spawn("reader", 0, 0, [&](SimThread& self) {
-    line.load(self, Category::software);
-    CHECK(line.tell(reader, 0));
-    CHECK(line.tell(gone, 0));
-    line.forget(gone);
-    self.spend(TimePoint::at(1_us + 1_ns) - self.now(), Category::software);
-    CHECK(reader.losses == 1); // while the line is on its way
-    CHECK_FALSE(line.tell(reader, 0));
-    self.spend(2_us, Category::software);
-    CHECK(reader.losses == 1);
-    CHECK_FALSE(line.tell(reader, 0));
-    line.load(self, Category::software);
-    CHECK(line.tell(reader, 0));
-    line.forget(reader);
-  });
-  engine.spawn("writer", 0, 1, [&](SimThread& self) {
-    self.spend(1_us, Category::software);
-    line.store(self, Category::software);
-    self.spend(1_us, Category::software);
-    line.store(self, Category::software);
-  });
-  engine.run();
-  CHECK(gone.losses == 0);
-}
-
-TEST_CASE("a write by another thread of the same core wakes who watches", "[cache line][watch]") {
-  Engine engine(1);
-  const Host host = flat_host(cache);
-  CacheLine line(engine, host, "line");
-  bool woken = false;
-  engine.spawn("watcher", 0, 3, [&](SimThread& self) {
-    line.store(self, Category::software);
-    REQUIRE(line.watch(self, 10_ns));
-    self.wait(line, Category::software);
-    woken = true;
-  });
-  engine.spawn("writer", 0, 3, [&](SimThread& self) {
-    self.spend(1_us, Category::software);
-    line.store(self, Category::software);
-  });
-  engine.run();
-  CHECK(woken);
-}
-
-TEST_CASE("clusters are nearer than the rest of the socket", "[cache line][cluster]") {
-  CacheParameters prices = cache;
-  prices.transfer_cluster = 31'013_ps;
-  const Host host{TopologyParameters{2, 8, 1, 4}, prices, test::small_futex()};
-  CHECK(host.transfer(0, 3) == prices.transfer_cluster);
-  CHECK(host.transfer(0, 4) == prices.transfer_socket);
-  CHECK(host.transfer(0, 8) == prices.transfer_remote);
-  CHECK(host.transfer(13, 14) == prices.transfer_cluster);
-  CHECK(host.invalidation(0, CoreSet().set(1)) == prices.transfer_cluster);
-  CHECK(host.invalidation(0, CoreSet().set(1).set(5)) == prices.transfer_socket);
-  CHECK(host.invalidation(0, CoreSet().set(1).set(15)) == prices.transfer_remote);
-  CHECK(host.invalidation(9, CoreSet().set(8)) == prices.transfer_cluster);
-}
-
-TEST_CASE("a hardware thread of the same core answers as fast as it gets lines", "[cache line]") {
-  CacheParameters prices;
-  prices.transfer_smt = 5_ns;
-  prices.transfer_socket = 40_ns;
-  prices.transfer_remote = 90_ns;
-  const Host host({2, 2, 2}, prices, {});
-  CHECK(host.invalidation(0, CoreSet().set(1)) == prices.transfer_smt);
-  CHECK(host.invalidation(1, CoreSet().set(0)) == prices.transfer_smt);
-  CHECK(host.invalidation(0, CoreSet().set(1).set(2)) == prices.transfer_socket);
-  CHECK(host.invalidation(0, CoreSet().set(1).set(4)) == prices.transfer_remote);
-}
-
-TEST_CASE("hardware threads of a core have a line one after the other", "[locks]") {
-  TopologyParameters topology{1, 4, 2};
-  CacheParameters prices = test::small_cache();
-  prices.home_order = true;
-  const auto order = [&](bool siblings) {
-    Engine engine(1);
-    const Host host(topology, prices, test::small_futex());
-    CacheLine line(engine, host, "line");
-    std::vector<int> cores;
-    for (int core = 0; core < 8; core += siblings ? 1 : 2) {
-      engine.spawn("t" + std::to_string(core), 0, core, [&, core](SimThread& self) {
-        for (int round = 0; round < 50; ++round) {
-          line.atomic(self, Category::line_transfer);
-          cores.push_back(core / 2);
-        }
-      });
-    }
-    engine.run();
-    int moves = 0;
-    for (std::size_t i = 1; i < cores.size(); ++i) {
-      moves += cores[i] != cores[i - 1] ? 1 : 0;
-    }
-    return std::pair{moves, static_cast<int>(cores.size())};
-  };
-  const auto [moves, operations] = order(true);
-  CHECK(operations == 400);
-  CHECK(moves < operations * 6 / 10);   // by twos
-  CHECK(moves > operations * 35 / 100); // and then to another core, until some have finished
-}
-
-TEST_CASE("a near reader that looked before a store wakes up for it while a far one is still on its way",
-          "[cache line][home]") {
-  CacheParameters prices = home_ordered();
-  prices.request_share = 0.9;
-  Engine engine(1);
-  const Host host(test::small_topology, prices, test::small_futex());
-  CacheLine line(engine, host, "line");
-  int value = 0;
-  engine.spawn("writer", 0, 0, [&](SimThread& self) {
-    line.store(self, Category::software);
-    self.spend(1'070_ns - self.now().since_start(), Category::software);
-    line.store(self, Category::software); // the line leaves at 1118 ns
-    value = 1;
-  });
-  engine.spawn("far", 0, 8, [&](SimThread& self) {
-    self.spend(1'000_ns, Category::software);
-    line.load(self, Category::software);
-  });
-  engine.spawn("near", 0, 2, [&](SimThread& self) {
-    self.spend(1'001_ns, Category::software);
-    line.load(self, Category::software);
-    CHECK(value == 0);
-    REQUIRE(line.watch(self, 5_ns));
-    self.wait(line, Category::software);
-    line.load(self, Category::software);
-    CHECK(value == 1);
-  });
-  engine.run();
-  CHECK(value == 1);
 }

@@ -34,7 +34,7 @@ TEST_CASE("a section is run once, alone, and before execute() returns", "[locks]
   for (const std::string& kind : lock_registry().names()) {
     CAPTURE(kind, home_order);
     Engine engine(5);
-    const Host host = test::flat_host(home_order);
+    const Host host = test::flat_host(home_order ? test::home_ordered() : test::cache);
     const auto lock = make(kind, engine, host);
     constexpr int threads = 9;
     constexpr int times = 150;
@@ -87,7 +87,7 @@ TEST_CASE("a section is run once, alone, and before execute() returns", "[locks]
 TEST_CASE("sections that are run for others keep what they guard in one cache", "[locks][delegation]") {
   const auto transfers = [](bool delegates) {
     Engine engine(3);
-    const Host host = test::flat_host(true);
+    const Host host = test::flat_host(test::home_ordered());
     const auto lock = make("distributed-mutex", engine, host);
     CacheLine guarded(engine, host, "guarded");
     for (int i = 0; i < 8; ++i) {
@@ -115,7 +115,7 @@ TEST_CASE("a waiting thread without a core does not get the lock, and is not for
   const int threads = GENERATE(3, 11);
   Engine engine(23);
   engine.set_step_limit(50'000'000);
-  const Host host = test::flat_host(true);
+  const Host host = test::flat_host(test::home_ordered());
   SchedulerParameters fair;
   fair.policy = "cfs";
   fair.latency = 6_ms;
@@ -151,7 +151,7 @@ TEST_CASE("a waiting thread without a core does not get the lock, and is not for
 TEST_CASE("a lock's own thread sleeps until it is needed, and is woken", "[locks][delegation]") {
   const std::string kind = GENERATE("flat-combining", "flat-combining-pooled");
   Engine engine(3);
-  const Host host = test::flat_host(true);
+  const Host host = test::flat_host(test::home_ordered());
   const auto lock = make(kind, engine, host);
   SimThread& own = *spawn_own_thread(*lock, engine, 3);
   SimThread* runner_of_second = nullptr;
@@ -184,7 +184,7 @@ TEST_CASE("a lock's own thread sleeps until it is needed, and is woken", "[locks
 
 TEST_CASE("who asks seldom is served as well as who asks often", "[locks][delegation]") {
   Engine engine(9);
-  const Host host = test::flat_host(true);
+  const Host host = test::flat_host(test::home_ordered());
   const auto lock = make("flat-combining", engine, host);
   spawn_own_thread(*lock, engine, 5);
   constexpr int often = 400;
@@ -213,7 +213,7 @@ TEST_CASE("who asks seldom is served as well as who asks often", "[locks][delega
 
 TEST_CASE("a lock whose own thread nobody spawned runs sections where they are", "[locks][delegation]") {
   Engine engine(9);
-  const Host host = test::flat_host(true);
+  const Host host = test::flat_host(test::home_ordered());
   const auto lock = make("flat-combining", engine, host);
   for (int i = 0; i < 4; ++i) {
     engine.spawn("t" + std::to_string(i), 0, i, [&](SimThread& self) {

@@ -26,7 +26,7 @@ struct Saturated {
 Saturated saturate(const std::string& kind, int threads, Duration section, bool home_order = false,
                    const LockParameters& parameters = test::small_locks()) {
   Engine engine(11);
-  const Host host = flat_host(home_order);
+  const Host host = flat_host(home_order ? test::home_ordered() : cache);
   const auto lock = lock_registry().at(kind)(engine, host, parameters, "lock");
   Saturated result;
   result.each.resize(static_cast<std::size_t>(threads));

@@ -43,6 +43,13 @@ inline LockParameters small_locks() {
   return locks;
 }
 
+/// The same where requests for a line are ordered at its home.
+inline CacheParameters home_ordered() {
+  CacheParameters prices = small_cache();
+  prices.home_order = true;
+  return prices;
+}
+
 inline const CacheParameters cache = small_cache();
 inline const Duration pause_time = small_locks().pause;
 
@@ -52,9 +59,7 @@ inline Host small_host() { return {small_topology, small_cache(), small_futex()}
 inline Host free_host() { return {small_topology, CacheParameters{}, FutexParameters{}}; }
 
 /// One socket of 16 cores: every transfer takes as long.
-inline Host flat_host(bool home_order = false) {
-  CacheParameters prices = cache;
-  prices.home_order = home_order;
+inline Host flat_host(const CacheParameters& prices = small_cache()) {
   FutexParameters futex = small_futex();
   futex.yield_call = 403'001_ps;
   return {TopologyParameters{1, 16, 1}, prices, futex};
