@@ -26,7 +26,7 @@ public:
       return;
     }
     while (round_ == round) {
-      futex_.wait(self, Category::barrier, [&] { return round_ == round; });
+      futex_.wait(self, Category::barrier, line_, [&] { return round_ == round; });
     }
   }
 

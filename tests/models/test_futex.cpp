@@ -1,5 +1,6 @@
-// Sleeping and waking: nobody who sleeps is forgotten, and sleepers go in order of arrival.
+// Sleeping and waking: nobody who sleeps is forgotten, sleepers go in order of arrival, and the kernel reads their word.
 #include "core/futex.hpp"
+#include "models/locks/pthread_mutex.hpp"
 #include "support/machine.hpp"
 
 #include <catch2/catch.hpp>
@@ -16,15 +17,16 @@ const FutexParameters futex_prices = test::small_futex();
 /// A counting semaphore by the book: test, sleep, test again.
 class Semaphore {
 public:
-  Semaphore(Engine& engine, const Host& host) : futex_(engine, host, "semaphore") {}
+  Semaphore(Engine& engine, const Host& host) : line_(engine, host, "value"), futex_(engine, host, "semaphore") {}
 
   void post(SimThread& self) {
+    line_.atomic(self, Category::software);
     ++value_;
     futex_.wake(self, 1, Category::software);
   }
   void wait(SimThread& self) {
     while (value_ == 0) {
-      futex_.wait(self, Category::blocked, [this] { return value_ == 0; });
+      futex_.wait(self, Category::blocked, line_, [this] { return value_ == 0; });
     }
     --value_;
   }
@@ -33,6 +35,7 @@ public:
 
 private:
   int value_ = 0;
+  CacheLine line_;
   Futex futex_;
 };
 
@@ -121,7 +124,11 @@ TEST_CASE("no wake-up is lost in random interleavings", "[futex][property]") {
     prices.wake_latency = some();
     prices.call_jitter = seed % 3 == 0 ? some() : 0_ps;
     prices.wake_jitter = seed % 3 == 1 ? some() : 0_ps;
-    const Host host(test::small_topology, CacheParameters{}, prices);
+    CacheParameters lines;
+    lines.hit = lines.atomic_hit = seed % 2 == 0 ? some() : 0_ps;
+    lines.transfer_smt = lines.transfer_socket = seed % 2 == 0 ? some() : 0_ps;
+    lines.home_order = seed % 4 == 0;
+    const Host host(test::small_topology, lines, prices);
     Semaphore semaphore(engine, host);
     const auto threads = 1 + shape.below(6);
     constexpr int rounds = 10;
@@ -194,5 +201,80 @@ TEST_CASE("one call that wakes many pays for each", "[locks][futex]") {
   for (int i = 0; i < 4; ++i) {
     CHECK(back[static_cast<std::size_t>(i)] ==
           TimePoint::at(10_us + prices.wake_call + i * prices.wake_further + prices.wake_latency));
+  }
+}
+
+TEST_CASE("before a thread sleeps the kernel reads its word, which whoever wrote it has to fetch again", "[futex]") {
+  Engine engine(1);
+  const Host host = test::flat_host();
+  CacheLine word(engine, host, "word");
+  Futex futex(engine, host, "word");
+  bool awaited = true;
+  engine.spawn("owner", 0, 0, [&](SimThread& self) {
+    word.store(self, Category::software);
+    self.spend(20_us, Category::software);
+    REQUIRE(futex.sleepers() == 1);
+    const TimePoint start = self.now();
+    word.store(self, Category::software);
+    CHECK(self.now() - start == test::cache.transfer_socket + test::cache.hit);
+    awaited = false;
+    CHECK(futex.wake(self, 1, Category::software) == 1);
+  });
+  engine.spawn("sleeper", 0, 1, [&](SimThread& self) {
+    self.spend(10_us, Category::software);
+    CHECK(futex.wait(self, Category::blocked, word, [&] { return awaited; }));
+    const Duration reading = test::cache.transfer_socket + test::cache.hit;
+    CHECK(self.times()[static_cast<std::size_t>(Category::blocked)] > host.futex().wait_call + reading);
+    CHECK_FALSE(awaited);
+  });
+  engine.run();
+}
+
+TEST_CASE("what changes while the kernel fetches the word keeps a thread awake", "[futex]") {
+  Engine engine(1);
+  const Host host = test::flat_host();
+  CacheLine word(engine, host, "word");
+  Futex futex(engine, host, "word");
+  bool awaited = true;
+  engine.spawn("owner", 0, 0, [&](SimThread& self) {
+    word.store(self, Category::software);
+    // The call is over by then, the line still on its way to the caller.
+    self.spend(TimePoint::at(10_us + host.futex().wait_call + test::cache.transfer_socket.scaled(0.5)) - self.now(),
+               Category::software);
+    awaited = false;
+    CHECK(futex.wake(self, 1, Category::software) == 0);
+  });
+  engine.spawn("caller", 0, 1, [&](SimThread& self) {
+    self.spend(10_us, Category::software);
+    CHECK_FALSE(futex.wait(self, Category::blocked, word, [&] { return awaited; }));
+    CHECK(test::clock(self) == 10_us + host.futex().wait_call + test::cache.transfer_socket + test::cache.hit);
+  });
+  engine.run();
+  CHECK(futex.sleepers() == 0);
+}
+
+TEST_CASE("who compares in vain does not come in step with the owner for ever", "[futex]") {
+  // The mutex is taken again at once, and for some of these lengths the thread that waits never sees it free, nor sleeps.
+  for (Duration held = 50_ns; held < 800_ns; held += 10_ns) {
+    CAPTURE(held);
+    Engine engine(1);
+    engine.set_step_limit(200'000);
+    const Host host = test::flat_host();
+    PthreadMutex mutex(engine, host, {}, "mutex");
+    bool done = false;
+    engine.spawn("holder", 0, 0, [&](SimThread& self) {
+      while (!done) {
+        mutex.lock(self);
+        self.spend(held, Category::software);
+        mutex.unlock(self);
+      }
+    });
+    engine.spawn("waits", 0, 1, [&](SimThread& self) {
+      self.spend(10_us, Category::software);
+      mutex.lock(self);
+      done = true;
+      mutex.unlock(self);
+    });
+    CHECK_NOTHROW(engine.run());
   }
 }

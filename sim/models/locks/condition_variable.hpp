@@ -23,7 +23,7 @@ public:
     const std::uint64_t round = rounds_;
     ++waiting_;
     mutex.unlock(self, category);
-    futex_.wait(self, category, [&] { return rounds_ == round; });
+    futex_.wait(self, category, line_, [&] { return rounds_ == round; });
     mutex.lock(self, category);
     --waiting_;
   }

@@ -113,7 +113,7 @@ bool DistributedMutex::fall_asleep(SimThread& self, Category category, Node& min
   }
   while (!mine.woken) {
     wake(self, category, std::exchange(ready, nullptr));
-    mine.futex.wait(self, category, [&mine] { return !mine.woken; });
+    mine.futex.wait(self, category, mine.line, [&mine] { return !mine.woken; });
     mine.line.load(self, category);
   }
   ready = mine.before.last;

@@ -12,7 +12,7 @@ void FutexWord::lock_slowly(SimThread& self, Category category) {
         return;
       }
     }
-    futex_.wait(self, category, [this] { return state_ == State::locked_with_sleepers; });
+    futex_.wait(self, category, line_, [this] { return state_ == State::locked_with_sleepers; });
   }
 }
 

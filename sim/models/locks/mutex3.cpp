@@ -20,7 +20,7 @@ void Mutex3::do_lock(SimThread& self, Category category) {
     seen = mark();
   }
   while (seen != 0) {
-    futex_.wait(self, category, [this] { return word_ == 2; });
+    futex_.wait(self, category, line_, [this] { return word_ == 2; });
     seen = mark();
   }
 }

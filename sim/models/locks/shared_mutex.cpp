@@ -92,7 +92,7 @@ void SharedMutex::sleep(SimThread& self, Category category) {
     Word mine = seen;
     (seen.one_sleeps ? mine.several_sleep : mine.one_sleeps) = true;
     if (mine == seen || change(self, category, seen, mine)) {
-      futex_.wait(self, category, [&] { return word_ == mine; });
+      futex_.wait(self, category, line_, [&] { return word_ == mine; });
     }
   }
 }

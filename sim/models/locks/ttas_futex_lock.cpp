@@ -38,7 +38,7 @@ bool TtasFutexLock::sleep(SimThread& self, Category category) {
   if (word_ == Word::held && !change(self, category, Word::held, Word::awaited)) {
     return false;
   }
-  futex_.wait(self, category, [this] { return word_ == Word::awaited; });
+  futex_.wait(self, category, line_, [this] { return word_ == Word::awaited; });
   return true;
 }
 
