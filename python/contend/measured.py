@@ -14,7 +14,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from contend.accuracy.predict import Predicted, median_sample
+from contend.accuracy.predict import median_sample
+from contend.accuracy.predicted import Predicted
 from contend.calibrate.mapping import (
     STEPS_OF_MEASURED,
     find_mapping,

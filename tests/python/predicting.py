@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Any
 
 from calibrating import launched_each, rates, write
-from contend.accuracy.predict import Predicted
+from contend.accuracy.predicted import Predicted
 from contend.accuracy.scores import (
     result_json,
 )

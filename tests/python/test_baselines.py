@@ -7,7 +7,7 @@ import pytest
 
 from calibrating import rates, write
 from contend.accuracy.baselines import baseline, fit_curve, serial_lock, usl
-from contend.accuracy.predict import Predicted
+from contend.accuracy.predicted import Predicted
 from contend.accuracy.scores import (
     baseline_predictions,
     baseline_summaries,

@@ -11,7 +11,9 @@ import pytest
 from scipy import stats
 
 from calibrating import mapping, rates, write
-from contend.accuracy.predict import Predicted, left_out_discrepancy, predict
+from contend.accuracy.draws import left_out_discrepancy
+from contend.accuracy.predict import predict
+from contend.accuracy.predicted import Predicted
 from contend.calibrate import pipeline
 from contend.calibrate.cross_validation import Residual, counts_of, cross_validate
 from contend.calibrate.discrepancy import QUANTILES, estimate, scales

@@ -12,8 +12,10 @@ import pytest
 
 from calibrating import mapping, rates, write
 from contend.accuracy.document import html_section, interval_note, point_rows
-from contend.accuracy.predict import Predicted, draws_from_ranges, median_sample, predict, residual_spread
-from contend.accuracy.predict import _interval as interval
+from contend.accuracy.draws import draws_from_ranges, residual_spread
+from contend.accuracy.interval import interval
+from contend.accuracy.predict import median_sample, predict
+from contend.accuracy.predicted import Predicted
 from contend.accuracy.scores import result_json
 from contend.calibrate.evaluations import Task
 from contend.calibrate.likelihood import DEGREES_OF_FREEDOM

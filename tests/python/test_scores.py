@@ -11,7 +11,8 @@ from calibrating import launched_each, metric, rates, write
 from contend.accuracy.curves import knee_agreement, knees
 from contend.accuracy.document import sections
 from contend.accuracy.pooled import pool
-from contend.accuracy.predict import Predicted, as_ratios
+from contend.accuracy.predicted import Predicted
+from contend.accuracy.ratios import as_ratios
 from contend.accuracy.scores import (
     rankings,
     result_json,

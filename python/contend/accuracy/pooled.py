@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from contend.accuracy.baselines import MODELS
-from contend.accuracy.predict import error_pct
+from contend.accuracy.predicted import error_pct
 from contend.accuracy.scores import draw_counts, error_summary
 
 if TYPE_CHECKING:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from contend.accuracy.predict import Predicted
+    from contend.accuracy.predicted import Predicted
     from contend.calibrate.problem import Unpredicted
     from contend.jsontypes import JsonObject
 

@@ -107,7 +107,8 @@ def _validate(  # noqa: PLR0917 - all of one stage
     ratios: bool,
     quiet: bool,
 ) -> JsonObject:
-    from contend.accuracy.predict import as_ratios, predict
+    from contend.accuracy.predict import predict
+    from contend.accuracy.ratios import as_ratios
     from contend.accuracy.scores import result_json
     from contend.calibrate.evaluations import Evaluator
     from contend.calibrate.mapping import load_mappings

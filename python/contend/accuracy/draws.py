@@ -1,0 +1,200 @@
+"""Draws of the parameters with which points are predicted, and the discrepancy of the model that goes with each.
+
+Both are the calibration's where there was one: of its posterior, or, where it has none, the fits without a thread
+count. Otherwise parameters are drawn from the ranges of the profile's values.
+"""
+
+from __future__ import annotations
+
+import copy
+import itertools
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from scipy import stats
+from scipy.stats import qmc
+
+from contend.calibrate.likelihood import DEGREES_OF_FREEDOM
+from contend.calibrate.mapping import get_path, scope_keys, scoped_entries, set_path
+from contend.calibrate.problem import MACHINE
+from contend.catalogs import parameters as parameters_of
+from contend.prices import exact_price, parse_price
+
+if TYPE_CHECKING:
+    from contend.calibrate.problem import Target, Vector
+    from contend.datasets import Dataset
+    from contend.jsontypes import JsonObject
+
+_RANGE_DRAWS = 24
+_NO_PRICES = "topology"
+_MACHINE_PREFIX = "machine."
+# A residual is Student's t: its scale over the median of its absolute values.
+_MEDIAN_TO_SCALE = float(1 / stats.t.ppf(0.75, DEGREES_OF_FREEDOM))
+
+
+@dataclass(frozen=True)
+class StoredDraws:
+    """Draws of the parameters of one part of a calibration: [draw][name -> text], and the discrepancy of each."""
+
+    where: dict[str, tuple[str, str]]
+    values: list[dict[str, object]]
+    discrepancy: list[float]
+    origin: str
+
+    def apply_to(self, dataset: Dataset) -> bool:
+        """Whether the calibrated part is that of a dataset: its library and transport, or the machine alone."""
+        scopes = {MACHINE, *scope_keys(dataset)}
+        return any(scope in scopes and scope != MACHINE for _, scope in self.where.values()) or all(
+            scope == MACHINE for _, scope in self.where.values()
+        )
+
+
+def stored_draws(record: JsonObject) -> list[StoredDraws]:
+    """The draws that a calibration left in its record, part by part."""
+    found = []
+    for part in record.get("fits", ()):
+        posterior = part.get("posterior") or {}
+        if "draws" in posterior:
+            where = {one["name"]: (one["path"], one["scope"]) for one in part["parameters"]}
+            names = posterior["parameters"]
+            values = [dict(zip(names, row, strict=True)) for row in posterior["draws"]]
+            found.append(
+                StoredDraws(
+                    {name: where[name] for name in names},
+                    values,
+                    posterior["discrepancy_draws"],
+                    "draws of the posterior",
+                )
+            )
+        elif "cross_validation" in part:
+            where = {one["name"]: (one["path"], one["scope"]) for one in part["parameters"]}
+            names = part["cross_validation"]["parameters"]
+            values = [dict(zip(names, fold["place"], strict=True)) for fold in part["cross_validation"]["folds"]]
+            found.append(
+                StoredDraws({name: where[name] for name in names}, values, [], "the fits without a thread count")
+            )
+    return found
+
+
+@dataclass(frozen=True)
+class Drawn:
+    """Configurations with drawn parameters, the discrepancy of each draw, and where both come from, in words."""
+
+    configs: list[JsonObject]
+    discrepancy: list[float]
+    origin: str
+
+
+def drawn_configs(profile: JsonObject, target: Target, stored: StoredDraws | None, draws: int, seed: int) -> Drawn:
+    """Configurations of a point with drawn parameters; without stored draws they are from the profile's ranges."""
+    left_out = "the discrepancy of thread counts left out of the fit"
+    if stored is None:
+        configs = draws_from_ranges(profile, target, min(draws, _RANGE_DRAWS), seed)
+        parameters = "draws from the ranges of the profile's values" if configs else "no draws of parameters"
+        if found := left_out_discrepancy(profile, target, len(configs), seed):
+            return Drawn(configs, found, f"{parameters}, {left_out}")
+        found = residual_spread(profile, target)
+        return Drawn(configs, found, f"{parameters}, {'residuals of the fit' if found else 'no discrepancy'}")
+    scopes = {MACHINE, *scope_keys(target.dataset)}
+    configs = []
+    # Few fits without a thread count are simulated several times each.
+    for values in itertools.islice(itertools.cycle(stored.values), draws):
+        config = copy.deepcopy(target.config)
+        for name, value in values.items():
+            path, scope = stored.where[name]
+            if scope in scopes:
+                set_path(config, path, value)
+        configs.append(config)
+    if found := left_out_discrepancy(profile, target, draws, seed):
+        return Drawn(configs, found, f"{stored.origin}, {left_out}")
+    own = list(stored.discrepancy[:draws])
+    return Drawn(configs, own, f"{stored.origin}, {'the discrepancy of the fit' if own else 'no discrepancy'}")
+
+
+def left_out_discrepancy(profile: JsonObject, target: Target, count: int, seed: int) -> list[float]:
+    """What left-out thread counts say of the model's discrepancy for this library and transport; empty if none were.
+
+    It goes with no draw of the parameters in particular: as many quantiles of it as there are draws, in any order.
+    """
+    record = (profile.get("calibration") or {}).get("discrepancy")
+    if not record:
+        return []
+    found: JsonObject = record["others"]
+    for one in record["groups"]:
+        if (one["library"], one["transport"]) == (target.dataset.library_key, target.dataset.transport):
+            found = one
+    quantiles = np.quantile(found["draws"], (np.arange(max(count, 1)) + 0.5) / max(count, 1))
+    return [float(one) for one in np.random.default_rng(seed).permutation(quantiles)]
+
+
+def residual_spread(profile: JsonObject, target: Target) -> list[float]:
+    """What a fit without posterior says of the model's discrepancy: the scale of its residuals, by their median."""
+    scopes = set(scope_keys(target.dataset))
+    for part in (profile.get("calibration") or {}).get("fits", ()):
+        if scopes & {one["scope"] for one in part["parameters"]}:
+            median = (part.get("error_pct") or {}).get("median")
+            return [] if median is None else [_MEDIAN_TO_SCALE * math.log1p(median / 100)]
+    return []
+
+
+@dataclass(frozen=True)
+class _Range:
+    """Where a value of a configuration may be, in base units."""
+
+    path: str
+    kind: str
+    low: float
+    high: float
+
+    def at(self, position: float) -> str | float:
+        """The value at a position between 0 and 1, in logarithms."""
+        return exact_price(self.low * (self.high / self.low) ** position, self.kind)
+
+
+def draws_from_ranges(profile: JsonObject, target: Target, draws: int, seed: int) -> list[JsonObject]:
+    """Parameters drawn from their ranges, by a Latin hypercube in logarithms."""
+    ranges = _ranges(profile, target)
+    if not ranges:
+        return []
+    sampler = qmc.LatinHypercube(len(ranges), rng=np.random.default_rng(seed))
+    places: Vector = np.asarray(sampler.random(draws), dtype=float)
+    configs = []
+    for row in places:
+        config = copy.deepcopy(target.config)
+        for one, position in zip(ranges, row, strict=True):
+            set_path(config, one.path, one.at(float(position)))
+        configs.append(config)
+    return configs
+
+
+def _ranges(profile: JsonObject, target: Target) -> list[_Range]:
+    """Ranges of the values that the profile gives this point: those of its library and transport before the machine's.
+
+    What the mapping sets is no value of the profile, so that the profile's range says nothing about it.
+    """
+    entries = {
+        f"{_MACHINE_PREFIX}{one.path}": get_path(profile, one.path)
+        for one in parameters_of(profile)
+        if one.path.split(".")[0] != _NO_PRICES
+    }
+    entries |= dict(scoped_entries(profile, target.dataset))
+    found = []
+    for path, entry in entries.items():
+        is_price = "range" in entry and not isinstance(entry["value"], bool)
+        if not is_price or not _is_value_of(target.config, path, entry["value"]):
+            continue
+        low, high = (parse_price(limit) for limit in entry["range"])
+        if low.kind in {"time", "rate"} and high.value > 0 and low.value < high.value:
+            found.append(_Range(path, low.kind, max(low.value, high.value * 1e-3), high.value))
+    return found
+
+
+def _is_value_of(config: JsonObject, path: str, value: object) -> bool:
+    """Whether a configuration, whose times are whole picoseconds, has a value at a path."""
+    used = get_path(config, path)
+    if used is None:
+        return False
+    one, other = parse_price(used), parse_price(value)
+    return one.kind == other.kind and math.isclose(one.value, other.value, rel_tol=1e-6, abs_tol=1e-12)

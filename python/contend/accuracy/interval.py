@@ -1,0 +1,34 @@
+"""From draws, discrepancy and the error of a measurement to an interval."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from contend.calibrate.likelihood import DEGREES_OF_FREEDOM
+
+if TYPE_CHECKING:
+    from contend.calibrate.problem import Vector
+
+_NOISE_DRAWS = 64
+
+
+def interval(mean: float, drawn: Vector, discrepancy: list[float], log_error: float, seed: int) -> tuple[float, float]:
+    """95 % of what the measured median may be; it contains the prediction.
+
+    Draws that failed are left out with the discrepancy that belongs to them.
+    """
+    stream = np.random.default_rng(seed)
+    widths = np.array(discrepancy or [0.0])
+    is_usable = np.isfinite(drawn)
+    if is_usable.any():
+        centres = np.log(drawn[is_usable])
+        widths = np.resize(widths, len(drawn))[is_usable]
+    else:
+        centres = np.full(len(widths), math.log(mean))
+    spread = np.sqrt(widths**2 + log_error**2)
+    noise = stream.standard_t(DEGREES_OF_FREEDOM, (_NOISE_DRAWS, len(centres))) * spread
+    low, high = np.exp(np.quantile(centres + noise, [0.025, 0.975]))
+    return min(float(low), mean), max(float(high), mean)

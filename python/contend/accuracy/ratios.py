@@ -1,0 +1,54 @@
+"""Points relative to others of their curve."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from contend.accuracy.interval import interval
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from contend.accuracy.predicted import Predicted
+    from contend.datasets import MeasuredPoint
+
+
+def as_ratios(points: Sequence[Predicted], seed: int = 1) -> list[Predicted]:
+    """Points relative to the first one of their curve, which is left out: for machines that are not fully known.
+
+    A curve is over threads, or over whatever else the points differ in that are of one "series" by their parameters.
+    A draw of a ratio is a ratio of equal draws.
+    """
+    curves: dict[tuple[str, ...], list[Predicted]] = {}
+    for point in points:
+        series = point.point.parameters.get("series")
+        named = (point.dataset.machine_id, point.dataset.name, str(series))
+        curves.setdefault(point.curve if series is None else named, []).append(point)
+    found = []
+    for first, *others in curves.values():
+        for point in others:
+            error = math.hypot(point.point.log_error, first.point.log_error)
+            mean = point.mean / first.mean
+            drawn = np.array(point.draws) / np.array(first.draws) if point.draws else np.empty(0)
+            low, high = interval(mean, drawn, [math.sqrt(2) * one for one in point.discrepancy], error, seed)
+            relative = _relative(point.point, first.point.median)
+            found.append(replace(point, point=relative, mean=mean, low=low, high=high, draws=tuple(drawn)))
+    return found
+
+
+def _relative(point: MeasuredPoint, reference: float) -> MeasuredPoint:
+    """A measured point over a reference."""
+    spread = point.spread
+    assert spread is not None  # noqa: S101 - for the type checker
+    scaled = replace(
+        spread,
+        median=spread.median / reference,
+        quartiles=(spread.quartiles[0] / reference, spread.quartiles[1] / reference),
+        ci95=None if spread.ci95 is None else (spread.ci95[0] / reference, spread.ci95[1] / reference),
+    )
+    samples = tuple(sample / reference for sample in point.samples)
+    return replace(point, unit="ratio to the first point", samples=samples, spread=scaled)
