@@ -2,54 +2,27 @@
 
 import json
 import math
-import os
-import signal
-import subprocess
-import sys
 import time
-from collections.abc import Callable, Sequence
 from pathlib import Path
-from types import SimpleNamespace
-from typing import Any, cast
+from typing import Any
 
-import numpy as np
 import pytest
 from jsonschema import Draft202012Validator
 
 import contend
 from calibrating import dataset, mapping, rates, time_of, write
-from contend.calibrate import pipeline
-from contend.calibrate import profile as written
 from contend.calibrate.evaluations import Evaluator, Task
 from contend.calibrate.mapping import set_path
-from contend.calibrate.pipeline import Options, Part, components
-from contend.calibrate.problem import Builder, Parameter, Problem, Target
-from contend.calibrate.recovery import MemoryLog, Recovered, Study, coverage, run_trial, write_synthetic
-from contend.calibrate.search import Screening
-from contend.calibrate.sensitivity import Sight, Verdict
+from contend.calibrate.pipeline import components
+from contend.calibrate.problem import Builder
+from contend.calibrate.recovery import MemoryLog
 from contend.catalogs import PROFILES
 from contend.cli import main
 from contend.datasets import read_dataset, read_datasets
 from contend.errors import InputError
-from contend.measure.journal import read_entries
 from contend.runner import make_engine
 from fakes import REPOSITORY
-
-SMALL = Study(
-    unknowns=(
-        ("machine.software.receive_call", "100 ns", "1.5 us"),
-        ("machine.matching.fragment_allocate", "50 ns", "3 us"),
-        ("machine.nic.registration", "8 us", "24 us"),
-    ),
-    workloads=(("shared", {}), ("overtaking", {"allow_overtaking": True, "any_tag": True})),
-    pairs=(1, 2, 4, 8),
-    window=16,
-    messages=600,
-)
-
-
-def base() -> dict[str, Any]:
-    return PROFILES.load("alembert")[1]
+from synthetic import SMALL, base, calibration, files
 
 
 class TestWithTheRealCore:
@@ -77,29 +50,14 @@ class TestWithTheRealCore:
         assert math.isnan(values[1])
         assert sum(entry["value"] is None for entry in log.entries) == 1  # it is not tried again
 
-    def files(self, tmp_path: Path, seed: int = 5) -> tuple[Path, Path, dict[str, float]]:
-        folder = tmp_path / "measured"
-        folder.mkdir()
-        made = SMALL.mapping()
-        truth = write_synthetic(
-            SMALL, made, base(), folder, Evaluator(make_engine("contend"), MemoryLog(), jobs=2), seed
-        )
-        path = tmp_path / "mapping.json"
-        path.write_text(made.model_dump_json())
-        return folder, path, truth
-
-    def words(self, folder: Path, mappings: Path, out: Path, work: Path) -> list[str]:
-        return ["calibrate", str(folder), "--base", "alembert", "-o", str(out), "--mapping", str(mappings),
-                "--work", str(work),                "--messages", "600", "--starts", "2", "-j", "2"]  # fmt: skip
-
     @pytest.mark.slow
     def test_from_datasets_to_a_profile_and_predictions(
         self, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
     ) -> None:
         monkeypatch.chdir(tmp_path)
-        folder, mappings, truth = self.files(tmp_path)
+        folder, mappings, truth = files(tmp_path)
         out = tmp_path / "made.json"
-        assert main(self.words(folder, mappings, out, tmp_path / "work")) == 0
+        assert main(calibration(folder, mappings, out, tmp_path / "work")) == 0
         text = capsys.readouterr().out
         assert "not seen by the data" in text
         profile = json.loads(out.read_text())
@@ -147,85 +105,13 @@ class TestWithTheRealCore:
         assert {"validation.json", "validation.md", "agreement.png", "curves.svg", "residuals.png"} <= names
 
     def test_without_a_posterior_no_interval_is_claimed(self, tmp_path: Path) -> None:
-        folder, mappings, _ = self.files(tmp_path)
+        folder, mappings, _ = files(tmp_path)
         out = tmp_path / "made.json"
-        words = [*self.words(folder, mappings, out, tmp_path / "work"), "--no-posterior", "--starts", "1", "-q"]
+        words = [*calibration(folder, mappings, out, tmp_path / "work"), "--no-posterior", "--starts", "1", "-q"]
         assert main(words) == 0
         entry = json.loads(out.read_text())["software"]["receive_call"]
         assert entry["uncertainty"].startswith("not known")
         assert "not judged without a posterior" in entry["identified_by"]
-
-    @pytest.mark.slow
-    def test_killed_at_any_moment_it_goes_on_and_ends_the_same(self, tmp_path: Path) -> None:
-        folder, mappings, _ = self.files(tmp_path)
-        whole = tmp_path / "whole" / "made.json"
-        whole.parent.mkdir()
-        words = [sys.executable, "-m", "contend"]
-        environment = os.environ | {"PYTHONPATH": os.pathsep.join(path for path in sys.path if path)}
-
-        def run(out: Path, work: Path, kill_after: int | None) -> str:
-            process = subprocess.Popen(
-                [*words, *self.words(folder, mappings, out, work), "--no-posterior"],
-                env=environment, stdout=subprocess.PIPE, text=True,
-                stderr=subprocess.DEVNULL,
-            )  # fmt: skip
-            if kill_after is not None:
-                journal = work / "journal.jsonl"
-                assert wait_until(lambda: lines(journal) > kill_after or process.poll() is not None)
-                process.send_signal(signal.SIGKILL)
-            text, _ = process.communicate(timeout=240)
-            if kill_after is None:
-                assert process.returncode == 0
-            return text
-
-        run(whole, tmp_path / "w1", None)
-        parted = tmp_path / "parted" / "made.json"
-        parted.parent.mkdir()
-        known = 0
-        for kill_after in (5, 400):
-            run(parted, tmp_path / "w2", kill_after)
-            assert not list(parted.parent.iterdir())
-            entries, _ = read_entries((tmp_path / "w2" / "journal.jsonl").read_bytes())
-            assert len(entries) > known
-            known = len(entries)
-        text = run(parted, tmp_path / "w2", None)
-        everything = lines(tmp_path / "w1" / "journal.jsonl")
-        assert f"\n{everything - known} simulations" in f"\n{text}"
-        assert lines(tmp_path / "w2" / "journal.jsonl") == everything
-        assert parted.read_bytes() == whole.read_bytes()
-
-    def test_a_search_that_its_budget_ended_ends_there_again(
-        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
-        folder, mappings, _ = self.files(tmp_path)
-        real = time.process_time_ns
-        monkeypatch.setattr(time, "process_time_ns", lambda: 20 * real())  # a slow processor
-        words = ["--no-posterior", "--budget", "0.1", "-q"]
-        made = []
-        for name in ("first", "again"):
-            (tmp_path / name).mkdir()
-            out = tmp_path / name / "made.json"
-            assert main([*self.words(folder, mappings, out, tmp_path / "work"), *words]) == 0
-            made.append((out.read_bytes(), lines(tmp_path / "work" / "journal.jsonl")))
-        record = json.loads(made[0][0])["calibration"]
-        assert record["options"]["budget_s"] == 6
-        assert [start["ended"] for start in record["fits"][0]["search"]["starts"]][-1] == "time is over"
-        assert made[0] == made[1]
-
-    @pytest.mark.slow
-    def test_synthetic_recovery_in_small(self, tmp_path: Path) -> None:
-        trials = []
-        for seed in (1, 2):
-            folder = tmp_path / str(seed)
-            folder.mkdir()
-            recovered, _ = run_trial(SMALL, base(), folder, make_engine("contend"), seed=seed, jobs=2, starts=1)
-            trials.append(recovered)
-        verdicts = {one.name: one.verdict for one in trials[0]}
-        assert verdicts["nic.registration"] is Verdict.unseen
-        assert verdicts["software.receive_call"] is Verdict.identified
-        found = coverage(trials)
-        assert found["known_parameters"] >= 2
-        assert found["coverage"] >= 0.5
 
     def test_parameters_that_share_no_point_are_fitted_apart(self, tmp_path: Path) -> None:
         write(tmp_path, rates("a", {1: [5e5]}))
@@ -247,90 +133,10 @@ class TestWithTheRealCore:
         other = components(Builder(base(), [apart], messages=200).build(points))
         assert [[p.name for p in part.parameters] for part in other] == [["nic.post@alib/tcp"], ["nic.post@alib/shm"]]
 
-    def test_fits_that_are_kept_are_upon_the_same_profile(
-        self, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-    ) -> None:
-        folder, mappings, _ = self.files(tmp_path)
-        out, other = tmp_path / "made.json", tmp_path / "other.json"
-        words = [*self.words(folder, mappings, out, tmp_path / "work"), "--no-posterior", "--starts", "1", "-q"]
-        assert main(words) == 0
-        other.write_text(json.dumps(base() | {"name": "other"}))
-        made = out.read_bytes()
-        words[words.index("--base") + 1] = str(other)
-        assert main([*words, "--keep-fits"]) == 2
-        assert "made.json are upon the profile alembert, not other" in capsys.readouterr().err
-        assert out.read_bytes() == made
-
-    def test_fits_that_are_kept_are_made_from_the_same_contents(
-        self, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-    ) -> None:
-        """Base profile, mapping and microbenchmarks count by what is in them; another build of the core is said."""
-        folder, mappings, _ = self.files(tmp_path)
-        calls = dataset("calls", {"kind": "primitives"}, [time_of(2e-7, 2e-7, primitive="irecv")], transport="shm")
-        measured = write(folder, calls)
-        profile, out = tmp_path / "base.json", tmp_path / "made.json"
-        profile.write_text(json.dumps(base()))
-        words = [*self.words(folder, mappings, out, tmp_path / "work"), "--no-posterior", "--starts", "1", "-q"]
-        words[words.index("--base") + 1] = str(profile)
-        assert main(words) == 0
-        made = json.loads(out.read_text())
-
-        def refused(message: str) -> None:
-            before = out.read_bytes()
-            assert main([*words, "--keep-fits"]) == 2
-            assert message in capsys.readouterr().err
-            assert out.read_bytes() == before
-
-        other_base = base()
-        other_base["nic"]["post"]["value"] = "61 ns"
-        other_mapping = json.loads(mappings.read_text())
-        other_mapping["layers"]["fabric"]["latency"] = "3 us"
-        other_calls = calls | {"points": [time_of(3e-7, 3e-7, primitive="irecv")]}
-        for path, content, name in (
-            (profile, other_base, "the base profile"),
-            (mappings, other_mapping, f"the mapping {other_mapping['name']}"),
-            (measured, other_calls, "the dataset calls"),
-        ):
-            text = path.read_text()
-            path.write_text(json.dumps(content))
-            refused(f"made.json were made with other content of {name}\n")
-            path.write_text(text)
-        assert main([*words, "--keep-fits"]) == 0
-        assert not capsys.readouterr().err
-        made["calibration"]["made_from"]["core"] = "0.0-another"
-        out.write_text(json.dumps(made))
-        assert main([*words, "--keep-fits"]) == 0
-        assert "another build of the simulator made the fits of" in capsys.readouterr().err
-        del made["calibration"]["made_from"]
-        out.write_text(json.dumps(made))
-        refused("does not say what its fits were made from")
-
-    def test_fits_that_are_kept_are_of_the_same_samples(
-        self, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-    ) -> None:
-        folder, mappings, _ = self.files(tmp_path)
-        out = tmp_path / "made.json"
-        words = [*self.words(folder, mappings, out, tmp_path / "work"), "--no-posterior", "--starts", "1", "-q"]
-        assert main(words) == 0
-        (path,) = folder.glob("*shared*.json")
-        document = json.loads(path.read_text())
-        path.write_text(json.dumps(document, indent=7))  # the same in another dress
-        assert main([*words, "--keep-fits"]) == 0
-        made = out.read_bytes()
-        path.write_text(json.dumps(document | {"machine": {**document["machine"], "id": "another"}}))
-        assert main([*words, "--keep-fits"]) == 2
-        assert f"made.json are of other samples than {document['dataset']} has" in capsys.readouterr().err
-        for point in document["points"]:
-            point["message_rate"]["samples"] = [10 * sample for sample in point["message_rate"]["samples"]]
-        path.write_text(json.dumps(document))
-        assert main([*words, "--keep-fits"]) == 2
-        assert f"made.json are of other samples than {document['dataset']} has" in capsys.readouterr().err
-        assert out.read_bytes() == made
-
     def test_what_is_not_fitted_has_the_value_of_the_base_beyond_its_range(
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        folder, mappings, _ = self.files(tmp_path)
+        folder, mappings, _ = files(tmp_path)
         document = json.loads(mappings.read_text())
         # Both are paid by every message; the second one's range is too narrow to be seen, and far from the base.
         document["unknowns"] = [
@@ -346,7 +152,7 @@ class TestWithTheRealCore:
             return simulate(evaluator, task)
 
         monkeypatch.setattr(Evaluator, "_one", noted)
-        words = [*self.words(folder, mappings, tmp_path / "made.json", tmp_path / "work"), "--no-posterior", "-q"]
+        words = [*calibration(folder, mappings, tmp_path / "made.json", tmp_path / "work"), "--no-posterior", "-q"]
         assert main([*words, "--starts", "1", "--budget", "0.1"]) == 0
         made = json.loads((tmp_path / "made.json").read_text())
         (fit,) = made["calibration"]["fits"]
@@ -356,14 +162,14 @@ class TestWithTheRealCore:
         assert contend_seconds(used[-1]) == pytest.approx(contend_seconds(made["nic"]["post"]["value"]))
 
     def test_points_on_which_nothing_acts_are_listed_as_not_fitted(self, tmp_path: Path) -> None:
-        folder, mappings, _ = self.files(tmp_path)
+        folder, mappings, _ = files(tmp_path)
         write(folder, rates("plain", {1: [5e5], 2: [4e5]}, window=SMALL.window))
         both = tmp_path / "mappings"
         both.mkdir()
         (both / "a.json").write_text(mappings.read_text())
         (both / "b.json").write_text(mapping(unknowns=[]).model_dump_json())
         out = tmp_path / "made.json"
-        words = [*self.words(folder, both, out, tmp_path / "work"), "--no-posterior", "--starts", "1", "-q"]
+        words = [*calibration(folder, both, out, tmp_path / "work"), "--no-posterior", "--starts", "1", "-q"]
         assert main([*words, "--budget", "0.1"]) == 0
         assert json.loads(out.read_text())["calibration"]["not_fitted"] == [
             {"dataset": "plain", "parameters": {"pairs": 1}, "reason": "its mapping leaves nothing to fit"}
@@ -391,7 +197,7 @@ class TestWithTheRealCore:
     def test_points_that_cannot_be_simulated_do_not_end_a_calibration(
         self, more: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        folder, mappings, _ = self.files(tmp_path)
+        folder, mappings, _ = files(tmp_path)
         (path,) = folder.glob("*shared*.json")
         document = json.loads(path.read_text())
         wrong = document["points"][0]
@@ -407,7 +213,7 @@ class TestWithTheRealCore:
 
         monkeypatch.setattr(Evaluator, "_one", fails_with_four)
         out = tmp_path / "made.json"
-        words = [*self.words(folder, mappings, out, tmp_path / "work"), "--starts", "1", "--budget", "0.1", "-q"]
+        words = [*calibration(folder, mappings, out, tmp_path / "work"), "--starts", "1", "--budget", "0.1", "-q"]
         assert main([*words, *more]) == 0
         record = json.loads(out.read_text())["calibration"]
         assert [(one["dataset"], one["parameters"]["pairs"], one["reason"]) for one in record["not_fitted"]] == [
@@ -511,52 +317,6 @@ def contend_seconds(text: str) -> float:
     return parse_price(text).value
 
 
-def lines(path: Path) -> int:
-    return path.read_bytes().count(b"\n") if path.exists() else 0
-
-
-def wait_until(condition: Callable[[], bool], seconds: float = 120.0) -> bool:
-    until = time.monotonic() + seconds
-    while time.monotonic() < until:
-        if condition():
-            return True
-        time.sleep(0.01)
-    return False
-
-
-def test_each_part_has_its_share_of_the_budget_whatever_stages_of_others_took(monkeypatch: pytest.MonkeyPatch) -> None:
-    evaluator = SimpleNamespace(jobs=2, simulated=0, found=0, processor_s=100.0)
-    shares = []
-
-    def fit_part(*arguments: Any) -> tuple[str, list[Any]]:
-        shares.append(arguments[4] - evaluator.processor_s)
-        evaluator.processor_s += 5000.0
-        return "a part", []
-
-    problem = SimpleNamespace(targets=[SimpleNamespace(unknowns=(0,))], dimensions=1, refuse=lambda _: None)
-    monkeypatch.setattr(pipeline, "_prepared", lambda *_: SimpleNamespace(problem=problem, identified=[], parts=[]))
-    monkeypatch.setattr(pipeline, "components", lambda _: ["first", "second"])
-    monkeypatch.setattr(pipeline, "planned", lambda *_: 0)
-    monkeypatch.setattr(pipeline, "_fit_part", fit_part)
-    reporter = SimpleNamespace(plan=lambda _: None)
-    pipeline.calibrate(
-        [], {}, [], cast("Any", None), cast("Any", evaluator), Options(budget_s=60.0), cast("Any", reporter)
-    )
-    assert shares == [60.0, 60.0]
-
-
-def test_coverage_counts_known_parameters_only() -> None:
-    trial = [
-        Recovered("a", Verdict.identified, 1.0, (0.5, 2.0)),
-        Recovered("b", Verdict.weak, 3.0, (0.5, 2.0)),
-        Recovered("c", Verdict.unseen, 3.0, None),
-    ]
-    found = coverage([trial, trial])
-    assert (found["known_parameters"], found["covered"], found["coverage"]) == (4, 2, 0.5)
-    assert found["trials_with_all_covered"] == 0
-    assert found["by_parameter"]["c"]["verdicts"] == {"not seen by the data": 2}
-
-
 def test_a_scope_is_written_into_a_plain_profile(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     document = base()
     entry = document["nic"]["post"] | {"value": "2 us"}
@@ -574,60 +334,3 @@ def test_a_scope_is_written_into_a_plain_profile(tmp_path: Path, capsys: pytest.
     assert "it has: a/tcp" in capsys.readouterr().err
     with pytest.raises(InputError):
         PROFILES.load("nothing")
-
-
-def test_the_search_is_not_expected_to_outlast_its_budget() -> None:
-    problem = cast("Any", SimpleNamespace(targets=[0, 1], dimensions=3))
-    all_of_it = 2 * pipeline.places_of_search(3, 2)
-    beyond = [pipeline._beyond_budget(problem, Options(starts=2), 0.5, left) for left in (-10.0, 10.0, 1e6)]
-    assert beyond == [all_of_it, all_of_it - 20, 0]
-
-
-def test_errors_are_percent_and_no_logarithms(tmp_path: Path) -> None:
-    one = read_dataset(write(tmp_path, rates("a", {1: [1e6, 1.01e6]})))
-    problem = Problem([], [Target(one, one.points[0], {}, (), "message_rate")])
-    off, nothing = np.log([1.5]), Screening(np.empty((0, 0)), np.empty((0, 0)))
-    part = Part(problem, nothing, [], None, np.empty(0), problem.measured + off, off, None, "", off, 9)
-    fit = written._part_json(part, draws=1, seed=1)
-    assert fit["emulator"]["error_pct"] == {"median": 50.0, "largest": 50.0}
-    assert (fit["points"][0]["error_pct"], fit["points"][0]["noise_pct"]) == (50.0, 50.0)
-
-
-class Sum:
-    """A simulator whose message takes as long as all its prices together."""
-
-    def __init__(self) -> None:
-        self.calls = 0
-
-    def run(self, tasks: Sequence[Task]) -> list[float]:
-        self.calls += len(tasks)
-        assert {task.replication for task in tasks} == {0}
-        return [1 / sum(map(contend_seconds, json.loads(task.config)["machine"].values())) for task in tasks]
-
-
-def test_parameters_are_set_back_one_by_one_the_loosest_first(tmp_path: Path) -> None:
-    """One that matters keeps its fitted value, though it is the loosest, and two that do not matter go back."""
-    one = read_dataset(write(tmp_path, rates("a", {1: [1e6, 1.01e6]})))
-    names = ("little", "most", "less", "known")
-    fitted, base_values = [4e-9, 9.9e-7, 2e-9, 1e-9], [1e-9, 1e-7, 1e-9, 1e-9]
-    parameters = [
-        Parameter(f"machine.{name}", "machine", "time", 1e-10, 1e-5, value)
-        for name, value in zip(names, base_values, strict=True)
-    ]
-    config = {"machine": dict(zip(names, ("1 ns", "100 ns", "1 ns", "1 ns"), strict=True))}
-    problem = Problem(parameters, [Target(one, one.points[0], config, (0, 1, 2, 3), "message_rate")])
-    place = np.array([p.position(value) for p, value in zip(parameters, fitted, strict=True)])
-    sights = [Sight("known", Verdict.identified, 5.0, "a", None, 0.1)]
-    sights += [
-        Sight(name, Verdict.not_identified, 5.0, "a", None, spread)
-        for name, spread in (("little", 0.82), ("most", 0.99), ("less", 0.9))
-    ]
-    nothing = Screening(np.empty((0, 0)), np.empty((0, 0)))
-    part = Part(problem, nothing, [0, 1, 2, 3], None, place, np.empty(0), np.array([0.01]), None, "", None, 0, sights)
-    evaluator = Sum()
-    pipeline._set_back(part, cast("Any", evaluator))
-    assert part.reset == ("less", "little")
-    assert part.value(1) == pytest.approx(9.9e-7)
-    assert part.value(0) == 1e-9
-    assert part.settled == [1, 3]
-    assert evaluator.calls == 4

@@ -1,0 +1,104 @@
+"""The stages of a calibration one by one, with simulators that are none."""
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any, cast
+
+import numpy as np
+import pytest
+
+from calibrating import rates, write
+from contend.calibrate import pipeline
+from contend.calibrate import profile as written
+from contend.calibrate.evaluations import Task
+from contend.calibrate.pipeline import Options, Part
+from contend.calibrate.problem import Parameter, Problem, Target
+from contend.calibrate.search import Screening
+from contend.calibrate.sensitivity import Sight, Verdict
+from contend.datasets import read_dataset
+
+
+def contend_seconds(text: str) -> float:
+    from contend.prices import parse_price
+
+    return parse_price(text).value
+
+
+def test_each_part_has_its_share_of_the_budget_whatever_stages_of_others_took(monkeypatch: pytest.MonkeyPatch) -> None:
+    evaluator = SimpleNamespace(jobs=2, simulated=0, found=0, processor_s=100.0)
+    shares = []
+
+    def fit_part(*arguments: Any) -> tuple[str, list[Any]]:
+        shares.append(arguments[4] - evaluator.processor_s)
+        evaluator.processor_s += 5000.0
+        return "a part", []
+
+    problem = SimpleNamespace(targets=[SimpleNamespace(unknowns=(0,))], dimensions=1, refuse=lambda _: None)
+    monkeypatch.setattr(pipeline, "_prepared", lambda *_: SimpleNamespace(problem=problem, identified=[], parts=[]))
+    monkeypatch.setattr(pipeline, "components", lambda _: ["first", "second"])
+    monkeypatch.setattr(pipeline, "planned", lambda *_: 0)
+    monkeypatch.setattr(pipeline, "_fit_part", fit_part)
+    reporter = SimpleNamespace(plan=lambda _: None)
+    pipeline.calibrate(
+        [], {}, [], cast("Any", None), cast("Any", evaluator), Options(budget_s=60.0), cast("Any", reporter)
+    )
+    assert shares == [60.0, 60.0]
+
+
+def test_the_search_is_not_expected_to_outlast_its_budget() -> None:
+    problem = cast("Any", SimpleNamespace(targets=[0, 1], dimensions=3))
+    all_of_it = 2 * pipeline.places_of_search(3, 2)
+    beyond = [pipeline._beyond_budget(problem, Options(starts=2), 0.5, left) for left in (-10.0, 10.0, 1e6)]
+    assert beyond == [all_of_it, all_of_it - 20, 0]
+
+
+def test_errors_are_percent_and_no_logarithms(tmp_path: Path) -> None:
+    one = read_dataset(write(tmp_path, rates("a", {1: [1e6, 1.01e6]})))
+    problem = Problem([], [Target(one, one.points[0], {}, (), "message_rate")])
+    off, nothing = np.log([1.5]), Screening(np.empty((0, 0)), np.empty((0, 0)))
+    part = Part(problem, nothing, [], None, np.empty(0), problem.measured + off, off, None, "", off, 9)
+    fit = written._part_json(part, draws=1, seed=1)
+    assert fit["emulator"]["error_pct"] == {"median": 50.0, "largest": 50.0}
+    assert (fit["points"][0]["error_pct"], fit["points"][0]["noise_pct"]) == (50.0, 50.0)
+
+
+class Sum:
+    """A simulator whose message takes as long as all its prices together."""
+
+    def __init__(self) -> None:
+        self.calls = 0
+
+    def run(self, tasks: Sequence[Task]) -> list[float]:
+        self.calls += len(tasks)
+        assert {task.replication for task in tasks} == {0}
+        return [1 / sum(map(contend_seconds, json.loads(task.config)["machine"].values())) for task in tasks]
+
+
+def test_parameters_are_set_back_one_by_one_the_loosest_first(tmp_path: Path) -> None:
+    """One that matters keeps its fitted value, though it is the loosest, and two that do not matter go back."""
+    one = read_dataset(write(tmp_path, rates("a", {1: [1e6, 1.01e6]})))
+    names = ("little", "most", "less", "known")
+    fitted, base_values = [4e-9, 9.9e-7, 2e-9, 1e-9], [1e-9, 1e-7, 1e-9, 1e-9]
+    parameters = [
+        Parameter(f"machine.{name}", "machine", "time", 1e-10, 1e-5, value)
+        for name, value in zip(names, base_values, strict=True)
+    ]
+    config = {"machine": dict(zip(names, ("1 ns", "100 ns", "1 ns", "1 ns"), strict=True))}
+    problem = Problem(parameters, [Target(one, one.points[0], config, (0, 1, 2, 3), "message_rate")])
+    place = np.array([p.position(value) for p, value in zip(parameters, fitted, strict=True)])
+    sights = [Sight("known", Verdict.identified, 5.0, "a", None, 0.1)]
+    sights += [
+        Sight(name, Verdict.not_identified, 5.0, "a", None, spread)
+        for name, spread in (("little", 0.82), ("most", 0.99), ("less", 0.9))
+    ]
+    nothing = Screening(np.empty((0, 0)), np.empty((0, 0)))
+    part = Part(problem, nothing, [0, 1, 2, 3], None, place, np.empty(0), np.array([0.01]), None, "", None, 0, sights)
+    evaluator = Sum()
+    pipeline._set_back(part, cast("Any", evaluator))
+    assert part.reset == ("less", "little")
+    assert part.value(1) == pytest.approx(9.9e-7)
+    assert part.value(0) == 1e-9
+    assert part.settled == [1, 3]
+    assert evaluator.calls == 4
