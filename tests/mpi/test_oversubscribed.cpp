@@ -176,7 +176,6 @@ TEST_CASE("the same seed takes the same steps on shared cores", "[mpi][scheduler
 
 TEST_CASE("with a core for each thread, bound or not, sharing changes little", "[mpi][scheduler]") {
   PointConfig point = test::small_point();
-  test::add_jitter(point);                                                   // nobody comes in step with anybody
   point.machine.topology.cores_per_socket *= point.machine.topology.sockets; // floating threads spread over sockets,
   point.machine.topology.sockets = 1;                                        // others fill one first
   point.workload.multirate.iterations = 20;
