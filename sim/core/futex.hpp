@@ -74,7 +74,7 @@ private:
   template <typename Predicate>
   bool sleep_if(SimThread& self, Category category, Predicate still_wanted) {
     if (!still_wanted()) {
-      if (++in_vain_ > strict) [[unlikely]] {
+      if (host_.futex().call_jitter == Duration{} && ++in_vain_ > strict) [[unlikely]] {
         self.spend(host_.futex().wait_call.scaled(jitter_.uniform()), category);
       }
       return false;
