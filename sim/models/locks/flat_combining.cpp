@@ -162,7 +162,8 @@ void FlatCombining::await_pending(SimThread& self) {
   }
   pending_ = Pending::combiner_sleeps;
   do {
-    pending_futex_.wait(self, Category::poll_idle, pending_line_, [this] { return pending_ == Pending::combiner_sleeps; });
+    pending_futex_.wait(self, Category::poll_idle, pending_line_,
+                        [this] { return pending_ == Pending::combiner_sleeps; });
     pending_line_.load(self, Category::poll_idle);
   } while (pending_ != Pending::yes);
 }
