@@ -17,15 +17,14 @@ public:
   Futex(Engine& engine, const Host& host, std::string_view name)
       : engine_(engine), host_(host), jitter_(engine.stream(std::string(name) + "/kernel")), name_(name) {}
 
-  /// Enters the kernel and sleeps if `still_wanted()` is true at the end of the call. `word`: the line that the futex word is in
-  /// (FutexParameters::fetches_word). Returns false when it did not sleep.
+  /// Enters the kernel and sleeps if `still_wanted()` is true at the end of the call. FUTEX_WAIT compares the word under its bucket's
+  /// lock (Linux, get_futex_value_locked()): the sleeper fetches its line, `word`, and whoever writes it next has to fetch it again.
+  /// Returns false when it did not sleep.
   template <typename Predicate>
   bool wait(SimThread& self, Category category, CacheLine& word, Predicate still_wanted) {
     enter(self, category);
-    if (host_.futex().fetches_word) {
-      word.load(self, category);
-      self.settle(); // nobody may look or wake between the comparison and the sleep
-    }
+    word.load(self, category);
+    self.settle(); // nobody may look or wake between the comparison and the sleep
     return sleep_if(self, category, still_wanted);
   }
   /// The same for a word that stays in the sleeper's cache, because nobody writes it until it wakes the sleeper up.

@@ -76,9 +76,6 @@ struct FutexParameters {
   /// a deeper one would not have paid off. Zero: one latency for all.
   Duration shallow_latency{};
   Duration deep_after{};
-  /// FUTEX_WAIT compares the word under its bucket's lock (Linux, get_futex_value_locked()): the sleeper fetches its line, and
-  /// whoever writes it next has to fetch it again. False: the comparison moves no line, as before this was modelled.
-  bool fetches_word = false;
 };
 
 /// How the operating system shares cores among threads, and what that costs. Only where cores are shared, see Scheduler.

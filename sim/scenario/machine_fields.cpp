@@ -83,9 +83,6 @@ Section futex_fields() {
       "in place of wake_latency for a thread that has slept for less than deep_after, whose core is not in a deep idle "
       "state");
   s.field("deep_after", &P::deep_after, any_time, "sleeps from which on a deep idle state pays off; 0 ns: all");
-  s.field(
-      "fetches_word", &P::fetches_word, FlagRule{},
-      "before a thread sleeps the kernel reads its word, and whoever writes the word next has to fetch its line again");
   return s.finish();
 }
 

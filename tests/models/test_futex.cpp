@@ -13,6 +13,7 @@ using namespace contend;
 namespace {
 
 const FutexParameters futex_prices = test::small_futex();
+const TopologyParameters one_socket{1, 16, 1};
 
 /// A counting semaphore by the book: test, sleep, test again.
 class Semaphore {
@@ -124,7 +125,6 @@ TEST_CASE("no wake-up is lost in random interleavings", "[futex][property]") {
     prices.wake_latency = some();
     prices.call_jitter = seed % 3 == 0 ? some() : 0_ps;
     prices.wake_jitter = seed % 3 == 1 ? some() : 0_ps;
-    prices.fetches_word = seed % 2 == 0;
     CacheParameters lines;
     lines.hit = lines.atomic_hit = seed % 2 == 0 ? some() : 0_ps;
     lines.transfer_smt = lines.transfer_socket = seed % 2 == 0 ? some() : 0_ps;
@@ -205,20 +205,9 @@ TEST_CASE("one call that wakes many pays for each", "[locks][futex]") {
   }
 }
 
-namespace {
-
-/// One socket of 16 cores whose kernel fetches the word.
-Host fetching_host() {
-  FutexParameters prices = futex_prices;
-  prices.fetches_word = true;
-  return {TopologyParameters{1, 16, 1}, test::small_cache(), prices};
-}
-
-} // namespace
-
 TEST_CASE("before a thread sleeps the kernel reads its word, which whoever wrote it has to fetch again", "[futex]") {
   Engine engine(1);
-  const Host host = fetching_host();
+  const Host host{one_socket, test::small_cache(), futex_prices};
   CacheLine word(engine, host, "word");
   Futex futex(engine, host, "word");
   bool awaited = true;
@@ -244,7 +233,7 @@ TEST_CASE("before a thread sleeps the kernel reads its word, which whoever wrote
 
 TEST_CASE("what changes while the kernel fetches the word keeps a thread awake", "[futex]") {
   Engine engine(1);
-  const Host host = fetching_host();
+  const Host host{one_socket, test::small_cache(), futex_prices};
   CacheLine word(engine, host, "word");
   Futex futex(engine, host, "word");
   bool awaited = true;
@@ -271,7 +260,7 @@ TEST_CASE("who compares in vain does not come in step with the owner for ever", 
     CAPTURE(held);
     Engine engine(1);
     engine.set_step_limit(200'000);
-    const Host host = fetching_host();
+    const Host host{one_socket, test::small_cache(), futex_prices};
     PthreadMutex mutex(engine, host, {}, "mutex");
     bool done = false;
     engine.spawn("holder", 0, 0, [&](SimThread& self) {
