@@ -11,11 +11,11 @@ from rich.console import Group
 from rich.table import Table
 from rich.text import Text
 
+from contend.amounts import count_text, interval_text, quantity
 from contend.fitting_table import FittingTable
 from contend.interface_stages import verdict
 from contend.plots import CATEGORY_COLOURS, STYLE, Picture, figure_bytes
 from contend.spelling import parameters_text, plural
-from contend.tables import count_text, interval_text, rate_text
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -204,14 +204,14 @@ def _last(path: str) -> str:
 
 
 def _rate_text(explanation: Explanation) -> str:
-    return f"{rate_text(explanation.rate.mean)} {explanation.measure.unit}"
+    return quantity(explanation.rate.mean, explanation.measure.unit)
 
 
 def render(explanation: Explanation, *, everything: bool = False) -> RenderableType:
     """Everything that `contend explain` shows."""
     head = Text(
         f"{_title(explanation)}: {_rate_text(explanation)} "
-        f"{interval_text(explanation.rate)}, {explanation.replications} replications"
+        f"{interval_text(explanation.rate, explanation.measure.unit)}, {explanation.replications} replications"
     )
     parts: list[RenderableType] = [head, Text(), _time_table(explanation), Text()]
     if explanation.locks:

@@ -63,14 +63,15 @@ def scenario_html(scenario: Scenario) -> str:
 
 def results_html(results: Results) -> str:
     """Rates with intervals, the first points of many."""
-    from contend.tables import interval_text, rate_text
+    from contend.amounts import bare, interval_text
+    from contend.measures import ESTIMATED
 
     names = list(results.points[0].parameters) if results.points else []
     rows = []
     for point in results.points[:_MOST_ROWS]:
         cells: list[object] = [value_text(point.parameters.get(name, "-")) for name in names]
-        for value in point.estimates.values():
-            cells += [rate_text(value.mean), interval_text(value)]
+        for name, value in point.estimates.items():
+            cells += [bare(value.mean, ESTIMATED[name]), interval_text(value, ESTIMATED[name])]
         rows.append([*cells, point.replications])
     measures = []
     for name in results.points[0].estimates if results.points else ():
@@ -100,14 +101,14 @@ def comparison_html(comparison: Comparison) -> str:
 
 def explanation_html(explanation: Explanation) -> str:
     """The largest times, locks and speed-ups."""
-    from contend.tables import interval_text, rate_text
+    from contend.amounts import interval_text, quantity
 
-    place = parameters_text(explanation.parameters)
+    place, unit = parameters_text(explanation.parameters), explanation.measure.unit
     times = explanation.times().sort("share", descending=True).head(8)
     parts = [
         (
-            f"<b>{escape(explanation.name)}</b> {escape(place)}: {rate_text(explanation.rate.mean)} "
-            f"{escape(interval_text(explanation.rate))}"
+            f"<b>{escape(explanation.name)}</b> {escape(place)}: {quantity(explanation.rate.mean, unit)} "
+            f"{escape(interval_text(explanation.rate, unit))}"
         ),
         "<br>where the time goes" + _table(times.columns, times.rows()),
     ]

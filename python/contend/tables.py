@@ -9,9 +9,11 @@ from rich.console import Group
 from rich.table import Table
 from rich.text import Text
 
+from contend.amounts import bare, count_text, interval_text, quantity
 from contend.axes import representative
 from contend.counted import count_of
 from contend.fitting_table import FittingTable
+from contend.measures import ESTIMATED
 from contend.spelling import parameters_text, value_text
 from contend.workload_words import words_of
 
@@ -22,7 +24,6 @@ if TYPE_CHECKING:
 
     from contend.jsontypes import JsonObject
     from contend.results import PointResult, Results
-    from contend.statistics import Estimate
 
 # Open MPI's software performance counters: name, our counter, what its value is divided by.
 SPC: tuple[tuple[str, str, float], ...] = (
@@ -39,30 +40,9 @@ SPC: tuple[tuple[str, str, float], ...] = (
     ("OMPI_SPC_MATCH_TIME (us)", "match_time_ns", 1000),
 )
 _MAX_SPC_POINTS = 6
+# Measures with a column; the bandwidth follows from the rate.
+_SHOWN = ("message_rate", "perceived_bandwidth", "latency")
 _SMALLEST_SHARE = 0.0005
-
-
-def rate_text(value: float) -> str:
-    """A rate with three or four digits that matter: 140.2 k, 1.234 M."""
-    for factor, suffix in ((1e9, " G"), (1e6, " M"), (1e3, " k")):
-        if abs(value) >= factor:
-            return f"{value / factor:.4g}{suffix}"
-    return f"{value:.4g}"
-
-
-def count_text(value: float | None) -> str:
-    """A count: whole when it is whole, with thousands separated."""
-    if value is None:
-        return "-"
-    return f"{int(value):,}" if float(value).is_integer() else f"{value:,.1f}"
-
-
-def interval_text(value: Estimate) -> str:
-    """Half the confidence interval, absolute and in percent."""
-    half = value.half_width
-    if half is None:
-        return "-"
-    return f"± {rate_text(half)} ({half / value.mean:.1%})" if value.mean else f"± {rate_text(half)}"
 
 
 def titled_table(title: str, caption: str | None = None) -> Table:
@@ -83,7 +63,7 @@ def _parameter_names(points: tuple[PointResult, ...]) -> list[str]:
 
 def _main_table(results: Results) -> FittingTable:
     names = _parameter_names(results.points)
-    measures = [name for name in ("message_rate", "perceived_bandwidth") if results.points[0].estimates.get(name)]
+    measures = [name for name in _SHOWN if results.points[0].estimates.get(name)]
     words = words_of(results.scenario.get("workload", {}))
     titles = {"message_rate": words.unit, "perceived_bandwidth": "MiB/s"}
     scalars = [name for name in results.points[0].scalars if name != "elapsed_s"]
@@ -91,7 +71,7 @@ def _main_table(results: Results) -> FittingTable:
     for name in names:
         table.add_column(name, justify="right", is_name=True)
     for name in measures:
-        table.add_column(titles[name], justify="right", style="bold")
+        table.add_column(titles.get(name, name), justify="right", style="bold")
         table.add_column("95 % CI", justify="right")
     matching = _matching_columns(results.points) if words.is_of_messages else {}
     for name in scalars:
@@ -102,7 +82,7 @@ def _main_table(results: Results) -> FittingTable:
         cells = [value_text(point.parameters.get(name, "-")) for name in names]
         for name in measures:
             value = point.estimates[name]
-            cells += [rate_text(value.mean), interval_text(value)]
+            cells += [bare(value.mean, ESTIMATED[name]), interval_text(value, ESTIMATED[name])]
         cells += [f"{point.scalars[name]:.4g} s" for name in scalars]
         cells += [cell(point) for cell in matching.values()]
         cells += [count_text(round(point.events)), f"{point.wall_s:.2f} s"]
@@ -157,14 +137,14 @@ def _measured_table(results: Results) -> FittingTable:
     table.add_column("", is_name=True)
     for point, found in points:
         cells = [value_text(point.parameters.get(name, "-")) for name in names]
-        predicted = "-" if found["predicted"] is None else rate_text(found["predicted"])
+        predicted = "-" if found["predicted"] is None else bare(found["predicted"], found["unit"])
         if found["median"] is None:
             table.add_row(*cells, "-", "-", "-", predicted, "-", str(found["outcome"]))
             continue
         table.add_row(
             *cells,
-            rate_text(found["median"]) + ("" if unit else f" {found['unit']}"),
-            "-" if found["interval"] is None else " to ".join(map(rate_text, found["interval"])),
+            (bare if unit else quantity)(found["median"], found["unit"]),
+            "-" if found["interval"] is None else " to ".join(bare(end, found["unit"]) for end in found["interval"]),
             "-" if found["cov"] is None else f"{found['cov']:.0%}",
             predicted,
             _error_text(found),

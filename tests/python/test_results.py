@@ -9,12 +9,13 @@ from rich.console import Console
 
 import contend
 import contend.statistics
+from contend.amounts import interval_text, rate_text
 from contend.axes import curves, representative, x_axis
 from contend.errors import InputError
 from contend.output import default_directory, write_results
 from contend.plots import picture_bytes
 from contend.results import Results
-from contend.tables import interval_text, rate_text, render
+from contend.tables import render
 
 if TYPE_CHECKING:
     from fakes import FakeCore

@@ -178,13 +178,12 @@ def _render(comparison: Comparison) -> RenderableType:
     from rich.console import Group
     from rich.text import Text
 
+    from contend.amounts import rate_text, time_text
     from contend.fitting_table import FittingTable
-    from contend.report.texts import seconds
-    from contend.tables import rate_text
 
     names = list(comparison.points[0].parameters)
     measure = comparison.measure
-    text = seconds if measure.is_time else rate_text
+    text = time_text if measure.is_time else rate_text
     table = FittingTable(f"B against A, {measure.title}", f"95 % intervals of {comparison.interval} over paired runs")
     sides = [side if measure.is_time else f"{side} {measure.short_unit}" for side in "AB"]
     for name in names:
@@ -219,9 +218,8 @@ def _render(comparison: Comparison) -> RenderableType:
 
 def _other_tables(comparison: Comparison, names: list[str]) -> list[RenderableType]:
     """Other measures, and counters, of the last point, where designs usually differ most."""
+    from contend.amounts import count_text, quantity
     from contend.measures import ESTIMATED, SCALARS, measure_named
-    from contend.report.texts import quantity
-    from contend.tables import count_text
 
     point = comparison.points[-1]
     place = parameters_text({name: point.parameters[name] for name in names}, ", ")

@@ -139,9 +139,9 @@ def _entry(dataset: Dataset, mappings: Sequence[Mapping]) -> JsonObject:
 def _show_one(dataset: Dataset, mappings: Sequence[Mapping]) -> None:
     from rich.text import Text
 
+    from contend.amounts import bare, quantity
     from contend.fitting_table import FittingTable
     from contend.measured import point_text
-    from contend.tables import rate_text
     from contend.terminal import stdout_console
 
     library = " ".join(str(dataset.library.get(key) or "") for key in ("name", "version")).strip()
@@ -157,8 +157,8 @@ def _show_one(dataset: Dataset, mappings: Sequence[Mapping]) -> None:
         cells = ["-", "-", "-", "0"]
         if one.spread is not None:
             cov = "-" if one.spread.cov is None else f"{one.spread.cov:.0%}"
-            interval = "-" if one.interval is None else " to ".join(map(rate_text, one.interval))
-            cells = [f"{rate_text(one.median)} {one.unit}", interval, cov,
+            interval = "-" if one.interval is None else " to ".join(bare(end, one.unit) for end in one.interval)
+            cells = [quantity(one.median, one.unit), interval, cov,
                      str(one.spread.count)]  # fmt: skip
         remark = "" if one.outcome == "ok" else one.outcome
         table.add_row(Text(printable(point_text(one))), *cells, str(one.iterations or "-"), Text(printable(remark)))

@@ -7,6 +7,7 @@ import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from contend.amounts import bare
 from contend.cli.run import simulate_into
 from contend.errors import ContendError, InputError, InterruptedRunError
 from contend.files import make_writable_directory, write_file
@@ -166,7 +167,7 @@ def _run(entry: _Entry, engine: Engine, jobs: int, target: Path, report: Progres
 def _print(entries: list[_Entry], target: Path) -> None:
     from rich.text import Text
 
-    from contend.tables import rate_text, titled_table
+    from contend.tables import titled_table
 
     table = titled_table("scenarios")
     table.add_column("scenario")
@@ -182,13 +183,17 @@ def _print(entries: list[_Entry], target: Path) -> None:
             Text(entry.label),
             str(document.get("points", "-")),
             str(document.get("runs", "-")),
-            *(("-", "-", "") if found is None else (rate_text(found[1]), rate_text(found[2]), found[0].short_unit)),
+            *(("-", "-", "") if found is None else _range_cells(*found)),
             f"{entry.wall_s:.1f} s",
             Text(entry.status if entry.error is None else f"failed: {entry.error}"),
         )
     console = stdout_console()
     console.print(table)
     console.print(f"wrote {target}/SCENARIO/ and {target / SUMMARY}", highlight=False, soft_wrap=True)
+
+
+def _range_cells(measure: Measure, low: float, high: float) -> tuple[str, str, str]:
+    return bare(low, measure.unit), bare(high, measure.unit), "" if measure.is_time else measure.short_unit
 
 
 def _raise_if_not_done(entries: list[_Entry]) -> None:

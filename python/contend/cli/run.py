@@ -286,8 +286,8 @@ def _run_and_write(opened: Opened, engine: Engine, jobs: int, out: Path | None, 
 def _trace(
     resolved: ResolvedScenario, path: Path, limit_mb: float | None, at: list[str], *, quiet: bool, as_json: bool
 ) -> None:
+    from contend.amounts import rate_text
     from contend.choice import parse_place
-    from contend.tables import rate_text
     from contend.tracing import DEFAULT_LIMIT_MB, write_trace
     from contend.workload_words import words_of
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 from typing import TYPE_CHECKING, Any
 
+from contend.amounts import quantity
 from contend.measure.benchmarks import BENCHMARKS
 
 if TYPE_CHECKING:
@@ -36,18 +37,6 @@ def benchmark_of(dataset: JsonObject) -> str:
 def metric_of(dataset: JsonObject) -> str:
     """The metric that stands for a dataset."""
     return BENCHMARKS[benchmark_of(dataset)].metric
-
-
-def value_text(value: float, unit: str) -> str:
-    """A number with its unit, with a prefix that makes it readable."""
-    from contend.tables import rate_text
-
-    if unit == "s":
-        for factor, name in ((1.0, "s"), (1e-3, "ms"), (1e-6, "us")):
-            if value >= factor:
-                return f"{value / factor:.4g} {name}"
-        return f"{value / 1e-9:.4g} ns"
-    return f"{rate_text(value)} {unit}" if unit else f"{value:.4g}"
 
 
 def table(dataset: JsonObject) -> Table:
@@ -88,7 +77,7 @@ def _cells(metric: JsonObject) -> list[str]:
     interval = metric["median_ci95"]
     half = "-" if interval is None else f"± {(interval[1] - interval[0]) / 2 / (abs(metric['median']) or 1):.1%}"
     cov = "-" if metric["cov"] is None else f"{metric['cov']:.1%}"
-    return [value_text(metric["median"], metric["unit"]), half, cov, str(metric["count"]), str(metric["launches"])]
+    return [quantity(metric["median"], metric["unit"]), half, cov, str(metric["count"]), str(metric["launches"])]
 
 
 def _bar(value: float, largest: float) -> str:

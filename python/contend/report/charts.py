@@ -13,13 +13,14 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import altair as alt
 
+from contend.amounts import quantity
 from contend.axes import Curve, axis_value, curves, x_axis
 from contend.measures import main_measure
 from contend.plots.curves import tick_labels, tick_text, value_of
 from contend.plots.style import CATEGORY_COLOURS, OTHER_COLOURS
 from contend.plots.ticks import tick_expression
 from contend.report.reference_layers import measured_layers, measured_rows, study_layers, study_rows
-from contend.report.texts import label, quantity
+from contend.report.texts import label
 from contend.spelling import value_text
 
 if TYPE_CHECKING:

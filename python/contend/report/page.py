@@ -12,15 +12,16 @@ from typing import TYPE_CHECKING, Any
 import jinja2
 from markupsafe import Markup
 
+from contend.amounts import count_text, interval_text, quantity, time_text
 from contend.counted import count_of
 from contend.documents import dotted, leaves, origin
 from contend.interface_stages import verdict
 from contend.measures import main_measure
 from contend.plots.curves import value_of
 from contend.report.charts import make_charts
-from contend.report.texts import label, percent, quantity, seconds
+from contend.report.texts import label, percent
 from contend.spelling import counted, plural, value_text
-from contend.tables import SPC, count_text, interval_text
+from contend.tables import SPC
 from contend.workload_words import words_of
 
 if TYPE_CHECKING:
@@ -92,7 +93,7 @@ def render_page(content: Content, validations: Sequence[tuple[str, JsonObject]] 
         undefined=jinja2.StrictUndefined, keep_trailing_newline=True,
     )  # fmt: skip
     environment.filters.update(
-        percent=percent, whole=count_text, quantity=quantity, seconds=seconds, point=label,
+        percent=percent, whole=count_text, quantity=quantity, seconds=time_text, point=label,
         plural=plural, counted=counted, sentence=lambda text: text[:1].upper() + text[1:],
     )  # fmt: skip
     page = environment.get_template("page.html.j2").render(
@@ -176,7 +177,7 @@ def _cards(content: Content) -> list[Card]:
         )
     mean, _, _ = value_of(chosen, measure.name)
     estimate = chosen.estimates.get(measure.name)
-    interval = "" if estimate is None or estimate.half_width is None else interval_text(estimate)
+    interval = "" if estimate is None or estimate.half_width is None else interval_text(estimate, measure.unit)
     where = f"at {label(chosen.parameters)}" if len(results.points) > 1 else ""
     cards.append(Card(measure.title, quantity(mean, measure.short_unit), ", ".join(filter(None, (interval, where)))))
     cards += _work_card(chosen, where, _words(content))
@@ -240,7 +241,7 @@ def _per_message(point: PointResult, counter: str) -> str:
     received, value = point.counters.get("messages_received"), count_of(point.counters, counter)
     if not received or value is None:
         return "-"
-    return seconds(value / received / 1e9) if counter.endswith("_ns") else percent(value / received)
+    return time_text(value / received / 1e9) if counter.endswith("_ns") else percent(value / received)
 
 
 def _point_row(  # noqa: PLR0917 - what all rows have in common
@@ -259,9 +260,9 @@ def _point_row(  # noqa: PLR0917 - what all rows have in common
     unit = measure.short_unit
     row.append(Cell(quantity(mean, unit).removesuffix(unit), share=max(0.0, mean / largest)))
     row.append(Cell(f"± {quantity((high - low) / 2, unit).removesuffix(unit)}" if low < high else "-"))
-    row += [Cell(seconds(point.scalars[name]) if name in point.scalars else "-") for name in scalars]
+    row += [Cell(time_text(point.scalars[name]) if name in point.scalars else "-") for name in scalars]
     row += [Cell(_per_message(point, counter)) for counter in counted]
-    row += [Cell(str(point.replications)), Cell(seconds(point.simulated_s))]
+    row += [Cell(str(point.replications)), Cell(time_text(point.simulated_s))]
     return row
 
 

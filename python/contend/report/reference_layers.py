@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 import altair as alt
 
+from contend.amounts import quantity
 from contend.axes import axis_value
-from contend.report.texts import label, quantity
+from contend.report.texts import label
 from contend.study import study_points
 
 if TYPE_CHECKING:
