@@ -30,6 +30,7 @@ _MARKS = frozenset({"dataset", "points"})
 FORMAT = 1
 # Metrics that a point may be measured in, and the unit of each; the first that it has counts.
 METRICS = {
+    "latency": "s",
     "message_rate": "msg/s",
     "acquisition_rate": "1/s",
     "time_per_operation": "s",

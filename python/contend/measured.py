@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from contend.accuracy.predict import median_sample
 from contend.accuracy.predicted import Predicted
+from contend.amounts import bare, quantity
 from contend.calibrate.mapping import (
     STEPS_OF_MEASURED,
     find_mapping,
@@ -34,7 +35,7 @@ from contend.errors import InputError
 from contend.nearest import nearest_names
 from contend.paths import data_directory, profile_directories, repository
 from contend.scenario import resolve_scenario
-from contend.tables import rate_text
+from contend.spelling import listed
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -229,7 +230,7 @@ def choose_mapping(mappings: Sequence[Mapping], dataset: Dataset) -> Mapping:
     """
     if dataset.kind not in FITTED_KINDS:
         raise InputError(
-            f"{dataset.name} measured {dataset.kind!r}; scenarios stand for points of {' and '.join(FITTED_KINDS)}"
+            f"{dataset.name} measured {dataset.kind!r}; scenarios stand for points of {listed(FITTED_KINDS)}"
         )
     mapping = find_mapping(mappings, dataset)
     if mapping is None:
@@ -408,7 +409,7 @@ class Configuration:
         split = (self.profile.document.get(CALIBRATION) or {}).get("split")
         entry: JsonObject = {"dataset": self.dataset.name, "metric": point.metric, "predicted": predicted}
         if point.spread is None:
-            return entry | {"median": None, "outcome": point.outcome}
+            return entry | {"median": None, "outcome": point.outcome, "unit": point.unit}
         interval = None if point.interval is None else list(point.interval)
         entry |= {"median": point.median, "interval": interval, "cov": point.spread.cov, "unit": point.unit}
         if predicted is not None:
@@ -447,8 +448,10 @@ def open_dataset(
 def _measured_text(point: MeasuredPoint) -> str:
     if point.spread is None:
         return f"no sample ({point.outcome})"
-    interval = "" if point.interval is None else " ({} to {})".format(*map(rate_text, point.interval))
-    return f"{rate_text(point.median)} {point.unit}{interval}"
+    interval = (
+        "" if point.interval is None else " ({} to {})".format(*(bare(end, point.unit) for end in point.interval))
+    )
+    return f"{quantity(point.median, point.unit)}{interval}"
 
 
 def _without_lengths(config: JsonObject) -> JsonObject:

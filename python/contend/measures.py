@@ -18,14 +18,15 @@ if TYPE_CHECKING:
 RATE = "message_rate"
 
 # Measures that are reported with a confidence interval, with their unit.
-ESTIMATED = {RATE: "msg/s", "bandwidth": "MiB/s", "perceived_bandwidth": "MiB/s"}
+ESTIMATED = {RATE: "msg/s", "bandwidth": "MiB/s", "perceived_bandwidth": "MiB/s", "latency": "s"}
 
 # Measures of some workloads: means over replications; the unit is in the name.
 SCALARS = ("elapsed_s", "communication_time_s", "extra_compute_time_s", "time_per_operation_s")
 
 # What a result is about: the first of these that it has. Every run has a rate of something; only partitioned
-# communication has a perceived bandwidth, and its rate counts the time in which the application computes.
-_MAIN = ("perceived_bandwidth", RATE, "time_per_operation_s")
+# communication has a perceived bandwidth, and its rate counts the time in which the application computes; and who
+# measures latencies wants to know them.
+_MAIN = ("perceived_bandwidth", "latency", RATE, "time_per_operation_s")
 
 
 @dataclass(frozen=True)

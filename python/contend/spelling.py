@@ -6,7 +6,7 @@ import json
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
 
 def value_text(value: object) -> str:
@@ -32,6 +32,11 @@ def printable(text: str) -> str:
 def plural(noun: str) -> str:
     """Several of them: "points", "processes"."""
     return f"{noun}es" if noun.endswith("s") else f"{noun}s"
+
+
+def listed(words: Sequence[str]) -> str:
+    """Several words as a sentence has them: "one, another and a third"."""
+    return " and ".join(filter(None, (", ".join(words[:-1]), words[-1])))
 
 
 def counted(count: int, noun: str) -> str:

@@ -60,6 +60,7 @@ WORDS: Mapping[str, WorkloadWords] = {
     "neighbour": WorkloadWords("message", "root", "neighbour"),
     "ping-pong": WorkloadWords("message", "first side", "second side"),
     "partitioned": WorkloadWords("partition"),
+    "latency": WorkloadWords("message"),
     "rma-mt": _OperationWords("operation", "origin", "target"),
     "waiting": WorkloadWords("call", "sender", "caller"),
     "pack": WorkloadWords("pack", "packing side", "other side"),

@@ -14,9 +14,9 @@ namespace {
 std::vector<Check> all_checks() {
   std::vector<Check> all;
   for (const std::span<const Check> some :
-       {machine_checks(), placement_checks(), library_checks(), multirate_checks(), rma_mt_checks(), waiting_checks(),
-        ping_pong_checks(), pack_checks(), partitioned_checks(), neighbour_checks(), lock_use_checks(),
-        program_checks()})
+       {machine_checks(), placement_checks(), library_checks(), multirate_checks(), latency_checks(), rma_mt_checks(),
+        waiting_checks(), ping_pong_checks(), pack_checks(), partitioned_checks(), neighbour_checks(),
+        lock_use_checks(), program_checks()})
     all.insert(all.end(), some.begin(), some.end());
   return all;
 }

@@ -42,6 +42,22 @@ Section multirate_fields() {
   return s.finish();
 }
 
+Section latency_fields() {
+  using P = LatencyParameters;
+  auto s = declare<P>("latency", "Latency between threads of two processes, as osu_latency_mt measures it.",
+                      Presence::defaulted, [](auto& point) -> auto& { return point.workload.latency; });
+  s.field("senders", &P::senders, CountRule{1, 4096},
+          "threads of the first process; each sends a message and waits for the answer. With one sender any receiver "
+          "takes a message, with several each round trip has a tag, and so a receiver");
+  s.field("receivers", &P::receivers, CountRule{1, 4096},
+          "threads of the second process; each waits for a message and answers");
+  s.field("message_size", &P::message_size_bytes, message_bytes, "payload of a message and of its answer");
+  s.field("iterations", &P::iterations, CountRule{1, 10'000'000},
+          "timed round trips of all threads together, dealt to them in turn");
+  s.field("warmup_iterations", &P::warmup_iterations, CountRule{0, 10'000'000}, "round trips before the timed ones");
+  return s.finish();
+}
+
 Section rma_mt_fields() {
   using P = RmaMtParameters;
   auto s = declare<P>("rma-mt", "RMA-MT: threads of one process work on the memory of a process on the other host.",
@@ -308,6 +324,7 @@ Section workload_fields() {
                       Presence::defaulted, [](auto& point) -> auto& { return point.workload; });
   s.selector("kind", &P::kind, RegistryRule{&KnownNames::workloads}, "which workload");
   s.kind(multirate_fields());
+  s.kind(latency_fields());
   s.kind(lock_use_fields());
   s.kind(rma_mt_fields());
   s.kind(waiting_workload_fields());

@@ -41,6 +41,15 @@ struct MultirateParameters {
   std::string timing = "all";
 };
 
+/// Latency between the threads of two processes, as the OSU micro-benchmarks measure it (osu_latency_mt; with one thread each, osu_latency).
+struct LatencyParameters {
+  int senders = 1;                     ///< threads of the first process, which send and wait for an answer
+  int receivers = 2;                   ///< threads of the second one, which wait for a message and answer
+  std::int64_t message_size_bytes = 0; ///< there and back
+  int iterations = 1000;               ///< timed round trips of all threads together
+  int warmup_iterations = 100;
+};
+
 /// RMA-MT (Sandia and Los Alamos): the threads of one process put into or get from another one, and synchronise.
 struct RmaMtParameters {
   std::string operation = "put";                ///< put, get, accumulate, fetch-and-op
@@ -160,6 +169,7 @@ struct LockUseParameters {
 struct WorkloadParameters {
   std::string kind = "multirate"; ///< key in the registry of workloads, or of programs
   MultirateParameters multirate;
+  LatencyParameters latency;
   RmaMtParameters rma_mt;
   WaitingWorkloadParameters waiting;
   PingPongParameters ping_pong;

@@ -1,3 +1,4 @@
+#include "workloads/latency.hpp"
 #include "workloads/lock_use.hpp"
 #include "workloads/multirate_all_to_all.hpp"
 #include "workloads/multirate_pairwise.hpp"
@@ -12,6 +13,10 @@ namespace contend {
 
 Registry<WorkloadFactory>& workload_registry() {
   static Registry<WorkloadFactory> registry{
+      {"latency",
+       [](const WorkloadParameters& parameters) -> std::unique_ptr<Workload> {
+         return std::make_unique<Latency>(parameters.latency);
+       }},
       {"lock",
        [](const WorkloadParameters& parameters) -> std::unique_ptr<Workload> {
          return std::make_unique<LockUse>(parameters.lock_use);

@@ -135,7 +135,8 @@ def test_python_in_the_documentation_runs(example: object, tmp_path: Path, monke
 
 # One of each kind of workload, and one whose threads share cores: together they have every counter.
 _EVERY_KIND = (
-    "any_source", "interfaces_by_tag", "fig4_parallel_pack", "fig4_parsec_ping_pong", "fig4_query_nothing_complete",
+    "any_source", "interfaces_by_tag", "latency_by_receivers", "fig4_parallel_pack", "fig4_parsec_ping_pong",
+    "fig4_query_nothing_complete",
     "fig5_7_rma_progress", "back_ends", "barrier_layered", "fine-grain/fig4_1", "fine-grain/matching", "nas_bt",
     "pipeline", "table4_4", "table5_1", "waitany", "L01_adaptive", "aggregation_choice",
     "fig4_wait_shared_memory_one_core",

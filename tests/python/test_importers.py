@@ -102,8 +102,7 @@ def test_there_is_an_example_of_every_format() -> None:
          "message_rate", 140199.0),
         ("osu-mbw-mr", MBW_MR, {"mode": "process", "pairs": 4, "window": 64}, {"message_size": 1}, "message_rate",
          12345678.9),
-        ("osu-latency-mt", LATENCY_MT, {"senders": 1, "receivers": 4}, {"message_size": 0}, "time_per_operation",
-         3.89e-6),
+        ("osu-latency-mt", LATENCY_MT, {"senders": 1, "receivers": 4}, {"message_size": 0}, "latency", 3.89e-6),
         ("rma-mt", RMA_MT, {"operation": "put", "synchronisation": "flush", "threads": 16, "operations": 1000,
                             "window_per_thread": False}, {"message_size": 1}, "message_rate", 1364736.838),
         ("rma-mt", RMA_MT_CSV, {"kind": "rma-mt"}, {"message_size": 1, "operation": "put", "synchronisation": "flush",
@@ -169,7 +168,7 @@ OLD_LATENCY_MT = LATENCY_MT.partition("threads: 4\n")[2]
         ("multirate", MULTIRATE, "foo=bar", "no key 'foo' in a workload of kind 'multirate'; allowed, as the output "),
         ("multirate", MULTIRATE, "allow_overtakin=true", "; did you mean 'allow_overtaking'?"),
         ("rma-mt", RMA_MT, "comunicator_per_pair=true", "no key 'comunicator_per_pair' in a workload of kind 'rma-mt'"),
-        ("osu-latency-mt", LATENCY_MT, "foo=1", "of kind 'latency'; allowed, as the output does not say them: none"),
+        ("osu-latency-mt", LATENCY_MT, "foo=1", "of kind 'latency'; allowed, as the output does not say them: iterat"),
         ("ucx-perftest", UCX, "thread=2", "does not say them: threads, window; did you mean 'threads'?"),
         ("multirate", MULTIRATE, "any_tag=ture", "--workload any_tag=ture: found 'ture'; allowed: true, false"),
         ("multirate", MULTIRATE, "any_tag=1", "found '1'; allowed: true, false"),
@@ -230,7 +229,7 @@ def test_all_to_all_has_sides_not_pairs(tmp_path: Path) -> None:
     assert "pairs" not in point.parameters
 
 
-SIMULATED = {"multirate", "osu-mbw-mr", "rma-mt", "imb-mt"}
+SIMULATED = {"multirate", "osu-mbw-mr", "osu-latency-mt", "rma-mt", "imb-mt"}
 
 
 @pytest.mark.parametrize("kind", GOOD)

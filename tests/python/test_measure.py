@@ -101,6 +101,15 @@ def test_what_goes_wrong_is_a_result_and_stops_nothing(behave: str, outcome: str
     assert table(dataset).row_count == 1
 
 
+def test_a_point_without_a_sample_has_the_parameters_of_the_others(tmp_path: Path) -> None:
+    wanted = campaign([{"name": "a", "workload": {"pairs": 2}, "sweep": {"behave": ["well", "crash"]}}])
+    points = found(wanted, tmp_path / "journal.jsonl")["openmpi-5_shm_a"]["points"]
+    assert [point["parameters"] for point in points] == [
+        {"behave": "well", "pairs": 2}, {"behave": "crash", "pairs": 2},
+    ]  # fmt: skip
+    assert [point["outcome"] for point in points] == ["ok", "crashed"]
+
+
 def test_what_cannot_be_launched_is_said_with_its_reason(tmp_path: Path) -> None:
     ending, entries = measure(
         campaign([{"name": "a", "sweep": {"behave": ["well", "impossible"]}}]), tmp_path / "journal.jsonl"

@@ -42,7 +42,7 @@ _WITHOUT = {
         ("intelmpi_shm_primitives", "mpich-5_shm_primitives", "openmpi-4_shm_primitives", "openmpi-4_tcp_primitives",
          "openmpi-5_shm_primitives", "openmpi-5_tcp_primitives",
          "intelmpi_tcp_primitives", "mpich-5_tcp_primitives"),  # those two timed out
-        "measured 'primitives'; scenarios stand for points of multirate and rma-mt",
+        "measured 'primitives'; scenarios stand for points of multirate, rma-mt and latency",
     ),
     "locks": "measured 'locks'",
     "machine": "measured 'machine'",

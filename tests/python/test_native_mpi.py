@@ -1,5 +1,6 @@
 """The programs that need an MPI library, in correctness mode: messages arrive whole, once and in order."""
 
+import math
 import os
 import subprocess
 import zlib
@@ -238,6 +239,36 @@ def test_one_sided_operations_reach_their_memory(mpi: Run, operation: str, synch
     point = checked(mpi("rma", 2, "--threads", "2", "--verify", *options))
     assert point["verification"]["errors"] == 0
     assert point["message_rate"]["samples"][0] > 0
+
+
+@pytest.mark.parametrize(("senders", "receivers", "size"), [(1, 1, 0), (1, 3, 64), (3, 2, 64), (2, 2, 20000)])
+def test_answers_are_what_was_sent(mpi: Run, senders: int, receivers: int, size: int) -> None:
+    outcome = mpi("latency", 2, f"--senders={senders}", f"--receivers={receivers}", f"--message-size={size}",
+                  "--iterations=31", "--warmup-iterations=5", "--repetitions=2", "--verify")  # fmt: skip
+    point = checked(outcome)
+    workload = document_of(outcome)["workload"]
+    # Whole rounds of both sides: round trips that every thread has its share of.
+    rounds = math.lcm(senders, receivers)
+    assert workload["iterations"] == math.ceil(31 / rounds) * rounds
+    assert point["iterations"] == [workload["iterations"]] * 2
+    assert point["parameters"] == {"senders": senders, "receivers": receivers}
+    assert point["verification"]["errors"] == 0
+    assert point["verification"]["payload_checked"] == (size > 0)
+    assert point["verification"]["messages"] == 2 * (2 * workload["iterations"] + workload["warmup_iterations"])
+    for latency, elapsed in zip(point["latency"]["samples"], point["elapsed"]["samples"], strict=True):
+        assert latency == pytest.approx(elapsed * senders / (2 * workload["iterations"]))
+
+
+def test_wrong_answer_is_found(mpi: Run) -> None:
+    outcome = mpi("latency", 2, "--message-size=16", "--iterations=20", "--verify", "--corrupt=3")
+    assert outcome.status != 0
+    assert "contend-latency: error 4: " in outcome.errors
+
+
+def test_several_threads_need_the_level_for_it(mpi: Run) -> None:
+    outcome = mpi("latency", 2, "--receivers=2", "--thread-level=funneled")
+    assert outcome.status != 0
+    assert "several threads need thread level multiple, not funneled" in outcome.errors
 
 
 def test_wrong_memory_is_found(mpi: Run) -> None:

@@ -301,6 +301,14 @@ inline std::vector<Design> small_designs() {
       point.workload.ping_pong.iterations = 10;
     });
   }
+  for (const int senders : {1, 3}) {
+    add("latency, senders: " + std::to_string(senders), [&](PointConfig& point) {
+      point.workload.kind = "latency";
+      point.workload.latency.senders = senders;
+      point.workload.latency.receivers = 3;
+      point.workload.latency.iterations = 60;
+    });
+  }
   add("pack with five helpers", [](PointConfig& point) {
     point.workload.kind = "pack";
     point.workload.pack.helpers = 5;

@@ -37,6 +37,10 @@ class CurvePoint(Protocol):
         """The median, in the metric's unit."""
 
     @property
+    def is_time(self) -> bool:
+        """Whether the metric is a time, whose reciprocal is a rate of each thread."""
+
+    @property
     def held_out(self) -> bool:
         """Whether the calibration did not use it."""
 
@@ -100,7 +104,7 @@ def baseline(model: Model, points: Sequence[CurvePoint]) -> dict[int, float]:
     for key, members in curves.items():
         known = [points[i] for i in members if not points[i].held_out and points[i].threads > 0]
         if known:
-            fits[key] = fit_curve(model, [p.threads for p in known], [p.measured for p in known])
+            fits[key] = fit_curve(model, [p.threads for p in known], [_as_rate(p, p.measured) for p in known])
     fitted = [(points[curves[key][0]], fit) for key, fit in fits.items()]
     predictions = {}
     for key, members in curves.items():
@@ -109,8 +113,14 @@ def baseline(model: Model, points: Sequence[CurvePoint]) -> dict[int, float]:
             continue
         for index in members:
             if points[index].held_out and points[index].threads > 0:
-                predictions[index] = float(np.exp(model(np.array([float(points[index].threads)]), fit))[0])
+                rate = float(np.exp(model(np.array([float(points[index].threads)]), fit))[0])
+                predictions[index] = _as_rate(points[index], rate)
     return predictions
+
+
+def _as_rate(point: CurvePoint, value: float) -> float:
+    """The laws are of all threads' rate. A time is that of each thread's turn: n of them in it are the rate."""
+    return point.threads / value if point.is_time else value
 
 
 def _nearest(point: CurvePoint, fitted: Sequence[tuple[CurvePoint, Vector]]) -> Vector | None:

@@ -1,11 +1,12 @@
-"""Curves over threads: which points of a result are one, and where it has its highest and its lowest rate (knees)."""
+"""Curves over threads: which points of a result are one, and where it has its highest and its lowest value (knees)."""
 
 from __future__ import annotations
 
 import json
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from contend.calibrate.split import THREADS
+from contend.calibrate.split import curve_axes
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -15,22 +16,38 @@ if TYPE_CHECKING:
 _FEWEST_POINTS = 3
 
 
-def curves(points: Iterable[JsonObject]) -> list[list[JsonObject]]:
-    """The points of each curve, by threads: those of a machine's dataset that differ in nothing else.
+@dataclass(frozen=True)
+class Curve:
+    """Points of a machine's dataset that differ in their number of threads, by it, and what else all of them have."""
+
+    points: tuple[JsonObject, ...]
+    others: JsonObject
+
+    @property
+    def first(self) -> JsonObject:
+        """One that stands for all."""
+        return self.points[0]
+
+
+def curves(points: Iterable[JsonObject]) -> list[Curve]:
+    """The curves that the points of a result are on.
 
     Args:
         points: As `contend validate --json` writes them.
     """
-    found: dict[tuple[str, str, str], list[JsonObject]] = {}
+    datasets: dict[tuple[str, str], list[JsonObject]] = {}
     for point in points:
-        others = json.dumps(other_parameters(point), sort_keys=True)
-        found.setdefault((point["machine"], point["dataset"], others), []).append(point)
-    return [sorted(members, key=lambda point: int(point["threads"])) for members in found.values()]
-
-
-def other_parameters(point: JsonObject) -> JsonObject:
-    """What a point has besides its number of threads."""
-    return {name: value for name, value in point["parameters"].items() if name not in THREADS}
+        datasets.setdefault((point["machine"], point["dataset"]), []).append(point)
+    found: dict[tuple[str, str, str], tuple[JsonObject, list[JsonObject]]] = {}
+    for key, members in datasets.items():
+        axes = curve_axes(point["parameters"] for point in members)
+        for point in members:
+            others = {name: value for name, value in point["parameters"].items() if name not in axes}
+            found.setdefault((*key, json.dumps(others, sort_keys=True)), (others, []))[1].append(point)
+    return [
+        Curve(tuple(sorted(members, key=lambda point: int(point["threads"]))), others)
+        for others, members in found.values()
+    ]
 
 
 def knees(points: Iterable[JsonObject]) -> list[JsonObject]:
@@ -39,10 +56,10 @@ def knees(points: Iterable[JsonObject]) -> list[JsonObject]:
     Beside each is whether the point that was measured there is held out: one of the fit is no prediction.
     """
     found = []
-    for members in curves(point for point in points if point["threads"]):
+    for curve in curves(point for point in points if point["threads"]):
+        members, first = curve.points, curve.first
         if len(members) < _FEWEST_POINTS:
             continue
-        first = members[0]
         found.append(
             {
                 "dataset": first["dataset"],

@@ -16,6 +16,8 @@ _OPTIONS = ("contexts", "dedicated", "progress_threads", "yield")
 def design_of(dataset: Dataset, point: MeasuredPoint) -> str:
     """What communicates how: entities, communicators, order, options of the library."""
     known = merged(dataset, point)
+    if dataset.kind == "latency":
+        return "latency, one sender" if known.get("senders", 1) == 1 else "latency, several senders"
     words = [
         {"process": "processes", "thread": "threads"}.get(str(known.get("mode", "thread")), str(known.get("mode")))
     ]

@@ -9,16 +9,17 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from contend.accuracy.curves import curves, other_parameters
+from contend.accuracy.curves import curves
 from contend.plots import STYLE
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from matplotlib.axes import Axes
     from matplotlib.axis import Axis
     from matplotlib.figure import Figure
 
+    from contend.accuracy.curves import Curve
     from contend.jsontypes import JsonObject
 
 _COLOURS = ("#4e79a7", "#e15759", "#59a14f", "#f28e2b", "#b07aa1", "#499894", "#d37295", "#9d7660")
@@ -68,12 +69,26 @@ def _group_of(point: JsonObject) -> str:
     return f"{point['library']}, {point['transport']}"
 
 
+def _by_unit(points: Sequence[JsonObject]) -> dict[str, list[JsonObject]]:
+    """The points of each unit."""
+    found: dict[str, list[JsonObject]] = {}
+    for point in points:
+        found.setdefault(str(point["unit"] or "value"), []).append(point)
+    return found
+
+
 def _agreement(points: Sequence[JsonObject]) -> Figure:
     from matplotlib.figure import Figure
 
-    figure = Figure(figsize=(6.4, 6.0), layout="constrained")
-    axes = figure.add_subplot()
     groups = _groups(points)
+    parts = _by_unit(points)
+    figure = Figure(figsize=(6.4 * len(parts), 6.0), layout="constrained")
+    for axes, (unit, some) in zip(figure.subplots(1, len(parts), squeeze=False)[0], parts.items(), strict=True):
+        _draw_agreement(axes, some, groups, unit)
+    return figure
+
+
+def _draw_agreement(axes: Axes, points: Sequence[JsonObject], groups: Mapping[str, Any], unit: str) -> None:
     for name, style in groups.items():
         for held_out in (False, True):
             chosen = [p for p in points if _group_of(p) == name and p["held_out"] == held_out]
@@ -101,16 +116,15 @@ def _agreement(points: Sequence[JsonObject]) -> Figure:
     axes.set(xscale="log", yscale="log", xlim=ends, ylim=ends)
     _label(axes.xaxis)
     _label(axes.yaxis)
-    axes.set_xlabel(f"measured median ({points[0]['unit'] or 'value'})")
+    axes.set_xlabel(f"measured median ({unit})")
     axes.set_ylabel("predicted, 95 % interval")
     axes.set_title("measured against predicted; the band is 15 %", loc="left", fontsize=9)
     axes.legend(fontsize=7, loc="lower right")
-    return figure
 
 
 def _short(value: float, _position: int | None = None) -> str:
-    for unit, name in ((1e9, " G"), (1e6, " M"), (1e3, " k")):
-        if value >= unit:
+    for unit, name in ((1e9, " G"), (1e6, " M"), (1e3, " k"), (1, ""), (1e-3, " m"), (1e-6, " µ"), (1e-9, " n")):
+        if value >= unit * (1 - 1e-9):  # 1e-6 / 1e-6 is less than one
             return f"{value / unit:g}{name}"
     return f"{value:g}"
 
@@ -125,12 +139,11 @@ def _label(axis: Axis) -> None:
     axis.set_minor_formatter(NullFormatter())
 
 
-def _title(members: Sequence[JsonObject], *, has_machine: bool) -> str:
+def _title(curve: Curve, *, has_machine: bool) -> str:
     """Dataset, machine where it is not clear, and what is the same at all points of a curve."""
-    first = members[0]
+    first = curve.first
     name = f"{first['dataset']} on {first['machine']}" if has_machine else str(first["dataset"])
-    others = other_parameters(first).items()
-    label = ", ".join(f"{key.removeprefix('options.')}={value}" for key, value in others)
+    label = ", ".join(f"{key.removeprefix('options.')}={value}" for key, value in curve.others.items())
     return f"{name}\n{label}" if label else name
 
 
@@ -138,7 +151,7 @@ def _curves(points: Sequence[JsonObject]) -> Figure:
     from matplotlib.figure import Figure
 
     found = curves(points)
-    shown = [members for members in found if len(members) > 1][:_MOST_CURVES] or found[:_MOST_CURVES]
+    shown = [curve for curve in found if len(curve.points) > 1][:_MOST_CURVES] or found[:_MOST_CURVES]
     machines = {(point["dataset"], point["machine"]) for point in points}
     on_several = {name for name, count in Counter(name for name, _ in machines).items() if count > 1}
     columns = min(_COLUMNS, len(shown))
@@ -149,14 +162,14 @@ def _curves(points: Sequence[JsonObject]) -> Figure:
         if index >= len(shown):
             axes.set_visible(False)
             continue
-        members = shown[index]
-        _draw_curve(axes, members)
-        title = _title(members, has_machine=members[0]["dataset"] in on_several)
+        curve = shown[index]
+        _draw_curve(axes, curve.points)
+        title = _title(curve, has_machine=curve.first["dataset"] in on_several)
         axes.set_title(title, loc="left", fontsize=7)
     handles, labels = grid.flat[0].get_legend_handles_labels()
     figure.legend(handles, labels, loc="outside upper left", ncols=4, fontsize=8)
     figure.supxlabel("threads or pairs", fontsize=9)
-    figure.supylabel(str(points[0]["unit"] or "value"), fontsize=9)
+    figure.supylabel(" or ".join(_by_unit(points)), fontsize=9)
     return figure
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from contend.accuracy.names import design_of
-from contend.calibrate.split import THREADS, merged, threads_of
+from contend.calibrate.split import curve_axes, merged, threads_of
 from contend.errors import InputError
 from contend.prices import parse_price
 
@@ -59,7 +59,8 @@ class Predicted:
     @property
     def curve(self) -> tuple[str, str, str]:
         """What a curve over threads has in common: dataset, and all other parameters."""
-        others = {key: value for key, value in self.point.parameters.items() if key not in THREADS}
+        axes = curve_axes(point.parameters for point in self.dataset.points)
+        others = {key: value for key, value in self.point.parameters.items() if key not in axes}
         return (self.dataset.machine_id, self.dataset.name, json.dumps(others, sort_keys=True))
 
     @property
@@ -89,6 +90,11 @@ class Predicted:
     def measured(self) -> float:
         """The measured median."""
         return self.point.median
+
+    @property
+    def is_time(self) -> bool:
+        """Whether less of the metric is better."""
+        return self.point.unit == "s"
 
     @property
     def setting(self) -> tuple[str, ...]:

@@ -54,7 +54,7 @@ _SMALLEST_SHARE = 1e-3
 # others wait for them. A message takes a few hundred steps where all threads poll.
 STEPS_PER_OPERATION = 3_000
 # Numbers in the result of a scenario whose workload a fit or a prediction can be of (split.FITTED_KINDS).
-RESULT_METRICS = ("message_rate", "bandwidth", "elapsed_s", "simulated_s", "events")
+RESULT_METRICS = ("message_rate", "bandwidth", "latency", "elapsed_s", "simulated_s", "events")
 _PLACE = re.compile(r"\S*/([^/\s:]+\.json)(?::\d+)?(?=:)")
 
 
@@ -314,6 +314,8 @@ class Builder:
     def longest(self, dataset: Dataset, point: MeasuredPoint) -> int:
         """The most iterations of a simulation: with about the wanted number of messages, and three at least."""
         known = merged(dataset, point)
+        if dataset.kind == "latency":
+            return max(3, self._messages // 2)  # an iteration is a message and its answer
         per_iteration = 1
         for name in ("pairs", "window", "threads", "operations", "senders", "receivers"):
             value = known.get(name, 1)

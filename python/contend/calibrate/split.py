@@ -16,15 +16,16 @@ from contend.errors import InputError
 from contend.nearest import nearest_names
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from contend.datasets import Dataset, MeasuredPoint
     from contend.jsontypes import JsonObject
 
-# Names that the number of communicating threads or processes goes by, the first that a point has counts.
-THREADS = ("pairs", "threads", "senders")
+# Names that the number of communicating threads or processes goes by: the first group that a point has some of counts,
+# and of a group the largest number, which is the side with the crowd.
+THREADS = (("pairs",), ("threads",), ("senders", "receivers"))
 # Workloads that are looked at by a fit: those that a scenario can stand for.
-FITTED_KINDS = ("multirate", "rma-mt")
+FITTED_KINDS = ("multirate", "rma-mt", "latency")
 
 
 def merged(dataset: Dataset, point: MeasuredPoint) -> dict[str, Any]:
@@ -35,8 +36,23 @@ def merged(dataset: Dataset, point: MeasuredPoint) -> dict[str, Any]:
 def threads_of(dataset: Dataset, point: MeasuredPoint) -> int | None:
     """The number of pairs or threads of a point; None where there is no such thing."""
     known = merged(dataset, point)
-    value = next((known[name] for name in THREADS if name in known), None)
-    return value if isinstance(value, int) and not isinstance(value, bool) else None
+    names = next((group for group in THREADS if any(name in known for name in group)), ())
+    values = [known[name] for name in names if name in known]
+    return max(values) if values and all(type(value) is int for value in values) else None
+
+
+def curve_axes(points: Iterable[Mapping[str, object]]) -> frozenset[str]:
+    """Names of parameters along which a dataset's curves over threads run.
+
+    Where numbers of senders and of receivers vary independently, a curve is of one number of senders.
+
+    Args:
+        points: The parameters of each point of the dataset.
+    """
+    names = frozenset(name for group in THREADS for name in group)
+    sides = {(point.get("senders"), point.get("receivers")) for point in points}
+    senders, receivers = ({side[i] for side in sides} for i in range(2))
+    return names - {"senders"} if len(sides) > max(len(senders), len(receivers)) else names
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ import typer
 
 from contend.errors import InputError
 from contend.nearest import nearest_names
-from contend.spelling import counted
+from contend.spelling import counted, listed
 
 
 def register(app: typer.Typer) -> None:
@@ -62,5 +62,5 @@ def import_(
     if (kind := dataset["workload"]["kind"]) not in FITTED_KINDS:
         print(
             f"note: it can be shown, not simulated nor fitted to: scenarios stand for points of "
-            f"{' and '.join(FITTED_KINDS)}, these are of {kind!r}"
+            f"{listed(FITTED_KINDS)}, these are of {kind!r}"
         )

@@ -36,7 +36,7 @@ def register(app: typer.Typer) -> None:
 def measure(
     *,
     preset: Annotated[
-        str, typer.Option("--preset", "-p", metavar="NAME", help="quick, standard, full, or a campaign file NAME.json.")
+        str, typer.Option("--preset", "-p", metavar="NAME", help="quick, standard, latency, ..., or a file NAME.json.")
     ] = "quick",
     list_: Annotated[
         bool, typer.Option("--list", help="Only say what can be measured here, and why the rest cannot.")

@@ -143,7 +143,7 @@ def osu_mbw_mr(path: Path) -> Imported:
 
 def osu_latency_mt(path: Path) -> Imported:
     """osu_latency_mt: one thread sends, several receive; "Size Latency (us)"."""
-    found = Imported("OSU micro-benchmarks: osu_latency_mt", {"kind": "latency", "mode": "thread"})
+    found = Imported("OSU micro-benchmarks: osu_latency_mt", {"kind": "latency"})
     threads: dict[str, int] = {}
     run, headed = -1, False
     for line in table_lines_of(path, "#"):
@@ -165,7 +165,7 @@ def osu_latency_mt(path: Path) -> Imported:
             printed: dict[str, Scalar] = {f"{side.lower()}s": count for side, count in threads.items()}
             parameters = {"senders": 1, "receivers": 2} | printed | {"message_size": size}
             assumed = frozenset({"senders", "receivers"} - set(printed))
-            found.values.append(Value(parameters, "time_per_operation", "s", latency, max(run, 0), assumed))
+            found.values.append(Value(parameters, "latency", "s", latency, max(run, 0), assumed))
     if not found.values:
         _nothing(path, f"table of osu_latency_mt: {_OSU_LATENCY_LINE}, then lines of size and latency")
     return found

@@ -39,6 +39,7 @@ BENCHMARKS: dict[str, Benchmark] = {
     benchmark.name: benchmark
     for benchmark in (
         Benchmark("multirate", needs_mpi=True, axis="pairs", metric="message_rate", has_target=True),
+        Benchmark("latency", needs_mpi=True, axis="receivers", metric="latency", has_target=True),
         Benchmark("rma", needs_mpi=True, axis="threads", metric="message_rate", has_target=True),
         Benchmark("partitioned", needs_mpi=True, axis="partitions", metric="perceived_bandwidth"),
         Benchmark("waiting", needs_mpi=True, axis="requests", metric="time_per_operation"),

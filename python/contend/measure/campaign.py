@@ -65,7 +65,7 @@ class Experiment(_Strict):
     """One benchmark over libraries, transports and a sweep. Each library and transport gives a dataset."""
 
     name: Name
-    benchmark: Literal["multirate", "rma", "partitioned", "waiting", "primitives", "locks", "machine"]
+    benchmark: Literal["multirate", "latency", "rma", "partitioned", "waiting", "primitives", "locks", "machine"]
     description: str = ""
     libraries: Annotated[list[str], Field(description="Keys of libraries; empty for programs without MPI.")] = []
     transports: list[str] = []

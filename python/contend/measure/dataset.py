@@ -92,7 +92,7 @@ def _dataset(name: str, group: list[Course], head: JsonObject, of: JsonObject, s
         "campaign": {key: head[key] for key in ("campaign", "seed", "plan", "started", "contend_version")},
         "workload": workload,
         "placement": said.get("placement", {}),
-        "points": [point for course in group for point in _points(course, places)],
+        "points": _alike([point for course in group for point in _points(course, places)], workload),
         "not_measured": [
             {"parameters": c.cell.parameters, "reason": skipped[c.cell.key]} for c in group if c.cell.key in skipped
         ],
@@ -129,6 +129,15 @@ def _points(course: Course, places: dict[int, int]) -> list[JsonObject]:
         }
         for parameters, parts in merged.values()
     ]
+
+
+def _alike(points: list[JsonObject], workload: JsonObject) -> list[JsonObject]:
+    """Points with the same parameters: programs name more than the sweep does, but none of a point without a sample."""
+    names = dict.fromkeys(name for point in points for name in point["parameters"])
+    for point in points:
+        said = {name: workload[name] for name in names if name in workload}
+        point["parameters"] = {**point["parameters"], **{n: v for n, v in said.items() if n not in point["parameters"]}}
+    return points
 
 
 def _metrics(parts: list[tuple[JsonObject, JsonObject]]) -> list[str]:

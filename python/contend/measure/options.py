@@ -155,6 +155,17 @@ PROGRAM_OPTIONS: dict[str, dict[str, Option]] = {
         "corrupt": _HOOK,
         **_MPI,
     },
+    "latency": {
+        "senders": Whole(1, _MOST_ENTITIES),
+        "receivers": Whole(1, _MOST_ENTITIES),
+        "message_size": Size(_GIB),
+        **_ITERATIONS,
+        "target_seconds": Number(0, 1e5),
+        "thread_level": Choice((*_LEVELS, "")),
+        "verify": Flag(),
+        "corrupt": _HOOK,
+        **_MPI,
+    },
     "rma": {
         "operation": Choice(("put", "get", "accumulate", "fetch-and-op")),
         "synchronisation": Choice(("flush", "flush-all", "flush-local", "lock", "lock-all", "fence")),

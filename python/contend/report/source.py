@@ -98,6 +98,7 @@ class PointEntry(_Checked):
     message_rate: RateEntry | None = None
     bandwidth: RateEntry | None = None
     perceived_bandwidth: RateEntry | None = None
+    latency: RateEntry | None = None
     elapsed_s: Amount | None = None
     communication_time_s: Amount | None = None
     extra_compute_time_s: Number | None = None
@@ -212,6 +213,7 @@ class ExplanationFile(_Checked):
     message_rate: RateEntry | None = None
     bandwidth: RateEntry | None = None
     perceived_bandwidth: RateEntry | None = None
+    latency: RateEntry | None = None
     elapsed_s: RateEntry | None = None
     communication_time_s: RateEntry | None = None
     extra_compute_time_s: RateEntry | None = None

@@ -14,6 +14,17 @@ Problem longer_than_time(double seconds) {
          " seconds that can be simulated";
 }
 
+double seconds_of_a_message(const PointConfig& point, std::int64_t bytes) {
+  constexpr double page_bytes = 4096;
+  const NicParameters& nic = point.machine.nic;
+  const auto payload = static_cast<double>(bytes);
+  const double packets = payload / static_cast<double>(nic.mtu_bytes) + 2;
+  const double pages = payload / page_bytes + 1;
+  return (payload + packets * static_cast<double>(nic.packet_bytes)) / point.route.bytes_per_second +
+         packets * nic.nic_gap.in_seconds() + 2 * pages * nic.registration_page.in_seconds() +
+         2 * payload / point.machine.software.copy_bytes_per_second;
+}
+
 Problem one_sided_in_global_section(const PointConfig& point) {
   if (point.library.critical_section != "global")
     return {};

@@ -23,6 +23,7 @@ struct Check {
 [[nodiscard]] std::span<const Check> placement_checks();
 [[nodiscard]] std::span<const Check> library_checks();
 [[nodiscard]] std::span<const Check> multirate_checks();
+[[nodiscard]] std::span<const Check> latency_checks();
 [[nodiscard]] std::span<const Check> rma_mt_checks();
 [[nodiscard]] std::span<const Check> waiting_checks();
 [[nodiscard]] std::span<const Check> ping_pong_checks();
@@ -45,6 +46,8 @@ inline constexpr const char* how_to_share = "; to let threads share cores set pl
 [[nodiscard]] std::int64_t usable_cores(const PointConfig& point);
 /// Simulated time is an integer number of picoseconds, 106 days in all.
 [[nodiscard]] Problem longer_than_time(double seconds);
+/// What the payload of a message takes at least where nothing overlaps: copies, registration, packets and the wire.
+[[nodiscard]] double seconds_of_a_message(const PointConfig& point, std::int64_t bytes);
 
 // Of several workloads:
 /// `threads` of one host.

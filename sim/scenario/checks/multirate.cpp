@@ -193,13 +193,7 @@ Problem sequence_numbers_wrap(const PointConfig& point) {
 
 Problem payload_longer_than_time(const PointConfig& point) {
   const MultirateParameters& workload = point.workload.multirate;
-  const NicParameters& nic = point.machine.nic;
-  const auto bytes = static_cast<double>(workload.message_size_bytes);
-  const double packets = bytes / static_cast<double>(nic.mtu_bytes) + 2;
-  const double pages = bytes / 4096 + 1;
-  const double message = (bytes + packets * static_cast<double>(nic.packet_bytes)) / point.route.bytes_per_second +
-                         packets * nic.nic_gap.in_seconds() + 2 * pages * nic.registration_page.in_seconds() +
-                         2 * bytes / point.machine.software.copy_bytes_per_second;
+  const double message = seconds_of_a_message(point, workload.message_size_bytes);
   const double messages = static_cast<double>(sides_of(point).streams()) * workload.window *
                           (static_cast<double>(workload.iterations) + workload.warmup_iterations);
   return longer_than_time(message * messages);

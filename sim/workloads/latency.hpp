@@ -1,0 +1,52 @@
+// Latency between threads of two processes (loop of osu_latency_mt, OSU micro-benchmarks 5.6 to 7.4).
+#pragma once
+
+#include "workloads/thread_barrier.hpp"
+#include "workloads/workload.hpp"
+
+#include <array>
+#include <memory>
+#include <vector>
+
+namespace contend {
+
+/// Round trip i belongs to thread i mod `senders` of the first process and to thread i mod `receivers` of the second: a message
+/// there, an answer back, each with a blocking call. With one sender all messages have the same tag, so whichever receiver's call
+/// comes first takes the next one; with several each round trip has a tag of its own.
+/// Measures: latency (s): half of a round trip, a sender's mean, as the benchmark prints it: the time in which the timed round trips
+/// are done, x senders / (2 x round trips).
+class Latency final : public Workload {
+public:
+  explicit Latency(LatencyParameters parameters) : parameters_(parameters) {}
+
+  [[nodiscard]] std::vector<int> host_of_rank() const override { return {0, 1}; }
+  [[nodiscard]] Role role_of_rank(int rank) const override { return rank == 0 ? Role::sender : Role::receiver; }
+  [[nodiscard]] std::uint64_t planned_operations() const override;
+  void start(World& world) override;
+  [[nodiscard]] WorkloadResult result(const World& world) const override;
+
+private:
+  /// The threads of a process.
+  struct Side {
+    Process* process = nullptr;
+    int peer = 0;
+    std::unique_ptr<ThreadBarrier> barrier;
+    std::vector<SimThread*> threads;
+  };
+
+  void spawn(World& world, int rank, int threads);
+  void run(SimThread& self, Side& side, int thread);
+  void meet(SimThread& self, Side& side, int thread) const;
+  void enter_timed_part(SimThread& self, const Side& side, int round_trip);
+  [[nodiscard]] int tag_of(int round_trip, bool is_answer) const;
+  [[nodiscard]] bool sends_first(const Side& side) const { return &side == &sides_.front(); }
+  [[nodiscard]] int all_iterations() const { return parameters_.warmup_iterations + parameters_.iterations; }
+
+  LatencyParameters parameters_;
+  int communicator_ = 0;
+  std::array<Side, 2> sides_;
+  TimePoint timed_start_;
+  TimePoint timed_end_;
+};
+
+} // namespace contend

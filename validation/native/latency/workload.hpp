@@ -1,0 +1,28 @@
+// What the latency benchmark is asked to do: the same keys as a scenario's workload.
+#pragma once
+
+#include "support/json.hpp"
+#include "support/options.hpp"
+
+#include <cstdint>
+#include <numeric>
+
+namespace contend::native {
+
+struct LatencyWorkload {
+  std::int64_t senders = 1;
+  std::int64_t receivers = 2;
+  std::int64_t message_size = 0;
+  std::int64_t iterations = 1000;
+  std::int64_t warmup_iterations = 100;
+
+  void declare(Options& options);
+
+  /// Round trips come in rounds in which every thread has its share.
+  [[nodiscard]] std::int64_t round() const { return std::lcm(senders, receivers); }
+  /// Rounds with at least so many round trips.
+  [[nodiscard]] std::int64_t rounds_of(std::int64_t round_trips) const { return (round_trips + round() - 1) / round(); }
+  [[nodiscard]] Json describe() const;
+};
+
+} // namespace contend::native
