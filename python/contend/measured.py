@@ -405,7 +405,7 @@ class Configuration:
             if point.iterations is None and found
             else max(1, round((point.iterations or 1) / simulated))
         )
-        predicted = median_sample(found.samples, length, seed) if found is not None else None
+        predicted = median_sample(found.samples, length, seed, is_time=point.unit == "s") if found is not None else None
         split = (self.profile.document.get(CALIBRATION) or {}).get("split")
         entry: JsonObject = {"dataset": self.dataset.name, "metric": point.metric, "predicted": predicted}
         if point.spread is None:

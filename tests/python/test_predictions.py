@@ -37,6 +37,7 @@ if TYPE_CHECKING:
 def test_replications_of_a_long_sample_count_by_their_time() -> None:
     # A second at 300 and three at 100 messages per second: 600 messages in 4 s, whatever the order.
     assert median_sample([300.0, 100.0], 2, 1) == pytest.approx(600 / 4)
+    assert median_sample([3.0, 1.0], 2, 1, is_time=True) == 2.0
 
 
 @pytest.mark.parametrize("length", [1, 5])

@@ -28,7 +28,8 @@ Make: TypeAlias = Callable[["Run", list[Path], list[Path], Path, Path], None]
 class Calibrate(BaseModel):
     """How the profile of a run is made first: see `contend calibrate`.
 
-    `messages` is the length of its simulations, that of the run's if not given; `budget` is in minutes.
+    `messages` is the length of its simulations, that of the run's if not given; `budget` is in minutes. `direct`: from
+    microbenchmarks alone, without a fit.
     """
 
     model_config = ConfigDict(extra="forbid")
@@ -38,6 +39,7 @@ class Calibrate(BaseModel):
     exclude: list[str] = Field(default_factory=list)
     starts: int = Field(default=3, ge=1, le=20)
     posterior: bool = True
+    direct: bool = False
     messages: int | None = Field(default=None, ge=100)
     budget: float = Field(default=10.0, gt=0)
 

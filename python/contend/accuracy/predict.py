@@ -114,7 +114,7 @@ def predict(
             reason = f"{len(failed)} of {counted(own, 'replication')}: {evaluator.reason(failed[0])}"
             problem.unpredicted.append(Unpredicted(target.dataset, target.point, reason))
             continue
-        mean = median_sample(rates, _length_of_sample(target), seed)
+        mean = median_sample(rates, _length_of_sample(target), seed, is_time=target.point.unit == "s")
         low, high = interval(mean, np.array(drawn), made.discrepancy, target.point.log_error, seed)
         held_out = not was_fitted(record.get("split"), target.dataset, target.point)
         results.append(
@@ -158,18 +158,25 @@ def _length_of_sample(target: Target) -> int:
     return _MOST_REPLICATIONS if measured is None else max(1, round(measured / _iterations(target)))
 
 
-def median_sample(rates: Sequence[float], length: int, seed: int) -> float:
+def median_sample(values: Sequence[float], length: int, seed: int, *, is_time: bool = False) -> float:
     """The median of samples that are as long as `length` replications one after the other.
 
     Where threads change between a fast and a slow state, a long sample has both in it, in proportion to their time,
     and a short one the one or the other; the median of short ones is not their mean. NaN where a replication failed:
     the others alone are no such sample.
+
+    Args:
+        values: Of each replication: rates, or times of a message.
+        length: Replications in a sample.
+        seed: Of the samples that are drawn.
+        is_time: Whether the values are times.
     """
-    times = 1 / np.array(rates, dtype=float)
+    found = np.array(values, dtype=float)
+    times = found if is_time else 1 / found
     if not np.isfinite(times).all():
         return math.nan
     if length >= len(times):
-        return float(1 / np.mean(times))  # all messages over all time
-    stream = np.random.default_rng(seed)
-    samples = 1 / stream.choice(times, (_RESAMPLED, length)).mean(axis=1)
-    return float(np.median(samples))
+        samples = np.mean(times, keepdims=True)  # all time over all messages
+    else:
+        samples = np.random.default_rng(seed).choice(times, (_RESAMPLED, length)).mean(axis=1)
+    return float(np.median(samples if is_time else 1 / samples))

@@ -212,7 +212,7 @@ def comparison(
             datasets=datasets, base=how.base, out=out, mapping=mapping, threads=threads, window=how.window,
             exclude=how.exclude, starts=how.starts, messages=how.messages or chosen_run.messages,
             seed=chosen_run.seed, jobs=jobs, work=work, quiet=quiet, posterior=how.posterior, budget=how.budget,
-            keep_fits=keep_fits,
+            keep_fits=keep_fits, direct=how.direct,
         )  # fmt: skip
 
     results, written = regenerate(root, chosen, run, make_profile, only or [])
