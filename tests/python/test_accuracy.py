@@ -112,6 +112,8 @@ def test_a_run_says_from_its_profile_what_was_fitted(tmp_path: Path) -> None:
     record["fits"] = [refused]
     assert fit_sections({"calibration": record}, found)[-1] == "No fit has points of: alib over tcp."
     assert "no parameter was fitted" in fit_sections(None, found)[0]
+    (direct,) = fit_sections({"calibration": record | {"fits": []}}, found)
+    assert direct.endswith(" identified directly; nothing was fitted.")
     # Another machine's datasets of the same names are in no fit.
     record["fits"] = [fit("alib", "shared", made)]
     split["calibration"] = [{**one, "machine": "another"} for one in listed]

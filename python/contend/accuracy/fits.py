@@ -23,20 +23,24 @@ def fit_sections(profile: JsonObject | None, result: JsonObject) -> list[str]:
     record = (profile or {}).get("calibration")
     if not record:
         return [f"The profile `{result['profile']}` as it is: no parameter was fitted for this run."]
+    if not record["fits"]:
+        return [f"{_direct(record)}; nothing was fitted."]
     parts = [_split(record), markdown_table(_HEAD, [_row(fit) for fit in record["fits"]])]
     if unseen := _unseen(record, result):
         parts.append(f"No fit has points of: {'; '.join(unseen)}.")
     return parts
 
 
+def _direct(record: JsonObject) -> str:
+    values = counted(len(record["identified_directly"]), "value")
+    return f"Upon the profile `{record['base']}`, {values} identified directly"
+
+
 def _split(record: JsonObject) -> str:
     split = record["split"]
     threads = ", ".join(map(str, split["threads"]))
     window = "" if split["window"] is None else f" and window {split['window']}"
-    text = (
-        f"Upon the profile `{record['base']}`, with {counted(len(record['identified_directly']), 'value')} identified "
-        f"directly, the fits are to points with {threads} threads or pairs{window}"
-    )
+    text = f"{_direct(record)}, and fits to points with {threads} threads or pairs{window}"
     left_out = ", ".join(f"`{name}`" for name in split["excluded"])
     return f"{text}, without those of {left_out}:" if left_out else f"{text}:"
 
