@@ -88,7 +88,7 @@ def one_point(**changes: Any) -> dict[str, Any]:
         (broken(machine="box"), '/machine: found "box"; allowed: an object'),
         ({k: v for k, v in broken().items() if k != "transport"}, "/transport: is missing; allowed: a text"),
         (broken(points=[4]), "/points/0: a point is an object"),
-        (broken(points=[{"parameters": {}}]), "/points/0: has none of message_rate"),
+        (broken(points=[{"parameters": {}}]), "/points/0: has none of latency, message_rate"),
         (
             broken(points=[{"parameters": {}, "message_rate": {"samples": [1, -2]}}]),
             "/samples/1: found -2; allowed: a pos",

@@ -1,5 +1,6 @@
 """Datasets of latencies: their threads, curves and designs, simpler models of them, pictures, and a calibration."""
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -7,13 +8,15 @@ import numpy as np
 import pytest
 
 import contend
-from calibrating import dataset, launched_each, metric, write
+from calibrating import dataset, launched_each, metric, rates, write
 from contend.accuracy.baselines import baseline, serial_lock, usl
 from contend.accuracy.curves import curves
 from contend.accuracy.pictures import pictures
 from contend.accuracy.predicted import Predicted
 from contend.accuracy.scores import result_json
+from contend.calibrate.problem import Problem, Target
 from contend.calibrate.split import choose_split, curve_axes, threads_of
+from contend.cli import main
 from contend.datasets import Dataset, read_dataset
 from predicting import COUNTS, curve, predicted
 
@@ -103,9 +106,9 @@ def test_designs_are_told_apart(tmp_path: Path) -> None:
 
 
 def test_rates_and_latencies_are_drawn_apart(tmp_path: Path) -> None:
-    rates = predicted(curve(tmp_path, "rates", lambda n: 1e5 / n), dict.fromkeys(COUNTS, 1e5))
+    both_rates = predicted(curve(tmp_path, "rates", lambda n: 1e5 / n), dict.fromkeys(COUNTS, 1e5))
     times = predictions(latencies(tmp_path, "times", SIDES, lambda _, n: 1e-6 * n))
-    both = result_json("box", [*rates, *times], [], {})
+    both = result_json("box", [*both_rates, *times], [], {})
     svg = pictures(both)["agreement.svg"].decode()
     assert "measured median (msg/s)" in svg
     assert "measured median (s)" in svg
@@ -119,3 +122,22 @@ def test_a_dataset_of_latencies_is_simulated_as_it_was_measured(tmp_path: Path) 
     workload = point.config["workload"]
     assert (workload["kind"], workload["senders"], workload["receivers"]) == ("latency", 1, 4)
     assert (workload["iterations"], workload["warmup_iterations"]) == (1000, 100)
+
+
+@pytest.mark.core
+def test_pictures_of_a_measured_latency_have_what_was_measured(tmp_path: Path) -> None:
+    library = {"name": "MPICH", "version": "5.0.2", "key": "mpich-5", "options": {}}
+    document = document_of("one", [(1, 1), (1, 2)], lambda *_: 2e-5) | {"library": library, "transport": "tcp"}
+    path = write(tmp_path, document)
+    assert main(["run", str(path), "--profile", "vm-2core", "--iterations", "20", "-q", "-o", str(tmp_path / "o")]) == 0
+    assert "measured, with its 95 % interval" in (tmp_path / "o" / "plot.svg").read_text()
+    found = json.loads((tmp_path / "o" / "results.json").read_text())
+    assert [point["measured"]["median"] for point in found["points"]] == [2e-5, 2e-5]
+
+
+def test_runs_of_a_latency_are_averaged_as_times(tmp_path: Path) -> None:
+    rate = read_dataset(write(tmp_path, rates("rate", {1: [1.0]}))), "message_rate"
+    time = latencies(tmp_path, "time", [(1, 1)], lambda *_: 1.0), "latency"
+    targets = [Target(one, one.points[0], {}, (), metric) for one, metric in (rate, time)]
+    together = Problem([], targets, []).one_after_the_other(np.log([[7.0, 7.0], [2900.0, 2900.0]]))
+    assert np.exp(together) == pytest.approx([2 / (1 / 7 + 1 / 2900), (7 + 2900) / 2])

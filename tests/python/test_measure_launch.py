@@ -218,7 +218,7 @@ def test_compare_takes_imported_datasets(
     ("change", "message"),
     [
         ({"points": "many"}, "allowed: an array"),
-        ({"dataset": "b", "points": [{"parameters": {}}]}, "has none of message_rate"),
+        ({"dataset": "b", "points": [{"parameters": {}}]}, "has none of latency, message_rate"),
         ({"machine": {"id": "another"}}, "are 'a' of two machines"),
     ],
 )

@@ -146,7 +146,7 @@ def sections(result: JsonObject) -> list[str]:
 
 
 def _turns(result: JsonObject) -> str:
-    """A sentence about where curves have their highest and their lowest rate; empty where none is held out."""
+    """A sentence about where curves have their highest and their lowest value; empty where none is held out."""
     # Counted from the points: results of old versions counted the points of the fit as well.
     agreement = knee_agreement(knees(result["points"]))
     parts = [
@@ -157,7 +157,7 @@ def _turns(result: JsonObject) -> str:
     if not parts:
         return ""
     return (
-        "Of curves that have their highest or lowest rate at a held-out point, that thread count is predicted "
+        "Of curves that have their highest or lowest value at a held-out point, that thread count is predicted "
         f"{', '.join(parts)}."
     )
 

@@ -95,7 +95,7 @@ def _fold(  # noqa: PLR0917 - all of one fold
     kept, left_out = _chosen(problem, ~is_left_out), _chosen(problem, is_left_out)
     place = _refit(kept, evaluator, emulator, ~is_left_out, noise[~is_left_out], seed)
     runs = np.array([left_out.simulate(evaluator, [place], (one,))[0] for one in CHECK_REPLICATIONS])
-    predicted = -np.log(np.mean(np.exp(-runs), axis=0))  # of all replications one after the other
+    predicted = left_out.one_after_the_other(runs)
     own = np.sqrt(left_out.noise**2 + np.nan_to_num(np.var(runs, axis=0, ddof=1)) / len(runs))
     return Fold(count, place, tuple(
         Residual(target, float(value), float(error))

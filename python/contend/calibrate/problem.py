@@ -109,6 +109,11 @@ class Target:
     stand_in: str = ""
 
     @property
+    def is_time(self) -> bool:
+        """Whether the metric is a time of a message, not a rate."""
+        return self.point.unit == "s"
+
+    @property
     def label(self) -> str:
         """Dataset and parameters."""
         values = ", ".join(f"{name}={value}" for name, value in self.point.parameters.items())
@@ -188,7 +193,17 @@ class Problem:
         ]
         found = np.array(evaluator.run(tasks), dtype=float)
         shaped = found.reshape(len(places), len(self.targets), len(replications))
-        return np.asarray(-np.log(np.mean(1 / shaped, axis=2)), dtype=float)
+        is_time = np.array([target.is_time for target in self.targets])
+        times = np.where(is_time[:, None], shaped, 1 / shaped)
+        return np.asarray(np.where(is_time, 1.0, -1.0) * np.log(np.mean(times, axis=2)), dtype=float)
+
+    def one_after_the_other(self, logs: Vector) -> Vector:
+        """Logarithms of what several runs come to together, [target], from those of each, [run, target].
+
+        All time over all messages: times are averaged, rates by their reciprocals.
+        """
+        signs = np.array([1.0 if target.is_time else -1.0 for target in self.targets])
+        return np.asarray(signs * np.log(np.mean(np.exp(signs * logs), axis=0)), dtype=float)
 
     def only(self, is_kept: Sequence[bool]) -> Problem:
         """The problem with some targets only."""

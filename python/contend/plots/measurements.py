@@ -18,9 +18,9 @@ if TYPE_CHECKING:
 _MARKER = "\N{BLACK STAR}"
 
 
-def has_measurements(points: Sequence[PointResult]) -> bool:
-    """Whether there is anything to draw."""
-    return any(_median(point) is not None for point in points)
+def has_measurements(points: Sequence[PointResult], unit: str) -> bool:
+    """Whether there is anything to draw on an axis with this unit."""
+    return any(_median(point) is not None and (point.measured or {}).get("unit") == unit for point in points)
 
 
 def draw_measurements(axes: Axes, points: Sequence[PointResult], all_curves: Sequence[Curve], axis: str | None) -> None:

@@ -94,7 +94,7 @@ def draw(results: Results) -> Picture:
             if measure.name == RATE:
                 draw_study(rate, measured, all_curves, axis)
             add_legend(rate)
-        if has_measurements(points) and measure.name == RATE:
+        if has_measurements(points, measure.short_unit):
             draw_measurements(rate, points, all_curves, axis)
             rate.set_title(measurements_label(), fontsize="small", loc="left")
         set_scale(rate, [value_of(point, measure.name)[0] for point in points], measure.short_unit)

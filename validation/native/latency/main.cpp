@@ -174,6 +174,7 @@ void run(int argc, char** argv) {
   if (!command_line.parse(argc, argv)) {
     return;
   }
+  options.workload.check();
   const Deadline deadline(options.mpi.common.seconds_limit);
   const Session session(options.level());
   session.require_ranks(2, "contend-latency");

@@ -25,12 +25,13 @@ void RoundTrips::iterate(int thread, std::int64_t round) {
   }
 }
 
-/// With one sender any receiver takes a message; with several each round trip has a tag of its own among those under way.
+/// With one sender any receiver takes a message; with several each round trip has a tag of its own, or shares it with others of the
+/// same two threads, which come one after the other: tags begin again after whole rounds.
 int RoundTrips::tag(std::int64_t round_trip, bool is_answer) const {
   constexpr int there = 1;
   constexpr int back = 2;
-  constexpr std::int64_t guaranteed_tags = 32768;
-  return workload_.senders > 1 ? static_cast<int>(round_trip % guaranteed_tags) : is_answer ? back : there;
+  const std::int64_t tags = guaranteed_tags / workload_.round() * workload_.round();
+  return workload_.senders > 1 ? static_cast<int>(round_trip % tags) : is_answer ? back : there;
 }
 
 void RoundTrips::ask(Thread& self, std::int64_t round_trip) {

@@ -1,5 +1,9 @@
 #include "latency/workload.hpp"
 
+#include "support/failure.hpp"
+
+#include <string>
+
 namespace contend::native {
 
 void LatencyWorkload::declare(Options& options) {
@@ -8,6 +12,14 @@ void LatencyWorkload::declare(Options& options) {
   options.size("message-size", message_size, std::int64_t{1} << 30, "payload of a message and of its answer");
   options.integer("iterations", iterations, 1, 10'000'000, "timed round trips of all threads, per repetition");
   options.integer("warmup-iterations", warmup_iterations, 0, 10'000'000, "round trips before the timed ones");
+}
+
+void LatencyWorkload::check() const {
+  if (senders > 1 && round() > guaranteed_tags) {
+    throw Failure(ExitCode::bad_options, std::to_string(senders) + " senders and " + std::to_string(receivers) +
+                                             " receivers need " + std::to_string(round()) + " tags; MPI guarantees " +
+                                             std::to_string(guaranteed_tags));
+  }
 }
 
 Json LatencyWorkload::describe() const {

@@ -9,6 +9,9 @@
 
 namespace contend::native {
 
+/// Values that a tag can have in any library.
+inline constexpr std::int64_t guaranteed_tags = 32768;
+
 struct LatencyWorkload {
   std::int64_t senders = 1;
   std::int64_t receivers = 2;
@@ -17,6 +20,8 @@ struct LatencyWorkload {
   std::int64_t warmup_iterations = 100;
 
   void declare(Options& options);
+  /// Refuses sides that need more tags than MPI guarantees. Throws Failure(bad_options).
+  void check() const;
 
   /// Round trips come in rounds in which every thread has its share.
   [[nodiscard]] std::int64_t round() const { return std::lcm(senders, receivers); }
