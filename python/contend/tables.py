@@ -122,10 +122,11 @@ def _measured_table(results: Results) -> FittingTable:
     units = {str(found["unit"]) for _, found in points if found["median"] is not None}
     unit = units.pop() if len(units) == 1 else ""
     is_noisy = any(found.get("scored_against_interval") for _, found in points)
-    caption = "medians of samples; the rates below are means over replications, which rare fast or slow samples move"
+    caption = "medians of samples; the table below has means over replications, which rare fast or slow samples move"
     if is_noisy:
         caption += "\n* samples spread by more than 20 %: the error is that from the measured interval"
-    table = FittingTable("measured and predicted" + (f", {unit}" if unit else ""), caption)
+    in_title = unit and unit != "s"  # texts of times have their unit
+    table = FittingTable("measured and predicted" + (f", {unit}" if in_title else ""), caption)
     names = [name for name in _parameter_names(results.points) if name != "iterations"]
     for name in names:
         table.add_column(name, justify="right", is_name=True)

@@ -86,6 +86,7 @@ TEST_CASE("every struct member has a descriptor", "[scenario][fields]") {
   const Section& workload = root_section("workload");
   CHECK(declared(workload) == member_count<WorkloadParameters>()); // the selector, and each kind
   CHECK(declared(kind(workload, "multirate")) == member_count<MultirateParameters>());
+  CHECK(declared(kind(workload, "latency")) == member_count<LatencyParameters>());
   CHECK(declared(kind(workload, "rma-mt")) == member_count<RmaMtParameters>());
   CHECK(declared(root_section("placement")) == member_count<PlacementParameters>());
   CHECK(declared(kind(workload, "waiting")) == member_count<WaitingWorkloadParameters>());

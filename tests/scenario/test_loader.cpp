@@ -282,6 +282,10 @@ TEST_CASE("waiting, its workloads, and tasks", "[scenario][loader]") {
   CHECK(ping_pong.workload.ping_pong.message_size_bytes == 40'000);
   CHECK(ping_pong.workload.ping_pong.runtime_work == 3_us);
   CHECK(ping_pong.workload.ping_pong.short_limit_bytes == 2048);
+  const PointConfig latency = valid("latency.json").points.front().config;
+  CHECK(latency.workload.latency.senders == 3);
+  CHECK(latency.workload.latency.receivers == 5);
+  CHECK(latency.workload.latency.message_size_bytes == 2048);
   const PointConfig pack = valid("pack.json").points.front().config;
   CHECK(pack.workload.pack.block_bytes == 128);
   CHECK(pack.workload.pack.helpers == 3);
