@@ -55,6 +55,9 @@ Section latency_fields() {
   s.field("iterations", &P::iterations, CountRule{1, 10'000'000},
           "timed round trips of all threads together, dealt to them in turn");
   s.field("warmup_iterations", &P::warmup_iterations, CountRule{0, 10'000'000}, "round trips before the timed ones");
+  s.field("timing", &P::timing, ChoiceRule{{"senders", "slowest-process"}},
+          "the time that counts: the senders', from the first timed round trip on (osu_latency_mt); or, after all have "
+          "met, the longest that a process takes from its own start (contend-latency)");
   return s.finish();
 }
 

@@ -35,15 +35,19 @@ void Latency::meet(SimThread& self, Side& side, int thread) const {
 }
 
 void Latency::run(SimThread& self, Side& side, int thread) {
-  Process& process = *side.process;
-  const auto threads = static_cast<int>(side.threads.size());
   meet(self, side, thread);
-  bool timed = false;
-  for (int i = thread; i < all_iterations(); i += threads) {
-    if (!timed && i >= parameters_.warmup_iterations) {
-      timed = true;
-      enter_timed_part(self, side, i);
-    }
+  const int next = trip(self, side, thread, parameters_.warmup_iterations);
+  enter_timed_part(self, side, thread, next);
+  trip(self, side, next, all_iterations());
+  side.barrier->wait(self);
+  side.end = std::max(side.end, self.now());
+}
+
+/// A thread's round trips from `first` on, up to `end`; returns its next one.
+int Latency::trip(SimThread& self, const Side& side, int first, int end) const {
+  Process& process = *side.process;
+  int i = first;
+  for (; i < end; i += static_cast<int>(side.threads.size())) {
     if (sends_first(side)) {
       process.send(self, communicator_, side.peer, tag_of(i, false), parameters_.message_size_bytes);
       process.recv(self, communicator_, side.peer, tag_of(i, true), parameters_.message_size_bytes);
@@ -52,20 +56,17 @@ void Latency::run(SimThread& self, Side& side, int thread) {
       process.send(self, communicator_, side.peer, tag_of(i, true), parameters_.message_size_bytes);
     }
   }
-  if (!timed) {
-    self.reset_times(); // it has no part in the timed round trips
-  }
-  side.barrier->wait(self);
-  if (sends_first(side)) {
-    timed_end_ = std::max(timed_end_, self.now());
-  }
+  return i;
 }
 
-/// The clock is of the thread that has the first timed round trip.
-void Latency::enter_timed_part(SimThread& self, const Side& side, int round_trip) {
+/// The clock starts with the first timed round trip, or when the first thread of each process has met all others.
+void Latency::enter_timed_part(SimThread& self, Side& side, int thread, int next) const {
+  if (times_each_process()) {
+    meet(self, side, thread);
+  }
   self.reset_times();
-  if (sends_first(side) && round_trip == parameters_.warmup_iterations) {
-    timed_start_ = self.now();
+  if (times_each_process() ? thread == 0 : next == parameters_.warmup_iterations) {
+    side.start = self.now();
   }
 }
 
@@ -86,7 +87,12 @@ WorkloadResult Latency::result(const World& world) const {
   WorkloadResult result;
   result.operations = 2 * std::int64_t{parameters_.iterations};
   result.bytes = result.operations * parameters_.message_size_bytes;
-  result.elapsed = timed_end_ - timed_start_;
+  const Side& sender = sides_.front();
+  const Side& receiver = sides_.back();
+  result.elapsed = sender.end - sender.start;
+  if (times_each_process()) {
+    result.elapsed = std::max(result.elapsed, receiver.end - receiver.start);
+  }
   result.measures = {
       {"latency", result.elapsed.in_seconds() * parameters_.senders / static_cast<double>(result.operations)}};
   for (const Side& side : sides_) {

@@ -14,7 +14,8 @@ namespace contend {
 /// there, an answer back, each with a blocking call. With one sender all messages have the same tag, so whichever receiver's call
 /// comes first takes the next one; with several each round trip has a tag of its own.
 /// Measures: latency (s): half of a round trip, a sender's mean, as the benchmark prints it: the time in which the timed round trips
-/// are done, x senders / (2 x round trips).
+/// are done, x senders / (2 x round trips). The clock runs from the first of them in the first process; or, `timing` "slowest-process",
+/// all threads meet between warm-up and timed part, and it is that of the process which takes longest.
 class Latency final : public Workload {
 public:
   explicit Latency(LatencyParameters parameters) : parameters_(parameters) {}
@@ -32,21 +33,23 @@ private:
     int peer = 0;
     std::unique_ptr<ThreadBarrier> barrier;
     std::vector<SimThread*> threads;
+    TimePoint start; ///< of its timed part
+    TimePoint end;
   };
 
   void spawn(World& world, int rank, int threads);
   void run(SimThread& self, Side& side, int thread);
+  int trip(SimThread& self, const Side& side, int first, int end) const;
   void meet(SimThread& self, Side& side, int thread) const;
-  void enter_timed_part(SimThread& self, const Side& side, int round_trip);
+  void enter_timed_part(SimThread& self, Side& side, int thread, int next) const;
   [[nodiscard]] int tag_of(int round_trip, bool is_answer) const;
   [[nodiscard]] bool sends_first(const Side& side) const { return &side == &sides_.front(); }
+  [[nodiscard]] bool times_each_process() const { return parameters_.timing == "slowest-process"; }
   [[nodiscard]] int all_iterations() const { return parameters_.warmup_iterations + parameters_.iterations; }
 
   LatencyParameters parameters_;
   int communicator_ = 0;
-  std::array<Side, 2> sides_;
-  TimePoint timed_start_;
-  TimePoint timed_end_;
+  std::array<Side, 2> sides_; ///< who asks, and who answers
 };
 
 } // namespace contend

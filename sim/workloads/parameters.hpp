@@ -48,6 +48,8 @@ struct LatencyParameters {
   std::int64_t message_size_bytes = 0; ///< there and back
   int iterations = 1000;               ///< timed round trips of all threads together
   int warmup_iterations = 100;
+  /// From the senders' first timed round trip, or, after all have met, the longest that a process takes from its own start.
+  std::string timing = "senders";
 };
 
 /// RMA-MT (Sandia and Los Alamos): the threads of one process put into or get from another one, and synchronise.

@@ -7,6 +7,7 @@
 #include <catch2/catch.hpp>
 
 #include <algorithm>
+#include <array>
 #include <string>
 
 using namespace contend;
@@ -16,7 +17,7 @@ namespace {
 PointConfig latency_point(int senders, int receivers) {
   PointConfig point = test::small_point();
   point.workload.kind = "latency";
-  point.workload.latency = {senders, receivers, 8, 60, 12};
+  point.workload.latency = {senders, receivers, 8, 60, 12, "senders"};
   return point;
 }
 
@@ -60,6 +61,39 @@ TEST_CASE("latency of one thread each is half of a round trip", "[mpi][latency][
   CHECK(by_hand > point.route.latency.in_seconds());
 }
 
+TEST_CASE("a process that is timed by itself is timed from when all have met", "[mpi][latency][oracle]") {
+  PointConfig point = latency_point(1, 1);
+  point.machine.noise = Duration{};
+  point.route.latency = 20_us; // who leaves a barrier of two processes first leaves it about so much earlier
+  point.workload.latency.iterations = 2;
+  point.workload.latency.timing = "slowest-process";
+  const LatencyParameters& workload = point.workload.latency;
+  test::Program program(2, point);
+  const int comm = program.communicator;
+  const std::int64_t bytes = workload.message_size_bytes;
+  std::array<Duration, 2> took;
+  for (const int rank : {0, 1}) {
+    program.thread(rank, [&, rank](SimThread& self, Process& mpi) {
+      TimePoint start;
+      for (int i = 0; i < workload.warmup_iterations + workload.iterations; ++i) {
+        if (i == workload.warmup_iterations) {
+          mpi.barrier(self, comm);
+          start = self.now();
+        }
+        rank == 0 ? mpi.send(self, comm, 1, 1, bytes) : mpi.recv(self, comm, 0, 1, bytes);
+        rank == 0 ? mpi.recv(self, comm, 1, 2, bytes) : mpi.send(self, comm, 0, 2, bytes);
+      }
+      took.at(static_cast<std::size_t>(rank)) = self.now() - start;
+    });
+  }
+  program.run();
+  const double by_hand = std::max(took[0], took[1]).in_seconds() / (2 * workload.iterations);
+  CHECK(latency(point) == Approx(by_hand).epsilon(0.01));
+  const Duration met = simulate(point, {}).simulated;
+  point.workload.latency.timing = "senders";
+  CHECK(met > simulate(point, {}).simulated); // one more barrier, whose words travel behind the last answer
+}
+
 TEST_CASE("a longer way adds what it is longer by", "[mpi][latency][oracle]") {
   PointConfig point = latency_point(1, 1);
   point.machine.noise = Duration{};
@@ -88,6 +122,7 @@ TEST_CASE("threads that wait beside the one whose message it is make latency lon
 
 TEST_CASE("who has no round trip of the timed part does no harm", "[mpi][latency]") {
   PointConfig point = latency_point(8, 7);
+  point.workload.latency.timing = GENERATE("senders", "slowest-process");
   point.workload.latency.iterations = 3;
   point.workload.latency.warmup_iterations = 0;
   const PointResult result = simulate(point, {});
@@ -105,6 +140,7 @@ TEST_CASE("random designs answer every message", "[mpi][latency][property]") {
     point.workload.latency.message_size_bytes = point.workload.multirate.message_size_bytes;
     point.workload.latency.iterations = static_cast<int>(1 + random.below(40));
     point.workload.latency.warmup_iterations = static_cast<int>(random.below(10));
+    point.workload.latency.timing = random.below(2) == 0 ? "senders" : "slowest-process";
     CAPTURE(seed, test::describe(point), point.workload.latency.senders, point.workload.latency.receivers);
     PointResult result;
     REQUIRE_NOTHROW(result = simulate(point, {}));

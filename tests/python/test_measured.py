@@ -60,7 +60,8 @@ def expected_workload(measured: Dataset, point: MeasuredPoint) -> dict[str, Any]
     document = whole["workload"]
     values = {key: value for key, value in point.parameters.items() if key not in _OPTIONS}
     workload = {key: value for key, value in document.items() if key not in _NOT_OF_A_SCENARIO} | values
-    timing = {"timing": "slowest-process"} if whole["benchmark"]["program"] == "contend-multirate" else {}
+    times_each_process = whole["benchmark"]["program"] in {"contend-multirate", "contend-latency"}
+    timing = {"timing": "slowest-process"} if times_each_process else {}
     return workload | timing | {"iterations": point.iterations or document["iterations"]}
 
 

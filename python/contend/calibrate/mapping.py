@@ -185,7 +185,7 @@ _OPTIONS = "options."
 # threads that all poll one instance were measured with 2,000 messages a second, and take some 150,000.
 STEPS_OF_MEASURED = 1_000_000
 # How programs time a repetition, where that is not what a scenario has unless told: part of the workload.
-_TIMING = {"contend-multirate": "slowest-process"}
+_TIMING = {("multirate", "contend-multirate"): "slowest-process", ("latency", "contend-latency"): "slowest-process"}
 
 
 def scenario_layers(
@@ -203,8 +203,8 @@ def scenario_layers(
         InputError: An option of the library is not in the mapping.
     """
     workload: dict[str, Any] = {key: value for key, value in dataset.workload.items() if key not in _NOT_OF_A_SCENARIO}
-    if dataset.kind == "multirate" and dataset.program in _TIMING:
-        workload.setdefault("timing", _TIMING[dataset.program])
+    if (how := _TIMING.get((dataset.kind, dataset.program))) is not None:
+        workload.setdefault("timing", how)
     options: dict[str, Scalar] = dict(dataset.library.get("options") or {})
     for key, value in point.parameters.items():
         name = key.removeprefix(_OPTIONS)

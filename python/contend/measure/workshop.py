@@ -106,11 +106,11 @@ class NativeWorkshop:
             return {"name": key, "version": "", "how_obtained": NOT_HAD}
         record = asdict(found)
         kept = {name: record[name] for name in ("key", "version", "device") if record[name]}
-        return {"name": str(found.family), **kept, "how_obtained": found.obtained}
+        return {"name": str(found.family), **kept, "how_obtained": without_machine_paths(found.obtained)}
 
 
 def without_machine_paths(text: str) -> str:
-    """A command line with the cache and home folders under names, so that the record fits any machine."""
+    """A text of a record with the cache and home folders under names, so that it fits any machine."""
     text = text.replace(str(cache_directory()), "$CONTEND_CACHE")
     home = os.path.expanduser("~")  # noqa: PTH111 - may be no path at all
     return re.sub(re.escape(home) + r"(?=/)", "$HOME", text) if len(home) > 1 else text

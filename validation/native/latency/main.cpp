@@ -76,6 +76,7 @@ public:
       if (options_.mpi.bind == "compact") {
         bind_compact(placement_.cores, placement_.core_of(thread));
       }
+      meet(thread); // before the warm-up, too, as osu_latency_mt does: who runs first decides who makes progress later
       timed.run_thread(thread);
     });
     const Usage used = Usage::now().since(before);
