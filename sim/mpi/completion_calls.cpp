@@ -45,6 +45,7 @@ void Process::add_targets(SyncObject& sync, const Request& request) const {
 /// The application has learnt that the request is complete.
 void Process::release(SimThread& self, Request* request) {
   self.owe(settings_.software.wait_request, Category::software);
+  fetch_request(self, *request, settings_.library.lines.status, Category::line_transfer);
   count_reference(self, request->communicator);
   if (request->persistent != Request::Persistent::no) {
     request->active = false;

@@ -41,6 +41,8 @@ struct InstancesDesign {
   std::string assignment = "round-robin"; ///< key in the assignment registry
   std::string lock = "pthread-mutex";     ///< key in the lock registry
   std::string mapping = "thread"; ///< who decides on the instance of an operation: thread, communicator, tag, peer
+  /// A request that belongs to one instance is freed under its lock (MPICH's per-VCI pools of requests).
+  bool frees_requests = false;
 };
 
 struct MatchingDesign {
@@ -130,6 +132,15 @@ struct OneSidedDesign {
   std::string atomics = "hardware";
 };
 
+/// Cache lines that move between the cores of a library's threads besides those of its locks, queues and counters: how many a thread
+/// waits for, one after the other. Stores to lines that it does not have go on in its store buffer side by side, and count as one.
+struct LinesDesign {
+  int lock = 0;            ///< that each holder of an instance's lock, or of the global one, changes
+  double request = 0.0;    ///< of a request, for who makes it where another core had its memory before
+  double completion = 0.0; ///< for who completes a request that another core made, besides its place in a queue
+  double status = 0.0;     ///< for who has waited for a request that another core completed
+};
+
 /// How long the library's own code is on its critical paths, as factors on the machine's SoftwareParameters: those are
 /// prices of one library on one processor, and another library executes more or fewer instructions.
 struct CodeDesign {
@@ -170,6 +181,7 @@ struct LibraryDesign {
   TransportDesign transport;
   OneSidedDesign one_sided;
   CodeDesign code;
+  LinesDesign lines;
   PartitionedDesign partitioned;
   CoroutineDesign coroutines;
 };

@@ -35,6 +35,7 @@ Process::Process(Engine& engine, const Host& host, Transport& transport, const P
   const InstancesDesign& design = settings_.library.instances;
   if (settings_.library.critical_section == "global") {
     global_lock_ = make_lock(design.lock, name() + "/global lock");
+    guard_lines(*global_lock_);
   }
   const int count = design.count;
   instances_.resize(static_cast<std::size_t>(count));
@@ -42,6 +43,9 @@ Process::Process(Engine& engine, const Host& host, Transport& transport, const P
     const std::string label = name() + "/instance " + std::to_string(i);
     instances_[i].process = this;
     instances_[i].lock = make_inner_lock(design.lock, label);
+    if (!global_lock_) {
+      guard_lines(*instances_[i].lock);
+    }
     instances_[i].context = &transport.create_context(instances_[i], label, rank);
     instances_[i].interface = dynamic_cast<NicContext*>(instances_[i].context);
     instances_[i].connections.resize(static_cast<std::size_t>(peers));
@@ -94,6 +98,20 @@ std::unique_ptr<Lock> Process::make_inner_lock(const std::string& kind, const st
     return std::make_unique<NoLock>(engine_, name);
   }
   return make_lock(kind, name);
+}
+
+void Process::guard_lines(Lock& lock) const {
+  if (const int lines = settings_.library.lines.lock; lines > 0 && !single_) {
+    lock.guards(host_, lines);
+  }
+}
+
+/// `lines` cache lines of a request come from the core that has them, and stay there as well.
+void Process::fetch_request(SimThread& self, const Request& request, double lines, Category category) const {
+  if (lines > 0.0 && request.held_by >= 0 && request.held_by != self.core()) {
+    const Duration line = host_.transfer(request.held_by, self.core());
+    self.owe(Duration::picoseconds(static_cast<std::int64_t>(lines * static_cast<double>(line.count()))), category);
+  }
 }
 
 void Process::enter_call(SimThread& self) {
@@ -298,15 +316,24 @@ Request* Process::new_request(SimThread& self, int instance) {
   }
   Request* request = free_requests_.back();
   free_requests_.pop_back();
+  fetch_request(self, *request, settings_.library.lines.request, Category::line_transfer);
   *request = Request();
+  request->held_by = self.core();
   request->complete = false;
   request->instance = instance;
   return request;
 }
 
 void Process::free_request(SimThread& self, Request* request) {
+  const bool guarded = settings_.library.instances.frees_requests && request->instance >= 0 && !single_;
+  if (guarded) {
+    instances_[static_cast<std::size_t>(request->instance)].lock->lock(self);
+  }
   update_shared(self, free_list_of(request->instance), Category::line_transfer);
   free_requests_.push_back(request);
+  if (guarded) {
+    instances_[static_cast<std::size_t>(request->instance)].lock->unlock(self);
+  }
 }
 
 SyncObject& Process::sync_of(SimThread& self) {

@@ -358,6 +358,8 @@ private:
   static void show_match(const SimThread& self, const Envelope& envelope);
   [[nodiscard]] std::unique_ptr<Lock> make_lock(const std::string& kind, const std::string& name) const;
   [[nodiscard]] std::unique_ptr<Lock> make_inner_lock(const std::string& kind, const std::string& name) const;
+  void guard_lines(Lock& lock) const;
+  void fetch_request(SimThread& self, const Request& request, double lines, Category category) const;
 
   Engine& engine_;
   const Host& host_;

@@ -206,6 +206,7 @@ void Process::keep_for_later(SimThread& self, PeerState& peer, const Envelope& e
 
 void Process::complete(SimThread& self, Request& request) {
   self.owe(settings_.software.complete, Category::completion);
+  fetch_request(self, request, settings_.library.lines.completion, Category::completion);
   if (request.sync == nullptr) {
     self.settle(); // somebody may begin to wait meanwhile
   }
@@ -213,6 +214,7 @@ void Process::complete(SimThread& self, Request& request) {
   SyncObject* const sync = request.sync;
   request.complete = true;
   request.completed_on = self.core();
+  request.held_by = self.core();
   engine_.note_operation();
   if (sync == nullptr) {
     if (polling_requests_ > 0) {

@@ -21,6 +21,7 @@ struct Request : PostedReceive {
   UserSync* user_sync = nullptr; ///< where its completion is reported
   std::uint64_t callback = 0;    ///< what is reported with it
   int completed_on = -1;         ///< the core that completed it
+  int held_by = -1;              ///< the core that changed it last; -1: none yet
   int owner = 0; ///< id of the thread that called; each thread sends and receives in one buffer of its own
 
   /// What a persistent request does when it is started.

@@ -19,6 +19,8 @@ Section instances_fields() {
           "what decides on the instance: the thread (see assignment), the communicator, communicator and tag, or the "
           "sum of "
           "the two ranks");
+  s.field("frees_requests", &P::frees_requests, FlagRule{},
+          "a request that is mapped to an instance is freed under the lock of that instance");
   return s.finish();
 }
 
@@ -200,6 +202,24 @@ Section code_fields() {
   return s.finish();
 }
 
+Section lines_fields() {
+  using P = LinesDesign;
+  constexpr RealRule lines{0.0, 64.0};
+  auto s = declare<P>("lines",
+                      "Cache lines that move between the cores of threads besides those of locks, queues and counters, "
+                      "as many as a thread waits for one after the other.",
+                      Presence::defaulted, [](auto& point) -> auto& { return point.library.lines; });
+  s.field("lock", &P::lock, CountRule{0, 64},
+          "that each holder of an instance's lock, or of the global one, changes besides the lock's own");
+  s.field("request", &P::request, lines,
+          "of a request, for the thread that makes it where another core had its memory before");
+  s.field("completion", &P::completion, lines,
+          "for the thread that completes a request of another core, besides its place in a queue");
+  s.field("status", &P::status, lines,
+          "for the thread that frees a request which another core completed, after a wait or a test");
+  return s.finish();
+}
+
 Section partitioned_design_fields() {
   using P = PartitionedDesign;
   auto s = declare<P>("partitioned", "Partitioned communication (MPI 4).", Presence::defaulted,
@@ -285,6 +305,7 @@ Section library_fields() {
   s.section(transport_fields());
   s.section(one_sided_fields());
   s.section(code_fields());
+  s.section(lines_fields());
   s.section(partitioned_design_fields());
   s.section(coroutine_design_fields());
   s.stand_ins({"preset"});

@@ -55,6 +55,17 @@ def test_pictures_have_the_curves_of_each_machine(tmp_path: Path) -> None:
     assert [list(axes.lines[0].get_xdata()) for axes in both] == [list(COUNTS)] * 2
 
 
+def test_what_a_curve_is_of_stands_above_it_in_lines(tmp_path: Path) -> None:
+    one = curve(tmp_path, "a", lambda n: 1e5 / n)
+    points = result_json("box", predicted(one, dict.fromkeys(COUNTS, 1e5)), [], {})["points"]
+    design = {"communicator_per_pair": False, "options.contexts": 8, "options.progress_threads": 16}
+    (axes,) = draw_curves([{**point, "parameters": point["parameters"] | design} for point in points]).axes
+    name, *lines = axes.get_title(loc="left").split("\n")
+    assert name == "a"
+    assert len(lines) == 2
+    assert " ".join(lines) == "communicator_per_pair=false, contexts=8, progress_threads=16"
+
+
 def test_the_page_is_made_of_results_only(tmp_path: Path) -> None:
     folder = tmp_path / "validation" / "here"
     folder.mkdir(parents=True)

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import io
+import json
 import math
+import textwrap
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
@@ -28,6 +30,8 @@ _COLUMNS = 4
 _MOST_CURVES = 32
 # Room for the legend.
 _LEAST_WIDTH = 6.4
+# Letters in a line above a curve.
+_TITLE = 46
 _RESIDUAL_LIMIT = 3.0
 # An interval that reaches farther beyond all points is cut off.
 _FARTHEST_INTERVAL = 10.0
@@ -143,8 +147,8 @@ def _title(curve: Curve, *, has_machine: bool) -> str:
     """Dataset, machine where it is not clear, and what is the same at all points of a curve."""
     first = curve.first
     name = f"{first['dataset']} on {first['machine']}" if has_machine else str(first["dataset"])
-    label = ", ".join(f"{key.removeprefix('options.')}={value}" for key, value in curve.others.items())
-    return f"{name}\n{label}" if label else name
+    label = ", ".join(f"{key.removeprefix('options.')}={json.dumps(value)}" for key, value in curve.others.items())
+    return "\n".join((name, *textwrap.wrap(label, _TITLE)))
 
 
 def _curves(points: Sequence[JsonObject]) -> Figure:

@@ -33,6 +33,11 @@ void Lock::acquired(SimThread& self, Category charged_to) {
   }
 }
 
+void Lock::guards(const Host& host, int lines) {
+  guarded_ = std::make_unique<CacheLine>(engine_, host, label_.name + "/guarded");
+  guarded_lines_ = lines;
+}
+
 void Lock::lock(SimThread& self, Category if_free) { take(self, if_free, nullptr); }
 
 void Lock::execute(SimThread& self, const Section& section, Category if_free) {
@@ -63,6 +68,7 @@ bool Lock::take(SimThread& self, Category if_free, const Section* section) {
   }
   if (mine) {
     acquired(self, charged_to);
+    fetch_guarded(self, Category::line_transfer);
     return true;
   }
   ++delegated_;
@@ -79,6 +85,7 @@ bool Lock::try_lock(SimThread& self, Category category) {
   --calls_;
   if (taken) {
     acquired(self, category);
+    fetch_guarded(self, Category::line_transfer);
   } else if (TraceSink* const trace = engine_.trace(); trace != nullptr) [[unlikely]] {
     trace->lock_refused(self, label_, self.now());
   }

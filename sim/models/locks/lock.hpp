@@ -47,6 +47,10 @@ public:
   /// Requires: `self` holds the lock; throws InvariantViolation otherwise.
   void unlock(SimThread& self, Category category = Category::lock_wait);
 
+  /// From now on whoever takes the lock changes so many cache lines of `host` that it guards, one after the other; they lie with
+  /// who had it last. None by default.
+  void guards(const Host& host, int lines);
+
   /// What a thread of the lock's own does, for kinds that have one: whoever made the lock spawns it as a daemon, on a core of
   /// the same host. Call it at most once. Where it is not called, execute() is lock(), section and unlock().
   [[nodiscard]] virtual SimThread::Body own_thread() { return nullptr; }
@@ -110,8 +114,15 @@ private:
   /// lock() and what execute() begins with; returns whether `self` has the lock.
   bool take(SimThread& self, Category if_free, const Section* section);
   void acquired(SimThread& self, Category charged_to);
+  void fetch_guarded(SimThread& self, Category category) {
+    if (guarded_lines_ > 0) {
+      guarded_->store_protected(self, guarded_lines_, category);
+    }
+  }
 
   Engine& engine_;
+  std::unique_ptr<CacheLine> guarded_;
+  int guarded_lines_ = 0;
   SimThread* holder_ = nullptr;
   const SimThread* releasing_ = nullptr; ///< the holder, while it is in do_unlock()
   LockVisitor* visitor_ = nullptr;
