@@ -6,6 +6,7 @@
 
 #include <array>
 #include <memory>
+#include <utility>
 #include <vector>
 
 namespace contend {
@@ -18,7 +19,7 @@ namespace contend {
 /// all threads meet between warm-up and timed part, and it is that of the process which takes longest.
 class Latency final : public Workload {
 public:
-  explicit Latency(LatencyParameters parameters) : parameters_(parameters) {}
+  explicit Latency(LatencyParameters parameters) : parameters_(std::move(parameters)) {}
 
   [[nodiscard]] std::vector<int> host_of_rank() const override { return {0, 1}; }
   [[nodiscard]] Role role_of_rank(int rank) const override { return rank == 0 ? Role::sender : Role::receiver; }
