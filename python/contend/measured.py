@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 from contend.accuracy.predict import median_sample
 from contend.accuracy.predicted import Predicted
 from contend.amounts import bare, quantity
+from contend.calibrate.lock_workload import LOCKS
 from contend.calibrate.mapping import (
     STEPS_OF_MEASURED,
     find_mapping,
@@ -50,7 +51,7 @@ if TYPE_CHECKING:
 _REPLICATIONS = 5
 _ITERATIONS = "workload.iterations"
 # How long a simulation is does not change what is simulated.
-_LENGTHS = ("iterations", "warmup_iterations")
+_LENGTHS = ("iterations", "warmup_iterations", "trial")
 _PREFIXES = ("workload.", "options.")
 _KEPT_OF_AN_ENTRY = ("value", "source", "uncertainty", "basis")
 # So many points are named in a description, and in the name of a scenario.
@@ -295,7 +296,7 @@ class Configuration:
             )
         machine = {"profile": profile} | layers.pop("machine", {})
         workload = layers.pop("workload")
-        if self.iterations is not None:
+        if self.iterations is not None and self.dataset.kind != LOCKS:
             workload.setdefault("iterations", self.iterations)  # foreign programs do not say how many they made
         return {"machine": machine, **layers, "workload": workload}
 
@@ -312,7 +313,8 @@ class Configuration:
             f"the mapping {self.mapping.name} upon the profile {self.profile.name}"
         )
         parts = [what]
-        parts.append(f"In this scenario {self._route()}")
+        if route := self._route():
+            parts.append(f"In this scenario {route}")
         if self.mapping.stand_in:
             parts.append(f"Left out: {self.mapping.stand_in}")
         if len(self.points) <= _NAMED:
@@ -351,7 +353,12 @@ class Configuration:
         return found
 
     def _route(self, overrides: Sequence[tuple[str, str]] = ()) -> str:
-        """Where latency and bandwidth between the processes come from, which no dataset says; empty if overridden."""
+        """Where latency and bandwidth between the processes come from, which no dataset says.
+
+        Empty if overridden, or where nothing is sent.
+        """
+        if self.dataset.kind == LOCKS:
+            return ""
         changed = {path for path, _ in overrides}
         calibrated = dict(scoped_entries(self.profile.document, self.dataset))
         systems = [self._system(point, self.profile.name) for point in self.points]

@@ -154,6 +154,10 @@ Section lock_fields() {
           "turns of a TAS or TTAS lock after which a thread sleeps between its looks; 0: never");
   s.field("nap", &P::nap, any_time, "length of such a sleep");
   s.field("ticket_lines", &P::ticket_lines, CountRule{1, 2}, "cache lines that hold the two counters of a ticket lock");
+  s.field("mutex_reads_kind", &P::mutex_reads_kind, FlagRule{},
+          "a call of a pthread mutex reads the mutex's kind, on the line of its word, before it touches the word");
+  s.field("mutex_tests_first", &P::mutex_tests_first, FlagRule{},
+          "pthread_mutex_trylock reads the word, and makes no attempt where the mutex is taken");
   return s.finish();
 }
 

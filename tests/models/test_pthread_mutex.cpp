@@ -147,3 +147,65 @@ TEST_CASE("wakes never outnumber contended releases", "[pthread mutex][property]
     REQUIRE((lock->contended() > 0 || calls == Calls{0, 0}));
   }
 }
+
+namespace {
+
+LockParameters glibc(bool reads_kind, bool tests_first) {
+  LockParameters parameters = test::small_locks();
+  parameters.mutex_reads_kind = reads_kind;
+  parameters.mutex_tests_first = tests_first;
+  return parameters;
+}
+
+/// What a call takes of a thread whose mutex another core has, alone on the machine.
+template <typename Call>
+Duration spent_in(const LockParameters& parameters, bool held, Call call) {
+  Engine engine(1);
+  const Host host = test::small_host();
+  const auto lock = lock_registry().at("pthread-mutex")(engine, host, parameters, "mutex");
+  Duration spent;
+  engine.spawn("first", 0, 0, [&](SimThread& self) {
+    lock->lock(self);
+    if (!held) {
+      lock->unlock(self);
+    }
+  });
+  engine.spawn("second", 0, 2, [&](SimThread& self) {
+    self.spend(10_us, Category::software);
+    const Duration called = test::clock(self);
+    call(*lock, self);
+    spent = test::clock(self) - called;
+  });
+  engine.run();
+  return spent;
+}
+
+} // namespace
+
+TEST_CASE("a mutex's kind is fetched for reading before its word is fetched for writing", "[pthread mutex][oracle]") {
+  const CacheParameters cache = test::small_cache();
+  const auto lock = [](Lock& mutex, SimThread& self) { mutex.lock(self); };
+  const Duration bare = spent_in(glibc(false, false), false, lock);
+  CHECK(bare == cache.transfer_socket + cache.atomic_hit);
+  CHECK(spent_in(glibc(true, false), false, lock) == bare + cache.transfer_socket + cache.hit);
+  // Whoever has the line already pays hits.
+  const auto again = [](Lock& mutex, SimThread& self) {
+    mutex.lock(self);
+    const Duration locked = test::clock(self);
+    mutex.unlock(self);
+    CHECK(test::clock(self) - locked == test::small_cache().hit + test::small_cache().atomic_hit);
+  };
+  static_cast<void>(spent_in(glibc(true, false), false, again));
+}
+
+TEST_CASE("an attempt that looks first leaves a taken mutex's line where it is", "[pthread mutex][oracle]") {
+  const CacheParameters cache = test::small_cache();
+  const auto twice = [](Lock& mutex, SimThread& self) {
+    CHECK_FALSE(mutex.try_lock(self));
+    CHECK_FALSE(mutex.try_lock(self));
+  };
+  CHECK(spent_in(glibc(false, false), true, twice) == cache.transfer_socket + 2 * cache.atomic_hit);
+  CHECK(spent_in(glibc(false, true), true, twice) == cache.transfer_socket + 2 * cache.hit);
+  const auto taken = [](Lock& mutex, SimThread& self) { CHECK(mutex.try_lock(self)); };
+  CHECK(spent_in(glibc(false, true), false, taken) == 2 * cache.transfer_socket + cache.hit + cache.atomic_hit);
+}

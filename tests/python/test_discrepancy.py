@@ -3,6 +3,7 @@
 import json
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
@@ -123,6 +124,8 @@ class Model:
     def rate(self, config: dict[str, Any], replication: int) -> float:
         seconds = parse_price(config["machine"]["x"]["p"]).value
         luck = np.random.default_rng((replication, config["pairs"])).normal(0, self.noise) if self.noise else 0.0
+        if config["pairs"] == 16 and "q" in config["machine"]["x"]:
+            seconds = math.sqrt(seconds * parse_price(config["machine"]["x"]["q"]).value)
         return float(math.exp(luck) * config["pairs"] ** 0.5 / seconds)
 
 
@@ -189,6 +192,22 @@ def test_one_thread_count_cannot_be_left_out(tmp_path: Path) -> None:
     assert counts_of(problem) == []
     assert not folds_of(problem)
     assert estimate([]) is None
+
+
+def test_points_that_do_not_feel_a_parameter_judge_no_model(tmp_path: Path) -> None:
+    """A fit to one thread says nothing of what lines cost: where it ended was taken for an error of the model."""
+    problem = problem_of(tmp_path, {1: 0.0, 4: 0.0, 16: 0.0})
+    felt_by_sixteen = Parameter("machine.x.q", "alib", "time", 1e-7, 1e-5, 1e-6)
+    targets = [
+        replace(target, unknowns=(0, 1) if target.config["pairs"] == 16 else (0,), config=_with_second(target.config))
+        for target in problem.targets
+    ]
+    found = folds_of(Problem([*problem.parameters, felt_by_sixteen], targets))
+    assert sorted(found) == [1, 4]
+
+
+def _with_second(config: dict[str, Any]) -> dict[str, Any]:
+    return config | {"machine": {"x": {"p": "1 us", "q": "1 us"}}}
 
 
 def test_residuals_are_grouped_by_library_and_transport(tmp_path: Path) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
+from contend.calibrate.lock_workload import LOCKS
 from contend.calibrate.split import merged
 
 if TYPE_CHECKING:
@@ -18,6 +19,8 @@ def design_of(dataset: Dataset, point: MeasuredPoint) -> str:
     known = merged(dataset, point)
     if dataset.kind == "latency":
         return "latency, one sender" if known.get("senders", 1) == 1 else "latency, several senders"
+    if dataset.kind == LOCKS:
+        return f"{known.get('lock')}, {known.get('critical_section_ns', 0)} ns inside"
     words = [
         {"process": "processes", "thread": "threads"}.get(str(known.get("mode", "thread")), str(known.get("mode")))
     ]

@@ -142,6 +142,8 @@ def replications_of(target: Target, longest: int) -> int:
 
     Not where they would be made of untimed iterations, which is where the points are dearest.
     """
+    if "iterations" not in target.config["workload"]:
+        return _FEWEST_REPLICATIONS  # as long as they can be
     iterations = _iterations(target)
     if iterations < int(target.config["workload"].get("warmup_iterations") or 0):
         return _FEWEST_REPLICATIONS

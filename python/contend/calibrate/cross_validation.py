@@ -7,12 +7,16 @@ places all over the cube, those of a posterior's first emulator: they cost nothi
 emulator too, corrected by what was simulated. Its predictions of what it has not seen, with random numbers that no
 search saw, differ from what was measured by noise, by what the parameters could not be told without these points, and
 by what the model is wrong about between thread counts.
+
+Where the others do not feel a parameter at all, as points of one thread do not feel what a line costs to move, their
+fit would say what that parameter could be, which is the posterior's to say, and nothing of the model: no such fold is
+made.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 from scipy.optimize import differential_evolution
@@ -20,12 +24,16 @@ from scipy.optimize import differential_evolution
 from contend.calibrate.emulator import Emulator
 from contend.calibrate.likelihood import misfit
 from contend.calibrate.problem import Problem
-from contend.calibrate.search import CHECK_REPLICATIONS, design
+from contend.calibrate.search import CHECK_REPLICATIONS, SEEN, design
 from contend.calibrate.split import threads_of
 
 if TYPE_CHECKING:
+    import numpy.typing as npt
+
     from contend.calibrate.evaluations import Evaluator
     from contend.calibrate.problem import Target, Vector
+
+    Mask: TypeAlias = npt.NDArray[np.bool_]
 
 _FEWEST_COUNTS = 2
 # How many places the search of one fold looks at, at most.
@@ -35,6 +43,8 @@ _GENERATIONS = 100
 # Half the width of a box at first, at the end, and how it changes.
 _FIRST_WIDTH, _LEAST_WIDTH = 0.2, 0.01
 _GROWS, _SHRINKS = 1.5, 3.0
+# Whether points feel a parameter: so many values of it are tried at so many places of the design, on the emulator.
+_VALUES, _PLACES = 9, 32
 
 
 @dataclass(frozen=True)
@@ -72,7 +82,9 @@ def counts_of(problem: Problem) -> list[int]:
 
 
 def cross_validate(problem: Problem, evaluator: Evaluator, noise: Vector, seed: int) -> list[Fold]:
-    """Leaves out each thread count once; no fold where there is only one.
+    """Leaves out each thread count once, but for those without which a parameter would not be felt.
+
+    No fold where there is only one.
 
     Args:
         problem: What was fitted.
@@ -85,13 +97,37 @@ def cross_validate(problem: Problem, evaluator: Evaluator, noise: Vector, seed: 
         return []
     places = np.vstack([problem.base, design(problem.dimensions, seed)])
     emulator = Emulator(problem, places, problem.simulate(evaluator, list(places)), seed)
-    return [_fold(problem, evaluator, emulator, noise, count, seed + index) for index, count in enumerate(counts)]
+    effects = _effects(emulator, places[:_PLACES], noise)
+    return [
+        _fold(problem, evaluator, emulator, noise, count, seed + index)
+        for index, count in enumerate(counts)
+        if (effects[:, ~_left_out(problem, count)] >= SEEN).any(axis=1).all()
+    ]
+
+
+def _left_out(problem: Problem, count: int) -> Mask:
+    """Whether each target has a number of threads."""
+    return np.array([threads_of(target.dataset, target.point) == count for target in problem.targets], dtype=bool)
+
+
+def _effects(emulator: Emulator, places: Vector, noise: Vector) -> Vector:
+    """The largest effect of each parameter alone over its range, [parameter, target], in standard deviations of noise.
+
+    Emulated: a target that the simulator could give nowhere feels nothing.
+    """
+    effects = np.zeros((places.shape[1], len(noise)))
+    for index in range(len(effects)):
+        varied = np.repeat(places, _VALUES, axis=0)
+        varied[:, index] = np.tile(np.linspace(0.0, 1.0, _VALUES), len(places))
+        predicted = emulator.predict(varied).reshape(len(places), _VALUES, len(noise))
+        effects[index] = np.ptp(predicted, axis=1).max(axis=0) / noise
+    return np.nan_to_num(effects)
 
 
 def _fold(  # noqa: PLR0917 - all of one fold
     problem: Problem, evaluator: Evaluator, emulator: Emulator, noise: Vector, count: int, seed: int
 ) -> Fold:
-    is_left_out = np.array([threads_of(target.dataset, target.point) == count for target in problem.targets])
+    is_left_out = _left_out(problem, count)
     kept, left_out = _chosen(problem, ~is_left_out), _chosen(problem, is_left_out)
     place = _refit(kept, evaluator, emulator, ~is_left_out, noise[~is_left_out], seed)
     runs = np.array([left_out.simulate(evaluator, [place], (one,))[0] for one in CHECK_REPLICATIONS])
@@ -104,7 +140,7 @@ def _fold(  # noqa: PLR0917 - all of one fold
 
 
 def _refit(  # noqa: PLR0917 - all of one search
-    kept: Problem, evaluator: Evaluator, emulator: Emulator, is_kept: Vector, noise: Vector, seed: int
+    kept: Problem, evaluator: Evaluator, emulator: Emulator, is_kept: Mask, noise: Vector, seed: int
 ) -> Vector:
     """Where in the cube the targets agree best.
 
@@ -141,6 +177,6 @@ def _refit(  # noqa: PLR0917 - all of one search
     return best
 
 
-def _chosen(problem: Problem, which: Vector) -> Problem:
+def _chosen(problem: Problem, which: Mask) -> Problem:
     targets = [target for target, is_chosen in zip(problem.targets, which, strict=True) if is_chosen]
     return Problem(problem.parameters, targets)

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+from contend.calibrate.lock_workload import LOCKS, lock_workload
 from contend.calibrate.mapping_checks import LIBRARY, check_mapping
 from contend.errors import InputError
 from contend.files import parse_json, read_text
@@ -197,10 +198,11 @@ def scenario_layers(
         mapping: For the dataset's library and transport.
         dataset: Where the point is from.
         point: What was measured.
-        iterations: Timed iterations to simulate, at most; as many as measured if not given.
+        iterations: Timed iterations to simulate, at most; as many as measured if not given. Of locks: acquisitions of
+            all threads, at the measured rate.
 
     Raises:
-        InputError: An option of the library is not in the mapping.
+        InputError: An option of the library is not in the mapping, or no scenario has the lock.
     """
     workload: dict[str, Any] = {key: value for key, value in dataset.workload.items() if key not in _NOT_OF_A_SCENARIO}
     if (how := _TIMING.get((dataset.kind, dataset.program))) is not None:
@@ -233,6 +235,9 @@ def scenario_layers(
         workload["iterations"] = measured if iterations is None else min(measured, iterations)
     if isinstance(size := workload.get("message_size"), int):
         workload["message_size"] = f"{size} B"
+    if dataset.kind == LOCKS:
+        most_s = None if iterations is None or point.spread is None else iterations / point.median
+        workload = lock_workload({"seconds": dataset.workload.get("seconds")} | workload, most_s=most_s)
     document["workload"] = workload
     return document
 

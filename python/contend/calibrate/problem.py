@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, TypeAlias
 import numpy as np
 
 from contend.calibrate.evaluations import Task
+from contend.calibrate.lock_workload import LOCKS
 from contend.calibrate.mapping import (
     Mapping,
     find_mapping,
@@ -29,6 +30,7 @@ from contend.calibrate.mapping import (
     set_path,
 )
 from contend.calibrate.split import merged
+from contend.core import core
 from contend.errors import InputError
 from contend.prices import exact_price, format_price, parse_price
 from contend.scenario import resolve_scenario
@@ -329,6 +331,8 @@ class Builder:
     def longest(self, dataset: Dataset, point: MeasuredPoint) -> int:
         """The most iterations of a simulation: with about the wanted number of messages, and three at least."""
         known = merged(dataset, point)
+        if dataset.kind == LOCKS:
+            return self._messages
         if dataset.kind == "latency":
             return max(3, self._messages // 2)  # an iteration is a message and its answer
         per_iteration = 1
@@ -354,7 +358,21 @@ class Builder:
         if not high.value > 0 or low.value >= high.value:
             raise InputError(f"the range of {path} is empty: {limits[0]} to {limits[1]}")
         smallest = max(low.value, high.value * _SMALLEST_SHARE)
+        for end in (smallest, high.value):
+            _check_end(path, exact_price(end, base.kind), config)
         return Parameter(path, scope, base.kind, smallest, high.value, base.value)
+
+
+def _check_end(path: str, value: str | float, config: JsonObject) -> None:
+    """Refuses a range that reaches beyond what a scenario allows: each simulation there would fail."""
+    tried = copy.deepcopy(config)
+    set_path(tried, path, value)
+    compiled = core()
+    try:
+        compiled.point(json.dumps(tried))
+    except compiled.ScenarioError as error:
+        reason = str(error).partition(": ")[2] or str(error)
+        raise InputError(f"the range of {path}: {reason}") from error
 
 
 def _guide(guided: ReadOnly[tuple[str, str], Limits], path: str, scope: str, dataset: Dataset) -> Limits | None:

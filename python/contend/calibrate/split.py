@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 # and of a group the largest number, which is the side with the crowd.
 THREADS = (("pairs",), ("threads",), ("senders", "receivers"))
 # Workloads that are looked at by a fit: those that a scenario can stand for.
-FITTED_KINDS = ("multirate", "rma-mt", "latency")
+FITTED_KINDS = ("multirate", "rma-mt", "latency", "locks")
 
 
 def merged(dataset: Dataset, point: MeasuredPoint) -> dict[str, Any]:

@@ -5,6 +5,7 @@
 namespace contend {
 
 void AdaptiveMutex::do_lock(SimThread& self, Category category) {
+  word_.read_kind(self, category);
   if (word_.try_lock(self, category)) {
     return;
   }

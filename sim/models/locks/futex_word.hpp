@@ -21,6 +21,11 @@ public:
     }
   }
   [[nodiscard]] bool try_lock(SimThread& self, Category category);
+  /// Reads the word's line. Returns whether nobody has the lock.
+  bool look(SimThread& self, Category category) {
+    line_.load(self, category);
+    return state_ == State::free;
+  }
   /// What lock() does when the first attempt has failed.
   void lock_slowly(SimThread& self, Category category);
   /// Calls `released()` at the moment from which another thread can have the lock.

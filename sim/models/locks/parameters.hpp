@@ -16,6 +16,10 @@ struct LockParameters {
   int nap_after = 0;        ///< turns of a spinning thread after which it sleeps for `nap` between turns; 0: never
   Duration nap{};           ///< length of such a sleep (folly's Sleeper: 4000 turns, 500 us)
   int ticket_lines = 2;     ///< 1: the two counters of a ticket lock share a line; 2: each has its own
+  /// A pthread mutex's kind shares the line of its word, and each call reads it before it touches the word (glibc, all releases).
+  bool mutex_reads_kind = false;
+  /// pthread_mutex_trylock makes no attempt where the word says that the mutex is taken (glibc from 2.35 on, "Reduce CAS in low level locks").
+  bool mutex_tests_first = false;
 };
 
 } // namespace contend
