@@ -65,7 +65,9 @@ def test_a_microbenchmark_gives_its_parameter(tmp_path: Path) -> None:
     assert found["machine.cache.atomic_hit"].value == pytest.approx(5e-9)
     assert found["machine.cache.transfer_socket"].value == pytest.approx(6.1e-8)
     assert found["machine.futex.wake_call"].value == pytest.approx(1.05e-5)
-    assert found["machine.futex.wake_latency"].value == pytest.approx(3e-5)
+    # Samples are 40 and 41 us. The model adds an exponential delay, of which the median is ln 2 of the mean.
+    assert found["machine.futex.wake_jitter"].value == pytest.approx(1e-6 / math.sqrt(2))
+    assert found["machine.futex.wake_latency"].value == pytest.approx(3e-5 - math.log(2) * 1e-6 / math.sqrt(2))
     assert found["machine.futex.wait_call"].value == pytest.approx(2e-7)
     copying = found["machine.software.copy_bandwidth"]
     assert (copying.value, copying.kind) == (pytest.approx(4096 / 4.05e-7), "rate")
@@ -382,6 +384,42 @@ def test_the_socket_probe_isolates_the_kernels_part_of_a_send(tmp_path: Path) ->
     assert found["machine.tcp.send_call"].value == pytest.approx(1.1e-6)
     assert found["machine.tcp.contended_send"].value == pytest.approx(1e-6)
     assert {one.scope for one in found.values()} == {"machine"}
+
+
+def test_what_a_polling_receiver_adds_to_a_send_is_paid_once(tmp_path: Path) -> None:
+    """The program's receiver polls on another core: what that adds was in a call's price, and was added to it again."""
+    sockets = [
+        time_of(1.1e-6, 1.1e-6, probe="socket", from_core=0, to_core=0, part="send"),
+        time_of(2.1e-6, 2.1e-6, probe="socket", from_core=0, to_core=1, part="send"),
+    ]
+    machine = dataset("machine", {"kind": "machine"}, sockets, transport="none")
+    datasets = [
+        read_dataset(write(tmp_path, one)) for one in (machine, primitives("shm", 2e-7), primitives("tcp", 2.7e-6))
+    ]
+    found, _ = identify(datasets, PROFILES.load("vm-2core")[1])
+    sends = {one.scope: one.value for one in found if one.rule.path == "machine.tcp.send_call"}
+    assert sends == {"machine": pytest.approx(1.1e-6), "alib/tcp": pytest.approx(1.5e-6)}
+    # Where times of iterations tell a library's own, that is what its sends are without.
+    streams = iterations([(300e-6, 310e-6)] * 3) | {"transport": "tcp"}
+    own = 10e-6 / 1.349 / 8
+    found, _ = identify([*datasets, *read_datasets([write(tmp_path, streams)])], PROFILES.load("vm-2core")[1])
+    (send,) = [one.value for one in found if (one.rule.path, one.scope) == ("machine.tcp.send_call", "alib/tcp")]
+    assert send == pytest.approx(2.5e-6 - own, rel=1e-3)
+
+
+def test_the_spread_of_single_wake_ups_comes_before_that_of_samples(tmp_path: Path) -> None:
+    points = [
+        time_of(4e-5, 5e-5, probe="futex_wake", from_core=0, to_core=1, part="wakeup"),
+        time_of(2e-6, 2e-6, probe="futex_wake", from_core=0, to_core=1, part="spread"),
+    ]
+    found, _ = identified_from(tmp_path, dataset("machine", {"kind": "machine"}, points, transport="none"))
+    assert found["machine.futex.wake_jitter"].value == pytest.approx(2e-6 / math.log(3))
+
+
+def test_samples_that_do_not_differ_have_no_jitter(tmp_path: Path) -> None:
+    points = [time_of(4e-5, 4e-5, probe="futex_wake", from_core=0, to_core=1, part="wakeup")]
+    _, skipped = identified_from(tmp_path, dataset("machine", {"kind": "machine"}, points, transport="none"))
+    assert "needs samples that differ" in skipped["machine.futex.wake_jitter"].reason
 
 
 def test_an_uncontended_lock_stands_in_for_the_probe_of_atomics(tmp_path: Path) -> None:

@@ -65,8 +65,8 @@ class Rule:
     how often they are paid); with `over` it is the slope over that parameter of the points instead; with `rate` the
     parameter's number of bytes over the time; with `step` the value of that parameter, in `scale` s, at which the
     time jumps; with `window` the standard deviation of each of an iteration's messages, from the interquartile range of
-    the times of iterations; with `inverse` what was measured is a rate, and its inverse the time. `transports`: for no
-    others. `isolates`: see the module.
+    the times of iterations; with `deviation` the standard deviation of all samples; with `inverse` what was measured is
+    a rate, and its inverse the time. `transports`: for no others. `isolates`: see the module.
     """
 
     path: str
@@ -80,6 +80,7 @@ class Rule:
     rate: str | None = None
     step: str | None = None
     window: bool = False
+    deviation: bool = False
     inverse: bool = False
     transports: tuple[str, ...] = ()
     isolates: bool = True
@@ -116,9 +117,15 @@ RULES: tuple[Rule, ...] = (
          "a modified line moves between sockets, half a round trip of a flag"),
     Rule("machine.futex.wake_call", "machine", _machine("futex_wake", "other core", part="call"),
          "FUTEX_WAKE of a sleeper on another core"),
+    Rule("machine.futex.wake_jitter", "machine", _machine("futex_wake", "other core", part="spread"),
+         "the spread of wake-ups of sleepers on other cores, as an exponential delay's, whose interquartile range is ln 3 "
+         "of its mean", scale=1 / math.log(3)),
+    Rule("machine.futex.wake_jitter", "machine", _machine("futex_wake", "other core", part="wakeup"),
+         "by how much samples of wake-ups of sleepers on other cores differ (standard deviation)", deviation=True,
+         isolates=False),
     Rule("machine.futex.wake_latency", "machine", _machine("futex_wake", "other core", part="wakeup"),
-         "from the end of the call that wakes until the sleeper on another core runs",
-         minus=(_machine("futex_wake", "other core", part="call"),)),
+         "from the end of the call that wakes until the sleeper on another core runs, without the median of the jitter",
+         minus=(_machine("futex_wake", "other core", part="call"),), costs={"machine.futex.wake_jitter": math.log(2)}),
     Rule("machine.futex.wait_call", "machine", _machine("context_switch"),
          "a switch over a futex on one core, without the call that wakes",
          minus=(_machine("futex_wake", "same core", part="call"),)),
@@ -165,12 +172,12 @@ RULES: tuple[Rule, ...] = (
     Rule("machine.nic.completion", "library-transport", _call("message", message_size=0),
          "half of what a message of a stream costs more than over shared memory",
          minus=(_call("message", "shm", message_size=0),), scale=0.5, isolates=False),
-    Rule("machine.tcp.send_call", "library-transport", _call("isend", message_size=0),
-         "what MPI_Isend of 0 bytes costs more than over shared memory",
-         minus=(_call("isend", "shm", message_size=0),), isolates=False),
     Rule("machine.tcp.contended_send", "library-transport", Select("multirate", {"pairs": 1}),
          "the spread of the times of iterations with one pair, as that of so many independent sends beside a receiver "
          "that polls", window=True, transports=("tcp", "tcp-veth")),
+    Rule("machine.tcp.send_call", "library-transport", _call("isend", message_size=0),
+         "what MPI_Isend of 0 bytes costs more than over shared memory, without what the receiver's polling adds to it",
+         minus=(_call("isend", "shm", message_size=0),), costs={"machine.tcp.contended_send": 1}, isolates=False),
     Rule("machine.tcp.poll_call", "library-transport", _call("test_empty"),
          "what MPI_Test for which nothing comes costs more than over shared memory",
          minus=(_call("test_empty", "shm"),), isolates=False),
@@ -279,6 +286,8 @@ def _apply(rule: Rule, scope: str, context: _Context) -> Identified:
         return Identified(rule, scope, math.sqrt(low * high), low, high, "time", tuple(sorted(used)), count)
     if rule.window:
         reading = _spread_of_messages(rule, context, used)
+    elif rule.deviation:
+        reading = _deviation(rule, context, used)
     elif rule.over is not None:
         reading = _slope(rule, context, used)
     else:
@@ -355,6 +364,14 @@ def _spread_of_messages(rule: Rule, context: _Context, used: set[str]) -> Readin
         raise InputError("no times of iterations were measured")
     among = statistics.stdev(found) / math.sqrt(len(found)) if len(found) > 1 else found[0] / 2
     return Reading(statistics.median(found), among, len(found))
+
+
+def _deviation(rule: Rule, context: _Context, used: set[str]) -> Reading:
+    """The standard deviation of the samples of all points together."""
+    samples = [sample for _, point in _points(rule.select, rule, context, used) for sample in point.samples]
+    if len(samples) < 2 or not (value := statistics.stdev(samples)) > 0:  # noqa: PLR2004 - of one there is none
+        raise InputError("a standard deviation needs samples that differ")
+    return Reading(value, value / math.sqrt(2 * (len(samples) - 1)), len(samples))
 
 
 def _step(rule: Rule, context: _Context, used: set[str]) -> tuple[float, float, int]:

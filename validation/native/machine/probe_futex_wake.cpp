@@ -4,6 +4,7 @@
 #include "support/futex.hpp"
 #include "support/statistics.hpp"
 
+#include <algorithm>
 #include <chrono>
 #include <thread>
 #include <vector>
@@ -15,9 +16,10 @@ namespace {
 struct Wakes {
   double call_s;
   double wakeup_s;
+  double spread_s; ///< interquartile range of single wake-ups
 };
 
-/// Medians over `count` wake-ups. The sleeper is given time to fall asleep before each.
+/// Medians over `count` wake-ups, and their spread. The sleeper is given time to fall asleep before each.
 Wakes wake(int from, int to, std::int64_t count) {
   constexpr auto time_to_sleep = std::chrono::microseconds(60);
   FutexWord word{0};
@@ -52,7 +54,8 @@ Wakes wake(int from, int to, std::int64_t count) {
   });
   sleeper.join();
   waker.join();
-  return {median(calls), median(wakeups)};
+  std::sort(wakeups.begin(), wakeups.end());
+  return {median(calls), quantile(wakeups, 0.5), quantile(wakeups, 0.75) - quantile(wakeups, 0.25)};
 }
 
 } // namespace
@@ -65,6 +68,8 @@ void probe_futex_wake(ProbeContext& context) {
                         [&] { return wake(from, to, context.at_most(most)).call_s; });
       context.add_point("futex_wake", {{"from_core", from}, {"to_core", to}, {"part", "wakeup"}},
                         [&] { return wake(from, to, context.at_most(most)).wakeup_s; });
+      context.add_point("futex_wake", {{"from_core", from}, {"to_core", to}, {"part", "spread"}},
+                        [&] { return wake(from, to, context.at_most(most)).spread_s; });
     }
     if (from == context.cores.front() && context.cores.size() > 8) {
       return; // all pairs of a large machine would take minutes: the first core with every other must do
