@@ -256,6 +256,11 @@ Section tcp_fields() {
   s.field("buffer", &P::buffer_bytes, message_bytes, "send and receive buffer of one direction together");
   s.field("packet", &P::packet_bytes, message_bytes, "what a small message takes up in them besides its bytes");
   s.field("receive_size", &P::receive_bytes, message_bytes, "most that one receive call takes");
+  s.presence(Presence::known);
+  s.field("moved_send", &P::moved_send, any_time,
+          "CPU: what a send costs more where the last one on its socket was by another core");
+  s.field("moved_receive", &P::moved_receive, any_time,
+          "CPU: what a receive costs more where the last one on its socket was by another core");
   return s.finish();
 }
 

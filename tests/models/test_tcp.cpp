@@ -5,6 +5,7 @@
 #include <catch2/catch.hpp>
 
 #include <cmath>
+#include <string>
 #include <vector>
 
 using namespace contend;
@@ -128,6 +129,41 @@ TEST_CASE("sends beside a peer that polls are delayed exponentially", "[tcp]") {
   const double mean = sum / count;
   CHECK(mean == Approx(0.9e-6).epsilon(0.05));
   CHECK(std::sqrt(squares / count - mean * mean) == Approx(0.9e-6).epsilon(0.1));
+}
+
+TEST_CASE("a socket that another core used last costs more", "[tcp][oracle]") {
+  TcpParameters tcp = small_tcp();
+  tcp.moved_send = 503'003_ps;
+  tcp.moved_receive = 607'007_ps;
+  Sockets sockets(true, tcp);
+  std::vector<Duration> sends;
+  std::vector<Duration> polls;
+  const auto use = [&](int core, Duration begin) {
+    sockets.engine.spawn("thread " + std::to_string(core), 0, core, [&sockets, &sends, &polls, begin](SimThread& self) {
+      self.spend(begin, Category::software);
+      for (int number = 0; number < 2; ++number) {
+        const Duration asked = test::clock(self);
+        CHECK(sockets.stream->post(self, test::message(number), 0));
+        self.settle();
+        const Duration sent = test::clock(self);
+        CHECK(sockets.poll(self) == 1);
+        self.settle();
+        sends.push_back(sent - asked);
+        polls.push_back(test::clock(self) - sent);
+      }
+    });
+  };
+  use(0, Duration{});
+  use(1, 1_ms);
+  sockets.engine.run();
+  REQUIRE(sends.size() == 4);
+  CHECK(sends[0] == tcp.send_call); // the first one moves nothing
+  CHECK(sends[1] == tcp.send_call);
+  CHECK(sends[2] == tcp.send_call + tcp.moved_send);
+  CHECK(sends[3] == tcp.send_call);
+  CHECK(polls[1] == polls[0]);
+  CHECK(polls[2] == polls[0] + tcp.moved_receive);
+  CHECK(polls[3] == polls[0]);
 }
 
 TEST_CASE("between hosts a message takes the wire", "[tcp]") {

@@ -386,6 +386,24 @@ def test_the_socket_probe_isolates_the_kernels_part_of_a_send(tmp_path: Path) ->
     assert {one.scope for one in found.values()} == {"machine"}
 
 
+def test_a_socket_that_moves_is_put_where_the_base_says_nothing(tmp_path: Path) -> None:
+    points = [
+        time_of(time, time, probe="socket_turns", from_core=0, to_core=1, part=part, moved=moved)
+        for part, moved, time in (
+            ("send", False, 2e-6), ("send", True, 2.5e-6), ("read", False, 1e-6), ("read", True, 1.75e-6),
+        )
+    ]  # fmt: skip
+    document = dataset("machine", {"kind": "machine"}, points, transport="none")
+    profile = PROFILES.load("vm-2core")[1]
+    assert get_path(profile, "tcp.moved_send") is None
+    found, _ = identified_from(tmp_path, document)
+    assert found["machine.tcp.moved_send"].value == pytest.approx(5e-7)
+    assert found["machine.tcp.moved_receive"].value == pytest.approx(7.5e-7)
+    # A profile without sockets has no place for it.
+    _, skipped = identify(read_datasets([write(tmp_path, document)]), {k: v for k, v in profile.items() if k != "tcp"})
+    assert {one.reason for one in skipped if "moved" in one.rule.path} == {"the base profile has no such parameter"}
+
+
 def test_what_a_polling_receiver_adds_to_a_send_is_paid_once(tmp_path: Path) -> None:
     """The program's receiver polls on another core: what that adds was in a call's price, and was added to it again."""
     sockets = [

@@ -66,7 +66,8 @@ class Rule:
     parameter's number of bytes over the time; with `step` the value of that parameter, in `scale` s, at which the
     time jumps; with `window` the standard deviation of each of an iteration's messages, from the interquartile range of
     the times of iterations; with `deviation` the standard deviation of all samples; with `inverse` what was measured is
-    a rate, and its inverse the time. `transports`: for no others. `isolates`: see the module.
+    a rate, and its inverse the time. `transports`: for no others. `isolates`: see the module. `is_optional`: a base
+    profile that has the section need not have the parameter, which is neutral then.
     """
 
     path: str
@@ -84,6 +85,7 @@ class Rule:
     inverse: bool = False
     transports: tuple[str, ...] = ()
     isolates: bool = True
+    is_optional: bool = False
 
 
 def _machine(probe: str, cores: str = "any", **parameters: object) -> Select:
@@ -118,8 +120,9 @@ RULES: tuple[Rule, ...] = (
     Rule("machine.futex.wake_call", "machine", _machine("futex_wake", "other core", part="call"),
          "FUTEX_WAKE of a sleeper on another core"),
     Rule("machine.futex.wake_jitter", "machine", _machine("futex_wake", "other core", part="spread"),
-         "the spread of wake-ups of sleepers on other cores, as an exponential delay's, whose interquartile range is ln 3 "
-         "of its mean", scale=1 / math.log(3)),
+         "the spread of wake-ups of sleepers on other cores, as an exponential delay's (ln 3 of its mean between "
+         "quartiles)",
+         scale=1 / math.log(3)),
     Rule("machine.futex.wake_jitter", "machine", _machine("futex_wake", "other core", part="wakeup"),
          "by how much samples of wake-ups of sleepers on other cores differ (standard deviation)", deviation=True,
          isolates=False),
@@ -146,6 +149,12 @@ RULES: tuple[Rule, ...] = (
     Rule("machine.tcp.contended_send", "machine", _machine("socket", "other core", part="send"),
          "what a send over the loopback device costs more while its receiver polls on another core",
          minus=(_machine("socket", "same core", part="send"),)),
+    Rule("machine.tcp.moved_send", "machine", _machine("socket_turns", part="send", moved=True),
+         "what a send over the loopback device costs more after one by another core",
+         minus=(_machine("socket_turns", part="send", moved=False),), is_optional=True),
+    Rule("machine.tcp.moved_receive", "machine", _machine("socket_turns", part="read", moved=True),
+         "what a receive over the loopback device costs more after one by another core",
+         minus=(_machine("socket_turns", part="read", moved=False),), is_optional=True),
     # Prices of the library's calls, from one thread with nobody else. How a call's time is shared among its parts is
     # the model's reading of it, so that these guide the fit.
     Rule("machine.software.receive_call", "library", _call("irecv", "shm"),
@@ -273,9 +282,7 @@ def _contexts(
 
 
 def _apply(rule: Rule, scope: str, context: _Context) -> Identified:
-    path = rule.path
-    entry = get_path(context.profile, path.removeprefix("machine."))
-    if path.startswith("machine.") and entry is None:
+    if not _has_place(rule, context.profile):
         raise InputError(NO_PARAMETER)
     if not context.machine:
         raise InputError("the datasets are of several machines")
@@ -284,19 +291,7 @@ def _apply(rule: Rule, scope: str, context: _Context) -> Identified:
         below, above, count = _step(rule, context, used)
         low, high = rule.scale * below, rule.scale * above
         return Identified(rule, scope, math.sqrt(low * high), low, high, "time", tuple(sorted(used)), count)
-    if rule.window:
-        reading = _spread_of_messages(rule, context, used)
-    elif rule.deviation:
-        reading = _deviation(rule, context, used)
-    elif rule.over is not None:
-        reading = _slope(rule, context, used)
-    else:
-        reading = _read(rule.select, rule, context, used)
-        if rule.inverse:
-            reading = Reading(1 / reading.value, reading.error / reading.value**2, reading.points)
-        for one in rule.minus:
-            other = _read(one, rule, context, used)
-            reading = Reading(reading.value - other.value, math.hypot(reading.error, other.error), reading.points)
+    reading = _reading(rule, context, used)
     for cost, times in rule.costs.items():
         reading = Reading(reading.value - times * _price(cost, scope, context), reading.error, reading.points)
     value, kind = rule.scale * reading.value, "time"
@@ -309,6 +304,31 @@ def _apply(rule: Rule, scope: str, context: _Context) -> Identified:
     spread = max(_NORMAL_95 * error / value, _LEAST_UNCERTAINTY)
     factor = 1 + spread if rule.isolates else max(1 + spread, _GUIDED_FACTOR)
     return Identified(rule, scope, value, value / factor, value * factor, kind, tuple(sorted(used)), reading.points)
+
+
+def _has_place(rule: Rule, profile: JsonObject) -> bool:
+    """Whether a profile has the parameter of a rule, or the section of one that it may leave out."""
+    if not rule.path.startswith("machine."):
+        return True
+    path = rule.path.removeprefix("machine.")
+    return get_path(profile, path.rpartition(".")[0] if rule.is_optional else path) is not None
+
+
+def _reading(rule: Rule, context: _Context, used: set[str]) -> Reading:
+    """What a rule reads in the points, before costs and scale."""
+    if rule.window:
+        return _spread_of_messages(rule, context, used)
+    if rule.deviation:
+        return _deviation(rule, context, used)
+    if rule.over is not None:
+        return _slope(rule, context, used)
+    reading = _read(rule.select, rule, context, used)
+    if rule.inverse:
+        reading = Reading(1 / reading.value, reading.error / reading.value**2, reading.points)
+    for one in rule.minus:
+        other = _read(one, rule, context, used)
+        reading = Reading(reading.value - other.value, math.hypot(reading.error, other.error), reading.points)
+    return reading
 
 
 def _price(path: str, scope: str, context: _Context) -> float:

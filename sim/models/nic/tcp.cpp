@@ -63,6 +63,11 @@ bool TcpStream::contended(const SimThread& self) {
   return looked && remote_.looked_on_ != self.core() && &local_.transport_.host() == &remote_.transport_.host();
 }
 
+Duration TcpStream::moved(const SimThread& self, int& last_core, Duration price) {
+  const int before = std::exchange(last_core, self.core());
+  return before >= 0 && before != self.core() ? price : Duration{};
+}
+
 bool TcpStream::send(SimThread& self, Segment segment) {
   const std::int64_t bytes = segment.bytes;
   TcpTransport& transport = local_.transport_;
@@ -79,7 +84,8 @@ bool TcpStream::send(SimThread& self, Segment segment) {
   segment.envelope.number = trace_sent(self, called);
   const bool beside_another = contended(self) && parameters.contended_send > Duration{};
   const Duration beside = beside_another ? local_.contention_.exponential(parameters.contended_send) : Duration{};
-  self.spend(parameters.send_call + beside + copying(parameters, bytes), Category::nic_post);
+  const Duration fetched = moved(self, sent_by_, parameters.moved_send);
+  self.spend(parameters.send_call + fetched + beside + copying(parameters, bytes), Category::nic_post);
   self.leave_kernel();
   const bool same_host = &transport.host() == &remote_.transport_.host();
   if (same_host) {
@@ -144,7 +150,8 @@ int TcpStream::read(SimThread& self, CompletionHandler& handler) {
     remote_.ready_.push_back(this); // level-triggered: it is reported again
   }
   local_.listener_.activity(local_); // there is room again
-  self.spend(parameters.receive_call + copying(parameters, bytes), Category::completion);
+  const Duration fetched = moved(self, read_by_, parameters.moved_receive);
+  self.spend(parameters.receive_call + fetched + copying(parameters, bytes), Category::completion);
   self.leave_kernel();
   for (const Envelope& envelope : taken) {
     handler.receive(self, envelope);

@@ -58,6 +58,8 @@ private:
   [[nodiscard]] bool fits(std::int64_t bytes) const;
   bool send(SimThread& self, Segment segment);
   [[nodiscard]] bool contended(const SimThread& self);
+  /// What a call costs more if another core made the last one.
+  [[nodiscard]] static Duration moved(const SimThread& self, int& last_core, Duration price);
   void arrive(const Segment& segment);
   int read(SimThread& self, CompletionHandler& handler);
 
@@ -65,6 +67,8 @@ private:
   TcpContext& remote_;
   CacheLine sender_line_;        ///< the socket's state at the sender's host
   CacheLine receiver_line_;      ///< and at the receiver's
+  int sent_by_ = -1;             ///< core of the last send
+  int read_by_ = -1;             ///< and of the last receive
   std::uint64_t seen_looks_ = 0; ///< of the peer, at the last send
   TimePoint sent_at_;            ///< the last send
   std::int64_t buffered_ = 0;

@@ -16,8 +16,11 @@ struct TcpParameters {
   /// work on one connection (its lock, its queues, memory of packets that one allocates and the other frees), and how much they
   /// are in each other's way depends on where the other one is
   Duration contended_send{};
-  Duration full_send_call{};          ///< CPU: a send that finds the buffers full
-  Duration receive_call{};            ///< CPU: a receive that finds data
+  Duration full_send_call{}; ///< CPU: a send that finds the buffers full
+  Duration receive_call{};   ///< CPU: a receive that finds data
+  /// CPU: what a send costs more where the last one on this socket was by another core, whose cache has the socket's state
+  Duration moved_send{};
+  Duration moved_receive{};           ///< CPU: the same of a receive
   Duration poll_call{};               ///< CPU: asking the kernel which sockets have data (epoll_wait, poll)
   Duration poll_socket{};             ///< CPU: each socket on top, where the call looks at all of them (poll)
   Duration dispatch{};                ///< CPU: from a readable socket to the transport's receive function

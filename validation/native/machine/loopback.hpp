@@ -66,6 +66,8 @@ public:
     epoll_event event{};
     return checked(epoll_wait(poll_, &event, 1, 0), "epoll_wait") > 0;
   }
+  /// A message, of which there is one at least.
+  void read_one() { checked(static_cast<int>(recv(in_, buffer_.data(), message, 0)), "recv"); }
   std::int64_t read_some() { return checked(static_cast<int>(recv(in_, buffer_.data(), buffer_.size(), 0)), "recv"); }
 
 private:
