@@ -18,7 +18,8 @@ struct LockParameters {
   int ticket_lines = 2;     ///< 1: the two counters of a ticket lock share a line; 2: each has its own
   /// A pthread mutex's kind shares the line of its word, and each call reads it before it touches the word (glibc, all releases).
   bool mutex_reads_kind = false;
-  /// pthread_mutex_trylock makes no attempt where the word says that the mutex is taken (glibc from 2.35 on, "Reduce CAS in low level locks").
+  /// pthread_mutex_trylock makes no attempt where the word says that the mutex is taken (glibc 2.43, BZ 33704, and older ones that
+  /// distributions have patched).
   bool mutex_tests_first = false;
 };
 
