@@ -281,7 +281,8 @@ def test_completing_sets_nothing_up(checkout: Checkout) -> None:
 
 
 def _interrupt_before_python() -> None:
-    """Ctrl-C that comes before Python has started, and waits."""
+    """Ctrl-C that comes before Python has started, and waits; also where who runs the tests has it ignored."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
     signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     os.kill(os.getpid(), signal.SIGINT)
 
