@@ -67,6 +67,8 @@ def test_machine_probes_have_the_documented_parameters(plain: Run) -> None:
         "cache_line": {"from_core", "to_core"},
         "atomic": {"operation", "state", "threads"},
         "futex_wake": {"from_core", "to_core", "part"},
+        "busy_cores": {"work", "threads"},
+        "futex_calls": {"part", "same_word", "threads"},
         "busy_wake": {"from_core", "to_core", "slept_us"},
         "guarded_wake": {"core", "sleepers"},
         "context_switch": {"core"},

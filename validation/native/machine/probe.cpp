@@ -26,6 +26,8 @@ const std::vector<Probe>& probes() {
                                       {"yield", probe_yield},
                                       {"memcpy", probe_memcpy},
                                       {"thread_create", probe_thread_create},
+                                      {"busy_cores", probe_busy_cores},
+                                      {"futex_calls", probe_futex_calls},
                                       {"busy_wake", probe_busy_wake},
                                       {"guarded_wake", probe_guarded_wake},
                                       {"socket", probe_socket},

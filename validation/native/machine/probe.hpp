@@ -32,10 +32,12 @@ struct Probe {
 };
 
 void probe_atomic(ProbeContext& context);
+void probe_busy_cores(ProbeContext& context);
 void probe_busy_wake(ProbeContext& context);
 void probe_cache_line(ProbeContext& context);
 void probe_clock(ProbeContext& context);
 void probe_context_switch(ProbeContext& context);
+void probe_futex_calls(ProbeContext& context);
 void probe_futex_wake(ProbeContext& context);
 void probe_guarded_wake(ProbeContext& context);
 void probe_memcpy(ProbeContext& context);
