@@ -3,6 +3,7 @@
 
 #include "core/cache_line.hpp"
 #include "core/engine.hpp"
+#include "core/futex_bucket.hpp"
 #include "core/host.hpp"
 #include "core/ring_queue.hpp"
 
@@ -15,9 +16,10 @@ namespace contend {
 class Futex final : public Waitable {
 public:
   Futex(Engine& engine, const Host& host, std::string_view name)
-      : engine_(engine), host_(host), jitter_(engine.stream(std::string(name) + "/kernel")), name_(name) {}
+      : engine_(engine), host_(host), bucket_(host, engine.stream(std::string(name) + "/bucket")),
+        jitter_(engine.stream(std::string(name) + "/kernel")), name_(name) {}
 
-  /// Enters the kernel and sleeps if `still_wanted()` is true at the end of the call. FUTEX_WAIT compares the word under its bucket's
+  /// Enters the kernel and sleeps if `still_wanted()` is true when it compares. FUTEX_WAIT compares the word under its bucket's
   /// lock (Linux, get_futex_value_locked()): the sleeper fetches its line, `word`, and whoever writes it next has to fetch it again.
   /// Returns false when it did not sleep.
   template <typename Predicate>
@@ -34,26 +36,43 @@ public:
     return sleep_if(self, category, still_wanted);
   }
 
-  /// Wakes up to `count` of those who sleep now; they run again wake_latency after the call, or when they get a core. Returns how many were woken.
-  /// The kernel takes them off its queue at the start of the call, so the caller's time may pass later.
+  /// Wakes up to `count` of those who sleep now, or are about to; sleepers run again wake_latency after the call, or when they get a
+  /// core. Returns how many were woken. Where calls take turns (FutexParameters::vain_call) the kernel takes the sleepers off its
+  /// queue when it is this call's turn; else at the start of the call, so that the caller's time may pass later.
   int wake(SimThread& self, int count, Category category) {
-    self.settle();
     const FutexParameters& prices = host_.futex();
-    const Duration call =
-        (sleepers_.empty() ? prices.empty_wake_call : sleepers_.front().thread->wake_call(self, prices.wake_call)) +
-        jitter_.exponential(prices.call_jitter);
-    Duration spent = call;
+    self.settle();
+    Duration rest = prices.empty_wake_call;
+    if (takes_turns()) {
+      self.spend(prices.empty_wake_call.scaled(until_bucket) + jitter(), category);
+      rest = prices.empty_wake_call.scaled(1 - until_bucket);
+      if (!bucket_.look(self, category)) {
+        self.owe(rest, category);
+        return 0;
+      }
+      bucket_.pass(self, category);
+    } else {
+      rest += jitter();
+    }
+    Duration spent = rest;
     int woken = 0;
-    while (woken < count && !sleepers_.empty()) {
-      spent += woken > 0 ? prices.wake_further : Duration{};
-      const Sleeper sleeper = sleepers_.front();
+    bool interrupts = false;
+    for (; woken < count && !sleepers_.empty(); ++woken) {
+      Sleeper& sleeper = *sleepers_.front();
+      sleepers_.pop_front();
+      sleeper.woken = true;
+      if (!sleeper.asleep) {
+        continue; // it finds that out before it gives up its core
+      }
+      spent +=
+          interrupts ? prices.wake_further : sleeper.thread->wake_call(self, prices.wake_call) - prices.empty_wake_call;
+      interrupts = true;
       const bool deep = engine_.now() - sleeper.since >= prices.deep_after;
       sleeper.thread->wake_at(
           engine_.now() + spent,
           (deep ? prices.wake_latency : prices.shallow_latency) + jitter_.exponential(prices.wake_jitter), self);
-      sleepers_.pop_front();
-      ++woken;
     }
+    bucket_.retract(woken);
     self.owe(spent, category);
     return woken;
   }
@@ -62,25 +81,54 @@ public:
   [[nodiscard]] std::string describe() const override { return "futex '" + name_ + "'"; }
 
 private:
+  /// On the stack of its thread, until somebody has woken it.
   struct Sleeper {
-    SimThread* thread = nullptr;
+    SimThread* thread;
     TimePoint since;
+    bool asleep = false; ///< has given up its core
+    bool woken = false;
   };
 
+  /// Part of an empty call until it is at the bucket.
+  static constexpr double until_bucket = 0.5;
+
+  [[nodiscard]] bool takes_turns() const { return host_.futex().vain_call > Duration{}; }
+  [[nodiscard]] Duration jitter() { return jitter_.exponential(host_.futex().call_jitter); }
+  [[nodiscard]] Duration until_comparison() const {
+    return takes_turns() ? host_.futex().vain_call.scaled(until_bucket) : host_.futex().wait_call;
+  }
+
   void enter(SimThread& self, Category category) {
-    self.spend(host_.futex().wait_call + jitter_.exponential(host_.futex().call_jitter), category);
+    self.spend(until_comparison() + jitter(), category);
+    if (takes_turns()) {
+      bucket_.announce();
+      bucket_.pass(self, category);
+    }
   }
   template <typename Predicate>
   bool sleep_if(SimThread& self, Category category, Predicate still_wanted) {
+    const FutexParameters& prices = host_.futex();
     if (!still_wanted()) {
-      if (host_.futex().call_jitter == Duration{} && ++in_vain_ > strict) [[unlikely]] {
-        self.spend(host_.futex().wait_call.scaled(jitter_.uniform()), category);
+      if (takes_turns()) {
+        bucket_.retract(1);
+        self.spend(prices.vain_call.scaled(1 - until_bucket), category);
+      }
+      if (prices.call_jitter == Duration{} && ++in_vain_ > strict) [[unlikely]] {
+        self.spend(until_comparison().scaled(jitter_.uniform()), category);
       }
       return false;
     }
     in_vain_ = 0;
-    sleepers_.push_back({&self, engine_.now()});
-    self.wait(*this, category, Waiting::asleep);
+    Sleeper sleeper{&self, engine_.now()};
+    sleepers_.push_back(&sleeper);
+    if (prices.wait_call > until_comparison()) {
+      self.spend(prices.wait_call - until_comparison(), category);
+      self.settle();
+    }
+    if (!sleeper.woken) {
+      sleeper.asleep = true;
+      self.wait(*this, category, Waiting::asleep);
+    }
     return true;
   }
 
@@ -90,7 +138,8 @@ private:
 
   Engine& engine_;
   const Host& host_;
-  RingQueue<Sleeper> sleepers_;
+  FutexBucket bucket_;
+  RingQueue<Sleeper*> sleepers_;
   int in_vain_ = 0; ///< comparisons since a thread last slept
   RandomStream jitter_;
   std::string name_;

@@ -70,6 +70,11 @@ struct FutexParameters {
   Duration wake_jitter{};     ///< mean of the exponential delay on top of wake_latency (idle states, interrupts)
 
   // What not every profile says.
+  /// FUTEX_WAIT that finds the word changed, alone. Zero: nothing is known of calls that several threads make on one word; they do not
+  /// hold each other up, and one that is to sleep compares when wait_call is over.
+  Duration vain_call{};
+  Duration bucket_move{};  ///< on top of a call after one from another core on the same word
+  Duration bucket_turn{};  ///< from one call to the next where several wait for the lock of the word's bucket
   Duration wake_further{}; ///< paid by the waking thread for each further sleeper that one call wakes
   Duration yield_call{};   ///< sched_yield with nothing else to run on the core
   /// In place of wake_latency for a thread that has slept for less than deep_after: its core is in a shallow idle state, because

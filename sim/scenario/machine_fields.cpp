@@ -75,6 +75,13 @@ Section futex_fields() {
   s.field("wake_latency", &P::wake_latency, any_time, "from the end of the wake call until the sleeper runs, at best");
   s.field("wake_jitter", &P::wake_jitter, any_time, "mean of the exponential delay on top of wake_latency");
   s.presence(Presence::known);
+  s.field(
+      "vain_call", &P::vain_call, any_time,
+      "a call to sleep that finds the word changed, alone; 0 ns: calls of several threads on one word do not hold each "
+      "other up, and they compare when wait_call is over");
+  s.field("bucket_move", &P::bucket_move, any_time, "on top of a call after one from another core on the same word");
+  s.field("bucket_turn", &P::bucket_turn, any_time,
+          "from one call to the next where several wait for the lock of the word's bucket in the kernel");
   s.field("wake_further", &P::wake_further, any_time, "paid for each further sleeper that one call wakes");
   s.field("yield_call", &P::yield_call, any_time,
           "a lock's sched_yield with nothing else to run on the core; 0 ns: as long as locks.pause");

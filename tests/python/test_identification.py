@@ -14,7 +14,7 @@ from contend.calibrate.mapping import (
     get_path,
     scenario_layers,
 )
-from contend.calibrate.pipeline import Options, calibrate
+from contend.calibrate.pipeline import Options, calibrate, with_identified
 from contend.calibrate.recovery import MemoryLog, Silence
 from contend.calibrate.split import calibration_side, choose_split, split_points, split_record, was_fitted
 from contend.catalogs import PROFILES
@@ -402,6 +402,42 @@ def test_a_socket_that_moves_is_put_where_the_base_says_nothing(tmp_path: Path) 
     # A profile without sockets has no place for it.
     _, skipped = identify(read_datasets([write(tmp_path, document)]), {k: v for k, v in profile.items() if k != "tcp"})
     assert {one.reason for one in skipped if "moved" in one.rule.path} == {"the base profile has no such parameter"}
+
+
+def futex_call(time: float, part: str, threads: int, *, same_word: bool) -> JsonObject:
+    return time_of(time, time, probe="futex_calls", part=part, same_word=same_word, threads=threads)
+
+
+def test_calls_on_one_word_say_what_its_bucket_costs(tmp_path: Path) -> None:
+    points = [
+        futex_call(2e-7, "wake", 1, same_word=False),
+        futex_call(3e-7, "wait", 1, same_word=False),
+        futex_call(5e-7, "wait", 2, same_word=False),  # another word of the same bucket, by chance
+        futex_call(4.6e-7, "wait", 2, same_word=True),
+        futex_call(1.8e-6, "wait", 4, same_word=True),
+        futex_call(4e-6, "wait", 8, same_word=True),
+        time_of(2.8e-7, 2.8e-7, probe="yield", core=0, threads=1),
+    ]
+    document = dataset("machine", {"kind": "machine"}, points, transport="none")
+    found, skipped = identified_from(tmp_path, document)
+    jitter = 5e-8  # of the base, on top of each call
+    assert found["machine.futex.empty_wake_call"].value == pytest.approx(2e-7 - jitter)  # not what stands in for it
+    assert found["machine.futex.vain_call"].value == pytest.approx(3e-7 - jitter)
+    assert found["machine.futex.bucket_move"].value == pytest.approx(1.6e-7)
+    assert found["machine.futex.bucket_turn"].value == pytest.approx(5e-7)  # of as many threads as there are
+    # A base without them gets them, and what it says of the others stays.
+    profile = PROFILES.load("vm-2core")[1]
+    assert get_path(profile, "futex.vain_call") is None
+    futex = with_identified(profile, list(found.values()))["futex"]
+    assert parse_price(futex["vain_call"]["value"]).value == pytest.approx(3e-7 - jitter)
+    assert futex["wake_call"] == profile["futex"]["wake_call"]
+    # With two cores there is no queue, and what shares a cache may cost nothing.
+    few = dataset(
+        "machine", {"kind": "machine"}, [points[1], futex_call(2.9e-7, "wait", 2, same_word=True)], transport="none"
+    )
+    found, skipped = identified_from(tmp_path, few)
+    assert "machine.futex.vain_call" in found
+    assert {"machine.futex.bucket_move", "machine.futex.bucket_turn"} <= set(skipped)
 
 
 def test_what_a_polling_receiver_adds_to_a_send_is_paid_once(tmp_path: Path) -> None:

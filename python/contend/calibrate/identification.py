@@ -132,8 +132,23 @@ RULES: tuple[Rule, ...] = (
     Rule("machine.futex.wait_call", "machine", _machine("context_switch"),
          "a switch over a futex on one core, without the call that wakes",
          minus=(_machine("futex_wake", "same core", part="call"),)),
+    Rule("machine.futex.empty_wake_call", "machine", _machine("futex_calls", part="wake", same_word=False, threads=1),
+         "FUTEX_WAKE that finds nobody asleep, of one thread, without the delay that each call has on top",
+         costs={"machine.futex.call_jitter": 1}),
     Rule("machine.futex.empty_wake_call", "machine", _machine("yield", threads=1),
          "a system call that finds nothing to do (sched_yield, alone on the core)"),
+    Rule("machine.futex.vain_call", "machine", _machine("futex_calls", part="wait", same_word=False, threads=1),
+         "FUTEX_WAIT that finds its word changed, of one thread, without the delay that each call has on top",
+         costs={"machine.futex.call_jitter": 1}, is_optional=True),
+    Rule("machine.futex.bucket_move", "machine", _machine("futex_calls", part="wait", same_word=True, threads=2),
+         "what FUTEX_WAIT costs more while another core calls it on the same word",
+         minus=(_machine("futex_calls", part="wait", same_word=False, threads=1),), is_optional=True),
+    *(
+        Rule("machine.futex.bucket_turn", "machine",
+             _machine("futex_calls", part="wait", same_word=True, threads=threads),
+             f"from one FUTEX_WAIT to the next of {threads} threads on one word", scale=1 / threads, is_optional=True)
+        for threads in (16, 8, 4)
+    ),
     Rule("machine.scheduler.context_switch", "machine", _machine("yield", threads=2),
          "sched_yield from one thread to the next on a core, without the call",
          minus=(_machine("yield", threads=1),)),

@@ -18,7 +18,7 @@ from contend.calibrate.emulator import MOST_TRAINING, Emulator
 from contend.calibrate.identification import Identified, Skipped, identify
 from contend.calibrate.inputs import inputs
 from contend.calibrate.likelihood import DISCREPANCY, misfit
-from contend.calibrate.mapping import Mapping, get_path
+from contend.calibrate.mapping import Mapping, get_path, set_path
 from contend.calibrate.posterior import NotConvergedError, Posterior, sample
 from contend.calibrate.problem import MACHINE, STEPS_PER_OPERATION, Builder, Problem, Unpredicted
 from contend.calibrate.search import (
@@ -163,6 +163,10 @@ class Calibration:
         return estimate([one for part in self.parts for fold in part.folds for one in fold.residuals])
 
 
+# What a profile has to say of a measured value, for one that is to be read before that is known.
+_TO_BE_SAID: JsonObject = {"source": "identified", "uncertainty": "identified", "basis": "measured"}
+
+
 def with_identified(profile: JsonObject, identified: Sequence[Identified]) -> JsonObject:
     """A profile with directly identified values; those of a scope go to its scopes."""
     document = copy.deepcopy(profile)
@@ -170,8 +174,10 @@ def with_identified(profile: JsonObject, identified: Sequence[Identified]) -> Js
         value = exact_price(one.value, one.kind)
         limits = [exact_price(one.low, one.kind), exact_price(one.high, one.kind)]
         if one.scope == MACHINE:
-            entry = get_path(document, one.rule.path.removeprefix("machine."))
-            entry |= {"value": value, "range": limits}
+            path = one.rule.path.removeprefix("machine.")
+            # A base need not have all. What the profile will say of it is written at the end.
+            entry: JsonObject = get_path(document, path) or dict(_TO_BE_SAID)
+            set_path(document, path, entry | {"value": value, "range": limits})
         else:
             scopes = document.setdefault("calibration", {}).setdefault("scopes", {})
             scopes.setdefault(one.scope, {})[one.rule.path] = {"value": value, "range": limits}
