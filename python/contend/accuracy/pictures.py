@@ -61,8 +61,8 @@ def pictures(result: JsonObject) -> dict[str, bytes]:
 
 
 def _groups(points: Sequence[JsonObject]) -> dict[str, dict[str, Any]]:
-    """Colour and marker of each library over each transport."""
-    names = list(dict.fromkeys(f"{point['library']}, {point['transport']}" for point in points))
+    """Colour and marker of each group of points."""
+    names = list(dict.fromkeys(_group_of(point) for point in points))
     return {
         name: {"color": _COLOURS[i % len(_COLOURS)], "marker": _MARKERS[(i // len(_COLOURS) + i) % len(_MARKERS)]}
         for i, name in enumerate(names)
@@ -70,6 +70,9 @@ def _groups(points: Sequence[JsonObject]) -> dict[str, dict[str, Any]]:
 
 
 def _group_of(point: JsonObject) -> str:
+    """Library and transport; the lock where none was measured."""
+    if point["library"] == "none":
+        return str(point["parameters"].get("lock", point["dataset"]))
     return f"{point['library']}, {point['transport']}"
 
 
