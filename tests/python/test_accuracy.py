@@ -13,6 +13,7 @@ from contend.accuracy.comparisons import comparisons
 from contend.accuracy.document import as_markdown, html_section
 from contend.accuracy.fits import fit_sections
 from contend.accuracy.page import accuracy_page
+from contend.accuracy.pictures import _agreement as draw_agreement
 from contend.accuracy.pictures import _curves as draw_curves
 from contend.accuracy.pictures import pictures
 from contend.accuracy.pooled import pool
@@ -53,6 +54,19 @@ def test_pictures_have_the_curves_of_each_machine(tmp_path: Path) -> None:
     both = draw_curves([*points, *other]).axes
     assert [axes.get_title(loc="left") for axes in both] == ["a on box", "a on another"]
     assert [list(axes.lines[0].get_xdata()) for axes in both] == [list(COUNTS)] * 2
+
+
+def test_points_without_a_library_go_by_their_lock(tmp_path: Path) -> None:
+    one = curve(tmp_path, "a", lambda n: 1e5 / n)
+    points = result_json("box", predicted(one, dict.fromkeys(COUNTS, 1e5)), [], {})["points"]
+    locks = [
+        {**point, "library": "none", "transport": "none", "parameters": {**point["parameters"], "lock": lock}}
+        for lock in ("mcs", "ticket")
+        for point in points
+    ]
+    (axes,) = draw_agreement(locks).axes
+    labels = {text.get_text().removesuffix(" (fitted)") for text in axes.get_legend().get_texts()}
+    assert labels == {"mcs", "ticket"}
 
 
 def test_what_a_curve_is_of_stands_above_it_in_lines(tmp_path: Path) -> None:
