@@ -7,6 +7,7 @@
 #include "core/host.hpp"
 #include "core/ring_queue.hpp"
 
+#include <algorithm>
 #include <string>
 #include <string_view>
 
@@ -64,8 +65,7 @@ public:
       if (!sleeper.asleep) {
         continue; // it finds that out before it gives up its core
       }
-      spent +=
-          interrupts ? prices.wake_further : sleeper.thread->wake_call(self, prices.wake_call) - prices.empty_wake_call;
+      spent += interrupts ? prices.wake_further : on_top_of_empty(sleeper.thread->wake_call(self, prices.wake_call));
       interrupts = true;
       const bool deep = engine_.now() - sleeper.since >= prices.deep_after;
       sleeper.thread->wake_at(
@@ -93,6 +93,11 @@ private:
   static constexpr double until_bucket = 0.5;
 
   [[nodiscard]] bool takes_turns() const { return host_.futex().vain_call > Duration{}; }
+  /// What a call that wakes takes more than one that finds nobody.
+  [[nodiscard]] Duration on_top_of_empty(Duration call) const {
+    const Duration empty = host_.futex().empty_wake_call;
+    return takes_turns() ? std::max(call - empty, Duration{}) : call - empty;
+  }
   [[nodiscard]] Duration jitter() { return jitter_.exponential(host_.futex().call_jitter); }
   [[nodiscard]] Duration until_comparison() const {
     return takes_turns() ? host_.futex().vain_call.scaled(until_bucket) : host_.futex().wait_call;

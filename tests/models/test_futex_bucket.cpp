@@ -89,6 +89,23 @@ TEST_CASE("who wakes while nobody sleeps or is about to does not take the lock",
   engine.run();
 }
 
+TEST_CASE("a profile whose wake-ups cost less than finding nobody lets no time run backwards", "[futex]") {
+  FutexParameters prices = prices_in_turns();
+  prices.wake_call = {};
+  prices.empty_wake_call = 5_us;
+  Engine engine(1);
+  const Host host{TopologyParameters{1, 16, 1}, test::small_cache(), prices};
+  Futex futex(engine, host, "f");
+  engine.spawn("sleeper", 0, 0, [&](SimThread& self) { futex.wait(self, Category::blocked, [] { return true; }); });
+  engine.spawn("waker", 0, 1, [&](SimThread& self) {
+    self.spend(10_us, Category::software);
+    const Duration before = test::clock(self);
+    CHECK(futex.wake(self, 1, Category::completion) == 1);
+    CHECK(test::clock(self) >= before + 5_us);
+  });
+  engine.run();
+}
+
 TEST_CASE("who is woken before its core is given up does not sleep", "[futex]") {
   Engine engine(1);
   const Host host = host_in_turns();
