@@ -83,7 +83,7 @@ public:
 private:
   /// On the stack of its thread, until somebody has woken it.
   struct Sleeper {
-    SimThread* thread;
+    SimThread* thread = nullptr;
     TimePoint since;
     bool asleep = false; ///< has given up its core
     bool woken = false;
