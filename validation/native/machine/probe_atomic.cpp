@@ -1,14 +1,11 @@
 // Atomic operations on a line that this core owns, and on one that several cores want.
 #include "machine/probe.hpp"
-#include "support/affinity.hpp"
+#include "machine/team.hpp"
 #include "support/spin.hpp"
 #include "support/statistics.hpp"
-#include "support/thread_barrier.hpp"
 
 #include <array>
 #include <atomic>
-#include <numeric>
-#include <thread>
 #include <utility>
 #include <vector>
 
@@ -65,25 +62,17 @@ constexpr std::array<Operation, 5> operations{{
 double run_on(const Operation& operation, const std::vector<int>& cores, std::int64_t count) {
   constexpr std::int64_t batch = 1000;
   Line line;
-  ThreadBarrier start(static_cast<int>(cores.size()));
-  std::vector<double> rates(cores.size());
-  {
-    std::vector<std::jthread> team;
-    for (std::size_t thread = 0; thread < cores.size(); ++thread) {
-      team.emplace_back([&, thread] {
-        bind_to_core(cores[thread]);
-        std::vector<double> times;
-        start.wait();
-        for (std::int64_t done = 0; done < count; done += batch) {
-          const std::int64_t begin = now_ns();
-          operation.run(line.value, batch);
-          times.push_back(seconds(now_ns() - begin));
-        }
-        rates[thread] = static_cast<double>(batch) / median(std::move(times));
-      });
-    }
-  }
-  return 1 / std::accumulate(rates.begin(), rates.end(), 0.0);
+  return 1 / rate_of_team(cores, [&](std::size_t /*thread*/) {
+           return [&operation, &line, count] {
+             std::vector<double> times;
+             for (std::int64_t done = 0; done < count; done += batch) {
+               const std::int64_t begin = now_ns();
+               operation.run(line.value, batch);
+               times.push_back(seconds(now_ns() - begin));
+             }
+             return median(std::move(times)) / static_cast<double>(batch);
+           };
+         });
 }
 
 } // namespace

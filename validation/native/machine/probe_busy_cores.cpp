@@ -2,17 +2,15 @@
 // which a virtual machine may not know of, share its units.
 #include "machine/loopback.hpp"
 #include "machine/probe.hpp"
-#include "support/affinity.hpp"
+#include "machine/team.hpp"
 #include "support/spin.hpp"
 #include "support/statistics.hpp"
-#include "support/thread_barrier.hpp"
 
 #include <sys/syscall.h>
 
 #include <array>
 #include <memory>
 #include <numeric>
-#include <thread>
 #include <unistd.h>
 #include <utility>
 #include <vector>
@@ -121,25 +119,16 @@ const std::array<Kind, 4> kinds{{
 
 /// Time of one operation of a thread, from the sum of all threads' rates. Of each thread the median over batches counts.
 double run_on(const Kind& kind, const std::vector<int>& cores, std::int64_t batches) {
-  ThreadBarrier start(static_cast<int>(cores.size()));
-  std::vector<double> rates(cores.size());
-  {
-    std::vector<std::jthread> team;
-    for (std::size_t thread = 0; thread < cores.size(); ++thread) {
-      team.emplace_back([&, thread] {
-        bind_to_core(cores[thread]);
-        const std::unique_ptr<Work> work = kind.make();
-        std::vector<double> times;
-        start.wait();
-        for (std::int64_t done = 0; done < batches; ++done) {
-          times.push_back(time_each(kind.batch, [&work] { work->operate(); }));
-        }
-        rates[thread] = 1 / median(std::move(times));
-        start.wait(); // nobody's core becomes free before the last one is done
-      });
-    }
-  }
-  return static_cast<double>(cores.size()) / std::accumulate(rates.begin(), rates.end(), 0.0);
+  const double rate = rate_of_team(cores, [&](std::size_t /*thread*/) {
+    return [&kind, batches, work = kind.make()] {
+      std::vector<double> times;
+      for (std::int64_t done = 0; done < batches; ++done) {
+        times.push_back(time_each(kind.batch, [&work] { work->operate(); }));
+      }
+      return median(std::move(times));
+    };
+  });
+  return static_cast<double>(cores.size()) / rate;
 }
 
 } // namespace
