@@ -61,6 +61,23 @@ TEST_CASE("a call that finds its word changed compares in its middle", "[futex]"
   engine.run();
 }
 
+TEST_CASE("a word that changes after the comparison is not seen", "[futex]") {
+  Engine engine(1);
+  const Host host = host_in_turns();
+  Futex futex(engine, host, "f");
+  bool wanted = true;
+  engine.spawn("sleeper", 0, 0,
+               [&](SimThread& self) { CHECK(futex.wait(self, Category::blocked, [&] { return wanted; })); });
+  engine.spawn("changer", 0, 1, [&](SimThread& self) {
+    self.spend(prices_in_turns().vain_call.scaled(0.5) + 1_ns, Category::software);
+    self.settle();
+    wanted = false;
+    CHECK(futex.sleepers() == 1);
+    CHECK(futex.wake(self, 1, Category::completion) == 1);
+  });
+  engine.run();
+}
+
 TEST_CASE("calls on one word take turns", "[futex]") {
   const FutexParameters prices = prices_in_turns();
   const double alone = vain_call(1).in_nanoseconds();
