@@ -191,7 +191,7 @@ int Process::next_target(SimThread& self) {
 
 /// sched_yield(). Where the thread has its core to itself, the system call is all there is to it.
 void Process::yield(SimThread& self) const {
-  self.owe(settings_.waiting.yield, Category::poll_idle);
+  self.owe(host_.futex().yield_call, Category::poll_idle);
   self.yield();
 }
 

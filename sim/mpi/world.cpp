@@ -134,14 +134,14 @@ void World::share_contexts() {
     const int contexts = transports_[number]->max_contexts();
     if (processes > contexts) {
       throw std::invalid_argument("host " + std::to_string(number) + " has " + std::to_string(processes) +
-                                  " processes, but " + of(contexts, "context") + " of its network interface for them");
+                                  " processes, but " + of(contexts, "context") + " of its transport for them");
     }
     if (processes > 0) {
       instances = std::min(instances, contexts / processes);
     }
   }
   if (instances < wanted) {
-    notes_.push_back("the network interface has contexts for " + of(instances, "instance") + " per process: the " +
+    notes_.push_back("the transport has contexts for " + of(instances, "instance") + " per process: the " +
                      std::to_string(wanted) + " that the design asks for share them");
   }
 }

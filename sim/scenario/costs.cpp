@@ -4,7 +4,6 @@
 #include "scenario/value_codec.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <stdexcept>
 
@@ -18,27 +17,9 @@ constexpr std::string_view scheduler_prefix = "machine.scheduler.";
 
 bool of_scheduler(const Field& field) { return field.path.rfind(scheduler_prefix, 0) == 0; }
 
-/// Times that say when something is done, not what that costs.
-bool is_threshold(const Field& field) {
-  constexpr std::array<std::string_view, 11> paths{
-      "machine.scheduler.latency",     "machine.scheduler.slice",      "machine.scheduler.wakeup_granularity",
-      "machine.scheduler.tick",        "machine.scheduler.cache_hot",  "machine.scheduler.balance_period",
-      "machine.scheduler.short_sleep", "machine.futex.deep_after",     "machine.locks.nap",
-      "machine.locks.backoff_minimum", "machine.locks.backoff_maximum"};
-  return std::find(paths.begin(), paths.end(), field.path) != paths.end();
-}
-
-/// Prices that are another one's where they are 0: free is the least that is not.
-bool is_another_at_zero(const Field& field) {
-  constexpr std::array<std::string_view, 5> paths{"machine.cache.atomic_arrival", "machine.cache.compare_hit",
-                                                  "machine.futex.yield_call", "machine.futex.shallow_latency",
-                                                  "machine.matching.distant_element"};
-  return std::find(paths.begin(), paths.end(), field.path) != paths.end();
-}
-
 bool is_cost(const Field& field) {
   const bool of_machine = field.path.rfind("machine.", 0) == 0 || field.path.rfind("fabric.", 0) == 0;
-  return of_machine && (field.kind == Kind::time || field.kind == Kind::rate) && !is_threshold(field);
+  return of_machine && (field.kind == Kind::time || field.kind == Kind::rate) && !field.threshold;
 }
 
 } // namespace
@@ -72,7 +53,7 @@ bool scale_cost(PointConfig& point, std::string_view path, double factor) {
   const auto time = Duration::picoseconds(std::get<std::int64_t>(field.get(point)));
   const std::int64_t limit = std::get<std::int64_t>(field.minimum);
   const std::int64_t wanted = time.scaled(factor).count();
-  const std::int64_t least = is_another_at_zero(field) && time != Duration{} ? std::max<std::int64_t>(limit, 1) : limit;
+  const std::int64_t least = field.another_at_zero && time != Duration{} ? std::max<std::int64_t>(limit, 1) : limit;
   field.set(point, std::max(wanted, least));
   return wanted < limit;
 }

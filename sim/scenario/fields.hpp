@@ -39,10 +39,13 @@ struct Field {
   std::string short_name; ///< column name when the field is swept
   std::string doc;
   Kind kind = Kind::flag;
-  bool required = false; ///< no default
-  bool measured = false; ///< carries source and uncertainty in a profile or preset
-  bool selector = false; ///< says which kind of its section applies
-  Value minimum;         ///< count, seed, real, time, size, rate
+  bool required = false;  ///< no default
+  bool measured = false;  ///< carries source and uncertainty in a profile or preset
+  bool selector = false;  ///< says which kind of its section applies
+  bool threshold = false; ///< a time: says when something is done, not what that costs
+  bool another_at_zero =
+      false;     ///< a time: another value stands for it where it is 0, so that free is the least that is not
+  Value minimum; ///< count, seed, real, time, size, rate
   Value maximum;
   std::size_t max_length = 0;                               ///< text
   std::vector<std::string> choices;                         ///< choice, when the set is closed

@@ -40,6 +40,7 @@ Section cache_fields() {
   s.field("transfer_cluster", &P::transfer_cluster, any_time, "line transfer between cores of one cluster");
   s.field("atomic_arrival", &P::atomic_arrival, any_time,
           "read-modify-write of a line that has just arrived from another core; 0 ns: as atomic_hit");
+  s.another_at_zero();
   s.field(
       "home_order", &P::home_order, FlagRule{},
       "requests for a line, reads included, are served one after another, and spinning threads ask again as soon as "
@@ -59,6 +60,7 @@ Section cache_fields() {
           "home_order");
   s.field("compare_hit", &P::compare_hit, any_time,
           "compare-and-swap of a value just read, on a line that this core owns; 0 ns: as atomic_hit");
+  s.another_at_zero();
   s.field("release", &P::release, any_time,
           "on top of the access that gives a lock back, for what was written before to become visible");
   return s.finish();
@@ -79,17 +81,22 @@ Section futex_fields() {
       "vain_call", &P::vain_call, any_time,
       "a call to sleep that finds the word changed, alone; 0 ns: calls of several threads on one word do not hold each "
       "other up, and they compare when wait_call is over");
+  s.another_at_zero();
   s.field("bucket_move", &P::bucket_move, any_time, "on top of a call after one from another core on the same word");
   s.field("bucket_turn", &P::bucket_turn, any_time,
           "from one call to the next where several wait for the lock of the word's bucket in the kernel");
+  s.another_at_zero();
   s.field("wake_further", &P::wake_further, any_time, "paid for each further sleeper that one call wakes");
   s.field("yield_call", &P::yield_call, any_time,
-          "a lock's sched_yield with nothing else to run on the core; 0 ns: as long as locks.pause");
+          "sched_yield with nothing else to run on the core; 0 ns: that of a lock takes as long as locks.pause");
+  s.another_at_zero();
   s.field(
       "shallow_latency", &P::shallow_latency, any_time,
       "in place of wake_latency for a thread that has slept for less than deep_after, whose core is not in a deep idle "
       "state");
+  s.another_at_zero();
   s.field("deep_after", &P::deep_after, any_time, "sleeps from which on a deep idle state pays off; 0 ns: all");
+  s.threshold();
   return s.finish();
 }
 
@@ -102,12 +109,16 @@ Section scheduler_fields() {
       "Linux's completely fair scheduler (2.6.23 to 6.5), or earliest eligible virtual deadline first (from 6.6 on)");
   s.field("latency", &P::latency, any_time,
           "cfs: within this time every thread of a core has a turn, while slices are not too short");
+  s.threshold();
   s.field("slice", &P::slice, any_time, "cfs: the shortest slice; eevdf: every slice; 0 ns: not known");
+  s.threshold();
   s.field("wakeup_granularity", &P::wakeup_granularity, any_time,
           "cfs: a thread that wakes up takes the core from one that has had so much more of it");
+  s.threshold();
   s.field("short_sleep", &P::short_sleep, any_time,
           "eevdf: who slept no longer takes the core on waking up, others wait for the end of the slice; 0 ns: a slice "
           "protects its thread from all of them, and nothing does afterwards");
+  s.threshold();
   s.field("preemption", &P::preemption, ChoiceRule{{"immediate", "lazy"}},
           "eevdf: a thread that wakes up takes a busy core at once or at the slice's end; or, lazily, from a thread "
           "that has "
@@ -115,6 +126,7 @@ Section scheduler_fields() {
           "interrupt");
   s.field("tick", &P::tick, any_time,
           "slices end at interrupts of the timer, one in so much time; 0 ns: exactly, and there is no such interrupt");
+  s.threshold();
   s.field("tick_cost", &P::tick_cost, any_time, "what an interrupt of the timer takes from the thread that runs");
   s.field("wake_call", &P::wake_call, any_time,
           "paid instead of futex.wake_call when the sleeper's core needs no interrupt from another one");
@@ -139,10 +151,12 @@ Section scheduler_fields() {
       "share of wake-ups that go to the waker's core although it is busy; others go back to the thread's last core");
   s.field("cache_hot", &P::cache_hot, any_time,
           "a thread that ran so short ago stays on its core when another one falls idle");
+  s.threshold();
   s.field(
       "balance_period", &P::balance_period, any_time,
       "how often an idle core looks for threads that wait on other cores of a domain (core, cluster, socket, host), "
       "for each hardware thread of the domain; 0 ns: load is never balanced");
+  s.threshold();
   s.field("busy_factor", &P::busy_factor, CountRule{1, 1024}, "how many times less often a busy core does");
   return s.finish();
 }
@@ -153,13 +167,16 @@ Section lock_fields() {
                       [](auto& point) -> auto& { return point.machine.locks; });
   s.field("pause", &P::pause, positive_time, "one turn of a spin loop");
   s.field("backoff_minimum", &P::backoff_minimum, any_time, "first back-off of a TTAS lock; 0 ns: no back-off");
+  s.threshold();
   s.field("backoff_maximum", &P::backoff_maximum, any_time, "back-off doubles up to this value");
+  s.threshold();
   s.presence(Presence::known);
   s.field("adaptive_spins", &P::adaptive_spins, CountRule{0, 1'000'000},
           "most attempts of an adaptive mutex before it sleeps");
   s.field("nap_after", &P::nap_after, CountRule{0, 1'000'000},
           "turns of a TAS or TTAS lock after which a thread sleeps between its looks; 0: never");
   s.field("nap", &P::nap, any_time, "length of such a sleep");
+  s.threshold();
   s.field("ticket_lines", &P::ticket_lines, CountRule{1, 2}, "cache lines that hold the two counters of a ticket lock");
   s.field("mutex_reads_kind", &P::mutex_reads_kind, FlagRule{},
           "a call of a pthread mutex reads the mutex's kind, on the line of its word, before it touches the word");
@@ -329,6 +346,7 @@ Section matching_fields() {
   s.presence(Presence::known);
   s.field("distant_element", &P::distant_element, any_time,
           "visiting one queue element on a page of its own (library.matching.element_spacing); 0 ns: as element");
+  s.another_at_zero();
   s.field(
       "state_lines", &P::state_lines, CountRule{1, 64},
       "cache lines under a matching lock that each holder of it changes, one after the other: queue heads and expected "
@@ -368,7 +386,6 @@ Section waiting_fields() {
   s.field("start", &P::start, any_time, "start of a persistent request, besides what the operation itself does");
   s.field("query", &P::query, any_time, "a query of a user-level sync object: entry and exit, unlinking");
   s.field("task", &P::task, any_time, "making a piece of work a task, or taking one, besides the pool's line");
-  s.field("yield", &P::yield, any_time, "sched_yield() when no other thread wants the core");
   s.presence(Presence::known);
   s.field("misses_at_once", &P::misses_at_once, CountRule{1, 1024},
           "looks at requests of an array that overlap where requests are not in the core's own cache");

@@ -107,6 +107,11 @@ public:
     section_.fields.back().selector = true;
   }
 
+  /// The field declared last says when something is done, not what that costs.
+  void threshold() { section_.fields.back().threshold = true; }
+  /// Another value stands for that of the field declared last where it is 0.
+  void another_at_zero() { section_.fields.back().another_at_zero = true; }
+
   /// How the fields declared from here on are given.
   void presence(Presence presence) { presence_ = presence; }
   /// Adds an object inside this one.

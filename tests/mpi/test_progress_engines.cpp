@@ -287,7 +287,7 @@ TEST_CASE("more instances than contexts share them, and the result says so", "[m
   as_many.library.instances.count = 3;
   const PointResult shared = simulate(point, {});
   const PointResult plain = simulate(as_many, {});
-  CHECK(shared.notes == std::vector<std::string>{"the network interface has contexts for 3 instances per process: the "
+  CHECK(shared.notes == std::vector<std::string>{"the transport has contexts for 3 instances per process: the "
                                                  "72 that the design asks for share them"});
   CHECK(plain.notes.empty());
   CHECK(shared.workload.elapsed == plain.workload.elapsed);

@@ -286,7 +286,7 @@ TEST_CASE("yielding costs a system call per turn that finds nothing", "[mpi][wai
   point.workload.multirate.pairs = 1;
   const auto idle_time = [&](bool yields, Duration price) {
     point.library.progress.yield_when_idle = yields;
-    point.machine.waiting.yield = price;
+    point.machine.futex.yield_call = price;
     const PointResult result = simulate(point, {});
     return result.workload.elapsed;
   };
@@ -303,7 +303,7 @@ PointConfig yielding_point(bool when_idle, bool every_turn) {
   point.library.progress.engine = "per-target";
   point.library.progress.yield_when_idle = when_idle;
   point.library.progress.yield_every_turn = every_turn;
-  point.machine.waiting.yield = 900_ns;
+  point.machine.futex.yield_call = 900_ns;
   point.machine.noise = {};
   return point;
 }

@@ -41,9 +41,21 @@ TEST_CASE("what switching costs is a price where threads share cores", "[costs]"
 
 TEST_CASE("a price that is another one's where it is 0 does not become that", "[costs]") {
   PointConfig point;
-  point.machine.cache.atomic_arrival = Duration::nanoseconds(11);
-  CHECK_FALSE(scale_cost(point, "machine.cache.atomic_arrival", 0.0));
-  CHECK(point.machine.cache.atomic_arrival == Duration::picoseconds(1));
+  const auto price = [&](std::string_view path) {
+    const std::vector<Cost> costs = costs_of(point);
+    return std::find_if(costs.begin(), costs.end(), [&](const Cost& cost) { return cost.path == path; })->value;
+  };
+  point.machine.cache.atomic_arrival = point.machine.cache.compare_hit = Duration::nanoseconds(11);
+  point.machine.futex.vain_call = point.machine.futex.bucket_turn = Duration::nanoseconds(300);
+  point.machine.futex.yield_call = point.machine.futex.shallow_latency = Duration::nanoseconds(300);
+  point.machine.matching.distant_element = Duration::nanoseconds(20);
+  for (const char* const path : {"machine.cache.atomic_arrival", "machine.cache.compare_hit", "machine.futex.vain_call",
+                                 "machine.futex.bucket_turn", "machine.futex.yield_call",
+                                 "machine.futex.shallow_latency", "machine.matching.distant_element"}) {
+    CAPTURE(path);
+    CHECK_FALSE(scale_cost(point, path, 0.0));
+    CHECK(price(path) == "1 ps");
+  }
   point.machine.cache.atomic_arrival = Duration{};
   CHECK_FALSE(scale_cost(point, "machine.cache.atomic_arrival", 0.5));
   CHECK(point.machine.cache.atomic_arrival == Duration{}); // still another's

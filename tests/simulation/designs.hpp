@@ -70,7 +70,8 @@ inline PointConfig small_point() {
   machine.rdma.read_depth = 16;
   machine.rdma.completion_batch = 8;
   machine.rdma.completion = 35_ns;
-  machine.waiting = {2_ns, 128, 1, 10_ns, 60_ns, 40_ns, 50_ns, 300_ns};
+  machine.waiting = {2_ns, 128, 1, 10_ns, 60_ns, 40_ns, 50_ns};
+  machine.futex.yield_call = 300_ns;
   machine.datatype = {6_ns, 4 * 1024 * 1024, 40e9};
   machine.noise = 10_ns;
   point.route = {700_ns, 12.5e9};

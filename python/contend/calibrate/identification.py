@@ -155,7 +155,7 @@ RULES: tuple[Rule, ...] = (
     Rule("machine.scheduler.short_sleep", "machine", _machine("busy_wake", "other core"),
          "the sleep after which a thread waits for a timer interrupt when it wakes up where another one computes",
          step="slept_us", scale=1e-6),
-    Rule("machine.waiting.yield", "machine", _machine("yield", threads=1),
+    Rule("machine.futex.yield_call", "machine", _machine("yield", threads=1),
          "sched_yield alone on the core"),
     Rule("machine.software.copy_bandwidth", "machine", _machine("memcpy", message_size=4096, memory="cold"),
          "copy of 4 KiB that no cache of the core holds", rate="message_size"),

@@ -17,7 +17,6 @@ struct WaitingParameters {
   Duration start{};               ///< MPI_Start of a persistent request, besides what the operation itself does
   Duration query{};               ///< one completion out of a user-level sync object: entry and exit, unlinking
   Duration task{};                ///< making a piece of work a task, or a task a piece of work, besides the pool's line
-  Duration yield{};               ///< sched_yield() when no other thread wants the core
 };
 
 /// How threads of the library wait.

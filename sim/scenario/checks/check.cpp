@@ -46,6 +46,13 @@ Problem rendezvous_through_sockets(const PointConfig& point) {
          "\"send\"";
 }
 
+Problem more_processes_than_contexts(const PointConfig& point, std::int64_t processes) {
+  if (point.library.transport.kind != "interface" || processes <= point.machine.nic.max_contexts)
+    return {};
+  return number(processes) + " processes on one host need a context of the network interface each, which has " +
+         number(point.machine.nic.max_contexts);
+}
+
 Problem more_threads_than_cores(const PointConfig& point, std::int64_t threads) {
   if (point.placement.shares_cores() || threads <= usable_cores(point))
     return {};

@@ -50,6 +50,8 @@ inline constexpr const char* how_to_share = "; to let threads share cores set pl
 [[nodiscard]] double seconds_of_a_message(const PointConfig& point, std::int64_t bytes);
 
 // Of several workloads:
+/// Each of `processes` on one host has a context of its own. Only a network interface has few.
+[[nodiscard]] Problem more_processes_than_contexts(const PointConfig& point, std::int64_t processes);
 /// `threads` of one host.
 [[nodiscard]] Problem more_threads_than_cores(const PointConfig& point, std::int64_t threads);
 /// Two processes with a thread each, and what progress needs.

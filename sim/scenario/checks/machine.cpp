@@ -58,6 +58,16 @@ Problem idle_states_reversed(const PointConfig& point) {
   return {};
 }
 
+/// What moves a bucket is on top of what a call in vain takes alone.
+Problem bucket_without_calls(const PointConfig& point) {
+  const FutexParameters& futex = point.machine.futex;
+  if (futex.vain_call > Duration{} || (futex.bucket_move == Duration{} && futex.bucket_turn == Duration{}))
+    return {};
+  return "machine.futex.bucket_move and bucket_turn say how calls hold each other up, which needs what one takes "
+         "alone: "
+         "give machine.futex.vain_call";
+}
+
 Problem clusters_do_not_divide(const PointConfig& point) {
   const TopologyParameters& topology = point.machine.topology;
   const int cluster = topology.cores_per_cluster;
@@ -123,6 +133,7 @@ std::span<const Check> machine_checks() {
                                      Check{"machine.cache.conflict_retry", retries_without_home},
                                      Check{"machine.cache.store_buffer", store_buffer_without_home},
                                      Check{"machine.futex.shallow_latency", idle_states_reversed},
+                                     Check{"machine.futex.vain_call", bucket_without_calls},
                                      Check{"machine.locks.backoff_minimum", backoff_reversed}};
   return checks;
 }

@@ -123,10 +123,7 @@ Problem too_few_contexts(const PointConfig& point) {
   const Sides sides = sides_of(point);
   const std::int64_t processes =
       point.placement.hosts == 1 ? sides.processes() : std::max(sides.sending_processes, sides.receiving_processes);
-  if (processes <= point.machine.nic.max_contexts)
-    return {};
-  return number(processes) + " processes on one host need a context of the network interface each, which has " +
-         number(point.machine.nic.max_contexts);
+  return more_processes_than_contexts(point, processes);
 }
 
 Problem threads_at_level_single(const PointConfig& point) {

@@ -33,10 +33,7 @@ Problem more_neighbours_than_cores(const PointConfig& point) {
 Problem more_roots_than_contexts(const PointConfig& point) {
   const std::int64_t processes =
       point.workload.neighbour.root_processes + (point.placement.hosts == 1 ? neighbours(point) : 0);
-  if (processes <= point.machine.nic.max_contexts)
-    return {};
-  return number(processes) + " processes on one host need a context of the network interface each, which has " +
-         number(point.machine.nic.max_contexts);
+  return more_processes_than_contexts(point, processes);
 }
 
 Problem neighbours_at_level_single(const PointConfig& point) {

@@ -90,7 +90,7 @@ inline MachineConfig small_machine() {
   machine.waiting.start = 61'027_ps;
   machine.waiting.query = 41'017_ps;
   machine.waiting.task = 49'003_ps;
-  machine.waiting.yield = 311'009_ps;
+  machine.futex.yield_call = 311'009_ps;
   machine.datatype.block = 6'011_ps;
   machine.datatype.l3_bytes = 4 * 1024 * 1024;
   machine.datatype.memory_bytes_per_second = 41e9;
