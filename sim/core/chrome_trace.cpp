@@ -219,16 +219,27 @@ void ChromeTrace::span(const SimThread& thread, Category category, TimePoint beg
     return;
   }
   Thread& state = state_of(thread);
+  state.waits_in = Category::count;
+  add_span(state, category, begin, end);
+}
+
+void ChromeTrace::waits(const SimThread& thread, Category category, TimePoint time) {
+  Thread& state = state_of(thread);
+  state.waits_in = category;
+  state.waits_since = time;
+}
+
+void ChromeTrace::add_span(Thread& thread, Category category, TimePoint begin, TimePoint end) {
   if (category == Category::run_queue &&
-      state.lock_call.lock != nullptr) { // a spinning thread, or one that holds it, has lost its core
-    slice(state.track, contend::name_of(category), begin, end);
+      thread.lock_call.lock != nullptr) { // a spinning thread, or one that holds it, has lost its core
+    slice(thread.track, contend::name_of(category), begin, end);
   }
-  if (state.lock_call.lock == nullptr && (category != state.category || begin != state.last)) {
-    flush_span(state);
-    state.category = category;
-    state.span_begin = begin;
+  if (thread.lock_call.lock == nullptr && (category != thread.category || begin != thread.last)) {
+    flush_span(thread);
+    thread.category = category;
+    thread.span_begin = begin;
   }
-  state.last = end;
+  thread.last = end;
 }
 
 void ChromeTrace::flush_span(Thread& thread) {
@@ -324,6 +335,9 @@ void ChromeTrace::close_everything() {
   for (const auto& thread : threads_) {
     if (!thread) {
       continue;
+    }
+    if (thread->waits_in != Category::count) {
+      add_span(*thread, thread->waits_in, thread->waits_since, std::max(now, thread->waits_since));
     }
     flush_span(*thread);
     const TimePoint end = std::max(now, thread->last);

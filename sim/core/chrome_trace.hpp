@@ -52,6 +52,7 @@ public:
   Summary finish();
 
   void span(const SimThread& thread, Category category, TimePoint begin, TimePoint end) override;
+  void waits(const SimThread& thread, Category category, TimePoint time) override;
   void enter(const SimThread& thread, std::string_view what, TimePoint time) override;
   void leave(const SimThread& thread, TimePoint time) override;
   void restart(const SimThread& thread, TimePoint time) override;
@@ -94,7 +95,9 @@ private:
     LockCall lock_call;
     Category category = Category::count; ///< of the span that may still grow; count: none
     TimePoint span_begin;
-    TimePoint last; ///< end of the last span
+    TimePoint last;                      ///< end of the last span
+    Category waits_in = Category::count; ///< of the wait that it is in, whose span comes when that is over; count: none
+    TimePoint waits_since;
   };
   struct Hold {
     int thread = -1; ///< -1: free
@@ -118,6 +121,7 @@ private:
   void name_process(int process, const std::string& name);
   [[nodiscard]] const std::string& name_of_thread(int thread) const;
 
+  void add_span(Thread& thread, Category category, TimePoint begin, TimePoint end);
   void flush_span(Thread& thread);
   void close_lock_call(Thread& thread, TimePoint time);
   void close_hold(const TraceLabel& lock, Hold& hold, TimePoint time);

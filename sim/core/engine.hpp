@@ -419,6 +419,9 @@ inline void SimThread::settle() {
 __attribute__((always_inline)) inline void SimThread::wait(const Waitable& reason, Category category, Waiting how) {
   settle();
   waiting_for_ = &reason;
+  if (engine_.trace() != nullptr) [[unlikely]] {
+    engine_.trace()->waits(*this, category, engine_.now());
+  }
   if (policy_ != nullptr) [[unlikely]] {
     policy_->wait(*this, how, category);
     waiting_for_ = nullptr;

@@ -55,6 +55,8 @@ public:
 
   /// `thread` spent the time from `begin` to `end` on `category`. The spans of a thread follow each other without a gap.
   virtual void span(const SimThread& thread, Category category, TimePoint begin, TimePoint end) = 0;
+  /// `thread` begins to wait. The span comes when that is over, so a trace that ends before has to make its own.
+  virtual void waits(const SimThread& /*thread*/, Category /*category*/, TimePoint /*time*/) {}
   /// `thread` begins something that has a name (a call of the library) and contains the spans until it leaves.
   virtual void enter(const SimThread& /*thread*/, std::string_view /*what*/, TimePoint /*time*/) {}
   virtual void leave(const SimThread& /*thread*/, TimePoint /*time*/) {}

@@ -167,6 +167,36 @@ TEST_CASE("a trace that reaches its limit closes what is open, and the run goes 
   }
 }
 
+TEST_CASE("a trace that ends early shows what a thread waits in until then", "[trace]") {
+  struct Nothing final : Waitable {
+    [[nodiscard]] std::string describe() const override { return "nothing"; }
+  };
+  const File file;
+  Engine engine(1);
+  ChromeTrace trace(engine, file.path.string(), 1'000'000, "cut");
+  const Nothing nothing;
+  SimThread& sleeper = engine.spawn("sleeper", 0, 0, [&](SimThread& self) {
+    const TraceScope call(self, "call");
+    self.spend(1_us, Category::software);
+    self.wait(nothing, Category::blocked, Waiting::asleep);
+  });
+  engine.spawn("waker", 0, 1, [&](SimThread& self) {
+    self.spend(101_us, Category::software);
+    trace.cut("enough");
+    sleeper.resume();
+  });
+  engine.run();
+  CHECK_FALSE(trace.finish().complete);
+  const json document = file.read();
+  CHECK(slices_by_thread(document).size() == 2);
+  const auto& events = document["traceEvents"];
+  const auto wait = std::find_if(events.begin(), events.end(),
+                                 [](const json& event) { return event["ph"] == "X" && event["name"] == "blocked"; });
+  REQUIRE(wait != events.end());
+  CHECK(nanoseconds((*wait)["ts"]) == 1'000);
+  CHECK(nanoseconds((*wait)["dur"]) == 100'000);
+}
+
 TEST_CASE("a run that is watched takes the same steps", "[trace]") {
   const auto steps = [](bool traced) {
     const File file;
