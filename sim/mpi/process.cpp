@@ -147,6 +147,12 @@ int Process::mapped_instance(int communicator, int tag, int peer) const {
   return ((communicator + (mapped_by_tag_ ? tag : 0)) % count + count) % count;
 }
 
+bool Process::threads_met_at_one_instance() const {
+  const auto threads =
+      std::count_if(pollers_.begin(), pollers_.end(), [](const auto& poller) { return poller != nullptr; });
+  return instances() > 1 && mapped_ && !mapped_by_tag_ && !mapped_by_peer_ && communicators_.size() == 1 && threads > 1;
+}
+
 int Process::receiving_instance(int communicator, int tag, int source) const {
   return mapped_by_peer_ && source == any_source ? every_instance : mapped_instance(communicator, tag, source);
 }

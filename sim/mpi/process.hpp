@@ -64,6 +64,8 @@ public:
   [[nodiscard]] const SpcCounters& counters() const { return counters_; }
   /// Instances that exist: those asked for, or as many as the interface has contexts.
   [[nodiscard]] int instances() const { return static_cast<int>(instances_.size()); }
+  /// Several threads wanted to use instances, and all their messages went through one, because they had one communicator.
+  [[nodiscard]] bool threads_met_at_one_instance() const;
   [[nodiscard]] std::string name() const { return "rank " + std::to_string(rank_); }
 
   /// Collective over all processes, in the same order everywhere. Returns the communicator's number.

@@ -120,6 +120,16 @@ SimThread& World::spawn_shared(int rank, std::string name, SimThread::Body body,
   return scheduler.spawn(std::move(name), placement, std::move(body));
 }
 
+std::vector<std::string> World::notes() const {
+  std::vector<std::string> notes = notes_;
+  if (std::any_of(processes_.begin(), processes_.end(),
+                  [](const auto& process) { return process->threads_met_at_one_instance(); })) {
+    notes.push_back("all messages go through one of the " + std::to_string(processes_.front()->instances()) +
+                    " instances: the communicator decides (library.instances.mapping), and there is one");
+  }
+  return notes;
+}
+
 /// The processes of a host share the contexts of its interface evenly. Instances that find none left are not made: their
 /// threads share those that are. All processes have as many instances.
 void World::share_contexts() {

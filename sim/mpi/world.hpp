@@ -60,7 +60,7 @@ public:
   [[nodiscard]] int size() const { return static_cast<int>(processes_.size()); }
   /// What a user should know about how the design was carried out, a sentence each: instances that share contexts, cores
   /// of progress threads.
-  [[nodiscard]] const std::vector<std::string>& notes() const { return notes_; }
+  [[nodiscard]] std::vector<std::string> notes() const;
   [[nodiscard]] int hosts() const { return static_cast<int>(hosts_.size()); }
   [[nodiscard]] const Host& host(int number) const { return *hosts_[static_cast<std::size_t>(number)]; }
   /// Hardware threads of a host that may be used, the first ones.
