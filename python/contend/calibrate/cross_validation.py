@@ -113,7 +113,8 @@ def _left_out(problem: Problem, count: int) -> Mask:
 def _effects(emulator: Emulator, places: Vector, noise: Vector) -> Vector:
     """The largest effect of each parameter alone over its range, [parameter, target], in standard deviations of noise.
 
-    Emulated: a target that the simulator could give nowhere feels nothing.
+    Noise is that of measurement and simulation, without the discrepancy that `search.screen` adds to it. Emulated: a
+    target that the simulator could give nowhere feels nothing.
     """
     effects = np.zeros((places.shape[1], len(noise)))
     for index in range(len(effects)):

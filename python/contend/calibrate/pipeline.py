@@ -387,7 +387,7 @@ def _fit_part(  # noqa: PLR0917 - all of one stage
     kept = sensitivity.seen(screening)
     if not kept:
         part = Part(problem, screening, [], None, problem.base, np.empty(0), problem.noise, None,
-                    "no parameter moves any point by more than its noise", None, 0)  # fmt: skip
+                    "no parameter moves any point by more than noise and discrepancy", None, 0)  # fmt: skip
         part.predictions = part.predict(evaluator, [])
         part.sights = sensitivity.judge(problem, screening, [], None, None)
         return part, failed

@@ -23,7 +23,8 @@ if TYPE_CHECKING:
 
 _TRAJECTORIES = 6
 _LEVELS = 4
-# An effect below this many standard deviations of noise and discrepancy is none.
+# An effect below this many standard deviations is none: of noise and discrepancy in `screen`, of noise alone in
+# `cross_validation`.
 SEEN = 1.0
 # A start ends when its best value changes by less, in units of log-likelihood.
 _TOLERANCE = 0.02
@@ -48,6 +49,8 @@ class History:
 @dataclass(frozen=True)
 class Screening:
     """Elementary effects: how far a parameter moves each target over its range, in standard deviations.
+
+    One is sqrt(noise^2 + DISCREPANCY^2): the measurement's standard error, and what a model is usually wrong by.
 
     `effects` is [parameter, target]: the mean absolute effect (mu star); `spread` the standard deviation of effects,
     which is large where a parameter acts together with others.

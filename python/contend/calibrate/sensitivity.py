@@ -40,9 +40,9 @@ class Verdict(StrEnum):
 class Sight:
     """What the data say about one parameter.
 
-    `effect` is the largest elementary effect on any target, in standard deviations of noise, and `where` that target;
-    `sobol` the largest total index; `spread` posterior over prior standard deviation (None without posterior); `tied`
-    the other parameters that it moves together with, and their correlation.
+    `effect` is the largest elementary effect on any target, in the standard deviations of `Screening`, and `where` that
+    target; `sobol` the largest total index; `spread` posterior over prior standard deviation (None without posterior);
+    `tied` the other parameters that it moves together with, and their correlation.
     """
 
     name: str
@@ -138,5 +138,5 @@ def _tied(
 
 
 def seen(screening: Screening) -> list[int]:
-    """Parameters that move some target by more than its noise."""
+    """Parameters that move some target by more than noise and discrepancy together."""
     return [int(index) for index in np.flatnonzero(screening.strongest >= SEEN)]
