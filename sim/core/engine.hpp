@@ -68,7 +68,10 @@ private:
   bool is_thread_;
 };
 
-/// Something that happens at a time without a thread of its own (a message arrives). At most one pending date each.
+/// Something that happens at a time without a thread of its own (a message arrives). It may be scheduled again while an older
+/// date is pending: no date is taken back, so fire() runs at each of them, and has to ignore those that hold no longer. The
+/// exception is the present: until an event that was scheduled for now has fired, it must not be scheduled for now again. It
+/// can stand only once on the list of what is due now.
 class Event : public Target {
 public:
   explicit Event(Engine& engine) : Target(engine, false) {}
@@ -254,7 +257,7 @@ public:
   /// threads use still exist. The engine cannot run again.
   void abandon();
 
-  /// Fires `event` at `time`, which must not be in the past.
+  /// Fires `event` at `time`, which must not be in the past; about several dates of one event, see Event.
   void schedule(Event& event, TimePoint time);
 
   void set_observer(StepObserver* observer) {

@@ -10,7 +10,8 @@
 
 namespace contend {
 
-/// Something that happens to a task at a date that may change: only the last date counts.
+/// Something that happens to a task at a date that may change: only the last date counts. Older ones stay in the event queue,
+/// and find that they are not `due_`.
 class Scheduler::TaskEvent final : public Event {
 public:
   using Action = void (Scheduler::*)(Task&);
