@@ -172,12 +172,17 @@ Section lock_fields() {
   s.threshold();
   s.presence(Presence::known);
   s.field("adaptive_spins", &P::adaptive_spins, CountRule{0, 1'000'000},
-          "most attempts of an adaptive mutex before it sleeps");
-  s.field("nap_after", &P::nap_after, CountRule{0, 1'000'000},
-          "turns of a TAS or TTAS lock after which a thread sleeps between its looks; 0: never");
+          "adaptive: most attempts before a thread sleeps; ttas-futex: looks before it sleeps");
+  s.field(
+      "nap_after", &P::nap_after, CountRule{0, 1'000'000},
+      "tas, tas-bit, ttas, ttas-eager, ttas-yield and distributed-mutex: turns after which a thread sleeps between its "
+      "looks; 0: never");
   s.field("nap", &P::nap, any_time, "length of such a sleep");
   s.threshold();
-  s.field("ticket_lines", &P::ticket_lines, CountRule{1, 2}, "cache lines that hold the two counters of a ticket lock");
+  s.field(
+      "ticket_lines", &P::ticket_lines, CountRule{1, 2},
+      "ticket and ticket-yield: cache lines that hold the two counters; ticket-blocking always has one, priority two "
+      "for each of its three tickets");
   s.field("mutex_reads_kind", &P::mutex_reads_kind, FlagRule{},
           "a call of a pthread mutex reads the mutex's kind, on the line of its word, before it touches the word");
   s.field("mutex_tests_first", &P::mutex_tests_first, FlagRule{},

@@ -12,10 +12,15 @@ struct LockParameters {
   Duration backoff_maximum{}; ///< back-off doubles up to this value
 
   // What not every profile says.
-  int adaptive_spins = 100; ///< most attempts of an adaptive mutex before it sleeps (glibc: MAX_ADAPTIVE_COUNT)
-  int nap_after = 0;        ///< turns of a spinning thread after which it sleeps for `nap` between turns; 0: never
-  Duration nap{};           ///< length of such a sleep (folly's Sleeper: 4000 turns, 500 us)
-  int ticket_lines = 2;     ///< 1: the two counters of a ticket lock share a line; 2: each has its own
+  /// adaptive: most attempts before a thread sleeps (glibc: MAX_ADAPTIVE_COUNT); ttas-futex: looks before it sleeps
+  int adaptive_spins = 100;
+  /// tas, tas-bit, ttas, ttas-eager, ttas-yield and distributed-mutex: turns of a spinning thread after which it sleeps for `nap`
+  /// between turns; 0: never
+  int nap_after = 0;
+  Duration nap{}; ///< length of such a sleep (folly's Sleeper: 4000 turns, 500 us)
+  /// ticket and ticket-yield. 1: the two counters share a line; 2: each has its own. ticket-blocking always has one line, and
+  /// priority two for each of its three tickets
+  int ticket_lines = 2;
   /// A pthread mutex's kind shares the line of its word, and each call reads it before it touches the word (glibc, all releases).
   bool mutex_reads_kind = false;
   /// pthread_mutex_trylock makes no attempt where the word says that the mutex is taken (glibc 2.43, BZ 33704, and older ones that
