@@ -1,5 +1,6 @@
 // What a scheduler keeps of its threads and cores, for the files that it is written in: scheduler.cpp (what there is),
-// scheduler_activity.cpp (what a thread does), scheduler_dispatch.cpp (who has a core), scheduler_placement.cpp (which core).
+// scheduler_activity.cpp (what a thread does), scheduler_dispatch.cpp (who has a core), scheduler_placement.cpp (which core),
+// scheduler_balancing.cpp (who changes cores).
 #pragma once
 
 #include "core/scheduler.hpp"
