@@ -158,6 +158,36 @@ def test_every_counter_is_documented() -> None:
     assert counters == set(re.findall(r"`(\w+)`", " ".join(first_cells)))
 
 
+# Where docs/models.md says what a name of schemas/names.json stands for.
+_SECTIONS_OF_NAMES = {
+    "locks": ["Locks"],
+    "matching": ["Matching"],
+    "progress": ["Progress"],
+    "assignments": ["Instances and their assignment"],
+    "partitioned": ["Partitioned communication"],
+    "workloads": ["Workloads", "Processes that are coroutines"],
+    "transports": ["The network interface and the wire"],
+    "notifications": ["Progress"],
+    "idling": ["Progress"],
+    "schedulers": ["Processes that are coroutines"],
+    "process_queues": ["Processes that are coroutines"],
+}
+
+
+def test_every_name_is_in_the_page_about_models() -> None:
+    names = json.loads((REPOSITORY / "schemas" / "names.json").read_text(encoding="utf-8"))
+    assert set(names) == set(_SECTIONS_OF_NAMES)
+    page = (DOCS / "models.md").read_text(encoding="utf-8")
+    sections = dict(re.findall(r"^## (.+?)\n(.*?)(?=^## |\Z)", page, re.MULTILINE | re.DOTALL))
+    missing = [
+        f"{kind}: {name}"
+        for kind, titles in _SECTIONS_OF_NAMES.items()
+        for name in names[kind]
+        if not any(f"`{name}`" in sections[title] for title in titles)
+    ]
+    assert not missing
+
+
 def _modules() -> list[str]:
     found = [module.name for module in pkgutil.walk_packages(contend.__path__, "contend.")]
     return ["contend", *(name for name in found if not name.endswith(("__main__", "_core")))]
