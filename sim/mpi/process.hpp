@@ -372,9 +372,9 @@ private:
   enum class DomainKind { communicator, instance, global };
   static constexpr int every_instance = -1;
   bool single_;              ///< MPI_THREAD_SINGLE
-  bool mapped_;              ///< communicator or tag decide on the instance, not the thread
-  bool mapped_by_tag_;       ///< communicator and tag
-  bool mapped_by_peer_;      ///< the two ranks
+  bool mapped_;              ///< the communicator decides on the instance, not the thread, unless
+  bool mapped_by_tag_;       ///< communicator and tag do
+  bool mapped_by_peer_;      ///< or the two ranks do
   bool guarded_by_instance_; ///< queues have no lock of their own
   DomainKind domain_kind_;
   bool wait_at_connection_;  ///< delayed sends
