@@ -139,6 +139,8 @@ public:
     return current_->vruntime - woken.vruntime > virtual_time(parameters_.wakeup_granularity, woken.weight);
   }
 
+  /// Whether it would take the core depends on the virtual runtime that place() gives it when it joins, and is not worked out
+  /// before. So no waker pays for the interrupt of a busy core, although Linux sends one wherever preempts() holds.
   bool would_preempt(const FairEntity& /*sleeper*/) const override { return false; }
 
   void yielded() override { skip_ = current_; }

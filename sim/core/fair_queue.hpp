@@ -83,7 +83,8 @@ public:
   [[nodiscard]] virtual Duration slice_left() const = 0;
   /// `entity`, which waits here since it arrived that way, should have the core at once. Requires: somebody runs.
   [[nodiscard]] virtual bool preempts(FairEntity& entity, Arrival arrival) = 0;
-  /// Whether a thread that sleeps would probably take the core if it woke up now, for what telling the core costs.
+  /// Whether a thread that sleeps would probably take the core if it woke up now, for what telling the core costs. Under cfs
+  /// always false, under eevdf if it has slept for short_sleep at most.
   [[nodiscard]] virtual bool would_preempt(const FairEntity& sleeper) const = 0;
   /// The running one asks for others to go first; call best() next.
   virtual void yielded() = 0;

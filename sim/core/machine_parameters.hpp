@@ -103,7 +103,8 @@ struct SchedulerParameters {
   std::string preemption = "immediate";
   Duration tick{};      ///< slices end at timer interrupts, one in so much time; zero: exactly
   Duration tick_cost{}; ///< what a timer interrupt takes from the thread that runs
-  Duration wake_call{}; ///< paid instead of futex.wake_call when the sleeper's core needs no interrupt from another one
+  /// Paid instead of futex.wake_call when the sleeper's core needs no interrupt from another one; under cfs a busy core never does.
+  Duration wake_call{};
   Duration context_switch{}; ///< from one thread to another of the same process
   Duration process_switch{}; ///< on top when the other one belongs to another process
   Duration switch_jitter{};  ///< mean of the exponential delay on top of each switch (kernel locks, cache misses)

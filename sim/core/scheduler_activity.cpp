@@ -143,8 +143,8 @@ void Scheduler::wake(SimThread& thread, const SimThread& waker, TimePoint runnab
   task.alarm.at(runnable);
 }
 
-/// A core that idles, or must leave its thread, has to be told by an interrupt, which is the dear part; another one sees its
-/// queue in time.
+/// The dear part is the interrupt of another core. The waker pays for it if that core idles, or if its queue says that the
+/// sleeper would probably take it, which queues of cfs never say; else that core is taken to see its queue in time.
 Duration Scheduler::wake_call(const SimThread& thread, const SimThread& waker, Duration interrupting) {
   Task& task = task_of(thread);
   task.waker_core = waker.host() == number_ ? waker.core() : -1;

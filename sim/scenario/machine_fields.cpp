@@ -129,7 +129,8 @@ Section scheduler_fields() {
   s.threshold();
   s.field("tick_cost", &P::tick_cost, any_time, "what an interrupt of the timer takes from the thread that runs");
   s.field("wake_call", &P::wake_call, any_time,
-          "paid instead of futex.wake_call when the sleeper's core needs no interrupt from another one");
+          "paid instead of futex.wake_call when the sleeper's core needs no interrupt from another one; under cfs a "
+          "busy core never does");
   s.field("context_switch", &P::context_switch, any_time, "from one thread to another of the same process");
   s.field("process_switch", &P::process_switch, any_time, "on top when the other one belongs to another process");
   s.field("switch_jitter", &P::switch_jitter, any_time, "mean of the exponential delay on top of each switch");
