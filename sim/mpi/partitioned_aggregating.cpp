@@ -10,6 +10,9 @@
 //
 // A notification is what the target's interface tells when a put is complete there (Aries: remote event; InfiniBand: write with
 // immediate): no flush and no flag have to follow the data.
+//
+// A limitation: once all partitions are ready, Test flushes like Wait, and so waits until all puts are complete. MPI_Test would
+// return at once.
 #include "mpi/arrival_board.hpp"
 #include "mpi/partitioned.hpp"
 #include "mpi/process.hpp"
