@@ -154,7 +154,7 @@ void Engine::schedule(Event& event, TimePoint time) {
 }
 
 void Engine::insert(Target& target, TimePoint time) {
-  if (time == now_ && ready_head_ != nullptr) {
+  if (time == now_ && ready_head_ != nullptr && !on_ready_list(target)) {
     append_ready(target); // the queue would let it overtake
   } else {
     enqueue(target, time);

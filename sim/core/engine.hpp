@@ -69,9 +69,7 @@ private:
 };
 
 /// Something that happens at a time without a thread of its own (a message arrives). It may be scheduled again while an older
-/// date is pending: no date is taken back, so fire() runs at each of them, and has to ignore those that hold no longer. The
-/// exception is the present: until an event that was scheduled for now has fired, it must not be scheduled for now again. It
-/// can stand only once on the list of what is due now.
+/// date is pending: no date is taken back, so fire() runs at each of them, and has to ignore those that hold no longer.
 class Event : public Target {
 public:
   explicit Event(Engine& engine) : Target(engine, false) {}
@@ -312,6 +310,11 @@ private:
   [[nodiscard]] bool alone_for(Duration span) const { return now_ + span < alone_until_; }
   void park(SimThread& self);
   void make_ready(SimThread& thread);
+  /// Requires: ready_head_ != nullptr.
+  [[nodiscard]] bool on_ready_list(const Target& target) const {
+    return target.next_ready_ != nullptr || ready_tail_ == &target;
+  }
+  /// Requires: not on_ready_list(target).
   void append_ready(Target& target) {
     (ready_head_ == nullptr ? ready_head_ : ready_tail_->next_ready_) = &target;
     ready_tail_ = &target;

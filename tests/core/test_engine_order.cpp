@@ -6,6 +6,7 @@
 
 #include <catch2/catch.hpp>
 
+#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -224,6 +225,33 @@ TEST_CASE("an event can schedule itself again and resume threads", "[engine]") {
   engine.schedule(ticker, TimePoint::at(3_ns));
   engine.run();
   CHECK(fired == 10);
+}
+
+TEST_CASE("an event that is asked for now twice fires twice, and nobody behind it is lost", "[engine]") {
+  Engine engine(1);
+  Reason reason("the first one");
+  std::string order;
+  CallEvent event(engine, [&] { order += 'e'; });
+  SimThread& first = engine.spawn("first", 0, 0, [&](SimThread& self) {
+    self.wait(reason, Category::blocked);
+    order += 'f';
+  });
+  SimThread& last = engine.spawn("last", 0, 1, [&](SimThread& self) {
+    self.wait(reason, Category::blocked);
+    order += 'l';
+  });
+  engine.spawn("caller", 0, 2, [&](SimThread& self) {
+    self.spend(5_ns, Category::software);
+    first.resume(); // so that what is due now is a list
+    engine.schedule(event, engine.now());
+    engine.schedule(event, engine.now());
+    last.resume();
+    engine.schedule(event, engine.now());
+  });
+  engine.run();
+  CHECK(std::count(order.begin(), order.end(), 'e') == 3);
+  CHECK(order.find('f') < order.find('l'));
+  CHECK(engine.now() == TimePoint::at(5_ns));
 }
 
 TEST_CASE("events left over after the last thread still fire", "[engine]") {
