@@ -423,7 +423,8 @@ class Configuration:
             judged = Predicted(self.dataset, point, predicted, predicted, predicted, held_out=True, stand_in="")
             against_interval = judged.is_scored_against_interval
             entry |= {"abs_error_pct": judged.abs_error_pct, "scored_against_interval": against_interval}
-        return entry | {"fitted": was_fitted(split, self.dataset, point)}
+        fitted = was_fitted(split, self.dataset, point)
+        return entry | {"fitted": fitted, "held_out": bool((split or {}).get("calibration")) and not fitted}
 
 
 def open_dataset(

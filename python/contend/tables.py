@@ -43,6 +43,11 @@ _MAX_SPC_POINTS = 6
 # Measures with a column; the bandwidth follows from the rate.
 _SHOWN = ("message_rate", "perceived_bandwidth", "latency")
 _SMALLEST_SHARE = 0.0005
+_OF_THE_FIT, _HELD_OUT = "of the fit", "held out"
+_ROLES_IN_FIT = {
+    _OF_THE_FIT: "of the fit: the profile was calibrated on this point",
+    _HELD_OUT: "held out: the profile was calibrated on other points, so this one tests it",
+}
 
 
 def titled_table(title: str, caption: str | None = None) -> Table:
@@ -118,13 +123,15 @@ def _matching_columns(points: Sequence[PointResult]) -> dict[str, Callable[[Poin
 def _measured_table(results: Results) -> FittingTable:
     """What was measured beside what is predicted, for points of a dataset."""
     points = [(point, point.measured) for point in results.points if point.measured is not None]
-    has_fit = any(found.get("fitted") for _, found in points)
+    fits = {_role_in_fit(found) for _, found in points} - {""}
     units = {str(found["unit"]) for _, found in points if found["median"] is not None}
     unit = units.pop() if len(units) == 1 else ""
     is_noisy = any(found.get("scored_against_interval") for _, found in points)
     caption = "medians of samples; the table below has means over replications, which rare fast or slow samples move"
     if is_noisy:
         caption += "\n* samples spread by more than 20 %: the error is that from the measured interval"
+    if fits:
+        caption += "\n" + "; ".join(words for role, words in _ROLES_IN_FIT.items() if role in fits)
     in_title = unit and unit != "s"  # texts of times have their unit
     table = FittingTable("measured and predicted" + (f", {unit}" if in_title else ""), caption)
     names = [name for name in _parameter_names(results.points) if name != "iterations"]
@@ -149,9 +156,14 @@ def _measured_table(results: Results) -> FittingTable:
             "-" if found["cov"] is None else f"{found['cov']:.0%}",
             predicted,
             _error_text(found),
-            "of the fit" if found["fitted"] else "held out" if has_fit else "",
+            _role_in_fit(found),
         )
     return table
+
+
+def _role_in_fit(found: JsonObject) -> str:
+    """What the calibration of the profile made of a measured point; nothing where it was fitted to none."""
+    return _OF_THE_FIT if found.get("fitted") else _HELD_OUT if found.get("held_out") else ""
 
 
 def _error_text(found: JsonObject) -> str:

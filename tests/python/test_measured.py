@@ -242,6 +242,25 @@ def test_run_shows_what_was_measured_beside_what_is_predicted(measured: Path, ca
 
 
 @pytest.mark.core
+def test_held_out_points_are_named_whichever_are_chosen(measured: Path, capsys: Capture) -> None:
+    fitted = {"dataset": "mine", "machine": "box", "points": [{"pairs": 4}], "samples": []}
+    profile_of(Path("profiles"), "made", split={"calibration": [fitted], "held_out": []})
+    few = ["run", str(measured), *MAP, "--iterations", "1", "--replications", "1", "--profile"]
+    said = {"of the fit": "the profile was calibrated on this point", "held out": "calibrated on other points"}
+    for pairs, role, other in ((2, "held out", "of the fit"), (4, "of the fit", "held out")):
+        assert main([*few, "made", "--point", f"pairs={pairs}"]) == 0
+        shown = " ".join(capsys.readouterr().out.split())
+        assert f" % {role} " in shown
+        assert f"{role}: " in shown
+        assert said[role] in shown
+        assert other not in shown
+    assert main([*few, "box", "--point", "pairs=2"]) == 0
+    shown = capsys.readouterr().out
+    assert "held out" not in shown, "this profile was fitted to nothing"
+    assert "of the fit" not in shown
+
+
+@pytest.mark.core
 def test_one_point_and_several(measured: Path, capsys: Capture) -> None:
     assert main(["run", str(measured), *MAP, "--point", "pairs=4", "--iterations", "1", "--json"]) == 0
     document = json.loads(capsys.readouterr().out)

@@ -83,6 +83,7 @@ class MeasuredEntry(_Checked):
     abs_error_pct: Amount | None = None
     scored_against_interval: bool = False
     fitted: bool = False
+    held_out: bool = False
 
     @model_validator(mode="after")
     def _is_whole(self) -> Self:
