@@ -104,6 +104,30 @@ def curves(points: Sequence[PointResult], axis: str | None) -> list[Curve]:
     ]
 
 
+def without_effect(points: Sequence[PointResult]) -> list[str]:
+    """The swept parameters that change nothing: points that differ in no other have the same results and events.
+
+    Only of sweeps that have every value of the parameter with each combination of the others.
+    """
+    values = {name: {str(point.parameters.get(name)) for point in points} for name in _names(points)}
+    return [name for name, known in values.items() if len(known) > 1 and _is_without_effect(points, name, len(known))]
+
+
+def _is_without_effect(points: Sequence[PointResult], name: str, values: int) -> bool:
+    groups: dict[str, list[PointResult]] = {}
+    for point in points:
+        others = str([(other, value) for other, value in point.parameters.items() if other != name])
+        group = groups.setdefault(others, [])
+        if group and not group[0].is_same_simulation(point):
+            return False
+        group.append(point)
+    return all(len({str(point.parameters.get(name)) for point in group}) == values for group in groups.values())
+
+
+def _names(points: Sequence[Located]) -> list[str]:
+    return list(dict.fromkeys(name for point in points for name in point.parameters))
+
+
 def _tells_apart(points: Sequence[Located], names: Sequence[str]) -> bool:
     return len({str([point.parameters.get(name) for name in names]) for point in points}) == len(points)
 

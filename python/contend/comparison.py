@@ -48,6 +48,8 @@ class PointComparison:
     measures: dict[str, Difference]
     main: Measure = _MESSAGE_RATE
     """The measure that the verdict is about."""
+    same_simulation: bool = False
+    """Whether both sides have the same results and events in all replications."""
 
     @property
     def rate(self) -> Difference:
@@ -92,6 +94,19 @@ class Comparison:
         return f"The workloads differ, so this is not about the designs alone: {', '.join(apart)}."
 
     @property
+    def sameness_remark(self) -> str:
+        """What a reader has to know where both sides are the same simulation; nothing where they are not."""
+        same = sum(point.same_simulation for point in self.points)
+        if same == len(self.points):
+            return "Both sides are the same simulation: what differs between them has no effect here."
+        return (
+            f"At {same} of {len(self.points)} points both sides are the same simulation: what differs between them has "
+            "no effect there."
+            if same
+            else ""
+        )
+
+    @property
     def variance_reduction(self) -> float | None:
         """What pairing gains over all points, estimated from the paired runs: see `pooled_reduction`."""
         rates = [found for point in self.points if (found := point.rate).a.mean and found.b.mean]
@@ -120,6 +135,7 @@ class Comparison:
                 {
                     "parameters": point.parameters,
                     "verdict": point.verdict,
+                    "same_simulation": point.same_simulation,
                     **{name: measure.to_json() for name, measure in point.measures.items()},
                 }
                 for point in self.points
@@ -226,6 +242,11 @@ def _samples(runs: PointRuns) -> dict[str, list[float]]:
     return samples
 
 
+def _without_notes(result: JsonObject) -> JsonObject:
+    """A result without what is said of its design."""
+    return {key: value for key, value in result.items() if key != "notes"}
+
+
 def _common_measures(*sides: Sequence[PointRuns]) -> list[str]:
     """The measures that all points of all sides have."""
     return measures_in(result for side in sides for runs in side for result in runs.results)
@@ -306,7 +327,8 @@ def compare_runs(
             for name in left
             if name in right and name not in without and (name == main.name or any(left[name]) or any(right[name]))
         }
-        compared.append(PointComparison(dict(runs.point.parameters), measures, main))
+        is_same = list(map(_without_notes, runs.results)) == list(map(_without_notes, other.results))
+        compared.append(PointComparison(dict(runs.point.parameters), measures, main, is_same))
     return compared
 
 

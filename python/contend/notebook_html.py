@@ -93,7 +93,7 @@ def comparison_html(comparison: Comparison) -> str:
     left = len(comparison.points) - frame.height
     return (
         f"A = {escape(comparison.name_a)}<br>B = {escape(comparison.name_b)}"
-        + (f"<br>{escape(remark)}" if (remark := comparison.workload_remark) else "")
+        + "".join(f"<br>{escape(one)}" for one in (comparison.sameness_remark, comparison.workload_remark) if one)
         + _table(frame.columns, frame.rows())
         + (f"and {left} more points; all are in <code>frame()</code>" if left > 0 else "")
     )

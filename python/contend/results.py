@@ -8,6 +8,7 @@ import json
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Self
 
+from contend.axes import without_effect
 from contend.choice import points_with, the_point_with
 from contend.documents import misfit
 from contend.errors import InputError
@@ -57,6 +58,17 @@ class PointResult:
         """The mean over replications of a measure by its name in results.json; None if the point does not have it."""
         estimate = self.estimates.get(measure)
         return self.scalars.get(measure) if estimate is None else estimate.mean
+
+    def is_same_simulation(self, other: PointResult) -> bool:
+        """Whether another point has the same results and events, so that what tells them apart changed nothing."""
+
+        def outcome(point: PointResult) -> tuple[object, ...]:
+            return (
+                point.events, point.simulated_s, point.estimates, point.scalars, point.counters,
+                point.time_by_category_ns, point.event_hashes,
+            )  # fmt: skip
+
+        return outcome(self) == outcome(other)
 
     def to_json(self) -> JsonObject:
         """The point as it stands in results.json."""
@@ -125,7 +137,11 @@ class Results:
     @property
     def notes(self) -> list[str]:
         """What a user should know about the scenario and how designs were carried out, each once."""
-        return list(dict.fromkeys([*self.remarks, *(note for point in self.points for note in point.notes)]))
+        idle = [
+            f"{name} changes nothing here: all its values give the same simulation"
+            for name in without_effect(self.points)
+        ]
+        return list(dict.fromkeys([*self.remarks, *(note for point in self.points for note in point.notes), *idle]))
 
     @property
     def name(self) -> str:

@@ -198,6 +198,35 @@ def test_compares_and_writes(core: "FakeCore", scenario: Path, capsys: Capture) 
     assert Path("out/compare/small_small/plot.svg").stat().st_size > 1000
 
 
+@pytest.mark.parametrize(
+    ("apart", "said"),
+    [
+        ((), "Both sides are the same simulation: what differs between them has no effect here."),
+        ((1, 2), "At 2 of 6 points both sides are the same simulation: what differs"),
+        ((1, 2, 4), ""),
+    ],
+)
+def test_sides_that_are_the_same_simulation_are_called_so(
+    core: "FakeCore", scenario: Path, capsys: Capture, apart: tuple[int, ...], said: str
+) -> None:
+    original = core.run_point
+
+    def run_point(config: str, replication: int, *options: bool | str | int) -> str:
+        result = json.loads(original(config, replication, *options))  # type: ignore[arg-type]
+        workload = json.loads(config)["workload"]
+        result["events"] += workload.get("window") == 7 and workload["pairs"] in apart and replication == 2
+        return json.dumps(result)
+
+    core.run_point = run_point  # type: ignore[method-assign]
+    assert main(["compare", str(scenario), str(scenario), "--set-b", "workload.window=7"]) == 0
+    shown = " ".join(capsys.readouterr().out.split())
+    assert "no difference at 6" in shown
+    assert said in shown
+    assert ("same simulation" in shown) == bool(said)
+    points = json.loads(Path("out/compare/small_small/compare.json").read_text())["points"]
+    assert [point["parameters"]["pairs"] for point in points if not point["same_simulation"]] == 2 * list(apart)
+
+
 def test_sides_differ_where_they_were_told_to(core: "FakeCore", scenario: Path, capsys: Capture) -> None:
     original = core.run_point
 

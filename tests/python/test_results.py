@@ -1,3 +1,4 @@
+import dataclasses
 import io
 import json
 from pathlib import Path
@@ -40,6 +41,29 @@ def test_has_what_the_contract_names(results: Results) -> None:
     assert point["counters"]["out_of_sequence"] == 101
     assert {"sender", "receiver"} == set(point["time_by_category_ns"])
     assert {"simulated_s", "wall_s", "events"} <= set(point)
+
+
+def test_an_axis_that_changes_nothing_is_named(core: "FakeCore", scenario: Path) -> None:
+    original = core.run_point
+    events = 0
+
+    def blind_to_locks(config: str, replication: int, *options: bool | str | int) -> str:
+        document = json.loads(config)
+        lock = document["lock"]
+        result = json.loads(original(json.dumps(document | {"lock": "mutex"}), replication, *options))  # type: ignore[arg-type]
+        result["events"] += events if lock == "mcs" else 0
+        return json.dumps(result)
+
+    assert not any("changes nothing" in note for note in contend.run(scenario).notes)
+    core.run_point = blind_to_locks  # type: ignore[method-assign]
+    blind = contend.run(scenario)
+    assert blind.notes == ["lock changes nothing here: all its values give the same simulation"]
+    assert contend.Results.from_json(blind.to_json()).notes == blind.notes
+    assert blind.select(lock="mcs").notes == []
+    few = dataclasses.replace(blind, points=blind.points[1:])
+    assert few.notes == [], "one value has no counterpart"
+    events = 3
+    assert contend.run(scenario).notes == []
 
 
 def test_one_replication_says_so(core: "FakeCore", scenario: Path) -> None:
