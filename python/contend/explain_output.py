@@ -15,6 +15,7 @@ from contend.amounts import count_text, interval_text, quantity
 from contend.fitting_table import FittingTable
 from contend.interface_stages import verdict
 from contend.plots import CATEGORY_COLOURS, STYLE, Picture, figure_bytes
+from contend.price_bases import UNCERTAIN_MARK, UNCERTAIN_WORDS, known_from_text
 from contend.spelling import parameters_text, plural
 
 if TYPE_CHECKING:
@@ -168,12 +169,15 @@ def _speedup_table(explanation: Explanation, *, everything: bool) -> Table:
         caption += f"; {left} more with --all"
     if any(entry.bounded for entry in shown):
         caption += "\n* zero is not allowed: lowered to the least value that a scenario may have"
+    if any(entry.uncertain for entry in shown):
+        caption += f"\n{UNCERTAIN_WORDS}"
     what = explanation.measure.title if is_time else "rate"
     table = _table(f"virtual speed-ups: the {what} if a cost were lower", caption)
     table.add_column("cost")
     table.add_column("is", justify="right")
     table.add_column("halved", justify="right")
     table.add_column("removed", justify="right")
+    table.add_column("known from")
     table.add_column("what it is", overflow="fold")
     for entry in shown:
         table.add_row(
@@ -181,6 +185,7 @@ def _speedup_table(explanation: Explanation, *, everything: bool) -> Table:
             entry.value or f"{len(entry.paths)} costs",
             _ratio_text(entry.halved, entry.failures.get("halved")),
             _ratio_text(entry.removed, entry.failures.get("removed")) + ("*" if entry.bounded else ""),
+            known_from_text(entry.known_from, entry.uncertain),
             entry.doc,
         )
     return table
@@ -226,7 +231,10 @@ def render(explanation: Explanation, *, everything: bool = False) -> RenderableT
 
 
 def _draw_speedups(axes: Axes, entries: list[Speedup]) -> None:
-    names = [entry.name + (" *" if entry.bounded else "") for entry in entries]
+    names = [
+        entry.name + (" *" if entry.bounded else "") + (f" {UNCERTAIN_MARK}" if entry.uncertain else "")
+        for entry in entries
+    ]
     rows = range(len(entries))
     for offset, colour, label in ((-0.19, "#4e79a7", "removed"), (0.19, "#a0cbe8", "halved")):
         ratios = [getattr(entry, label) for entry in entries]
@@ -244,10 +252,12 @@ def _draw_speedups(axes: Axes, entries: list[Speedup]) -> None:
     axes.set_xlabel("change of the rate (%)")
     axes.set_title("virtual speed-ups", fontsize="medium", loc="left")
     axes.legend(loc="lower right")
-    if any(entry.bounded for entry in entries):
+    remarks = ["* down to the least value allowed"] if any(entry.bounded for entry in entries) else []
+    remarks += [UNCERTAIN_WORDS] if any(entry.uncertain for entry in entries) else []
+    if remarks:
         axes.annotate(
-            "* down to the least value allowed", (1.0, 0.0), xytext=(0, -30), xycoords="axes fraction",
-            textcoords="offset points", ha="right", fontsize="x-small",
+            "\n".join(remarks), (1.0, 0.0), xytext=(0, -28), xycoords="axes fraction",
+            textcoords="offset points", ha="right", va="top", fontsize="x-small",
         )  # fmt: skip
 
 

@@ -12,6 +12,7 @@ from contend.errors import InputError, InterruptedRunError
 from contend.interface_stages import NOT_COUNTED
 from contend.measures import check_known, choose, measure_named, measures_in
 from contend.paths import version
+from contend.price_bases import PriceBases
 from contend.runner import CoreEngine, PointRuns, run_points
 from contend.speedups import BUDGET_S, find_speedups
 from contend.spelling import parameters_text
@@ -127,12 +128,13 @@ class Explanation:
         text = io.StringIO()
         writer = csv.writer(text, lineterminator="\n")
         ratios = [f"{name}{column}" for name in ("halved", "removed") for column in ("", "_ci95_low", "_ci95_high")]
-        writer.writerow(["name", "value", *ratios, "not_removable", "costs"])
+        writer.writerow(["name", "value", *ratios, "not_removable", "costs", "uncertain"])
         for entry in self.speedups:
             cells: list[object] = []
             for ratio in (entry.halved, entry.removed):
                 cells += ["", "", ""] if ratio is None else [ratio.mean, ratio.low, ratio.high]
-            writer.writerow([entry.name, entry.value, *cells, " ".join(entry.bounded), " ".join(entry.paths)])
+            lists = [" ".join(paths) for paths in (entry.bounded, entry.paths, entry.uncertain)]
+            writer.writerow([entry.name, entry.value, *cells, *lists])
         return text.getvalue().encode()
 
     def __repr__(self) -> str:
@@ -259,6 +261,7 @@ def explain(
             point, explanation.measure, explanation.rate.samples, exact_mean(runs.wall_s), jobs=jobs,
             budget_s=budget_s, begin=None if progress is None else progress.extend, progress=advance,
         )  # fmt: skip
+        PriceBases(scenario).enter(found.speedups, point.config)
         explanation.speedups = found.speedups
         explanation.effort = found.effort
         explanation.speedups_rate = found.rate

@@ -66,6 +66,10 @@ class Speedup:
     """Costs that "removed" leaves at the lowest value that a scenario may have, because zero is not allowed."""
     failures: dict[str, str] = field(default_factory=dict)
     """Changes ("halved", "removed") under which the simulation failed, with the reason."""
+    known_from: dict[str, str] = field(default_factory=dict)
+    """By cost where its price is known from, as profiles say it: "measured", "guess"."""
+    uncertain: tuple[str, ...] = ()
+    """Costs whose price is a guess, or of which nobody knows how wrong it is."""
 
     @property
     def is_group(self) -> bool:
@@ -89,6 +93,8 @@ class Speedup:
         for name, ratio in (("halved", self.halved), ("removed", self.removed)):
             entry[name] = ratio and {"rate_ratio": ratio.mean, "ci95": [ratio.low, ratio.high]}
         entry["not_removable"] = list(self.bounded)
+        entry["known_from"] = self.known_from
+        entry["uncertain"] = list(self.uncertain)
         if self.failures:
             entry["failures"] = self.failures
         return entry

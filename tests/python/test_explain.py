@@ -3,18 +3,21 @@
 import csv
 import json
 import math
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 import contend
+from contend.catalogs import PROFILES
 from contend.cli import main
 from contend.core import core
 from contend.cost_groups import MECHANISMS, SECTIONS, groups_of, section_of
 from contend.explanation import explain
+from contend.price_bases import PriceBases, PriceBasis
 from contend.scenario import Point
-from contend.speedups import Effort, Findings, _less, changes, choose_effort, coarse, find_speedups
+from contend.speedups import Effort, Findings, Speedup, _less, changes, choose_effort, coarse, find_speedups
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -63,6 +66,100 @@ class TestTheGroups:
         by_name = {speedup.name: speedup for speedup, _ in changes(contend.resolve(GROUPED[1]).points[0])}
         for name in ("one-sided operations at the interface", "all of the network interface", "posting work requests"):
             assert "machine.rdma.store_post" in by_name[name].paths
+
+
+def _with_profile(folder: Path, **changes: str) -> contend.Scenario:
+    """A scenario upon a profile of its own, of which a price is said to be known in another way."""
+    _, profile = PROFILES.load("alembert")
+    profile["name"] = "mine"
+    profile["nic"]["doorbell"] |= changes
+    (folder / "mine.json").write_text(json.dumps(profile))
+    document = {
+        "schema_version": 1, "name": "small",
+        "machine": {"profile": str(folder / "mine.json"), "noise": "1 ns"},
+        "fabric": {"latency": "1 us", "bandwidth": "100 Gbit/s"},
+        "library": {"preset": "ob1-base"},
+        "workload": {"kind": "multirate", "pairs": 2, "window": 8, "iterations": 1, "warmup_iterations": 0},
+        "run": {"replications": 1},
+    }  # fmt: skip
+    (folder / "small.json").write_text(json.dumps(document))
+    return contend.load(folder / "small.json")
+
+
+@pytest.mark.core
+class TestWhereThePricesAreKnownFrom:
+    @pytest.fixture(autouse=True)
+    def _own_profiles(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setenv("CONTEND_PROFILES", str(tmp_path))
+        monkeypatch.chdir(tmp_path)
+
+    @pytest.mark.parametrize(
+        ("changes", "basis", "is_uncertain"),
+        [
+            ({"basis": "measured", "uncertainty": "±5 %"}, "measured", False),
+            ({"basis": "guess", "uncertainty": "±5 %"}, "guess", True),
+            ({"basis": "calibrated", "uncertainty": "unknown"}, "calibrated", True),
+            ({"basis": "calibrated", "uncertainty": "not estimated: a fit"}, "calibrated", True),
+        ],
+    )
+    def test_a_profile_says_it(
+        self, tmp_path: Path, changes: dict[str, str], basis: str, *, is_uncertain: bool
+    ) -> None:
+        resolved = _with_profile(tmp_path, **changes).resolved
+        price = resolved.document["machine"]["nic"]["doorbell"]
+        path = "machine.nic.doorbell"
+        assert PriceBases(resolved).of(path, price) == PriceBasis(basis, is_uncertain)
+        # The scenario with all its values, as results have it, no longer says where they are from.
+        again = contend.Scenario(tmp_path / "again.json", (), json.dumps(resolved.document)).resolved
+        assert PriceBases(again).of(path, price) == PriceBasis(basis, is_uncertain)
+        changed = contend.load(tmp_path / "small.json").with_({path: "3 ns"}).resolved
+        assert PriceBases(changed).of(path, "3 ns") == PriceBasis("command line")
+        again = contend.Scenario(tmp_path / "again.json", (), json.dumps(changed.document)).resolved
+        assert PriceBases(again).of(path, "3 ns") == PriceBasis("scenario")
+        swept = contend.load(tmp_path / "small.json").over({path: ["3 ns", "4 ns"]}).resolved
+        assert PriceBases(swept).of(path, "4 ns") == PriceBasis("sweep")
+
+    def test_guesses_are_marked_wherever_gains_are_shown(self, tmp_path: Path, capsys: Capture) -> None:
+        _with_profile(tmp_path, basis="calibrated", uncertainty="unknown")
+        assert main(["explain", "small.json", "--out", "out/small", "--all"]) == 0
+        shown = capsys.readouterr().out
+        assert re.search(r"^ *nic\.doorbell .* calibrated † ", shown, re.MULTILINE)
+        assert re.search(r"^ *software\.wait_call .* guess † ", shown, re.MULTILINE)
+        assert re.search(r"^ *cache\.transfer_socket .* measured  ", shown, re.MULTILINE)
+        assert re.search(r"^ *noise .* scenario  ", shown, re.MULTILINE)
+        assert "a gain is no better known than its price" in " ".join(shown.split())
+        written = json.loads(Path("out/small/explain.json").read_text())
+        by_name = {entry["name"]: entry for entry in written["speedups"]}
+        assert by_name["nic.doorbell"]["known_from"] == {"machine.nic.doorbell": "calibrated"}
+        assert by_name["nic.doorbell"]["uncertain"] == ["machine.nic.doorbell"]
+        assert by_name["cache.transfer_socket"]["uncertain"] == []
+        assert "machine.nic.doorbell" in by_name["all of the network interface"]["uncertain"]
+        assert main(["run", "small.json", "--quiet"]) == 0
+        assert main(["report", "out/small"]) == 0
+        page = Path("out/small/report.html").read_text()
+        assert "<td>calibrated †</td>" in page
+        assert "<td>guess †</td>" in page
+        assert "a gain is no better known than its price" in page
+        marks = dict(re.findall(r'"cost":"([^"†]*)( †)?"', page))
+        assert len(marks) > 10
+        assert all(bool(mark) == bool(by_name[name.strip()]["uncertain"]) for name, mark in marks.items())
+
+    def test_the_picture_marks_them(self) -> None:
+        from contend.explain_output import draw
+        from contend.statistics import estimate
+
+        explanation = contend.explain(contend.load(BASE).with_(SMALL), speedups=False)
+        gain = estimate([1.1, 1.2])
+        explanation.speedups = [
+            Speedup("a", ("machine.a",), "1 ns", "", removed=gain, known_from={"machine.a": "guess"},
+                    uncertain=("machine.a",)),
+            Speedup("b", ("machine.b",), "1 ns", "", removed=gain, known_from={"machine.b": "measured"}),
+        ]  # fmt: skip
+        axes = draw(explanation).axes[1]
+        assert [tick.get_text() for tick in axes.get_yticklabels()] == ["a †", "b"]
+        assert any("no better known than its price" in text.get_text() for text in axes.texts)
+        explanation.speedups = explanation.speedups[1:]
+        assert not draw(explanation).axes[1].texts
 
 
 @pytest.mark.core

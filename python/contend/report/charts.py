@@ -19,6 +19,7 @@ from contend.measures import main_measure
 from contend.plots.curves import tick_labels, tick_text, value_of
 from contend.plots.style import CATEGORY_COLOURS, OTHER_COLOURS
 from contend.plots.ticks import tick_expression
+from contend.price_bases import UNCERTAIN_MARK
 from contend.report.reference_layers import measured_layers, measured_rows, study_layers, study_rows
 from contend.report.texts import label
 from contend.spelling import value_text
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from contend.jsontypes import JsonObject, Scalar
-    from contend.report.source import ExplanationFile, RatioEntry
+    from contend.report.source import ExplanationFile, RatioEntry, SpeedupEntry
     from contend.results import PointResult, Results
     from contend.trace_plot import Stretch
 
@@ -427,6 +428,11 @@ def _add_counters(
     charts.add("counters", chart.properties(width="container", height=240, title=heading))
 
 
+def _cost_name(entry: SpeedupEntry) -> str:
+    """A cost or group, marked where its price may be far off."""
+    return f"{entry.name} {UNCERTAIN_MARK}" if entry.uncertain else entry.name
+
+
 def _add_speedups(charts: Charts, explanation: ExplanationFile) -> None:
     shown = [entry for entry in explanation.speedups if entry.removed or entry.halved][:_MOST_SPEEDUPS]
     rows: list[Row] = []
@@ -438,20 +444,21 @@ def _add_speedups(charts: Charts, explanation: ExplanationFile) -> None:
                 mean = ratio.rate_ratio
                 rows.append(
                     {
-                        "cost": entry.name,
+                        "cost": _cost_name(entry),
                         "change": change,
                         "gain": mean - 1,
                         "low": (mean if low is None else low) - 1,
                         "high": (mean if high is None else high) - 1,
                         "is": entry.value or f"{len(entry.costs)} costs together",
                         "ratio": f"x {mean:.3f}",
+                        "basis": entry.basis or "-",
                     }
                 )
     if not rows:
         return
     charts.data["speedups"] = rows
-    groups = [entry.name for entry in shown if not entry.value]
-    names = [entry.name for entry in shown]
+    groups = [_cost_name(entry) for entry in shown if not entry.value]
+    names = list(map(_cost_name, shown))
     bold = alt.param(name="groups", value=groups)
     weight: Any = {"condition": {"test": "indexof(groups, datum.value) >= 0", "value": "bold"}, "value": "normal"}
     tooltip = [
@@ -459,6 +466,7 @@ def _add_speedups(charts: Charts, explanation: ExplanationFile) -> None:
         alt.Tooltip("is:N", title="now"),
         alt.Tooltip("change:N", title="change"),
         alt.Tooltip("ratio:N", title="rate with it / without"),
+        alt.Tooltip("basis:N", title="price known from"),
     ]
     base = alt.Chart(alt.NamedData("speedups")).encode(
         y=alt.Y(

@@ -18,6 +18,7 @@ from contend.documents import dotted, leaves, origin
 from contend.interface_stages import verdict
 from contend.measures import main_measure
 from contend.plots.curves import value_of
+from contend.price_bases import UNCERTAIN_WORDS
 from contend.report.charts import make_charts
 from contend.report.texts import label, percent
 from contend.spelling import counted, plural, value_text
@@ -113,6 +114,7 @@ def render_page(content: Content, validations: Sequence[tuple[str, JsonObject]] 
         stages=_stages(content.explanation),
         verdict=verdict,
         smallest_wait=_SMALLEST_WAIT,
+        uncertain_words=UNCERTAIN_WORDS,
         settings=_settings(content),
         provenance=_provenance(content),
         validations=[Markup(one) for one in _validation_sections(validations)],  # noqa: S704 - escaped there
@@ -207,9 +209,8 @@ def _help_card(explanation: ExplanationFile | None) -> list[Card]:
     best = max(single, key=lambda entry: entry.effect, default=None)
     if best is None or best.removed is None:
         return []
-    return [
-        Card("would help most", f"x {best.removed.rate_ratio:.2f}", f"rate without the cost {best.name} ({best.value})")
-    ]
+    known = f"{best.value}, {best.basis}" if best.uncertain else best.value
+    return [Card("would help most", f"x {best.removed.rate_ratio:.2f}", f"rate without the cost {best.name} ({known})")]
 
 
 def _points_table(results: Results) -> TableView:

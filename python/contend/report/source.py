@@ -11,6 +11,7 @@ from contend.files import describe, parse_json, require_regular
 from contend.jsontypes import JsonObject, Scalar  # noqa: TC001 - pydantic reads it when the program runs
 from contend.measures import ESTIMATED, SCALARS, main_of
 from contend.output import RESULTS
+from contend.price_bases import known_from_text
 from contend.results import Results
 
 if TYPE_CHECKING:
@@ -197,6 +198,13 @@ class SpeedupEntry(_Checked):
     removed: RatioEntry | None
     not_removable: list[str]
     failures: dict[str, str] = {}
+    known_from: dict[str, str] = {}
+    uncertain: list[str] = []
+
+    @property
+    def basis(self) -> str:
+        """Where its prices are known from."""
+        return known_from_text(self.known_from, self.uncertain)
 
     @property
     def effect(self) -> float:
