@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import textwrap
-from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 from rich import box
@@ -12,6 +11,7 @@ from rich.table import Table
 from rich.text import Text
 
 from contend.amounts import count_text, interval_text, quantity
+from contend.changes import named_changes
 from contend.fitting_table import FittingTable
 from contend.interface_stages import verdict
 from contend.plots import CATEGORY_COLOURS, STYLE, Picture, figure_bytes
@@ -194,18 +194,8 @@ def _speedup_table(explanation: Explanation, *, everything: bool) -> Table:
 def _title(explanation: Explanation) -> str:
     """The scenario, its point, and what else was changed in it; the number of replications stands elsewhere."""
     parameters = explanation.parameters
-    changes = {
-        path: text.strip('"')
-        for path, text in explanation.overrides
-        if path != "run.replications" and not path.startswith("sweep.")
-    }
-    ends = Counter([*parameters, *(_last(path) for path in changes)])
-    named = {path if ends[_last(path)] > 1 else _last(path): text for path, text in changes.items()}
+    named = named_changes(explanation.overrides, parameters, without=["run.replications"])
     return " ".join(filter(None, (explanation.name, parameters_text(parameters), parameters_text(named))))
-
-
-def _last(path: str) -> str:
-    return path.rpartition(".")[2]
 
 
 def _rate_text(explanation: Explanation) -> str:

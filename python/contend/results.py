@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Self
 
 from contend.axes import without_effect
+from contend.changes import with_changes
 from contend.choice import points_with, the_point_with
 from contend.documents import misfit
 from contend.errors import InputError
@@ -133,6 +134,13 @@ class Results:
     interrupted: bool = False
     contend_version: str = field(default_factory=version)
     remarks: tuple[str, ...] = ()
+    overrides: tuple[tuple[str, str], ...] = ()
+    """What was changed in the scenario's file: dotted paths with values."""
+
+    @property
+    def changes(self) -> str:
+        """What was changed, as titles say it after the name: "with window=16"; empty if nothing was."""
+        return with_changes(self.overrides, self.points[0].parameters if self.points else ())
 
     @property
     def notes(self) -> list[str]:
@@ -158,6 +166,8 @@ class Results:
         }
         if self.interrupted:
             document["interrupted"] = True
+        if self.overrides:
+            document["overrides"] = dict(self.overrides)
         if self.remarks:
             document["remarks"] = list(self.remarks)
         document["points"] = [point.to_json() for point in self.points]
@@ -179,6 +189,7 @@ class Results:
                 interrupted=bool(document.get("interrupted", False)),
                 contend_version=document["contend_version"],
                 remarks=tuple(document.get("remarks", ())),
+                overrides=tuple(dict(document.get("overrides", {})).items()),
             )
         except (KeyError, TypeError, ValueError, IndexError, AttributeError) as error:
             raise InputError(f"this is not the content of a results.json: {misfit(error)}") from error
@@ -188,8 +199,9 @@ class Results:
         return (json.dumps(self.to_json(), indent=2, ensure_ascii=False, allow_nan=False) + "\n").encode()
 
     def canonical_bytes(self) -> bytes:
-        """results.json without what may differ between two runs, in one fixed form."""
+        """results.json without what may differ between two runs of the same, in one fixed form."""
         document = self.to_json()
+        document.pop("overrides", None)  # the scenario has the values, whoever gave them
         for point in document["points"]:
             for name in VOLATILE:
                 point.pop(name, None)
@@ -333,4 +345,5 @@ def collect(scenario: ResolvedScenario, outcome: Outcome, engine: str) -> Result
         engine=engine,
         points=tuple(summarise(runs) for runs in outcome.runs if runs.results),
         interrupted=outcome.interrupted,
+        overrides=tuple(dict(scenario.overrides).items()),
     )

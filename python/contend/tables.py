@@ -66,13 +66,18 @@ def _parameter_names(points: tuple[PointResult, ...]) -> list[str]:
     return list(dict.fromkeys(name for point in points for name in point.parameters))
 
 
+def _titled(title: str, results: Results) -> str:
+    """A title, and below it what was changed in the scenario."""
+    return "\n".join(filter(None, (title, results.changes)))
+
+
 def _main_table(results: Results) -> FittingTable:
     names = _parameter_names(results.points)
     measures = [name for name in _SHOWN if results.points[0].estimates.get(name)]
     words = words_of(results.scenario.get("workload", {}))
     titles = {"message_rate": words.unit, "perceived_bandwidth": "MiB/s"}
     scalars = [name for name in results.points[0].scalars if name != "elapsed_s"]
-    table = FittingTable(results.name)
+    table = FittingTable(_titled(results.name, results))
     for name in names:
         table.add_column(name, justify="right", is_name=True)
     for name in measures:
@@ -133,7 +138,7 @@ def _measured_table(results: Results) -> FittingTable:
     if fits:
         caption += "\n" + "; ".join(words for role, words in _ROLES_IN_FIT.items() if role in fits)
     in_title = unit and unit != "s"  # texts of times have their unit
-    table = FittingTable("measured and predicted" + (f", {unit}" if in_title else ""), caption)
+    table = FittingTable(_titled("measured and predicted" + (f", {unit}" if in_title else ""), results), caption)
     names = [name for name in _parameter_names(results.points) if name != "iterations"]
     for name in names:
         table.add_column(name, justify="right", is_name=True)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 import typer
+from matplotlib.text import Text
 from typer.core import TyperCommand, TyperGroup
 
 import contend
@@ -57,6 +58,30 @@ def test_options_become_overrides(core: "FakeCore", scenario: Path, capsys: Capt
     assert document["seed"] == 7
     assert document["scenario"]["workload"] == {"pairs": 1, "iterations": 5, "window": 64}
     assert document["points"][0]["message_rate"]["replications"] == 2
+
+
+def test_titles_say_what_was_changed(core: "FakeCore", scenario: Path, capsys: Capture) -> None:
+    from contend.plots import draw
+
+    del core
+    assert main(["run", str(scenario), "--quiet"]) == 0
+    plain = contend.load_results("out/small")
+    assert plain.changes == ""
+    assert "overrides" not in plain.to_json()
+    changes = ["--set", "workload.window=64", "--set", 'workload.pattern="crossing"', "--iterations", "5"]
+    assert main(["run", str(scenario), *changes]) == 0
+    said = "with window=64, pattern=crossing, iterations=5"
+    assert [line.strip() for line in capsys.readouterr().out.splitlines()[:2]] == ["small", said]
+    later = contend.load_results("out/small")
+    assert later.changes == said
+    assert list(later.to_json()["overrides"]) == ["workload.window", "workload.pattern", "workload.iterations"]
+    assert said in [text.get_text() for text in draw(later).findobj(Text)]
+    assert main(["report", "out/small", "--no-simulate"]) == 0
+    assert f">{said}</p>" in Path("out/small/report.html").read_text()
+    capsys.readouterr()
+    assert main(["sweep", str(scenario), *changes, "--store", "store"]) == 0
+    assert said in capsys.readouterr().out
+    assert json.loads(Path("out/small-sweep/sweep.json").read_text())["overrides"]["workload.window"] == "64"
 
 
 def test_quiet(core: "FakeCore", scenario: Path, capsys: Capture) -> None:

@@ -1,5 +1,6 @@
 """Pictures: each call draws what the data say, and refuses what makes no sense."""
 
+import dataclasses
 import itertools
 import math
 import warnings
@@ -12,6 +13,7 @@ from matplotlib.text import Text
 import contend
 from contend import plots
 from contend.axes import axis_value
+from contend.changes import with_changes
 from contend.plots.agreement import validation_frame
 from contend.plots.heat import cells, ordered
 from contend.plots.samples import are_samples
@@ -70,6 +72,33 @@ def test_samples_have_a_panel_for_each_parameter_in_place_of_curves(results: con
     assert [tick.get_text() for tick in lock.get_xticklabels()] == list(
         dict.fromkeys(str(point.parameters["lock"]) for point in drawn.points)
     )
+
+
+def test_long_changes_stay_upon_the_picture(results: contend.Results) -> None:
+    many = tuple((f"machine.section_{number}.price", f"{number}.5 us") for number in range(40))
+    drawn = draw(dataclasses.replace(results, overrides=(*many, ("library", '{"name": "mine", "lock": "mcs"}'))))
+    figure_bytes(drawn, ("png",))
+    (said,) = (text for text in drawn.findobj(Text) if text.get_text().startswith("with machine.section_0.price=0.5"))
+    assert said.get_text().endswith("...")
+    box = said.get_window_extent()
+    assert box.x0 >= 0
+    assert box.x1 <= drawn.bbox.x1
+    name, above = next((text, text.get_window_extent()) for text in drawn.findobj(Text) if "fig5" in text.get_text())
+    below = [text for text in drawn.findobj(Text) if "confidence interval" in text.get_text()]
+    assert below[0].get_window_extent().y1 < box.y0
+    assert above.y1 - above.height / len(name.get_text().splitlines() or [""]) > box.y0
+
+
+def test_a_design_among_the_changes_has_its_name() -> None:
+    overrides = [
+        ("library", '{"name": "mine", "lock": "mcs"}'),
+        ("workload.pairs", "4"),
+        ("sweep.workload.window", "[1]"),
+    ]
+    assert with_changes(overrides) == "with library=mine, pairs=4"
+    assert with_changes([*overrides, ("a.pairs", "5")]) == "with library=mine, workload.pairs=4, a.pairs=5"
+    assert with_changes([("workload.pairs", "4"), ("workload.pairs", '"all"')], ["pairs"]) == "with workload.pairs=all"
+    assert with_changes([("sweep", "{}")]) == ""
 
 
 def test_rates_of_several_runs_and_other_measures(results: contend.Results) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import textwrap
 from typing import TYPE_CHECKING
 
 from matplotlib import rc_context
@@ -28,6 +29,7 @@ _FEWEST = 5
 _IN_A_ROW = 3
 _LOG_ABOVE = 10.0
 _FEW_POWERS = 1000.0
+_TITLE_WIDTH = 100  # characters
 
 
 def _varying(points: Sequence[Located]) -> list[str]:
@@ -105,7 +107,8 @@ def draw_samples(results: Results) -> Picture:
             axes.set_ylabel(measure.axis_title)
         set_scale(panels[0], [value_of(point, measure.name)[0] for point in points], measure.short_unit)
         interval = ", mean and 95 % confidence interval" if any(point.replications > 1 for point in points) else ""
-        figure.suptitle(f"{results.name}: {len(points)} samples{interval}", fontsize="large", fontweight="bold")
+        title = [f"{results.name}: {len(points)} samples{interval}", *textwrap.wrap(results.changes, _TITLE_WIDTH)]
+        figure.suptitle("\n".join(title), fontsize="large", fontweight="bold")
         if group is not None:
             figure.legend(
                 *panels[0].get_legend_handles_labels(), title=group.replace("_", " "), fontsize="small", ncols=4,

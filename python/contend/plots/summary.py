@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from typing import TYPE_CHECKING
 
 from matplotlib import rc_context
@@ -29,6 +30,7 @@ from contend.study import study_points
 from contend.workload_words import words_of
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
     from matplotlib.figure import SubFigure
 
     from contend.axes import Curve
@@ -37,6 +39,9 @@ if TYPE_CHECKING:
 
 # Of the curves without their legend, in inches.
 _RATE_HEIGHT = 4.2
+# Characters of a line that says what was changed, and how high the small titles below it are, in points.
+_CHANGES_WIDTH = 130
+_SMALL_TITLE = 19
 
 
 def _draw_counters(
@@ -55,6 +60,17 @@ def _draw_counters(
         panel.set_xlabel(axis.replace("_", " "))
         words = name.removesuffix("_ns").replace("_", " ")
         panel.set_ylabel(f"{words} (ns per message)" if name.endswith("_ns") else f"{words} (of all messages)")
+
+
+def _set_title(axes: Axes, results: Results) -> None:
+    """The name above the small titles at both sides, and between them what was changed in the scenario."""
+    changes = textwrap.wrap(results.changes, _CHANGES_WIDTH)
+    axes.set_title(results.name + "\n" * (1 + len(changes)), fontsize="large", fontweight="bold")
+    if changes:
+        axes.annotate(
+            "\n".join(changes), (0.5, 1.0), xytext=(0, _SMALL_TITLE), xycoords="axes fraction",
+            textcoords="offset points", ha="center", va="bottom", fontsize="small",
+        )  # fmt: skip
 
 
 def draw(results: Results) -> Picture:
@@ -99,7 +115,7 @@ def draw(results: Results) -> Picture:
             rate.set_title(measurements_label(), fontsize="small", loc="left")
         set_scale(rate, [value_of(point, measure.name)[0] for point in points], measure.short_unit)
         rate.set_ylabel(measure.axis_title)
-        rate.set_title(f"{results.name}\n", fontsize="large", fontweight="bold")
+        _set_title(rate, results)
         if measured and axis is not None:
             rate.set_title(study_label(measured), fontsize="small", loc="left")
         if any(point.replications > 1 for point in points):
