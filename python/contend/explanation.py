@@ -281,7 +281,7 @@ def _summarise(scenario: ResolvedScenario, runs: PointRuns, wanted: str | None) 
     timed_ns = 1e9 * exact_mean([result["elapsed_s"] for result in results])
     stages = _means([account["interface_stages"] for account in accounts])
     counts_large_transfers = not stages or runs.point.config.get("fabric", {}).get("sharing") != "flows"
-    remarks = [] if counts_large_transfers else [NOT_COUNTED]
+    remarks = [*scenario.remarks, *([] if counts_large_transfers else [NOT_COUNTED])]
     if counted_ns > (1 + _SHORT_REST) * timed_ns:
         remarks.append(
             f"times, locks, queues and interfaces are of the {counted_ns / 1e3:,.0f} us from the beginning of the "

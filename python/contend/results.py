@@ -346,4 +346,5 @@ def collect(scenario: ResolvedScenario, outcome: Outcome, engine: str) -> Result
         points=tuple(summarise(runs) for runs in outcome.runs if runs.results),
         interrupted=outcome.interrupted,
         overrides=tuple(dict(scenario.overrides).items()),
+        remarks=scenario.remarks,
     )

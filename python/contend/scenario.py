@@ -148,6 +148,22 @@ class ResolvedScenario:
         )
 
     @property
+    def remarks(self) -> tuple[str, ...]:
+        """What a user should know about what they have asked for: which values of the file stay beside a new preset."""
+        preset = dict(self.overrides).get("library.preset")
+        if preset is None:
+            return ()
+        stay = [
+            pointer.removeprefix("/library/").replace("/", ".")
+            for pointer, origin in self.origins.items()
+            if pointer.startswith("/library/") and pointer != "/library/name" and origin.startswith("scenario ")
+        ]
+        if not stay:
+            return ()
+        what = f"the scenario's own values of library win over the preset {preset.strip(chr(34))}: {', '.join(stay)}"
+        return (f"{what} (`contend sweep --grid library.preset=...` has whole presets)",)
+
+    @property
     def seed(self) -> int:
         """The seed of all random streams."""
         return int(self.document.get("run", {}).get("seed", self.points[0].config["run"]["seed"] if self.points else 1))

@@ -19,6 +19,7 @@ import pytest
 
 import contend
 from contend.quantities import parse_quantity
+from contend.scenario import find_scenario, resolve_scenario
 from contend.scenarios import Scenario
 from fakes import REPOSITORY
 
@@ -121,6 +122,17 @@ class TestScenario:
     def test_a_change_is_checked_at_once(self, small: Scenario, change: dict[str, object], message: str) -> None:
         with pytest.raises(contend.InputError, match=message):
             small.with_(change)
+
+    def test_a_preset_under_the_values_of_the_file_says_which_stay(self) -> None:
+        path = find_scenario("fig5_2a_base")
+        asked = [("library.preset", '"ch4-vci"')]
+        (remark,) = resolve_scenario(path, asked).remarks
+        assert "win over the preset ch4-vci: " in remark
+        assert "instances.count, " in remark
+        assert "matching.engine" in remark
+        assert "instances.mapping" not in remark  # the preset's
+        assert resolve_scenario(find_scenario("pairwise_two_processes_two_cores"), asked).remarks == ()
+        assert resolve_scenario(path).remarks == ()
 
     def test_a_preset_replaces_the_whole_design(self, small: Scenario) -> None:
         # The file gives its own values, which would win over the preset as a layer.

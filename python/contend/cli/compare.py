@@ -131,6 +131,8 @@ def compare(
 
         console = stdout_console()
         console.print(_render(comparison))
+        for note in dict.fromkeys([*side_a.remarks, *side_b.remarks]):
+            console.print(f"note: {note}", highlight=False, soft_wrap=True)
         for path in paths:
             console.print(f"wrote {path}", highlight=False, soft_wrap=True)
 
