@@ -28,11 +28,11 @@ void Process::attach(SimThread& self, SyncObject& sync, Request& request) const 
 
 /// Where to look for what completes the request, if that depends on the request.
 void Process::add_targets(SyncObject& sync, const Request& request) const {
-  if (mapped_) {
+  if (mapping_.decides()) {
     sync.targets.reserve(instances_.size()); // whoever waits may be going through them: they must stay where they are
   }
   const bool anywhere = request.instance == every_instance;
-  for (int target = anywhere ? 0 : request.instance; mapped_ && target < targets(); ++target) {
+  for (int target = anywhere ? 0 : request.instance; mapping_.decides() && target < targets(); ++target) {
     if (std::find(sync.targets.begin(), sync.targets.end(), target) == sync.targets.end()) {
       sync.targets.push_back(target);
     }

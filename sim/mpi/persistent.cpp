@@ -8,14 +8,14 @@ namespace contend {
 
 Request* Process::new_persistent(SimThread& self, Request::Persistent kind, int communicator, int peer, int tag,
                                  std::int64_t bytes) {
-  if (mapped_by_tag_ && tag == any_tag) {
+  if (mapping_.by_tag() && tag == any_tag) {
     throw std::invalid_argument(name() + " receives with any tag, but tags decide on the instance");
   }
   enter_call(self);
   software(self, settings_.software.receive_call);
   count_reference(self, communicator);
   const Direction direction = kind == Request::Persistent::send ? Direction::send : Direction::receive;
-  Request* const request = new_request(self, instance_of_request(direction, communicator, tag, peer));
+  Request* const request = new_request(self, mapping_.of_request(direction, communicator, tag, peer));
   request->owner = self.id();
   request->complete = true;
   request->active = false;

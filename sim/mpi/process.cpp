@@ -11,9 +11,7 @@ namespace contend {
 Process::Process(Engine& engine, const Host& host, Transport& transport, const ProcessSettings& settings, int rank,
                  int peers)
     : engine_(engine), host_(host), transport_(transport), settings_(settings), rank_(rank), peers_(peers),
-      single_(settings.library.thread_level == "single"), mapped_(settings.library.instances.mapping != "thread"),
-      mapped_by_tag_(settings.library.instances.mapping == "tag" && settings.library.instances.count > 1),
-      mapped_by_peer_(settings.library.instances.mapping == "peer"),
+      single_(settings.library.thread_level == "single"), mapping_(settings.library.instances, rank),
       guarded_by_instance_(settings.library.matching.guard == "instance"),
       domain_kind_(settings.library.matching.domain == "global"     ? DomainKind::global
                    : settings.library.matching.domain == "instance" ? DomainKind::instance
@@ -135,46 +133,21 @@ void Process::update_shared(SimThread& self, CacheLine& line, Category category)
   }
 }
 
-/// MPICH ch4: context id, or context id plus tag, modulo the number of VCIs (MPIDI_map_contextid_to_vci,
-/// MPIDI_map_contextid_tag_to_vci).
-/// By peer: (source rank + destination rank) modulo the number of instances, the same number on both sides; two processes
-/// always use one instance, and the processes that send to one spread over its instances (multichannel MPICH2).
-int Process::mapped_instance(int communicator, int tag, int peer) const {
-  const int count = targets();
-  if (mapped_by_peer_) {
-    return (rank_ + peer) % count;
-  }
-  return ((communicator + (mapped_by_tag_ ? tag : 0)) % count + count) % count;
-}
-
 bool Process::threads_met_at_one_instance() const {
   const auto threads =
       std::count_if(pollers_.begin(), pollers_.end(), [](const auto& poller) { return poller != nullptr; });
-  return instances() > 1 && mapped_ && !mapped_by_tag_ && !mapped_by_peer_ && communicators_.size() == 1 && threads > 1;
-}
-
-int Process::receiving_instance(int communicator, int tag, int source) const {
-  return mapped_by_peer_ && source == any_source ? every_instance : mapped_instance(communicator, tag, source);
-}
-
-/// The instance that a request has for its messages, of which there may be more than one; -1: any.
-int Process::instance_of_request(Direction direction, int communicator, int tag, int peer) const {
-  if (!mapped_) {
-    return -1;
-  }
-  return direction == Direction::send ? mapped_instance(communicator, tag, peer)
-                                      : receiving_instance(communicator, tag, peer);
+  return instances() > 1 && mapping_.by_communicator() && communicators_.size() == 1 && threads > 1;
 }
 
 int Process::instance_for(SimThread& self, int communicator, int tag, int peer) {
-  return mapped_ ? mapped_instance(communicator, tag, peer) : assignment_->pick(self);
+  return mapping_.decides() ? mapping_.of(communicator, tag, peer) : assignment_->pick(self);
 }
 
 /// The queues that messages of this communicator and tag use; made when the first message or communicator needs them.
 MatchingDomain& Process::domain_of(int communicator, int tag) {
   const std::size_t number = domain_kind_ == DomainKind::communicator ? static_cast<std::size_t>(communicator)
                              : domain_kind_ == DomainKind::instance
-                                 ? static_cast<std::size_t>(mapped_instance(communicator, tag, rank_))
+                                 ? static_cast<std::size_t>(mapping_.of(communicator, tag, rank_))
                                  : 0;
   if (domains_.size() <= number) {
     domains_.resize(number + 1);
@@ -200,7 +173,8 @@ std::unique_ptr<MatchingDomain> Process::make_domain(std::size_t number) const {
                      spaced(settings_.matching, design.element_spacing_bytes),
                      {design.bins, design.vector_width, design.offload_capacity},
                      peers_};
-  if (guarded_by_instance_ && mapped_by_peer_ && targets() > 1) { // several instances feed the queues at the same time
+  if (guarded_by_instance_ && mapping_.by_peer() &&
+      targets() > 1) { // several instances feed the queues at the same time
     setup.engine = &engine_;
     setup.make_lock = [this, &design](std::string_view what) {
       return make_inner_lock(design.lock, std::string(what));
@@ -291,7 +265,7 @@ void Process::connect(Process& peer) {
 Request* Process::submit(SimThread& self, Command command) {
   const Direction direction = command.kind == Command::Kind::send ? Direction::send : Direction::receive;
   Request* const request =
-      new_request(self, instance_of_request(direction, command.communicator, command.tag, command.peer));
+      new_request(self, mapping_.of_request(direction, command.communicator, command.tag, command.peer));
   request->owner = self.id();
   request->communicator = command.communicator;
   command.request = request;
@@ -454,8 +428,8 @@ void Process::wait_active(SimThread& self, int source, std::int64_t messages) {
   const TraceScope scope(self, rank_, "wait for active messages");
   const auto from = static_cast<std::size_t>(source);
   // Messages come in where they were sent: senders that do not map them choose an instance of their own.
-  const int first = mapped_ ? mapped_instance(0, 0, source) : 0;
-  const int last = mapped_ ? first : targets() - 1;
+  const int first = mapping_.decides() ? mapping_.of(0, 0, source) : 0;
+  const int last = mapping_.decides() ? first : targets() - 1;
   int target = first;
   for (self.settle(); active_received_[from] < messages; self.settle()) {
     advance_active(self, instances_[static_cast<std::size_t>(target)]);
@@ -466,7 +440,7 @@ void Process::wait_active(SimThread& self, int source, std::int64_t messages) {
 /// What makes room at the peer may have come to another instance where threads choose them. Whoever holds its lock advances it.
 void Process::advance_others(SimThread& self, const Instance& instance) {
   for (Instance& other : instances_) {
-    if (!mapped_ && &other != &instance && other.lock->try_lock(self, Category::poll_idle)) {
+    if (!mapping_.decides() && &other != &instance && other.lock->try_lock(self, Category::poll_idle)) {
       other.interface->poll(self, *this);
       other.lock->unlock(self, Category::poll_idle);
     }

@@ -16,6 +16,7 @@
 #include "mpi/command.hpp"
 #include "mpi/communicator.hpp"
 #include "mpi/delayed_sends.hpp"
+#include "mpi/instance_mapping.hpp"
 #include "mpi/match_task.hpp"
 #include "mpi/parameters.hpp"
 #include "mpi/poller.hpp"
@@ -211,14 +212,8 @@ private:
   void enter_call(SimThread& self);
   void leave_call(SimThread& self);
   void update_shared(SimThread& self, CacheLine& line, Category category);
-  /// The instance that messages of this communicator and tag between this process and `peer` use.
-  [[nodiscard]] int mapped_instance(int communicator, int tag, int peer) const;
-  /// The same for a receive; every_instance when its message may come to any of them.
-  [[nodiscard]] int receiving_instance(int communicator, int tag, int source) const;
   void advance_active(SimThread& self, Instance& instance);
   void advance_others(SimThread& self, const Instance& instance);
-  enum class Direction { send, receive };
-  [[nodiscard]] int instance_of_request(Direction direction, int communicator, int tag, int peer) const;
   int instance_for(SimThread& self, int communicator, int tag, int peer);
   [[nodiscard]] static Lock& send_lock_of(Instance& instance, int destination) {
     return instance.connection_locks.empty() ? *instance.lock
@@ -370,11 +365,10 @@ private:
   int rank_;
   int peers_;
   enum class DomainKind { communicator, instance, global };
-  static constexpr int every_instance = -1;
-  bool single_;              ///< MPI_THREAD_SINGLE
-  bool mapped_;              ///< the communicator decides on the instance, not the thread, unless
-  bool mapped_by_tag_;       ///< communicator and tag do
-  bool mapped_by_peer_;      ///< or the two ranks do
+  using Direction = InstanceMapping::Direction;
+  static constexpr int every_instance = InstanceMapping::every_instance;
+  bool single_; ///< MPI_THREAD_SINGLE
+  InstanceMapping mapping_;
   bool guarded_by_instance_; ///< queues have no lock of their own
   DomainKind domain_kind_;
   bool wait_at_connection_;  ///< delayed sends

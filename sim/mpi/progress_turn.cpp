@@ -172,7 +172,7 @@ int Process::end_turn(SimThread& self) {
 /// With instances assigned to threads, the thread's own: what it waits for may have come in anywhere. Else those that the
 /// requests were mapped to.
 std::span<const int> Process::own_targets(SimThread& self, SyncObject& sync) {
-  if (!mapped_) {
+  if (!mapping_.decides()) {
     sync.targets.assign(1, own_instance_->pick(self));
   }
   return sync.targets;

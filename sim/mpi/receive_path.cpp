@@ -9,7 +9,7 @@ namespace contend {
 
 Request* Process::irecv(SimThread& self, int communicator, int source, int tag, std::int64_t bytes) {
   const TraceScope scope(self, rank_, "MPI_Irecv");
-  if (mapped_by_tag_ && tag == any_tag) {
+  if (mapping_.by_tag() && tag == any_tag) {
     throw std::invalid_argument(name() + " receives with any tag, but tags decide on the instance");
   }
   if (commands_) {
@@ -18,7 +18,7 @@ Request* Process::irecv(SimThread& self, int communicator, int source, int tag, 
   enter_call(self);
   software(self, settings_.software.receive_call);
   count_reference(self, communicator);
-  Request* const request = new_request(self, instance_of_request(Direction::receive, communicator, tag, source));
+  Request* const request = new_request(self, mapping_.of_request(Direction::receive, communicator, tag, source));
   request->owner = self.id();
   start_receive(self, *request, communicator, source, tag, bytes);
   leave_call(self);
@@ -38,7 +38,7 @@ void Process::start_receive(SimThread& self, Request& request, int communicator,
   counters_.posted += tag >= 0 || tag == any_tag ? 1 : 0;
 
   MatchingDomain& domain = domain_of(communicators_[static_cast<std::size_t>(communicator)], tag);
-  const int guard = receiving_instance(communicator, tag, source);
+  const int guard = mapping_.of_receive(communicator, tag, source);
   lock_guards(self, guard);
   lock_queues(self, domain);
   const std::optional<Envelope> message = domain.matcher->post(self, request);

@@ -142,10 +142,10 @@ Process::Instance& Process::instance_for_reply(SimThread& self, const Rendezvous
 Process::Instance& Process::instance_of(SimThread& self, const Rendezvous& rendezvous) {
   const bool sends = rendezvous.sender == rank_;
   const Request& request = sends ? *rendezvous.send : *rendezvous.receive;
-  if (mapped_by_peer_) { // the request of a receive from anybody has none
-    return instances_[static_cast<std::size_t>(mapped_instance(0, 0, sends ? rendezvous.receiver : rendezvous.sender))];
+  if (mapping_.by_peer()) { // the request of a receive from anybody has none
+    return instances_[static_cast<std::size_t>(mapping_.of(0, 0, sends ? rendezvous.receiver : rendezvous.sender))];
   }
-  return instances_[static_cast<std::size_t>(mapped_ ? request.instance : assignment_->pick(self))];
+  return instances_[static_cast<std::size_t>(mapping_.decides() ? request.instance : assignment_->pick(self))];
 }
 
 /// Whether a step that finds no room waits behind the messages of its connection, and they behind it.

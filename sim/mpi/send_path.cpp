@@ -72,7 +72,7 @@ Request* Process::start_send(SimThread& self, int communicator, int destination,
   }
   self.owe(settings_.software.send_request, Category::software);
   if (handle == nullptr) {
-    request = new_request(self, mapped_ ? instance : -1);
+    request = new_request(self, mapping_.decides() ? instance : -1);
     request->communicator = communicator;
   }
   if (sent) { // the payload is in a bounce buffer
@@ -92,7 +92,7 @@ Request* Process::start_send(SimThread& self, int communicator, int destination,
 /// A message to the own rank goes to the receiving side at once, without the interface and whatever its size (as btl/self
 /// does).
 Request* Process::deliver_to_self(SimThread& self, const Envelope& envelope, Request* handle) {
-  const int guard = guarded_by_instance_ ? mapped_instance(envelope.communicator, envelope.tag, rank_) : every_instance;
+  const int guard = guarded_by_instance_ ? mapping_.of(envelope.communicator, envelope.tag, rank_) : every_instance;
   lock_guards(self, guard);
   receive(self, envelope);
   unlock_guards(self, guard);
@@ -108,7 +108,7 @@ Request* Process::deliver_to_self(SimThread& self, const Envelope& envelope, Req
 Request* Process::announce(SimThread& self, Envelope& envelope, int destination, Request* handle) {
   Request* request = handle;
   if (handle == nullptr) {
-    request = new_request(self, instance_of_request(Direction::send, envelope.communicator, envelope.tag, destination));
+    request = new_request(self, mapping_.of_request(Direction::send, envelope.communicator, envelope.tag, destination));
     request->owner = self.id();
   }
   request->communicator = envelope.communicator;
