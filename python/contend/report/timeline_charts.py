@@ -83,7 +83,7 @@ def add_timeline(charts: Charts, shown: Stretch) -> None:
     messages = (
         alt.Chart(alt.NamedData("messages"))
         .transform_filter("with_messages")
-        .mark_line(clip=True, strokeWidth=0.8, opacity=0.6, color="var(--ink)", aria=False)
+        .mark_line(clip=True, strokeWidth=0.7, opacity=0.35, color="var(--ink)", aria=False)
         .encode(x=_time("time", orient="top"), y=y("y"), detail="message:N", order="step:Q")
     )
     chart = alt.layer(calls, times, borders, messages).add_params(*parameters)
