@@ -247,7 +247,7 @@ def test_measured_against_predicted() -> None:
         "points": [
             {
                 "dataset": "here", "parameters": {"pairs": 1}, "measured": {"median": 2.0, "iqr": [1.0, 3.0]},
-                "predicted": {"mean": 2.5, "ci95": [2.0, 3.0]},
+                "predicted": {"median": 2.5, "ci95": [2.0, 3.0]},
             }
         ]
     }  # fmt: skip

@@ -262,6 +262,6 @@ def test_a_profile_without_calibration_predicts_from_the_ranges_of_its_values(tm
     for point in written["points"]:
         assert point["predicted"]["interval_from"] == "draws from the ranges of the profile's values, no discrepancy"
         low, high = point["predicted"]["ci95"]
-        assert low <= point["predicted"]["mean"] <= high
+        assert low <= point["predicted"]["median"] <= high
     assert "They are made of draws from the ranges" in (tmp_path / "validation.md").read_text()
     capsys.readouterr()

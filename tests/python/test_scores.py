@@ -61,7 +61,7 @@ def test_medians_of_one_launch_are_not_ranked(tmp_path: Path) -> None:
     one = read_dataset(write(tmp_path, rates("a", {2: [100.0, 101.0, 102.0]})))
     other = read_dataset(write(tmp_path, launched_each(rates("b", {2: [200.0, 201.0, 202.0]}))))
     points = [*predicted(one, {2: 1.0}), *predicted(other, {2: 2.0})]
-    assert tau_of(rankings(points, lambda index: points[index].mean)) is None
+    assert tau_of(rankings(points, lambda index: points[index].median)) is None
 
 
 def test_rankings_are_kendalls_where_intervals_do_not_overlap(tmp_path: Path) -> None:
@@ -73,7 +73,7 @@ def test_rankings_are_kendalls_where_intervals_do_not_overlap(tmp_path: Path) ->
         for point in predicted(curve(tmp_path, name, lambda _n, r=rate: r), dict.fromkeys(COUNTS, guess[name]))
         if point.threads == 8
     ]
-    (found,) = rankings(points, lambda index: points[index].mean)
+    (found,) = rankings(points, lambda index: points[index].median)
     assert found.tau == pytest.approx(stats.kendalltau(list(truth.values()), list(guess.values())).statistic)
     assert tau_of([found]) == pytest.approx(4 / 6)
 
@@ -99,7 +99,7 @@ def test_designs_that_cannot_be_told_apart_are_not_ranked(tmp_path: Path) -> Non
         for point in predicted(curve(tmp_path, name, lambda _n, r=rate: r, spread=0.3), dict.fromkeys(COUNTS, 5.0))
         if point.threads == 2
     ]
-    assert tau_of(rankings(points, lambda index: points[index].mean)) is None
+    assert tau_of(rankings(points, lambda index: points[index].median)) is None
 
 
 def test_windows_are_not_ranked_against_each_other(tmp_path: Path) -> None:
@@ -153,7 +153,7 @@ def test_a_knee_at_a_point_of_the_fit_is_no_prediction(tmp_path: Path) -> None:
 
 def test_a_curve_is_of_one_machine(tmp_path: Path) -> None:
     rows = result_json("box", predicted(curve(tmp_path, "a", lambda n: SHAPE[n]), SHAPE, fitted=()), [], {})["points"]
-    other = [{**row, "machine": "another", "predicted": {**row["predicted"], "mean": row["threads"]}} for row in rows]
+    other = [{**row, "machine": "another", "predicted": {**row["predicted"], "median": row["threads"]}} for row in rows]
     found = knees([*rows, *other])
     assert [one["machine"] for one in found] == ["box", "another"]
     assert [one["highest"]["predicted"] for one in found] == [1, 20]
@@ -164,7 +164,7 @@ def test_ratios_are_to_the_first_point_of_a_curve(tmp_path: Path) -> None:
     points = predicted(curve(tmp_path, "a", lambda n: 100.0 * n), {n: 7.0 * n for n in COUNTS})
     found = as_ratios(points)
     assert [point.threads for point in found] == [2, 4, 8, 16, 20]
-    assert [point.mean for point in found] == pytest.approx([2, 4, 8, 16, 20])
+    assert [point.median for point in found] == pytest.approx([2, 4, 8, 16, 20])
     assert [point.point.median for point in found] == pytest.approx([2, 4, 8, 16, 20])
     assert all(point.abs_error_pct == pytest.approx(0) and point.covered for point in found)
 
@@ -184,13 +184,13 @@ def two_curves(tmp_path: Path, **parameters: dict[int, str]) -> list[Predicted]:
 def test_sizes_of_a_dataset_are_curves_of_their_own(tmp_path: Path) -> None:
     found = as_ratios(two_curves(tmp_path))
     assert [point.point.parameters["message_size"] for point in found] == [0, 4096]
-    assert [(point.mean, point.point.median) for point in found] == [(0.25, 0.25)] * 2
+    assert [(point.median, point.point.median) for point in found] == [(0.25, 0.25)] * 2
 
 
 def test_a_curve_is_a_series_where_points_name_it(tmp_path: Path) -> None:
     found = as_ratios(two_curves(tmp_path, series={1: "one", 2: "two"}))
     assert [point.point.parameters["pairs"] for point in found] == [1, 2]
-    assert [(point.mean, point.point.median) for point in found] == [(0.5, 0.5)] * 2
+    assert [(point.median, point.point.median) for point in found] == [(0.5, 0.5)] * 2
 
 
 def test_a_result_has_what_others_read(tmp_path: Path) -> None:
@@ -198,7 +198,7 @@ def test_a_result_has_what_others_read(tmp_path: Path) -> None:
     point = found["points"][0]
     assert set(point) >= {"dataset", "parameters", "measured", "predicted", "held_out", "abs_error_pct", "covered"}
     assert set(point["measured"]) >= {"median", "iqr"}
-    assert set(point["predicted"]) == {"mean", "ci95", "draws", "failed_draws", "interval_from"}
+    assert set(point["predicted"]) == {"median", "ci95", "draws", "failed_draws", "interval_from"}
     held_out = found["summary"]["held_out"]
     assert set(held_out) >= {"median_abs_error_pct", "p90_abs_error_pct", "coverage_95", "kendall_tau"}
     assert set(found["summary"]["baselines"]) == {"usl", "serial_lock"}

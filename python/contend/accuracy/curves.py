@@ -75,7 +75,7 @@ def knees(points: Iterable[JsonObject]) -> list[JsonObject]:
 
 def _knee(members: Sequence[JsonObject], extreme: Callable[..., JsonObject]) -> JsonObject:
     measured = extreme(members, key=lambda point: float(point["measured"]["median"]))
-    predicted = extreme(members, key=lambda point: float(point["predicted"]["mean"]))
+    predicted = extreme(members, key=lambda point: float(point["predicted"]["median"]))
     return {
         "measured": measured["threads"],
         "predicted": predicted["threads"],

@@ -93,7 +93,7 @@ def point_rows(result: JsonObject, *, held_out_only: bool = True) -> list[tuple[
         spread = "" if cov is None else f" ± {cov:.0%}"
         error = f"{point['abs_error_pct']:.0f} %{'*' if point['scored_against_interval'] else ''}"
         rows.append((point["dataset"], parameters, f"{point['measured']['median']:.4g}{spread}",
-                     f"{point['predicted']['mean']:.4g} ({low:.4g} .. {high:.4g})", error,
+                     f"{point['predicted']['median']:.4g} ({low:.4g} .. {high:.4g})", error,
                      "yes" if point["covered"] else "no"))  # fmt: skip
     return rows
 

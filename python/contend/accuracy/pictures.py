@@ -102,7 +102,7 @@ def _draw_agreement(axes: Axes, points: Sequence[JsonObject], groups: Mapping[st
             if not chosen:
                 continue
             x = [p["measured"]["median"] for p in chosen]
-            y = [p["predicted"]["mean"] for p in chosen]
+            y = [p["predicted"]["median"] for p in chosen]
             low = [m - p["predicted"]["ci95"][0] for m, p in zip(y, chosen, strict=True)]
             high = [p["predicted"]["ci95"][1] - m for m, p in zip(y, chosen, strict=True)]
             axes.errorbar(
@@ -110,7 +110,7 @@ def _draw_agreement(axes: Axes, points: Sequence[JsonObject], groups: Mapping[st
                 markerfacecolor=style["color"] if held_out else "white", linestyle="none",
                 label=f"{name}{'' if held_out else ' (fitted)'}",
             )  # fmt: skip
-    values = [p["measured"]["median"] for p in points] + [p["predicted"]["mean"] for p in points]
+    values = [p["measured"]["median"] for p in points] + [p["predicted"]["median"] for p in points]
     intervals = [end for p in points for end in p["predicted"]["ci95"] if end > 0]
     ends = np.array(
         [
@@ -182,7 +182,7 @@ def _curves(points: Sequence[JsonObject]) -> Figure:
 
 def _draw_curve(axes: Axes, members: Sequence[JsonObject]) -> None:
     threads = [point["threads"] for point in members]
-    predicted = [point["predicted"]["mean"] for point in members]
+    predicted = [point["predicted"]["median"] for point in members]
     low = [point["predicted"]["ci95"][0] for point in members]
     high = [point["predicted"]["ci95"][1] for point in members]
     axes.fill_between(threads, low, high, color="#4e79a7", alpha=0.2, lw=0, label="95 %")
@@ -221,7 +221,7 @@ def _residuals(points: Sequence[JsonObject]) -> Figure:
             y = [
                 float(
                     np.clip(
-                        math.log2(p["predicted"]["mean"] / p["measured"]["median"]), -_RESIDUAL_LIMIT, _RESIDUAL_LIMIT
+                        math.log2(p["predicted"]["median"] / p["measured"]["median"]), -_RESIDUAL_LIMIT, _RESIDUAL_LIMIT
                     )
                 )
                 for p in chosen

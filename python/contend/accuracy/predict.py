@@ -114,14 +114,14 @@ def predict(
             reason = f"{len(failed)} of {counted(own, 'replication')}: {evaluator.reason(failed[0])}"
             problem.unpredicted.append(Unpredicted(target.dataset, target.point, reason))
             continue
-        mean = median_sample(rates, _length_of_sample(target), seed, is_time=target.point.unit == "s")
-        low, high = interval(mean, np.array(drawn), made.discrepancy, target.point.log_error, seed)
+        median = median_sample(rates, _length_of_sample(target), seed, is_time=target.point.unit == "s")
+        low, high = interval(median, np.array(drawn), made.discrepancy, target.point.log_error, seed)
         held_out = not was_fitted(record.get("split"), target.dataset, target.point)
         results.append(
             Predicted(
                 target.dataset,
                 target.point,
-                mean,
+                median,
                 low,
                 high,
                 held_out,

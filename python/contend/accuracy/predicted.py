@@ -31,7 +31,7 @@ class Predicted:
 
     dataset: Dataset
     point: MeasuredPoint
-    mean: float
+    median: float
     low: float
     high: float
     held_out: bool
@@ -128,7 +128,7 @@ class Predicted:
     @property
     def abs_error_pct(self) -> float:
         """Error of the prediction."""
-        return self.error_of(self.mean)
+        return self.error_of(self.median)
 
 
 def _plain(value: object) -> float:

@@ -32,11 +32,11 @@ def as_ratios(points: Sequence[Predicted], seed: int = 1) -> list[Predicted]:
     for first, *others in curves.values():
         for point in others:
             error = math.hypot(point.point.log_error, first.point.log_error)
-            mean = point.mean / first.mean
+            median = point.median / first.median
             drawn = np.array(point.draws) / np.array(first.draws) if point.draws else np.empty(0)
-            low, high = interval(mean, drawn, [math.sqrt(2) * one for one in point.discrepancy], error, seed)
+            low, high = interval(median, drawn, [math.sqrt(2) * one for one in point.discrepancy], error, seed)
             relative = _relative(point.point, first.point.median)
-            found.append(replace(point, point=relative, mean=mean, low=low, high=high, draws=tuple(drawn)))
+            found.append(replace(point, point=relative, median=median, low=low, high=high, draws=tuple(drawn)))
     return found
 
 

@@ -98,7 +98,7 @@ def error_summary(errors: Sequence[float]) -> JsonObject:
 
 def summary(points: Sequence[Predicted]) -> JsonObject:
     """Errors, coverage and ranking of some points."""
-    found = rankings(points, lambda index: points[index].mean)
+    found = rankings(points, lambda index: points[index].median)
     tau = tau_of(found)
     return error_summary([point.abs_error_pct for point in points]) | {
         "coverage_95": round(sum(point.covered for point in points) / len(points), 3) if points else None,
@@ -170,7 +170,7 @@ def result_json(
         for i, point in enumerate(points)
     ]
     found = knees(rows)
-    ranks = rankings(held_out, lambda index: held_out[index].mean)
+    ranks = rankings(held_out, lambda index: held_out[index].median)
     return {
         "profile": profile,
         "options": options,
@@ -233,7 +233,7 @@ def _point_json(point: Predicted) -> JsonObject:
             "samples": found.count,
         },
         "predicted": {
-            "mean": _significant(point.mean),
+            "median": _significant(point.median),
             "ci95": [_significant(point.low), _significant(point.high)],
             "draws": point.used_draws,
             "failed_draws": point.failed_draws,

@@ -44,7 +44,7 @@ def validation_frame(document: JsonObject) -> pl.DataFrame:
             "group": point["dataset"], **point["parameters"],
             "measured": point["measured"]["median"],
             "measured_low": point["measured"]["iqr"][0], "measured_high": point["measured"]["iqr"][1],
-            "predicted": point["predicted"]["mean"],
+            "predicted": point["predicted"]["median"],
             "predicted_low": point["predicted"]["ci95"][0], "predicted_high": point["predicted"]["ci95"][1],
         } for point in document["points"])  # fmt: skip
     except (KeyError, TypeError, IndexError) as error:
