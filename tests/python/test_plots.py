@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, cast
 
 import pytest
+from matplotlib.container import ErrorbarContainer
 from matplotlib.text import Text
 
 import contend
@@ -72,6 +73,40 @@ def test_samples_have_a_panel_for_each_parameter_in_place_of_curves(results: con
     assert [tick.get_text() for tick in lock.get_xticklabels()] == list(
         dict.fromkeys(str(point.parameters["lock"]) for point in drawn.points)
     )
+
+
+@pytest.mark.parametrize("several", [True, False])
+@pytest.mark.parametrize(
+    ("known", "said"), [(3, ", with its 95 % interval;"), (1, " where that is known;"), (0, "measured;")]
+)
+def test_a_measurement_and_its_prediction_can_be_told_apart(
+    results: contend.Results, known: int, said: str, *, several: bool
+) -> None:
+    chosen = results.select(instances=1).points[: 3 if several else 1]
+    entry = {"dataset": "d", "metric": "message_rate", "unit": "msg/s", "median": 2e5, "predicted": 1e5}
+    points = tuple(
+        dataclasses.replace(point, measured=entry | {"interval": [1.9e5, 2.2e5] if number < known else None})
+        for number, point in enumerate(chosen)
+    )
+    if not several:
+        points = (dataclasses.replace(points[0], parameters={}),)
+        said = {0: "measured;"}.get(known, ", with its 95 % interval;")
+    figure = draw(dataclasses.replace(results, points=points))
+    figure_bytes(figure, ("png",))
+    axes = figure.axes[0]
+    assert said in axes.get_title("left")
+    assert axes.get_title("right").startswith("predicted: median of samples")
+    stars = [line for line in axes.lines if line.get_marker() == "*"]
+    assert len(stars) == len(points)
+    bars = [item for item in axes.containers if isinstance(item, ErrorbarContainer)]
+    of_measurements = [bar for bar in bars if bar.lines[2][0].get_zorder() == 5]
+    assert len(of_measurements) == min(known, len(points)), "only where the interval is known"
+    for place, star in enumerate(stars):
+        at = axis_value(points[place], "pairs") if several else 0.0
+        drawn = star.get_transform().transform(star.get_xydata())[0]
+        assert drawn[0] > axes.transData.transform((at, 0.0))[0] + 5, "not upon the bar of the prediction"
+    middles = axes.lines[0].get_ydata() if several else [patch.get_height() for patch in axes.patches]
+    assert set(middles) == {1e5}, "as the table has it"
 
 
 def test_long_changes_stay_upon_the_picture(results: contend.Results) -> None:

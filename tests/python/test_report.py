@@ -322,7 +322,13 @@ def test_what_was_measured_is_beside_what_is_predicted(results: Path) -> None:
     assert [layer["data"]["name"] for layer in page.data["charts"]["rate"]["layer"][-2:]] == ["measured", "measured"]
     text = (results / "report.html").read_text(encoding="utf-8")
     assert "the profile is that of a laptop" in text
-    assert "measured, with the 95 % confidence interval of its median" in text
+    assert "measured, with the 95 % confidence interval of its median where that is known." in text
+    document["points"][0]["measured"] = MEASURED | {"interval": None}
+    path.write_text(json.dumps(document))
+    assert main(["report", str(results), "--no-simulate", "--quiet"]) == 0
+    text = (results / "report.html").read_text(encoding="utf-8")
+    assert "&#9733; measured." in text
+    assert "interval of its median" not in text
 
 
 def _change(**fields: Any) -> Callable[[dict[str, Any]], dict[str, Any]]:

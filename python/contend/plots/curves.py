@@ -6,7 +6,7 @@ import itertools
 import math
 import textwrap
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 from matplotlib import rc_context
@@ -21,7 +21,7 @@ from contend.spelling import parameters_text, value_text
 from contend.study import study_points
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from matplotlib.axes import Axes
 
@@ -59,6 +59,9 @@ def value_of(point: PointResult, measure: str) -> tuple[float, float, float]:
     return estimate.mean, low, high
 
 
+ValueOf: TypeAlias = "Callable[[PointResult, str], tuple[float, float, float]]"
+
+
 def point_labels(points: Sequence[Located]) -> list[str]:
     """Parameters and values, one a line."""
     return [parameters_text(point.parameters, "\n") or "the point" for point in points]
@@ -78,11 +81,19 @@ def line_styles(all_curves: list[Curve]) -> list[dict[str, Any]]:
     return styles
 
 
-def draw_curves(axes: Axes, all_curves: list[Curve], axis: str, measure: str) -> None:
-    """Lines with markers and bands."""
+def draw_curves(axes: Axes, all_curves: list[Curve], axis: str, measure: str, value: ValueOf = value_of) -> None:
+    """Lines with markers and bands.
+
+    Args:
+        axes: Where to draw.
+        all_curves: What to draw.
+        axis: The parameter on the horizontal axis.
+        measure: The name of a measure or counter.
+        value: What of it is drawn at a point: the middle, and both ends of the band.
+    """
     for curve, style in zip(all_curves, line_styles(all_curves), strict=True):
         x = [axis_value(point, axis) for point in curve.points]
-        values = [value_of(point, measure) for point in curve.points]
+        values = [value(point, measure) for point in curve.points]
         (line,) = axes.plot(x, [v[0] for v in values], markersize=4, label=curve.label, **style)
         low, high = [max(0.0, v[1]) for v in values], [v[2] for v in values]
         draw_interval(axes, x, low, high, line.get_color())
@@ -227,9 +238,9 @@ def _legend_columns(labels: Sequence[str], width: float) -> int:
     return columns
 
 
-def draw_bars(axes: Axes, points: tuple[PointResult, ...], measure: str) -> None:
-    """A bar for each point, with its interval."""
-    values = [value_of(point, measure) for point in points]
+def draw_bars(axes: Axes, points: tuple[PointResult, ...], measure: str, value: ValueOf = value_of) -> None:
+    """A bar for each point, with its interval; see draw_curves."""
+    values = [value(point, measure) for point in points]
     errors = [[v[0] - v[1] for v in values], [v[2] - v[0] for v in values]]
     axes.bar(range(len(points)), [v[0] for v in values], yerr=errors, capsize=3, color="#4e79a7", width=0.6)
     name_points(axes, point_labels(points))

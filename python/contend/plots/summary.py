@@ -23,7 +23,13 @@ from contend.plots.curves import (
     study_label,
     value_of,
 )
-from contend.plots.measurements import draw_measurements, has_measurements, measurements_label
+from contend.plots.measurements import (
+    draw_measurements,
+    has_measurements,
+    measurements_label,
+    predicted_value,
+    predictions_label,
+)
 from contend.plots.samples import are_samples, draw_samples
 from contend.plots.style import STYLE, Picture, figure_bytes
 from contend.study import study_points
@@ -103,22 +109,26 @@ def draw(results: Results) -> Picture:
         parts = figure.subfigures(len(heights), 1, height_ratios=list(heights.values()), squeeze=False)[:, 0]
         part = dict(zip(heights, parts, strict=True))
         rate = part["rate"].subplots()
+        is_measured = has_measurements(points, measure.short_unit)
+        value = predicted_value if is_measured else value_of
         if axis is None:
-            draw_bars(rate, points, measure.name)
+            draw_bars(rate, points, measure.name, value)
         else:
-            draw_curves(rate, all_curves, axis, measure.name)
+            draw_curves(rate, all_curves, axis, measure.name, value)
             if measure.name == RATE:
                 draw_study(rate, measured, all_curves, axis)
             add_legend(rate)
-        if has_measurements(points, measure.short_unit):
+        if is_measured:
             draw_measurements(rate, points, all_curves, axis)
-            rate.set_title(measurements_label(), fontsize="small", loc="left")
-        set_scale(rate, [value_of(point, measure.name)[0] for point in points], measure.short_unit)
+            rate.set_title(measurements_label(points), fontsize="small", loc="left")
+        set_scale(rate, [value(point, measure.name)[0] for point in points], measure.short_unit)
         rate.set_ylabel(measure.axis_title)
         _set_title(rate, results)
         if measured and axis is not None:
             rate.set_title(study_label(measured), fontsize="small", loc="left")
-        if any(point.replications > 1 for point in points):
+        if is_measured:
+            rate.set_title(predictions_label(points), fontsize="small", loc="right")
+        elif any(point.replications > 1 for point in points):
             rate.set_title("mean, 95 % confidence interval", fontsize="small", loc="right")
         if counters and axis is not None:
             _draw_counters(part["counters"], measured, counters, all_curves, axis)

@@ -18,6 +18,7 @@ from contend.documents import dotted, leaves, origin
 from contend.interface_stages import verdict
 from contend.measures import main_measure
 from contend.plots.curves import value_of
+from contend.plots.measurements import interval_words
 from contend.price_bases import UNCERTAIN_WORDS
 from contend.report.charts import make_charts
 from contend.report.texts import label, percent
@@ -115,6 +116,7 @@ def render_page(content: Content, validations: Sequence[tuple[str, JsonObject]] 
         verdict=verdict,
         smallest_wait=_SMALLEST_WAIT,
         uncertain_words=UNCERTAIN_WORDS,
+        measured_interval=interval_words(content.results.points, "the 95 % confidence interval of its median"),
         settings=_settings(content),
         provenance=_provenance(content),
         validations=[Markup(one) for one in _validation_sections(validations)],  # noqa: S704 - escaped there
