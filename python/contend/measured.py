@@ -393,6 +393,7 @@ class Configuration:
             return replace(
                 results, remarks=(*notes, "the workload was changed: there is nothing measured to compare with")
             )
+        notes += self._shorter([one.config for one in resolved.points])
         wanted = {
             json.dumps(one.parameters): (point, one.config)
             for one, point in zip(resolved.points, self.points, strict=True)
@@ -402,6 +403,24 @@ class Configuration:
             point, config = wanted[json.dumps(result.parameters)]
             points.append(replace(result, measured=self._compare(point, result, config, resolved.seed)))
         return replace(results, points=tuple(points), remarks=notes)
+
+    def _shorter(self, configs: Sequence[JsonObject]) -> tuple[str, ...]:
+        """A note where samples are simulated with fewer iterations than measured."""
+        lengths = [
+            (config["workload"].get("iterations"), point.iterations or self.dataset.workload.get("iterations"))
+            for config, point in zip(configs, self.points, strict=True)
+        ]
+        shorter = [(simulated, long) for simulated, long in lengths if simulated and long and simulated < long]
+        if not shorter:
+            return ()
+        simulated, long = (_range_text(one) for one in zip(*shorter, strict=True))
+        where = "" if len(shorter) == len(lengths) else f" at {len(shorter)} of {len(lengths)} points"
+        noun = "iteration" if simulated == "1" else "iterations"
+        note = (
+            f"the samples simulated are shorter than those measured{where}: {simulated} {noun}, measured {long}; where "
+            "threads change between a fast and a slow state that gives another prediction"
+        )
+        return (note,)
 
     def _compare(self, point: MeasuredPoint, result: PointResult, config: JsonObject, seed: int) -> JsonObject:
         metric = self.mapping.metrics.get(point.metric, point.metric)
@@ -451,6 +470,11 @@ def open_dataset(
     points = select_points(dataset, conditions)
     mapping = choose_mapping(load_mappings(mappings), dataset)
     return Configuration(dataset, points, mapping, choose_profile(dataset, profile), iterations)
+
+
+def _range_text(numbers: Sequence[int]) -> str:
+    low, high = min(numbers), max(numbers)
+    return str(low) if low == high else f"{low} to {high}"
 
 
 def _measured_text(point: MeasuredPoint) -> str:

@@ -283,6 +283,26 @@ def test_one_point_and_several(measured: Path, capsys: Capture) -> None:
 
 
 @pytest.mark.core
+def test_samples_shorter_than_measured_are_said_to_be(measured: Path, capsys: Capture) -> None:
+    document = json.loads(measured.read_text())
+    document["points"][0]["per_launch"] = [{"launch": 0, "iterations": [2]}]
+    document["points"][1]["per_launch"] = [{"launch": 0, "iterations": [20]}]
+    measured.write_text(json.dumps(document))
+
+    def notes(*words: str) -> str:
+        assert main(["run", str(measured), *MAP, "--replications", "1", "--json", *words]) == 0
+        remarks = json.loads(capsys.readouterr().out)["remarks"]
+        return " ".join(remark for remark in remarks if "shorter than those measured" in remark)
+
+    assert notes() == ""
+    assert "measured at 3 of 4 points: 2 iterations, measured 3 to 20; " in notes("--iterations", "2")
+    assert "shorter than those measured: 1 iteration, measured 2 to 20; " in notes("--iterations", "1")
+    few = ("--point", "pairs=2")
+    assert "shorter than those measured: 5 iterations, measured 20; " in notes(*few, "--set", "workload.iterations=5")
+    assert notes(*few, "--set", "workload.iterations=20") == ""
+
+
+@pytest.mark.core
 def test_a_changed_workload_is_not_compared_and_a_changed_machine_is(measured: Path, capsys: Capture) -> None:
     few = ["--point", "pairs=2", "--replications", "1", "--json"]
     assert main(["run", str(measured), *MAP, *few, "--set", "workload.window=64"]) == 0
