@@ -215,7 +215,8 @@ def _where_table(results: Results) -> FittingTable:
 
 def _spc_table(results: Results) -> FittingTable:
     chosen = representative(results.points, _MAX_SPC_POINTS)
-    table = FittingTable("counters, under Open MPI's names", f"mean of one replication{_of_all(chosen, results)}")
+    caption = f"mean of one replication, warm-up included{_of_all(chosen, results)}"
+    table = FittingTable("counters, under Open MPI's names", caption)
     table.add_column("counter")
     for number, point in enumerate(chosen):
         label = parameters_text(point.parameters, "\n") or "value"

@@ -189,6 +189,7 @@ def test_compares_and_writes(core: "FakeCore", scenario: Path, capsys: Capture) 
     assert main(["compare", str(scenario), str(scenario), "--replications", "4"]) == 0
     text = capsys.readouterr().out
     assert "no difference at 6" in text
+    assert "means of one replication, warm-up included" in text[text.index("messages_received") :]
     document = json.loads(Path("out/compare/small_small/compare.json").read_text())
     assert len(document["points"]) == 6
     point = document["points"][0]

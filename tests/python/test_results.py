@@ -136,6 +136,13 @@ def test_some_points_of_many(core: "FakeCore", scenario: Path) -> None:
     assert ends == [("mutex", 20), ("mcs", 20)]
 
 
+def test_counters_say_that_they_have_the_warm_up(results: Results) -> None:
+    console = Console(width=100, file=io.StringIO(), record=True)
+    console.print(render(results))
+    text = console.export_text()
+    assert "mean of one replication, warm-up included" in text[text.index("OMPI_SPC_ISEND") :]
+
+
 def test_tables(results: Results) -> None:
     text = io.StringIO()
     Console(file=text, width=200).print(render(results))

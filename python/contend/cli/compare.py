@@ -225,7 +225,8 @@ def _other_tables(comparison: Comparison, names: list[str]) -> list[RenderableTy
 
     point = comparison.points[-1]
     place = parameters_text({name: point.parameters[name] for name in names}, ", ")
-    measures, counters = _difference_table("other measures", place), _difference_table("counters", place)
+    measures = _difference_table("other measures", place)
+    counters = _difference_table("counters", place, "means of one replication, warm-up included")
     for name, difference in point.measures.items():
         sides = (difference.a.mean, difference.b.mean)
         if name in (*ESTIMATED, *SCALARS):
@@ -239,10 +240,10 @@ def _other_tables(comparison: Comparison, names: list[str]) -> list[RenderableTy
     return [table for table in (measures, counters) if table.row_count]
 
 
-def _difference_table(what: str, place: str) -> FittingTable:
+def _difference_table(what: str, place: str, caption: str = "") -> FittingTable:
     from contend.fitting_table import FittingTable
 
-    table = FittingTable(what + (f" at {place}" if place else ""))
+    table = FittingTable(what + (f" at {place}" if place else ""), caption)
     table.add_column(what.rsplit(maxsplit=1)[-1].removesuffix("s"), is_name=True)
     for title in ("A", "B"):
         table.add_column(title, justify="right")
