@@ -435,6 +435,9 @@ def test_an_explanation_that_is_none(results: Path, capsys: Capture) -> None:
         (["--seed", "4"], "has results already"),
         (["--from", "5", "--to", "4"], "is not after"),
         (["--from", "1e9"], "nothing happens"),
+        (["--from", "5 ms", "--to", "4999 us"], "--to 4999 us is not after --from 5000 us"),
+        (["--from", "-5"], "--from -5: not a time"),
+        (["--to", "5 KiB"], "--to 5 KiB: not a time"),
         (["--out", "nowhere/page.html"], "there is no folder nowhere"),
         (["--out", "."], "that is a folder; a report is one file, such as report.html"),
     ],
@@ -442,6 +445,16 @@ def test_an_explanation_that_is_none(results: Path, capsys: Capture) -> None:
 def test_options_that_cannot_be(results: Path, capsys: Capture, options: list[str], message: str) -> None:
     assert main(["report", str(results), *options]) == 2
     assert message in capsys.readouterr().err
+
+
+def test_times_may_have_a_unit(results: Path) -> None:
+    pages = []
+    for begin, end in (("60", "90"), ("0.06 ms", "90 us"), ("60000 ns", "0.09ms")):
+        assert main(["report", str(results), "--from", begin, "--to", end, "--quiet"]) == 0
+        pages.append((results / "report.html").read_text(encoding="utf-8"))
+    assert "<p>30 us of the first replication" in pages[0]
+    assert ", from 60.000 us of simulated time" in pages[0]
+    assert pages[0] == pages[1] == pages[2]
 
 
 def test_a_missing_point_costs_no_simulation(core: FakeCore, scenario: Path, capsys: Capture) -> None:

@@ -64,9 +64,12 @@ def report(
         bool, typer.Option("--simulate/--no-simulate", help="Explain a folder's point by simulating it again.")
     ] = True,
     begin: Annotated[
-        float | None, typer.Option("--from", metavar="US", min=0.0, help="Begin of the time line, simulated us.")
+        str | None,
+        typer.Option(
+            "--from", metavar="TIME", help='Begin of the time line, in simulated us or with a unit, e.g. "1.2 ms".'
+        ),
     ] = None,
-    end: Annotated[float | None, typer.Option("--to", metavar="US", help="Its end.")] = None,
+    end: Annotated[str | None, typer.Option("--to", metavar="TIME", help="Its end.")] = None,
     validation: Annotated[
         list[Path] | None,
         typer.Option(metavar="FILE", help="A result of `contend validate --json`, as a section; repeatable."),
@@ -79,6 +82,7 @@ def report(
     short stretch, the scenario with every value, and where the numbers come from.
     """
     from contend.choice import parse_place
+    from contend.cli.times import stretch_us
     from contend.files import write_file
     from contend.output import RESULTS
     from contend.report.content import Wishes
@@ -90,8 +94,7 @@ def report(
     from contend.speedups import BUDGET_S
     from contend.terminal import ProgressReport
 
-    if end is not None and end <= (begin or 0.0):
-        raise InputError(f"--to {end:g} is not after --from {begin or 0:g}")
+    window = Window(*stretch_us(begin, end))
     if out is not None:
         _refuse_folder(out)
     validations = [_validation(file) for file in validation or []]  # before minutes are spent
@@ -102,7 +105,7 @@ def report(
     budget_s = BUDGET_S if budget is None else 60 * budget
     wishes = Wishes(
         at=[parse_place(text) for text in at or []], simulate=simulate, speedups=speedups, budget_s=budget_s,
-        window=Window(begin, end), jobs=jobs or default_jobs(),
+        window=window, jobs=jobs or default_jobs(),
     )  # fmt: skip
 
     def watch(title: str, total: float) -> ProgressReport:

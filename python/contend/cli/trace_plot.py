@@ -54,6 +54,7 @@ def trace_plot(
     ] = None,
 ) -> None:
     """Draws a stretch of a trace: what each thread does, who holds each lock, messages and queue lengths."""
+    from contend.cli.times import stretch_us
     from contend.files import write_file
     from contend.timelines import busiest_begin
     from contend.trace_plot import LENGTH_US, load, picture, stretch
@@ -64,24 +65,9 @@ def trace_plot(
         raise InputError(f"--out {target}: the picture is a .png or a .svg file")
     if target.resolve() == trace.resolve():
         raise InputError(f"{trace}: the picture would replace the trace; --out PICTURE")
-    begin_us = None if begin is None else _microseconds("--from", begin)
-    end_us = None if end is None else _microseconds("--to", end)
-    if end_us is not None and end_us <= (begin_us or 0.0):
-        raise InputError(f"--to {end_us:.15g} us is not after --from {begin_us or 0.0:.15g} us")
+    begin_us, end_us = stretch_us(begin, end)
     document = load(trace)
     if begin_us is None:
         begin_us = 0.0 if end_us is not None else busiest_begin(document, LENGTH_US)
     write_file(target, picture(stretch(document, begin_us, end_us), kind, only or ()))
     typer.echo(f"wrote {target}")
-
-
-def _microseconds(option: str, text: str) -> float:
-    """A time in us, or with a unit."""
-    from contend.quantities import parse_quantity
-
-    quantity = parse_quantity(text) or parse_quantity(f"{text} us")
-    if quantity is None or quantity.unit != "s" or quantity.value < 0:
-        raise InputError(
-            f'{option} {text}: not a time; allowed: a number of us from 0 on, or one with its unit, such as "1.2 ms"'
-        )
-    return round(quantity.value * 1e6, 6)  # what was written, where seconds have no such double
