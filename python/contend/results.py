@@ -136,6 +136,20 @@ class Results:
     remarks: tuple[str, ...] = ()
     overrides: tuple[tuple[str, str], ...] = ()
     """What was changed in the scenario's file: dotted paths with values."""
+    planned: int | None = None
+    """How many points there would have been had nobody interrupted the run; None where that is not known."""
+
+    @property
+    def title(self) -> str:
+        """The name, and where the run was interrupted how much of it there is."""
+        if not self.interrupted:
+            return self.name
+        run = self.scenario.get("run", {})
+        wanted = max([int(run.get("replications", 1)), *(point.replications for point in self.points)])
+        complete = sum(point.replications == wanted for point in self.points)
+        in_part = len(self.points) - complete
+        kept = f": {complete} of {counted(self.planned, 'point')}" if self.planned is not None else ""
+        return f"{self.name}, interrupted{kept}{f', {in_part} in part' if in_part else ''}"
 
     @property
     def changes(self) -> str:
@@ -166,6 +180,8 @@ class Results:
         }
         if self.interrupted:
             document["interrupted"] = True
+            if self.planned is not None:
+                document["points_planned"] = self.planned
         if self.overrides:
             document["overrides"] = dict(self.overrides)
         if self.remarks:
@@ -188,6 +204,7 @@ class Results:
                 points=tuple(PointResult.from_json(point) for point in document["points"]),
                 interrupted=bool(document.get("interrupted", False)),
                 contend_version=document["contend_version"],
+                planned=document.get("points_planned"),
                 remarks=tuple(document.get("remarks", ())),
                 overrides=tuple(dict(document.get("overrides", {})).items()),
             )
@@ -345,6 +362,7 @@ def collect(scenario: ResolvedScenario, outcome: Outcome, engine: str) -> Result
         engine=engine,
         points=tuple(summarise(runs) for runs in outcome.runs if runs.results),
         interrupted=outcome.interrupted,
+        planned=len(outcome.runs) if outcome.interrupted else None,
         overrides=tuple(dict(scenario.overrides).items()),
         remarks=scenario.remarks,
     )

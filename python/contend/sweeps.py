@@ -209,6 +209,7 @@ class Sweep:
             engine="contend",
             points=tuple(entry.result for entry in self.entries if entry.result is not None),
             interrupted=interrupted,
+            planned=len(self.entries) if interrupted else None,
             overrides=tuple(dict(self.scenario.overrides).items()),
             simulated=self.simulated,
             reused=self.reused,

@@ -1,3 +1,4 @@
+import dataclasses
 import errno
 import json
 import os
@@ -371,7 +372,13 @@ def test_ctrl_c_says_what_is_kept(core: "FakeCore", scenario: Path, capsys: Capt
     with ctrl_c_after(core, runs=4):
         assert main(["run", str(scenario), "-j", "1", "--replications", "2"]) == 130
     assert "interrupted; 1 of 6 points are complete, 1 in part, kept in out/small" in capsys.readouterr().err
-    assert len(json.loads(Path("out/small/results.json").read_text())["points"]) == 2
+    kept = contend.load_results("out/small")
+    assert len(kept.points) == 2
+    assert kept.title == "small, interrupted: 1 of 6 points, 1 in part"
+    assert kept.title in Path("out/small/plot.svg").read_text()
+    assert contend.Results.from_json(kept.to_json()).title == kept.title
+    assert dataclasses.replace(kept, planned=None).title == "small, interrupted, 1 in part"
+    assert main(["report", "out/small", "--no-simulate"]) == 0
 
 
 def test_ctrl_c_leaves_complete_results_alone(core: "FakeCore", scenario: Path, capsys: Capture) -> None:

@@ -107,7 +107,7 @@ def draw_samples(results: Results) -> Picture:
             axes.set_ylabel(measure.axis_title)
         set_scale(panels[0], [value_of(point, measure.name)[0] for point in points], measure.short_unit)
         interval = ", mean and 95 % confidence interval" if any(point.replications > 1 for point in points) else ""
-        title = [f"{results.name}: {len(points)} samples{interval}", *textwrap.wrap(results.changes, _TITLE_WIDTH)]
+        title = [f"{results.title}: {len(points)} samples{interval}", *textwrap.wrap(results.changes, _TITLE_WIDTH)]
         figure.suptitle("\n".join(title), fontsize="large", fontweight="bold")
         if group is not None:
             figure.legend(

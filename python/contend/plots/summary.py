@@ -71,7 +71,7 @@ def _draw_counters(
 def _set_title(axes: Axes, results: Results) -> None:
     """The name above the small titles at both sides, and between them what was changed in the scenario."""
     changes = textwrap.wrap(results.changes, _CHANGES_WIDTH)
-    axes.set_title(results.name + "\n" * (1 + len(changes)), fontsize="large", fontweight="bold")
+    axes.set_title(results.title + "\n" * (1 + len(changes)), fontsize="large", fontweight="bold")
     if changes:
         axes.annotate(
             "\n".join(changes), (0.5, 1.0), xytext=(0, _SMALL_TITLE), xycoords="axes fraction",

@@ -130,6 +130,7 @@ class ResultsFile(_Checked):
     scenario: JsonObject
     seed: int
     interrupted: bool = False
+    points_planned: Annotated[int, Field(ge=0)] | None = None
     overrides: dict[str, str] = {}
     remarks: list[str] = []
     points: list[PointEntry]
