@@ -14,7 +14,7 @@ from contend.cli import main
 from contend.cli.compare import _verdict_text
 from contend.errors import InputError
 from contend.paired import bootstrap, compare_samples, pooled_reduction, sample_variance
-from contend.plots import comparison_picture_bytes
+from contend.plots import comparison_picture_bytes, draw_comparison, figure_bytes
 
 if TYPE_CHECKING:
     from fakes import FakeCore, FakePoint
@@ -357,7 +357,6 @@ def test_a_measure_that_is_not_there(core: "FakeCore", scenario: Path, capsys: C
 
 def test_wide_intervals_do_not_hide_the_ratios() -> None:
     from contend.comparison import Comparison, PointComparison
-    from contend.plots.contest import draw_comparison
 
     points = tuple(
         PointComparison({"pairs": n}, {"message_rate": compare_samples("message_rate", [n, 50.0 * n], [40.0 * n, n])})
@@ -369,6 +368,29 @@ def test_wide_intervals_do_not_hide_the_ratios() -> None:
     values = [point.rate.ratio.value or 0 for point in points]
     assert 0 < low <= min(values) / 2
     assert max(1.0, *values) < high <= 2 * max(1.0, *values)
+
+
+def test_both_sides_of_an_only_point_stand_beside_each_other() -> None:
+    from contend.comparison import Comparison, PointComparison
+
+    samples = compare_samples("message_rate", [10.0, 11.0, 12.0], [20.0, 23.0, 26.0])
+    long = "small with " + ", ".join(f"machine.section_{number}.price=5" for number in range(30))
+    comparison = Comparison("small", long, 1, "t", (PointComparison({}, {"message_rate": samples}),))
+    figure = draw_comparison(comparison)
+    figure_bytes(figure, ("png",))
+    rates, ratio = figure.axes
+    marks = {bar.lines[0].get_xdata()[0]: bar for bar in rates.containers}
+    assert {place: bar.lines[0].get_ydata()[0] for place, bar in marks.items()} == {0: 11.0, 1: 23.0}
+    assert all(bar.has_yerr for bar in marks.values())
+    first, second = (tick.get_text() for tick in rates.get_xticklabels())
+    assert first == "A = small"
+    assert second.startswith("B = small with")
+    assert second.endswith("...")
+    boxes = [tick.get_window_extent() for tick in rates.get_xticklabels()]
+    assert boxes[0].x1 < boxes[1].x0
+    assert boxes[1].x1 <= rates.bbox.x1
+    (of_ratio,) = ratio.containers
+    assert of_ratio.lines[0].get_ydata()[0] == pytest.approx(samples.ratio.value)
 
 
 def test_the_picture_is_the_same_every_time() -> None:

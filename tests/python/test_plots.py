@@ -109,6 +109,19 @@ def test_a_measurement_and_its_prediction_can_be_told_apart(
     assert set(middles) == {1e5}, "as the table has it"
 
 
+def test_an_only_point_is_a_narrow_bar_with_a_name(results: contend.Results) -> None:
+    alone = dataclasses.replace(results.points[0], parameters={})
+    for overrides, name in (
+        ((("workload.pairs", "1"), ("workload.window", "16")), "pairs=1, window=16"),
+        ((), results.name),
+    ):
+        axes = draw(dataclasses.replace(results, points=(alone,), overrides=overrides)).axes[0]
+        (bar,) = axes.patches
+        low, high = axes.get_xlim()
+        assert bar.get_width() / (high - low) < 0.15
+        assert [tick.get_text() for tick in axes.get_xticklabels()] == [name]
+
+
 def test_long_changes_stay_upon_the_picture(results: contend.Results) -> None:
     many = tuple((f"machine.section_{number}.price", f"{number}.5 us") for number in range(40))
     drawn = draw(dataclasses.replace(results, overrides=(*many, ("library", '{"name": "mine", "lock": "mcs"}'))))
@@ -214,16 +227,17 @@ def test_a_comparison_over_sizes_has_them_as_labels() -> None:
     assert _ticks(ratios) == ["64 B", "1 KiB", "4 KiB"]
 
 
-def test_a_side_of_a_comparison_with_many_changes_stays_upon_the_picture() -> None:
-    base = contend.load("fig5_2a_base").with_({**SMALL, "workload.pairs": 2})
+@pytest.mark.parametrize("points", [1, 2])
+def test_a_side_of_a_comparison_with_many_changes_stays_upon_the_picture(points: int) -> None:
+    base = contend.load("fig5_2a_base").with_(SMALL).over({"workload.pairs": [2, 3][:points]})
     changes = {
         f"machine.software.{name}": "123 ns" for name in ("send_call", "receive_call", "progress_call", "complete")
     }
     picture = plots.comparison(contend.compare(base, base.with_(changes)))
     picture.draw_without_rendering()
-    title = picture.axes[0].get_title(loc="left")
+    title = picture.axes[0].get_title(loc="left") or picture.get_suptitle()
     assert " ".join(title.split()).endswith('machine.software.complete="123 ns"')
-    (text,) = (text for text in picture.axes[0].findobj(Text) if text.get_text() == title)
+    (text,) = (text for text in picture.findobj(Text) if text.get_text() == title)
     assert text.get_window_extent().x1 <= picture.bbox.x1
 
 

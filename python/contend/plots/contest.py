@@ -30,6 +30,8 @@ _ROOM = 2.0
 # Characters of a line above the picture, and of the name of a side.
 _NAME_WIDTH = 110
 _NAME_LENGTH = 400
+# The same of a name below a mark.
+_MARK_WIDTH, _MARK_LENGTH = 36, 100
 
 
 def _comparison_curves(comparison: Comparison) -> tuple[str | None, dict[str, list[PointComparison]]]:
@@ -60,6 +62,8 @@ def draw_comparison(comparison: Comparison) -> Picture:
     Args:
         comparison: At least one point.
     """
+    if len(comparison.points) == 1:
+        return _draw_one_point(comparison)
     axis, groups = _comparison_curves(comparison)
     with rc_context(STYLE):
         keys = [f"A, {label}" for label in groups for _ in "AB"]
@@ -94,8 +98,7 @@ def draw_comparison(comparison: Comparison) -> Picture:
             comparison.measure.short_unit,
         )
         rates.set_ylabel(comparison.measure.axis_title)
-        names = (_lines(f"A = {comparison.name_a}"), _lines(f"B = {comparison.name_b}"))
-        rates.set_title("\n".join(names), fontsize="medium", loc="left")
+        rates.set_title(_side_names(comparison), fontsize="medium", loc="left")
         add_legend(rates)
         ratios.set_ylabel("B / A, 95 % interval")
         if axis is None:
@@ -105,6 +108,51 @@ def draw_comparison(comparison: Comparison) -> Picture:
             labels = tick_labels(comparison.points, axis)
             set_x_axis(ratios, list(labels), labels)
         return figure
+
+
+def _draw_one_point(comparison: Comparison) -> Picture:
+    """Both sides of an only point beside each other, and the ratio beside them."""
+    (point,) = comparison.points
+    found = point.rate
+    with rc_context(STYLE):
+        figure = Picture(figsize=(10.4, 4.6), layout="constrained")
+        rates, ratio = figure.subplots(1, 2, width_ratios=[2, 1])
+        for place, (side, marker) in enumerate(((found.a, "o"), (found.b, "s"))):
+            _draw_mark(rates, place, side.mean, (side.low, side.high), colour=f"C{place}", marker=marker)
+        set_scale(rates, [found.a.mean, found.b.mean], comparison.measure.short_unit)
+        names = [
+            textwrap.fill(textwrap.shorten(f"{side} = {name}", _MARK_LENGTH, placeholder=" ..."), _MARK_WIDTH)
+            for side, name in (("A", comparison.name_a), ("B", comparison.name_b))
+        ]
+        rates.set_xticks([0, 1], names)
+        rates.set_xlim(-0.7, 1.7)
+        rates.set_ylabel(comparison.measure.axis_title)
+        rates.set_xlabel(parameters_text(point.parameters, ", "))
+        if found.a.low is not None:
+            rates.set_title("mean, 95 % confidence interval", fontsize="small", loc="right")
+        if found.ratio.value is not None:
+            _draw_mark(ratio, 0, found.ratio.value, (found.ratio.low, found.ratio.high), colour="C2", marker="o")
+            _limit(ratio, [found.ratio.value])
+        ratio.axhline(1.0, color="black", lw=0.8)
+        ratio.set_xticks([])
+        ratio.set_xlim(-1, 1)
+        ratio.set_ylabel("B / A, 95 % interval")
+        figure.suptitle(_side_names(comparison), x=0.01, ha="left", fontsize="medium")
+        return figure
+
+
+def _draw_mark(
+    axes: Axes, place: float, mean: float, ends: tuple[float | None, float | None], *, colour: str, marker: str
+) -> None:
+    low, high = (mean if end is None else end for end in ends)
+    axes.errorbar(
+        [place], [mean], yerr=[[max(0.0, mean - low)], [max(0.0, high - mean)]], fmt=marker, color=colour, markersize=7,
+        capsize=4,
+    )  # fmt: skip
+
+
+def _side_names(comparison: Comparison) -> str:
+    return "\n".join((_lines(f"A = {comparison.name_a}"), _lines(f"B = {comparison.name_b}")))
 
 
 def _lines(name: str) -> str:

@@ -12,6 +12,7 @@ import numpy as np
 from matplotlib import rc_context
 
 from contend.axes import Curve, axis_value, curves, x_axis
+from contend.changes import named_changes
 from contend.errors import InputError
 from contend.measures import main_measure
 from contend.plots.style import STYLE, Picture, add_heading, draw_interval, single
@@ -40,6 +41,10 @@ _WIDTH, _HEIGHT = 6.4, 4.0
 # The same of the labels of an axis.
 _TICKS_WIDTH = 105
 _MAX_TICKS = 10
+# There is room for so many bars at least.
+_FEWEST_BARS = 6
+# Characters of the name of an only point, and of a line of it.
+_ALONE_LENGTH, _ALONE_WIDTH = 120, 40
 _STUDY_MARKER = "\N{BLACK STAR}"
 _MARKERS = "osD^vP*X"
 _LINES = ("-", "--", ":", "-.")
@@ -62,9 +67,21 @@ def value_of(point: PointResult, measure: str) -> tuple[float, float, float]:
 ValueOf: TypeAlias = "Callable[[PointResult, str], tuple[float, float, float]]"
 
 
-def point_labels(points: Sequence[Located]) -> list[str]:
-    """Parameters and values, one a line."""
-    return [parameters_text(point.parameters, "\n") or "the point" for point in points]
+def point_labels(points: Sequence[Located], alone: str = "the point") -> list[str]:
+    """Parameters and values, one a line.
+
+    Args:
+        points: The points.
+        alone: What the only point is called, which has no parameters.
+    """
+    return [parameters_text(point.parameters, "\n") or alone for point in points]
+
+
+def only_point(results: Results) -> str:
+    """What a point without parameters is called: what was set for it, else the scenario's name; in lines."""
+    changes = named_changes(results.overrides)
+    text = parameters_text(changes, ", ") or results.name
+    return textwrap.fill(textwrap.shorten(text, _ALONE_LENGTH, placeholder=" ..."), _ALONE_WIDTH)
 
 
 def line_styles(all_curves: list[Curve]) -> list[dict[str, Any]]:
@@ -238,12 +255,16 @@ def _legend_columns(labels: Sequence[str], width: float) -> int:
     return columns
 
 
-def draw_bars(axes: Axes, points: tuple[PointResult, ...], measure: str, value: ValueOf = value_of) -> None:
-    """A bar for each point, with its interval; see draw_curves."""
+def draw_bars(
+    axes: Axes, points: tuple[PointResult, ...], measure: str, value: ValueOf = value_of, alone: str = "the point"
+) -> None:
+    """A bar for each point, with its interval; see draw_curves and point_labels. Few bars are no wider than many."""
     values = [value(point, measure) for point in points]
     errors = [[v[0] - v[1] for v in values], [v[2] - v[0] for v in values]]
     axes.bar(range(len(points)), [v[0] for v in values], yerr=errors, capsize=3, color="#4e79a7", width=0.6)
-    name_points(axes, point_labels(points))
+    name_points(axes, point_labels(points, alone))
+    beside = 0.5 + max(0.0, (_FEWEST_BARS - len(points)) / 2)
+    axes.set_xlim(-beside, len(points) - 1 + beside)
 
 
 def name_points(axes: Axes, labels: Sequence[str]) -> None:

@@ -18,6 +18,7 @@ from contend.plots.curves import (
     from_zero,
     legend_height,
     line_styles,
+    only_point,
     set_scale,
     set_x_axis,
     study_label,
@@ -112,7 +113,7 @@ def draw(results: Results) -> Picture:
         is_measured = has_measurements(points, measure.short_unit)
         value = predicted_value if is_measured else value_of
         if axis is None:
-            draw_bars(rate, points, measure.name, value)
+            draw_bars(rate, points, measure.name, value, only_point(results))
         else:
             draw_curves(rate, all_curves, axis, measure.name, value)
             if measure.name == RATE:
