@@ -8,8 +8,8 @@
 namespace contend {
 
 CacheLine::CacheLine(Engine& engine, const Host& host, std::string_view name)
-    : host_(host), home_order_(host.cache().home_order), engine_(engine), arbitration_(engine.stream(name)),
-      name_(name) {
+    : host_(host), home_order_(host.cache().home_order), serial_snoops_(home_order_ && host.cache().serial_snoops),
+      engine_(engine), arbitration_(engine.stream(name)), name_(name) {
   if (home_order_ && host.topology().sockets > 1) {
     waiting_in_.resize(static_cast<std::size_t>(host.topology().sockets));
   }
@@ -24,6 +24,9 @@ __attribute__((always_inline)) inline Duration CacheLine::transfer_time(int core
   // What a sibling wrote is in this core's cache: nothing arrives there.
   const Duration done = host_.siblings(owner_, core) ? host_.hit(mode) : host_.after_arrival(mode);
   Duration time = owner_ == core ? Duration{} : host_.transfer(owner_, core);
+  if (mode == Mode::load && in_shared_cache(core)) {
+    time = std::min(time, host_.cache().l3_hit);
+  }
   if (mode != Mode::load && !exclusive_) {
     // Other copies are invalidated at the same time; the farthest answer counts.
     CoreSet others = copies_;
@@ -178,6 +181,7 @@ __attribute__((always_inline)) inline void CacheLine::depart(Mode mode, Duration
     }
   } else if (home_order_) {
     ++reads_;
+    snooping_ = serial_snoops_ && exclusive_ && owner_ >= 0;
     if (owner_ >= 0) {
       exclusive_ = false;
     }
@@ -191,8 +195,11 @@ __attribute__((always_inline)) inline void CacheLine::finish_transfer(int core, 
     copies_[static_cast<std::size_t>(core)] = true;
     exclusive_ = owner_ < 0;
     owner_ = owner_ < 0 ? core : owner_;
-    if (home_order_ && --reads_ == 0) {
-      serve();
+    if (home_order_) {
+      const bool snooped = std::exchange(snooping_, false);
+      if (--reads_ == 0 || snooped) {
+        serve();
+      }
     }
     return;
   }
@@ -242,7 +249,7 @@ void CacheLine::access_among_others(SimThread& self, Mode mode, Category categor
 }
 
 void CacheLine::serve() {
-  while (!waiting_.empty() && !moving_) {
+  while (!waiting_.empty() && !moving_ && !snooping_) {
     const std::size_t next = draw_next();
     const Request request = waiting_[next];
     const std::size_t waited = waiting_.size();

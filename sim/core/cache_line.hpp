@@ -24,7 +24,8 @@ public:
 /// transfers are served one at a time; the next core is drawn among those that wait, and near ones win more often.
 /// Copies for reading are handed out in parallel unless an exclusive transfer is under way. With
 /// CacheParameters::home_order reads take their turn as well: they take exclusiveness away when they begin, and exclusive
-/// transfers wait for them.
+/// transfers wait for them. With CacheParameters::serial_snoops the first read of what a core has written is alone until it
+/// is over.
 /// The effect of a store or atomic falls at the end of the call: test the guarded value after it.
 class CacheLine final : public Waitable {
 public:
@@ -180,7 +181,12 @@ private:
   void alarm_by(TimePoint until);
   void end_watches();
   [[nodiscard]] bool must_wait(Mode mode) const {
-    return moving_ || (home_order_ && (!waiting_.empty() || (mode != Mode::load && reads_ > 0)));
+    return moving_ || (home_order_ && (!waiting_.empty() || snooping_ || (mode != Mode::load && reads_ > 0)));
+  }
+  /// A core of the socket has read the line since it was written: what it got went to the shared cache as well.
+  [[nodiscard]] bool in_shared_cache(int core) const {
+    return serial_snoops_ && !exclusive_ && owner_ != core &&
+           (copies_ & host_.cores_of_socket(host_.socket(core))).any();
   }
   [[nodiscard]] bool hits(int core, Mode mode) const {
     return !moving_ && (mode == Mode::load ? copies_[static_cast<std::size_t>(core)] : exclusive_ && owner_ == core);
@@ -208,8 +214,10 @@ private:
   bool exclusive_ = false; ///< only the owner has a copy
   bool moving_ = false;    ///< an exclusive transfer is under way
   bool home_order_;
+  bool serial_snoops_;          ///< see CacheParameters
   bool served_sibling_ = false; ///< since the line came to this core from another one
   Mode last_mode_ = Mode::load; ///< of the transfer that ended last
+  bool snooping_ = false;       ///< the read under way asks the core that had the line alone
   int reads_ = 0;               ///< transfers for reading under way; counted in home order only
   TimePoint leaves_at_;         ///< until then the owner has what the last departure takes away
   TimePoint last_loss_;         ///< when a core last lost the line or had to share it

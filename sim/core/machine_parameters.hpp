@@ -46,6 +46,10 @@ struct CacheParameters {
   /// Requests that meet another one for their line are turned back and tried again. Of those that wait the one whose attempt
   /// comes first gets through: the earliest of as many uniform draws, from zero to twice snoop_share of its transfer.
   bool conflict_retry = false;
+  /// A read that has to ask the core which wrote the line is alone at the home until it is over. What it gets goes to the shared
+  /// cache of its socket as well, where reads after it find the line: they take l3_hit. False: reads of a line do not wait for
+  /// each other, and each has it from the core that wrote it. Needs home_order.
+  bool serial_snoops = false;
   /// Atomic operations are pairs of load-exclusive and store-exclusive (Arm before LSE, POWER): a comparison that fails
   /// has only read the line. False: locked instructions, which take the line whatever they find.
   bool load_linked = false;

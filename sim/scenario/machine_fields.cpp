@@ -52,6 +52,10 @@ Section cache_fields() {
   s.field("conflict_retry", &P::conflict_retry, FlagRule{},
           "requests for one line are turned back while one of them is served: which gets through next, and when, is "
           "chance; with home_order");
+  s.field("serial_snoops", &P::serial_snoops, FlagRule{},
+          "a read that has to ask the core which wrote the line is alone until it is over, and reads after it find the "
+          "line "
+          "in the shared cache; with home_order");
   s.field("load_linked", &P::load_linked, FlagRule{},
           "atomics are pairs of load-exclusive and store-exclusive: a comparison that fails has only read the line");
   s.field("store_buffer", &P::store_buffer, FlagRule{},

@@ -4,6 +4,7 @@
 
 #include <catch2/catch.hpp>
 
+#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -201,6 +202,43 @@ TEST_CASE("the more requests are turned back, the sooner one of them takes a lin
   };
   CHECK(kept(3) > 1.3 * kept(6));
   CHECK(kept(6) > 1.3 * kept(12));
+}
+
+TEST_CASE("the first read of a written line is alone, and those after it find it in the shared cache",
+          "[cache line][home]") {
+  const auto read_at =
+      [](bool serial) { // when each of three cores has read what core 0 wrote, and a fourth one written
+        CacheParameters prices = home_ordered();
+        prices.serial_snoops = serial;
+        Engine engine(1);
+        const Host host = flat_host(prices);
+        CacheLine line(engine, host, "line");
+        std::vector<Duration> done;
+        engine.spawn("writer", 0, 0, [&](SimThread& self) { line.store(self, Category::software); });
+        for (int core = 1; core <= 3; ++core) {
+          engine.spawn("reader", 0, core, [&](SimThread& self) {
+            self.spend(1_us, Category::software);
+            line.load(self, Category::software);
+            done.push_back(test::clock(self) - 1_us);
+          });
+        }
+        engine.spawn("next writer", 0, 4, [&](SimThread& self) {
+          self.spend(1_us + 1_ns, Category::software);
+          line.store(self, Category::software);
+          done.push_back(test::clock(self) - 1_us);
+        });
+        engine.run();
+        return done;
+      };
+  const Duration asked = cache.transfer_socket + cache.hit;
+  const Duration shared = std::min(cache.transfer_socket, cache.l3_hit) + cache.hit;
+  REQUIRE(shared < asked);
+  CHECK(read_at(false) == std::vector<Duration>{asked, asked, asked, 2 * asked});
+  const std::vector<Duration> in_turn = read_at(true);
+  CHECK(in_turn.front() == asked);
+  // Who of the three that wait comes next is chance: the store may be before, between or behind the reads.
+  CHECK(in_turn.back() >= 2 * asked);
+  CHECK(std::all_of(in_turn.begin() + 1, in_turn.end(), [&](Duration one) { return one >= asked + shared; }));
 }
 
 TEST_CASE("a price of an atomic operation on a line that has just arrived", "[cache line][home]") {

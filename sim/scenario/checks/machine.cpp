@@ -91,6 +91,13 @@ Problem retries_without_home(const PointConfig& point) {
   return "requests are turned back at a line's home, which needs machine.cache.home_order true";
 }
 
+Problem serial_snoops_without_home(const PointConfig& point) {
+  const CacheParameters& cache = point.machine.cache;
+  if (!cache.serial_snoops || cache.home_order)
+    return {};
+  return "reads wait for each other at a line's home, which needs machine.cache.home_order true";
+}
+
 Problem store_buffer_without_home(const PointConfig& point) {
   const CacheParameters& cache = point.machine.cache;
   if (!cache.store_buffer || cache.home_order)
@@ -131,6 +138,7 @@ std::span<const Check> machine_checks() {
                                      Check{"machine.topology.cores_per_cluster", clusters_do_not_divide},
                                      Check{"machine.cache.transfer_cluster", clusters_without_price},
                                      Check{"machine.cache.conflict_retry", retries_without_home},
+                                     Check{"machine.cache.serial_snoops", serial_snoops_without_home},
                                      Check{"machine.cache.store_buffer", store_buffer_without_home},
                                      Check{"machine.futex.shallow_latency", idle_states_reversed},
                                      Check{"machine.futex.vain_call", bucket_without_calls},
