@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
+
+    from contend.jsontypes import JsonObject
 
 
 def leaves(value: object, pointer: str = "") -> Iterator[tuple[str, object]]:
@@ -61,3 +63,21 @@ def origin(origins: Mapping[str, str], pointer: str) -> str:
 def json_bytes(document: object) -> bytes:
     """A document as the files that people read have it."""
     return (json.dumps(document, indent=2, ensure_ascii=False, allow_nan=False) + "\n").encode()
+
+
+def set_path(document: JsonObject, path: str, value: object) -> None:
+    """Sets a dotted path, with the objects on the way."""
+    *parents, last = path.split(".")
+    for key in parents:
+        document = document.setdefault(key, {})
+    document[last] = value
+
+
+def get_path(document: JsonObject, path: str) -> Any:  # noqa: ANN401 - any JSON value
+    """The value at a dotted path; None if there is none."""
+    value: Any = document
+    for key in path.split("."):
+        if not isinstance(value, dict) or key not in value:
+            return None
+        value = value[key]
+    return value

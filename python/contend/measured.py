@@ -21,17 +21,15 @@ from contend.calibrate.lock_workload import LOCKS
 from contend.calibrate.mapping import (
     STEPS_OF_MEASURED,
     find_mapping,
-    get_path,
     load_mappings,
     mapping_files,
     scenario_layers,
     scoped_entries,
-    set_path,
 )
 from contend.calibrate.split import FITTED_KINDS, was_fitted
 from contend.catalogs import CALIBRATION, PROFILES
 from contend.datasets import read_dataset
-from contend.documents import values_by_path
+from contend.documents import get_path, set_path, values_by_path
 from contend.errors import InputError
 from contend.nearest import nearest_names
 from contend.paths import data_directory, profile_directories, repository

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from contend.catalogs import PROFILES
-from contend.documents import origin
+from contend.documents import get_path, origin
 from contend.errors import ContendError, InputError
 from contend.files import json_object
 from contend.paths import profile_directories
@@ -85,7 +85,7 @@ class PriceBases:
             config: The point, which has the prices.
         """
         for speedup in speedups:
-            found = {path: self.of(path, _value_at(config, path)) for path in speedup.paths}
+            found = {path: self.of(path, get_path(config, path)) for path in speedup.paths}
             speedup.known_from = {path: basis.basis for path, basis in found.items()}
             speedup.uncertain = tuple(path for path, basis in found.items() if basis.is_uncertain)
 
@@ -121,17 +121,8 @@ def _profile_of(scenario: ResolvedScenario) -> JsonObject | None:
 
 def _at(document: JsonObject, path: str) -> JsonObject | None:
     """What stands at a dotted path, where that says what it is based on."""
-    value = _value_at(document, path)
+    value = get_path(document, path)
     return value if isinstance(value, dict) and "basis" in value else None
-
-
-def _value_at(document: JsonObject, path: str) -> Any:  # noqa: ANN401 - any JSON value
-    value: Any = document
-    for key in path.split("."):
-        if not isinstance(value, dict) or key not in value:
-            return None
-        value = value[key]
-    return value
 
 
 def _is_same_price(one: object, other: object) -> bool:

@@ -12,13 +12,13 @@ from jsonschema import Draft202012Validator
 import contend
 from calibrating import dataset, mapping, rates, time_of, write
 from contend.calibrate.evaluations import Evaluator, Task
-from contend.calibrate.mapping import set_path
 from contend.calibrate.pipeline import components
 from contend.calibrate.problem import Builder
 from contend.calibrate.recovery import MemoryLog
 from contend.catalogs import PROFILES
 from contend.cli import main
 from contend.datasets import read_dataset, read_datasets
+from contend.documents import set_path
 from contend.errors import InputError
 from contend.runner import make_engine
 from fakes import REPOSITORY

@@ -20,7 +20,6 @@ from contend.calibrate.cross_validation import Residual, counts_of, cross_valida
 from contend.calibrate.discrepancy import QUANTILES, estimate, scales
 from contend.calibrate.evaluations import Task
 from contend.calibrate.likelihood import DEGREES_OF_FREEDOM
-from contend.calibrate.mapping import get_path
 from contend.calibrate.pipeline import Options, calibrate, leave_out_again
 from contend.calibrate.problem import Parameter, Problem, Target
 from contend.calibrate.profile import calibrated_profile, kept_fits, profile_bytes, with_folds
@@ -28,6 +27,7 @@ from contend.calibrate.recovery import Silence
 from contend.calibrate.split import choose_split
 from contend.catalogs import PROFILES
 from contend.datasets import read_dataset, read_datasets
+from contend.documents import get_path
 from contend.errors import InputError
 from contend.prices import parse_price
 

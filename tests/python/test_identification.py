@@ -11,7 +11,6 @@ from calibrating import MACHINE, dataset, mapping, metric, rates, time_of, write
 from contend.calibrate.evaluations import Evaluator
 from contend.calibrate.identification import RULES, Identified, Skipped, identify
 from contend.calibrate.mapping import (
-    get_path,
     scenario_layers,
 )
 from contend.calibrate.pipeline import Options, calibrate, with_identified
@@ -19,6 +18,7 @@ from contend.calibrate.recovery import MemoryLog, Silence
 from contend.calibrate.split import calibration_side, choose_split, split_points, split_record, was_fitted
 from contend.catalogs import PROFILES
 from contend.datasets import Dataset, read_dataset, read_datasets
+from contend.documents import get_path
 from contend.errors import InputError
 from contend.jsontypes import JsonObject
 from contend.prices import parse_price

@@ -19,11 +19,11 @@ from contend.accuracy.predicted import Predicted
 from contend.accuracy.scores import result_json
 from contend.calibrate.evaluations import Task
 from contend.calibrate.likelihood import DEGREES_OF_FREEDOM
-from contend.calibrate.mapping import get_path
 from contend.calibrate.problem import Builder, Target, Unpredicted
 from contend.catalogs import PROFILES, parameters
 from contend.cli import main
 from contend.datasets import read_dataset
+from contend.documents import get_path
 from contend.errors import SimulationFailedError
 from contend.prices import parse_price
 from contend.scenario import check_profile

@@ -17,9 +17,10 @@ from scipy import stats
 from scipy.stats import qmc
 
 from contend.calibrate.likelihood import DEGREES_OF_FREEDOM
-from contend.calibrate.mapping import get_path, scope_keys, scoped_entries, set_path
+from contend.calibrate.mapping import scope_keys, scoped_entries
 from contend.calibrate.problem import MACHINE
 from contend.catalogs import parameters as parameters_of
+from contend.documents import get_path, set_path
 from contend.prices import exact_price, parse_price
 
 if TYPE_CHECKING:

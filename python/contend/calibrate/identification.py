@@ -13,9 +13,10 @@ import statistics
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from contend.calibrate.mapping import Scope, get_path, scope_key
+from contend.calibrate.mapping import Scope, scope_key
 from contend.calibrate.places import Relation, relation
 from contend.calibrate.split import merged
+from contend.documents import get_path
 from contend.errors import InputError
 from contend.prices import Price, parse_price
 

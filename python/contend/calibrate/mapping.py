@@ -15,6 +15,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from contend.calibrate.lock_workload import LOCKS, lock_workload
 from contend.calibrate.mapping_checks import LIBRARY, check_mapping
+from contend.documents import set_path
 from contend.errors import InputError
 from contend.files import parse_json, read_text
 from contend.misfits import misfit_of
@@ -159,24 +160,6 @@ def _merge(lower: JsonObject, upper: JsonObject) -> None:
             _merge(lower[key], value)
         else:
             lower[key] = copy.deepcopy(value)
-
-
-def set_path(document: JsonObject, path: str, value: object) -> None:
-    """Sets a dotted path, with the objects on the way."""
-    *parents, last = path.split(".")
-    for key in parents:
-        document = document.setdefault(key, {})
-    document[last] = value
-
-
-def get_path(document: JsonObject, path: str) -> Any:  # noqa: ANN401 - any JSON value
-    """The value at a dotted path; None if there is none."""
-    value: Any = document
-    for key in path.split("."):
-        if not isinstance(value, dict) or key not in value:
-            return None
-        value = value[key]
-    return value
 
 
 # Keys of a measured workload that say how it was run, not what it was; and axes of library options.

@@ -18,7 +18,6 @@ from contend.calibrate.emulator import MOST_TRAINING, Emulator
 from contend.calibrate.identification import Identified, Skipped, identify
 from contend.calibrate.inputs import inputs
 from contend.calibrate.likelihood import DISCREPANCY, misfit
-from contend.calibrate.mapping import Mapping, get_path, set_path
 from contend.calibrate.posterior import NotConvergedError, Posterior, sample
 from contend.calibrate.problem import MACHINE, STEPS_PER_OPERATION, Builder, Problem, Unpredicted
 from contend.calibrate.search import (
@@ -33,6 +32,7 @@ from contend.calibrate.search import (
     size_of_design,
 )
 from contend.calibrate.split import Split, calibration_side, split_points
+from contend.documents import get_path, set_path
 from contend.errors import InputError
 from contend.prices import exact_price
 
@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from contend.calibrate.cross_validation import Fold
     from contend.calibrate.discrepancy import Discrepancies
     from contend.calibrate.evaluations import Evaluator
+    from contend.calibrate.mapping import Mapping
     from contend.calibrate.problem import Vector
     from contend.calibrate.sensitivity import Sight
     from contend.datasets import Dataset, MeasuredPoint

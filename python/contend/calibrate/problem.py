@@ -22,15 +22,14 @@ from contend.calibrate.lock_workload import LOCKS
 from contend.calibrate.mapping import (
     Mapping,
     find_mapping,
-    get_path,
     scenario_layers,
     scope_key,
     scope_keys,
     scoped_entries,
-    set_path,
 )
 from contend.calibrate.split import merged
 from contend.core import core
+from contend.documents import get_path, set_path
 from contend.errors import InputError
 from contend.prices import exact_price, format_price, parse_price
 from contend.scenario import resolve_scenario

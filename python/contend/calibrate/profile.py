@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from contend.calibrate.mapping import get_path, scope_keys
+from contend.calibrate.mapping import scope_keys
 from contend.calibrate.pipeline import Calibration, KeptFit, Part, errors_pct
 from contend.calibrate.problem import MACHINE, Parameter
 from contend.calibrate.split import split_record
+from contend.documents import get_path
 from contend.paths import version
 from contend.prices import exact_price, format_price, parse_price
 from contend.spelling import counted
