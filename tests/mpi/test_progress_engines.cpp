@@ -292,3 +292,22 @@ TEST_CASE("more instances than contexts share them, and the result says so", "[m
   CHECK(plain.notes.empty());
   CHECK(shared.workload.elapsed == plain.workload.elapsed);
 }
+
+TEST_CASE("threads with one communicator meet at one of the instances that it is mapped to, and the result says so",
+          "[mpi][instances]") {
+  PointConfig point = test::small_point();
+  point.library.instances.count = 4;
+  point.library.instances.mapping = "communicator";
+  const auto notes = [&](bool communicator_per_pair, int pairs) {
+    point.workload.multirate.communicator_per_pair = communicator_per_pair;
+    point.workload.multirate.pairs = pairs;
+    return simulate(point, {}).notes;
+  };
+  CHECK(notes(false, 4) ==
+        std::vector<std::string>{"all messages go through one of the 4 instances: the communicator decides "
+                                 "(library.instances.mapping), and there is one"});
+  CHECK(notes(true, 4).empty());
+  CHECK(notes(false, 1).empty()); // nobody to meet
+  point.library.instances.mapping = "thread";
+  CHECK(notes(false, 4).empty());
+}

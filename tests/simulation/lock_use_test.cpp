@@ -4,6 +4,7 @@
 
 #include <catch2/catch.hpp>
 
+#include <algorithm>
 #include <cmath>
 #include <string>
 #include <vector>
@@ -309,6 +310,21 @@ TEST_CASE("a failed comparison costs the time before the next attempt", "[lock u
   config.workload.lock_use.retry = 0_ns;
   const PointResult fast = simulate(config, {});
   CHECK(slow.workload.elapsed > fast.workload.elapsed);
+}
+
+TEST_CASE("a run of few time slices says so where threads wait for cores", "[lock use][scheduler]") {
+  PointConfig config = oversubscribed("tas", "floating");
+  const auto says_so = [&] {
+    const std::vector<std::string> notes = simulate(config, {}).notes;
+    return std::any_of(notes.begin(), notes.end(),
+                       [](const std::string& note) { return note.find("time slices") != std::string::npos; });
+  };
+  CHECK(says_so());
+  config.workload.lock_use.acquisitions = 20'000;
+  CHECK_FALSE(says_so());
+  config.workload.lock_use.acquisitions = 200;
+  config.workload.lock_use.threads = 3; // a core each
+  CHECK_FALSE(says_so());
 }
 
 TEST_CASE("a released run takes time, whoever has a core first", "[lock use][scheduler]") {
