@@ -224,7 +224,9 @@ void CacheLine::access_among_others(SimThread& self, Mode mode, Category categor
     wait_for_posted_store(self, category);
   }
   self.settle(); // somebody may take the line away in owed time
-  const bool certain = still_has(self.core(), engine_.now());
+  // A locked instruction keeps the line from a moment after its start on.
+  const Duration until_kept = locks_line(mode) ? host_.cache().lock_latency : Duration{};
+  const bool certain = still_has(self.core(), engine_.now() + until_kept);
   if (certain || hits(self.core(), mode)) {
     const TimePoint start = engine_.now();
     const std::uint64_t losses = losses_;

@@ -59,6 +59,9 @@ struct CacheParameters {
   /// Compare-and-swap, on a line that this core owns, of a value that it has read or changed just before: the read waits for
   /// the atomic operation before it, and the comparison for the read. Zero: as atomic_hit.
   Duration compare_hit{};
+  /// From the start of a locked instruction until it has the line locked: a snoop that arrives before takes the line away,
+  /// one that arrives later is turned back. Zero: a line that is there when the instruction starts stays until it is over.
+  Duration lock_latency{};
   /// On top of the access that gives a lock back: what this core wrote before has to be visible first. Nothing where stores
   /// become visible in order anyway (x86).
   Duration release{};

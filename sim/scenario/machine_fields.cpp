@@ -65,6 +65,8 @@ Section cache_fields() {
   s.field("compare_hit", &P::compare_hit, any_time,
           "compare-and-swap of a value just read, on a line that this core owns; 0 ns: as atomic_hit");
   s.another_at_zero();
+  s.field("lock_latency", &P::lock_latency, any_time,
+          "from the start of a locked instruction until it keeps the line: a snoop that arrives before takes it away");
   s.field("release", &P::release, any_time,
           "on top of the access that gives a lock back, for what was written before to become visible");
   return s.finish();

@@ -107,6 +107,41 @@ TEST_CASE("a store that gives a lock back waits for its line in the store buffer
   CHECK(buffered.order == "ar");
 }
 
+TEST_CASE("a snoop takes the line from a locked instruction that has not locked it yet", "[cache line][home]") {
+  // The owner starts an access one nanosecond before the snoop of another core's operation arrives.
+  const auto time_of = [](Duration lock_latency, bool locked) {
+    CacheParameters prices = home_ordered();
+    prices.snoop_share = 0.5;
+    prices.lock_latency = lock_latency;
+    Engine engine(1);
+    const Host host = flat_host(prices);
+    CacheLine line(engine, host, "line");
+    const Duration snoop = (cache.transfer_socket + cache.atomic_hit).scaled(prices.snoop_share);
+    Duration taken;
+    engine.spawn("owner", 0, 0, [&](SimThread& self) {
+      line.atomic(self, Category::software);
+      self.spend(TimePoint::at(1_us) + snoop - 1_ns - self.now(), Category::software);
+      const TimePoint start = self.now();
+      if (locked) {
+        line.atomic(self, Category::software);
+      } else {
+        line.store(self, Category::software);
+      }
+      taken = self.now() - start;
+    });
+    engine.spawn("other", 0, 1, [&](SimThread& self) {
+      self.spend(1_us, Category::software);
+      line.atomic(self, Category::software);
+    });
+    engine.run();
+    return taken;
+  };
+  CHECK(time_of(0_ns, true) == cache.atomic_hit);
+  CHECK(time_of(999_ps, true) == cache.atomic_hit); // locked just in time: the snoop is turned back
+  CHECK(time_of(1_ns, true) > cache.transfer_socket + cache.atomic_hit);
+  CHECK(time_of(1_ns, false) == cache.hit); // a store locks nothing
+}
+
 TEST_CASE("what a lock guards is visible before the store that gives it back", "[cache line][home][store buffer]") {
   CacheParameters prices = home_ordered();
   prices.store_buffer = true;

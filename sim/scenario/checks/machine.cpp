@@ -98,6 +98,20 @@ Problem serial_snoops_without_home(const PointConfig& point) {
   return "reads wait for each other at a line's home, which needs machine.cache.home_order true";
 }
 
+Problem line_locked_by_load_linked(const PointConfig& point) {
+  const CacheParameters& cache = point.machine.cache;
+  if (cache.lock_latency == Duration{} || !cache.load_linked)
+    return {};
+  return "pairs of load-exclusive and store-exclusive lock no line: remove it, or machine.cache.load_linked";
+}
+
+Problem line_locked_after_the_end(const PointConfig& point) {
+  const CacheParameters& cache = point.machine.cache;
+  if (cache.lock_latency <= cache.atomic_hit)
+    return {};
+  return "a locked instruction would have the line after its end: at most machine.cache.atomic_hit";
+}
+
 Problem store_buffer_without_home(const PointConfig& point) {
   const CacheParameters& cache = point.machine.cache;
   if (!cache.store_buffer || cache.home_order)
@@ -139,6 +153,8 @@ std::span<const Check> machine_checks() {
                                      Check{"machine.cache.transfer_cluster", clusters_without_price},
                                      Check{"machine.cache.conflict_retry", retries_without_home},
                                      Check{"machine.cache.serial_snoops", serial_snoops_without_home},
+                                     Check{"machine.cache.lock_latency", line_locked_by_load_linked},
+                                     Check{"machine.cache.lock_latency", line_locked_after_the_end},
                                      Check{"machine.cache.store_buffer", store_buffer_without_home},
                                      Check{"machine.futex.shallow_latency", idle_states_reversed},
                                      Check{"machine.futex.vain_call", bucket_without_calls},
