@@ -341,7 +341,7 @@ void Process::show_match(const SimThread& self, const Envelope& envelope) {
   }
 }
 
-void Process::waitall(SimThread& self, std::span<Request* const> requests) {
+void Process::waitall(SimThread& self, std::span<Request* const> requests, std::span<int> tags) {
   const TraceScope scope(self, rank_, "MPI_Waitall");
   enter_call(self);
   software(self, settings_.software.wait_call);
@@ -360,6 +360,9 @@ void Process::waitall(SimThread& self, std::span<Request* const> requests) {
   progress_->wait(self, sync);
   stop(self);
   enter_call(self);
+  for (std::size_t i = 0; i < tags.size(); ++i) { // a request that is free may be another thread's at once
+    tags[i] = requests[i]->received_tag;
+  }
   for (Request* request : requests) {
     if (counts(request)) {
       release(self, request);
