@@ -34,6 +34,8 @@ Section multirate_fields() {
           "pattern pairwise: what a tag says, a message's place in its window, so that pairs that share a communicator "
           "take each other's messages (as in the published benchmark), or also whose it is: place x pairs + pair");
   s.field("allow_overtaking", &P::allow_overtaking, FlagRule{}, "messages need not match in the order sent");
+  s.field("any_source", &P::any_source, FlagRule{},
+          "receives accept any source: messages go to them in the order of posting, whoever sent them");
   s.field("any_tag", &P::any_tag, FlagRule{}, "receives accept any tag");
   s.field("timing", &P::timing, ChoiceRule{{"all", "slowest-process"}},
           "the time that counts: from when the last thread begins the timed iterations to when the last one ends; or, "
@@ -58,6 +60,9 @@ Section latency_fields() {
   s.field("timing", &P::timing, ChoiceRule{{"senders", "slowest-process"}},
           "the time that counts: the senders', from the first timed round trip on (osu_latency_mt); or, after all have "
           "met, the longest that a process takes from its own start (contend-latency)");
+  s.field("any_source", &P::any_source, FlagRule{}, "the second process's receives accept any source");
+  s.field("any_tag", &P::any_tag, FlagRule{},
+          "the second process's receives accept any tag, so that any receiver takes a message; answers have its tag");
   return s.finish();
 }
 
@@ -155,8 +160,12 @@ Section neighbour_fields() {
   s.field("threads", &P::threads, CountRule{1, 512}, "of each root process, one per core; as many peers");
   s.field("interface", &P::interface, ChoiceRule{{"mpi", "active-messages"}},
           "receives, sends and a wait for all; or the transport alone, without matching or requests");
-  s.field("any_source", &P::any_source, FlagRule{},
-          "interface mpi, one root thread per process: its receives accept any source");
+  s.field(
+      "any_source", &P::any_source, FlagRule{},
+      "interface mpi: receives of the root's threads accept any source; a message then has the number of the thread "
+      "as its tag, so that threads do not take each other's");
+  s.field("any_tag", &P::any_tag, FlagRule{},
+          "interface mpi: receives of the root's threads accept any tag; with any_source one thread per process only");
   s.field("message_size", &P::message_size_bytes, SizeRule{0, 65536}, "payload of one message");
   s.field("window", &P::window, CountRule{1, 32767}, "receives, and sends, of each thread in an iteration");
   s.field("iterations", &P::iterations, CountRule{1, 10'000'000}, "timed iterations");

@@ -49,14 +49,24 @@ int Latency::trip(SimThread& self, const Side& side, int first, int end) const {
   int i = first;
   for (; i < end; i += static_cast<int>(side.threads.size())) {
     if (sends_first(side)) {
-      process.send(self, communicator_, side.peer, tag_of(i, false), parameters_.message_size_bytes);
-      process.recv(self, communicator_, side.peer, tag_of(i, true), parameters_.message_size_bytes);
+      process.send(self, communicator_, side.peer, tag_of(i), parameters_.message_size_bytes);
+      process.recv(self, communicator_, side.peer, answer_tag(tag_of(i)), parameters_.message_size_bytes);
     } else {
-      process.recv(self, communicator_, side.peer, tag_of(i, false), parameters_.message_size_bytes);
-      process.send(self, communicator_, side.peer, tag_of(i, true), parameters_.message_size_bytes);
+      process.send(self, communicator_, side.peer, answer_tag(receive(self, side, i)), parameters_.message_size_bytes);
     }
   }
   return i;
+}
+
+/// Waits for the message of a round trip, or for any that a wildcard lets in; returns its tag. Nothing else comes to
+/// this process but messages of barriers, whose tags are negative and match no wildcard.
+int Latency::receive(SimThread& self, const Side& side, int round_trip) const {
+  Request* const request =
+      side.process->irecv(self, communicator_, parameters_.any_source ? any_source : side.peer,
+                          parameters_.any_tag ? any_tag : tag_of(round_trip), parameters_.message_size_bytes);
+  int tag = any_tag;
+  side.process->waitall(self, {&request, 1}, {&tag, 1});
+  return tag;
 }
 
 /// The clock starts with the first timed round trip, or when the first thread of each process has met all others.
@@ -70,10 +80,15 @@ void Latency::enter_timed_part(SimThread& self, Side& side, int thread, int next
   }
 }
 
-int Latency::tag_of(int round_trip, bool is_answer) const {
+int Latency::tag_of(int round_trip) const {
   constexpr int there = 1;
+  return parameters_.senders > 1 ? round_trip : there;
+}
+
+/// Of the answer to a message. With several senders it says whose it is.
+int Latency::answer_tag(int message_tag) const {
   constexpr int back = 2;
-  return parameters_.senders > 1 ? round_trip : is_answer ? back : there;
+  return parameters_.senders > 1 ? message_tag : back;
 }
 
 WorkloadResult Latency::result(const World& world) const {

@@ -13,7 +13,8 @@ namespace contend {
 
 /// Round trip i belongs to thread i mod `senders` of the first process and to thread i mod `receivers` of the second: a message
 /// there, an answer back, each with a blocking call. With one sender all messages have the same tag, so whichever receiver's call
-/// comes first takes the next one; with several each round trip has a tag of its own.
+/// comes first takes the next one; with several each round trip has a tag of its own. Receivers that accept any tag
+/// take whatever comes even then, and answer with its tag.
 /// Measures: latency (s): half of a round trip, a sender's mean, as the benchmark prints it: the time in which the timed round trips
 /// are done, x senders / (2 x round trips). The clock runs from the first of them in the first process; or, `timing` "slowest-process",
 /// all threads meet between warm-up and timed part, and it is that of the process which takes longest.
@@ -43,7 +44,9 @@ private:
   int trip(SimThread& self, const Side& side, int first, int end) const;
   void meet(SimThread& self, Side& side, int thread) const;
   void enter_timed_part(SimThread& self, Side& side, int thread, int next) const;
-  [[nodiscard]] int tag_of(int round_trip, bool is_answer) const;
+  [[nodiscard]] int receive(SimThread& self, const Side& side, int round_trip) const;
+  [[nodiscard]] int tag_of(int round_trip) const;
+  [[nodiscard]] int answer_tag(int message_tag) const;
   [[nodiscard]] bool sends_first(const Side& side) const { return &side == &sides_.front(); }
   [[nodiscard]] bool times_each_process() const { return parameters_.timing == "slowest-process"; }
   [[nodiscard]] int all_iterations() const { return parameters_.warmup_iterations + parameters_.iterations; }

@@ -52,6 +52,11 @@ protected:
   [[nodiscard]] int rank_of(Role role, int number) const { return first_rank(role) + (threads(role) ? 0 : number); }
   [[nodiscard]] int threads_per_rank(Role role) const { return threads(role) ? entities(role) : 1; }
   [[nodiscard]] int world_communicator() const { return world_communicator_; }
+  // What a receive of data asks for. Nothing but data can match its wildcards: only receiving processes post it, and to
+  // them come data and messages of barriers, whose tags are negative and not the application's. Ready words and
+  // acknowledgements go the other way, to receives that name source and tag.
+  [[nodiscard]] int wanted_source(int rank) const { return parameters_.any_source ? any_source : rank; }
+  [[nodiscard]] int wanted_tag(int tag) const { return parameters_.any_tag ? any_tag : tag; }
 
   /// Creates the communicators besides the one of all ranks.
   virtual void create_communicators(World& world) = 0;

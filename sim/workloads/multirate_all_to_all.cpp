@@ -85,8 +85,8 @@ void MultirateAllToAll::run_receiver(SimThread& self, const Entity& entity) {
     requests.clear();
     for (int sender = 0; sender < parameters().senders; ++sender) {
       for (int k = 0; k < parameters().window; ++k) {
-        requests.push_back(process.irecv(self, communicator(sender, entity.number), rank_of(Role::sender, sender),
-                                         parameters().any_tag ? any_tag : entity.thread,
+        requests.push_back(process.irecv(self, communicator(sender, entity.number),
+                                         wanted_source(rank_of(Role::sender, sender)), wanted_tag(entity.thread),
                                          parameters().message_size_bytes));
       }
     }

@@ -49,9 +49,9 @@ void MultiratePairwise::run_receiver(SimThread& self, const Entity& entity, int 
   for (int iteration = 0; iteration < iterations(); ++iteration) {
     begin_iteration(self, entity, iteration);
     for (int k = 0; k < parameters().window; ++k) {
-      const int tag = parameters().any_tag ? any_tag : tag_of(entity.number, k);
       requests[static_cast<std::size_t>(k)] =
-          process.irecv(self, communicator, peer, tag, parameters().message_size_bytes);
+          process.irecv(self, communicator, wanted_source(peer), wanted_tag(tag_of(entity.number, k)),
+                        parameters().message_size_bytes);
     }
     if (parameters().barrier_every_iteration) {
       meet_all(self, entity);

@@ -24,13 +24,15 @@ void Neighbour::start(World& world) {
     for (int thread = 0; thread < parameters_.threads; ++thread) {
       const int pair = root * parameters_.threads + thread;
       const int peer = parameters_.root_processes + pair;
-      spawn(world, Role::sender, root, peer);
-      spawn(world, Role::receiver, peer, root);
+      // Threads that take messages of any source need tags, or they would take each other's.
+      const int tag = parameters_.any_source ? thread : 0;
+      spawn(world, Role::sender, root, {peer, tag});
+      spawn(world, Role::receiver, peer, {root, tag});
     }
   }
 }
 
-void Neighbour::spawn(World& world, Role role, int rank, int partner) {
+void Neighbour::spawn(World& world, Role role, int rank, Partner partner) {
   Process& process = world.process(rank);
   SimThread& thread =
       world.spawn(rank, (role == Role::sender ? "root " : "neighbour ") + std::to_string(threads_.size() / 2),
@@ -39,7 +41,7 @@ void Neighbour::spawn(World& world, Role role, int rank, int partner) {
 }
 
 /// The timed part begins when the root's last thread enters it, and ends when its last thread leaves.
-void Neighbour::run(SimThread& self, Process& process, Role role, int partner) {
+void Neighbour::run(SimThread& self, Process& process, Role role, Partner partner) {
   std::vector<Request*> requests;
   requests.reserve(2 * static_cast<std::size_t>(parameters_.window));
   for (int iteration = 0; iteration < all_iterations(); ++iteration) {
@@ -50,7 +52,7 @@ void Neighbour::run(SimThread& self, Process& process, Role role, int partner) {
     if (parameters_.interface == "mpi") {
       exchange_messages(self, process, role, partner, requests);
     } else {
-      exchange_active(self, process, partner, iteration);
+      exchange_active(self, process, partner.rank, iteration);
     }
   }
   self.settle();
@@ -60,16 +62,17 @@ void Neighbour::run(SimThread& self, Process& process, Role role, int partner) {
   }
 }
 
-void Neighbour::exchange_messages(SimThread& self, Process& process, Role role, int partner,
+/// All messages are data, so that wildcards cannot take anything else.
+void Neighbour::exchange_messages(SimThread& self, Process& process, Role role, Partner partner,
                                   std::vector<Request*>& requests) const {
-  constexpr int tag = 0;
   requests.clear();
-  const int source = parameters_.any_source && role == Role::sender ? any_source : partner;
+  const int source = parameters_.any_source && role == Role::sender ? any_source : partner.rank;
+  const int tag = parameters_.any_tag && role == Role::sender ? any_tag : partner.tag;
   for (int i = 0; i < parameters_.window; ++i) {
     requests.push_back(process.irecv(self, communicator_, source, tag, parameters_.message_size_bytes));
   }
   for (int i = 0; i < parameters_.window; ++i) {
-    requests.push_back(process.isend(self, communicator_, partner, tag, parameters_.message_size_bytes));
+    requests.push_back(process.isend(self, communicator_, partner.rank, partner.tag, parameters_.message_size_bytes));
   }
   process.waitall(self, requests);
 }

@@ -27,11 +27,17 @@ public:
 private:
   static constexpr int root_host = 0;
 
+  /// With whom a thread exchanges messages.
+  struct Partner {
+    int rank;
+    int tag; ///< of the messages, both ways
+  };
+
   [[nodiscard]] int pairs() const { return parameters_.root_processes * parameters_.threads; }
   [[nodiscard]] int all_iterations() const { return parameters_.warmup_iterations + parameters_.iterations; }
-  void spawn(World& world, Role role, int rank, int partner);
-  void run(SimThread& self, Process& process, Role role, int partner);
-  void exchange_messages(SimThread& self, Process& process, Role role, int partner,
+  void spawn(World& world, Role role, int rank, Partner partner);
+  void run(SimThread& self, Process& process, Role role, Partner partner);
+  void exchange_messages(SimThread& self, Process& process, Role role, Partner partner,
                          std::vector<Request*>& requests) const;
   void exchange_active(SimThread& self, Process& process, int partner, int iteration) const;
 

@@ -34,6 +34,8 @@ struct MultirateParameters {
   /// pair; pair: also whose it is.
   std::string tags = "window";
   bool allow_overtaking = false;
+  /// Receives of data accept any source, any tag; ready words and acknowledgements go the other way and name both.
+  bool any_source = false;
   bool any_tag = false;
   /// Whose clock times the timed part. all: one for all, from the last thread's start to the last one's end. slowest-process: all
   /// meet, then each process has its own, from when its first thread goes on to its last thread's end, and the longest time counts,
@@ -50,6 +52,10 @@ struct LatencyParameters {
   int warmup_iterations = 100;
   /// From the senders' first timed round trip, or, after all have met, the longest that a process takes from its own start.
   std::string timing = "senders";
+  /// The second process's receives accept any source, any tag. With any tag an answer has the tag of its message, so
+  /// that every sender gets its own, whoever answers.
+  bool any_source = false;
+  bool any_tag = false;
 };
 
 /// RMA-MT (Sandia and Los Alamos): the threads of one process put into or get from another one, and synchronise.
@@ -124,7 +130,10 @@ struct NeighbourParameters {
   int threads = 1;        ///< of each root process, one per core; as many peers
   /// mpi: receives, sends, wait for all; active-messages: the transport alone, without matching or requests
   std::string interface = "mpi";
-  bool any_source = false; ///< receives of the root's threads accept any source; interface mpi, one thread per process
+  /// Interface mpi: receives of the root's threads accept any source, any tag. Threads that receive from any source are
+  /// told apart by their tags, so both together need one thread per process.
+  bool any_source = false;
+  bool any_tag = false;
   std::int64_t message_size_bytes = 0;
   int window = 12; ///< receives, and sends, of each thread and peer in an iteration
   int iterations = 100;

@@ -1,5 +1,6 @@
 // Multirate's patterns and modes over every protocol: what is sent arrives, once, and everybody gets to the end.
 #include "simulation/simulation.hpp"
+#include "support/expected.hpp"
 #include "support/observe.hpp"
 #include "support/random_exchange.hpp"
 
@@ -10,36 +11,6 @@
 #include <string>
 
 using namespace contend;
-
-namespace {
-
-struct Expected {
-  std::int64_t data = 0;
-  std::int64_t handshakes = 0;
-  std::int64_t sending_ranks = 0;
-  std::int64_t receiving_ranks = 0;
-};
-
-/// Of the whole run, from the description of the published benchmark.
-Expected expected(const MultirateParameters& workload) {
-  const bool pairwise = workload.pattern == "pairwise";
-  const int senders = pairwise ? workload.pairs : workload.senders;
-  const int receivers = pairwise ? workload.pairs : workload.receivers;
-  const bool sending_threads = workload.mode == "thread" || workload.mode == "thread-to-process";
-  const bool receiving_threads = workload.mode == "thread" || workload.mode == "process-to-thread";
-  Expected result;
-  result.sending_ranks = sending_threads ? 1 : senders;
-  result.receiving_ranks = receiving_threads ? 1 : receivers;
-  const int iterations = workload.iterations + workload.warmup_iterations;
-  result.data = std::int64_t{workload.window} * iterations * senders * (pairwise ? 1 : receivers);
-  // Pairwise: ready and acknowledgement of each pair. Else: ready from each receiving process to the first sender, and
-  // an acknowledgement from each receiving to each sending process.
-  result.handshakes = iterations * (pairwise ? std::int64_t{2} * senders
-                                             : result.receiving_ranks + result.receiving_ranks * result.sending_ranks);
-  return result;
-}
-
-} // namespace
 
 TEST_CASE("threads take each other's handshakes where these travel on one communicator", "[mpi][patterns]") {
   // Pairs that do not meet drift apart. With words of their own no sender starts before its own receiver is ready, so that
@@ -75,7 +46,7 @@ TEST_CASE("every pattern in every mode sends what the benchmark sends", "[mpi][p
         workload.pairs = pattern == "pairwise" ? 3 : 1;
         workload.senders = pattern == "many-to-one" || pattern == "many-to-many" ? 3 : 1;
         workload.receivers = pattern == "one-to-many" || pattern == "many-to-many" ? 4 : 1;
-        const Expected want = expected(workload);
+        const test::Expected want = test::expected(workload);
         const test::Observation run = test::observe(point, 1);
         CHECK(run.counters.size() == static_cast<std::size_t>(want.sending_ranks + want.receiving_ranks));
         std::int64_t sent = 0;
@@ -119,7 +90,7 @@ TEST_CASE("steps without room do not keep polls from a fair lock", "[mpi][rendez
   for (const SpcCounters& rank : run.counters) {
     received += rank.received;
   }
-  CHECK(received == expected(workload).data + expected(workload).handshakes);
+  CHECK(received == test::expected(workload).data + test::expected(workload).handshakes);
 }
 
 TEST_CASE("senders that lock their connection do not overfill its queue", "[mpi][delayed]") {
@@ -139,7 +110,7 @@ TEST_CASE("senders that lock their connection do not overfill its queue", "[mpi]
         const test::Observation run = test::observe(point, seed, 5'000'000);
         CHECK(run.counters.front().delayed_sends > 0);
         CHECK(run.counters.front().sent + run.counters.back().sent ==
-              expected(point.workload.multirate).data + expected(point.workload.multirate).handshakes);
+              test::expected(point.workload.multirate).data + test::expected(point.workload.multirate).handshakes);
       }
     }
   }
@@ -149,7 +120,7 @@ TEST_CASE("random exchanges: everything sent is matched and completed, and nothi
   for (std::uint64_t seed = 1; seed <= 300; ++seed) {
     const PointConfig point = test::random_exchange(seed);
     CAPTURE(seed, test::describe_exchange(point));
-    const Expected want = expected(point.workload.multirate);
+    const test::Expected want = test::expected(point.workload.multirate);
     const test::Observation run = test::observe(point, seed, 40'000'000);
     REQUIRE(run.monotone);
     // Without barriers the accounts start afresh after the one before the timed part.

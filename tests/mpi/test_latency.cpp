@@ -141,6 +141,8 @@ TEST_CASE("random designs answer every message", "[mpi][latency][property]") {
     point.workload.latency.iterations = static_cast<int>(1 + random.below(40));
     point.workload.latency.warmup_iterations = static_cast<int>(random.below(10));
     point.workload.latency.timing = random.below(2) == 0 ? "senders" : "slowest-process";
+    point.workload.latency.any_source = point.workload.multirate.any_source;
+    point.workload.latency.any_tag = point.workload.multirate.any_tag;
     CAPTURE(seed, test::describe(point), point.workload.latency.senders, point.workload.latency.receivers);
     PointResult result;
     REQUIRE_NOTHROW(result = simulate(point, {}));

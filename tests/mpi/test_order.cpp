@@ -6,6 +6,7 @@
 
 #include <catch2/catch.hpp>
 
+#include <algorithm>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -24,15 +25,18 @@ struct Findings {
   std::int64_t out_of_order_arrivals = 0; ///< sequence numbers of one peer that do not follow each other
   std::int64_t overtaken_receives = 0;    ///< of receives with equal source and tag, a younger one was served first
   std::int64_t overtaken_messages = 0; ///< of unexpected messages of one source and tag, a younger one was taken first
+  std::int64_t not_the_oldest = 0;     ///< messages that went to another receive than the oldest one that accepts them
+  std::int64_t data_by_interface = 0;  ///< messages without payload of the application that the interface has matched
 };
 
 Findings findings;
-bool ordered = true; ///< whether communicators keep order
+bool ordered = true;          ///< whether communicators keep order
+std::string spied_on = "ob1"; ///< the engine that does the work
 
-/// Passes everything on to ob1, and watches.
-class SpyMatcher final : public Matcher {
+/// Passes everything on to another engine, and watches.
+class SpyMatcher final : public Matcher, public HardwareMatcher {
 public:
-  explicit SpyMatcher(const MatcherSetup& setup) : inner_(matcher_registry().at("ob1")(setup)) {}
+  explicit SpyMatcher(const MatcherSetup& setup) : inner_(matcher_registry().at(spied_on)(setup)) {}
 
   PostedReceive* arrive(SimThread& self, const Envelope& envelope) override {
     ++findings.arrivals;
@@ -41,6 +45,7 @@ public:
       findings.out_of_order_arrivals += envelope.sequence == next++ ? 0 : 1;
     }
     PostedReceive* const receive = inner_->arrive(self, envelope);
+    expect_oldest(envelope, receive);
     if (receive != nullptr) {
       // Receives that differ in their wildcards may overtake each other: one may not fit.
       auto [last, is_new] =
@@ -55,6 +60,9 @@ public:
 
   std::optional<Envelope> post(SimThread& self, PostedReceive& receive) override {
     const std::optional<Envelope> message = inner_->post(self, receive);
+    if (!message) {
+      waiting_.push_back(&receive);
+    }
     if (message && ordered) {
       auto [last, is_new] =
           last_taken_.try_emplace({message->communicator, message->source, message->tag}, message->sequence);
@@ -67,12 +75,31 @@ public:
     return message;
   }
 
+  [[nodiscard]] HardwareMatcher* hardware() override { return inner_->hardware() == nullptr ? nullptr : this; }
+  Time reach(Envelope& envelope) override {
+    const Time time = inner_->hardware()->reach(envelope);
+    if (envelope.matched != nullptr) {
+      findings.data_by_interface += envelope.tag >= 0 && envelope.bytes == 0 ? 1 : 0;
+      expect_oldest(envelope, envelope.matched);
+    }
+    return time;
+  }
+
   [[nodiscard]] std::int64_t posted() const override { return inner_->posted(); }
   [[nodiscard]] std::int64_t unexpected() const override { return inner_->unexpected(); }
   [[nodiscard]] std::uint64_t visited() const override { return inner_->visited(); }
 
 private:
+  /// By one list of all receives in posting order, without any of the engines' shortcuts.
+  void expect_oldest(const Envelope& envelope, const PostedReceive* taken) {
+    const auto oldest = std::find_if(waiting_.begin(), waiting_.end(),
+                                     [&](const PostedReceive* receive) { return receive->accepts(envelope); });
+    findings.not_the_oldest += taken == (oldest == waiting_.end() ? nullptr : *oldest) ? 0 : 1;
+    std::erase(waiting_, taken);
+  }
+
   std::unique_ptr<Matcher> inner_;
+  std::vector<const PostedReceive*> waiting_;
   std::map<std::pair<int, int>, std::uint16_t> next_sequence_;
   std::map<std::tuple<int, int, int>, std::uint64_t> last_served_;
   std::map<std::tuple<int, int, int>, std::uint16_t> last_taken_;
@@ -119,6 +146,7 @@ TEST_CASE("messages reach matching in order, whatever threads and instances do",
     REQUIRE(findings.out_of_order_arrivals == 0);
     REQUIRE(findings.overtaken_receives == 0);
     REQUIRE(findings.overtaken_messages == 0);
+    REQUIRE(findings.not_the_oldest == 0);
   }
   CHECK(out_of_sequence > 1'000); // the property was at stake
 }
@@ -151,6 +179,50 @@ TEST_CASE("unexpected messages are taken in order", "[mpi][order]") {
   CHECK(findings.out_of_order_arrivals == 0);
   CHECK(findings.overtaken_messages == 0);
   CHECK(findings.overtaken_receives == 0);
+}
+
+TEST_CASE("receives with wildcards are served in the order of posting, by every engine", "[mpi][order][matching]") {
+  const std::vector<std::string> engines = {"ob1", "list", "hash-bins", "vector", "per-source", "offload"};
+  for (const std::string& engine : engines) {
+    for (const std::string pattern : {"pairwise", "many-to-one", "many-to-many"}) {
+      for (const std::string mode : {"thread", "process", "process-to-thread"}) {
+        for (const int wildcards : {0, 1, 2, 3}) {
+          PointConfig point = test::small_point();
+          test::add_jitter(point);
+          point.library.matching.engine = spy();
+          point.library.instances.count = 2;
+          point.library.instances.assignment = "dedicated";
+          point.library.progress.engine = "concurrent";
+          spied_on = engine;
+          ordered = engine != "offload";
+          if (!ordered) {
+            point.library.matching.ordering = "transport";
+            point.library.matching.offload_capacity = 40;
+          }
+          MultirateParameters& workload = point.workload.multirate;
+          workload.pattern = pattern;
+          workload.mode = mode;
+          workload.pairs = pattern == "pairwise" ? 3 : 1;
+          workload.senders = pattern == "pairwise" ? 1 : 3;
+          workload.receivers = pattern == "many-to-many" ? 2 : 1;
+          workload.any_source = wildcards % 2 == 1;
+          workload.any_tag = wildcards >= 2;
+          findings = {};
+          CAPTURE(engine, pattern, mode, workload.any_source, workload.any_tag);
+          const PointResult result = simulate(point, {});
+          spied_on = "ob1";
+          CHECK(result.workload.operations > 0);
+          CHECK(findings.arrivals > 0);
+          CHECK(findings.not_the_oldest == 0);
+          CHECK(findings.out_of_order_arrivals == 0);
+          CHECK(findings.overtaken_receives == 0);
+          CHECK(findings.overtaken_messages == 0);
+          // A receive from any source never goes to the interface; words of handshakes have payload, and may.
+          CHECK((findings.data_by_interface > 0) == (engine == "offload" && !workload.any_source));
+        }
+      }
+    }
+  }
 }
 
 TEST_CASE("with overtaking allowed nothing is held back", "[mpi][order]") {

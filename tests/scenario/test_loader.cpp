@@ -75,6 +75,7 @@ TEST_CASE("every value of a full scenario arrives", "[scenario][loader]") {
   CHECK(point.workload.multirate.handshake == "world");
   CHECK(point.workload.multirate.tags == "pair");
   CHECK(point.workload.multirate.allow_overtaking);
+  CHECK(point.workload.multirate.any_source);
   CHECK(point.workload.multirate.any_tag);
   CHECK(point.run.seed == 18446744073709551615U);
   CHECK_FALSE(point.run.coalesce_idle_polls);

@@ -402,6 +402,20 @@ inline std::vector<Design> more_designs() {
     point.workload.neighbour.threads = 1;
     point.workload.neighbour.any_source = true;
   });
+  add_neighbour("neighbours, from any source, told apart by tags",
+                [](PointConfig& point) { point.workload.neighbour.any_source = true; });
+  add_neighbour("neighbours, any tag", [](PointConfig& point) { point.workload.neighbour.any_tag = true; });
+  add("many to one, from any source", [](PointConfig& point) {
+    point.workload.multirate.pattern = "many-to-one";
+    point.workload.multirate.mode = "process";
+    point.workload.multirate.pairs = 1;
+    point.workload.multirate.senders = 5;
+    point.workload.multirate.any_source = true;
+  });
+  add("latency, any source, any tag", [](PointConfig& point) {
+    point.workload.kind = "latency";
+    point.workload.latency = {3, 2, 8, 60, 12, "senders", true, true};
+  });
   add_neighbour("neighbours, active messages",
                 [](PointConfig& point) { point.workload.neighbour.interface = "active-messages"; });
   add_neighbour("neighbours, one global critical section", [](PointConfig& point) {

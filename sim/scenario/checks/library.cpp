@@ -58,6 +58,21 @@ Problem queues_of_many_instances(const PointConfig& point) {
   return {};
 }
 
+bool receives_any_tag(const WorkloadParameters& workload) {
+  return (workload.kind == "multirate" && workload.multirate.any_tag) ||
+         (workload.kind == "latency" && workload.latency.any_tag) ||
+         (workload.kind == "neighbour" && workload.neighbour.any_tag);
+}
+
+/// Where tags decide on the instance, a receive that names none has no queue to go to. Where ranks decide, one from any
+/// source has: queues that all instances feed; queues_of_many_instances refuses others.
+Problem any_tag_has_no_instance(const PointConfig& point) {
+  const InstancesDesign& instances = point.library.instances;
+  if (instances.mapping != "tag" || instances.count == 1 || !receives_any_tag(point.workload))
+    return {};
+  return "a receive with any tag cannot know its instance when tags decide on it";
+}
+
 /// One thread's messages take several ways when instances take turns, and a reversing list mixes them.
 Problem transport_cannot_order(const PointConfig& point) {
   const LibraryDesign& library = point.library;
@@ -214,6 +229,7 @@ std::span<const Check> library_checks() {
                                      Check{"library.progress.threads_in_progress", limit_without_meaning},
                                      Check{"library.critical_section", offload_in_global_section},
                                      Check{"library.matching.guard", queues_of_many_instances},
+                                     Check{"library.instances.mapping", any_tag_has_no_instance},
                                      Check{"library.flow_control.credits", credits_never_return},
                                      Check{"library.flow_control.credits", tokens_never_return},
                                      Check{"library.flow_control.mailbox", slots_never_return},

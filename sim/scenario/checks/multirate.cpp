@@ -158,13 +158,6 @@ Problem no_core_for_progress_threads(const PointConfig& point) {
          " need a hardware thread each on a host that has " + number(cores) + how_to_share;
 }
 
-Problem any_tag_has_no_instance(const PointConfig& point) {
-  const InstancesDesign& instances = point.library.instances;
-  if (instances.mapping != "tag" || instances.count == 1 || !point.workload.multirate.any_tag)
-    return {};
-  return "a receive with any tag cannot know its instance when tags decide on it";
-}
-
 /// Sequence numbers are 16 bit and wrap: two messages of one stream that are 2^15 or more apart cannot be ordered.
 Problem sequence_numbers_wrap(const PointConfig& point) {
   constexpr std::int64_t most = 32767;
@@ -210,7 +203,6 @@ std::span<const Check> multirate_checks() {
       Check{"machine.nic.max_contexts", too_few_contexts, "multirate"},
       Check{"library.thread_level", threads_at_level_single, "multirate"},
       Check{"library.progress.engine", no_core_for_progress_threads, "multirate"},
-      Check{"library.instances.mapping", any_tag_has_no_instance, "multirate"},
       Check{"workload.window", sequence_numbers_wrap, "multirate"},
       Check{"workload.window", too_many_outstanding, "multirate"},
       Check{"workload.message_size", payload_longer_than_time, "multirate"},

@@ -57,14 +57,28 @@ Problem too_many_neighbours(const PointConfig& point) {
          " instances each keep more about each other than fits into memory";
 }
 
-Problem any_source_of_one_thread(const PointConfig& point) {
+Problem any_source_of_active_messages(const PointConfig& point) {
   const NeighbourParameters& workload = point.workload.neighbour;
-  if (!workload.any_source || (workload.interface == "mpi" && workload.threads == 1))
+  if (!workload.any_source || workload.interface == "mpi")
     return {};
-  return workload.interface == "mpi"
-             ? "with " + number(workload.threads) +
-                   " threads a receive from any source could take another thread's message: use one thread"
-             : "active messages are not received from a source: workload.interface must be \"mpi\"";
+  return "active messages are not received from a source: workload.interface must be \"mpi\"";
+}
+
+Problem any_tag_of_active_messages(const PointConfig& point) {
+  const NeighbourParameters& workload = point.workload.neighbour;
+  if (!workload.any_tag || workload.interface == "mpi")
+    return {};
+  return "active messages have no tag to be received by: workload.interface must be \"mpi\"";
+}
+
+/// Tags tell threads apart that receive from any source.
+Problem wildcards_of_one_thread(const PointConfig& point) {
+  const NeighbourParameters& workload = point.workload.neighbour;
+  if (!workload.any_source || !workload.any_tag || workload.threads == 1)
+    return {};
+  return "with " + number(workload.threads) +
+         " threads a receive from any source with any tag could take another thread's message: use one thread, or one "
+         "of workload.any_source and workload.any_tag";
 }
 
 Problem handlers_without_interface(const PointConfig& point) {
@@ -98,7 +112,9 @@ std::span<const Check> neighbour_checks() {
                                      Check{"workload.root_processes", more_roots_than_contexts, "neighbour"},
                                      Check{"library.thread_level", neighbours_at_level_single, "neighbour"},
                                      Check{"workload.threads", too_many_neighbours, "neighbour"},
-                                     Check{"workload.any_source", any_source_of_one_thread, "neighbour"},
+                                     Check{"workload.any_source", any_source_of_active_messages, "neighbour"},
+                                     Check{"workload.any_tag", any_tag_of_active_messages, "neighbour"},
+                                     Check{"workload.any_source", wildcards_of_one_thread, "neighbour"},
                                      Check{"workload.interface", handlers_on_a_progress_thread, "neighbour"},
                                      Check{"library.transport.kind", handlers_without_interface, "neighbour"},
                                      Check{"workload.iterations", neighbours_longer_than_time, "neighbour"}};

@@ -105,6 +105,7 @@ inline PointConfig random_point(std::uint64_t seed) {
   point.workload.multirate.communicator_per_pair = flag();
   point.workload.multirate.allow_overtaking = flag();
   point.workload.multirate.any_tag = flag();
+  point.workload.multirate.any_source = RandomStream(seed, "any source").below(2) == 0;
   point.run.coalesce_idle_polls = random.below(4) != 0;
   point.workload.multirate.handshake = RandomStream(seed, "handshake").below(2) == 0 ? "pair" : "world";
   point.workload.multirate.tags = RandomStream(seed, "tags").below(2) == 0 ? "window" : "pair";
@@ -124,6 +125,7 @@ inline std::string describe(const PointConfig& point) {
          " batch " + std::to_string(point.machine.nic.send_completion_batch) + " credits " +
          std::to_string(point.machine.nic.flow_control_window) +
          (point.workload.multirate.allow_overtaking ? " overtaking" : "") +
+         (point.workload.multirate.any_source ? " any source" : "") +
          (point.workload.multirate.any_tag ? " any tag" : "") +
          (point.workload.multirate.communicator_per_pair ? " own communicators" : "") + " handshake " +
          point.workload.multirate.handshake + " tags " + point.workload.multirate.tags + " waiting " +
