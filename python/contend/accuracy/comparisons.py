@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING, Self, TypeAlias
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
+from contend.accuracy.account import account_files, account_json, published_points, read_account
 from contend.accuracy.document import as_markdown
 from contend.accuracy.pictures import pictures
 from contend.errors import InputError
-from contend.files import parse_json, read_text, write_files
+from contend.files import parse_json, read_json, read_text, write_files
 
 if TYPE_CHECKING:
     from contend.jsontypes import JsonObject
@@ -101,6 +102,31 @@ class Comparison:
     folder: Path
     description: Description
 
+    def result(self, run: str) -> JsonObject:
+        """What a run of it came to.
+
+        Raises:
+            InputError: It has no result yet.
+        """
+        path = self.folder / f"{run}.json"
+        if not path.is_file():
+            raise InputError(f"{path} is missing: run './contend validate comparison {self.folder.name}'")
+        result: JsonObject = read_json(path, "validation result")
+        return result
+
+    def profile_and_result(self, run: str) -> tuple[str, JsonObject]:
+        """The profile of a run, by its name or by its place in validation/, and what the run came to.
+
+        Raises:
+            InputError: There is no such run, or it has no result yet.
+        """
+        profiles = {one.name: one.profile for one in self.description.runs}
+        if run not in profiles:
+            raise InputError(f"{self.folder.name} has no run {run!r}; there are: {', '.join(profiles)}")
+        file = (self.folder / profiles[run]).resolve()
+        made = file.relative_to(self.folder.resolve().parent).with_suffix("") if file.is_file() else None
+        return profiles[run] if made is None else made.as_posix(), self.result(run)
+
 
 def comparisons(root: Path) -> list[Comparison]:
     """All of a checkout, in order of their names."""
@@ -135,9 +161,12 @@ def regenerate(
 ) -> tuple[list[JsonObject], list[Path]]:
     """Runs a comparison, or the runs that `only` names, and writes RUN.json, RUN.md and pictures into its folder.
 
+    Where published sets are accounted for, the account with the errors of each set is written as well.
+
     Raises:
-        InputError: The comparison has no such run.
+        InputError: The comparison has no such run, or the account does not fit the published sets.
     """
+    account = read_account(chosen.folder)
     work = root / "out" / "validation" / chosen.folder.name
     results, written = [], []
     names = [run.name for run in chosen.description.runs]
@@ -166,6 +195,9 @@ def regenerate(
         text = as_markdown(result, run.title).encode()
         written += write_files(chosen.folder, {f"{run.name}.json": content, f"{run.name}.md": text, **drawn})
         results.append(result)
+    if account is not None:
+        found = account_json(account, published_points(chosen.folder), chosen.profile_and_result)
+        written += write_files(chosen.folder, account_files(found, chosen.description.title))
     return results, written
 
 

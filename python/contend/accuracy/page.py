@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from contend.accuracy.account import RESULTS, TABLE, account_sections
 from contend.accuracy.comparisons import Comparison, comparisons
 from contend.accuracy.document import SUMMARY_HEAD, markdown_table, sections, summary_rows
 from contend.accuracy.fits import fit_sections
 from contend.accuracy.pooled import pool
 from contend.accuracy.recovered import recovery_sections
-from contend.errors import InputError
 from contend.files import read_json
 
 if TYPE_CHECKING:
@@ -177,7 +177,11 @@ def _recovery(root: Path) -> list[str]:
 def _comparison(one: Comparison) -> list[str]:
     name = one.folder.name
     parts = [f"## {one.description.title}", one.description.text, f"`./contend validate comparison {name}`"]
-    results = {run.name: _result(one.folder, run.name) for run in one.description.runs}
+    if (path := one.folder / RESULTS).is_file():
+        account: list[JsonObject] = read_json(path, "account of published sets")
+        table = path.with_name(TABLE).name
+        parts += [*account_sections(account), f"[by what each set is scored](../validation/{name}/{table})"]
+    results = {run.name: one.result(run.name) for run in one.description.runs}
     for together in one.description.pooled:
         rows = summary_rows(pool([results[run] for run in together.runs]))
         parts += [f"### {together.title}", markdown_table(SUMMARY_HEAD, rows)]
@@ -198,11 +202,3 @@ def _profile(path: Path) -> JsonObject | None:
         return None
     profile: JsonObject = read_json(path, "machine profile")
     return profile
-
-
-def _result(folder: Path, run: str) -> JsonObject:
-    path = folder / f"{run}.json"
-    if not path.is_file():
-        raise InputError(f"{path} is missing: run './contend validate comparison {folder.name}'")
-    result: JsonObject = read_json(path, "validation result")
-    return result
