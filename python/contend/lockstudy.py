@@ -19,7 +19,7 @@ from contend.scenario import Point, resolve_scenario
 from contend.statistics import kendall_tau
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
     from pathlib import Path
 
     from contend.jsontypes import JsonObject
@@ -53,6 +53,22 @@ MEASURES: dict[str, Callable[[JsonObject, Point], float]] = {
         float(result["lock_use"]["acquisitions_per_thread_mean"]) / float(result["elapsed_s"]) * 4
     ),
 }
+
+
+def scored_errors(
+    grade: str, predicted: Iterable[tuple[str, float]], fitted: Sequence[tuple[str, float]]
+) -> list[float]:
+    """Absolute relative errors of predicted points; of ratios to the first fitted point, where the grade is B.
+
+    Args:
+        grade: Of the set.
+        predicted: Kind and relative error of each predicted point.
+        fitted: The same of the fitted points; a kind without one has no ratios.
+    """
+    if grade == "A" or not fitted:
+        return [abs(error) for _, error in predicted]
+    base = dict(reversed(fitted))
+    return [abs((error + 1) / (base[kind] + 1) - 1) for kind, error in predicted if kind in base]
 
 
 @dataclass(frozen=True)
@@ -218,10 +234,8 @@ class SetResult:
         predicted = [
             row for row in self.rows if not row.fitted and (shared_cores is None or row.shared_cores == shared_cores)
         ]
-        if self.set.grade == "A" or not any(row.fitted for row in self.rows):
-            return [abs(row.error) for row in predicted]
-        base = {row.kind: row for row in reversed(self.rows) if row.fitted}
-        return [abs((row.error + 1) / (base[row.kind].error + 1) - 1) for row in predicted if row.kind in base]
+        fitted = [(row.kind, row.error) for row in self.rows if row.fitted]
+        return scored_errors(self.set.grade, [(row.kind, row.error) for row in predicted], fitted)
 
     def median_error(self, *, shared_cores: bool | None = None) -> float | None:
         """None: nothing is predicted."""

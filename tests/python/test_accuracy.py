@@ -99,16 +99,21 @@ def test_the_page_is_made_of_results_only(tmp_path: Path) -> None:
         {"id": "y", "statement": "rises", "expected": ">= 1", "predicted": 2.5, "verdict": "holds"},
     ]))  # fmt: skip
     (tmp_path / "validation" / "locks").mkdir()
-    rows = [{"error": error, "fitted": error == 0.0} for error in (0.0, 0.1, -0.2)]
+    errors = (0.0, 0.1, -0.2)
+    rows = [{"kind": "mcs", "error": error, "fitted": error == 0.0} for error in errors]
+    twice = [row | {"error": 1.0 if row["fitted"] else row["error"]} for row in rows]
     (tmp_path / "validation" / "locks" / "results.json").write_text(json.dumps([
         {"set": "L0", "grade": "A", "measure": "ns", "median_error": 0.15, "kendall_tau": {"2": 1.0, "4": 0.5},
-         "holds": False, "rows": rows},
+         "holds": False, "profile": "box", "rows": rows},
+        {"set": "ratios", "grade": "B", "measure": "ns", "median_error": 0.5, "kendall_tau": {}, "holds": None,
+         "profile": "box", "rows": twice},
         {"set": "empty", "grade": "B", "measure": "ns", "median_error": None, "kendall_tau": {}, "holds": None,
-         "rows": []},
+         "profile": "bag", "rows": []},
     ]))  # fmt: skip
     page = accuracy_page(tmp_path)
-    assert "| L0 | A | ns | 2 | 15% | 0.50 | MISSED |" in page
-    assert "empty" not in page
+    assert "| L0 | A | ns | 2 | 15% | 19% | 0.50 | MISSED | box |" in page
+    assert "| ratios | B | ns | 2 | 50% | 58% | - | - | box |" in page
+    assert "| empty | B | ns | - | - | - | - | - | bag |" in page
     assert "1 of 2 statements hold" in page
     assert "| x | falls | <= 1 | 2.5 | expected |" in page
     assert page.count("| held-out points | 6 | 20 % |") == 2

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import statistics
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,6 +19,7 @@ from contend.lockstudy import (
     as_markdown,
     load_sets,
     predict,
+    scored_errors,
 )
 from contend.prices import parse_price
 from contend.runner import CoreEngine
@@ -209,6 +211,17 @@ def test_ctrl_c_leaves_no_half_of_a_set(core: FakeCore) -> None:
         pytest.raises(InterruptedRunError, match="interrupted in set L00: nothing was compared"),
     ):
         predict(lock_set(), [MeasuredPoint("a", 3, 30.0, None, point)], CoreEngine(), 1)
+
+
+def test_errors_of_written_rows_are_those_of_the_study() -> None:
+    results = json.loads((REPOSITORY / "validation/locks/results.json").read_text())
+    assert {one["grade"] for one in results} == {"A", "B"}
+    for one in results:
+        sides = [
+            [(row["kind"], row["error"]) for row in one["rows"] if row["fitted"] == side] for side in (False, True)
+        ]
+        if errors := scored_errors(one["grade"], *sides):
+            assert statistics.median(errors) == pytest.approx(one["median_error"], abs=2e-3), one["set"]
 
 
 def test_no_set_of_that_name() -> None:

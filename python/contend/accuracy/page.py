@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from contend.accuracy.account import RESULTS, TABLE, account_sections
 from contend.accuracy.comparisons import Comparison, comparisons
 from contend.accuracy.document import SUMMARY_HEAD, markdown_table, sections, summary_rows
@@ -11,6 +13,7 @@ from contend.accuracy.fits import fit_sections
 from contend.accuracy.pooled import pool
 from contend.accuracy.recovered import recovery_sections
 from contend.files import read_json
+from contend.lockstudy import scored_errors
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -30,8 +33,9 @@ is in [validation.md](validation.md#predictions-of-measured-points); how a profi
 _LOCKS = """
 Published sets of what a lock or an atomic operation costs by number of threads. A machine's prices of cache lines and
 futexes are fitted to the points with one and two threads; all others are predicted. Sets of grade B are scored by
-ratios to their fitted point. Targets, for grade A: a median error of at most 20 %, and the kinds ranked right at each
-number of threads (Kendall's tau of at least 0.8). What misses, and why, is in [validation.md](validation.md#locks).
+ratios to their fitted point. A set without points only gives prices: all of its points are fitted. Targets, for grade
+A: a median error of at most 20 %, and the kinds ranked right at each number of threads (Kendall's tau of at least 0.8).
+What misses, and why, is in [validation.md](validation.md#locks); what is left out of a set, with every point.
 """
 
 
@@ -144,25 +148,33 @@ def _locks(root: Path) -> list[str]:
     if not path.is_file():
         return []
     results: list[JsonObject] = read_json(path, "result of the lock study")
-    rows = []
-    for one in results:
-        errors = sorted(abs(row["error"]) for row in one["rows"] if not row["fitted"] and row["error"] is not None)
-        taus = [tau for tau in one["kendall_tau"].values() if tau is not None]
-        if not errors or one["median_error"] is None:
-            continue
-        rows.append(
-            (
-                one["set"], one["grade"], one["measure"], str(len(errors)), f"{one['median_error']:.0%}",
-                f"{min(taus):.2f}" if taus else "-", {True: "met", False: "MISSED", None: "-"}[one["holds"]],
-            )
-        )  # fmt: skip
     return [
         "## Published costs of locks and atomics",
         _LOCKS,
         "`./contend validate locks`",
-        markdown_table(("set", "grade", "measure", "points", "median error", "least tau", "target"), rows),
+        markdown_table(_LOCK_HEAD, [_lock_row(one) for one in results]),
         "[every point](../validation/locks/results.md)",
     ]
+
+
+_LOCK_HEAD = (
+    "set", "grade", "measure", "points", "median error", "90th percentile", "least tau", "target", "profile",
+)  # fmt: skip
+
+
+def _lock_row(one: JsonObject) -> tuple[str, ...]:
+    known = [row for row in one["rows"] if row["error"] is not None]
+    predicted, fitted = ([(row["kind"], row["error"]) for row in known if row["fitted"] == is_fitted]
+                         for is_fitted in (False, True))  # fmt: skip
+    errors = scored_errors(one["grade"], predicted, fitted)
+    taus = [tau for tau in one["kendall_tau"].values() if tau is not None]
+    if not errors or one["median_error"] is None:
+        return (one["set"], one["grade"], one["measure"], "-", "-", "-", "-", "-", one["profile"])
+    return (
+        one["set"], one["grade"], one["measure"], str(len(errors)), f"{one['median_error']:.0%}",
+        f"{np.quantile(errors, 0.9):.0%}", f"{min(taus):.2f}" if taus else "-",
+        {True: "met", False: "MISSED", None: "-"}[one["holds"]], one["profile"],
+    )  # fmt: skip
 
 
 def _recovery(root: Path) -> list[str]:
