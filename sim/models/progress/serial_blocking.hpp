@@ -1,4 +1,12 @@
-// Legacy serial progress: every waiting thread checks its requests, then queues for the one progress lock.
+// Legacy serial progress: every waiting thread checks its requests, then queues for the one progress lock. Who gets it polls
+// everything, also when the thread before it has just done so, and all the others wait for that:
+//
+//   wait(sync):
+//     while sync.pending > 0:
+//       lock(progress_lock); for each target: if trylock(target): poll; unlock(target)
+//       unlock(progress_lock); read sync
+//
+// Nothing wakes a waiting thread but the lock: it learns that its requests are complete when its turn is over.
 #pragma once
 
 #include "models/progress/progress_engine.hpp"

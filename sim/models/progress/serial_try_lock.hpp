@@ -1,4 +1,12 @@
-// Serial progress by try-lock: a thread that does not get the progress lock goes back to checking its requests.
+// Serial progress by try-lock: a thread that does not get the progress lock goes back to checking its requests, and nobody
+// queues behind the one that polls:
+//
+//   wait(sync):
+//     while sync.pending > 0:
+//       if trylock(progress_lock): for each target: if trylock(target): poll; unlock(target)
+//                                  unlock(progress_lock)
+//       else: pause
+//       read sync
 #pragma once
 
 #include "models/progress/progress_engine.hpp"
