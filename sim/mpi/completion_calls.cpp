@@ -9,6 +9,9 @@
 //     spin until all of these have updated the counter: the sync object is used again
 //
 //   testsome(requests): look at each; if none is complete: one turn of progress
+//
+// A call over several requests has checked all of their handles before. How often it looks at them, and whether waits
+// attach anything at all, is the design's (WaitingDesign).
 #include "core/trace_scope.hpp"
 #include "mpi/process.hpp"
 
@@ -17,11 +20,21 @@
 
 namespace contend {
 
-void Process::attach(SimThread& self, SyncObject& sync, Request& request) const {
+/// A single handle is part of the price of the call. Checking it reads the request.
+void Process::check_handles(SimThread& self, std::size_t handles) {
+  if (handles > 1 && settings_.waiting.handle > Duration{}) {
+    const auto count = static_cast<std::int64_t>(handles);
+    QueueWalk walk(host_, settings_.waiting.handle, self.core());
+    walk.visit(count);
+    self.owe(walk.price(count * settings_.waiting.request_bytes, settings_.waiting.misses_at_once), Category::software);
+  }
+}
+
+void Process::attach(SimThread& self, SyncObject& sync, Request& request, Duration price) const {
   if (request.sync != nullptr) {
     throw std::logic_error(name() + ": a request is waited for by two");
   }
-  self.owe(settings_.software.wait_request, Category::software); // by compare-and-swap
+  self.owe(price, Category::software); // by compare-and-swap
   request.sync = &sync;
   add_targets(sync, request);
 }
@@ -56,20 +69,27 @@ void Process::release(SimThread& self, Request* request) {
   }
 }
 
-/// Reads the state of the requests in order, until one is complete if `stop_at_first`. Returns how many are.
-int Process::look_at_all(SimThread& self, std::span<Request* const> requests, bool stop_at_first) {
-  QueueWalk walk(host_, settings_.waiting.check, self.core());
+/// Reads the state of the requests in order, up to one that is complete, or not, as `until` says; a look at a request
+/// that is in the core's cache costs `check`. Returns how many of those that were looked at are complete.
+int Process::look_at_all(SimThread& self, std::span<Request* const> requests, LookUntil until, Duration check) {
+  QueueWalk walk(host_, check, self.core());
   int complete = 0;
   for (const Request* request : requests) {
     walk.visit(1);
-    if (!counts(request) || !request->complete) {
+    if (!counts(request)) {
+      continue;
+    }
+    if (!request->complete) {
+      if (until == LookUntil::incomplete) {
+        break;
+      }
       continue;
     }
     ++complete;
     if (request->completed_on >= 0 && request->completed_on != self.core()) {
       walk.fetch_from(request->completed_on);
     }
-    if (stop_at_first) {
+    if (until == LookUntil::complete) {
       break;
     }
   }
@@ -90,6 +110,12 @@ bool Process::wait_for_one(SimThread& self, std::span<Request* const> requests, 
   sync.pending = 1;
   sync.targets.clear();
   notification_->begin(self, sync, static_cast<int>(requests.size()));
+  const std::string& attaches = settings_.library.waiting.attach;
+  const bool every = attaches == "every";
+  const bool swaps = attaches != "none"; // without, the sync object only says what the thread waits for
+  const Duration swap = host_.cache().atomic_hit;
+  const Duration to_attach = every ? swap : swaps ? settings_.software.wait_request : Duration{};
+  const Duration to_detach = every ? swap : swaps ? settings_.waiting.detach : Duration{};
   std::vector<Request*> attached;
   attached.reserve(requests.size());
   bool complete = false;
@@ -99,11 +125,14 @@ bool Process::wait_for_one(SimThread& self, std::span<Request* const> requests, 
     }
     if (request->complete) {
       complete = true;
+      if (every) {
+        self.owe(swap, Category::software); // which fails
+      }
       if (stop_at_first) {
         break;
       }
     } else {
-      attach(self, sync, *request);
+      attach(self, sync, *request, to_attach);
       attached.push_back(request);
     }
   }
@@ -116,7 +145,7 @@ bool Process::wait_for_one(SimThread& self, std::span<Request* const> requests, 
   }
   int completions = 0;
   for (Request* request : attached) {
-    self.owe(settings_.waiting.detach, Category::software);
+    self.owe(to_detach, Category::software);
     completions += request->complete ? 1 : 0;
     request->sync = nullptr;
   }
@@ -162,6 +191,27 @@ void Process::test_once(SimThread& self, SyncObject& sync) {
   poller.testing = false;
 }
 
+/// The looks at each that a design has besides those that are for what is complete.
+void Process::look_before(SimThread& self, std::span<Request* const> requests) {
+  for (int look = 0; look < settings_.library.waiting.looks_before; ++look) {
+    look_at_all(self, requests, LookUntil::end);
+  }
+}
+
+/// Turns of progress before and between looks at the requests, where the design has them: at every n-th. They poll for
+/// requests that are not complete, which is nowhere if all are.
+void Process::make_progress_between(SimThread& self, std::span<Request* const> requests) {
+  const int every = settings_.library.waiting.poll_every;
+  const auto pending = [](const Request* request) { return counts(request) && !request->complete; };
+  if (every == 0 || std::none_of(requests.begin(), requests.end(), pending)) {
+    return;
+  }
+  SyncObject& sync = sync_for_test(self, requests);
+  for (std::size_t turn = 0; turn <= requests.size() / static_cast<std::size_t>(every); ++turn) {
+    make_progress(self, sync);
+  }
+}
+
 /// One turn, by a thread that does not wait.
 void Process::make_progress(SimThread& self, SyncObject& sync) {
   self.settle();
@@ -175,9 +225,10 @@ int Process::waitany(SimThread& self, std::span<Request*> requests) {
   const TraceScope scope(self, rank_, "MPI_Waitany");
   enter_call(self);
   software(self, settings_.software.wait_call);
+  check_handles(self, requests.size());
   std::vector<int> index;
   if (wait_for_one(self, requests, true)) {
-    look_at_all(self, requests, true);
+    look_at_all(self, requests, LookUntil::complete, look_after_wait());
     index = take_complete(self, requests, 1);
   }
   leave_call(self);
@@ -188,9 +239,12 @@ std::vector<int> Process::waitsome(SimThread& self, std::span<Request*> requests
   const TraceScope scope(self, rank_, "MPI_Waitsome");
   enter_call(self);
   software(self, settings_.software.wait_call);
+  check_handles(self, requests.size());
+  look_before(self, requests);
+  make_progress_between(self, requests);
   std::vector<int> indices;
   if (wait_for_one(self, requests, false)) {
-    look_at_all(self, requests, false);
+    look_at_all(self, requests, LookUntil::end, look_after_wait());
     indices = take_complete(self, requests, requests.size());
   }
   leave_call(self);
@@ -205,10 +259,10 @@ bool Process::test(SimThread& self, Request** request) {
   }
   enter_call(self);
   software(self, settings_.software.wait_call);
-  bool complete = look_at_all(self, one, true) == 1;
+  bool complete = look_at_all(self, one, LookUntil::complete) == 1;
   if (!complete) {
     make_progress(self, sync_for_test(self, one));
-    complete = look_at_all(self, one, true) == 1;
+    complete = look_at_all(self, one, LookUntil::complete) == 1;
   }
   if (complete) {
     take_complete(self, one, 1);
@@ -219,42 +273,76 @@ bool Process::test(SimThread& self, Request** request) {
 
 int Process::testany(SimThread& self, std::span<Request*> requests) {
   const TraceScope scope(self, rank_, "MPI_Testany");
+  const WaitingDesign& design = settings_.library.waiting;
   enter_call(self);
   software(self, settings_.software.wait_call);
-  std::vector<int> index;
-  if (look_at_all(self, requests, true) > 0) {
-    index = take_complete(self, requests, 1);
-  } else {
-    make_progress(self, sync_for_test(self, requests));
+  check_handles(self, requests.size());
+  const auto finds_one = [&] { return look_at_all(self, requests, LookUntil::complete) > 0; };
+  // The first look finds what is complete, too.
+  bool found = finds_one();
+  for (int look = 0; look < design.looks_before && !found; ++look) {
+    found = finds_one();
   }
+  if (!found) {
+    make_progress(self, sync_for_test(self, requests));
+    found = design.looks_again && finds_one();
+  }
+  const std::vector<int> index = found ? take_complete(self, requests, 1) : std::vector<int>();
   leave_call(self);
   return index.empty() ? -1 : index.front();
 }
 
 std::vector<int> Process::testsome(SimThread& self, std::span<Request*> requests) {
   const TraceScope scope(self, rank_, "MPI_Testsome");
+  const WaitingDesign& design = settings_.library.waiting;
   enter_call(self);
   software(self, settings_.software.wait_call);
-  std::vector<int> indices;
-  if (look_at_all(self, requests, false) > 0) {
-    indices = take_complete(self, requests, requests.size());
-  } else {
+  check_handles(self, requests.size());
+  look_before(self, requests);
+  bool found = look_at_all(self, requests, LookUntil::end) > 0;
+  if (!found) {
     make_progress(self, sync_for_test(self, requests));
+    found = design.looks_again && look_at_all(self, requests, LookUntil::end) > 0;
   }
+  std::vector<int> indices = found ? take_complete(self, requests, requests.size()) : std::vector<int>();
   leave_call(self);
   return indices;
+}
+
+/// Whether all of them are complete, with a turn of progress if not: what MPI_Testall does with a batch.
+bool Process::are_complete(SimThread& self, std::span<Request* const> requests) {
+  const WaitingDesign& design = settings_.library.waiting;
+  const auto active = std::count_if(requests.begin(), requests.end(), counts);
+  const auto finds_all = [&] {
+    return look_at_all(self, requests, design.stops_at_incomplete ? LookUntil::incomplete : LookUntil::end) == active;
+  };
+  look_before(self, requests);
+  bool all = finds_all();
+  if (!all) {
+    make_progress(self, sync_for_test(self, requests));
+    all = design.looks_again && finds_all();
+  }
+  if (design.looks_before > 0) {
+    look_at_all(self, requests, LookUntil::end);
+  }
+  return all;
 }
 
 bool Process::testall(SimThread& self, std::span<Request*> requests) {
   const TraceScope scope(self, rank_, "MPI_Testall");
   enter_call(self);
   software(self, settings_.software.wait_call);
-  const int complete = look_at_all(self, requests, false);
-  const bool all = complete == std::count_if(requests.begin(), requests.end(), counts);
+  check_handles(self, requests.size());
+  const auto batch = static_cast<std::size_t>(settings_.library.waiting.batch);
+  bool all = true;
+  std::size_t begin = 0;
+  do {
+    const std::size_t count = batch == 0 ? requests.size() : std::min(batch, requests.size() - begin);
+    all = are_complete(self, requests.subspan(begin, count)) && all;
+    begin += count;
+  } while (begin < requests.size());
   if (all) {
     take_complete(self, requests, requests.size());
-  } else {
-    make_progress(self, sync_for_test(self, requests));
   }
   leave_call(self);
   return all;

@@ -345,13 +345,14 @@ void Process::waitall(SimThread& self, std::span<Request* const> requests, std::
   const TraceScope scope(self, rank_, "MPI_Waitall");
   enter_call(self);
   software(self, settings_.software.wait_call);
+  check_handles(self, requests.size());
   SyncObject& sync = sync_of(self);
   sync.pending = 0;
   sync.targets.clear();
   notification_->begin(self, sync, static_cast<int>(requests.size()));
   for (Request* request : requests) {
     if (counts(request) && !request->complete) {
-      attach(self, sync, *request);
+      attach(self, sync, *request, settings_.software.wait_request);
       ++sync.pending;
     }
   }

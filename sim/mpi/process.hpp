@@ -294,16 +294,28 @@ private:
   void free_request(SimThread& self, Request* request);
   SyncObject& sync_of(SimThread& self);
   void release(SimThread& self, Request* request);
-  void attach(SimThread& self, SyncObject& sync, Request& request) const;
+  void attach(SimThread& self, SyncObject& sync, Request& request, Duration price) const;
   void add_targets(SyncObject& sync, const Request& request) const;
 
   // Waiting for some of several requests, and testing.
   [[nodiscard]] static bool counts(const Request* request) { return request != nullptr && request->active; }
-  int look_at_all(SimThread& self, std::span<Request* const> requests, bool stop_at_first);
+  enum class LookUntil { end, complete, incomplete };
+  void check_handles(SimThread& self, std::size_t handles);
+  int look_at_all(SimThread& self, std::span<Request* const> requests, LookUntil until) {
+    return look_at_all(self, requests, until, settings_.waiting.check);
+  }
+  int look_at_all(SimThread& self, std::span<Request* const> requests, LookUntil until, Duration check);
+  /// Price of the look at each request after a wait: where all were swapped the swaps have told.
+  [[nodiscard]] Duration look_after_wait() const {
+    return settings_.library.waiting.attach == "every" ? Duration{} : settings_.waiting.check;
+  }
+  void look_before(SimThread& self, std::span<Request* const> requests);
+  bool are_complete(SimThread& self, std::span<Request* const> requests);
   bool wait_for_one(SimThread& self, std::span<Request* const> requests, bool stop_at_first);
   std::vector<int> take_complete(SimThread& self, std::span<Request*> requests, std::size_t most);
   SyncObject& sync_for_test(SimThread& self, std::span<Request* const> requests);
   void make_progress(SimThread& self, SyncObject& sync);
+  void make_progress_between(SimThread& self, std::span<Request* const> requests);
   void test_once(SimThread& self, SyncObject& sync);
   void take_completions(SimThread& self, UserSync& sync, std::size_t most, std::vector<UserSync::Completion>& out);
   Request* new_persistent(SimThread& self, Request::Persistent kind, int communicator, int peer, int tag,

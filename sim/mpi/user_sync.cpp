@@ -42,7 +42,7 @@ void Process::sync_attach(SimThread& self, UserSync& sync, Request& request, std
       sync.object_.targets.clear(); // those of requests that are complete
     }
     ++sync.object_.pending;
-    attach(self, sync.object_, request);
+    attach(self, sync.object_, request, settings_.software.wait_request);
     request.user_sync = &sync;
   } else {
     update_shared(self, sync.list_, Category::line_transfer);

@@ -55,6 +55,24 @@ Section waiting_design_fields() {
           "how a waiting thread learns of completions: a counter in a sync object, or a flag in each request");
   s.field("idle", &P::idle, RegistryRule{&KnownNames::idling},
           "engines ownership and concurrent: what a waiting thread does while others make progress");
+  s.field(
+      "attach", &P::attach, ChoiceRule{{"pending", "every", "none"}},
+      "what MPI_Waitany and MPI_Waitsome attach their sync object to: requests that are not complete; every request, "
+      "by a compare-and-swap each way (cache.atomic_hit) that fails at complete ones, without another look (Open "
+      "MPI); none: they look at their requests between turns of progress (MPICH)");
+  s.field(
+      "looks_before", &P::looks_before, CountRule{0, 100},
+      "so often calls over several requests look at each before they look for what is complete (MPICH: whether it is "
+      "active, and where to make progress); MPI_Testall once more at its end");
+  s.field("looks_again", &P::looks_again, FlagRule{},
+          "tests that found nothing look again after their turn of progress (MPICH), not only MPI_Test");
+  s.field("stops_at_incomplete", &P::stops_at_incomplete, FlagRule{},
+          "MPI_Testall looks no further than the first request that is not complete");
+  s.field("batch", &P::batch, CountRule{0, 1'000'000},
+          "MPI_Testall takes so many requests at a time, with a turn of progress for each (MPICH: 64); 0: all at once");
+  s.field("poll_every", &P::poll_every, CountRule{0, 1'000'000},
+          "MPI_Waitsome makes a turn of progress before it looks, and one at every n-th request (MPICH: 8); 0: only "
+          "where it waits");
   return s.finish();
 }
 

@@ -401,6 +401,10 @@ Section waiting_fields() {
   s.presence(Presence::known);
   s.field("misses_at_once", &P::misses_at_once, CountRule{1, 1024},
           "looks at requests of an array that overlap where requests are not in the core's own cache");
+  s.field("handle", &P::handle, any_time,
+          "checking one of the handles that a call over several requests is given, before it looks at any");
+  s.field("clock", &P::clock, any_time,
+          "reading the clock, of which a program that times a call pays one reading (workload waiting)");
   return s.finish();
 }
 

@@ -90,10 +90,12 @@ Section waiting_workload_fields() {
   using P = WaitingWorkloadParameters;
   auto s = declare<P>("waiting", "What a call over many requests costs of which some are complete.",
                       Presence::defaulted, [](auto& point) -> auto& { return point.workload.waiting; });
-  s.field("call", &P::call,
-          ChoiceRule{{"testsome", "testany", "testall", "waitsome", "waitany", "waitall", "sync-query",
-                      "sync-query-bulk", "sync-waitall"}},
-          "what is timed: a call of the test or wait family, or of MPIX_Sync");
+  s.field(
+      "call", &P::call,
+      ChoiceRule{{"test", "testsome", "testany", "testall", "wait", "waitsome", "waitany", "waitall", "sync-query",
+                  "sync-query-bulk", "sync-waitall", "sync-attach", "sync-detach", "sync-size", "sync-probe"}},
+      "what is timed: a call of the test or wait family (test, wait: of the first request that is complete, or of the "
+      "first), or of MPIX_Sync (sync-attach, sync-detach: of the last request that is not complete)");
   s.field("requests", &P::requests, CountRule{1, 20'000}, "receives that are posted");
   s.field("complete", &P::complete, CountRule{0, 20'000}, "receives that are complete when the call begins");
   s.field("iterations", &P::iterations, CountRule{1, 10'000'000}, "calls that are timed, at least 3 rounds of them");

@@ -74,7 +74,9 @@ struct RmaMtParameters {
 /// What a call of the test and wait families, or of MPIX_Sync, costs over n receives of which k are complete; k messages
 /// are sent before each timed call. As contend-waiting measures it.
 struct WaitingWorkloadParameters {
-  /// testsome, testany, testall, waitsome, waitany, waitall; sync-query, sync-query-bulk, sync-waitall
+  /// testsome, testany, testall, waitsome, waitany, waitall; test, wait: of the first request that is complete, or of
+  /// the first; sync-query, sync-query-bulk, sync-waitall, sync-size, sync-probe; sync-attach, sync-detach: of the last
+  /// request that is not complete
   std::string call = "testsome";
   int requests = 1;
   int complete = 0;

@@ -79,6 +79,19 @@ void WaitCalls::call(SimThread& self, Process& process) {
     process.waitall(self, requests_);
     std::fill(requests_.begin(), requests_.end(), nullptr);
     completed_ += parameters_.requests;
+  } else if (name == "test") {
+    completed_ += process.test(self, &requests_[first_hot()]) ? 1 : 0;
+  } else if (name == "wait") {
+    Request*& request = requests_[first_hot()];
+    process.wait(self, request);
+    request = nullptr;
+    ++completed_;
+  } else if (name == "sync-size") {
+    (void)Process::sync_size(self, *sync_);
+  } else if (name == "sync-probe") {
+    (void)Process::sync_probe(self, *sync_);
+  } else if (name == "sync-attach" || name == "sync-detach") {
+    untimed_ += attach_again(self, process);
   } else if (name == "sync-query") {
     note(process.sync_query_bulk(self, *sync_, 1));
   } else if (name == "sync-query-bulk") {
@@ -86,6 +99,31 @@ void WaitCalls::call(SimThread& self, Process& process) {
   } else {
     note(process.sync_waitall(self, *sync_));
   }
+}
+
+/// The receive whose message comes first, or the first if none comes.
+std::size_t WaitCalls::first_hot() const {
+  return parameters_.complete == 0 ? 0 : static_cast<std::size_t>(positions().front());
+}
+
+/// Detaches a request that is not complete, and attaches it again. Returns the time of the call that is not timed.
+Duration WaitCalls::attach_again(SimThread& self, Process& process) {
+  const std::vector<int> hot = positions();
+  int position = parameters_.requests - 1;
+  while (std::binary_search(hot.begin(), hot.end(), position)) {
+    --position;
+  }
+  const auto index = static_cast<std::size_t>(position);
+  self.settle();
+  const TimePoint begin = self.now();
+  if (!process.sync_detach(self, *sync_, *requests_[index])) {
+    throw InvariantViolation("waiting: a receive was complete before its message was sent");
+  }
+  self.settle();
+  const TimePoint between = self.now();
+  process.sync_attach(self, *sync_, *requests_[index], index);
+  self.settle();
+  return parameters_.call == "sync-attach" ? between - begin : self.now() - between;
 }
 
 /// Completes what the call has left of this round's messages, and posts their receives again.
@@ -126,12 +164,16 @@ void WaitCalls::run_caller(SimThread& self, Process& process) {
         thread->reset_times();
       }
     }
+    untimed_ = Duration{};
     const TimePoint begin = self.now();
     for (int i = 0; i < calls(); ++i) {
       call(self, process);
     }
+    if (const Duration clock = process.settings().waiting.clock; clock > Duration{}) {
+      self.owe(clock, Category::software);
+    }
     if (round > 0) {
-      timed_ += self.now() - begin;
+      timed_ += self.now() - begin - untimed_;
       timed_calls_ += calls();
     }
     finish_round(self, process, round + 1 == rounds());

@@ -3,7 +3,8 @@
 //   rank 0: post n receives; repeat: send a word, receive a word; time the call; complete what it left, post it again
 //   rank 1: repeat: receive a word; send the k messages, then a word: one channel keeps order, so all is there when it is
 //
-// With nothing complete a call changes nothing, and is repeated within a round.
+// With nothing complete a call changes nothing, and is repeated within a round. What a program's reading of the clock
+// takes (machine.waiting.clock) is part of the time of a round, as it is there.
 #pragma once
 
 #include "workloads/workload.hpp"
@@ -35,6 +36,8 @@ private:
   void run_caller(SimThread& self, Process& process);
   void run_sender(SimThread& self, Process& process) const;
   void call(SimThread& self, Process& process);
+  Duration attach_again(SimThread& self, Process& process);
+  [[nodiscard]] std::size_t first_hot() const;
   void post(SimThread& self, Process& process, int position);
   void finish_round(SimThread& self, Process& process, bool last);
 
@@ -44,6 +47,7 @@ private:
   std::vector<bool> reported_; ///< by position: a query has reported it
   UserSync* sync_ = nullptr;
   std::vector<SimThread*> threads_;
+  Duration untimed_; ///< of the round: what calls need before or after them
   Duration timed_;
   std::int64_t timed_calls_ = 0;
   std::int64_t completed_ = 0; ///< receives, all in all

@@ -26,10 +26,19 @@ Problem waits_for_nothing(const PointConfig& point) {
   return {};
 }
 
+/// A sync object takes and gives back a request that is not complete.
+Problem attaches_nothing(const PointConfig& point) {
+  const WaitingWorkloadParameters& workload = point.workload.waiting;
+  if ((workload.call == "sync-attach" || workload.call == "sync-detach") && workload.complete >= workload.requests)
+    return workload.call + " needs a request that is not complete, and all " + number(workload.requests) + " are";
+  return {};
+}
+
 } // namespace
 
 std::span<const Check> waiting_checks() {
-  static constexpr std::array checks{Check{"library.thread_level", progress_thread_at_level_single, "waiting"},
+  static constexpr std::array checks{Check{"workload.complete", attaches_nothing, "waiting"},
+                                     Check{"library.thread_level", progress_thread_at_level_single, "waiting"},
                                      Check{"placement.cores", more_processes_than_cores, "waiting"},
                                      Check{"workload.complete", more_complete_than_posted, "waiting"},
                                      Check{"workload.complete", waits_for_nothing, "waiting"}};
