@@ -27,6 +27,7 @@ from contend.calibrate.mapping import (
     scoped_entries,
 )
 from contend.calibrate.split import FITTED_KINDS, was_fitted
+from contend.calibrate.waiting_points import result_metric
 from contend.catalogs import CALIBRATION, PROFILES
 from contend.datasets import read_dataset
 from contend.documents import get_path, set_path, values_by_path
@@ -421,15 +422,13 @@ class Configuration:
         return (note,)
 
     def _compare(self, point: MeasuredPoint, result: PointResult, config: JsonObject, seed: int) -> JsonObject:
-        metric = self.mapping.metrics.get(point.metric, point.metric)
-        found = result.estimates.get(metric)
+        metric = self.mapping.metrics.get(point.metric, result_metric(self.dataset, point.metric))
+        samples = _samples_of(result, metric)
         simulated = max(1, int(config["workload"].get("iterations") or 1))
         length = (
-            len(found.samples)
-            if point.iterations is None and found
-            else max(1, round((point.iterations or 1) / simulated))
+            len(samples) if point.iterations is None and samples else max(1, round((point.iterations or 1) / simulated))
         )
-        predicted = median_sample(found.samples, length, seed, is_time=point.unit == "s") if found is not None else None
+        predicted = median_sample(samples, length, seed, is_time=point.unit == "s") if samples else None
         split = (self.profile.document.get(CALIBRATION) or {}).get("split")
         entry: JsonObject = {"dataset": self.dataset.name, "metric": point.metric, "predicted": predicted}
         if point.spread is None:
@@ -468,6 +467,14 @@ def open_dataset(
     points = select_points(dataset, conditions)
     mapping = choose_mapping(load_mappings(mappings), dataset)
     return Configuration(dataset, points, mapping, choose_profile(dataset, profile), iterations)
+
+
+def _samples_of(result: PointResult, metric: str) -> Sequence[float]:
+    """What replications gave; their mean where a result has nothing else."""
+    if (found := result.estimates.get(metric)) is not None:
+        return found.samples
+    mean = result.scalars.get(metric)
+    return () if mean is None else (mean,)
 
 
 def _range_text(numbers: Sequence[int]) -> str:

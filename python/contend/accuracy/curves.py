@@ -16,9 +16,14 @@ if TYPE_CHECKING:
 _FEWEST_POINTS = 3
 
 
+def count_of(point: JsonObject) -> int:
+    """Where on its curve a point is: its number of threads, or of requests where the workload has one thread."""
+    return int(point["threads"] or point["parameters"].get("requests", 0))
+
+
 @dataclass(frozen=True)
 class Curve:
-    """Points of a machine's dataset that differ in their number of threads, by it, and what else all of them have."""
+    """Points of a machine's dataset that differ in their number of threads, or of requests, and what else all have."""
 
     points: tuple[JsonObject, ...]
     others: JsonObject
@@ -44,10 +49,7 @@ def curves(points: Iterable[JsonObject]) -> list[Curve]:
         for point in members:
             others = {name: value for name, value in point["parameters"].items() if name not in axes}
             found.setdefault((*key, json.dumps(others, sort_keys=True)), (others, []))[1].append(point)
-    return [
-        Curve(tuple(sorted(members, key=lambda point: int(point["threads"]))), others)
-        for others, members in found.values()
-    ]
+    return [Curve(tuple(sorted(members, key=count_of)), others) for others, members in found.values()]
 
 
 def knees(points: Iterable[JsonObject]) -> list[JsonObject]:

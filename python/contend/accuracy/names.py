@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from contend.calibrate.lock_workload import LOCKS
 from contend.calibrate.split import merged
+from contend.calibrate.waiting_points import WAITING
 
 if TYPE_CHECKING:
     from contend.datasets import Dataset, MeasuredPoint
@@ -19,6 +20,8 @@ def design_of(dataset: Dataset, point: MeasuredPoint) -> str:
     known = merged(dataset, point)
     if dataset.kind == "latency":
         return "latency, one sender" if known.get("senders", 1) == 1 else "latency, several senders"
+    if dataset.kind == WAITING:
+        return str(known.get("call"))
     if dataset.kind == LOCKS:
         return f"{known.get('lock')}, {known.get('critical_section_ns', 0)} ns inside"
     words = [

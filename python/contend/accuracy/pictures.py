@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from contend.accuracy.curves import curves
+from contend.accuracy.curves import count_of, curves
 from contend.plots import STYLE
 
 if TYPE_CHECKING:
@@ -74,6 +74,11 @@ def _group_of(point: JsonObject) -> str:
     if point["library"] == "none":
         return str(point["parameters"].get("lock", point["dataset"]))
     return f"{point['library']}, {point['transport']}"
+
+
+def _counted(points: Sequence[JsonObject]) -> str:
+    """What curves are over."""
+    return "threads or pairs" if any(point["threads"] for point in points) else "requests"
 
 
 def _by_unit(points: Sequence[JsonObject]) -> dict[str, list[JsonObject]]:
@@ -175,13 +180,13 @@ def _curves(points: Sequence[JsonObject]) -> Figure:
         axes.set_title(title, loc="left", fontsize=7)
     handles, labels = grid.flat[0].get_legend_handles_labels()
     figure.legend(handles, labels, loc="outside upper left", ncols=4, fontsize=8)
-    figure.supxlabel("threads or pairs", fontsize=9)
+    figure.supxlabel(_counted(points), fontsize=9)
     figure.supylabel(" or ".join(_by_unit(points)), fontsize=9)
     return figure
 
 
 def _draw_curve(axes: Axes, members: Sequence[JsonObject]) -> None:
-    threads = [point["threads"] for point in members]
+    threads = [count_of(point) for point in members]
     predicted = [point["predicted"]["median"] for point in members]
     low = [point["predicted"]["ci95"][0] for point in members]
     high = [point["predicted"]["ci95"][1] for point in members]
@@ -189,7 +194,7 @@ def _draw_curve(axes: Axes, members: Sequence[JsonObject]) -> None:
     axes.plot(threads, predicted, color="#4e79a7", lw=1.4, label="predicted")
     for held_out, face, label in ((True, "#e15759", "measured, held out"), (False, "white", "measured, fitted")):
         chosen = [point for point in members if point["held_out"] == held_out]
-        at = [point["threads"] for point in chosen]
+        at = [count_of(point) for point in chosen]
         median = [point["measured"]["median"] for point in chosen]
         spread = np.array([point["measured"]["iqr"] for point in chosen]).reshape(-1, 2).T
         errors = np.abs(spread - np.array(median)) if chosen else None
@@ -211,7 +216,7 @@ def _residuals(points: Sequence[JsonObject]) -> Figure:
 
     figure = Figure(figsize=(7.0, 3.8), layout="constrained")
     axes = figure.add_subplot()
-    counts = sorted({point["threads"] for point in points})
+    counts = sorted({count_of(point) for point in points})
     place = {count: index for index, count in enumerate(counts)}
     groups = _groups(points)
     for number, (name, style) in enumerate(groups.items()):
@@ -227,7 +232,7 @@ def _residuals(points: Sequence[JsonObject]) -> Figure:
                 for p in chosen
             ]
             axes.plot(
-                [place[p["threads"]] + offset for p in chosen], y, linestyle="none", markersize=5, **style,
+                [place[count_of(p)] + offset for p in chosen], y, linestyle="none", markersize=5, **style,
                 markerfacecolor=style["color"] if held_out else "white",
                 label=name if held_out or not any(p["held_out"] for p in points if _group_of(p) == name) else None,
             )  # fmt: skip
@@ -238,7 +243,7 @@ def _residuals(points: Sequence[JsonObject]) -> Figure:
     ticks = [-3, -2, -1, 0, 1, 2, 3]
     axes.set_yticks(ticks, [f"1/{2**-t}" if t < 0 else str(2**t) for t in ticks])
     axes.set_ylim(-_RESIDUAL_LIMIT - 0.2, _RESIDUAL_LIMIT + 0.2)
-    axes.set_xlabel("threads or pairs")
+    axes.set_xlabel(_counted(points))
     axes.set_ylabel("predicted / measured")
     axes.set_title("residuals; filled: held out, hollow: fitted; the band is 15 %", loc="left", fontsize=9)
     axes.legend(fontsize=7, ncols=2)

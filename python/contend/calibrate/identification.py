@@ -8,6 +8,7 @@ range to search in.
 
 from __future__ import annotations
 
+import fnmatch
 import math
 import statistics
 from dataclasses import dataclass, field
@@ -16,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 from contend.calibrate.mapping import Scope, scope_key
 from contend.calibrate.places import Relation, relation
 from contend.calibrate.split import merged
+from contend.calibrate.waiting_points import FEW, ISOLATING, MANY, WAITING
 from contend.documents import get_path
 from contend.errors import InputError
 from contend.prices import Price, parse_price
@@ -67,8 +69,8 @@ class Rule:
     parameter's number of bytes over the time; with `step` the value of that parameter, in `scale` s, at which the
     time jumps; with `window` the standard deviation of each of an iteration's messages, from the interquartile range of
     the times of iterations; with `deviation` the standard deviation of all samples; with `inverse` what was measured is
-    a rate, and its inverse the time. `transports`: for no others. `isolates`: see the module. `is_optional`: a base
-    profile that has the section need not have the parameter, which is neutral then.
+    a rate, and its inverse the time. `transports`, `libraries` (with wildcards): for no others. `isolates`: see the
+    module. `is_optional`: a base profile that has the section need not have the parameter, which is neutral then.
     """
 
     path: str
@@ -85,6 +87,7 @@ class Rule:
     deviation: bool = False
     inverse: bool = False
     transports: tuple[str, ...] = ()
+    libraries: tuple[str, ...] = ("*",)
     isolates: bool = True
     is_optional: bool = False
 
@@ -215,6 +218,23 @@ RULES: tuple[Rule, ...] = (
          "a fifth of a message of a stream over shared memory", scale=0.2, isolates=False),
     Rule("machine.matching.element", "library", _call("match_posted", "shm"),
          "slope of half a ping-pong over the number of receives that a message passes", over="depth"),
+    # Prices of a call over many requests.
+    Rule("machine.waiting.clock", "machine", _machine("clock", clock="steady_clock"), "one reading of the clock",
+         is_optional=True),
+    *(
+        Rule("machine.waiting.handle", "library", Select(WAITING, one.handles[0]),
+             f"what a call over {MANY} requests takes more than one over a single one where it looks at one of them",
+             minus=(Select(WAITING, one.handles[1]),), scale=1 / MANY, libraries=one.libraries, is_optional=True)
+        for one in ISOLATING
+    ),
+    *(
+        Rule("machine.waiting.check", "library", Select(WAITING, one.looks[0]),
+             f"what MPI_Testsome takes more for {MANY} requests of which none is complete than for {FEW}, a look, "
+             "without the handles",
+             minus=(Select(WAITING, one.looks[1]),), costs={"machine.waiting.handle": MANY - FEW},
+             scale=1 / (MANY - FEW) / one.looks_each, libraries=one.libraries)
+        for one in ISOLATING
+    ),
     Rule("fabric.latency", "library-transport", _call("latency", message_size=0),
          "half a ping-pong of 0 bytes, without the calls of both sides",
          minus=(_call("isend", message_size=0), _call("irecv")), isolates=False),
@@ -289,7 +309,9 @@ def _contexts(
     machine = next(iter(machines)) if len(machines) == 1 else ""
     contexts: dict[str, _Context] = {}
     for dataset in datasets:
-        if dataset.kind == rule.select.kind and (not rule.transports or dataset.transport in rule.transports):
+        of_rule = any(fnmatch.fnmatchcase(dataset.library_key, pattern) for pattern in rule.libraries)
+        of_rule = of_rule and (not rule.transports or dataset.transport in rule.transports)
+        if dataset.kind == rule.select.kind and of_rule:
             library = None if rule.scope in {"machine", "transport"} else dataset.library_key
             transport = None if rule.scope in {"machine", "library"} else dataset.transport
             scope = scope_key(rule.scope, dataset)

@@ -32,6 +32,7 @@ from contend.calibrate.search import (
     size_of_design,
 )
 from contend.calibrate.split import Split, calibration_side, split_points
+from contend.calibrate.waiting_points import WAITING
 from contend.documents import get_path, set_path
 from contend.errors import InputError
 from contend.prices import exact_price
@@ -249,9 +250,10 @@ def _prepared(
         (one.rule.path, one.scope): (exact_price(one.low, one.kind), exact_price(one.high, one.kind))
         for one in identified if not one.rule.isolates
     }  # fmt: skip
+    # Prices are identified from single points of calls over many requests; no search looks at them.
     problem = Builder(
         known, mappings, messages=options.messages, seed=options.seed, steps_per_operation=STEPS_PER_OPERATION
-    ).build(fitted, isolated, guided)
+    ).build([one for one in fitted if one[0].kind != WAITING], isolated, guided)
     made_from = inputs(profile, mappings, datasets, split)
     return Calibration(identified, skipped, [], split, fitted, held_out, problem, options, made_from)
 

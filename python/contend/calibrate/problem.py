@@ -28,6 +28,7 @@ from contend.calibrate.mapping import (
     scoped_entries,
 )
 from contend.calibrate.split import merged
+from contend.calibrate.waiting_points import WAITING, longest_waiting, result_metric
 from contend.core import core
 from contend.documents import get_path, set_path
 from contend.errors import InputError
@@ -55,7 +56,9 @@ _SMALLEST_SHARE = 1e-3
 # others wait for them. A message takes a few hundred steps where all threads poll.
 STEPS_PER_OPERATION = 3_000
 # Numbers in the result of a scenario whose workload a fit or a prediction can be of (split.FITTED_KINDS).
-RESULT_METRICS = ("message_rate", "bandwidth", "latency", "elapsed_s", "simulated_s", "events")
+RESULT_METRICS = (
+    "message_rate", "bandwidth", "latency", "time_per_operation_s", "elapsed_s", "simulated_s", "events",
+)  # fmt: skip
 _PLACE = re.compile(r"\S*/([^/\s:]+\.json)(?::\d+)?(?=:)")
 
 
@@ -294,7 +297,7 @@ class Builder:
         mapping = find_mapping(self._mappings, dataset)
         if mapping is None:
             raise InputError(f"no mapping for {dataset.library_key} over {dataset.transport}")
-        metric = mapping.metrics.get(point.metric, point.metric)
+        metric = mapping.metrics.get(point.metric, result_metric(dataset, point.metric))
         if metric not in RESULT_METRICS:
             raise InputError(f"the result of a scenario has no {metric}")
         config = self._config(mapping, profile, dataset, point)
@@ -332,6 +335,8 @@ class Builder:
         known = merged(dataset, point)
         if dataset.kind == LOCKS:
             return self._messages
+        if dataset.kind == WAITING:
+            return longest_waiting(known, self._messages)
         if dataset.kind == "latency":
             return max(3, self._messages // 2)  # an iteration is a message and its answer
         per_iteration = 1

@@ -2,7 +2,8 @@
 
 By number of threads: at most half of the thread counts, every second one from the smallest, and one window. Points of
 one thread count are all on the same side, whatever library, transport or design they are of, so that no curve lends its
-shape to a prediction of itself.
+shape to a prediction of itself. Points of calls over many requests have no threads: of them those are on the side of
+the fit that a price is identified from directly.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ import copy
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
+from contend.calibrate.waiting_points import WAITING, isolates
 from contend.errors import InputError
 from contend.nearest import nearest_names
 
@@ -24,8 +26,8 @@ if TYPE_CHECKING:
 # Names that the number of communicating threads or processes goes by: the first group that a point has some of counts,
 # and of a group the largest number, which is the side with the crowd.
 THREADS = (("pairs",), ("threads",), ("senders", "receivers"))
-# Workloads that are looked at by a fit: those that a scenario can stand for.
-FITTED_KINDS = ("multirate", "rma-mt", "latency", "locks")
+# Workloads that a scenario can stand for: a fit looks at them, but at those of waiting only for single prices.
+FITTED_KINDS = ("multirate", "rma-mt", "latency", "locks", "waiting")
 
 
 def merged(dataset: Dataset, point: MeasuredPoint) -> dict[str, Any]:
@@ -42,14 +44,14 @@ def threads_of(dataset: Dataset, point: MeasuredPoint) -> int | None:
 
 
 def curve_axes(points: Iterable[Mapping[str, object]]) -> frozenset[str]:
-    """Names of parameters along which a dataset's curves over threads run.
+    """Names of parameters along which a dataset's curves over threads, or over requests, run.
 
     Where numbers of senders and of receivers vary independently, a curve is of one number of senders.
 
     Args:
         points: The parameters of each point of the dataset.
     """
-    names = frozenset(name for group in THREADS for name in group)
+    names = frozenset(name for group in (*THREADS, ("requests",)) for name in group)
     sides = {(point.get("senders"), point.get("receivers")) for point in points}
     senders, receivers = ({side[i] for side in sides} for i in range(2))
     return names - {"senders"} if len(sides) > max(len(senders), len(receivers)) else names
@@ -64,7 +66,9 @@ class Split:
     excluded: tuple[str, ...] = field(default=())
 
     def is_fitted(self, dataset: Dataset, point: MeasuredPoint) -> bool:
-        """Whether a fit may use a point."""
+        """Whether a fit, or direct identification, may use a point."""
+        if dataset.kind == WAITING:
+            return dataset.name not in self.excluded and isolates(dataset, point)
         window = merged(dataset, point).get("window")
         return (
             dataset.kind in FITTED_KINDS
