@@ -68,9 +68,18 @@ void ContentionAccount::restart(const SimThread& thread, TimePoint time) {
   restarted_[id] = true;
   // What threads share counts from the last restart on.
   start_ = engine_.now();
+  const auto is_forgotten = [&](std::size_t user) {
+    return user == id || user >= restarted_.size() || !restarted_[user];
+  };
+  for (std::size_t user = 0; user < engine_.threads().size(); ++user) {
+    if (is_forgotten(user)) {
+      waits_.forget(static_cast<int>(user), user == id ? time : start_);
+    }
+  }
+  waits_.restart();
   for (Lock& lock : locks_) {
     for (std::size_t user = 0; user < lock.account.uses.size(); ++user) {
-      if (user == id || user >= restarted_.size() || !restarted_[user]) {
+      if (is_forgotten(user)) {
         lock.forget(static_cast<int>(user), user == id ? time : start_);
       }
       lock.account.uses[user].hold = {};
@@ -177,7 +186,7 @@ void ContentionAccount::length(const TraceLabel& label, TimePoint time, std::int
   queue.maximum = std::max(queue.maximum, length);
 }
 
-MessageNumber ContentionAccount::message_posted(const SimThread& /*thread*/, const PostedMessage& message) {
+MessageNumber ContentionAccount::message_posted(const SimThread& thread, const PostedMessage& message) {
   StageAccount& interface = stage_of(message.interface);
   ++interface.messages;
   interface.busy += message.interface_busy;
@@ -187,7 +196,14 @@ MessageNumber ContentionAccount::message_posted(const SimThread& /*thread*/, con
   ++context.messages;
   context.busy += message.context_busy;
   context.queueing += message.departure - message.served;
-  return 1; // so that its arrival is reported
+  return number_of(thread);
+}
+
+void ContentionAccount::message_found(const SimThread& thread, MessageNumber message, TimePoint /*time*/) {
+  const SimThread* const sender = message == 0 ? nullptr : engine_.threads()[message - 1].get();
+  const bool is_own = sender == nullptr || sender == &thread ||
+                      (sender->process() >= 0 && sender->process() == thread.process()); // an operation of its own side
+  waits_.found(thread, is_own ? WaitAccount::nobody : sender->id());
 }
 
 void ContentionAccount::message_arrived(MessageNumber /*message*/, const TraceLabel& label, TimePoint /*time*/,

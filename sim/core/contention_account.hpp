@@ -3,6 +3,7 @@
 
 #include "core/engine.hpp"
 #include "core/trace.hpp"
+#include "core/wait_account.hpp"
 
 #include <cstdint>
 #include <map>
@@ -55,10 +56,13 @@ public:
   [[nodiscard]] std::vector<LockAccount> locks() const;
   [[nodiscard]] std::vector<QueueAccount> queues() const;
   [[nodiscard]] const std::vector<StageAccount>& stages() const { return stages_; }
+  [[nodiscard]] const WaitAccount& waiting() const { return waits_; }
   /// Length of the part that was counted.
   [[nodiscard]] Duration elapsed() const { return engine_.now() - start_; }
 
-  void span(const SimThread& /*thread*/, Category /*category*/, TimePoint /*begin*/, TimePoint /*end*/) override {}
+  void span(const SimThread& thread, Category category, TimePoint begin, TimePoint end) override {
+    waits_.span(thread, category, begin, end);
+  }
   void restart(const SimThread& thread, TimePoint time) override;
   void lock_requested(const SimThread& thread, const TraceLabel& label, TimePoint time) override;
   void lock_acquired(const SimThread& thread, const TraceLabel& label, Category charged_to, TimePoint time) override;
@@ -66,8 +70,28 @@ public:
   void lock_refused(const SimThread& thread, const TraceLabel& label, TimePoint time) override;
   void lock_released(const SimThread& thread, const TraceLabel& label, TimePoint time) override;
   void unlock_done(const SimThread& thread, const TraceLabel& label, Category charged_to, TimePoint time) override;
+  void wait_began(const SimThread& thread, const TraceLabel& place, TimePoint time) override {
+    waits_.began(thread, place, time);
+  }
+  void wait_answered(const TraceLabel& place, int waiter, const SimThread& by, std::string_view how,
+                     TimePoint time) override {
+    waits_.answered(place, waiter, by, how, time);
+  }
+  void wait_over(const SimThread& thread, TimePoint /*time*/) override { waits_.over(thread); }
+  void service_began(const SimThread& thread, const TraceLabel& place, TimePoint time) override {
+    waits_.service_began(thread, place, time);
+  }
+  void service_over(const SimThread& thread, TimePoint time) override { waits_.service_over(thread, time); }
+  void reclassified(const SimThread& thread, Duration span, Category from, Category /*to*/) override {
+    waits_.reclassified(thread, span, from);
+  }
   void length(const TraceLabel& label, TimePoint time, std::int64_t length) override;
   MessageNumber message_posted(const SimThread& thread, const PostedMessage& message) override;
+  MessageNumber message_sent(const SimThread& thread, TimePoint /*called*/) override { return number_of(thread); }
+  void message_found(const SimThread& thread, MessageNumber message, TimePoint time) override;
+  void message_matched(const SimThread& thread, MessageNumber message, TimePoint time) override {
+    message_found(thread, message, time);
+  }
   void message_arrived(MessageNumber message, const TraceLabel& label, TimePoint time, Duration busy) override;
   void interface_occupied(const TraceLabel& label, std::string_view by, TimePoint ready, TimePoint time, Duration busy,
                           Duration on_wire) override;
@@ -108,6 +132,10 @@ private:
     double integral = 0.0; ///< entries times picoseconds, up to `since`
   };
 
+  /// The number of every message of a thread: nothing but that it is its own has to be known.
+  [[nodiscard]] static MessageNumber number_of(const SimThread& sender) {
+    return static_cast<MessageNumber>(sender.id()) + 1;
+  }
   Lock& lock_of(const TraceLabel& label);
   static void end_wait(Lock& lock, const SimThread& thread, Category charged_to, TimePoint time);
   StageAccount& stage_of(const TraceLabel& label);
@@ -118,6 +146,7 @@ private:
   std::vector<Lock> locks_;
   std::vector<Queue> queues_;
   std::vector<StageAccount> stages_;
+  WaitAccount waits_;
   std::unordered_map<const TraceLabel*, std::size_t> numbers_; ///< of locks, queues and stages in their vectors
 };
 

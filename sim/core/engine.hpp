@@ -460,6 +460,9 @@ inline void SimThread::reclassify(Duration span, Category from, Category to, Dur
   }
   times_[source] -= span;
   times_[destination] += span;
+  if (engine_.trace() != nullptr) [[unlikely]] {
+    engine_.trace()->reclassified(*this, span, from, to);
+  }
 }
 
 inline void SimThread::reset_times() {

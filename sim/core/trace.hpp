@@ -14,8 +14,8 @@ namespace contend {
 
 class SimThread;
 
-/// The name of something that is watched and is not a thread: a lock, a queue, a part of a network interface. Its address
-/// is its identity, so it lives as long as the thing.
+/// The name of something that is watched and is not a thread: a lock, a queue, a barrier, a part of a network interface.
+/// Its address is its identity, so it lives as long as the thing.
 struct TraceLabel {
   TraceLabel() = default;
   ~TraceLabel() = default;
@@ -55,6 +55,8 @@ public:
 
   /// `thread` spent the time from `begin` to `end` on `category`. The spans of a thread follow each other without a gap.
   virtual void span(const SimThread& thread, Category category, TimePoint begin, TimePoint end) = 0;
+  /// `span` of what was reported as `from` belongs to `to`.
+  virtual void reclassified(const SimThread& /*thread*/, Duration /*span*/, Category /*from*/, Category /*to*/) {}
   /// `thread` begins to wait. The span comes when that is over, so a trace that ends before has to make its own.
   virtual void waits(const SimThread& /*thread*/, Category /*category*/, TimePoint /*time*/) {}
   /// `thread` begins something that has a name (a call of the library) and contains the spans until it leaves.
@@ -78,6 +80,19 @@ public:
   virtual void unlock_done(const SimThread& /*thread*/, const TraceLabel& /*lock*/, Category /*charged_to*/,
                            TimePoint /*time*/) {}
 
+  /// `thread` begins to wait at `place` for something that other threads do. Until wait_over its time in poll_idle,
+  /// blocked and barrier is part of that.
+  virtual void wait_began(const SimThread& /*thread*/, const TraceLabel& /*place*/, TimePoint /*time*/) {}
+  /// At `time`, which may have passed already, `by` has done what a thread (by id; -1: none) waits for if it is at
+  /// `place`, or what all do who are there. `how`, which outlives the run, says what it did. The first answer counts.
+  static constexpr int everybody = -2;
+  virtual void wait_answered(const TraceLabel& /*place*/, int /*waiter*/, const SimThread& /*by*/,
+                             std::string_view /*how*/, TimePoint /*time*/) {}
+  virtual void wait_over(const SimThread& /*thread*/, TimePoint /*time*/) {}
+  /// From now on, until service_over, `thread` does what those wait for who are at `place`, whoever answers them.
+  virtual void service_began(const SimThread& /*thread*/, const TraceLabel& /*place*/, TimePoint /*time*/) {}
+  virtual void service_over(const SimThread& /*thread*/, TimePoint /*time*/) {}
+
   /// `queue` has `length` entries from now on.
   virtual void length(const TraceLabel& /*queue*/, TimePoint /*time*/, std::int64_t /*length*/) {}
 
@@ -92,6 +107,8 @@ public:
   /// `time` on, and the wire for `on_wire` of it. It could have been served from `ready` on.
   virtual void interface_occupied(const TraceLabel& /*interface*/, std::string_view /*by*/, TimePoint /*ready*/,
                                   TimePoint /*time*/, Duration /*busy*/, Duration /*on_wire*/) {}
+  /// A poll of `thread` has found a message that has arrived; 0: what was posted by its own side is done.
+  virtual void message_found(const SimThread& /*thread*/, MessageNumber /*message*/, TimePoint /*time*/) {}
   /// `thread` has found the receive that a message belongs to, or the other way round.
   virtual void message_matched(const SimThread& /*thread*/, MessageNumber /*message*/, TimePoint /*time*/) {}
 };

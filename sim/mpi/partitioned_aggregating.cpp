@@ -13,6 +13,7 @@
 //
 // A limitation: once all partitions are ready, Test flushes like Wait, and so waits until all puts are complete. MPI_Test would
 // return at once.
+#include "core/wait_scope.hpp"
 #include "mpi/arrival_board.hpp"
 #include "mpi/partitioned.hpp"
 #include "mpi/process.hpp"
@@ -43,7 +44,8 @@ public:
                   ArrivalBoard& board)
       : PartitionedSend(world.process(shape.sender), shape), design_(std::move(design)), communicator_(communicator),
         window_(window), board_(board),
-        line_(world.engine(), process().host(), process().name() + "/group of ready partitions") {}
+        line_(world.engine(), process().host(), process().name() + "/group of ready partitions"),
+        label_(process().name() + "/open group of partitions") {}
 
 private:
   /// Wakes the thread that opened a group when the group is old enough.
@@ -92,6 +94,7 @@ private:
       Expiry& expiry = take_expiry();
       expiry.group = mine;
       self.engine().schedule(expiry, self.engine().now() + design_.aggregate_age);
+      const WaitScope scope(self, label_);
       self.wait(company_, Category::blocked, Waiting::asleep);
     }
     if (number_ == mine) {
@@ -121,6 +124,7 @@ private:
     ++number_; // nobody else closes it from here on
     std::vector<int> group = std::exchange(group_, {});
     if (SimThread* const opener = std::exchange(opener_, nullptr); opener != nullptr) {
+      WaitScope::answer(label_, opener->id(), self, "closed the group", self.now());
       opener->resume();
     }
     line_.atomic(self, Category::line_transfer);
@@ -151,6 +155,7 @@ private:
   int joined_ = 0;              ///< partitions of this round that have joined a group
   SimThread* opener_ = nullptr; ///< waits for more partitions
   Company company_;
+  TraceLabel label_; ///< of where that thread waits
   std::vector<std::unique_ptr<Expiry>> expiries_;
   std::vector<Expiry*> free_expiries_;
 };

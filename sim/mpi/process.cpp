@@ -335,6 +335,12 @@ void Process::show_matching(const MatchingDomain& domain) const {
   }
 }
 
+void Process::show_found(const SimThread& self, MessageNumber message) {
+  if (TraceSink* const trace = self.engine().trace(); trace != nullptr) [[unlikely]] {
+    trace->message_found(self, message, self.now());
+  }
+}
+
 void Process::show_match(const SimThread& self, const Envelope& envelope) {
   if (TraceSink* const trace = self.engine().trace(); trace != nullptr) [[unlikely]] {
     trace->message_matched(self, envelope.number, self.now());

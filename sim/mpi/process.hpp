@@ -365,6 +365,7 @@ private:
       trace->length(queue, engine_.now(), length);
     }
   }
+  static void show_found(const SimThread& self, MessageNumber message);
   static void show_match(const SimThread& self, const Envelope& envelope);
   [[nodiscard]] std::unique_ptr<Lock> make_lock(const std::string& kind, const std::string& name) const;
   [[nodiscard]] std::unique_ptr<Lock> make_inner_lock(const std::string& kind, const std::string& name) const;

@@ -80,6 +80,7 @@ HardwareMatcher::Time Process::arrived(Envelope& envelope) {
 
 /// Delivery of one arrived message; the polling thread holds the lock of the instance it came from.
 void Process::receive(SimThread& self, const Envelope& envelope) {
+  show_found(self, envelope.number);
   if (settings_.library.tasks.matching && envelope.matched == nullptr &&
       (envelope.header == Header::eager || envelope.header == Header::rendezvous)) {
     receive_later(self, envelope);

@@ -1,5 +1,7 @@
 #include "mpi/release_gather.hpp"
 
+#include "core/wait_scope.hpp"
+
 #include <algorithm>
 
 namespace contend {
@@ -17,13 +19,17 @@ void ReleaseGather::Flag::await(SimThread& self, std::uint64_t round) {
   watchers_.wait(self, Category::barrier, *this, [&] { return round_ >= round; });
 }
 
-ReleaseGather::ReleaseGather(Engine& engine, const Host& host, int processes, const std::string& name) {
+ReleaseGather::ReleaseGather(Engine& engine, const Host& host, int processes, const std::string& name) : label_(name) {
   for (int place = 0; place < processes; ++place) {
     members_.emplace_back(engine, host, name + "/process " + std::to_string(place));
   }
 }
 
 void ReleaseGather::barrier(SimThread& self, int place) {
+  const WaitScope scope(self, label_);
+  if (++arrivals_ % members_.size() == 0) { // nobody comes again before all have come
+    WaitScope::answer_all(label_, self, arrived_last, self.now());
+  }
   Member& own = members_[static_cast<std::size_t>(place)];
   ++own.round;
   const int first_child = branching * place + 1;

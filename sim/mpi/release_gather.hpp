@@ -57,6 +57,8 @@ private:
   };
 
   std::deque<Member> members_;
+  std::uint64_t arrivals_ = 0; ///< of all rounds
+  TraceLabel label_;
 };
 
 /// The barriers of all communicators of one host, made when they are used first.

@@ -85,6 +85,7 @@ void Process::continue_rendezvous(SimThread& self, const Envelope& envelope) {
 
 /// The interface has done what this side asked for.
 void Process::transferred(SimThread& self, const Envelope& envelope) {
+  show_found(self, 0);
   Rendezvous& rendezvous = *envelope.rendezvous;
   if (envelope.header == Header::fragment) {
     --rendezvous.pieces_under_way;

@@ -5,6 +5,7 @@
 
 #include <functional>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace contend {
@@ -28,6 +29,33 @@ struct LockReport {
   std::vector<RoleWait> waits; ///< they add up to `wait`
 };
 
+/// Threads of one role waited at a place for what threads of another did in the end.
+struct PlaceWait {
+  std::string waiter;
+  Category category = Category::blocked;
+  std::string awaited; ///< empty: nobody, the time is that of waking up, cache lines and calls
+  std::string how;     ///< empty for nobody
+  Duration time;
+};
+
+/// A thread that others have waited for.
+struct AwaitedThread {
+  std::string name;
+  std::string how;
+  std::int64_t times = 0; ///< see WaitAccount::PlaceAccount::answers
+  Duration time;          ///< of all who waited for it
+};
+
+/// Where threads wait for each other without a lock, see WaitAccount.
+struct PlaceReport {
+  std::string name;
+  std::int64_t waits = 0;
+  Duration wait;
+  std::vector<PlaceWait> by_role;                       ///< they add up to `wait`
+  std::vector<AwaitedThread> awaited;                   ///< longest first; nobody is not among them
+  std::vector<std::pair<Category, Duration>> meanwhile; ///< what they did while others waited
+};
+
 struct QueueReport {
   std::string name;
   double mean = 0.0; ///< over time
@@ -46,6 +74,7 @@ struct StageReport {
 struct Explanation {
   Duration elapsed;
   std::vector<LockReport> locks;   ///< longest wait first
+  std::vector<PlaceReport> places; ///< longest wait first
   std::vector<QueueReport> queues; ///< in order of first use
   std::vector<StageReport> stages; ///< in order of first use
 };

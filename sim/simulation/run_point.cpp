@@ -94,6 +94,38 @@ Json locks_of(const Explanation& explanation) {
   return locks;
 }
 
+Json places_of(const Explanation& explanation) {
+  Json places = Json::array();
+  for (const PlaceReport& place : explanation.places) {
+    Json waits = Json::array();
+    for (const PlaceWait& wait : place.by_role) {
+      waits.push_back({{"waiter", wait.waiter},
+                       {"category", name_of(wait.category)},
+                       {"awaited", wait.awaited},
+                       {"how", wait.how},
+                       {"time_ns", wait.time.in_nanoseconds()}});
+    }
+    Json awaited = Json::array();
+    for (const AwaitedThread& thread : place.awaited) {
+      awaited.push_back({{"thread", thread.name},
+                         {"how", thread.how},
+                         {"times", thread.times},
+                         {"time_ns", thread.time.in_nanoseconds()}});
+    }
+    Json meanwhile = Json::object();
+    for (const auto& [category, time] : place.meanwhile) {
+      meanwhile[std::string(name_of(category))] = time.in_nanoseconds();
+    }
+    places.push_back({{"name", place.name},
+                      {"waits", place.waits},
+                      {"wait_ns", place.wait.in_nanoseconds()},
+                      {"by_role", std::move(waits)},
+                      {"awaited", std::move(awaited)},
+                      {"meanwhile_ns", std::move(meanwhile)}});
+  }
+  return places;
+}
+
 Json to_json(const Explanation& explanation) {
   Json queues = Json::array();
   for (const QueueReport& queue : explanation.queues) {
@@ -109,6 +141,7 @@ Json to_json(const Explanation& explanation) {
   }
   return {{"elapsed_ns", explanation.elapsed.in_nanoseconds()},
           {"locks", locks_of(explanation)},
+          {"waiting_places", places_of(explanation)},
           {"queues", std::move(queues)},
           {"interface_stages", std::move(stages)}};
 }

@@ -3,6 +3,7 @@
 
 #include "core/cache_line.hpp"
 #include "core/resume_all.hpp"
+#include "core/wait_scope.hpp"
 
 #include <string>
 #include <string_view>
@@ -14,13 +15,16 @@ class SpinBarrier final : public Waitable {
 public:
   SpinBarrier(Engine& engine, const Host& host, int threads, std::string_view name)
       : threads_(threads), count_line_(engine, host, std::string(name) + "/count"),
-        cycle_line_(engine, host, std::string(name) + "/cycle"), name_(name) {}
+        cycle_line_(engine, host, std::string(name) + "/cycle"), label_(std::string(name)) {}
 
   void wait(SimThread& self) {
+    const WaitScope scope(self, label_);
+    const TimePoint came = self.now();
     count_line_.atomic(self, Category::barrier);
     self.settle();
     if (++arrived_ == threads_) {
       arrived_ = 0;
+      WaitScope::answer_all(label_, self, arrived_last, came);
       cycle_line_.atomic(self, Category::barrier);
       resume_all(spinning_);
       return;
@@ -30,7 +34,7 @@ public:
     cycle_line_.load(self, Category::barrier); // the read that sees the change
   }
 
-  [[nodiscard]] std::string describe() const override { return "barrier '" + name_ + "'"; }
+  [[nodiscard]] std::string describe() const override { return "barrier '" + label_.name + "'"; }
 
 private:
   int threads_;
@@ -38,7 +42,7 @@ private:
   std::vector<SimThread*> spinning_;
   CacheLine count_line_;
   CacheLine cycle_line_;
-  std::string name_;
+  TraceLabel label_;
 };
 
 } // namespace contend

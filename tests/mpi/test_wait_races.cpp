@@ -1,4 +1,5 @@
 // Races of waiting threads, provoked by moving one event through the window in which they can happen.
+#include "core/contention_account.hpp"
 #include "models/progress/progress_engine.hpp"
 #include "models/waiting/idling.hpp"
 #include "support/point.hpp"
@@ -244,4 +245,41 @@ TEST_CASE("a lenient limit lets others past a promoted thread that still has to 
     CHECK((passed > 20) == lenient);
     CHECK((passed > 0) == lenient);
   }
+}
+
+TEST_CASE("a sleeper waits for the thread that completes its request, or hands progress over", "[mpi][wait][account]") {
+  const bool completes = GENERATE(true, false);
+  CAPTURE(completes);
+  RaceBench bench(2, nullptr);
+  ContentionAccount account(bench.engine);
+  for (int i = 0; i < 2; ++i) {
+    bench.syncs[static_cast<std::size_t>(i)]->waiter = i;
+  }
+  const SimThread& owner = bench.waiter(0, 0_ps);
+  const SimThread& sleeper = bench.waiter(1, 5_us);
+  bench.arrive(completes ? 1 : 0, TimePoint() + 50_us);
+  bench.arrive(completes ? 0 : 1, TimePoint() + 100_us);
+  bench.engine.run();
+
+  const WaitAccount::PlaceAccount& place = account.waiting().places().at(1);
+  CHECK(place.place->name == "bench/others' progress");
+  const std::string how = completes ? "completed requests" : "handed progress over";
+  Duration sum;
+  for (const auto& [wait, time] : place.waits) {
+    CHECK(wait.waiter == sleeper.id());
+    CHECK(wait.category == Category::blocked);
+    CHECK((wait.awaited == WaitAccount::nobody || (wait.awaited == owner.id() && wait.how == how)));
+    sum += time;
+  }
+  CHECK(sum == sleeper.charged(Category::blocked));
+  const Duration for_owner = place.waits.at({sleeper.id(), Category::blocked, owner.id(), how});
+  CHECK(for_owner.in_seconds() == Approx(45e-6).epsilon(0.05)); // from 5 us on until it finds what comes at 50 us
+  CHECK(place.answers.at({owner.id(), how}) == 1);
+  // The owner polls meanwhile, and does little else.
+  Duration meanwhile;
+  for (const auto& [who, time] : place.meanwhile) {
+    meanwhile += time;
+  }
+  CHECK(meanwhile <= for_owner);
+  CHECK(place.meanwhile.at({sleeper.id(), Category::poll_idle}) >= for_owner.scaled(0.9));
 }

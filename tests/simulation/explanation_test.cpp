@@ -166,6 +166,37 @@ TEST_CASE("waits for locks add up to the time charged to lock_wait") {
   }
 }
 
+TEST_CASE("waits for other threads add up to the time asleep and at barriers") {
+  std::vector<test::Design> designs = test::all_designs();
+  designs.push_back(one_sided_into_busy_target());
+  for (const test::Design& design : designs) {
+    CAPTURE(design.name);
+    const PointResult result = explained(design.config);
+    REQUIRE(result.explanation);
+    std::map<Category, Duration> waited;
+    for (const PlaceReport& place : result.explanation->places) {
+      CAPTURE(place.name);
+      Duration by_role;
+      Duration for_threads;
+      for (const PlaceWait& wait : place.by_role) {
+        waited[wait.category] += wait.time;
+        by_role += wait.time;
+        for_threads += wait.awaited.empty() ? Duration{} : wait.time;
+        CHECK(wait.how.empty() == wait.awaited.empty());
+      }
+      CHECK(by_role == place.wait);
+      Duration by_thread;
+      for (const AwaitedThread& thread : place.awaited) {
+        by_thread += thread.time;
+      }
+      CHECK(by_thread == for_threads);
+    }
+    CHECK(waited[Category::blocked] == charged(result, Category::blocked));
+    CHECK(waited[Category::barrier] == charged(result, Category::barrier));
+    CHECK(waited[Category::poll_idle] <= charged(result, Category::poll_idle));
+  }
+}
+
 TEST_CASE("no lock is held for longer, and no thread does more, than there is time") {
   std::vector<test::Design> designs = test::all_designs();
   for (const test::Design& more : {one_sided_into_busy_target(), locks_only()}) {

@@ -5,6 +5,7 @@
 namespace contend {
 
 void OffloadProgress::wait(SimThread& self, SyncObject& sync) {
+  const WaitScope scope(self, label_);
   for (;;) {
     sync.line.load(self, Category::poll_idle);
     if (sync.pending <= 0) {

@@ -9,13 +9,15 @@
 // Only the progress thread enters the critical sections of the library.
 #pragma once
 
+#include "core/wait_scope.hpp"
 #include "models/progress/progress_engine.hpp"
 
 namespace contend {
 
 class OffloadProgress final : public ProgressEngine, private Waitable {
 public:
-  explicit OffloadProgress(const ProgressParts& parts) : source_(parts.source), name_(parts.name) {}
+  explicit OffloadProgress(const ProgressParts& parts)
+      : source_(parts.source), name_(parts.name), label_(name_ + "/others' progress") {}
 
   void wait(SimThread& self, SyncObject& sync) override;
   /// The progress thread makes all the progress there is: another look is all that remains.
@@ -24,7 +26,10 @@ public:
     return 0;
   }
   void advanced(SimThread& /*self*/, SyncObject& sync) override { written(sync); }
-  void completed(SimThread& /*self*/, SyncObject& sync) override { written(sync); }
+  void completed(SimThread& self, SyncObject& sync) override {
+    WaitScope::answer(label_, sync.waiter, self, requests_completed, self.now());
+    written(sync);
+  }
 
   [[nodiscard]] bool has_thread() const override { return true; }
   void run_thread(SimThread& self) override;
@@ -35,6 +40,7 @@ private:
 
   ProgressSource& source_;
   std::string name_;
+  TraceLabel label_; ///< of where threads wait for the progress thread
 };
 
 } // namespace contend

@@ -6,7 +6,8 @@ namespace contend {
 
 WaitRing::WaitRing(const ProgressParts& parts, int limit)
     : source_(parts.source), idling_(parts.idling != nullptr ? *parts.idling : sleep_), limit_(limit),
-      lenient_(parts.design.lenient_limit), lock_(parts.make_lock(std::string(parts.name) + "/wait ring")) {}
+      lenient_(parts.design.lenient_limit), lock_(parts.make_lock(std::string(parts.name) + "/wait ring")),
+      label_(std::string(parts.name) + "/others' progress") {}
 
 void WaitRing::enter(SimThread& self, SyncObject& sync) {
   sync.promoted = false;
@@ -17,6 +18,13 @@ void WaitRing::enter(SimThread& self, SyncObject& sync) {
   }
   lock_->unlock(self);
 
+  if (sync.idles()) {
+    idle(self, sync);
+  }
+}
+
+void WaitRing::idle(SimThread& self, SyncObject& sync) {
+  const WaitScope scope(self, label_);
   while (sync.idles()) {
     if (lenient_ && in_progress_ < limit_) {
       promote(sync);
@@ -62,6 +70,7 @@ void WaitRing::leave(SimThread& self, SyncObject& sync) {
   in_progress_ -= sync.promoted && !lenient_ ? 1 : 0;
   SyncObject* const head = was_head && !ring_.empty() ? ring_.front() : nullptr;
   if (head != nullptr && !head->promoted) {
+    WaitScope::answer(label_, head->waiter, self, "handed progress over", self.now());
     promote(*head);
     idling_.wake(self, *head, Category::lock_wait, true);
   }
@@ -69,6 +78,7 @@ void WaitRing::leave(SimThread& self, SyncObject& sync) {
 }
 
 void WaitRing::completed(SimThread& self, SyncObject& sync) {
+  WaitScope::answer(label_, sync.waiter, self, requests_completed, self.now());
   if (idling_.idles(sync)) {
     idling_.wake(self, sync, Category::completion, false);
   } else {

@@ -15,6 +15,7 @@
 #pragma once
 
 #include "core/ring_queue.hpp"
+#include "core/wait_scope.hpp"
 #include "models/progress/progress_engine.hpp"
 #include "models/waiting/sleep_idling.hpp"
 
@@ -48,6 +49,7 @@ private:
   void wait_in_ring(SimThread& self, SyncObject& sync, Turns turns) {
     enter(self, sync);
     if (sync.pending > 0) {
+      const ServiceScope service(self, label_);
       count_in(self);
       turns();
       source_.stop(self);
@@ -57,6 +59,7 @@ private:
   }
   void enter(SimThread& self, SyncObject& sync);
   void leave(SimThread& self, SyncObject& sync);
+  void idle(SimThread& self, SyncObject& sync);
   void promote(SyncObject& sync);
   void join();
   void count_in(SimThread& self);
@@ -69,6 +72,7 @@ private:
   bool lenient_;
   int in_progress_ = 0;
   std::unique_ptr<Lock> lock_;
+  TraceLabel label_;            ///< of where those wait that may not make progress
   RingQueue<SyncObject*> ring_; ///< waiting threads, the head first
 };
 

@@ -3,6 +3,7 @@
 
 #include "core/engine.hpp"
 #include "core/ring_queue.hpp"
+#include "core/wait_scope.hpp"
 
 #include <string>
 
@@ -13,7 +14,7 @@ namespace contend {
 /// least that oversubscription costs.
 class CoreShare final : public Waitable {
 public:
-  CoreShare(Duration os_switch, std::string name) : switch_(os_switch), name_(std::move(name)) {}
+  CoreShare(Duration os_switch, std::string name) : switch_(os_switch), label_(std::move(name)) {}
 
   /// Adds a user; before the first turn.
   void join() { ++users_; }
@@ -28,6 +29,7 @@ public:
     }
     self.settle();
     if (holder_ != nullptr) {
+      const WaitScope scope(self, label_);
       waiting_.push_back(&self);
       self.wait(*this, Category::blocked);
     }
@@ -48,16 +50,17 @@ public:
     if (!waiting_.empty()) {
       holder_ = waiting_.front();
       waiting_.pop_front();
+      WaitScope::answer(label_, holder_->id(), self, "left the core", self.now());
       holder_->resume();
     }
   }
 
   [[nodiscard]] std::int64_t switches() const { return switches_; }
-  [[nodiscard]] std::string describe() const override { return name_; }
+  [[nodiscard]] std::string describe() const override { return label_.name; }
 
 private:
   Duration switch_;
-  std::string name_;
+  TraceLabel label_;
   int users_ = 0;
   SimThread* holder_ = nullptr;
   SimThread* last_ = nullptr;
