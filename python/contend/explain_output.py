@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import textwrap
+from itertools import zip_longest
 from typing import TYPE_CHECKING, Any
 
 from rich import box
@@ -19,6 +20,8 @@ from contend.price_bases import UNCERTAIN_MARK, UNCERTAIN_WORDS, known_from_text
 from contend.spelling import parameters_text, plural
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from matplotlib.axes import Axes
     from rich.console import RenderableType
 
@@ -31,10 +34,16 @@ if TYPE_CHECKING:
 _SMALLEST_SHARE = 0.0005
 _SMALLEST_WAIT = 0.01
 _MOST_LOCKS = 8
+_MOST_PLACES = 8
+_MOST_AWAITED = 3
+_MOST_MEANWHILE = 4
 _MOST_QUEUES = 8
 _MOST_SPEEDUPS = 24
 _MOST_BARS = 24
 _TITLE_WIDTH = 90  # characters
+# As the simulator says it.
+_LAST_AT_A_BARRIER = "arrived last"
+_NOBODY_AT_IT = "nobody at it"
 # Where what a table leaves out is to be had, whether or not this call wrote it.
 _ELSEWHERE = ": --json FILE or --out DIR writes all"
 
@@ -111,6 +120,121 @@ def _lock_table(explanation: Explanation) -> FittingTable:
             _waits_text(lock, explanation.words),
         )
     return table
+
+
+def _place_waits(place: JsonObject, words: WorkloadWords) -> list[tuple[str, str, str]]:
+    """Who waits, for whom, and what that one did in the end; by roles, with shares of the time at the place."""
+    total = place["wait_ns"] or 1.0
+    entries = _merged(place["by_role"], "waiter", "awaited", "how")  # without the category
+    lines = []
+    for waiter in dict.fromkeys(entry["waiter"] for entry in entries):
+        name = words.role(waiter)
+        for entry in entries:
+            if entry["waiter"] == waiter and entry["time_ns"] >= _SMALLEST_WAIT * total:
+                whom = words.role(entry["awaited"]) if entry["awaited"] else "nobody"
+                lines.append((name, f"{entry['time_ns'] / total:4.0%} {whom}", entry["how"]))
+                name = ""
+    return lines
+
+
+def _merged(entries: Sequence[JsonObject], *keys: str) -> list[JsonObject]:
+    """Sums of times of entries that agree in some words, longest first."""
+    sums: dict[tuple[str, ...], float] = {}
+    for entry in entries:
+        words = tuple(entry[key] for key in keys)
+        sums[words] = sums.get(words, 0.0) + entry["time_ns"]
+    merged = [{**dict(zip(keys, words, strict=True)), "time_ns": time_ns} for words, time_ns in sums.items()]
+    return sorted(merged, key=lambda entry: -entry["time_ns"])
+
+
+def _awaited(place: JsonObject) -> list[str]:
+    """The threads that are waited for longest; at a barrier with how often each was the last to come."""
+    total = place["wait_ns"] or 1.0
+    rounds = sum(entry["times"] for entry in place["awaited"] if entry["how"] == _LAST_AT_A_BARRIER)
+    threads = _merged(place["awaited"], "thread")
+    shown = threads if len(threads) <= _MOST_AWAITED else threads[: _MOST_AWAITED - 1]
+    lines = []
+    for thread in shown:
+        last = sum(
+            entry["times"]
+            for entry in place["awaited"]
+            if entry["thread"] == thread["thread"] and entry["how"] == _LAST_AT_A_BARRIER
+        )
+        times = f", last in {last / rounds:.0%}" if last else ""
+        lines.append(f"{thread['time_ns'] / total:4.0%} {thread['thread']}{times}")
+    if more := threads[len(shown) :]:
+        lines.append(f"{sum(thread['time_ns'] for thread in more) / total:4.0%} {len(more)} more")
+    return lines
+
+
+def _meanwhile(place: JsonObject) -> list[str]:
+    """What those that are waited for do meanwhile, with the time in which none of them is at it."""
+    awaited_ns = sum(entry["time_ns"] for entry in place["by_role"] if entry["awaited"])
+    times = dict(place["meanwhile_ns"])
+    if not times or not awaited_ns:
+        return []
+    total = max(awaited_ns, sum(times.values()))
+    times[_NOBODY_AT_IT] = total - sum(times.values())
+    shown = sorted(times.items(), key=lambda item: -item[1])[:_MOST_MEANWHILE]
+    return [
+        f"{time_ns / total:4.0%} {category.replace('_', ' ')}"
+        for category, time_ns in shown
+        if time_ns >= _SMALLEST_WAIT * total
+    ]
+
+
+def _coverage_text(explanation: Explanation) -> str:
+    """Which part of the times above the waits are."""
+    parts = []
+    for category in ("blocked", "barrier", "poll_idle"):
+        whole = sum(times.get(category, 0.0) for times in explanation.time_by_category_ns.values())
+        told = sum(
+            entry["time_ns"] for place in explanation.places for entry in place["by_role"]
+            if entry["category"] == category
+        )  # fmt: skip
+        if told:
+            parts.append(f"{told / whole if whole else 1.0:.0%} of {category.replace('_', ' ')}")
+    return ", ".join(parts)
+
+
+def _place_table(explanation: Explanation) -> FittingTable:
+    shown = [place for place in explanation.places if _share_of_waiters(place, explanation) >= _SMALLEST_SHARE]
+    caption = (
+        f"these are {_coverage_text(explanation)} above; share: of the time of the roles that wait; nobody: waking up, "
+        "cache lines, calls; meanwhile: what those do who are waited for (who make progress, or come last)"
+    )
+    if (more := len(shown) - _MOST_PLACES) > 0:
+        caption += f"; {more} more{_ELSEWHERE}"
+    table = FittingTable("waiting for other threads without a lock, longest first", caption)
+    table.add_column("where", is_name=True)
+    for title, left_out in (("waits", 2), ("waiting", 4), ("per wait", 1), ("share", None)):
+        table.add_column(title, justify="right", left_out=left_out)
+    table.add_column("who waits")
+    table.add_column("for whom")
+    table.add_column("which", left_out=5)
+    table.add_column("longest for", left_out=3)
+    table.add_column("meanwhile")
+    for place in shown[:_MOST_PLACES]:
+        numbers = (
+            place["name"],
+            count_text(round(place["waits"])),
+            f"{place['wait_ns'] / 1e3:,.0f} us",
+            f"{place['wait_ns'] / place['waits']:,.0f} ns" if place["waits"] else "-",
+            _percent(_share_of_waiters(place, explanation)),
+        )
+        waits = _place_waits(place, explanation.words)
+        for who, awaited, meanwhile in zip_longest(waits, _awaited(place), _meanwhile(place)):
+            table.add_row(*numbers, *(who or ("", "", "")), awaited or "", meanwhile or "")
+            numbers = ("",) * 5
+    return table
+
+
+def _share_of_waiters(place: JsonObject, explanation: Explanation) -> float:
+    """The waits as a share of all time of the roles that wait there."""
+    waiters = {entry["waiter"] for entry in place["by_role"]}
+    times = explanation.time_by_category_ns
+    whole = sum(sum(times[role].values()) for role in waiters if role in times)
+    return float(place["wait_ns"] / whole) if whole else 0.0
 
 
 def _queue_table(explanation: Explanation) -> Table:
@@ -209,6 +333,8 @@ def render(explanation: Explanation, *, everything: bool = False) -> RenderableT
         f"{interval_text(explanation.rate, explanation.measure.unit)}, {explanation.replications} replications"
     )
     parts: list[RenderableType] = [head, Text(), _time_table(explanation), Text()]
+    if (places := _place_table(explanation)).row_count:
+        parts.append(places)
     if explanation.locks:
         parts.append(_lock_table(explanation))
     for table in (_queue_table(explanation), _stage_table(explanation)):

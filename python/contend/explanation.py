@@ -65,6 +65,8 @@ class Explanation:
     locks: list[JsonObject]
     queues: list[JsonObject]
     stages: list[JsonObject]
+    places: list[JsonObject] = field(default_factory=list)
+    """Where threads wait for each other without a lock, longest wait first."""
     words: WorkloadWords = field(default_factory=lambda: words_of({}))
     """What the workload calls its roles."""
     overrides: tuple[tuple[str, str], ...] = ()
@@ -99,6 +101,7 @@ class Explanation:
             "threads": self.threads,
             "time_by_category_ns": self.time_by_category_ns,
             "locks": self.locks,
+            "waiting_places": self.places,
             "queues": self.queues,
             "interface_stages": self.stages,
             "counts_large_transfers": self.counts_large_transfers,
@@ -162,10 +165,22 @@ class Explanation:
         return frame_of([{**lock, "held": lock["hold_ns"] / self.elapsed_ns} for lock in numbers])
 
     def wait_frame(self) -> pl.DataFrame:
-        """Who waits for whom: lock, waiter, holder ("" for nobody: hand-over, waking up, cache lines), time_ns."""
+        """Who waits for whom at locks: lock, waiter, holder ("" for nobody: hand-over, waking up), time_ns."""
         from contend.frames import frame_of
 
         return frame_of([{"lock": lock["name"], **entry} for lock in self.locks for entry in lock["waits"]])
+
+    def place_frame(self) -> pl.DataFrame:
+        """Waits for other threads without locks: place, waiter, category, awaited ("" for nobody), how, time_ns."""
+        from contend.frames import frame_of
+
+        return frame_of([{"place": place["name"], **entry} for place in self.places for entry in place["by_role"]])
+
+    def awaited_frame(self) -> pl.DataFrame:
+        """The threads that were waited for: place, thread, how, times, time_ns (of all who waited for it)."""
+        from contend.frames import frame_of
+
+        return frame_of([{"place": place["name"], **entry} for place in self.places for entry in place["awaited"]])
 
     def queue_frame(self) -> pl.DataFrame:
         """Queues: mean length over time, and the largest."""
@@ -305,6 +320,7 @@ def _summarise(scenario: ResolvedScenario, runs: PointRuns, wanted: str | None) 
         },
         threads=results[0].get("threads", {}),
         locks=sorted(_means([a["locks"] for a in accounts]), key=lambda lock: -lock["wait_ns"]),
+        places=_mean_places([account["waiting_places"] for account in accounts]),
         queues=_means([account["queues"] for account in accounts]),
         stages=stages,
         counts_large_transfers=counts_large_transfers,
@@ -340,3 +356,39 @@ def _mean_waits(replications: Sequence[Sequence[JsonObject]]) -> list[JsonObject
             sums[key] = sums.get(key, 0.0) + entry["time_ns"]
     means = [{"waiter": w, "holder": h, "time_ns": total / len(replications)} for (w, h), total in sums.items()]
     return sorted(means, key=lambda entry: -entry["time_ns"])
+
+
+def _mean_places(replications: Sequence[Sequence[JsonObject]]) -> list[JsonObject]:
+    """Means over replications of where threads wait, longest wait first; what is missing counts as zero."""
+    count = len(replications)
+    by_name = [{place["name"]: place for place in places} for places in replications]
+    places: list[JsonObject] = []
+    for name in dict.fromkeys(name for named in by_name for name in named):
+        present = [named[name] for named in by_name if name in named]
+        meanwhile: dict[str, float] = {}
+        for place in present:
+            for category, time_ns in place["meanwhile_ns"].items():
+                meanwhile[category] = meanwhile.get(category, 0.0) + time_ns / count
+        places.append(
+            {
+                "name": name,
+                "waits": exact_mean([named.get(name, {}).get("waits", 0) for named in by_name]),
+                "wait_ns": exact_mean([named.get(name, {}).get("wait_ns", 0.0) for named in by_name]),
+                "by_role": _mean_entries([place["by_role"] for place in present], count),
+                "awaited": _mean_entries([place["awaited"] for place in present], count),
+                "meanwhile_ns": dict(sorted(meanwhile.items(), key=lambda item: -item[1])),
+            }
+        )
+    return sorted(places, key=lambda place: -place["wait_ns"])
+
+
+def _mean_entries(replications: Sequence[Sequence[JsonObject]], count: int) -> list[JsonObject]:
+    """Means over `count` replications of entries that have the same words, longest time first."""
+    sums: dict[tuple[str, ...], JsonObject] = {}
+    for entry in (entry for entries in replications for entry in entries):
+        words = {key: value for key, value in entry.items() if isinstance(value, str)}
+        total = sums.setdefault(tuple(words.values()), words)
+        for key, value in entry.items():
+            if key not in words:
+                total[key] = total.get(key, 0) + value / count
+    return sorted(sums.values(), key=lambda entry: -entry["time_ns"])

@@ -112,6 +112,9 @@ def explanation_html(explanation: Explanation) -> str:
         ),
         "<br>where the time goes" + _table(times.columns, times.rows()),
     ]
+    if explanation.places:
+        waits = explanation.place_frame().select("place", "waiter", "category", "awaited", "how", "time_ns").head(8)
+        parts.append("waits for other threads without a lock" + _table(waits.columns, waits.rows()))
     if explanation.locks:
         locks = explanation.lock_frame().select("name", "acquisitions", "contended", "wait_ns", "held").head(5)
         parts.append("locks, longest wait first" + _table(locks.columns, locks.rows()))

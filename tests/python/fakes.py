@@ -38,6 +38,25 @@ EXPLAIN: dict[str, Any] = {
             ],
         }
     ],
+    "waiting_places": [
+        {
+            "name": "rank 1/others' progress",
+            "waits": 20,
+            "wait_ns": 8000.0,
+            "by_role": [
+                {"waiter": "receiver", "category": "blocked", "awaited": "", "how": "", "time_ns": 2000.0},
+                {
+                    "waiter": "receiver",
+                    "category": "blocked",
+                    "awaited": "receiver",
+                    "how": "completed requests",
+                    "time_ns": 6000.0,
+                },
+            ],
+            "awaited": [{"thread": "receiver 0", "how": "completed requests", "times": 20, "time_ns": 6000.0}],
+            "meanwhile_ns": {"matching": 4500.0, "poll_idle": 1500.0},
+        }
+    ],
     "queues": [{"name": "rank 1/posted", "mean": 3.5, "maximum": 9}],
     "interface_stages": [
         {"name": "host 0/send", "messages": 10, "busy_ns": 9e5, "queueing_ns": 50.0, "on_wire_ns": 100.0}

@@ -359,6 +359,11 @@ def test_explain(small: Scenario) -> None:
     locks = explanation.lock_frame()
     assert locks["wait_ns"].to_list() == sorted(locks["wait_ns"].to_list(), reverse=True)
     assert set(explanation.wait_frame().columns) == {"lock", "waiter", "holder", "time_ns"}
+    waits = explanation.place_frame()
+    assert set(waits.columns) == {"place", "waiter", "category", "awaited", "how", "time_ns"}
+    assert explanation.awaited_frame()["time_ns"].sum() == pytest.approx(
+        waits.filter(waits["awaited"] != "")["time_ns"].sum()
+    )
     assert explanation.queue_frame().height > 0
     assert explanation.stage_frame()["busy"].max() < 1.0
     speedups = explanation.speedup_frame()

@@ -18,6 +18,7 @@ from contend.explanation import explain
 from contend.price_bases import PriceBases, PriceBasis
 from contend.scenario import Point
 from contend.speedups import Effort, Findings, Speedup, _less, changes, choose_effort, coarse, find_speedups
+from fakes import EXPLAIN
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -270,6 +271,28 @@ class TestTheRealCore:
             assert sum(entry["time_ns"] for entry in lock["waits"]) == pytest.approx(lock["wait_ns"])
         waits = [lock["wait_ns"] for lock in explanation.locks]
         assert waits == sorted(waits, reverse=True)
+
+    def test_waits_add_up_to_the_time_asleep_and_at_barriers(self) -> None:
+        resolved = contend.resolve(BASE, SMALL)
+        explanation = explain(resolved, resolved.points[0], jobs=2, speedups=False)
+        told: dict[tuple[str, str], float] = {}
+        for place in explanation.places:
+            assert sum(entry["time_ns"] for entry in place["by_role"]) == pytest.approx(place["wait_ns"])
+            for_threads = sum(entry["time_ns"] for entry in place["by_role"] if entry["awaited"])
+            assert sum(entry["time_ns"] for entry in place["awaited"]) == pytest.approx(for_threads)
+            assert sum(place["meanwhile_ns"].values()) <= for_threads * (1 + 1e-9)  # one makes progress at a time
+            for entry in place["by_role"]:
+                key = (entry["waiter"], entry["category"])
+                told[key] = told.get(key, 0.0) + entry["time_ns"]
+        for role, times in explanation.time_by_category_ns.items():
+            for category in ("blocked", "barrier"):
+                assert told[role, category] == pytest.approx(times[category])
+            assert told[role, "poll_idle"] <= times["poll_idle"] * (1 + 1e-9)
+        waits = [place["wait_ns"] for place in explanation.places]
+        assert waits == sorted(waits, reverse=True)
+        assert {"rank 1/others' progress", "rank 1/thread barrier", "polling"} <= {
+            place["name"] for place in explanation.places
+        }
 
     def test_a_remark_says_where_the_timed_part_is_not_all_that_counts(self) -> None:
         def remarks(name: str, overrides: dict[str, object]) -> list[str]:
@@ -554,6 +577,42 @@ def test_the_explained_point_is_named(core: "FakeCore", scenario: Path, capsys: 
     output = capsys.readouterr()
     assert "this is the last, pairs=4 lock=mcs" in output.err
     assert "receiver, for receiver 75%" in output.out
+
+
+def _slow_thread(name: str, times: float, time_ns: float) -> dict[str, object]:
+    return {"thread": name, "how": "arrived last", "times": times, "time_ns": time_ns}
+
+
+def test_waits_of_many_threads_are_a_few_lines(
+    core: "FakeCore", scenario: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    barrier = {
+        "name": "rank 0/thread barrier",
+        "waits": 400,
+        "wait_ns": 1e6,
+        "by_role": [
+            {"waiter": "sender", "category": "barrier", "awaited": "sender", "how": "arrived last", "time_ns": 9e5},
+            {"waiter": "sender", "category": "barrier", "awaited": "", "how": "", "time_ns": 1e5},
+        ],
+        "awaited": [_slow_thread("sender 7", 10, 5e5), *(_slow_thread(f"sender {i}", 1, 4e4) for i in range(8, 18))],
+        "meanwhile_ns": {"blocked": 3e5, "compute": 1.5e5},
+    }
+    monkeypatch.setitem(EXPLAIN, "waiting_places", [*EXPLAIN["waiting_places"], barrier])
+    monkeypatch.setenv("COLUMNS", "300")
+    assert main(["explain", str(scenario), "--no-speedups", "--json", "e.json"]) == 0
+    shown = capsys.readouterr().out
+    lines = [" ".join(line.split()) for line in shown.splitlines()]
+    first = next(i for i, line in enumerate(lines) if line.startswith("rank 0/thread barrier"))
+    assert lines[first].endswith("sender 90% sender arrived last 50% sender 7, last in 50% 50% nobody at it")
+    assert lines[first + 1 : first + 3] == ["10% nobody 4% sender 8, last in 5% 33% blocked", "36% 9 more 17% compute"]
+    assert lines[first + 3].endswith("receiver 75% receiver completed requests 75% receiver 0 75% matching")
+    assert lines[first + 4] == "25% nobody 25% poll idle"
+    written = json.loads(Path("e.json").read_text())
+    assert [place["name"] for place in written["waiting_places"]] == [
+        "rank 0/thread barrier", "rank 1/others' progress",
+    ]  # fmt: skip
+    assert len(written["waiting_places"][0]["awaited"]) == 11  # all of them
+    assert core.calls > 0
 
 
 @pytest.mark.parametrize(
