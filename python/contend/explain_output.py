@@ -122,19 +122,32 @@ def _lock_table(explanation: Explanation) -> FittingTable:
     return table
 
 
-def _place_waits(place: JsonObject, words: WorkloadWords) -> list[tuple[str, str, str]]:
-    """Who waits, for whom, and what that one did in the end; by roles, with shares of the time at the place."""
+def _by_waiter(place: JsonObject) -> list[JsonObject]:
+    """A place as each role sees that waits there, longest wait first; by role alone where several do."""
+    roles = [entry["waiter"] for entry in _merged(place["by_role"], "waiter")]
+    if len(roles) == 1:
+        return [{**place, "waiter": roles[0]}]
+    parts = []
+    for role in roles:
+        mine = [entry for entry in place["by_role"] if entry["waiter"] == role]
+        parts.append({
+            "name": place["name"], "waiter": role, "waits": 0, "wait_ns": sum(entry["time_ns"] for entry in mine),
+            "by_role": mine, "awaited": [], "meanwhile_ns": {},
+        })  # fmt: skip
+    return parts
+
+
+def _place_waits(place: JsonObject, words: WorkloadWords) -> list[tuple[str, str]]:
+    """For whom a role waits, and what that one did in the end, with shares of the role's time at the place."""
     total = place["wait_ns"] or 1.0
-    entries = _merged(place["by_role"], "waiter", "awaited", "how")  # without the category
-    lines = []
-    for waiter in dict.fromkeys(entry["waiter"] for entry in entries):
-        name = words.role(waiter)
-        for entry in entries:
-            if entry["waiter"] == waiter and entry["time_ns"] >= _SMALLEST_WAIT * total:
-                whom = words.role(entry["awaited"]) if entry["awaited"] else "nobody"
-                lines.append((name, f"{entry['time_ns'] / total:4.0%} {whom}", entry["how"]))
-                name = ""
-    return lines
+    return [
+        (
+            f"{entry['time_ns'] / total:4.0%} {words.role(entry['awaited']) if entry['awaited'] else 'nobody'}",
+            entry["how"],
+        )
+        for entry in _merged(place["by_role"], "awaited", "how")  # without the category
+        if entry["time_ns"] >= _SMALLEST_WAIT * total
+    ]
 
 
 def _merged(entries: Sequence[JsonObject], *keys: str) -> list[JsonObject]:
@@ -198,10 +211,16 @@ def _coverage_text(explanation: Explanation) -> str:
 
 
 def _place_table(explanation: Explanation) -> FittingTable:
-    shown = [place for place in explanation.places if _share_of_waiters(place, explanation) >= _SMALLEST_SHARE]
+    shown = [
+        part
+        for place in explanation.places
+        for part in _by_waiter(place)
+        if _share_of_waiter(part, explanation) >= _SMALLEST_SHARE
+    ]
+    shown.sort(key=lambda part: -part["wait_ns"])
     caption = (
-        f"these are {_coverage_text(explanation)} above; share: of the time of the roles that wait; nobody: waking up, "
-        "cache lines, calls; meanwhile: what those do who are waited for (who make progress, or come last)"
+        f"these are {_coverage_text(explanation)} above; share: of the time of all threads of the role; nobody: waking "
+        "up, cache lines, calls; meanwhile: what those do who are waited for (who make progress, or come last)"
     )
     if (more := len(shown) - _MOST_PLACES) > 0:
         caption += f"; {more} more{_ELSEWHERE}"
@@ -215,25 +234,24 @@ def _place_table(explanation: Explanation) -> FittingTable:
     table.add_column("longest for", left_out=3)
     table.add_column("meanwhile")
     for place in shown[:_MOST_PLACES]:
-        numbers = (
+        numbers: tuple[str, ...] = (
             place["name"],
-            count_text(round(place["waits"])),
+            count_text(round(place["waits"])) if place["waits"] else "-",
             f"{place['wait_ns'] / 1e3:,.0f} us",
             f"{place['wait_ns'] / place['waits']:,.0f} ns" if place["waits"] else "-",
-            _percent(_share_of_waiters(place, explanation)),
+            _percent(_share_of_waiter(place, explanation)),
+            explanation.words.role(place["waiter"]),
         )
         waits = _place_waits(place, explanation.words)
-        for who, awaited, meanwhile in zip_longest(waits, _awaited(place), _meanwhile(place)):
-            table.add_row(*numbers, *(who or ("", "", "")), awaited or "", meanwhile or "")
-            numbers = ("",) * 5
+        for whom, awaited, meanwhile in zip_longest(waits, _awaited(place), _meanwhile(place)):
+            table.add_row(*numbers, *(whom or ("", "")), awaited or "", meanwhile or "")
+            numbers = ("",) * len(numbers)
     return table
 
 
-def _share_of_waiters(place: JsonObject, explanation: Explanation) -> float:
-    """The waits as a share of all time of the roles that wait there."""
-    waiters = {entry["waiter"] for entry in place["by_role"]}
-    times = explanation.time_by_category_ns
-    whole = sum(sum(times[role].values()) for role in waiters if role in times)
+def _share_of_waiter(place: JsonObject, explanation: Explanation) -> float:
+    """The waits as a share of all time of the role that waits."""
+    whole = sum(explanation.time_by_category_ns.get(place["waiter"], {}).values())
     return float(place["wait_ns"] / whole) if whole else 0.0
 
 
