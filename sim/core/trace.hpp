@@ -14,8 +14,8 @@ namespace contend {
 
 class SimThread;
 
-/// The name of something that is watched and is not a thread: a lock, a queue, a barrier, a part of a network interface.
-/// Its address is its identity, so it lives as long as the thing.
+/// The name of something that is watched and is not a thread: a lock, a queue, a barrier, a part of a network
+/// interface. Its address is its identity, so it lives as long as the thing.
 struct TraceLabel {
   TraceLabel() = default;
   ~TraceLabel() = default;

@@ -15,8 +15,8 @@
 
 namespace contend {
 
-/// A wait is for whoever answers it, until the answer. What comes after that is for nobody: the time to wake up, to see a
-/// line change, to get out. So both add up to what was charged meanwhile, whatever the models do.
+/// A wait is for whoever answers it, until the answer. What comes after that is for nobody: the time to wake up, to see
+/// a line change, to get out. So both add up to what was charged meanwhile, whatever the models do.
 class WaitAccount {
 public:
   static constexpr int nobody = -1;
