@@ -183,6 +183,7 @@ private:
     std::vector<std::unique_ptr<Connection>> connections; ///< by peer rank
     std::vector<std::unique_ptr<Lock>> connection_locks;  ///< by peer rank, if the design has them
     std::vector<std::unique_ptr<RdmaEndpoint>> one_sided; ///< by peer rank; nullptr: none
+    int waiting_without_memory = 0; ///< what waits at its connections and is not in memory of the transport
   };
   /// What a failed attempt to send did and cost.
   struct Attempt {
@@ -231,6 +232,7 @@ private:
   Request* deliver_to_self(SimThread& self, const Envelope& envelope, Request* handle);
   [[nodiscard]] bool behind_others(int instance, int destination) const;
   [[nodiscard]] bool others_wait_at(int instance, int destination) const;
+  void wait_at_connection(int instance, int destination, const WaitingAtConnection& waiting);
   void send_or_delay(SimThread& self, int instance, int destination, const Envelope& envelope, Request* request);
   bool try_send(SimThread& self, const DelayedSend& send, Attempt* attempt);
   int retry_delayed_sends(SimThread& self);

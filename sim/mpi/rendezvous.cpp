@@ -125,7 +125,7 @@ void Process::take_step(SimThread& self, const RendezvousStep& step) {
   }
   update_shared(self, steps_line_, Category::line_transfer);
   if (in_turn) {
-    at_connection_[{number, peer}].push_back({{}, false, step});
+    wait_at_connection(number, peer, {{}, false, step});
   } else {
     steps_.push_back(step);
   }

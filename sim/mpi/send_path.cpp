@@ -143,6 +143,11 @@ bool Process::others_wait_at(int instance, int destination) const {
   return waiting != at_connection_.end() && !waiting->second.empty();
 }
 
+void Process::wait_at_connection(int instance, int destination, const WaitingAtConnection& waiting) {
+  at_connection_[{instance, destination}].push_back(waiting);
+  instances_[static_cast<std::size_t>(instance)].waiting_without_memory += waiting.kept ? 0 : 1;
+}
+
 /// The slow path, with a request: one more attempt, then the list of delayed sends.
 void Process::send_or_delay(SimThread& self, int instance, int destination, const Envelope& envelope,
                             Request* request) {
@@ -154,9 +159,12 @@ void Process::send_or_delay(SimThread& self, int instance, int destination, cons
   ++counters_.delayed_sends;
   delayed_lock_->lock(self);
   if (wait_at_connection_) {
-    Connection& connection = connection_to(instances_[static_cast<std::size_t>(instance)], destination);
-    const bool kept = connection.keep(self, wire_bytes(envelope));
-    at_connection_[{instance, destination}].push_back({send, kept, {}});
+    const Instance& chosen = instances_[static_cast<std::size_t>(instance)];
+    // What came before and found no memory is given what comes back first: kept behind it, this message would hold what
+    // it waits for.
+    const bool kept =
+        chosen.waiting_without_memory == 0 && connection_to(chosen, destination).keep(self, wire_bytes(envelope));
+    wait_at_connection(instance, destination, {send, kept, {}});
   } else {
     delayed_.push_back(send);
   }
@@ -283,6 +291,7 @@ int Process::send_where_there_is_room(SimThread& self) {
         break;
       }
       queue.pop_front();
+      instance.waiting_without_memory -= next.kept ? 0 : 1;
       ++handled;
       gone(self, next);
     }

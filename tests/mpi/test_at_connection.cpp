@@ -91,6 +91,49 @@ TEST_CASE("shared memory with full boxes delivers everything, in order, to every
   }
 }
 
+TEST_CASE("messages that wait without a fragment are not held up by later ones that have one", "[mpi][at connection]") {
+  // More messages than the 20 fragments, by pointers and in pieces, from threads that post while others poll.
+  for (const auto& [bytes, peers] : {std::pair{3000, 1}, {3000, 2}, {20'000, 1}, {20'000, 2}}) {
+    for (const int window : {25, 60, 300}) {
+      CAPTURE(bytes, peers, window);
+      constexpr int threads = 3;
+      constexpr int windows = 4;
+      PointConfig point = shared_memory_point();
+      point.library.protocol.rendezvous = "send";
+      point.library.protocol.piece_bytes = 4096;
+      Program program(1 + peers, point);
+      for (int thread = 0; thread < threads; ++thread) {
+        program.thread(0, [&, thread, bytes = bytes, peers = peers](SimThread& self, Process& mpi) {
+          for (int k = 0; k < windows; ++k) {
+            std::vector<Request*> requests;
+            for (int i = 0; i < window; ++i) {
+              requests.push_back(
+                  mpi.isend(self, program.communicator, 1 + i % peers, thread, i % 3 == 1 ? bytes : 2000));
+            }
+            mpi.waitall(self, requests);
+          }
+        });
+        for (int receiver = 0; receiver < peers; ++receiver) {
+          program.thread(1 + receiver,
+                         [&, thread, receiver, bytes = bytes, peers = peers](SimThread& self, Process& mpi) {
+                           for (int k = 0; k < windows; ++k) {
+                             for (int i = receiver; i < window; i += peers) {
+                               mpi.recv(self, program.communicator, 0, thread, bytes);
+                             }
+                           }
+                         });
+        }
+      }
+      program.run();
+      std::int64_t received = 0;
+      for (int receiver = 1; receiver <= peers; ++receiver) {
+        received += program.counters(receiver).received;
+      }
+      CHECK(received == threads * windows * window);
+    }
+  }
+}
+
 TEST_CASE("a message that its transport keeps is complete when the receiver has taken it", "[mpi][at connection]") {
   const PointConfig point = shared_memory_point();
   Program program(2, point);
