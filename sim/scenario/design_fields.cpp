@@ -189,7 +189,8 @@ Section transport_fields() {
       "where pointers to fragments then go through the box as well");
   s.field("fragments", &P::fragments, ChoiceRule{{"freed", "returned"}},
           "shared memory: receivers free fragments, or return them through the queue of their owner, which completes "
-          "messages that were kept in them (full_box \"wait\" with pending_order \"at-connection\")");
+          "messages that were kept in them (full_box \"wait\" with pending_order \"at-connection\" or "
+          "\"behind-others\", which need that)");
   s.field("poll_batch", &P::poll_batch, CountRule{0, 65536},
           "completions that one poll of a network interface handles at most; 0: as many as the machine's "
           "nic.poll_batch says");

@@ -123,12 +123,13 @@ Problem offload_without_interface(const PointConfig& point) {
          "\" the processor does";
 }
 
-/// Only the sender's own queue tells it that a fragment is free.
+/// Only the sender's own queue tells it that a fragment is free. What waits elsewhere than at its connection is not
+/// kept.
 Problem kept_sends_never_complete(const PointConfig& point) {
   const LibraryDesign& library = point.library;
   const TransportDesign& transport = library.transport;
   if (transport.kind != "shared-memory" || transport.full_box != "wait" || transport.fragments == "returned" ||
-      library.protocol.pending_order != "at-connection")
+      (library.protocol.pending_order != "at-connection" && library.protocol.pending_order != "behind-others"))
     return {};
   return "a message that waits at its connection for room in a fast box is complete when its fragment comes back: "
          "library.transport.fragments must be \"returned\"";
