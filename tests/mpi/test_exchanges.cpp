@@ -2,6 +2,7 @@
 #include "simulation/simulation.hpp"
 #include "support/expected.hpp"
 #include "support/observe.hpp"
+#include "support/program.hpp"
 #include "support/random_exchange.hpp"
 
 #include <catch2/catch.hpp>
@@ -216,6 +217,42 @@ TEST_CASE("few credits: the rate falls as the window grows, and more credits men
   CHECK(rate(32, 512) < rate(32, 128));
   CHECK(rate(512, 512) > 1.2 * rate(32, 512));
   CHECK(rate(512, 512) > rate(512, 32)); // with enough of them a larger window is better
+}
+
+TEST_CASE("the credits that a credit message is for travel with it, whoever sends meanwhile", "[mpi][credits]") {
+  // A reserve of two lets one such message go until the peer has said that it has seen it, which takes a credit.
+  PointConfig point = test::small_point();
+  point.library.transport.send_lock = "connection";
+  point.library.protocol.pending_order = "behind-others";
+  point.library.flow_control.kind = "credits";
+  point.library.flow_control.credits = {.buffers = 8, .low_watermark = 4, .window = 2, .reserve = 2};
+  point.machine.noise = 200_ns;
+  point.machine.nic.doorbell = 2_us; // while it lasts another thread's message may leave
+  constexpr int pairs = 2;
+  constexpr int windows = 20;
+  constexpr int window = 30;
+  for (const std::uint64_t seed : {1, 2, 3, 4, 5, 6}) {
+    CAPTURE(seed);
+    test::Program program(2, point, seed);
+    for (int pair = 0; pair < pairs; ++pair) {
+      for (const int rank : {0, 1}) {
+        program.thread(rank, [&, rank, pair](SimThread& self, Process& mpi) {
+          for (int k = 0; k < windows; ++k) {
+            std::vector<Request*> requests;
+            for (int i = 0; i < window; ++i) {
+              requests.push_back(rank == 0 ? mpi.isend(self, program.communicator, 1, pair, 8)
+                                           : mpi.irecv(self, program.communicator, 0, pair, 8));
+            }
+            mpi.waitall(self, requests);
+            rank == 0 ? mpi.recv(self, program.communicator, 1, pair, 0)
+                      : mpi.send(self, program.communicator, 0, pair, 0);
+          }
+        });
+      }
+    }
+    program.run();
+    CHECK(program.counters(1).received == pairs * windows * window);
+  }
 }
 
 TEST_CASE("messages that are written into buffers overtake those of the receive queue", "[mpi][credits]") {

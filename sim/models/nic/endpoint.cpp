@@ -224,8 +224,13 @@ void Endpoint::free_slot(SimThread& self) {
 void Endpoint::send_credits(SimThread& self) {
   Nic& nic = local_.nic_;
   const NicParameters& parameters = nic.parameters_;
+  // Before time passes: another thread may take the last buffer meanwhile, or the credits along with a message of its
+  // own. The peer could use those before it polls this one, and would have none left to say that it has seen it.
   const bool eager_rdma = tokens_ > 0;
-  eager_rdma ? --tokens_ : ++control_sent_; // before time passes: another thread may take the last buffer meanwhile
+  eager_rdma ? --tokens_ : ++control_sent_;
+  const int credits = std::exchange(to_return_, 0);
+  const int tokens = std::exchange(tokens_to_return_, 0);
+  const int control_seen = std::exchange(control_to_return_, 0);
   self.spend(parameters.post + parameters.doorbell, Category::nic_post);
   const Duration on_wire = nic.serialization(parameters.packet_bytes);
   const Duration occupancy = std::max(parameters.nic_gap, on_wire);
@@ -237,9 +242,9 @@ void Endpoint::send_credits(SimThread& self) {
   packet.wants_grant_ = false;
   packet.credit_message_ = true;
   packet.eager_rdma_ = eager_rdma;
-  packet.credits_ = std::exchange(to_return_, 0);
-  packet.tokens_ = std::exchange(tokens_to_return_, 0);
-  packet.control_seen_ = std::exchange(control_to_return_, 0);
+  packet.credits_ = credits;
+  packet.tokens_ = tokens;
+  packet.control_seen_ = control_seen;
   nic.engine_.schedule(packet, departure + on_wire + nic.route_.latency);
 }
 
