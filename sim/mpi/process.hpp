@@ -27,6 +27,7 @@
 #include "mpi/user_sync.hpp"
 #include "mpi/window.hpp"
 
+#include <array>
 #include <deque>
 #include <functional>
 #include <map>
@@ -252,18 +253,23 @@ private:
   void transferred(SimThread& self, const Envelope& envelope) override;
   void returned(SimThread& self, void* token) override;
   void take_step(SimThread& self, const RendezvousStep& step);
+  void wait_for_room(SimThread& self, const RendezvousStep& step);
   [[nodiscard]] bool has_room_for(const Instance& instance, const RendezvousStep& step) const;
   [[nodiscard]] bool waits_in_turn(const Instance& instance, const RendezvousStep& step) const;
   bool post_step(SimThread& self, Instance& instance, const RendezvousStep& step);
   bool try_step(SimThread& self, Instance& instance, const RendezvousStep& step);
+  [[nodiscard]] bool steps_may_go() const;
+  [[nodiscard]] bool first_may_go(int instance, const RingQueue<RendezvousStep>& waiting) const;
   int retry_steps(SimThread& self);
+  int retry_steps(SimThread& self, int instance, RingQueue<RendezvousStep>& waiting);
   void after_step(SimThread& self, const RendezvousStep& step);
-  void send_pieces(SimThread& self, Rendezvous& rendezvous);
+  bool send_pieces(SimThread& self, Instance& instance, Rendezvous& rendezvous);
   void finish_send(SimThread& self, Rendezvous& rendezvous);
   void finish_receive(SimThread& self, Rendezvous& rendezvous);
   void register_buffer(SimThread& self, const Request& request);
   Rendezvous* new_rendezvous();
   [[nodiscard]] Instance& instance_for_reply(SimThread& self, const Rendezvous& rendezvous);
+  [[nodiscard]] int number_of_instance(const Rendezvous& rendezvous) const;
   [[nodiscard]] Instance& instance_of(SimThread& self, const Rendezvous& rendezvous);
   [[nodiscard]] std::int64_t wire_bytes(const Envelope& envelope) const;
 
@@ -351,7 +357,7 @@ private:
   [[nodiscard]] bool nothing_in_sight(const PollTurn& turn);
   /// A turn of progress has something to do at its end.
   [[nodiscard]] bool end_of_turn_has_work() const {
-    return !steps_.empty() || delayed_sends_may_go() || (tasks_ && !tasks_->empty());
+    return steps_may_go() || delayed_sends_may_go() || (tasks_ && !tasks_->empty());
   }
 
   void software(SimThread& self, Duration cost) {
@@ -404,7 +410,10 @@ private:
   DelayedSends delayed_;
   std::map<std::pair<int, int>, RingQueue<WaitingAtConnection>> at_connection_; ///< by (instance, destination)
   std::unique_ptr<Lock> delayed_lock_;
-  RingQueue<RendezvousStep> steps_; ///< that found the interface full; no lock, as in a lock-free queue
+  /// Steps that found no room, by RendezvousStep::Kind, in whose order ob1 tries its lists again; no lock, as in a
+  /// lock-free queue.
+  std::array<WaitingSteps, 3> steps_;
+  std::size_t waiting_steps_ = 0; ///< in all of them
   CacheLine steps_line_;
   std::deque<Rendezvous> rendezvous_;
   RingQueue<Rendezvous*> open_rendezvous_; ///< oldest first

@@ -146,7 +146,7 @@ int Process::end_turn(SimThread& self) {
       ++found;
     }
   }
-  if (!steps_.empty()) {
+  if (steps_may_go()) {
     poller.disturb_if(true);
     found += retry_steps(self);
   }

@@ -6,6 +6,7 @@
 #include "mpi/process.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace contend {
 
@@ -67,7 +68,7 @@ void Process::continue_rendezvous(SimThread& self, const Envelope& envelope) {
     if (settings_.library.protocol.rendezvous == "put") {
       take_step(self, {RendezvousStep::Kind::transfer, Header::rendezvous, &rendezvous, rendezvous.bytes});
     } else {
-      send_pieces(self, rendezvous);
+      send_pieces(self, instance_for_reply(self, rendezvous), rendezvous);
     }
     break;
   case Header::fragment:
@@ -90,7 +91,7 @@ void Process::transferred(SimThread& self, const Envelope& envelope) {
   if (envelope.header == Header::fragment) {
     --rendezvous.pieces_under_way;
     if (rendezvous.handed_over < rendezvous.bytes) {
-      send_pieces(self, rendezvous);
+      send_pieces(self, instance_for_reply(self, rendezvous), rendezvous);
     } else if (rendezvous.pieces_under_way == 0) {
       finish_send(self, rendezvous);
     }
@@ -99,17 +100,44 @@ void Process::transferred(SimThread& self, const Envelope& envelope) {
   take_step(self, {RendezvousStep::Kind::message, Header::finish, &rendezvous, 0});
 }
 
-void Process::send_pieces(SimThread& self, Rendezvous& rendezvous) {
+/// Sends pieces as far as there is room and they may be under way. A message that has some left waits as one, not piece
+/// by piece (mca_pml_ob1_send_request_schedule_once, MCA_PML_OB1_SEND_PENDING_SCHEDULE), unless connections have their
+/// own lists. Returns whether one went out.
+bool Process::send_pieces(SimThread& self, Instance& instance, Rendezvous& rendezvous) {
   const ProtocolDesign& protocol = settings_.library.protocol;
-  while (rendezvous.handed_over < rendezvous.bytes && rendezvous.pieces_under_way < protocol.pieces_under_way) {
-    const std::int64_t piece = std::min(protocol.piece_bytes, rendezvous.bytes - rendezvous.handed_over);
-    rendezvous.handed_over += piece;
-    ++rendezvous.pieces_under_way;
-    if (!copied_by_transport_) {
-      self.owe(copy_time(piece), Category::copy); // into a buffer that the interface knows
+  bool sent = false;
+  while (!rendezvous.pieces_wait && rendezvous.handed_over < rendezvous.bytes &&
+         rendezvous.pieces_under_way < protocol.pieces_under_way) {
+    const std::int64_t bytes = std::min(protocol.piece_bytes, rendezvous.bytes - rendezvous.handed_over);
+    const RendezvousStep piece{RendezvousStep::Kind::piece, Header::fragment, &rendezvous, bytes};
+    const bool in_turn = waits_in_turn(instance, piece);
+    bool room = in_turn || has_room_for(instance, piece);
+    if (room) {
+      rendezvous.handed_over += bytes;
+      ++rendezvous.pieces_under_way;
+      if (!copied_by_transport_) {
+        self.owe(copy_time(bytes), Category::copy); // into a buffer that the interface knows
+      }
+      if (in_turn) {
+        take_step(self, piece);
+      } else {
+        self.settle();
+        room = post_step(self, instance, piece);
+        if (!room) { // others were faster; the copy was in vain
+          rendezvous.handed_over -= bytes;
+          --rendezvous.pieces_under_way;
+        }
+      }
     }
-    take_step(self, {RendezvousStep::Kind::piece, Header::fragment, &rendezvous, piece});
+    if (!room) {
+      if (!std::exchange(rendezvous.pieces_wait, true)) {
+        wait_for_room(self, piece);
+      }
+      return sent;
+    }
+    sent = true;
   }
+  return sent;
 }
 
 /// Takes the step at once if the interface has room, else at the end of some turn of progress.
@@ -123,12 +151,21 @@ void Process::take_step(SimThread& self, const RendezvousStep& step) {
     after_step(self, step);
     return;
   }
-  update_shared(self, steps_line_, Category::line_transfer);
   if (in_turn) {
+    update_shared(self, steps_line_, Category::line_transfer);
     wait_at_connection(number, peer, {{}, false, step});
+    end_rests(); // a resting thread would find it at the end of its turn
   } else {
-    steps_.push_back(step);
+    wait_for_room(self, step);
   }
+}
+
+void Process::wait_for_room(SimThread& self, const RendezvousStep& step) {
+  const Rendezvous& rendezvous = *step.rendezvous;
+  update_shared(self, steps_line_, Category::line_transfer);
+  const int peer = rendezvous.sender == rank_ ? rendezvous.receiver : rendezvous.sender;
+  steps_[static_cast<std::size_t>(step.kind)].by_connection[{number_of_instance(rendezvous), peer}].push_back(step);
+  ++waiting_steps_;
   end_rests(); // a resting thread would find it at the end of its turn
 }
 
@@ -139,14 +176,19 @@ Process::Instance& Process::instance_for_reply(SimThread& self, const Rendezvous
   return held != instances_.end() ? *held : instance_of(self, rendezvous);
 }
 
-/// The instance of the request where requests have one: the other side looks there.
-Process::Instance& Process::instance_of(SimThread& self, const Rendezvous& rendezvous) {
+/// The instance of the request where requests have one: the other side looks there. -1: threads choose.
+int Process::number_of_instance(const Rendezvous& rendezvous) const {
   const bool sends = rendezvous.sender == rank_;
   const Request& request = sends ? *rendezvous.send : *rendezvous.receive;
   if (mapping_.by_peer()) { // the request of a receive from anybody has none
-    return instances_[static_cast<std::size_t>(mapping_.of(0, 0, sends ? rendezvous.receiver : rendezvous.sender))];
+    return mapping_.of(0, 0, sends ? rendezvous.receiver : rendezvous.sender);
   }
-  return instances_[static_cast<std::size_t>(mapping_.decides() ? request.instance : assignment_->pick(self))];
+  return mapping_.decides() ? request.instance : -1;
+}
+
+Process::Instance& Process::instance_of(SimThread& self, const Rendezvous& rendezvous) {
+  const int number = number_of_instance(rendezvous);
+  return instances_[static_cast<std::size_t>(number >= 0 ? number : assignment_->pick(self))];
 }
 
 /// Whether a step that finds no room waits behind the messages of its connection, and they behind it.
@@ -216,26 +258,75 @@ bool Process::has_room_for(const Instance& instance, const RendezvousStep& step)
   return connection.has_room(settings_.library.protocol.header_bytes);
 }
 
-/// Tries again what has room now. The rest waits without a try: ob1 tries its pending list when completions come
-/// (MCA_PML_OB1_PROGRESS_PENDING), and threads that queue for the lock in vain would keep a poll that tries a fair lock,
-/// and with it those completions, away for ever.
+/// Whether a turn of progress has steps to take. ob1 tries its pending lists when completions come
+/// (MCA_PML_OB1_PROGRESS_PENDING); a look that costs nothing finds the room that these make.
+bool Process::steps_may_go() const {
+  return waiting_steps_ > 0 && std::any_of(steps_.begin(), steps_.end(), [&](const WaitingSteps& alike) {
+           return std::any_of(alike.by_connection.begin(), alike.by_connection.end(),
+                              [&](const auto& waiting) { return first_may_go(waiting.first.first, waiting.second); });
+         });
+}
+
+/// Whether the first of these has room, at this instance or, with -1, at any.
+bool Process::first_may_go(int instance, const RingQueue<RendezvousStep>& waiting) const {
+  if (waiting.empty() || instance >= 0) {
+    return !waiting.empty() && has_room_for(instances_[static_cast<std::size_t>(instance)], waiting.front());
+  }
+  return std::any_of(instances_.begin(), instances_.end(),
+                     [&](const Instance& any) { return has_room_for(any, waiting.front()); });
+}
+
+/// Takes the steps that have room now, of each connection up to the first that has none. The rest waits without a try:
+/// threads that queue for the lock in vain would keep a poll that tries a fair lock, and with it the completions that
+/// make room, away for ever.
 int Process::retry_steps(SimThread& self) {
   int taken = 0;
-  for (std::size_t left = steps_.size(); left > 0; --left) {
+  for (WaitingSteps& alike : steps_) {
+    auto& connections = alike.by_connection;
+    auto next = connections.upper_bound(alike.tried_last);
+    for (std::size_t left = connections.size(); left > 0; --left) {
+      next = next == connections.end() ? connections.begin() : next;
+      if (!next->second.empty()) {
+        alike.tried_last = next->first;
+        taken += retry_steps(self, next->first.first, next->second);
+      }
+      ++next;
+    }
+  }
+  return taken;
+}
+
+/// The steps that wait for one connection.
+int Process::retry_steps(SimThread& self, int instance, RingQueue<RendezvousStep>& waiting) {
+  int taken = 0;
+  while (first_may_go(instance, waiting)) {
+    Instance& chosen = instances_[static_cast<std::size_t>(instance >= 0 ? instance : assignment_->pick(self))];
+    if (waiting.empty() || !has_room_for(chosen, waiting.front())) {
+      break; // with instances that threads choose, perhaps at another one
+    }
     update_shared(self, steps_line_, Category::line_transfer);
-    if (steps_.empty()) {
+    if (waiting.empty()) {
       break; // another thread was faster
     }
-    const RendezvousStep step = steps_.front();
-    steps_.pop_front();
-    Instance& instance = instance_of(self, *step.rendezvous);
-    if (has_room_for(instance, step) && post_step(self, instance, step)) {
+    const RendezvousStep step = waiting.front();
+    waiting.pop_front();
+    --waiting_steps_;
+    if (step.kind == RendezvousStep::Kind::piece) {
+      step.rendezvous->pieces_wait = false;
+      const bool sent = send_pieces(self, chosen, *step.rendezvous);
+      taken += sent ? 1 : 0;
+      if (step.rendezvous->pieces_wait) {
+        break;
+      }
+    } else if (post_step(self, chosen, step)) {
       after_step(self, step);
       ++taken;
     } else {
       update_shared(self, steps_line_, Category::line_transfer);
-      steps_.push_back(step);
+      waiting.push_front(step);
+      ++waiting_steps_;
       end_rests(); // of who found none while this one was tried
+      break;
     }
   }
   return taken;

@@ -116,7 +116,7 @@ Request* Process::announce(SimThread& self, Envelope& envelope, int destination,
   self.owe(settings_.software.send_request, Category::software);
   envelope.header = Header::rendezvous;
   envelope.rendezvous = new_rendezvous();
-  *envelope.rendezvous = {envelope.bytes, rank_, destination, request, 0, 0, false, nullptr, 0, false};
+  *envelope.rendezvous = {envelope.bytes, rank_, destination, request, 0, 0, false, false, nullptr, 0, false};
   if (settings_.library.protocol.rendezvous != "send") {
     register_buffer(self, *request);
   }

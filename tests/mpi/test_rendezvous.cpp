@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <string>
+#include <utility>
 #include <vector>
 
 using namespace contend;
@@ -199,6 +200,72 @@ TEST_CASE("both sides send large messages at once through a queue of one", "[mpi
         CHECK(program.counters(1).received == 20);
       }
     }
+  }
+}
+
+TEST_CASE("steps that wait for room cost nothing while there is none", "[mpi][rendezvous]") {
+  // All messages wait at once for a queue of two: were each tried in every turn, the time of each would grow with them.
+  const auto time_of_each = [](const std::string& protocol, int count) {
+    PointConfig point = with_protocol(protocol);
+    point.machine.nic.send_queue_depth = 2;
+    point.library.protocol.piece_bytes = 2'000;
+    Program program(2, point);
+    SimThread* busiest = nullptr;
+    for (const int rank : {0, 1}) {
+      SimThread& thread = program.thread(rank, [&, rank, count](SimThread& self, Process& mpi) {
+        std::vector<Request*> requests;
+        for (int k = 0; k < count; ++k) {
+          requests.push_back(rank == 0 ? mpi.isend(self, program.communicator, 1, 1, 20'000)
+                                       : mpi.irecv(self, program.communicator, 0, 1, 20'000));
+        }
+        mpi.waitall(self, requests);
+      });
+      busiest = (rank == 1) == (protocol == "get") ? &thread : busiest;
+    }
+    program.run();
+    const Duration lines = busiest->times()[static_cast<std::size_t>(Category::line_transfer)];
+    return std::pair{program.engine.now().since_start().count() / count, lines.count() / count};
+  };
+  for (const std::string protocol : {"get", "put", "send"}) {
+    const auto [few, lines_of_few] = time_of_each(protocol, 30);
+    const auto [many, lines_of_many] = time_of_each(protocol, 600);
+    CAPTURE(protocol, few, many, lines_of_few, lines_of_many);
+    CHECK(many < few * 11 / 10);
+    CHECK(lines_of_many < lines_of_few + (100_ns).count());
+  }
+}
+
+TEST_CASE("payloads for a peer with room do not wait behind those for one without", "[mpi][rendezvous]") {
+  for (const std::string protocol : {"get", "put", "send"}) {
+    CAPTURE(protocol);
+    PointConfig point = with_protocol(protocol);
+    point.machine.nic.send_queue_depth = 2;
+    Program program(3, point);
+    int to_first = 0;
+    int before = 0;
+    program.thread(0, [&](SimThread& self, Process& mpi) {
+      std::vector<Request*> requests;
+      for (int k = 0; k < 50; ++k) {
+        requests.push_back(mpi.isend(self, program.communicator, 1, 1, 50'000));
+      }
+      for (int k = 0; k < 4; ++k) {
+        requests.push_back(mpi.isend(self, program.communicator, 2, 1, 50'000));
+      }
+      mpi.waitall(self, requests);
+    });
+    program.thread(1, [&](SimThread& self, Process& mpi) {
+      for (; to_first < 50; ++to_first) {
+        mpi.recv(self, program.communicator, 0, 1, 50'000);
+      }
+    });
+    program.thread(2, [&](SimThread& self, Process& mpi) {
+      for (int k = 0; k < 4; ++k) {
+        mpi.recv(self, program.communicator, 0, 1, 50'000);
+      }
+      before = to_first;
+    });
+    program.run();
+    CHECK(before < 30);
   }
 }
 
