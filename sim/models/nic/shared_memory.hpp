@@ -106,7 +106,7 @@ private:
   /// Counts what is handled, and lets the time pass that it took.
   template <typename Action>
   void handle(SimThread& self, int& handled, const Action& action);
-  /// Takes so many entries, fewer where there are fewer.
+  /// Takes so many entries, which have to be there.
   int drain_box(SimThread& self, CompletionHandler& handler, SharedMemoryConnection& connection, std::int64_t most);
   /// A message in a fragment, or a fragment that comes back.
   void handle_fragment(SimThread& self, CompletionHandler& handler, SharedMemoryFragment& fragment);
