@@ -435,3 +435,38 @@ TEST_CASE("waiting for any of several requests gives each of them once", "[corou
     CHECK(sorted == std::vector<std::size_t>{0, 1, 2, 3, 4, 5, 6});
   }
 }
+
+TEST_CASE("a buffered message is copied as often as the design says, whoever comes first", "[coroutines][messages]") {
+  for (const int copies : {1, 2, 3}) {
+    for (const bool late : {false, true}) {
+      CAPTURE(copies, late);
+      CoSettings settings = job_settings();
+      settings.library.coroutines.colocated = "buffered";
+      settings.library.coroutines.copies = copies;
+      Job job({2, 1, 1}, settings, [late](CoProcess& self) -> CoTask {
+        return [](CoProcess& s, bool receives_late) -> CoTask {
+          if (s.rank() == 1 && !receives_late) {
+            CoRequest* const receive = s.irecv(0, 0, 8000);
+            co_await barrier(s);
+            co_await s.wait(receive);
+            co_return;
+          }
+          if (s.rank() == 0 && !receives_late) {
+            co_await barrier(s);
+          }
+          if (s.rank() == 0) {
+            co_await s.send(1, 0, 8000);
+          }
+          if (receives_late) {
+            co_await barrier(s);
+          }
+          if (s.rank() == 1) {
+            co_await s.recv(0, 0, 8000);
+          }
+        }(self, late);
+      });
+      CHECK(job.counters().unexpected == (late ? 1 : 0));
+      CHECK(job.times()[static_cast<std::size_t>(Category::copy)] == copies * (30_ns + 1_us));
+    }
+  }
+}

@@ -28,6 +28,9 @@ CoRequest* OsProcess::irecv(CoProcess& receiver, int source, int tag, std::int64
     invite(*message->from, message->announcer, *receive);
     free(message);
     return receive;
+  case CoRequest::Kind::copied:
+    free(message);
+    break;
   default:
     thread_->owe(memory_.copy(message->bytes), Category::copy);
     free(message);

@@ -30,6 +30,7 @@ struct CoRequest : QueuedOperation {
     send,     ///< by a process of this OS process: the payload is in its buffer
     receive,  ///< by a process of this OS process
     buffered, ///< a message: the payload is in a buffer of the library's
+    copied,   ///< a message whose payload the sender has copied as often as it is copied at all
     announced ///< a message: its sender waits for a word that the payload may come
   };
   Kind kind = Kind::send;

@@ -54,6 +54,7 @@ void OsProcess::copy_colocated(const CoRequest& send, const CoRequest& receive) 
 }
 
 /// Inside the OS process through a message of the runtime's: the sender copies all but the last time, and goes on.
+/// Where there is one copy only, it is the sender's.
 void OsProcess::send_buffered(CoRequest& send) {
   ++counters_.colocated;
   const CoroutineDesign& design = world_.settings().library.coroutines;
@@ -65,7 +66,8 @@ void OsProcess::send_buffered(CoRequest& send) {
     complete(*receive);
   } else {
     ++counters_.unexpected;
-    keep(*unexpected_, *new_request(CoRequest::Kind::buffered, send.envelope, send.bytes));
+    const auto kind = design.copies > 1 ? CoRequest::Kind::buffered : CoRequest::Kind::copied;
+    keep(*unexpected_, *new_request(kind, send.envelope, send.bytes));
   }
   complete(send);
 }
