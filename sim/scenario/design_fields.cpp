@@ -270,7 +270,8 @@ Section coroutine_design_fields() {
           "MPI_Barrier: by where processes are, or by messages alone");
   s.field("maps", &P::maps, ChoiceRule{{"shared", "per-process"}}, "who keeps the group map of a communicator");
   s.field("context_ids", &P::context_ids, ChoiceRule{{"leader", "bitmap"}},
-          "how a communicator gets its number: from its leader, or by an agreement of all");
+          "how a new communicator gets its number: from its leader, or by an agreement of all; no workload makes "
+          "communicators after the start, so this changes nothing that is measured");
   s.field("fastbox", &P::fastbox_bytes, SizeRule{0, 65536},
           "largest packet that fits a mailbox of its own for each sender; 0 B: none");
   s.field("cell", &P::cell_bytes, SizeRule{64, std::int64_t{1} << 30}, "an element of the queues; also of a stream");

@@ -166,6 +166,10 @@ TEST_CASE("splitting a communicator sorts by key, and numbers do not meet", "[co
           CHECK(halves.size == 6);
           CHECK(halves.rank == rank % 6);
           CHECK(by_three.context != halves.context);
+          for (const std::int32_t predefined : {world_context, collective_context}) {
+            CHECK(by_three.context != predefined);
+            CHECK(halves.context != predefined);
+          }
           for (int other = 0; other < 12; ++other) {
             const bool together = rank % 3 == other % 3;
             const std::int32_t context = results[0][static_cast<std::size_t>(other)].context;
@@ -208,10 +212,11 @@ TEST_CASE("a process leads no more communicators than it has bits", "[coroutines
       }(self, *communicators, splits);
     });
   };
-  CHECK_NOTHROW(run(128, "leader")); // two processes, 64 each
-  CHECK_THROWS_AS(run(129, "leader"), InvariantViolation);
-  CHECK_NOTHROW(run(2048, "bitmap"));
-  CHECK_THROWS_AS(run(2049, "bitmap"), InvariantViolation);
+  // Two numbers are the predefined communicator's.
+  CHECK_NOTHROW(run(126, "leader")); // two processes, 64 each
+  CHECK_THROWS_AS(run(127, "leader"), InvariantViolation);
+  CHECK_NOTHROW(run(2046, "bitmap"));
+  CHECK_THROWS_AS(run(2047, "bitmap"), InvariantViolation);
 }
 
 TEST_CASE("maps of a communicator of the whole job: the thesis's example", "[coroutines][memory]") {

@@ -24,7 +24,9 @@ Communicators::Communicators(CoWorld& world)
     : world_(world), by_leader_(world.settings().library.coroutines.context_ids == "leader"),
       shared_(world.settings().library.coroutines.maps == "shared"),
       calls_(static_cast<std::size_t>(world.layout().processes())), leads_(calls_.size()),
-      map_bytes_(static_cast<std::size_t>(world.layout().os_processes())) {}
+      map_bytes_(static_cast<std::size_t>(world.layout().os_processes())) {
+  leads_.front() = (std::uint64_t{1} << reserved_numbers) - 1;
+}
 
 /// What the root does between collecting and answering.
 void Communicators::decide(CoProcess& root, Split& split) {

@@ -22,11 +22,12 @@ struct CoCommunicator {
 
 /// The communicators of a job.
 ///
-/// With context_ids "leader", a number is the world rank of the communicator's leader and the index of a bit that the leader
-/// has free: no agreement of all processes is needed, and a process can lead 64. Root collects colour, key and the leader's
-/// bits; it sorts, picks as leader of each colour who leads fewest, and sends each process its place, and the map to the
-/// first member in each OS process; that one puts it into the OS process's table, where the others wait for it.
-/// With "bitmap", all processes agree on a bit that everybody has free, of 2048.
+/// With context_ids "leader", a number is the world rank of the communicator's leader and the index of a bit that the
+/// leader has free: no agreement of all processes is needed, and a process can lead 64. Two bits of rank 0 are the
+/// predefined communicator's. Root collects colour, key and the leader's bits; it sorts, picks as leader of each colour
+/// who leads fewest, and sends each process its place, and the map to the first member in each OS process; that one
+/// puts it into the OS process's table, where the others wait for it.
+/// With "bitmap", all processes agree on a bit that everybody has free, of 2048, of which two are the predefined one's.
 class Communicators {
 public:
   explicit Communicators(CoWorld& world);
@@ -40,6 +41,9 @@ public:
 private:
   static constexpr int leaderships = 64;
   static constexpr int bitmap_numbers = 2048;
+  /// Numbers of the predefined communicator: of its messages, and of its collective operations.
+  static constexpr int reserved_numbers = 2;
+  static_assert(world_context < reserved_numbers && collective_context < reserved_numbers);
 
   struct Member {
     int colour = 0;
@@ -61,7 +65,7 @@ private:
   bool shared_;
   std::vector<int> calls_;           ///< of split, by rank
   std::vector<std::uint64_t> leads_; ///< bits in use, by rank
-  int next_bitmap_number_ = 0;
+  int next_bitmap_number_ = reserved_numbers;
   std::deque<Split> splits_;
   std::vector<std::int64_t> map_bytes_; ///< by OS process
 };
