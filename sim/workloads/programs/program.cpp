@@ -1,6 +1,7 @@
 #include "workloads/programs/program.hpp"
 
 #include "mpi/coroutines/barrier.hpp"
+#include "mpi/coroutines/os_process.hpp"
 
 #include <algorithm>
 #include <string>
@@ -12,12 +13,22 @@ CoTask Program::run(CoProcess& self) {
     co_await iterate(self, iteration);
   }
   co_await barrier(self);
+  begin_timed_part(self.os());
   const TimePoint begin = self.now();
   for (int iteration = 0; iteration < common_.iterations; ++iteration) {
     co_await iterate(self, common_.warmup_iterations + iteration);
   }
   elapsed_ = std::max(elapsed_, self.now() - begin);
   ++ended_;
+}
+
+/// All processes of an OS process share its thread, whose accounts begin with the first of them.
+void Program::begin_timed_part(const OsProcess& os) {
+  const auto number = static_cast<std::size_t>(os.number());
+  if (!timed_[number]) {
+    timed_[number] = true;
+    os.thread().reset_times();
+  }
 }
 
 std::uint64_t Program::planned_operations() const {

@@ -9,13 +9,15 @@
 
 #include <cstdint>
 #include <memory>
+#include <vector>
 
 namespace contend {
 
 /// What a simulated application does, as each of its processes sees it: warm-up iterations, a barrier, then timed iterations.
 class Program {
 public:
-  explicit Program(const ProgramParameters& common) : common_(common) {}
+  explicit Program(const ProgramParameters& common)
+      : common_(common), timed_(static_cast<std::size_t>(layout().os_processes())) {}
   virtual ~Program() = default;
   Program(const Program&) = delete;
   Program& operator=(const Program&) = delete;
@@ -42,7 +44,10 @@ protected:
   [[nodiscard]] virtual std::int64_t bytes_per_iteration() const { return 0; }
 
 private:
+  void begin_timed_part(const OsProcess& os);
+
   ProgramParameters common_;
+  std::vector<bool> timed_; ///< by OS process: whether one of its processes has begun the timed part
   std::int64_t ended_ = 0;
   Duration elapsed_;
 };
