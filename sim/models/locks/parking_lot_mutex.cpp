@@ -2,6 +2,7 @@
 
 #include "models/locks/spinners.hpp"
 
+#include <algorithm>
 #include <string>
 
 namespace contend {
@@ -50,25 +51,37 @@ void ParkingLotMutex::do_lock(SimThread& self, Category category) {
     return;
   }
   line_.load(self, category);
-  for (int turns = 0;;) {
-    if (!held_) { // even if others sleep
-      if (change(self, category, true, parked_)) {
-        return;
-      }
-      continue; // the comparison has shown the new byte
-    }
-    if (!parked_ && spin(self, category, turns)) {
-      line_.load(self, category);
-      continue;
-    }
-    if (!parked_ && !change(self, category, true, true)) {
-      continue;
-    }
+  while (!compete(self, category)) {
     if (park(self, category)) {
       return;
     }
-    turns = 0;
     line_.load(self, category);
+  }
+}
+
+bool ParkingLotMutex::compete(SimThread& self, Category category) {
+  // A holder that is back within the time of one comparison shows each of them the other state: neither the one that
+  // takes the lock nor the one that sets the bit comes through.
+  Bypasses::Wait wait(bypasses_);
+  for (int turns = 0;;) {
+    if (bypasses_.given_to(self)) {
+      return true;
+    }
+    if (!held_) { // even if others sleep
+      if (change(self, category, true, parked_)) {
+        return true;
+      }
+      continue; // the comparison has shown the new byte
+    }
+    wait.missed(self);
+    if (bypasses_.chosen(self)) {
+      self.spend(std::max(parameters_.pause, Duration::picoseconds(1)), category);
+      line_.load(self, category);
+    } else if (!parked_ && spin(self, category, turns)) {
+      line_.load(self, category);
+    } else if (parked_ || change(self, category, true, true)) {
+      return false;
+    }
   }
 }
 
@@ -113,7 +126,7 @@ bool ParkingLotMutex::fair_turn() {
 
 void ParkingLotMutex::do_unlock(SimThread& self, Category category) {
   if (line_.compare(self, category, [this] { return !parked_; })) { // cmpxchg(byte, held, free)
-    held_ = false;
+    held_ = bypasses_.hand_over();
     released();
     return;
   }
@@ -125,7 +138,11 @@ void ParkingLotMutex::do_unlock(SimThread& self, Category category) {
   }
   line_.store(self, category);
   parked_ = !queue_.empty();
-  held_ = first != nullptr && first->owner;
+  held_ = bypasses_.hand_over();
+  if (first != nullptr) {
+    first->owner = first->owner && !held_;
+    held_ = held_ || first->owner;
+  }
   released();
   bucket_.unlock(self, category);
   if (first != nullptr) {

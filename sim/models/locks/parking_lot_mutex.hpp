@@ -10,6 +10,7 @@
 #include "core/futex.hpp"
 #include "core/ring_queue.hpp"
 #include "models/locks/by_thread.hpp"
+#include "models/locks/bypasses.hpp"
 #include "models/locks/futex_word.hpp"
 #include "models/locks/lock.hpp"
 
@@ -36,6 +37,8 @@ private:
   void do_unlock(SimThread& self, Category category) override;
   void do_grant(SimThread& self) override;
 
+  /// What a thread does that is awake. Returns whether it has the lock; if not, the bit "parked" is set.
+  bool compete(SimThread& self, Category category);
   /// One attempt to change the byte from "held or not, parked or not" as it was looked at last.
   bool change(SimThread& self, Category category, bool held, bool parked);
   /// Returns false when the turns of spinning are used up.
@@ -50,7 +53,8 @@ private:
   CacheLine line_;
   bool held_ = false;
   bool parked_ = false;
-  FutexWord bucket_; ///< of the table: guards the queue
+  Bypasses bypasses_; ///< of threads that are awake
+  FutexWord bucket_;  ///< of the table: guards the queue
   RingQueue<Sleeper*> queue_;
   ByThread<Sleeper> sleepers_;
   RandomStream fairness_;
