@@ -142,8 +142,20 @@ void Engine::run() {
   }
 }
 
+namespace {
+
+/// A date beyond the last one that there is has become one before the first.
+void check_range(TimePoint time) {
+  if (time < TimePoint()) {
+    throw BeyondTime("something happens after the 9223372 seconds that simulated time has");
+  }
+}
+
+} // namespace
+
 void Engine::schedule(Event& event, TimePoint time) {
   if (time < now_) {
+    check_range(time);
     throw InvariantViolation("an event was scheduled in the past");
   }
   if (backend_) {
@@ -163,6 +175,7 @@ void Engine::insert(Target& target, TimePoint time) {
 
 void Engine::wake_at(SimThread& thread, TimePoint time) {
   if (time < now_) {
+    check_range(time);
     throw InvariantViolation("thread '" + thread.name() + "' was woken in the past");
   }
   if (time == now_) {
@@ -274,6 +287,22 @@ void Engine::check_stop() {
 void Engine::give_up(SimThread& self) {
   self.fiber_.switch_to(main_);
   throw Unwind();
+}
+
+/// A span of this thread leads beyond the last date there is.
+void Engine::run_out_of_time(SimThread& self) {
+  if (unwinding_) {
+    return;
+  }
+  const std::string what = "simulated time, which has a range of 9223372 seconds, is used up by thread '" +
+                           self.name() + "', at " + std::to_string(now_.since_start().in_seconds()) + " seconds";
+  if (backend_) {
+    throw BeyondTime(what);
+  }
+  if (!error_) {
+    error_ = std::make_exception_ptr(BeyondTime(what));
+  }
+  give_up(self);
 }
 
 std::string Engine::thread_report() const {

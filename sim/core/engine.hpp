@@ -307,7 +307,11 @@ private:
   void advance(SimThread& self, Duration span);
   bool advance_alone(SimThread& self, Duration span);
   void step_alone(SimThread& self, Duration span);
-  [[nodiscard]] bool alone_for(Duration span) const { return now_ + span < alone_until_; }
+  /// Never for a span that leads beyond the end of time: as unsigned numbers such dates come after all others.
+  [[nodiscard]] bool alone_for(Duration span) const {
+    return static_cast<std::uint64_t>((now_ + span).since_start().count()) <
+           static_cast<std::uint64_t>(alone_until_.since_start().count());
+  }
   void park(SimThread& self);
   void make_ready(SimThread& thread);
   /// Requires: ready_head_ != nullptr.
@@ -337,6 +341,7 @@ private:
   [[gnu::noinline, gnu::cold]] bool attend(TargetSlot slot);
   void check_stop();
   [[gnu::noinline, gnu::cold]] void give_up(SimThread& self);
+  [[gnu::noinline, gnu::cold]] void run_out_of_time(SimThread& self);
 
   // Hot members first.
   TimePoint now_;
@@ -558,6 +563,10 @@ __attribute__((always_inline)) inline void Engine::leave(SimThread& self) {
 
 __attribute__((always_inline)) inline void Engine::advance(SimThread& self, Duration span) {
   if (advance_alone(self, span)) {
+    return;
+  }
+  if (now_ + span < TimePoint()) [[unlikely]] {
+    run_out_of_time(self);
     return;
   }
   if (backend_) [[unlikely]] {

@@ -5,8 +5,16 @@
 #include <compare>
 #include <cstdint>
 #include <limits>
+#include <stdexcept>
+#include <string>
 
 namespace contend {
+
+/// Simulated time ends before what a run needs: a size is too large for a rate, or a price is.
+class BeyondTime : public std::range_error {
+public:
+  using std::range_error::range_error;
+};
 
 /// A span of simulated time. Unit: picoseconds, integer. Range: +-106 days.
 class Duration {
@@ -29,8 +37,10 @@ public:
 
   constexpr auto operator<=>(const Duration&) const = default;
   constexpr Duration operator-() const { return Duration(-picoseconds_); }
+  /// Sums beyond the range wrap around; the engine refuses the dates that come of them.
   constexpr Duration& operator+=(Duration other) {
-    picoseconds_ += other.picoseconds_;
+    picoseconds_ = static_cast<std::int64_t>(static_cast<std::uint64_t>(picoseconds_) +
+                                             static_cast<std::uint64_t>(other.picoseconds_));
     return *this;
   }
   constexpr Duration& operator-=(Duration other) {
@@ -47,7 +57,17 @@ public:
 private:
   explicit constexpr Duration(std::int64_t picoseconds) : picoseconds_(picoseconds) {}
   static constexpr Duration rounded(double picoseconds) {
+    // The conversion of what does not fit is undefined, and time that runs backwards breaks everything else.
+    if (!(__builtin_fabs(picoseconds) < beyond)) [[unlikely]] {
+      refuse(picoseconds);
+    }
     return Duration(static_cast<std::int64_t>(picoseconds < 0 ? picoseconds - 0.5 : picoseconds + 0.5));
+  }
+
+  static constexpr double beyond = 0x1p63;
+  [[noreturn, gnu::noinline, gnu::cold]] static void refuse(double picoseconds) {
+    throw BeyondTime("something takes " + std::to_string(picoseconds * 1e-12) +
+                     " seconds of simulated time, which has a range of 9223372");
   }
 
   std::int64_t picoseconds_ = 0;

@@ -405,3 +405,47 @@ TEST_CASE("a destructor that spends time while its thread throws does so in simu
   });
   CHECK_NOTHROW(engine.run());
 }
+
+TEST_CASE("a run that needs more time than there is ends with an error", "[engine][failures]") {
+  constexpr Duration long_span = Duration::seconds(5e6); // twice this is too much
+  Engine engine(1);
+  const Reason reason("nothing");
+  CallEvent last(engine, [] {});
+  CallEvent first(engine, [&] { engine.schedule(last, engine.now() + long_span); });
+  const auto bystanders = [&] { // so that others are due, too
+    for (int i = 0; i < 3; ++i) {
+      engine.spawn("bystander", 0, i + 1, [](SimThread& self) {
+        for (int turn = 0; turn < 1000; ++turn) {
+          self.spend(1_ns, Category::software);
+        }
+      });
+    }
+  };
+  SECTION("alone") {
+    engine.spawn("slow", 0, 0, [&](SimThread& self) {
+      self.spend(long_span, Category::software);
+      self.spend(long_span, Category::software);
+    });
+  }
+  SECTION("beside others") {
+    bystanders();
+    engine.spawn("slow", 0, 0, [&](SimThread& self) {
+      self.spend(1_ns, Category::software);
+      self.owe(long_span, Category::software);
+      self.owe(long_span, Category::software);
+      self.settle();
+    });
+  }
+  SECTION("in an event") {
+    bystanders();
+    engine.schedule(first, TimePoint::at(long_span));
+  }
+  SECTION("in a wait") {
+    engine.spawn("slow", 0, 0, [&](SimThread& self) {
+      self.spend(long_span, Category::software);
+      self.resume_at(self.now() + long_span);
+      self.wait(reason, Category::software);
+    });
+  }
+  CHECK_THROWS_AS(engine.run(), BeyondTime);
+}

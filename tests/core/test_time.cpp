@@ -75,3 +75,14 @@ TEST_CASE("two points beyond the exact range of double are still told apart", "[
   CHECK(far != TimePoint::at(Duration::picoseconds(std::int64_t{1} << 60)));
   CHECK(far - TimePoint::at(Duration::picoseconds(std::int64_t{1} << 60)) == 1_ps);
 }
+
+TEST_CASE("what does not fit into 64 bits of picoseconds is refused", "[time]") {
+  CHECK(Duration::seconds(9.22e6) > Duration::seconds(9.21e6));
+  CHECK(Duration::seconds(-9.22e6) < Duration{});
+  CHECK_THROWS_AS(Duration::seconds(9.23e6), BeyondTime);
+  CHECK_THROWS_AS(Duration::seconds(-9.23e6), BeyondTime);
+  CHECK_THROWS_AS(Duration::microseconds(1e300), BeyondTime);
+  CHECK_THROWS_AS(Duration::nanoseconds(std::numeric_limits<double>::infinity()), BeyondTime);
+  CHECK_THROWS_AS(Duration::nanoseconds(std::numeric_limits<double>::quiet_NaN()), BeyondTime);
+  CHECK_THROWS_AS(Duration::seconds(5e6).scaled(2), BeyondTime);
+}

@@ -14,6 +14,15 @@ Problem longer_than_time(double seconds) {
          " seconds that can be simulated";
 }
 
+double seconds_of_transport_copies(const PointConfig& point, std::int64_t bytes) {
+  const std::string& kind = point.library.transport.kind;
+  if (kind == "shared-memory")
+    return 2 * static_cast<double>(bytes) / point.machine.shared_memory.copy_bytes_per_second;
+  if (kind == "tcp")
+    return 2 * static_cast<double>(bytes) / point.machine.tcp.copy_bytes_per_second;
+  return 0;
+}
+
 double seconds_of_a_message(const PointConfig& point, std::int64_t bytes) {
   constexpr double page_bytes = 4096;
   const NicParameters& nic = point.machine.nic;
@@ -22,7 +31,7 @@ double seconds_of_a_message(const PointConfig& point, std::int64_t bytes) {
   const double pages = payload / page_bytes + 1;
   return (payload + packets * static_cast<double>(nic.packet_bytes)) / point.route.bytes_per_second +
          packets * nic.nic_gap.in_seconds() + 2 * pages * nic.registration_page.in_seconds() +
-         2 * payload / point.machine.software.copy_bytes_per_second;
+         2 * payload / point.machine.software.copy_bytes_per_second + seconds_of_transport_copies(point, bytes);
 }
 
 Problem one_sided_in_global_section(const PointConfig& point) {
