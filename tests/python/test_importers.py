@@ -168,7 +168,7 @@ OLD_LATENCY_MT = LATENCY_MT.partition("threads: 4\n")[2]
         ("multirate", MULTIRATE, "foo=bar", "no key 'foo' in a workload of kind 'multirate'; allowed, as the output "),
         ("multirate", MULTIRATE, "allow_overtakin=true", "; did you mean 'allow_overtaking'?"),
         ("rma-mt", RMA_MT, "comunicator_per_pair=true", "no key 'comunicator_per_pair' in a workload of kind 'rma-mt'"),
-        ("osu-latency-mt", LATENCY_MT, "foo=1", "of kind 'latency'; allowed, as the output does not say them: iterat"),
+        ("osu-latency-mt", LATENCY_MT, "foo=1", "as the output does not say them: any_source, any_tag, iterat"),
         ("ucx-perftest", UCX, "thread=2", "does not say them: threads, window; did you mean 'threads'?"),
         ("multirate", MULTIRATE, "any_tag=ture", "--workload any_tag=ture: found 'ture'; allowed: true, false"),
         ("multirate", MULTIRATE, "any_tag=1", "found '1'; allowed: true, false"),
