@@ -28,12 +28,13 @@ TEST_CASE("a poller that takes its lock again at once leaves it to others in the
 }
 
 TEST_CASE("a helper comes into the section around every call beside a packer that polls", "[mpi][starvation]") {
+  const std::string kind = GENERATE(from_range(lock_registry().names()));
   for (int transfer_ns = 10; transfer_ns <= 200; transfer_ns += 10) { // with some of them both are in step
-    CAPTURE(transfer_ns);
+    CAPTURE(kind, transfer_ns);
     PointConfig point = test::small_point();
     point.machine.cache.transfer_socket = transfer_ns * 1_ns;
     point.library.critical_section = "global";
-    point.library.instances.lock = "parking-lot";
+    point.library.instances.lock = kind;
     point.workload.kind = "pack";
     point.workload.pack.helpers = 1;
     SimulationOptions options;

@@ -27,7 +27,8 @@ void TtasLock::do_lock(SimThread& self, Category category) {
       if (do_try_lock(self, category)) { // and set
         return;
       }
-      if (limit > Duration{}) { // lost the race
+      wait.missed(self); // lost the race
+      if (limit > Duration{}) {
         self.spend(
             Duration::picoseconds(static_cast<std::int64_t>(backoff_.below(static_cast<std::uint64_t>(limit.count())))),
             category);
