@@ -127,7 +127,8 @@ std::string names() {
                                 {"notifications", known.notifications},
                                 {"idling", known.idling},
                                 {"schedulers", known.schedulers},
-                                {"process_queues", known.process_queues}}
+                                {"process_queues", known.process_queues},
+                                {"window_paths", known.window_paths}}
       .dump();
 }
 

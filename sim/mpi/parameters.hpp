@@ -124,12 +124,20 @@ struct TransportDesign {
 };
 
 struct OneSidedDesign {
+  /// How operations reach the target's memory (window_path_registry): interface, memory, messages.
+  std::string path = "interface";
   /// How a flush knows that it is done. instances: every instance is locked and drained (btl/uct's flush); instance-turns:
   /// every instance is polled until it is empty, under its lock for one poll at a time (btl/ugni's flush); counter: a
   /// counter of outstanding operations, one shared cache line per window and target, with progress until it is zero.
   std::string completion = "instances";
   /// hardware: accumulate and fetch-and-op use the interface's atomics when the size allows; lock: never.
   std::string atomics = "hardware";
+  /// memory: whether the calling thread holds the lock of its instance while it copies: instance, none.
+  std::string copy_guard = "none";
+  /// memory: kind of the lock at each target that accumulate and fetch-and-op hold.
+  std::string update_lock = "ttas";
+  /// messages: puts of more bytes are complete when the target has said so, others when they are sent.
+  std::int64_t acknowledge_above_bytes = 0;
 };
 
 /// Cache lines that move between the cores of a library's threads besides those of its locks, queues and counters: how many a thread

@@ -21,9 +21,9 @@ Process::Process(Engine& engine, const Host& host, Transport& transport, const P
       behind_others_(settings_.library.protocol.pending_order == "behind-others"),
       copied_by_transport_(transport.copies_payload()),
       next_target_line_(engine, host, name() + "/next instance to poll"),
-      steps_line_(engine, host, name() + "/rendezvous steps"), free_list_(engine, host, name() + "/request free list"),
-      noise_(engine.stream(name() + "/noise")), delayed_label_(name() + "/delayed sends", rank),
-      out_of_sequence_label_(name() + "/out of sequence", rank) {
+      steps_line_(engine, host, name() + "/rendezvous steps"), answers_line_(engine, host, name() + "/answers"),
+      free_list_(engine, host, name() + "/request free list"), noise_(engine.stream(name() + "/noise")),
+      delayed_label_(name() + "/delayed sends", rank), out_of_sequence_label_(name() + "/out of sequence", rank) {
   active_received_.resize(static_cast<std::size_t>(peers));
   if (settings_.library.progress.yield_when_idle || settings_.library.progress.yield_every_turn) {
     settings_.coalesce_idle_polls = false; // there is more to a turn than its period
@@ -417,56 +417,6 @@ void Process::poll_until(SimThread& self, const std::function<bool()>& done) {
   poller.testing = false;
   stop(self);
   --polling_requests_;
-}
-
-void Process::send_active(SimThread& self, int destination, std::int64_t bytes) {
-  const TraceScope scope(self, rank_, "send active message");
-  Instance& instance = instances_[static_cast<std::size_t>(instance_for(self, 0, 0, destination))];
-  Connection& connection = connection_to(instance, destination);
-  const Envelope envelope{0, rank_, 0, 0, bytes, Header::active};
-  enter_call(self);
-  instance.lock->lock(self);
-  while (!connection.post(self, envelope, settings_.library.protocol.header_bytes + bytes)) {
-    instance.interface->poll(self, *this);
-    advance_others(self, instance);
-  }
-  instance.lock->unlock(self);
-  leave_call(self);
-}
-
-void Process::wait_active(SimThread& self, int source, std::int64_t messages) {
-  const TraceScope scope(self, rank_, "wait for active messages");
-  const auto from = static_cast<std::size_t>(source);
-  // Messages come in where they were sent: senders that do not map them choose an instance of their own.
-  const int first = mapping_.decides() ? mapping_.of(0, 0, source) : 0;
-  const int last = mapping_.decides() ? first : targets() - 1;
-  int target = first;
-  for (self.settle(); active_received_[from] < messages; self.settle()) {
-    advance_active(self, instances_[static_cast<std::size_t>(target)]);
-    target = target == last ? first : target + 1;
-  }
-}
-
-/// What makes room at the peer may have come to another instance where threads choose them. Whoever holds its lock advances it.
-void Process::advance_others(SimThread& self, const Instance& instance) {
-  for (Instance& other : instances_) {
-    if (!mapping_.decides() && &other != &instance && other.lock->try_lock(self, Category::poll_idle)) {
-      other.interface->poll(self, *this);
-      other.lock->unlock(self, Category::poll_idle);
-    }
-  }
-}
-
-void Process::advance_active(SimThread& self, Instance& instance) {
-  if (global_lock_) {
-    global_lock_->lock(self, Category::poll_idle);
-  }
-  instance.lock->lock(self, Category::poll_idle);
-  instance.interface->poll(self, *this);
-  instance.lock->unlock(self, Category::poll_idle);
-  if (global_lock_) {
-    global_lock_->unlock(self, Category::poll_idle);
-  }
 }
 
 void Process::barrier(SimThread& self, int communicator, int first_rank, int ranks) {

@@ -169,6 +169,7 @@ public:
 
 private:
   friend class Window; // the one-sided part of this class, per window
+  friend class WindowPath;
   friend class MatchTask;
   class PackTask;
 
@@ -185,6 +186,12 @@ private:
     std::vector<std::unique_ptr<Lock>> connection_locks;  ///< by peer rank, if the design has them
     std::vector<std::unique_ptr<RdmaEndpoint>> one_sided; ///< by peer rank; nullptr: none
     int waiting_without_memory = 0; ///< what waits at its connections and is not in memory of the transport
+  };
+  /// An active message that goes back.
+  struct WaitingAnswer {
+    int instance = 0;
+    int destination = 0;
+    Envelope envelope;
   };
   /// What a failed attempt to send did and cost.
   struct Attempt {
@@ -215,6 +222,12 @@ private:
   void enter_call(SimThread& self);
   void leave_call(SimThread& self);
   void update_shared(SimThread& self, CacheLine& line, Category category);
+  // Active messages. An instance of the destination's with the same number gets them.
+  void send_active(SimThread& self, int instance, int destination, std::int64_t bytes, ActiveMessage& message);
+  void answer_active(SimThread& self, int instance, int destination, std::int64_t bytes, ActiveMessage& message);
+  bool post_active(SimThread& self, Instance& instance, int destination, const Envelope& envelope);
+  [[nodiscard]] bool answers_may_go() const;
+  int send_answers(SimThread& self);
   void advance_active(SimThread& self, Instance& instance);
   void advance_others(SimThread& self, const Instance& instance);
   int instance_for(SimThread& self, int communicator, int tag, int peer);
@@ -357,7 +370,7 @@ private:
   [[nodiscard]] bool nothing_in_sight(const PollTurn& turn);
   /// A turn of progress has something to do at its end.
   [[nodiscard]] bool end_of_turn_has_work() const {
-    return steps_may_go() || delayed_sends_may_go() || (tasks_ && !tasks_->empty());
+    return steps_may_go() || delayed_sends_may_go() || answers_may_go() || (tasks_ && !tasks_->empty());
   }
 
   void software(SimThread& self, Duration cost) {
@@ -415,6 +428,8 @@ private:
   std::array<WaitingSteps, 3> steps_;
   std::size_t waiting_steps_ = 0; ///< in all of them
   CacheLine steps_line_;
+  RingQueue<WaitingAnswer> answers_; ///< of active messages, that found no room; no lock, as in a lock-free queue
+  CacheLine answers_line_;
   std::deque<Rendezvous> rendezvous_;
   RingQueue<Rendezvous*> open_rendezvous_; ///< oldest first
   std::vector<Rendezvous*> free_rendezvous_;

@@ -154,6 +154,10 @@ int Process::end_turn(SimThread& self) {
     poller.disturb_if(true);
     found += retry_delayed_sends(self);
   }
+  if (answers_may_go()) {
+    poller.disturb_if(true);
+    found += send_answers(self);
+  }
   if (global_lock_) {
     global_lock_->unlock(self, Category::poll_idle);
   }

@@ -1,5 +1,6 @@
 // From MPI_Irecv and an arriving message to a complete request.
 #include "core/trace_scope.hpp"
+#include "models/matching/active_message.hpp"
 #include "mpi/process.hpp"
 
 #include <algorithm>
@@ -94,6 +95,10 @@ void Process::receive_now(SimThread& self, const Envelope& envelope) {
   self.owe(settings_.software.deliver, Category::software);
   if (envelope.header == Header::active) {
     self.settle();
+    if (envelope.active != nullptr) {
+      envelope.active->arrived(self);
+      return;
+    }
     ++active_received_[static_cast<std::size_t>(envelope.source)];
     engine_.note_operation();
     return;

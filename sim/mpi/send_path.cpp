@@ -124,7 +124,8 @@ Request* Process::announce(SimThread& self, Envelope& envelope, int destination,
 }
 
 std::int64_t Process::wire_bytes(const Envelope& envelope) const {
-  return settings_.library.protocol.header_bytes + (envelope.header == Header::eager ? envelope.bytes : 0);
+  const bool carries_payload = envelope.header == Header::eager || envelope.header == Header::active;
+  return settings_.library.protocol.header_bytes + (carries_payload ? envelope.bytes : 0);
 }
 
 /// Whether a message must not pass those that have no room.

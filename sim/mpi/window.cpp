@@ -2,6 +2,7 @@
 
 #include "core/trace_scope.hpp"
 #include "mpi/process.hpp"
+#include "mpi/window_path.hpp"
 
 #include <algorithm>
 
@@ -18,36 +19,31 @@ constexpr std::int64_t any_lock_all = exclusive_bit - one_lock_all;
 
 } // namespace
 
-/// An operation that its caller waits for.
-struct Window::Blocking final : RdmaListener {
-  explicit Blocking(Window& owner) : window(owner) {}
-  void completed(SimThread& self, const RdmaRequest& request) override {
-    done = true;
-    window.completed(self, request);
-  }
-  Window& window;
-  bool done = false;
-};
-
 Window::Window(Process& process, int id, int communicator)
-    : process_(process), communicator_(communicator),
-      counting_(process.settings_.library.one_sided.completion == "counter"),
-      name_(process.name() + "/window " + std::to_string(id)),
-      words_line_(process.engine_, process.host_, name_ + "/lock words") {}
+    : process_(process), communicator_(communicator), name_(process.name() + "/window " + std::to_string(id)),
+      words_line_(process.engine_, process.host_, name_ + "/lock words") {
+  const OneSidedDesign& design = process.settings_.library.one_sided;
+  path_ = window_path_registry().at(design.path)({process, communicator, name_, words_line_});
+  if (path_->shares_memory()) {
+    update_lock_ = lock_registry().at(design.update_lock)(process.engine_, process.host_, process.settings_.locks,
+                                                          name_ + "/accumulate");
+  }
+}
 
 Window::~Window() = default;
 
 void Window::attach(std::vector<Window*> sides) {
   sides_ = std::move(sides);
-  posted_.resize(sides_.size());
   held_.resize(sides_.size(), Held::nothing);
-  for (std::size_t target = 0; target < sides_.size(); ++target) {
-    counter_lines_.push_back(std::make_unique<CacheLine>(process_.engine_, process_.host_,
-                                                         name_ + "/outstanding to " + std::to_string(target)));
+  std::vector<WindowPath*> paths;
+  paths.reserve(sides_.size());
+  for (const Window* side : sides_) {
+    paths.push_back(side->path_.get());
   }
+  path_->attach(std::move(paths));
 }
 
-std::int64_t Window::outstanding(int target) const { return posted_[static_cast<std::size_t>(target)]; }
+std::int64_t Window::outstanding(int target) const { return path_->outstanding(target); }
 
 // Operations.
 
@@ -85,16 +81,19 @@ void Window::fetch_and_op(SimThread& self, int target, std::int64_t bytes) {
   read_modify_write(self, target, bytes);
 }
 
-bool Window::by_hardware(std::int64_t bytes) const {
-  return process_.settings_.library.one_sided.atomics == "hardware" &&
-         bytes <= process_.settings_.rdma.atomic_limit_bytes;
-}
-
 void Window::read_modify_write(SimThread& self, int target, std::int64_t bytes) {
   RdmaRequest request;
   request.bytes = bytes;
   request.target = target;
-  if (by_hardware(bytes)) {
+  if (path_->shares_memory()) {
+    process_.software(self, process_.settings_.software.one_sided_call);
+    Lock& lock = *sides_[static_cast<std::size_t>(target)]->update_lock_;
+    lock.lock(self);
+    self.owe(process_.copy_time(bytes), Category::copy);
+    lock.unlock(self);
+    return;
+  }
+  if (path_->updates_at_target(bytes)) {
     ++process_.counters_.hardware_atomics;
     request.kind = RdmaRequest::Kind::fetch_add;
     start(self, request);
@@ -113,76 +112,29 @@ void Window::read_modify_write(SimThread& self, int target, std::int64_t bytes) 
   fetch_add(self, target, &Words::accumulate, -taken);
 }
 
-int Window::pick(SimThread& self, int target) {
-  const auto id = static_cast<std::size_t>(self.id());
-  if (last_instance_.size() <= id) {
-    last_instance_.resize(id + 1, 0);
-  }
-  return last_instance_[id] = process_.instance_for(self, communicator_, 0, target);
-}
-
 /// Posts the operation; what is local is done at once.
 void Window::start(SimThread& self, const RdmaRequest& request) {
+  if (request.target == process_.rank()) {
+    copy_to_self(self, request);
+  } else {
+    path_->start(self, request);
+  }
+}
+
+void Window::start_and_wait(SimThread& self, const RdmaRequest& request) {
+  if (request.target == process_.rank()) {
+    copy_to_self(self, request);
+  } else {
+    path_->start_and_wait(self, request);
+  }
+}
+
+void Window::copy_to_self(SimThread& self, const RdmaRequest& request) const {
   process_.software(self, process_.settings_.software.one_sided_call);
-  if (request.target == process_.rank()) {
-    self.owe(process_.copy_time(request.bytes), Category::copy);
-    if (request.memory != nullptr) {
-      self.settle();
-      request.memory->written(request);
-    }
-    return;
-  }
-  RdmaRequest counted = request;
-  counted.listener = counted.listener == nullptr ? this : counted.listener;
-  counted.report = counted.report || counting(); // a counter needs to hear of each operation
-  if (counting()) {
-    process_.update_shared(self, *counter_lines_[static_cast<std::size_t>(request.target)], Category::line_transfer);
-  }
-  ++posted_[static_cast<std::size_t>(request.target)];
-  post(self, pick(self, request.target), counted);
-}
-
-/// Like btl/uct: when the queue is full the instance is polled until there is room, and it is polled once in any case,
-/// because the lock is held.
-void Window::post(SimThread& self, int instance, const RdmaRequest& request) {
-  Process::Instance& chosen = process_.instances_[static_cast<std::size_t>(instance)];
-  RdmaEndpoint& endpoint = *chosen.one_sided[static_cast<std::size_t>(request.target)];
-  chosen.lock->lock(self);
-  while (!endpoint.post(self, request)) {
-    chosen.interface->poll(self, process_);
-  }
-  chosen.interface->poll(self, process_);
-  chosen.lock->unlock(self);
-}
-
-void Window::completed(SimThread& self, const RdmaRequest& request) {
-  self.owe(process_.settings_.software.one_sided_complete, Category::completion);
-  if (counting()) {
-    process_.update_shared(self, *counter_lines_[static_cast<std::size_t>(request.target)], Category::completion);
-  }
-  --posted_[static_cast<std::size_t>(request.target)];
-  ++process_.counters_.one_sided_completed;
-  process_.engine_.note_operation();
-}
-
-/// The caller needs the result: it polls the instance until the operation is complete, if nobody else does.
-void Window::start_and_wait(SimThread& self, RdmaRequest request) {
-  Blocking blocking(*this);
-  request.listener = &blocking;
-  request.report = true;
-  start(self, request);
-  if (request.target == process_.rank()) {
-    return;
-  }
-  Process::Instance& instance =
-      process_.instances_[static_cast<std::size_t>(last_instance_[static_cast<std::size_t>(self.id())])];
-  for (self.settle(); !blocking.done; self.settle()) {
-    if (instance.lock->try_lock(self, Category::poll_idle)) {
-      instance.interface->poll(self, process_);
-      instance.lock->unlock(self, Category::poll_idle);
-    } else {
-      self.spend(process_.settings_.locks.pause, Category::poll_idle);
-    }
+  self.owe(process_.copy_time(request.bytes), Category::copy);
+  if (request.memory != nullptr) {
+    self.settle();
+    request.memory->written(request);
   }
 }
 
@@ -195,103 +147,35 @@ void Window::flush(SimThread& self, int target) {
 
 void Window::flush_all(SimThread& self) {
   const TraceScope scope(self, process_.rank(), "MPI_Win_flush_all");
-  flush_targets(self, all_targets);
+  flush_targets(self, WindowPath::all_targets);
 }
 
 void Window::flush_targets(SimThread& self, int target) {
   ++process_.counters_.flushes;
   process_.software(self, process_.settings_.software.one_sided_synchronize);
-  complete_all(self, target);
+  path_->complete(self, target);
 }
 
 void Window::flush_local(SimThread& self, int target) {
   const TraceScope scope(self, process_.rank(), "MPI_Win_flush_local");
   ++process_.counters_.flushes;
   process_.software(self, process_.settings_.software.one_sided_synchronize);
-  if (counting()) {
-    progress_until_counted(self, target);
-  } else {
-    drain_instances(self, target, true);
-  }
-}
-
-void Window::complete_all(SimThread& self, int target) {
-  if (counting()) {
-    progress_until_counted(self, target);
-  } else {
-    drain_instances(self, target, false);
-  }
-}
-
-/// btl_flush: every instance in turn is polled until the interface has nothing of ours in it. The thread's own instance
-/// comes first; operations that other threads complete meanwhile need no wait.
-void Window::drain_instances(SimThread& self, int target, bool buffers_only) {
-  const std::size_t count = process_.instances_.size();
-  const auto id = static_cast<std::size_t>(self.id());
-  const std::size_t own = id < last_instance_.size() ? static_cast<std::size_t>(last_instance_[id]) : 0;
-  const bool by_turns = process_.settings_.library.one_sided.completion == "instance-turns";
-  for (std::size_t i = 0; i < count; ++i) {
-    Process::Instance& instance = process_.instances_[(own + i) % count];
-    if (!by_turns) {
-      instance.lock->lock(self);
-    }
-    for (std::size_t peer = 0; peer < instance.one_sided.size(); ++peer) {
-      RdmaEndpoint* const endpoint = instance.one_sided[peer].get();
-      if (endpoint == nullptr || (target != all_targets && static_cast<std::size_t>(target) != peer)) {
-        continue;
-      }
-      const auto busy = [&] { return (buffers_only ? endpoint->buffers_in_use() : endpoint->outstanding()) > 0; };
-      const auto poll = [&] {
-        static_cast<void>(endpoint->request_report(self)); // if the queue is full something reports anyway
-        instance.interface->poll(self, process_);
-      };
-      if (!by_turns) { // the lock is held until the end
-        while (busy()) {
-          if (process_.settings_.coalesce_idle_polls && endpoint->request_report(self)) {
-            instance.interface->poll_until_report(self, process_);
-          } else {
-            poll();
-          }
-        }
-        continue;
-      }
-      for (endpoint->look(self); busy(); endpoint->look(self)) {
-        instance.lock->lock(self);
-        poll();
-        instance.lock->unlock(self);
-      }
-    }
-    if (!by_turns) {
-      instance.lock->unlock(self);
-    }
-  }
-}
-
-/// Without btl_flush: progress until the counter says that nothing is outstanding.
-void Window::progress_until_counted(SimThread& self, int target) {
-  for (int peer = 0; peer < targets(); ++peer) {
-    if (target != all_targets && target != peer) {
-      continue;
-    }
-    CacheLine& line = *counter_lines_[static_cast<std::size_t>(peer)];
-    for (line.load(self, Category::poll_idle); outstanding(peer) > 0; line.load(self, Category::poll_idle)) {
-      process_.progress(self, ProgressSource::Noise::always);
-    }
-  }
+  path_->complete_locally(self, target);
 }
 
 // Locks.
 
-/// An atomic on a word of the target: `request` says which, `apply` does it where the word is this process's own.
+/// An atomic on a word of the target: `request` says which, `apply` does it where this process reaches the word itself.
 template <typename Apply>
 std::int64_t Window::operate(SimThread& self, int target, std::int64_t Words::*word, RdmaRequest request, Apply apply) {
   std::int64_t old = 0;
   request.bytes = sizeof(std::int64_t);
   request.target = target;
-  request.word = &(sides_[static_cast<std::size_t>(target)]->words_.*word);
+  Window& side = *sides_[static_cast<std::size_t>(target)];
+  request.word = &(side.words_.*word);
   request.result = &old;
-  if (target == process_.rank()) {
-    words_line_.atomic(self, Category::line_transfer);
+  if (target == process_.rank() || path_->shares_memory()) {
+    side.words_line_.atomic(self, Category::line_transfer);
     old = *request.word;
     *request.word = apply(old);
   } else {
@@ -352,7 +236,7 @@ void Window::unlock(SimThread& self, int target) {
     throw InvariantViolation(name_ + ": rank " + std::to_string(target) + " is unlocked without a lock");
   }
   process_.software(self, process_.settings_.software.one_sided_synchronize);
-  complete_all(self, target);
+  path_->complete(self, target);
   if (held == Held::shared) {
     fetch_add(self, target, &Words::local, -1);
   } else {
@@ -378,7 +262,7 @@ void Window::unlock_all(SimThread& self) {
     throw InvariantViolation(name_ + ": unlock_all without lock_all");
   }
   process_.software(self, process_.settings_.software.one_sided_synchronize);
-  complete_all(self, all_targets);
+  path_->complete(self, WindowPath::all_targets);
   fetch_add(self, 0, &Words::global, -one_lock_all);
   holds_all_ = false;
 }
@@ -386,7 +270,7 @@ void Window::unlock_all(SimThread& self) {
 void Window::fence(SimThread& self) {
   const TraceScope scope(self, process_.rank(), "MPI_Win_fence");
   process_.software(self, process_.settings_.software.one_sided_synchronize);
-  complete_all(self, all_targets);
+  path_->complete(self, WindowPath::all_targets);
   process_.barrier(self, communicator_);
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "core/cache_line.hpp"
+#include "models/locks/lock.hpp"
 #include "models/nic/rdma.hpp"
 
 #include <cstdint>
@@ -12,20 +13,19 @@
 namespace contend {
 
 class Process;
+class WindowPath;
 
 /// Kinds of MPI_Win_lock.
 enum class WindowLock { shared, exclusive };
 
-/// One process's side of a window. Operations are posted to an instance of the calling thread under the instance's lock, and
-/// complete through its completion queue; whoever polls that queue completes them. There is no matching and no part for the
-/// target's processor.
+/// One process's side of a window. How operations reach the target is the design's (WindowPath); none is matched.
 ///
 /// Calls take the calling thread first and block in simulated time. As in MPI, a process locks a target at most once at a
 /// time; breaking such a rule throws InvariantViolation. What is not modelled: registration of memory (it is cached).
-class Window final : private RdmaListener {
+class Window final {
 public:
   Window(Process& process, int id, int communicator);
-  ~Window() override;
+  ~Window();
   Window(const Window&) = delete;
   Window& operator=(const Window&) = delete;
 
@@ -62,8 +62,6 @@ public:
   void attach(std::vector<Window*> sides);
 
 private:
-  static constexpr int all_targets = -1;
-
   /// Words at this process that remote atomics act on. Two levels, as in osc/rdma: `local` counts shared holders and has a
   /// bit for an exclusive one; `global` is used at rank 0 only, where lock_all excludes exclusive locks of any target.
   struct Words {
@@ -72,21 +70,13 @@ private:
     std::int64_t accumulate = 0;
   };
   enum class Held { nothing, shared, exclusive };
-  struct Blocking;
-
-  void completed(SimThread& self, const RdmaRequest& request) override;
 
   void start(SimThread& self, const RdmaRequest& request);
-  void start_and_wait(SimThread& self, RdmaRequest request);
-  void post(SimThread& self, int instance, const RdmaRequest& request);
-  int pick(SimThread& self, int target);
+  void start_and_wait(SimThread& self, const RdmaRequest& request);
   void read_modify_write(SimThread& self, int target, std::int64_t bytes);
-  [[nodiscard]] bool by_hardware(std::int64_t bytes) const;
+  void copy_to_self(SimThread& self, const RdmaRequest& request) const;
 
   void flush_targets(SimThread& self, int target);
-  void complete_all(SimThread& self, int target);
-  void drain_instances(SimThread& self, int target, bool buffers_only);
-  void progress_until_counted(SimThread& self, int target);
 
   template <typename Apply>
   std::int64_t operate(SimThread& self, int target, std::int64_t Words::*word, RdmaRequest request, Apply apply);
@@ -95,22 +85,16 @@ private:
                             std::int64_t desired);
   void acquire_shared(SimThread& self, int target, std::int64_t Words::*word, std::int64_t mine, std::int64_t conflict);
 
-  [[nodiscard]] bool counting() const { return counting_; }
-  [[nodiscard]] int targets() const { return static_cast<int>(sides_.size()); }
-
   Process& process_;
   int communicator_;
-  bool counting_;
   std::string name_;
   Words words_;
   CacheLine words_line_;
+  std::unique_ptr<Lock> update_lock_; ///< on this process's memory, where others reach it themselves
+  std::unique_ptr<WindowPath> path_;
   std::vector<Window*> sides_; ///< by rank; this one too
-  std::vector<std::unique_ptr<CacheLine>>
-      counter_lines_;                ///< by target: where `posted_` lives when operations are counted
-  std::vector<std::int64_t> posted_; ///< by target: operations that are not complete
-  std::vector<Held> held_;           ///< by target: locks of this process
+  std::vector<Held> held_;     ///< by target: locks of this process
   bool holds_all_ = false;
-  std::vector<int> last_instance_; ///< by thread id: where its last operation went
 };
 
 } // namespace contend

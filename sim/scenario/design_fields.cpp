@@ -202,11 +202,23 @@ Section one_sided_fields() {
   auto s = declare<P>("one_sided", "One-sided operations.", Presence::defaulted,
                       [](auto& point) -> auto& { return point.library.one_sided; });
   s.field(
+      "path", &P::path, RegistryRule{&KnownNames::window_paths},
+      "how operations reach the target's memory: the network interface carries them out, the calling thread copies in "
+      "memory that processes of a host share, or messages ask the target's library to");
+  s.field(
       "completion", &P::completion, ChoiceRule{{"instances", "instance-turns", "counter"}},
-      "how a flush knows that it is done: it locks and drains every instance, or locks them for one poll at a time, "
-      "or a shared counter reaches zero");
-  s.field("atomics", &P::atomics, ChoiceRule{{"hardware", "lock"}},
-          "accumulate and fetch-and-op: by the interface when the size allows, or always under a lock");
+      "path interface: how a flush knows that it is done: it locks and drains every instance, or locks them for one "
+      "poll at a time, or a shared counter reaches zero, as it has to with path messages");
+  s.field(
+      "atomics", &P::atomics, ChoiceRule{{"hardware", "lock"}},
+      "accumulate and fetch-and-op: by the interface when the size allows (path messages: by the target's library), "
+      "or always under a lock");
+  s.field("copy_guard", &P::copy_guard, ChoiceRule{{"none", "instance"}},
+          "path memory: what the calling thread holds while it copies, nothing or the lock of its instance");
+  s.field("update_lock", &P::update_lock, lock_kind,
+          "path memory: lock of each target's memory that accumulate and fetch-and-op hold");
+  s.field("acknowledge_above", &P::acknowledge_above_bytes, SizeRule{0, message_bytes.maximum},
+          "path messages: larger puts are complete when the target has said so, others when they are sent");
   return s.finish();
 }
 

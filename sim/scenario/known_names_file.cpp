@@ -21,7 +21,8 @@ KnownNames read_known_names(const std::filesystem::path& file) {
                              std::pair{"notifications", &KnownNames::notifications},
                              std::pair{"idling", &KnownNames::idling},
                              std::pair{"schedulers", &KnownNames::schedulers},
-                             std::pair{"process_queues", &KnownNames::process_queues}};
+                             std::pair{"process_queues", &KnownNames::process_queues},
+                             std::pair{"window_paths", &KnownNames::window_paths}};
   const auto source = std::make_shared<const Source>(Source{file.string(), file.string(), file.parent_path(), false});
   const Node top = parse_json(read_text_file(file), source);
   Diagnostics diagnostics;

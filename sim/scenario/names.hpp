@@ -19,6 +19,7 @@ struct KnownNames {
   std::vector<std::string> partitioned;
   std::vector<std::string> schedulers;
   std::vector<std::string> process_queues;
+  std::vector<std::string> window_paths;
 };
 
 } // namespace contend

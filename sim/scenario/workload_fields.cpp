@@ -68,7 +68,7 @@ Section latency_fields() {
 
 Section rma_mt_fields() {
   using P = RmaMtParameters;
-  auto s = declare<P>("rma-mt", "RMA-MT: threads of one process work on the memory of a process on the other host.",
+  auto s = declare<P>("rma-mt", "RMA-MT: threads of one process work on the memory of another process.",
                       Presence::defaulted, [](auto& point) -> auto& { return point.workload.rma_mt; });
   s.field("operation", &P::operation, ChoiceRule{{"put", "get", "accumulate", "fetch-and-op"}},
           "what the threads call");
@@ -78,7 +78,12 @@ Section rma_mt_fields() {
   s.field("synchronised_by", &P::synchronised_by, ChoiceRule{{"every-thread", "one-thread"}},
           "who flushes; locks and fences are always left to one thread per window");
   s.field("window_per_thread", &P::window_per_thread, FlagRule{}, "each thread has a window of its own");
-  s.field("threads", &P::threads, CountRule{1, 4096}, "threads of the origin process, one per core");
+  s.field(
+      "timing", &P::timing, ChoiceRule{{"all", "first-thread"}},
+      "the time that counts: threads meet around the operations of each iteration, from the last one's entry on; or "
+      "they meet before the timed iterations, and again only where one thread completes for others, from the first "
+      "thread's start on (contend-rma)");
+  s.field("threads", &P::threads, CountRule{1, 4096}, "threads of the origin process");
   s.field("message_size", &P::message_size_bytes, SizeRule{1, message_bytes.maximum}, "payload of one operation");
   s.field("operations", &P::operations, CountRule{1, 10'000'000}, "operations per thread and iteration");
   s.field("iterations", &P::iterations, CountRule{1, 10'000'000}, "timed iterations");

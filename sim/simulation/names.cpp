@@ -10,6 +10,7 @@
 #include "models/waiting/notification.hpp"
 #include "mpi/assignment.hpp"
 #include "mpi/partitioned.hpp"
+#include "mpi/window_path.hpp"
 #include "workloads/programs/program.hpp"
 #include "workloads/workload.hpp"
 
@@ -35,7 +36,8 @@ KnownNames known_names() {
           idling_registry().names(),
           partitioned_registry().names(),
           scheduling_policy_registry().names(),
-          process_queues_registry().names()};
+          process_queues_registry().names(),
+          window_path_registry().names()};
 }
 
 } // namespace contend

@@ -64,6 +64,10 @@ struct RmaMtParameters {
   std::string synchronisation = "flush";        ///< flush, flush-all, flush-local, lock, lock-all, fence
   std::string synchronised_by = "every-thread"; ///< who flushes: every-thread, or one-thread for all
   bool window_per_thread = false;               ///< else all threads share one window
+  /// all: threads meet around the operations of each iteration, and the time runs from when the last one enters the timed
+  /// ones to when the last one leaves. first-thread: they meet before the timed iterations, with the target, and, where
+  /// every thread flushes for itself, not again; the time runs from the first thread's start (contend-rma).
+  std::string timing = "all";
   int threads = 1;
   std::int64_t message_size_bytes = 1;
   int operations = 1000; ///< of each thread, before it synchronises

@@ -19,6 +19,8 @@ void RmaMt::start(World& world) {
   Process& process = world.process(origin);
   barrier_ = std::make_unique<SpinBarrier>(world.engine(), process.host(), parameters_.threads,
                                            process.name() + "/thread barrier");
+  sleeping_barrier_ = std::make_unique<ThreadBarrier>(world.engine(), process.host(), parameters_.threads,
+                                                      process.name() + "/sleeping thread barrier");
   for (int thread = 0; thread < parameters_.threads; ++thread) {
     origin_threads_.push_back(
         &world.spawn(origin, "origin " + std::to_string(thread),
@@ -28,57 +30,102 @@ void RmaMt::start(World& world) {
   target_thread_ = &world.spawn(target, "target", [this, &other](SimThread& self) { run_target(self, other); });
 }
 
-/// The timed part begins when the last thread enters it, and ends when the last thread leaves its last iteration.
+/// The timed part begins when the last thread enters it, or the first thread of all, and ends when the last thread leaves its
+/// last iteration.
 void RmaMt::note_progress(SimThread& self, int iteration) {
   if (iteration == parameters_.warmup_iterations) {
     self.reset_times();
     if (++entered_ == parameters_.threads) {
       target_thread_->reset_times(); // it is in one call for as long as it has nothing to do with operations
     }
-    timed_start_ = std::max(timed_start_, self.now());
+    if (!times_first_thread() || &self == origin_threads_.front()) {
+      timed_start_ = std::max(timed_start_, self.now());
+    }
   } else if (iteration == all_iterations()) {
     ++finished_;
     timed_end_ = std::max(timed_end_, self.now());
   }
 }
 
+/// The threads of the origin.
+void RmaMt::meet(SimThread& self) {
+  if (times_first_thread()) {
+    sleeping_barrier_->wait(self);
+  } else {
+    barrier_->wait(self);
+  }
+}
+
+/// As contend-rma does before each of its repetitions.
+void RmaMt::meet_before_timing(SimThread& self, Process& process, int thread) {
+  meet(self);
+  if (thread == 0) {
+    process.barrier(self, communicator_);
+  }
+  meet(self);
+}
+
 void RmaMt::run_origin(SimThread& self, Process& process, int thread) {
   Window& window = process.window(window_of_thread_[static_cast<std::size_t>(thread)]);
   const bool leads = thread == 0 || parameters_.window_per_thread; // of the threads that share its window
-  const bool each_flushes = flushes() && parameters_.synchronised_by == "every-thread";
   if (leads && flushes()) {
     window.lock(self, target, WindowLock::shared);
   }
+  if (runs_free()) {
+    meet(self); // the window is locked
+  }
   for (int iteration = 0; iteration < all_iterations(); ++iteration) {
-    barrier_->wait(self);
-    note_progress(self, iteration);
-    if (leads) {
-      open_epoch(self, window);
+    if (times_first_thread() && iteration == parameters_.warmup_iterations) {
+      meet_before_timing(self, process, thread);
     }
-    barrier_->wait(self);
-    operate(self, window);
-    if (each_flushes) {
-      flush(self, window);
-    }
-    barrier_->wait(self);
-    if (leads && !each_flushes) {
-      close_epoch(self, window);
-    }
-    barrier_->wait(self);
+    runs_free() ? iterate(self, window, iteration) : iterate_together(self, window, iteration, leads);
   }
   note_progress(self, all_iterations());
+  if (runs_free()) {
+    meet(self); // all have flushed
+  }
   if (leads && flushes()) {
     window.unlock(self, target);
   }
-  barrier_->wait(self);
+  meet(self);
   if (thread == 0) {
     process.barrier(self, communicator_);
   }
 }
 
+void RmaMt::iterate(SimThread& self, Window& window, int iteration) {
+  note_progress(self, iteration);
+  operate(self, window);
+  flush(self, window);
+}
+
+void RmaMt::iterate_together(SimThread& self, Window& window, int iteration, bool leads) {
+  meet(self);
+  note_progress(self, iteration);
+  if (leads) {
+    open_epoch(self, window);
+  }
+  meet(self);
+  operate(self, window);
+  if (each_flushes()) {
+    flush(self, window);
+  }
+  meet(self);
+  if (leads && !each_flushes()) {
+    close_epoch(self, window);
+  }
+  meet(self);
+}
+
 /// The target's processor has no part in the operations; only a fence needs it.
 void RmaMt::run_target(SimThread& self, Process& process) const {
-  for (int iteration = 0; fences() && iteration < all_iterations(); ++iteration) {
+  for (int iteration = 0; iteration < all_iterations(); ++iteration) {
+    if (times_first_thread() && iteration == parameters_.warmup_iterations) {
+      process.barrier(self, communicator_);
+    }
+    if (!fences()) {
+      continue;
+    }
     open_epoch(self, process.window(window_of_thread_.front()));
     close_epoch(self, process.window(window_of_thread_.front()));
   }

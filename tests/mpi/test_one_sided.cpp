@@ -254,14 +254,17 @@ TEST_CASE("RMA-MT completes what it calls, the same way every time", "[mpi][one-
     workload.warmup_iterations = 0;
     point.library.instances = {static_cast<int>(1 + random.below(5)), pick({"dedicated", "round-robin"}),
                                pick({"ttas", "mcs", "ticket", "pthread-mutex"})};
-    point.library.one_sided = {pick({"instances", "instance-turns", "counter"}), pick({"hardware", "lock"})};
+    point.library.one_sided.path = pick({"interface", "messages"});
+    point.library.one_sided.completion = pick({"instances", "instance-turns", "counter"});
+    point.library.one_sided.atomics = pick({"hardware", "lock"});
     point.library.progress.engine = pick(progress_registry().names());
     point.machine.nic.send_queue_depth = static_cast<int>(1 + random.below(20));
     point.machine.rdma.completion_batch = static_cast<int>(1 + random.below(20));
     point.machine.rdma.read_depth = static_cast<int>(1 + random.below(20));
     test::add_jitter(point);
     CAPTURE(round, workload.operation, workload.synchronisation, workload.window_per_thread, workload.threads,
-            point.library.instances.lock, point.library.one_sided.completion, point.library.progress.engine);
+            point.library.instances.lock, point.library.one_sided.path, point.library.one_sided.completion,
+            point.library.progress.engine);
     const auto seed = static_cast<std::uint64_t>(round + 1);
     const test::Observation first = test::observe(point, seed);
     const std::int64_t all = std::int64_t{workload.threads} * workload.operations * workload.iterations;

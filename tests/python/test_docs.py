@@ -171,6 +171,7 @@ _SECTIONS_OF_NAMES = {
     "idling": ["Progress"],
     "schedulers": ["Processes that are coroutines"],
     "process_queues": ["Processes that are coroutines"],
+    "window_paths": ["One-sided operations"],
 }
 
 

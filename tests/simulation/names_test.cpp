@@ -20,4 +20,5 @@ TEST_CASE("schemas/names.json lists the registered names") {
   CHECK(file.partitioned == registered.partitioned);
   CHECK(file.schedulers == registered.schedulers);
   CHECK(file.process_queues == registered.process_queues);
+  CHECK(file.window_paths == registered.window_paths);
 }

@@ -235,6 +235,12 @@ RULES: tuple[Rule, ...] = (
              scale=1 / (MANY - FEW) / one.looks_each, libraries=one.libraries)
         for one in ISOLATING
     ),
+    # An MPI_Put by the calling thread, a thousandth of a flush included.
+    Rule("machine.software.one_sided_call", "library-transport", Select("rma-mt", {"threads": 1, "operation": "put"}),
+         "an MPI_Put of one thread over shared memory, without the lock around it",
+         costs={"machine.cache.atomic_hit": 2}, inverse=True, transports=("shm",), libraries=("mpich-*",)),
+    Rule("machine.software.one_sided_call", "library-transport", Select("rma-mt", {"threads": 1, "operation": "put"}),
+         "an MPI_Put of one thread over shared memory", inverse=True, transports=("shm",)),
     Rule("fabric.latency", "library-transport", _call("latency", message_size=0),
          "half a ping-pong of 0 bytes, without the calls of both sides",
          minus=(_call("isend", message_size=0), _call("irecv")), isolates=False),
@@ -389,7 +395,8 @@ def _points(select: Select, rule: Rule, context: _Context, used: set[str]) -> li
         if dataset.kind != select.kind or not of_library or not of_transport:
             continue
         for point in dataset.points:
-            wanted = all(point.parameters.get(name) == value for name, value in select.parameters.items())
+            told = merged(dataset, point)
+            wanted = all(told.get(name) == value for name, value in select.parameters.items())
             if wanted and point.spread is not None and _fits_cores(select.cores, dataset, point):
                 points.append((dataset, point))
                 used.add(dataset.name)

@@ -169,7 +169,11 @@ _OPTIONS = "options."
 # threads that all poll one instance were measured with 2,000 messages a second, and take some 150,000.
 STEPS_OF_MEASURED = 1_000_000
 # How programs time a repetition, where that is not what a scenario has unless told: part of the workload.
-_TIMING = {("multirate", "contend-multirate"): "slowest-process", ("latency", "contend-latency"): "slowest-process"}
+_TIMING = {
+    ("multirate", "contend-multirate"): "slowest-process",
+    ("latency", "contend-latency"): "slowest-process",
+    ("rma-mt", "contend-rma"): "first-thread",
+}
 
 
 def scenario_layers(

@@ -172,15 +172,17 @@ void RdmaTransfer::respond(TimePoint ready, std::int64_t bytes) {
 }
 
 void RdmaTransfer::execute() {
-  RdmaRequest& request = operation_->request;
-  if (request.word == nullptr) {
-    return;
+  if (operation_->request.word != nullptr) {
+    operation_->request.change_word();
   }
-  request.old_value = *request.word;
-  if (request.kind == RdmaRequest::Kind::fetch_add) {
-    *request.word += request.operand;
-  } else if (request.old_value == request.expected) {
-    *request.word = request.operand;
+}
+
+void RdmaRequest::change_word() {
+  old_value = *word;
+  if (kind == Kind::fetch_add) {
+    *word += operand;
+  } else if (old_value == expected) {
+    *word = operand;
   }
 }
 

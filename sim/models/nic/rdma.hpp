@@ -45,6 +45,9 @@ struct RdmaRequest {
   std::int64_t old_value = 0;
   RemoteMemory* memory = nullptr; ///< puts: told at the target; nullptr: memory that nobody looks at
   std::int64_t offset = 0;        ///< where in that memory the put begins, for `memory`
+
+  /// An atomic's effect on its word, whose value before is `old_value` then. Requires: word is not nullptr.
+  void change_word();
 };
 
 class RdmaTransfer;

@@ -35,17 +35,24 @@ double seconds_of_a_message(const PointConfig& point, std::int64_t bytes) {
 }
 
 Problem one_sided_in_global_section(const PointConfig& point) {
-  if (point.library.critical_section != "global")
+  if (point.library.critical_section != "global" || point.library.one_sided.path != "interface")
     return {};
-  return "one-sided operations work under the locks of instances; a global critical section around them is not "
-         "supported";
+  return "one-sided operations of a network interface work under the locks of instances; a global critical section "
+         "around "
+         "them is not supported";
 }
 
 Problem one_sided_without_interface(const PointConfig& point) {
-  if (point.library.transport.kind == "interface")
+  if (point.library.one_sided.path != "interface" || point.library.transport.kind == "interface")
     return {};
-  return "one-sided operations need a network interface that carries them out: library.transport.kind must be "
-         "\"interface\"";
+  return "operations that a network interface carries out need one: library.transport.kind must be \"interface\", or "
+         "library.one_sided.path \"messages\", or with one host \"memory\"";
+}
+
+Problem one_sided_memory_between_hosts(const PointConfig& point) {
+  if (point.library.one_sided.path != "memory" || point.placement.hosts == 1)
+    return {};
+  return "processes of two hosts share no memory: placement.hosts must be 1, or library.one_sided.path another one";
 }
 
 Problem rendezvous_through_sockets(const PointConfig& point) {

@@ -49,8 +49,19 @@ Problem partitions_in_global_section(const PointConfig& point) {
   return partitions_are_put(point) ? one_sided_in_global_section(point) : Problem();
 }
 
+Problem partitions_by_answered_messages(const PointConfig& point) {
+  if (!partitions_are_put(point) || point.library.one_sided.path != "messages")
+    return {};
+  return "a receiver of partitions looks at its memory without making progress, which puts by messages need: "
+         "library.one_sided.path must be another one, or library.partitioned.engine \"persistent\"";
+}
+
 Problem partitions_without_interface(const PointConfig& point) {
   return partitions_are_put(point) ? one_sided_without_interface(point) : Problem();
+}
+
+Problem partitions_in_memory_between_hosts(const PointConfig& point) {
+  return partitions_are_put(point) ? one_sided_memory_between_hosts(point) : Problem();
 }
 
 Problem partitions_by_progress_thread(const PointConfig& point) {
@@ -86,6 +97,8 @@ std::span<const Check> partitioned_checks() {
       Check{"library.thread_level", partitions_at_level_single, "partitioned"},
       Check{"library.critical_section", partitions_in_global_section, "partitioned"},
       Check{"library.transport.kind", partitions_without_interface, "partitioned"},
+      Check{"placement.hosts", partitions_in_memory_between_hosts, "partitioned"},
+      Check{"library.one_sided.path", partitions_by_answered_messages, "partitioned"},
       Check{"library.progress.engine", partitions_by_progress_thread, "partitioned"},
       Check{"workload.buffer_size", partitions_longer_than_time, "partitioned"}};
   return checks;

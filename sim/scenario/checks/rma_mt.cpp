@@ -48,10 +48,12 @@ Problem one_sided_payload_longer_than_time(const PointConfig& point) {
   const auto bytes = static_cast<double>(workload.message_size_bytes);
   const double packets = bytes / static_cast<double>(machine.nic.mtu_bytes) + 1;
   const double operation =
-      2 * ((bytes + packets * static_cast<double>(machine.nic.packet_bytes)) / point.route.bytes_per_second +
-           packets * machine.nic.nic_gap.in_seconds()) + // there and, under a lock, back
-      bytes / machine.rdma.store_bytes_per_second +
-      bytes / machine.software.copy_bytes_per_second;
+      point.library.one_sided.path != "interface"
+          ? 2 * seconds_of_a_message(point, workload.message_size_bytes)
+          : 2 * ((bytes + packets * static_cast<double>(machine.nic.packet_bytes)) / point.route.bytes_per_second +
+                 packets * machine.nic.nic_gap.in_seconds()) + // there and, under a lock, back
+                bytes / machine.rdma.store_bytes_per_second +
+                bytes / machine.software.copy_bytes_per_second;
   const double operations = static_cast<double>(workload.threads) * workload.operations *
                             (static_cast<double>(workload.iterations) + workload.warmup_iterations);
   return longer_than_time(operation * operations);
@@ -67,7 +69,8 @@ std::span<const Check> rma_mt_checks() {
                                      Check{"workload.window_per_thread", fence_with_many_windows, "rma-mt"},
                                      Check{"workload.message_size", operand_above_one_element, "rma-mt"},
                                      Check{"workload.message_size", one_sided_payload_longer_than_time, "rma-mt"},
-                                     Check{"library.transport.kind", one_sided_without_interface, "rma-mt"}};
+                                     Check{"library.transport.kind", one_sided_without_interface, "rma-mt"},
+                                     Check{"placement.hosts", one_sided_memory_between_hosts, "rma-mt"}};
   return checks;
 }
 

@@ -73,7 +73,7 @@ inline Observation observe(const PointConfig& point, std::uint64_t seed, std::ui
   const std::vector<int> host_of_rank = workload->host_of_rank();
   for (int host = 0; host <= *std::max_element(host_of_rank.begin(), host_of_rank.end()); ++host) {
     world.add_host(point.machine.topology, point.machine.cache, point.machine.futex, point.machine.nic, point.route,
-                   point.machine.scheduler);
+                   point.machine.scheduler, point.machine.tcp, point.machine.shared_memory);
   }
   world.add_processes(host_of_rank);
   struct Abandon { // stacks of threads refer to the world and the workload

@@ -1,0 +1,61 @@
+// One-sided operations on memory that the processes of a host share: the calling thread copies, and what it has called is
+// done. Open MPI's osc/sm, and the shared windows of MPICH's ch4 (posix_rma.h), which hold the lock of a virtual interface.
+//
+//   put, get:    [lock(instance);] copy; [unlock]
+//   flush:       [lock(instance);] wait until the core's stores are visible; [unlock]
+//   accumulate:  lock(the target's); change; unlock
+#include "mpi/window_path.hpp"
+
+namespace contend {
+
+namespace {
+
+class WindowByMemory final : public WindowPath {
+public:
+  explicit WindowByMemory(const WindowPathParts& parts)
+      : WindowPath(parts), guarded_(design().copy_guard == "instance") {}
+
+  void start(SimThread& self, const RdmaRequest& request) override {
+    note_start(request.target);
+    inside(self, request.target, [&] {
+      charge_call(self);
+      copy(self, request.bytes);
+      if (request.memory != nullptr) {
+        self.settle();
+        request.memory->written(request);
+      }
+    });
+    note_completion(request.target);
+  }
+  void start_and_wait(SimThread& self, const RdmaRequest& request) override { start(self, request); }
+  void complete(SimThread& self, int target) override {
+    inside(self, target == all_targets ? 0 : target, [&] { self.store_buffer().drain(self, Category::line_transfer); });
+  }
+  [[nodiscard]] bool updates_at_target(std::int64_t /*bytes*/) const override { return false; }
+  [[nodiscard]] bool shares_memory() const override { return true; }
+
+private:
+  template <typename Action>
+  void inside(SimThread& self, int target, Action action) {
+    enter_call(self);
+    Lock* const lock = guarded_ ? instance(pick_instance(self, target)).lock.get() : nullptr;
+    if (lock != nullptr) {
+      lock->lock(self);
+    }
+    action();
+    if (lock != nullptr) {
+      lock->unlock(self);
+    }
+    leave_call(self);
+  }
+
+  bool guarded_;
+};
+
+} // namespace
+
+std::unique_ptr<WindowPath> make_window_by_memory(const WindowPathParts& parts) {
+  return std::make_unique<WindowByMemory>(parts);
+}
+
+} // namespace contend
