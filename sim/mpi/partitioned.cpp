@@ -164,6 +164,7 @@ Registry<PartitionedFactory>& partitioned_registry() {
       {"aggregating", make_aggregating_partitioned},
       {"persistent", make_persistent_partitioned},
       {"rma", make_rma_partitioned},
+      {"whole-buffer", make_whole_buffer_partitioned},
   };
   return registry;
 }

@@ -143,6 +143,7 @@ Registry<PartitionedFactory>& partitioned_registry();
 std::unique_ptr<PartitionedOperation> make_persistent_partitioned(const PartitionedParts& parts);
 std::unique_ptr<PartitionedOperation> make_rma_partitioned(const PartitionedParts& parts);
 std::unique_ptr<PartitionedOperation> make_aggregating_partitioned(const PartitionedParts& parts);
+std::unique_ptr<PartitionedOperation> make_whole_buffer_partitioned(const PartitionedParts& parts);
 
 /// For designs whose sides make something together on a communicator of their own: nobody goes on before `peer` is there.
 void meet_peer(SimThread& self, Process& process, int communicator, int peer);

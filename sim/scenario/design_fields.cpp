@@ -256,8 +256,8 @@ Section partitioned_design_fields() {
   auto s = declare<P>("partitioned", "Partitioned communication (MPI 4).", Presence::defaulted,
                       [](auto& point) -> auto& { return point.library.partitioned; });
   s.field("engine", &P::engine, RegistryRule{&KnownNames::partitioned},
-          "how partitions travel: a message each (persistent), a put each with completion flags (rma), or several "
-          "together (aggregating)");
+          "how partitions travel: a message each (persistent), a put each with completion flags (rma), several "
+          "together (aggregating), or all in one message after the last one (whole-buffer)");
   s.field("aggregate_size", &P::aggregate_bytes, SizeRule{1, message_bytes.maximum},
           "engine aggregating: ready partitions leave together once they come to so much");
   s.field("aggregate_age", &P::aggregate_age, any_time,

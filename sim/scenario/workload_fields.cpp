@@ -151,8 +151,19 @@ Section partitioned_fields() {
   s.field(
       "compute_jitter", &P::compute_jitter, any_time,
       "every thread computes longer by so much on average, exponentially distributed: what the operating system takes");
+  s.field(
+      "compute_until", &P::compute_until, ChoiceRule{{"work", "clock"}},
+      "when a thread has computed: once it has used a core for so long (work), or once so much time has passed, with a "
+      "core or without (clock)");
+  s.field(
+      "fork", &P::fork, ChoiceRule{{"spin", "sleep"}},
+      "how sending threads wait for the first one to begin an iteration: they spin at a line, or sleep in the kernel");
+  s.field("receiver_starts", &P::receiver_starts, ChoiceRule{{"before", "after"}},
+          "before both processes meet, so that nothing can come before the start, or after");
   s.field("receiver_polls", &P::receiver_polls, FlagRule{},
           "the receiver looks for the first partition before it waits for all, instead of waiting at once");
+  s.field("statistic", &P::statistic, ChoiceRule{{"mean", "median"}},
+          "what of the times of all iterations the measures are from");
   s.field("iterations", &P::iterations, CountRule{1, 10'000'000}, "timed iterations");
   s.field("warmup_iterations", &P::warmup_iterations, CountRule{0, 10'000'000}, "iterations before the timed ones");
   return s.finish();

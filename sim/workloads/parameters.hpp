@@ -123,8 +123,16 @@ struct PartitionedParameters {
   Duration compute_time = Duration::microseconds(1000);
   double noise_pct = 4;      ///< the late thread computes longer by so much; which one it is goes round
   Duration compute_jitter{}; ///< every thread computes longer by so much on average, exponentially distributed
+  /// When a thread has computed. work: it has used a core for so long; clock: so much time has passed since it began, whether
+  /// it had a core or not (a loop that reads the clock)
+  std::string compute_until = "work";
+  /// How sending threads wait for the first one before they compute. spin: at a line; sleep: in the kernel, as afterwards
+  std::string fork = "spin";
+  /// before: the receiver starts, then both processes meet, so that nothing can come before the start; after: the other way
+  std::string receiver_starts = "before";
   /// The receiver looks for the first partition before it waits for all, instead of waiting at once.
   bool receiver_polls = false;
+  std::string statistic = "mean"; ///< of the times of iterations, for all measures: mean, median
   int iterations = 10;
   int warmup_iterations = 2;
 };

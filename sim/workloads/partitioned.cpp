@@ -18,8 +18,12 @@ void Partitioned::start(World& world) {
   }
   sends_.resize(static_cast<std::size_t>(parameters_.partitions));
   Process& process = world.process(sending);
-  fork_ =
-      std::make_unique<SpinBarrier>(world.engine(), process.host(), parameters_.partitions, process.name() + "/fork");
+  const std::string fork = process.name() + "/fork";
+  if (parameters_.fork == "sleep") {
+    fork_asleep_ = std::make_unique<ThreadBarrier>(world.engine(), process.host(), parameters_.partitions, fork);
+  } else {
+    fork_ = std::make_unique<SpinBarrier>(world.engine(), process.host(), parameters_.partitions, fork);
+  }
   join_ =
       std::make_unique<ThreadBarrier>(world.engine(), process.host(), parameters_.partitions, process.name() + "/join");
   for (int thread = 0; thread < parameters_.partitions; ++thread) {
@@ -30,13 +34,48 @@ void Partitioned::start(World& world) {
   receiver_ = &world.spawn(receiving, "receiver", [this, &other](SimThread& self) { run_receiver(self, other); });
 }
 
+void Partitioned::Times::add(Duration time) {
+  ++count_;
+  sum_ += time;
+  if (keeps_all_) {
+    all_.push_back(time);
+  }
+}
+
+double Partitioned::Times::seconds() const {
+  if (!keeps_all_ || all_.empty()) {
+    return sum_.in_seconds() / static_cast<double>(count_);
+  }
+  std::vector<Duration> sorted = all_;
+  std::sort(sorted.begin(), sorted.end());
+  const std::size_t middle = sorted.size() / 2;
+  const Duration above = sorted[middle];
+  const Duration below = sorted.size() % 2 == 1 ? above : sorted[middle - 1];
+  return (below.in_seconds() + above.in_seconds()) / 2;
+}
+
+void Partitioned::wait_for_fork(SimThread& self) {
+  if (fork_asleep_) {
+    fork_asleep_->wait(self);
+  } else {
+    fork_->wait(self);
+  }
+}
+
 void Partitioned::compute(SimThread& self, RandomStream& jitter, int thread, int iteration) const {
   const bool late = thread == iteration % parameters_.partitions;
   Duration time = parameters_.compute_time.scaled(late ? 1 + parameters_.noise_pct / 100 : 1);
   if (parameters_.compute_jitter > Duration{}) {
     time += jitter.exponential(parameters_.compute_jitter);
   }
-  self.spend(time, Category::compute);
+  if (parameters_.compute_until == "clock" && time > Duration{}) {
+    // It spins, so that others can be given its core, and goes on once it has one.
+    self.settle();
+    self.resume_at(self.now() + time);
+    self.wait(date_, Category::compute);
+  } else {
+    self.spend(time, Category::compute);
+  }
 }
 
 void Partitioned::run_sender(SimThread& self, Process& process, int thread) {
@@ -47,12 +86,12 @@ void Partitioned::run_sender(SimThread& self, Process& process, int thread) {
   }
   for (int iteration = 0; iteration < all_iterations(); ++iteration) {
     if (leads) {
-      process.barrier(self, communicator_); // the receiver has started
+      process.barrier(self, communicator_); // the receiver has started, or starts
       if (partitioned()) {
         operation_->sender().start(self);
       }
     }
-    fork_->wait(self);
+    wait_for_fork(self);
     if (iteration == parameters_.warmup_iterations) {
       self.reset_times();
       timed_start_ = std::max(timed_start_, self.now());
@@ -64,7 +103,9 @@ void Partitioned::run_sender(SimThread& self, Process& process, int thread) {
     if (leads) {
       finish_send(self, process);
       self.settle();
-      perceived_ += timed(iteration) ? self.now() - computed_ : Duration{};
+      if (timed(iteration)) {
+        perceived_.add(self.now() - computed_);
+      }
       timed_end_ = std::max(timed_end_, self.now());
     }
   }
@@ -97,8 +138,13 @@ void Partitioned::run_receiver(SimThread& self, Process& process) {
     operation_->receiver().init(self);
   }
   for (int iteration = 0; iteration < all_iterations(); ++iteration) {
-    post_receives(self, process);
-    process.barrier(self, communicator_);
+    if (parameters_.receiver_starts == "before") {
+      post_receives(self, process);
+      process.barrier(self, communicator_);
+    } else {
+      process.barrier(self, communicator_);
+      post_receives(self, process);
+    }
     if (iteration == parameters_.warmup_iterations) {
       self.reset_times();
     }
@@ -143,8 +189,10 @@ void Partitioned::finish_receive(SimThread& self, Process& process, int iteratio
   }
   self.settle();
   if (timed(iteration)) {
-    communication_ += self.now() - computed_;
-    extra_compute_ += parameters_.receiver_polls ? self.now() - first : Duration{};
+    communication_.add(self.now() - computed_);
+    if (parameters_.receiver_polls) {
+      extra_compute_.add(self.now() - first);
+    }
     timed_end_ = std::max(timed_end_, self.now());
   }
 }
@@ -169,13 +217,12 @@ WorkloadResult Partitioned::result(const World& world) const {
   }
   result.add(Role::receiver, *receiver_);
   constexpr double mebibyte = 1024.0 * 1024.0;
-  const auto mean_seconds = [&](Duration sum) { return sum.in_seconds() / static_cast<double>(iterations); };
   result.measures = {
-      {"perceived_bandwidth", static_cast<double>(parameters_.buffer_size_bytes) / mebibyte / mean_seconds(perceived_)},
-      {"communication_time_s", mean_seconds(communication_)},
+      {"perceived_bandwidth", static_cast<double>(parameters_.buffer_size_bytes) / mebibyte / perceived_.seconds()},
+      {"communication_time_s", communication_.seconds()},
   };
   if (parameters_.receiver_polls) {
-    result.measures.emplace_back("extra_compute_time_s", mean_seconds(extra_compute_));
+    result.measures.emplace_back("extra_compute_time_s", extra_compute_.seconds());
   }
   return result;
 }

@@ -356,7 +356,7 @@ inline std::vector<Design> more_designs() {
       change(point);
     });
   };
-  for (const char* engine : {"persistent", "rma", "aggregating"}) {
+  for (const char* engine : {"persistent", "rma", "aggregating", "whole-buffer"}) {
     for (const char* sharing : {"bursts", "flows"}) {
       add_partitioned(std::string("partitioned, ") + engine + ", " + sharing, [&](PointConfig& point) {
         point.library.partitioned.engine = engine;

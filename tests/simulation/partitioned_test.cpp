@@ -143,6 +143,53 @@ TEST_CASE("the time of an iteration is the threads' time") {
   CHECK(result.workload.threads[1] == 1);
 }
 
+TEST_CASE("the median of an iteration's time leaves out the slow ones") {
+  PointConfig point = sixteen_threads("single-send", "persistent");
+  point.workload.partitioned.iterations = 5;
+  const double mean = perceived(point);
+  point.workload.partitioned.statistic = "median";
+  CHECK(perceived(point) == Approx(mean).epsilon(0.02)); // all iterations are alike
+  point.workload.partitioned.iterations = 4;
+  CHECK(perceived(point) == Approx(mean).epsilon(0.02));
+}
+
+TEST_CASE("without company on its core a thread computes by the clock as long as by work") {
+  for (const char* engine : {"persistent", "rma", "whole-buffer"}) {
+    CAPTURE(engine);
+    PointConfig point = sixteen_threads("partitioned", engine);
+    const std::map<std::string, double> work = measures(point);
+    point.workload.partitioned.compute_until = "clock";
+    CHECK(measures(point) == work);
+  }
+}
+
+TEST_CASE("threads that share a core compute at the same time by the clock, and in turns by work") {
+  const auto iteration = [](const char* until) {
+    PointConfig point = sixteen_threads("single-send", "persistent");
+    point.machine.topology = {1, 4, 1};
+    point.machine.scheduler.latency = 4_ms;
+    point.machine.scheduler.slice = 1_ms;
+    point.placement.threads = "pinned";
+    point.workload.partitioned.compute_time = 40_ms; // of many slices
+    point.workload.partitioned.compute_until = until;
+    point.workload.partitioned.fork = "sleep";
+    return simulate(point, {}).workload.elapsed;
+  };
+  CHECK(iteration("work") > 3 * 4 * 40_ms); // four threads a core, three iterations
+  CHECK(iteration("clock") < 3 * 2 * 40_ms);
+}
+
+TEST_CASE("the design that waits for all partitions gains nothing by who is early") {
+  PointConfig point = sixteen_threads("partitioned", "whole-buffer");
+  const double whole = perceived(point);
+  point.workload.partitioned.method = "single-send";
+  CHECK(whole == Approx(perceived(point)).epsilon(0.02));
+  point.workload.partitioned.method = "partitioned";
+  point.workload.partitioned.receiver_starts =
+      "after"; // its leave is taken from the interface by the thread that waits
+  CHECK(perceived(point) == Approx(whole).epsilon(0.02));
+}
+
 TEST_CASE("watching partitions, flows and neighbours changes nothing") {
   for (const test::Design& design : test::more_designs()) {
     CAPTURE(design.name);

@@ -42,7 +42,8 @@ Problem partitions_at_level_single(const PointConfig& point) {
 }
 
 bool partitions_are_put(const PointConfig& point) {
-  return point.workload.partitioned.method == "partitioned" && point.library.partitioned.engine != "persistent";
+  const std::string& engine = point.library.partitioned.engine;
+  return point.workload.partitioned.method == "partitioned" && (engine == "rma" || engine == "aggregating");
 }
 
 Problem partitions_in_global_section(const PointConfig& point) {
