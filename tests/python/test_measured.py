@@ -15,6 +15,7 @@ from contend.accuracy.predict import median_sample, predict
 from contend.axes import curves, x_axis
 from contend.calibrate.evaluations import Evaluator
 from contend.calibrate.mapping import STEPS_OF_MEASURED, load_mappings
+from contend.calibrate.partitioned_points import partitioned_workload
 from contend.calibrate.problem import Builder
 from contend.catalogs import PROFILES
 from contend.cli import main
@@ -42,11 +43,10 @@ _WITHOUT = {
         ("intelmpi_shm_primitives", "mpich-5_shm_primitives", "openmpi-4_shm_primitives", "openmpi-4_tcp_primitives",
          "openmpi-5_shm_primitives", "openmpi-5_tcp_primitives",
          "intelmpi_tcp_primitives", "mpich-5_tcp_primitives"),  # those two timed out
-        "measured 'primitives'; scenarios stand for points of multirate, rma-mt, latency, locks and waiting",
+        "measured 'primitives'; scenarios stand for points of multirate, rma-mt, latency, locks, "
+        "waiting and partitioned",
     ),
     "machine": "measured 'machine'",
-    "mpich-5_tcp_partitioned": "measured 'partitioned'",
-    "openmpi-5_tcp_partitioned": "measured 'partitioned'",
 }  # fmt: skip
 # Those of locks have a program's words of their own: test_lock_datasets.py.
 _ALL = sorted(path for path in DATA.glob("*.json") if path.stem != "locks")
@@ -56,6 +56,8 @@ def expected_workload(measured: Dataset, point: MeasuredPoint) -> dict[str, Any]
     """The dataset's workload with the values of a point, as the file has them, timed as its program does."""
     whole = json.loads(measured.path.read_text())
     document = whole["workload"]
+    if whole["benchmark"]["program"] == "contend-partitioned":
+        return partitioned_workload(document | point.parameters)
     values = {key: value for key, value in point.parameters.items() if key not in _OPTIONS}
     workload = {key: value for key, value in document.items() if key not in _NOT_OF_A_SCENARIO} | values
     times_each_process = whole["benchmark"]["program"] in {"contend-multirate", "contend-latency"}

@@ -17,13 +17,17 @@ _FEWEST_POINTS = 3
 
 
 def count_of(point: JsonObject) -> int:
-    """Where on its curve a point is: its number of threads, or of requests where the workload has one thread."""
-    return int(point["threads"] or point["parameters"].get("requests", 0))
+    """Where on its curve a point is: its number of threads; without one of requests, or of partitions."""
+    parameters = point["parameters"]
+    return int(point["threads"] or parameters.get("requests") or parameters.get("partitions") or 0)
 
 
 @dataclass(frozen=True)
 class Curve:
-    """Points of a machine's dataset that differ in their number of threads, or of requests, and what else all have."""
+    """Points of a machine's dataset that differ in their number of threads, requests or partitions.
+
+    `others`: what else all of them have.
+    """
 
     points: tuple[JsonObject, ...]
     others: JsonObject

@@ -6,6 +6,7 @@ import json
 from typing import TYPE_CHECKING
 
 from contend.calibrate.lock_workload import LOCKS
+from contend.calibrate.partitioned_points import PARTITIONED
 from contend.calibrate.split import merged
 from contend.calibrate.waiting_points import WAITING
 
@@ -22,6 +23,8 @@ def design_of(dataset: Dataset, point: MeasuredPoint) -> str:
         return "latency, one sender" if known.get("senders", 1) == 1 else "latency, several senders"
     if dataset.kind == WAITING:
         return str(known.get("call"))
+    if dataset.kind == PARTITIONED:
+        return str(known.get("method", PARTITIONED))
     if dataset.kind == LOCKS:
         return f"{known.get('lock')}, {known.get('critical_section_ns', 0)} ns inside"
     words = [

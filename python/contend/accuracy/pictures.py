@@ -76,9 +76,11 @@ def _group_of(point: JsonObject) -> str:
     return f"{point['library']}, {point['transport']}"
 
 
-def _counted(points: Sequence[JsonObject]) -> str:
+def counted_along(points: Sequence[JsonObject]) -> str:
     """What curves are over."""
-    return "threads or pairs" if any(point["threads"] for point in points) else "requests"
+    if any(point["threads"] for point in points):
+        return "threads or pairs"
+    return "partitions" if any("partitions" in point["parameters"] for point in points) else "requests"
 
 
 def _by_unit(points: Sequence[JsonObject]) -> dict[str, list[JsonObject]]:
@@ -180,7 +182,7 @@ def _curves(points: Sequence[JsonObject]) -> Figure:
         axes.set_title(title, loc="left", fontsize=7)
     handles, labels = grid.flat[0].get_legend_handles_labels()
     figure.legend(handles, labels, loc="outside upper left", ncols=4, fontsize=8)
-    figure.supxlabel(_counted(points), fontsize=9)
+    figure.supxlabel(counted_along(points), fontsize=9)
     figure.supylabel(" or ".join(_by_unit(points)), fontsize=9)
     return figure
 
@@ -243,7 +245,7 @@ def _residuals(points: Sequence[JsonObject]) -> Figure:
     ticks = [-3, -2, -1, 0, 1, 2, 3]
     axes.set_yticks(ticks, [f"1/{2**-t}" if t < 0 else str(2**t) for t in ticks])
     axes.set_ylim(-_RESIDUAL_LIMIT - 0.2, _RESIDUAL_LIMIT + 0.2)
-    axes.set_xlabel(_counted(points))
+    axes.set_xlabel(counted_along(points))
     axes.set_ylabel("predicted / measured")
     axes.set_title("residuals; filled: held out, hollow: fitted; the band is 15 %", loc="left", fontsize=9)
     axes.legend(fontsize=7, ncols=2)

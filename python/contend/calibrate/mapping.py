@@ -15,6 +15,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from contend.calibrate.lock_workload import LOCKS, lock_workload
 from contend.calibrate.mapping_checks import LIBRARY, check_mapping
+from contend.calibrate.partitioned_points import is_from_program, partitioned_workload
 from contend.documents import set_path
 from contend.errors import InputError
 from contend.files import parse_json, read_text
@@ -225,6 +226,8 @@ def scenario_layers(
     if dataset.kind == LOCKS:
         most_s = None if iterations is None or point.spread is None else iterations / point.median
         workload = lock_workload({"seconds": dataset.workload.get("seconds")} | workload, most_s=most_s)
+    if is_from_program(dataset):
+        workload = partitioned_workload(workload)
     document["workload"] = workload
     return document
 

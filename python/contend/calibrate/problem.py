@@ -27,6 +27,7 @@ from contend.calibrate.mapping import (
     scope_keys,
     scoped_entries,
 )
+from contend.calibrate.partitioned_points import PARTITIONED, longest_partitioned
 from contend.calibrate.split import merged
 from contend.calibrate.waiting_points import WAITING, longest_waiting, result_metric
 from contend.core import core
@@ -57,7 +58,8 @@ _SMALLEST_SHARE = 1e-3
 STEPS_PER_OPERATION = 3_000
 # Numbers in the result of a scenario whose workload a fit or a prediction can be of (split.FITTED_KINDS).
 RESULT_METRICS = (
-    "message_rate", "bandwidth", "latency", "time_per_operation_s", "elapsed_s", "simulated_s", "events",
+    "message_rate", "bandwidth", "perceived_bandwidth", "latency", "time_per_operation_s", "elapsed_s", "simulated_s",
+    "events",
 )  # fmt: skip
 _PLACE = re.compile(r"\S*/([^/\s:]+\.json)(?::\d+)?(?=:)")
 
@@ -337,6 +339,8 @@ class Builder:
             return self._messages
         if dataset.kind == WAITING:
             return longest_waiting(known, self._messages)
+        if dataset.kind == PARTITIONED:
+            return longest_partitioned(known, self._messages)
         if dataset.kind == "latency":
             return max(3, self._messages // 2)  # an iteration is a message and its answer
         per_iteration = 1

@@ -3,7 +3,8 @@
 By number of threads: at most half of the thread counts, every second one from the smallest, and one window. Points of
 one thread count are all on the same side, whatever library, transport or design they are of, so that no curve lends its
 shape to a prediction of itself. Points of calls over many requests have no threads: of them those are on the side of
-the fit that a price is identified from directly.
+the fit that a price is identified from directly. Points of partitioned communication, whose threads hand pieces of one
+message over, are all held out.
 """
 
 from __future__ import annotations
@@ -26,8 +27,9 @@ if TYPE_CHECKING:
 # Names that the number of communicating threads or processes goes by: the first group that a point has some of counts,
 # and of a group the largest number, which is the side with the crowd.
 THREADS = (("pairs",), ("threads",), ("senders", "receivers"))
-# Workloads that a scenario can stand for: a fit looks at them, but at those of waiting only for single prices.
-FITTED_KINDS = ("multirate", "rma-mt", "latency", "locks", "waiting")
+# Workloads that a scenario can stand for: a fit looks at them, but at those of waiting only for single prices, and at
+# those of partitioned communication not at all.
+FITTED_KINDS = ("multirate", "rma-mt", "latency", "locks", "waiting", "partitioned")
 
 
 def merged(dataset: Dataset, point: MeasuredPoint) -> dict[str, Any]:
@@ -44,14 +46,14 @@ def threads_of(dataset: Dataset, point: MeasuredPoint) -> int | None:
 
 
 def curve_axes(points: Iterable[Mapping[str, object]]) -> frozenset[str]:
-    """Names of parameters along which a dataset's curves over threads, or over requests, run.
+    """Names of parameters along which a dataset's curves over threads, requests or partitions run.
 
     Where numbers of senders and of receivers vary independently, a curve is of one number of senders.
 
     Args:
         points: The parameters of each point of the dataset.
     """
-    names = frozenset(name for group in (*THREADS, ("requests",)) for name in group)
+    names = frozenset(name for group in (*THREADS, ("requests",), ("partitions",)) for name in group)
     sides = {(point.get("senders"), point.get("receivers")) for point in points}
     senders, receivers = ({side[i] for side in sides} for i in range(2))
     return names - {"senders"} if len(sides) > max(len(senders), len(receivers)) else names
