@@ -70,7 +70,7 @@ def test_a_case_can_be_one_of_a_library(tmp_path: Path) -> None:
         ({"program": "contend-multirate"}, "multirate", "slowest-process"),
         ({"program": "contend-latency"}, "latency", "slowest-process"),
         ({"program": "osu_latency_mt"}, "latency", None),
-        ({"program": "contend-rma"}, "rma-mt", None),
+        ({"program": "contend-rma"}, "rma-mt", "first-thread"),
         ({"program": "Multirate"}, "multirate", None),
         ("contend-multirate", "multirate", None),  # not what the format says: nothing is known
     ],

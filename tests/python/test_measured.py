@@ -36,9 +36,6 @@ _NOT_OF_A_SCENARIO = {"seconds", "bind", "target_seconds", "repetitions", "sprea
 _OPTIONS = {"contexts", "dedicated", "progress_threads"}
 # Datasets that no scenario stands for, and why.
 _WITHOUT = {
-    "mpich-5_shm_put": "one-sided operations",
-    "mpich-5_tcp_put-tcp": "one-sided operations",
-    "openmpi-5_shm_put": "one-sided operations need a network interface",
     **dict.fromkeys(
         ("intelmpi_shm_primitives", "mpich-5_shm_primitives", "openmpi-4_shm_primitives", "openmpi-4_tcp_primitives",
          "openmpi-5_shm_primitives", "openmpi-5_tcp_primitives",
@@ -60,9 +57,13 @@ def expected_workload(measured: Dataset, point: MeasuredPoint) -> dict[str, Any]
         return partitioned_workload(document | point.parameters)
     values = {key: value for key, value in point.parameters.items() if key not in _OPTIONS}
     workload = {key: value for key, value in document.items() if key not in _NOT_OF_A_SCENARIO} | values
-    times_each_process = whole["benchmark"]["program"] in {"contend-multirate", "contend-latency"}
-    timing = {"timing": "slowest-process"} if times_each_process else {}
-    return workload | timing | {"iterations": point.iterations or document["iterations"]}
+    timing = {
+        "contend-multirate": "slowest-process",
+        "contend-latency": "slowest-process",
+        "contend-rma": "first-thread",
+    }
+    how = timing.get(whole["benchmark"]["program"])
+    return workload | ({"timing": how} if how else {}) | {"iterations": point.iterations or document["iterations"]}
 
 
 @pytest.mark.core
