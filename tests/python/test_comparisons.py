@@ -24,7 +24,8 @@ def test_samples_of_fitted_runs_are_predicted_whole() -> None:
         files = [path for pattern in run.datasets for path in (chosen.folder / "..").glob(pattern.removeprefix("../"))]
         known = [(d.workload | one.parameters, one.iterations) for d in map(read_dataset, files) for one in d.points]
         samples = [int(str(w["pairs"])) * int(str(w["window"])) * n for w, n in known if n and "pairs" in w]
-        samples += [int(str(w["threads"])) * int(str(w["operations"])) * (n or 1) for w, n in known if "operations" in w]
+        puts = [(w, n or 1) for w, n in known if "operations" in w]
+        samples += [int(str(w["threads"])) * int(str(w["operations"])) * n for w, n in puts]
         assert samples
         assert run.messages >= max(samples), run.name
 
