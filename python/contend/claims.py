@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 from contend.errors import ContendError, InputError, InterruptedRunError
+from contend.evidence import OtherMachineError
 from contend.statistics import student_t_quantile
 
 if TYPE_CHECKING:
@@ -81,7 +82,8 @@ class Claim:
     """A statement and how its number is computed.
 
     `calibrated` says that the number, or one near it, was a target of calibration, so that holding proves nothing.
-    `remark` says what a reader must know about the prediction, such as why a miss was expected.
+    `remark` says what a reader must know about the prediction, such as why a miss was expected; `profile_remark` what
+    is only true of the prices that the scenarios' own profile has.
     """
 
     id: str
@@ -91,6 +93,12 @@ class Claim:
     compute: Compute
     calibrated: bool = False
     remark: str = ""
+    profile_remark: str = ""
+
+    @property
+    def remarks(self) -> str:
+        """Both, as they are written; empty where there is none."""
+        return "; ".join(text for text in (self.remark, self.profile_remark) if text)
 
 
 def claim(
@@ -101,11 +109,12 @@ def claim(
     expected: Expected,
     calibrated: bool = False,
     remark: str = "",
+    profile_remark: str = "",
 ) -> Callable[[Compute], Claim]:
     """Makes a claim of the function that computes its number."""
 
     def decorate(compute: Compute) -> Claim:
-        return Claim(id, source, statement, expected, compute, calibrated, remark)
+        return Claim(id, source, statement, expected, compute, calibrated, remark, profile_remark)
 
     return decorate
 
@@ -172,8 +181,8 @@ class Judged:
                 "median": number.median, "ci95": [number.low, number.high], "held": self.drawn.held,
                 "draws": self.drawn.draws, "single_runs": self.drawn.single_runs and list(self.drawn.single_runs),
             }  # fmt: skip
-        if self.claim.remark:
-            entry["remark"] = self.claim.remark
+        if self.claim.remarks:
+            entry["remark"] = self.claim.remarks
         if self.problem is not None:
             entry["problem"] = self.problem
         return entry
@@ -211,7 +220,8 @@ def jackknife(compute: Callable[[], float], evidence: Evidence) -> tuple[float, 
 def judge(claims: Sequence[Claim], evidence: Evidence, report: Callable[[Judged], None] | None = None) -> list[Judged]:
     """Judges all claims.
 
-    A claim that cannot be computed misses, with the reason.
+    A claim that cannot be computed misses, with the reason. One about a machine that the evidence is not of is left
+    out.
 
     Args:
         claims: What to judge, in order.
@@ -233,6 +243,8 @@ def judge(claims: Sequence[Claim], evidence: Evidence, report: Callable[[Judged]
             found = Judged(item, float(value), interval, tuple(scenarios))
         except InterruptedRunError:
             raise
+        except OtherMachineError:
+            continue
         except (ContendError, ArithmeticError, ValueError, LookupError) as error:
             found = Judged(item, None, None, (), f"{type(error).__name__}: {error}")
         judged.append(found)
@@ -246,8 +258,14 @@ def number_text(value: float) -> str:
     return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.3g}"  # noqa: PLR2004
 
 
-def as_markdown(judged: Sequence[Judged], title: str) -> str:
-    """A table of claims to read, in their order."""
+def as_markdown(judged: Sequence[Judged], title: str, note: str = "") -> str:
+    """A table of claims to read, in their order.
+
+    Args:
+        judged: The claims.
+        title: Of the page.
+        note: What stands above the table, after how many hold.
+    """
     held = sum(item.verdict == HOLDS for item in judged)
     targets = sum(item.verdict == HOLDS and item.claim.calibrated for item in judged)
     has_draws = any(item.drawn is not None for item in judged)
@@ -257,6 +275,7 @@ def as_markdown(judged: Sequence[Judged], title: str) -> str:
         "",
         f"{held} of {len(judged)} claims hold; {targets} of these were targets of calibration.",
         "",
+        *([note, ""] if note else []),
         "|" + "|".join(f" {head} ".replace("  ", " ") for head in heads) + "|",
         "|" + "---|" * len(heads),
     ]
@@ -267,7 +286,7 @@ def as_markdown(judged: Sequence[Judged], title: str) -> str:
             predicted = number_text(item.predicted)
         else:
             predicted = f"{number_text(item.predicted)} ({' to '.join(map(number_text, item.ci95))})"
-        remarks = [item.claim.remark, (item.problem or "").partition("\n")[0]]
+        remarks = [item.claim.remarks, (item.problem or "").partition("\n")[0]]
         if item.claim.calibrated:
             remarks.append("target of calibration")
         if item.predicted is not None and item.ci95 is not None and not item.is_clear:
@@ -304,7 +323,7 @@ _DRAWN_HEADS = ("single runs", "over the prices' posterior (95 %)", "holds in")
 
 def _drawn_cells(drawn: Drawn | None) -> tuple[str, str, str]:
     if drawn is None:
-        return "", "none", ""
+        return "", "most probable prices only", ""
     by_chance = "" if drawn.single_runs is None else " to ".join(map(number_text, drawn.single_runs))
     median, low, high = (number_text(x) for x in (drawn.number.median, drawn.number.low, drawn.number.high))
     return by_chance, f"{median} ({low} to {high})", f"{drawn.held:.0%}"

@@ -30,6 +30,10 @@ if TYPE_CHECKING:
     from contend.scenario import ResolvedScenario
 
 
+class OtherMachineError(InputError):
+    """A scenario is of a machine that is not looked at."""
+
+
 @dataclass(frozen=True)
 class Measured:
     """One point of a scenario with what each replication gave."""
@@ -63,7 +67,8 @@ class Evidence:
             jobs: How many simulations run at once.
             cache: Where results are kept.
             overrides: Dotted path and value, for all scenarios.
-            profiles: By the name of a profile that scenarios name, the one that they get in its place.
+            profiles: By the name of a profile that scenarios name, the one that they get in its place. Scenarios that
+                name others are not simulated then: asking for them is an `OtherMachineError`.
             announce: Told of each scenario before it is simulated; returns what is called as that goes on.
         """
         self._folder = folder
@@ -179,8 +184,11 @@ class Evidence:
         if not path.is_file():
             raise InputError(f"there is no scenario {path}")
         resolved = resolve_scenario(path, self._overrides)
-        if (other := self._profiles.get(resolved.document.get("machine", {}).get("name"))) is not None:
-            resolved = resolve_scenario(path, [*self._overrides, ("machine.profile", other)])
+        if self._profiles:
+            own = resolved.document.get("machine", {}).get("name")
+            if own not in self._profiles:
+                raise OtherMachineError(f"{scenario} is of {own}, not of {', '.join(self._profiles)}")
+            resolved = resolve_scenario(path, [*self._overrides, ("machine.profile", self._profiles[own])])
         file = self._cache / f"{scenario}-{_fingerprint(resolved, self._engine)[:16]}.points.json"
         # Results of all replications of a point, by its place in the scenario.
         finished: dict[str, list[JsonObject]] = json.loads(file.read_text(encoding="utf-8")) if file.is_file() else {}

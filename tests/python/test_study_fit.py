@@ -22,6 +22,8 @@ from contend.studyfit.search import fit
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from contend.jsontypes import JsonObject
+
 ROOT = repository()
 assert ROOT is not None
 SCENARIO = ROOT / "scenarios" / "dissertation" / "fig5_2a_base.json"
@@ -170,14 +172,80 @@ def test_claims_are_judged_with_the_fitted_profile(capsys: pytest.CaptureFixture
     assert predicted[True] != predicted[False]
 
 
+def claims_written(folder: str) -> list[JsonObject]:
+    entries: list[JsonObject] = json.loads((ROOT / "validation" / folder / "claims.json").read_text(encoding="utf-8"))
+    return entries
+
+
 def test_the_files_of_the_fitted_profile_belong_to_its_claims() -> None:
     study = load_fit(ROOT, "dissertation")
-    chosen = claims_of_fit(study, load_claims(ROOT / "validation" / "dissertation" / "claims"))
-    written = json.loads((ROOT / "validation/dissertation/fitted/claims.json").read_text(encoding="utf-8"))
-    assert [entry["id"] for entry in written] == [item.id for item in chosen]
+    claims = {item.id: item for item in load_claims(ROOT / "validation" / "dissertation" / "claims")}
+    chosen = {item.id: item for item in claims_of_fit(study, list(claims.values()))}
+    written = claims_written("dissertation/fitted")
+    machines = {
+        scenario: resolve_scenario(ROOT / "scenarios" / "dissertation" / f"{scenario}.json").document["machine"]["name"]
+        for entry in claims_written("dissertation")
+        for scenario in entry["scenarios"]
+    }
+    elsewhere = {
+        entry["id"]
+        for entry in claims_written("dissertation")
+        if {machines[name] for name in entry["scenarios"]} - {study.in_place_of}
+    }
+    # Of every claim about the machine, also of those that nobody's prices could make true.
+    assert [entry["id"] for entry in written] == [name for name in claims if name not in elsewhere]
+    assert {name.split("-")[0] for name in elsewhere} == {"rma"}
+    assert {entry["id"] for entry in written if "over_draws" in entry} == {
+        entry["id"] for entry in written if entry["id"].startswith(study.over_draws)
+    }
     assert {entry["id"] for entry in written if entry["calibrated"]} == {
         f"counters-{counter}-{instances}" for counter in ("out-of-sequence", "match-time") for instances in (1, 10, 20)
+    } | {"many-to-one-rate", "one-to-many-1024-best"}
+    assert {entry["id"]: entry.get("remark", "") for entry in written} == {
+        entry["id"]: chosen[entry["id"]].remarks for entry in written
     }
+    table = (ROOT / "validation/dissertation/fitted/claims.md").read_text(encoding="utf-8")
+    drawn = sum("over_draws" in entry for entry in written)
+    assert f"{drawn} of them are also computed with 30 draws of the prices' posterior" in table
+    assert f"{len(elsewhere)} claims about other machines are not concerned" in table
+
+
+def test_what_is_only_true_of_the_scenarios_own_prices_is_not_said_of_fitted_ones() -> None:
+    study = load_fit(ROOT, "dissertation")
+    claims = load_claims(ROOT / "validation" / "dissertation" / "claims")
+    fitted = {item.id: item for item in claims_of_fit(study, claims)}
+    own = {item.id: item for item in claims}
+    assert "a miss was expected" in own["a-dedicated-20"].remarks
+    assert not fitted["a-dedicated-20"].remarks
+    assert own["thread-safety-overhead"].remarks.startswith("0 B, because no size is named; with 1 KiB")
+    assert fitted["thread-safety-overhead"].remarks == "0 B, because no size is named"
+    assert fitted["process-intel-between"].remarks == own["process-intel-between"].remarks
+
+
+def test_which_claims_are_judged_how_does_not_make_it_another_fit(tmp_path: Path) -> None:
+    for folder in ("validation/dissertation", "calibration/profiles", "scenarios", "libraries"):
+        shutil.copytree(ROOT / folder, tmp_path / folder)
+    file = tmp_path / "validation" / "dissertation" / "fit.json"
+    document = json.loads(file.read_text(encoding="utf-8"))
+    document["over_draws"] = ["a-"]
+    file.write_text(json.dumps(document), encoding="utf-8")
+    assert load_fit(tmp_path, "dissertation").digest == load_fit(ROOT, "dissertation").digest
+    document["targets"][0]["value"] = 400000
+    file.write_text(json.dumps(document), encoding="utf-8")
+    assert load_fit(tmp_path, "dissertation").digest != load_fit(ROOT, "dissertation").digest
+
+
+def test_claims_about_other_machines_are_not_simulated_with_the_fitted_profile(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    words = ["validate", "claims", "dissertation", "--fitted", "--iterations", "2", "--replications", "2"]
+    assert main([*words, "--only", "rma-knl", "--json"]) == 2
+    assert "none of these claims is about the machine of profile alembert" in capsys.readouterr().err
+    assert main([*words, "--only", "rma-knl", "--only", "credits-mended", "--json"]) == 0
+    assert [entry["id"] for entry in json.loads(capsys.readouterr().out)] == ["credits-mended"]
+    # Draws are for those that the fit names.
+    assert main([*words, "--only", "credits-mended", "--draws", "2", "--json"]) == 2
+    assert "none of these claims is judged with draws" in capsys.readouterr().err
 
 
 def test_a_study_without_a_fit_says_so() -> None:

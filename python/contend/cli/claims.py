@@ -10,6 +10,7 @@ import typer
 
 from contend.documents import json_bytes
 from contend.errors import ContendError, InputError
+from contend.spelling import counted
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -48,7 +49,7 @@ def claims(
         bool,
         typer.Option(
             "--fitted",
-            help="The claims named in validation/SYSTEM/fit.json, with the profile that is fitted to its numbers.",
+            help="The claims about the machine of validation/SYSTEM/fit.json, with the profile fitted to its numbers.",
         ),
     ] = False,
     fit: Annotated[bool, typer.Option("--fit", help="Fit that profile first: --fitted after some minutes.")] = False,
@@ -60,8 +61,8 @@ def claims(
         int | None,
         typer.Option(
             min=0,
-            help="With --fitted: so many draws of the prices' posterior are judged, too. "
-            "[default: all that are kept; with --only or overrides none]",
+            help="With --fitted: the claims that fit.json names are judged with so many draws of the prices' "
+            "posterior, too. [default: all that are kept; with --only or overrides none]",
         ),
     ] = None,
     replications: Annotated[int | None, typer.Option(min=1, help="Independent runs of each point.")] = None,
@@ -80,9 +81,10 @@ def claims(
 
     Simulates what is needed (results are kept in out/validation and reused while nothing changed), and writes
     claims.json and predictions.json. With --only or overrides they are written only where --out says. --fitted writes
-    claims into the folder fitted, --fit the prices into the profile and their posterior into that folder as well.
+    claims into the folder fitted, without those about other machines than the fitted one; --fit the prices into the
+    profile and their posterior into that folder as well.
     """
-    from contend.claims import as_markdown, judge
+    from contend.claims import as_markdown
     from contend.files import make_writable_directory, write_files
     from contend.paths import require_repository
     from contend.runner import default_jobs, make_engine
@@ -112,9 +114,9 @@ def claims(
     over = place.draws(study, draws) if study is not None and (is_standard if draws is None else draws) else None
     blind = place.blind() if study is None and target is not None and not parts else None
     evidence = place.evidence(study, quiet=silent)
-    judged = judge(chosen, evidence, None if silent or over is not None else _print_one)
-    if over is not None:
-        judged = _over_draws(judged, evidence, over, quiet=silent)
+    judged = _judge(chosen, evidence, over, quiet=silent)
+    if study is not None and not judged:
+        raise InputError(f"none of these claims is about the machine of profile {study.in_place_of}")
     content = json_bytes([item.to_json() for item in judged])
     if json_:
         typer.echo(content.decode(), nl=False)
@@ -122,7 +124,8 @@ def claims(
         _print_sum(judged)
     if target is not None:
         title = f"Claims of {system}" + (f" on {study.profile}" if study is not None else "")
-        paths = write_files(target, {CLAIMS_FILE: content, TABLE_FILE: as_markdown(judged, title).encode()})
+        note = _about_the_fit(study, judged, len(chosen) - len(judged))
+        paths = write_files(target, {CLAIMS_FILE: content, TABLE_FILE: as_markdown(judged, title, note).encode()})
         if study is None and not parts:
             paths += _write_predictions(target, place, evidence, blind, quiet=silent)
         if not silent:
@@ -197,7 +200,7 @@ class _Place:
 
 
 def _chosen(folder: Path, study: StudyFit | None, parts: list[str]) -> list[Claim]:
-    """The claims whose id has one of the parts; of a fit, only those that it concerns."""
+    """The claims whose id has one of the parts; with what is true of a fit, where there is one."""
     from contend.choice import check_parts, has_part
     from contend.claims import load_claims
     from contend.studyfit.description import claims_of_fit
@@ -248,13 +251,27 @@ def _fit_to_study(place: _Place, study: StudyFit, evaluations: int, *, quiet: bo
         print(f"    {path} = {price}{others}")
 
 
+def _judge(chosen: Sequence[Claim], evidence: Evidence, draws: Draws | None, *, quiet: bool) -> list[Judged]:
+    """The claims with what they come out at, each printed as soon as all of that is known."""
+    from contend.claims import judge
+
+    def print_complete(item: Judged) -> None:
+        if not quiet and (draws is None or not draws.are_for(item.claim)):
+            _print_one(item)
+
+    judged = judge(chosen, evidence, print_complete)
+    return judged if draws is None or not judged else _over_draws(judged, evidence, draws, quiet=quiet)
+
+
 def _over_draws(judged: Sequence[Judged], evidence: Evidence, draws: Draws, *, quiet: bool) -> list[Judged]:
     """The claims with what they come out at over the posterior of the prices."""
     from contend.claims import single_runs
     from contend.studyfit.draws import judge_over
     from contend.terminal import ProgressReport
 
-    claims = [item.claim for item in judged]
+    claims = [item.claim for item in judged if draws.are_for(item.claim)]
+    if not claims:
+        raise InputError("none of these claims is judged with draws of the prices: validation/*/fit.json names those")
     with ProgressReport(f"{len(draws)} draws of prices", len(draws) * len(claims), quiet=quiet) as report:
         drawn = judge_over(claims, draws, report.advance)
     if not drawn:
@@ -264,9 +281,27 @@ def _over_draws(judged: Sequence[Judged], evidence: Evidence, draws: Draws, *, q
         over = drawn.get(item.claim.id)
         found = replace(item, drawn=over and replace(over, single_runs=single_runs(item.claim, evidence)))
         complete.append(found)
-        if not quiet:
+        if not quiet and draws.are_for(item.claim):
             _print_one(found)
     return complete
+
+
+def _about_the_fit(study: StudyFit | None, judged: Sequence[Judged], elsewhere: int) -> str:
+    """What a reader of the table must know: with which prices each claim is judged, and which claims are not there."""
+    if study is None:
+        return ""
+    counts = [item.drawn.draws for item in judged if item.drawn is not None]
+    draws = (
+        f"{len(counts)} of them are also computed with {counts[0]} draws of the prices' posterior, the others with the "
+        "most probable prices only. "
+        if counts
+        else ""
+    )
+    return (
+        f"All claims about the machine of profile `{study.in_place_of}`, with the most probable prices of "
+        f"`{study.profile}`. {draws}{counted(elsewhere, 'claim')} about other machines "
+        f"{'is' if elsewhere == 1 else 'are'} not concerned."
+    )
 
 
 def _write_predictions(
@@ -348,8 +383,8 @@ def _print_one(item: Judged) -> None:
         details.append(f"over the posterior {number_text(number.median)} ({over}), holds in {item.drawn.held:.0%}")
     if item.claim.calibrated:
         details.append("a target of calibration, no prediction")
-    if item.claim.remark:
-        details.append(item.claim.remark)
+    if item.claim.remarks:
+        details.append(item.claim.remarks)
     line.append(f"\n        {'; '.join(details)}")
     stdout_console().print(line, soft_wrap=True, highlight=False)
 

@@ -90,14 +90,15 @@ class Target:
 class StudyFit:
     """What to fit: prices of a profile, to some numbers of a study.
 
-    `in_place_of` is the profile that the study's scenarios name. `claims` are how the ids of claims begin that the fit
-    concerns, `calibrated` of those that it had as targets. `tied` prices take the value of another one. `digest` is of
-    the file, so that what came out of it can be told from what came out of another one.
+    `in_place_of` is the profile that the study's scenarios name. `over_draws` are how the ids of claims begin that are
+    judged with each draw of the posterior, too, and `calibrated` of those that were targets: of this fit, or of what it
+    takes over from elsewhere. `tied` prices take the value of another one. `digest` is of what decides where the prices
+    end, so that what came out of a fit can be told from what came out of another one.
     """
 
     profile: str
     in_place_of: str
-    claims: tuple[str, ...]
+    over_draws: tuple[str, ...]
     calibrated: tuple[str, ...]
     prices: tuple[Price, ...]
     tied: dict[str, str]
@@ -134,7 +135,7 @@ def _read(root: Path, system: str, document: JsonObject) -> StudyFit:
     return StudyFit(
         document["profile"],
         document["in_place_of"],
-        tuple(document["claims"]),
+        tuple(document["over_draws"]),
         tuple(document["calibrated"]),
         tuple(_price(profile, path, text) for path, text in document["prices"].items()),
         document["tied"],
@@ -148,17 +149,19 @@ def _read(root: Path, system: str, document: JsonObject) -> StudyFit:
             )
             for entry in document["targets"]
         ),
-        hashlib.sha256(json.dumps(document, sort_keys=True).encode()).hexdigest()[:16],
+        _digest(document),
     )
 
 
+def _digest(document: JsonObject) -> str:
+    """Of everything in a fit but which claims are judged how."""
+    fitted = {key: value for key, value in document.items() if key not in {"over_draws", "calibrated"}}
+    return hashlib.sha256(json.dumps(fitted, sort_keys=True).encode()).hexdigest()[:16]
+
+
 def claims_of_fit(study: StudyFit, claims: Sequence[Claim]) -> list[Claim]:
-    """The claims that the fit concerns: the targets are those of this fit, and what is said of another one is gone."""
-    return [
-        replace(item, calibrated=item.id.startswith(study.calibrated), remark="")
-        for item in claims
-        if item.id.startswith(study.claims)
-    ]
+    """The claims with the targets of this fit, and without what is only true of the prices that it stands in for."""
+    return [replace(item, calibrated=item.id.startswith(study.calibrated), profile_remark="") for item in claims]
 
 
 def profile_of(root: Path, name: str) -> Path:

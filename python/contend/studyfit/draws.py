@@ -51,6 +51,10 @@ class Draws:
     def __len__(self) -> int:
         return len(self.posterior.draws)
 
+    def are_for(self, item: Claim) -> bool:
+        """Whether a claim is judged with them: the fit says so, because each draw simulates all that a claim needs."""
+        return item.id.startswith(self.study.over_draws)
+
     def evidence(self) -> Iterator[Evidence]:
         """One draw after the other. What a draw has been asked for is forgotten with it."""
         for draw in self.posterior.draws:

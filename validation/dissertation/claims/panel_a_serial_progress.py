@@ -40,8 +40,8 @@ def contention_from_2(e: Evidence) -> float:
     source=SOURCE,
     statement="20 dedicated instances reach up to 2 times the base at 20 pairs",
     expected=between(1.6, 2.4, "x"),
-    remark="a miss was expected: what makes the base slow is booked as the price of an out-of-sequence fragment, which "
-    "20 instances pay as well (docs/decisions/0004-base-library-calibration.md)",
+    profile_remark="a miss was expected: what makes the base slow is booked as the price of an out-of-sequence "
+    "fragment, which 20 instances pay as well (docs/decisions/0004-base-library-calibration.md)",
 )
 def dedicated_20(e: Evidence) -> float:
     return e.rate(PANEL, instances=20, assignment="dedicated", pairs=20) / base(e, 20)
@@ -97,8 +97,9 @@ def round_robin_soft(e: Evidence) -> float:
     source="dissertation ch. 5, two-sided, all panels",
     statement="process mode beats the best threaded curve at every number of pairs",
     expected=at_least(1.0, "x of the best threaded curve, worst point"),
-    remark="the worst point is one pair, where 10 instances in turn beat one: a turn of progress takes one completion "
-    "of each instance, so that the messages share its price; from two pairs on process mode leads by a quarter or more",
+    profile_remark="the worst point is one pair, where 10 instances in turn beat one: a turn of progress takes one "
+    "completion of each instance, so that the messages share its price; from two pairs on process mode leads by a "
+    "quarter or more",
 )
 def process_above_threads(e: Evidence) -> float:
     panels = [PANEL, "fig5_2b", "fig5_2c"]
