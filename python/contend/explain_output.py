@@ -18,10 +18,9 @@ from contend.interface_stages import verdict
 from contend.plots import CATEGORY_COLOURS, STYLE, Picture, figure_bytes
 from contend.price_bases import UNCERTAIN_MARK, UNCERTAIN_WORDS, known_from_text
 from contend.spelling import parameters_text, plural
+from contend.waiting_rows import WAITING_WORDS, coverage_text, waiting_rows
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from matplotlib.axes import Axes
     from rich.console import RenderableType
 
@@ -29,21 +28,17 @@ if TYPE_CHECKING:
     from contend.jsontypes import JsonObject
     from contend.speedups import Speedup
     from contend.statistics import Estimate
+    from contend.waiting_rows import Part
     from contend.workload_words import WorkloadWords
 
 _SMALLEST_SHARE = 0.0005
 _SMALLEST_WAIT = 0.01
 _MOST_LOCKS = 8
 _MOST_PLACES = 8
-_MOST_AWAITED = 3
-_MOST_MEANWHILE = 4
 _MOST_QUEUES = 8
 _MOST_SPEEDUPS = 24
 _MOST_BARS = 24
 _TITLE_WIDTH = 90  # characters
-# As the simulator says it.
-_LAST_AT_A_BARRIER = "arrived last"
-_NOBODY_AT_IT = "nobody at it"
 # Where what a table leaves out is to be had, whether or not this call wrote it.
 _ELSEWHERE = ": --json FILE or --out DIR writes all"
 
@@ -122,107 +117,11 @@ def _lock_table(explanation: Explanation) -> FittingTable:
     return table
 
 
-def _by_waiter(place: JsonObject) -> list[JsonObject]:
-    """A place as each role sees that waits there, longest wait first; by role alone where several do."""
-    roles = [entry["waiter"] for entry in _merged(place["by_role"], "waiter")]
-    if len(roles) == 1:
-        return [{**place, "waiter": roles[0]}]
-    parts = []
-    for role in roles:
-        mine = [entry for entry in place["by_role"] if entry["waiter"] == role]
-        parts.append({
-            "name": place["name"], "waiter": role, "waits": 0, "wait_ns": sum(entry["time_ns"] for entry in mine),
-            "by_role": mine, "awaited": [], "meanwhile_ns": {},
-        })  # fmt: skip
-    return parts
-
-
-def _place_waits(place: JsonObject, words: WorkloadWords) -> list[tuple[str, str]]:
-    """For whom a role waits, and what that one did in the end, with shares of the role's time at the place."""
-    total = place["wait_ns"] or 1.0
-    return [
-        (
-            f"{entry['time_ns'] / total:4.0%} {words.role(entry['awaited']) if entry['awaited'] else 'nobody'}",
-            entry["how"],
-        )
-        for entry in _merged(place["by_role"], "awaited", "how")  # without the category
-        if entry["time_ns"] >= _SMALLEST_WAIT * total
-    ]
-
-
-def _merged(entries: Sequence[JsonObject], *keys: str) -> list[JsonObject]:
-    """Sums of times of entries that agree in some words, longest first."""
-    sums: dict[tuple[str, ...], float] = {}
-    for entry in entries:
-        words = tuple(entry[key] for key in keys)
-        sums[words] = sums.get(words, 0.0) + entry["time_ns"]
-    merged = [{**dict(zip(keys, words, strict=True)), "time_ns": time_ns} for words, time_ns in sums.items()]
-    return sorted(merged, key=lambda entry: -entry["time_ns"])
-
-
-def _awaited(place: JsonObject) -> list[str]:
-    """The threads that are waited for longest; at a barrier with how often each was the last to come."""
-    total = place["wait_ns"] or 1.0
-    rounds = sum(entry["times"] for entry in place["awaited"] if entry["how"] == _LAST_AT_A_BARRIER)
-    threads = _merged(place["awaited"], "thread")
-    shown = threads if len(threads) <= _MOST_AWAITED else threads[: _MOST_AWAITED - 1]
-    lines = []
-    for thread in shown:
-        last = sum(
-            entry["times"]
-            for entry in place["awaited"]
-            if entry["thread"] == thread["thread"] and entry["how"] == _LAST_AT_A_BARRIER
-        )
-        times = f", last in {last / rounds:.0%}" if last else ""
-        lines.append(f"{thread['time_ns'] / total:4.0%} {thread['thread']}{times}")
-    if more := threads[len(shown) :]:
-        lines.append(f"{sum(thread['time_ns'] for thread in more) / total:4.0%} {len(more)} more")
-    return lines
-
-
-def _meanwhile(place: JsonObject) -> list[str]:
-    """What those that are waited for do meanwhile, with the time in which none of them is at it."""
-    awaited_ns = sum(entry["time_ns"] for entry in place["by_role"] if entry["awaited"])
-    times = dict(place["meanwhile_ns"])
-    if not times or not awaited_ns:
-        return []
-    total = max(awaited_ns, sum(times.values()))
-    times[_NOBODY_AT_IT] = total - sum(times.values())
-    shown = sorted(times.items(), key=lambda item: -item[1])[:_MOST_MEANWHILE]
-    return [
-        f"{time_ns / total:4.0%} {category.replace('_', ' ')}"
-        for category, time_ns in shown
-        if time_ns >= _SMALLEST_WAIT * total
-    ]
-
-
-def _coverage_text(explanation: Explanation) -> str:
-    """Which part of the times above the waits are."""
-    parts = []
-    for category in ("blocked", "barrier", "poll_idle"):
-        whole = sum(times.get(category, 0.0) for times in explanation.time_by_category_ns.values())
-        told = sum(
-            entry["time_ns"] for place in explanation.places for entry in place["by_role"]
-            if entry["category"] == category
-        )  # fmt: skip
-        if told:
-            parts.append(f"{told / whole if whole else 1.0:.0%} of {category.replace('_', ' ')}")
-    return ", ".join(parts)
-
-
 def _place_table(explanation: Explanation) -> FittingTable:
-    shown = [
-        part
-        for place in explanation.places
-        for part in _by_waiter(place)
-        if _share_of_waiter(part, explanation) >= _SMALLEST_SHARE
-    ]
-    shown.sort(key=lambda part: -part["wait_ns"])
-    caption = (
-        f"these are {_coverage_text(explanation)} above; share: of the time of all threads of the role; nobody: waking "
-        "up, cache lines, calls; meanwhile: what those do who are waited for (who make progress, or come last)"
-    )
-    if (more := len(shown) - _MOST_PLACES) > 0:
+    rows = waiting_rows(explanation.places, explanation.time_by_category_ns, explanation.words)
+    covered = coverage_text(explanation.places, explanation.time_by_category_ns)
+    caption = f"these are {covered} above; {WAITING_WORDS}"
+    if (more := len(rows) - _MOST_PLACES) > 0:
         caption += f"; {more} more{_ELSEWHERE}"
     table = FittingTable("waiting for other threads without a lock, longest first", caption)
     table.add_column("where", is_name=True)
@@ -233,26 +132,24 @@ def _place_table(explanation: Explanation) -> FittingTable:
     table.add_column("which", left_out=5)
     table.add_column("longest for", left_out=3)
     table.add_column("meanwhile")
-    for place in shown[:_MOST_PLACES]:
+    for row in rows[:_MOST_PLACES]:
         numbers: tuple[str, ...] = (
-            place["name"],
-            count_text(round(place["waits"])) if place["waits"] else "-",
-            f"{place['wait_ns'] / 1e3:,.0f} us",
-            f"{place['wait_ns'] / place['waits']:,.0f} ns" if place["waits"] else "-",
-            _percent(_share_of_waiter(place, explanation)),
-            explanation.words.role(place["waiter"]),
+            row.place,
+            count_text(round(row.waits)) if row.waits else "-",
+            f"{row.wait_ns / 1e3:,.0f} us",
+            f"{row.wait_ns / row.waits:,.0f} ns" if row.waits else "-",
+            _percent(row.share),
+            row.waiter,
         )
-        waits = _place_waits(place, explanation.words)
-        for whom, awaited, meanwhile in zip_longest(waits, _awaited(place), _meanwhile(place)):
-            table.add_row(*numbers, *(whom or ("", "")), awaited or "", meanwhile or "")
+        for whom, thread, meanwhile in zip_longest(row.whom, row.threads, row.meanwhile):
+            awaited = (f"{whom.share:4.0%} {whom.role}", whom.how) if whom else ("", "")
+            table.add_row(*numbers, *awaited, _part_text(thread), _part_text(meanwhile))
             numbers = ("",) * len(numbers)
     return table
 
 
-def _share_of_waiter(place: JsonObject, explanation: Explanation) -> float:
-    """The waits as a share of all time of the role that waits."""
-    whole = sum(explanation.time_by_category_ns.get(place["waiter"], {}).values())
-    return float(place["wait_ns"] / whole) if whole else 0.0
+def _part_text(part: Part | None) -> str:
+    return "" if part is None else f"{part.share:4.0%} {part.words}"
 
 
 def _queue_table(explanation: Explanation) -> Table:

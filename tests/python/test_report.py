@@ -531,6 +531,38 @@ def test_explanations_of_explain_are_read(core: FakeCore, scenario: Path) -> Non
     assert explanation.locks[0].waits[0].waiter == "receiver"
 
 
+def test_waits_without_a_lock_have_a_table(results: Path) -> None:
+    assert main(["report", str(results), "--quiet", "--no-speedups"]) == 0
+    text = " ".join(page_of(results / "report.html").text.split())
+    assert "Waiting for other threads without a lock, longest first" in text
+    row = text[text.index("rank 1/others' progress") :]
+    assert row.startswith("rank 1/others' progress20")
+    assert "75% receiver, completed requests25% nobody" in row
+    assert "75% receiver 0" in row
+    assert "75% matching25% poll idle" in row
+    assert "meanwhile: what those do who are waited for" in row
+
+
+def test_explanations_without_waits_have_no_table_of_them(results: Path, capsys: Capture) -> None:
+    assert main(["explain", str(results / "../../small.json"), "--out", str(results), "--no-speedups", "--quiet"]) == 0
+    path = results / "explain.json"
+    explanation = json.loads(path.read_text())
+    for places in (None, []):
+        explanation.pop("waiting_places")
+        if places is not None:
+            explanation["waiting_places"] = places
+        path.write_text(json.dumps(explanation))
+        assert main(["report", str(results), "--quiet"]) == 0
+        text = page_of(results / "report.html").text
+        assert "rank 1/matching" in text
+        assert "Waiting for other threads" not in text
+        explanation["waiting_places"] = places
+    explanation["waiting_places"] = [{"name": "rank 1/others' progress"}]
+    path.write_text(json.dumps(explanation))
+    assert main(["report", str(results), "--quiet"]) == 2
+    assert "explain.json: not as contend writes it" in capsys.readouterr().err
+
+
 def test_a_validation_becomes_a_section(results: Path, tmp_path: Path, capsys: Capture) -> None:
     shipped = REPOSITORY / "validation" / "published" / "threads.json"
     assert main(["report", str(results), "--no-simulate", "--validation", str(shipped), "--quiet"]) == 0

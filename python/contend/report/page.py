@@ -24,6 +24,7 @@ from contend.report.charts import make_charts
 from contend.report.texts import label, percent
 from contend.spelling import counted, plural, value_text
 from contend.tables import SPC
+from contend.waiting_rows import WAITING_WORDS, coverage_text, waiting_rows
 from contend.workload_words import words_of
 
 if TYPE_CHECKING:
@@ -34,12 +35,14 @@ if TYPE_CHECKING:
     from contend.report.content import Content
     from contend.report.source import ExplanationFile
     from contend.results import PointResult, Results
+    from contend.waiting_rows import WaitingRow
     from contend.workload_words import WorkloadWords
 
 _FOLDER = Path(__file__).resolve().parent
 _MOST_ROWS = 400
 _MOST_SPC = 6
 _MOST_LOCKS = 10
+_MOST_PLACES = 10
 _MOST_STAGES = 10
 _SMALLEST_WAIT = 0.01
 # Threads that spend their time so are not what limits the others.
@@ -71,6 +74,15 @@ class TableView:
     titles: list[str]
     rows: list[list[Cell]]
     left_out: int = 0
+
+
+@dataclass(frozen=True)
+class WaitsView:
+    """The table of waits without a lock, and what a reader must know about it."""
+
+    rows: list[WaitingRow]
+    left_out: int
+    note: str
 
 
 @dataclass(frozen=True)
@@ -112,6 +124,7 @@ def render_page(content: Content, validations: Sequence[tuple[str, JsonObject]] 
         points=_points_table(content.results),
         spc=_spc_table(content.results),
         locks=content.explanation.locks[:_MOST_LOCKS] if content.explanation else [],
+        waits=_waits(content),
         stages=_stages(content.explanation),
         verdict=verdict,
         smallest_wait=_SMALLEST_WAIT,
@@ -280,6 +293,20 @@ def _spc_table(results: Results) -> TableView | None:
             cells = [Cell(count_text(None if value is None else value / divisor)) for value in values]
             rows.append([Cell(title, is_number=False), *cells])
     return TableView(["counter", *(label(point.parameters) for point in chosen)], rows) if rows else None
+
+
+def _waits(content: Content) -> WaitsView | None:
+    """None where nothing is explained, or nobody waits."""
+    explanation = content.explanation
+    if explanation is None:
+        return None
+    places = [place.model_dump() for place in explanation.waiting_places]
+    rows = waiting_rows(places, explanation.time_by_category_ns, _words(content))
+    if not rows:
+        return None
+    covered = coverage_text(places, explanation.time_by_category_ns)
+    note = f"These are {covered} of all threads; {WAITING_WORDS}."
+    return WaitsView(rows[:_MOST_PLACES], max(0, len(rows) - _MOST_PLACES), note)
 
 
 def _stages(explanation: ExplanationFile | None) -> list[Any]:

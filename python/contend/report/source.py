@@ -165,6 +165,36 @@ class LockEntry(_Checked):
     waits: list[WaitEntry]
 
 
+class AwaitedRoleEntry(_Checked):
+    """How long a role waited at a place for another one; for nobody where that is empty."""
+
+    waiter: str
+    category: str
+    awaited: str
+    how: str
+    time_ns: Amount
+
+
+class AwaitedThreadEntry(_Checked):
+    """How often a thread ended waits at a place, and how long others waited for it."""
+
+    thread: str
+    how: str
+    times: Amount
+    time_ns: Amount
+
+
+class PlaceEntry(_Checked):
+    """One place of explain.json where threads wait for each other without a lock."""
+
+    name: str
+    waits: Amount
+    wait_ns: Amount
+    by_role: list[AwaitedRoleEntry]
+    awaited: list[AwaitedThreadEntry]
+    meanwhile_ns: dict[str, Amount]
+
+
 class QueueEntry(_Checked):
     """One queue of explain.json."""
 
@@ -233,6 +263,8 @@ class ExplanationFile(_Checked):
     threads: dict[str, int]
     time_by_category_ns: dict[str, dict[str, Amount]]
     locks: list[LockEntry]
+    waiting_places: list[PlaceEntry] = []
+    """Files of earlier versions have none."""
     queues: list[QueueEntry]
     interface_stages: list[StageEntry]
     counts_large_transfers: bool = True
