@@ -203,8 +203,31 @@ def fit(
     return Fit(values, before, after, len(problem.targets))
 
 
-def write_to_profile(profile_file: Path, values: Mapping[str, str | float]) -> None:
-    """Replaces the values in a profile, and nothing else of it."""
+def how_identified(lock_set: LockSet) -> dict[str, str]:
+    """By dotted path below `machine`, what the fit to a set says of each price that it moves, for a profile."""
+    threads = " and ".join(map(str, lock_set.fit_threads))
+    fitted = (
+        f"fit to the points with {threads} {'thread' if threads == '1' else 'threads'} of published set "
+        f"{lock_set.name}, all its prices together (contend validate locks --fit)"
+    )
+    followers = {
+        path: f"not on its own: {'' if factor == 1 else f'{factor:g} times '}{source}, in the fit to published set "
+        f"{lock_set.name}"
+        for path, (source, factor) in lock_set.entry["tied"].items()
+    }
+    return {**dict.fromkeys(lock_set.entry["fit"], fitted), **followers}
+
+
+def write_to_profile(
+    profile_file: Path, values: Mapping[str, str | float], identified_by: Mapping[str, str] | None = None
+) -> None:
+    """Replaces values in a profile, and what it says of how they were identified; nothing else of it.
+
+    Args:
+        profile_file: The profile.
+        values: By dotted path below `machine`; what is below `workload` is passed over.
+        identified_by: The same for how each was found.
+    """
     profile = read_json(profile_file, "profile")
     for path, text in values.items():
         section, name = path.split(".")
@@ -212,6 +235,8 @@ def write_to_profile(profile_file: Path, values: Mapping[str, str | float]) -> N
             continue
         entry = profile[section][name]
         entry["value"] = text
+        if (how := (identified_by or {}).get(path)) is not None:
+            entry["identified_by"] = how
         if "range" not in entry:  # of a price that follows another one
             continue
         low, high = entry["range"]

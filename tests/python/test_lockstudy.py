@@ -194,12 +194,13 @@ def test_a_fit_recovers_what_made_the_numbers(tmp_path: Path, monkeypatch: pytes
     assert found.cost_after < found.cost_before / 100
     assert parse_price(found.values["cache.transfer_socket"]).value == pytest.approx(40e-9, rel=0.05)
     assert parse_price(found.values["futex.wake_call"]).value == pytest.approx(700e-9, rel=0.02)
-    write_to_profile(file, found.values)
+    write_to_profile(file, found.values, {"futex.wake_call": "fit to two points"})
     written = json.loads(file.read_text())
     assert written["futex"]["wake_further"]["value"] == found.values["futex.wake_call"]
     profile["cache"]["transfer_socket"]["value"] = found.values["cache.transfer_socket"]  # type: ignore[index]
     for name in ("wake_call", "wake_further"):
         profile["futex"][name]["value"] = found.values["futex.wake_call"]  # type: ignore[index]
+    profile["futex"]["wake_call"]["identified_by"] = "fit to two points"  # type: ignore[index]
     assert written == profile
 
 

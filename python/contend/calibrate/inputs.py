@@ -35,7 +35,7 @@ def inputs(base: JsonObject, mappings: Sequence[Mapping], datasets: Sequence[Dat
     """
     chosen = [mapping for dataset in datasets if (mapping := find_mapping(mappings, dataset)) is not None]
     return {
-        "base": _digest(base),
+        "base": _digest(_without_words(base)),
         "mappings": {mapping.name: _digest(mapping.model_dump()) for mapping in chosen},
         "microbenchmarks": {
             dataset.name: _digest([point.digest for point in dataset.points])
@@ -44,6 +44,19 @@ def inputs(base: JsonObject, mappings: Sequence[Mapping], datasets: Sequence[Dat
         },
         "core": fingerprint(),
     }
+
+
+def _without_words(base: JsonObject) -> JsonObject:
+    """A profile without what it says of how its values were identified: no fit depends on that."""
+
+    def plain(node: object) -> object:
+        if isinstance(node, list):
+            return [plain(item) for item in node]
+        if not isinstance(node, dict):
+            return node
+        return {key: plain(entry) for key, entry in node.items() if key != "identified_by"}
+
+    return {key: plain(entry) for key, entry in base.items()}
 
 
 def differences(earlier: JsonObject, now: JsonObject) -> list[str]:

@@ -224,7 +224,7 @@ def _fit_to_study(place: _Place, study: StudyFit, evaluations: int, *, quiet: bo
     from contend.files import make_writable_directory, write_files
     from contend.lockfit import write_to_profile
     from contend.studyfit.description import profile_of
-    from contend.studyfit.posterior import ASSIMILATIONS, MEMBERS, sample, to_json
+    from contend.studyfit.posterior import ASSIMILATIONS, MEMBERS, how_identified, sample, to_json
     from contend.studyfit.search import STARTS, fit
     from contend.terminal import ProgressReport
 
@@ -236,7 +236,7 @@ def _fit_to_study(place: _Place, study: StudyFit, evaluations: int, *, quiet: bo
     with ProgressReport("posterior", MEMBERS * (ASSIMILATIONS + 1), quiet=quiet) as report:
         posterior = sample(study, place.engine, jobs=place.jobs, progress=report.advance)
     write_files(place.posterior_file.parent, {place.posterior_file.name: json_bytes(to_json(study, posterior))})
-    write_to_profile(profile, found.values)
+    write_to_profile(profile, found.values, how_identified(study, place.system, posterior.narrowed))
     if quiet:
         return
     print(f"{study.profile}: cost of each start {', '.join(f'{cost:.1f}' for cost in found.costs)}")

@@ -125,7 +125,7 @@ def locks(
 def _fit_sets(root: Path, only: Sequence[str], engine: Engine, *, jobs: int, evaluations: int, quiet: bool) -> None:
     """Writes fitted prices into the machine profiles, and what a set fits of its own workload into sets.json."""
     from contend.files import read_json, write_file
-    from contend.lockfit import fit, write_to_profile
+    from contend.lockfit import fit, how_identified, write_to_profile
     from contend.lockstudy import load_sets
     from contend.terminal import ProgressReport
 
@@ -137,7 +137,7 @@ def _fit_sets(root: Path, only: Sequence[str], engine: Engine, *, jobs: int, eva
         profile = root / "calibration" / "profiles" / f"{lock_set.entry['profile']}.json"
         with ProgressReport(f"fit to {lock_set.name}", evaluations, quiet=quiet) as report:
             found = fit(lock_set, profile, engine, jobs=jobs, evaluations=evaluations, progress=report.advance)
-        write_to_profile(profile, found.values)
+        write_to_profile(profile, found.values, how_identified(lock_set))
         own = {path: text for path, text in found.values.items() if path.startswith("workload.")}
         for entry in study["sets"]:
             if entry["set"] == lock_set.name and own:

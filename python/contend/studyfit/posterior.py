@@ -24,7 +24,7 @@ from contend.studyfit.description import RANGE_END
 from contend.studyfit.trials import Trials
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
     from pathlib import Path
 
     import numpy.typing as npt
@@ -162,6 +162,21 @@ def widening(study: StudyFit, posterior: Posterior) -> dict[str, float]:
     for target, known in zip(study.targets, posterior.targets, strict=True):
         squares.setdefault(target.measure, []).append(target.cost(known.median))
     return {measure: max(1.0, math.sqrt(statistics.fmean(costs))) for measure, costs in squares.items()}
+
+
+def how_identified(study: StudyFit, system: str, narrowed: Mapping[str, float]) -> dict[str, str]:
+    """By dotted path below `machine`, what the fit says of each price, for a profile.
+
+    Args:
+        study: What was fitted.
+        system: Which study that was.
+        narrowed: As in a posterior.
+    """
+    fitted = f"fit to {len(study.targets)} numbers of the study (contend validate claims {system} --fit)"
+    return {
+        path: f"{fitted}: over its posterior {share:.2f} of the spread that was expected"
+        for path, share in narrowed.items()
+    } | {path: f"not on its own: {source}, in the same fit" for path, source in study.tied.items()}
 
 
 def to_json(study: StudyFit, posterior: Posterior) -> JsonObject:
