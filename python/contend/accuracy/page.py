@@ -40,17 +40,20 @@ What misses, and why, is in [validation.md](validation.md#locks); what is left o
 
 
 _FITTED = """
-The same statements, as far as the fit concerns them, on profile `{profile}` in place of `{other}`: its prices stay
-where their sources expect them unless {targets} numbers of the study say otherwise, and nothing else of the study was a
-target ([decision 0032](decisions/0032-two-profiles-of-alembert.md)).
+All {judged} statements about the machine of profile `{other}`, on `{profile}` in its place; {elsewhere} are about other
+machines. Its prices stay where their sources expect them unless {targets} numbers of the study say otherwise, and
+nothing else of the study was a target, but for what presets were fitted to, which stay as they are
+([decision 0032](decisions/0032-two-profiles-of-alembert.md)). {held} of them hold; with `{other}` {held_before} of the
+same do, and {both} with both.
 """
 
 
 _DRAWN = """
-Beside the most probable prices, which give the verdicts, the statements were computed with {draws} draws of the prices'
-posterior ([decision 0033](decisions/0033-how-probable-prices-are.md)), a single run of each point. {always} of them
-hold with every draw, and {never} with none: prices within their ranges that give the fitted numbers as well as these
-do not bring them.
+Beside the most probable prices, which give the verdicts, {drawn} of the statements, those about the two-sided figures
+that the fit is for, were computed with {draws} draws of the prices' posterior
+([decision 0033](decisions/0033-how-probable-prices-are.md)), a single run of each point. {always} of these hold with
+every draw, and {never} with none: prices within their ranges that give the fitted numbers as well as these do not bring
+them. With the most probable prices {held} of these hold, and {held_others} of the {others} that have no draws.
 """
 
 
@@ -78,20 +81,50 @@ def _claims(root: Path) -> list[str]:
             fit = read_json(path.parent / "fit.json", "fit")
             parts += [
                 f"### {name.capitalize()}, with a machine fitted to few of its numbers",
-                _FITTED.format(profile=fit["profile"], other=fit["in_place_of"], targets=len(fit["targets"])),
+                _FITTED.format(
+                    profile=fit["profile"],
+                    other=fit["in_place_of"],
+                    targets=len(fit["targets"]),
+                    **_beside(fitted, path),
+                ),
                 *_over_draws(fitted),
                 *_statements(fitted, root, f"validate claims {name} --fitted"),
             ]
     return parts
 
 
+def _beside(fitted: Path, own: Path) -> dict[str, int]:
+    """How many statements hold with the fitted profile, and of these with the profile that the scenarios name."""
+    held = {one["id"]: one["verdict"] == "holds" for one in read_json(fitted, "claims")}
+    before = {one["id"]: one["verdict"] == "holds" for one in read_json(own, "claims")}
+    return {
+        "judged": len(held),
+        "elsewhere": len(before) - len(held),
+        "held": sum(held.values()),
+        "held_before": sum(before[name] for name in held),
+        "both": sum(before[name] and holds for name, holds in held.items()),
+    }
+
+
 def _over_draws(path: Path) -> list[str]:
     """How many statements hold whatever the prices, and how many do not."""
-    drawn = [one["over_draws"] for one in read_json(path, "claims") if "over_draws" in one]
+    claims: list[JsonObject] = read_json(path, "claims")
+    drawn = [one for one in claims if "over_draws" in one]
     if not drawn:
         return []
-    held = [one["held"] for one in drawn]
-    return [_DRAWN.format(draws=drawn[0]["draws"], always=held.count(1.0), never=held.count(0.0))]
+    shares = [one["over_draws"]["held"] for one in drawn]
+    others = [one for one in claims if "over_draws" not in one]
+    return [
+        _DRAWN.format(
+            draws=drawn[0]["over_draws"]["draws"],
+            drawn=len(drawn),
+            always=shares.count(1.0),
+            never=shares.count(0.0),
+            held=sum(one["verdict"] == "holds" for one in drawn),
+            others=len(others),
+            held_others=sum(one["verdict"] == "holds" for one in others),
+        )
+    ]
 
 
 def _statements(path: Path, root: Path, command: str) -> list[str]:
