@@ -49,11 +49,11 @@ same do, and {both} with both.
 
 
 _DRAWN = """
-Beside the most probable prices, which give the verdicts, {drawn} of the statements, those about the two-sided figures
-that the fit is for, were computed with {draws} draws of the prices' posterior
-([decision 0033](decisions/0033-how-probable-prices-are.md)), a single run of each point. {always} of these hold with
-every draw, and {never} with none: prices within their ranges that give the fitted numbers as well as these do not bring
-them. With the most probable prices {held} of these hold, and {held_others} of the {others} that have no draws.
+Beside the most probable prices, which give the verdicts, {drawn} of the statements, those that the fit is for, were
+computed with {draws} draws of the prices' posterior ([decision 0033](decisions/0033-how-probable-prices-are.md)), a
+single run of each point. {always} of these hold with every draw, and {never} with none: prices within their ranges that
+give the fitted numbers as well as these do not bring them. With the most probable prices {held} of these hold, and
+{held_others} of the {others} that have no draws.
 """
 
 
