@@ -73,10 +73,12 @@ def _titled(title: str, results: Results) -> str:
 
 def _main_table(results: Results) -> FittingTable:
     names = _parameter_names(results.points)
-    measures = [name for name in _SHOWN if results.points[0].estimates.get(name)]
+    measures = [name for name in _SHOWN if any(point.estimates.get(name) for point in results.points)]
     words = words_of(results.scenario.get("workload", {}))
     titles = {"message_rate": words.unit, "perceived_bandwidth": "MiB/s"}
-    scalars = [name for name in results.points[0].scalars if name != "elapsed_s"]
+    # Points of a sweep over what the workload does need not measure the same.
+    told = dict.fromkeys(name for point in results.points for name in point.scalars)
+    scalars = [name for name in told if name != "elapsed_s"]
     table = FittingTable(_titled(results.name, results))
     for name in names:
         table.add_column(name, justify="right", is_name=True)
@@ -91,9 +93,9 @@ def _main_table(results: Results) -> FittingTable:
     for point in results.points:
         cells = [value_text(point.parameters.get(name, "-")) for name in names]
         for name in measures:
-            value = point.estimates[name]
-            cells += [bare(value.mean, ESTIMATED[name]), interval_text(value, ESTIMATED[name])]
-        cells += [f"{point.scalars[name]:.4g} s" for name in scalars]
+            value = point.estimates.get(name)
+            cells += [bare(value.mean, ESTIMATED[name]), interval_text(value, ESTIMATED[name])] if value else ["-", "-"]
+        cells += [f"{point.scalars[name]:.4g} s" if name in point.scalars else "-" for name in scalars]
         cells += [cell(point) for cell in matching.values()]
         cells += [count_text(round(point.events)), f"{point.wall_s:.2f} s"]
         table.add_row(*cells)

@@ -23,13 +23,14 @@ struct SpcCounters {
   std::int64_t delayed_sends = 0; ///< sends that found the send queue full
   std::int64_t oos_ranges_visited = 0; ///< steps through ordered out-of-sequence lists
 
-  std::int64_t puts = 0;                ///< OMPI_SPC_PUT
-  std::int64_t gets = 0;                ///< OMPI_SPC_GET
-  std::int64_t accumulates = 0;         ///< OMPI_SPC_ACCUMULATE
-  std::int64_t fetch_and_ops = 0;       ///< OMPI_SPC_FETCH_AND_OP
-  std::int64_t hardware_atomics = 0;    ///< accumulates and fetch-and-ops that the interface carried out
-  std::int64_t flushes = 0;             ///< flushes of one target, of all, or of buffers only
-  std::int64_t one_sided_completed = 0; ///< operations of the interface that completed, those of locks included
+  std::int64_t puts = 0;             ///< OMPI_SPC_PUT
+  std::int64_t gets = 0;             ///< OMPI_SPC_GET
+  std::int64_t accumulates = 0;      ///< OMPI_SPC_ACCUMULATE
+  std::int64_t fetch_and_ops = 0;    ///< OMPI_SPC_FETCH_AND_OP
+  std::int64_t hardware_atomics = 0; ///< accumulates and fetch-and-ops that the interface carried out
+  std::int64_t flushes = 0;          ///< flushes of one target, of all, or of buffers only
+  std::int64_t one_sided_completed =
+      0; ///< operations known to be complete, those of locks included; pieces, where messages carry them
   std::int64_t window_lock_retries = 0; ///< remote atomics that found a window or its accumulation locked
 };
 

@@ -22,12 +22,8 @@ constexpr std::int64_t any_lock_all = exclusive_bit - one_lock_all;
 Window::Window(Process& process, int id, int communicator)
     : process_(process), communicator_(communicator), name_(process.name() + "/window " + std::to_string(id)),
       words_line_(process.engine_, process.host_, name_ + "/lock words") {
-  const OneSidedDesign& design = process.settings_.library.one_sided;
-  path_ = window_path_registry().at(design.path)({process, communicator, name_, words_line_});
-  if (path_->shares_memory()) {
-    update_lock_ = lock_registry().at(design.update_lock)(process.engine_, process.host_, process.settings_.locks,
-                                                          name_ + "/accumulate");
-  }
+  const std::string& path = process.settings_.library.one_sided.path;
+  path_ = window_path_registry().at(path)({process, communicator, name_, words_line_});
 }
 
 Window::~Window() = default;
@@ -85,16 +81,7 @@ void Window::read_modify_write(SimThread& self, int target, std::int64_t bytes) 
   RdmaRequest request;
   request.bytes = bytes;
   request.target = target;
-  if (path_->shares_memory()) {
-    process_.software(self, process_.settings_.software.one_sided_call);
-    Lock& lock = *sides_[static_cast<std::size_t>(target)]->update_lock_;
-    lock.lock(self);
-    self.owe(process_.copy_time(bytes), Category::copy);
-    lock.unlock(self);
-    return;
-  }
   if (path_->updates_at_target(bytes)) {
-    ++process_.counters_.hardware_atomics;
     request.kind = RdmaRequest::Kind::fetch_add;
     start(self, request);
     return;
@@ -174,7 +161,7 @@ std::int64_t Window::operate(SimThread& self, int target, std::int64_t Words::*w
   Window& side = *sides_[static_cast<std::size_t>(target)];
   request.word = &(side.words_.*word);
   request.result = &old;
-  if (target == process_.rank() || path_->shares_memory()) {
+  if (target == process_.rank()) {
     side.words_line_.atomic(self, Category::line_transfer);
     old = *request.word;
     *request.word = apply(old);

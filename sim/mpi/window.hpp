@@ -1,8 +1,7 @@
-// An MPI window: memory of every process that the others read and write without its help (Open MPI's osc/rdma).
+// An MPI window: memory of every process that the others read and write (Open MPI's osc/rdma and osc/sm).
 #pragma once
 
 #include "core/cache_line.hpp"
-#include "models/locks/lock.hpp"
 #include "models/nic/rdma.hpp"
 
 #include <cstdint>
@@ -34,19 +33,19 @@ public:
   /// The same for memory that a thread of the target looks at: `memory` is told when the payload is there.
   void put(SimThread& self, int target, std::int64_t bytes, RemoteMemory* memory, std::int64_t offset);
   void get(SimThread& self, int target, std::int64_t bytes);
-  /// MPI_Accumulate, MPI_Fetch_and_op. By an atomic of the interface if the design wants that and the interface has one of
-  /// this size: then as a put or a get. Else the target is locked, read, changed and written, and the call blocks.
+  /// MPI_Accumulate, MPI_Fetch_and_op. Where the path has an operation for that (WindowPath::updates_at_target), as a put or
+  /// a get. Else the target is locked, read, changed and written, and the call blocks.
   void accumulate(SimThread& self, int target, std::int64_t bytes);
   void fetch_and_op(SimThread& self, int target, std::int64_t bytes);
 
   /// MPI_Win_flush, MPI_Win_flush_all: return when all operations of the process that were posted before, to the target or
-  /// to all, are complete at the target.
+  /// to all, are complete at the target, or, of puts by messages that nobody answers, handed to the transport.
   void flush(SimThread& self, int target);
   void flush_all(SimThread& self);
   /// MPI_Win_flush_local: the buffers at the origin may be reused.
   void flush_local(SimThread& self, int target);
 
-  /// MPI_Win_lock, MPI_Win_unlock: a shared or exclusive lock on the target's memory, taken by remote atomics.
+  /// MPI_Win_lock, MPI_Win_unlock: a shared or exclusive lock on the target's memory, taken by atomics on words there.
   void lock(SimThread& self, int target, WindowLock kind);
   void unlock(SimThread& self, int target);
   /// MPI_Win_lock_all, MPI_Win_unlock_all: a shared lock on everybody's memory.
@@ -90,7 +89,6 @@ private:
   std::string name_;
   Words words_;
   CacheLine words_line_;
-  std::unique_ptr<Lock> update_lock_; ///< on this process's memory, where others reach it themselves
   std::unique_ptr<WindowPath> path_;
   std::vector<Window*> sides_; ///< by rank; this one too
   std::vector<Held> held_;     ///< by target: locks of this process

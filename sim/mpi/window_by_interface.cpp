@@ -60,6 +60,9 @@ int WindowByInterface::pick(SimThread& self, int target) {
 
 void WindowByInterface::start(SimThread& self, const RdmaRequest& request) {
   charge_call(self);
+  if (request.kind == RdmaRequest::Kind::fetch_add && request.word == nullptr) {
+    count_hardware_atomic();
+  }
   RdmaRequest counted = request;
   counted.listener = counted.listener == nullptr ? this : counted.listener;
   counted.report = counted.report || counting_; // a counter needs to hear of each operation

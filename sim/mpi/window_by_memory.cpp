@@ -13,13 +13,19 @@ namespace {
 class WindowByMemory final : public WindowPath {
 public:
   explicit WindowByMemory(const WindowPathParts& parts)
-      : WindowPath(parts), guarded_(design().copy_guard == "instance") {}
+      : WindowPath(parts), guarded_(design().copy_guard == "instance"), update_lock_(make_update_lock()) {}
 
   void start(SimThread& self, const RdmaRequest& request) override {
     note_start(request.target);
     inside(self, request.target, [&] {
       charge_call(self);
-      copy(self, request.bytes);
+      if (request.word != nullptr) {
+        change_word(self, request);
+      } else if (request.kind == RdmaRequest::Kind::fetch_add) {
+        update(self, static_cast<WindowByMemory&>(side(request.target)), request.bytes);
+      } else {
+        copy(self, request.bytes);
+      }
       if (request.memory != nullptr) {
         self.settle();
         request.memory->written(request);
@@ -31,10 +37,25 @@ public:
   void complete(SimThread& self, int target) override {
     inside(self, target == all_targets ? 0 : target, [&] { self.store_buffer().drain(self, Category::line_transfer); });
   }
-  [[nodiscard]] bool updates_at_target(std::int64_t /*bytes*/) const override { return false; }
-  [[nodiscard]] bool shares_memory() const override { return true; }
+  [[nodiscard]] bool updates_at_target(std::int64_t /*bytes*/) const override { return true; }
 
 private:
+  /// An accumulate or a fetch-and-op: others that change the target's memory wait.
+  void update(SimThread& self, WindowByMemory& target, std::int64_t bytes) const {
+    target.update_lock_->lock(self);
+    copy(self, bytes);
+    target.update_lock_->unlock(self);
+  }
+  /// An atomic of the core.
+  void change_word(SimThread& self, const RdmaRequest& request) const {
+    words_line_of(request.target).atomic(self, Category::line_transfer);
+    RdmaRequest changed = request;
+    changed.change_word();
+    if (request.result != nullptr) {
+      *request.result = changed.old_value;
+    }
+  }
+
   template <typename Action>
   void inside(SimThread& self, int target, Action action) {
     enter_call(self);
@@ -50,6 +71,7 @@ private:
   }
 
   bool guarded_;
+  std::unique_ptr<Lock> update_lock_; ///< of this side's memory
 };
 
 } // namespace

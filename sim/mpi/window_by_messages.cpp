@@ -7,7 +7,7 @@
 //   origin, in a turn of progress:  counter -= 1
 //   flush:                 progress until counter == 0
 //
-// Payload above the eager limit goes in pieces, each an operation.
+// Payload above the eager limit goes in pieces, each an operation, all at once.
 #include "models/matching/active_message.hpp"
 #include "mpi/window_path.hpp"
 
@@ -84,7 +84,9 @@ private:
 int WindowByMessages::send(SimThread& self, const RdmaRequest& request) {
   const bool wants_answer = request.kind != RdmaRequest::Kind::put || request.listener != nullptr ||
                             request.bytes > design().acknowledge_above_bytes;
-  const std::int64_t most = std::max<std::int64_t>(1, settings().library.protocol.eager_limit_bytes);
+  const bool may_split = request.word == nullptr; // an atomic's word changes once
+  const std::int64_t most =
+      may_split ? std::max<std::int64_t>(1, settings().library.protocol.eager_limit_bytes) : request.bytes;
   enter_call(self);
   charge_call(self);
   int pieces = 0;

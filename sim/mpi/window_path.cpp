@@ -17,6 +17,11 @@ void WindowPath::attach(std::vector<WindowPath*> sides) {
   }
 }
 
+std::unique_ptr<Lock> WindowPath::make_update_lock() const {
+  return lock_registry().at(design().update_lock)(process().engine(), process().host(), settings().locks,
+                                                  parts_.name + "/accumulate");
+}
+
 void WindowPath::count(SimThread& self, int target, Category category) {
   process().update_shared(self, *counter_lines_[static_cast<std::size_t>(target)], category);
 }

@@ -41,15 +41,13 @@ public:
   virtual void start(SimThread& self, const RdmaRequest& request) = 0;
   /// Returns when it is complete, and its result known.
   virtual void start_and_wait(SimThread& self, const RdmaRequest& request) = 0;
-  /// Returns when all operations of the process that were started before, to one target or to all, are complete there.
+  /// Returns when all operations of the process that were started before, to one target or to all, are complete there; an
+  /// operation that nobody answers is when the transport has it.
   virtual void complete(SimThread& self, int target) = 0;
   /// Returns when the buffers at the origin may be reused.
   virtual void complete_locally(SimThread& self, int target) { complete(self, target); }
   /// Whether an accumulate or a fetch-and-op of so many bytes is an operation that start() takes, of the kind fetch_add.
   [[nodiscard]] virtual bool updates_at_target(std::int64_t bytes) const = 0;
-  /// Whether the calling thread reaches the target's memory itself.
-  [[nodiscard]] virtual bool shares_memory() const { return false; }
-
   [[nodiscard]] int rank() const { return process().rank(); }
   /// Operations to the target that are started and not known to be complete.
   [[nodiscard]] std::int64_t outstanding(int target) const { return outstanding_[static_cast<std::size_t>(target)]; }
@@ -61,6 +59,7 @@ protected:
   [[nodiscard]] const ProcessSettings& settings() const { return process().settings(); }
   [[nodiscard]] const OneSidedDesign& design() const { return settings().library.one_sided; }
   [[nodiscard]] CacheLine& words_line() const { return parts_.words_line; }
+  [[nodiscard]] CacheLine& words_line_of(int rank) const { return side(rank).words_line(); }
   [[nodiscard]] WindowPath& side(int rank) const { return *sides_[static_cast<std::size_t>(rank)]; }
 
   // What the library does for its paths.
@@ -74,6 +73,7 @@ protected:
   }
   void enter_call(SimThread& self) const { process().enter_call(self); }
   void leave_call(SimThread& self) const { process().leave_call(self); }
+  [[nodiscard]] std::unique_ptr<Lock> make_update_lock() const;
   void charge_call(SimThread& self) const { process().software(self, settings().software.one_sided_call); }
   void make_progress(SimThread& self) const { process().progress(self, ProgressSource::Noise::always); }
   void send_active(SimThread& self, int instance, int target, std::int64_t bytes, ActiveMessage& message) const {
@@ -84,6 +84,7 @@ protected:
   }
   void copy(SimThread& self, std::int64_t bytes) const { self.owe(process().copy_time(bytes), Category::copy); }
 
+  void count_hardware_atomic() const { ++process().counters_.hardware_atomics; }
   void note_start(int target) { ++outstanding_[static_cast<std::size_t>(target)]; }
   /// One operation is complete and the origin knows.
   void note_completion(int target);

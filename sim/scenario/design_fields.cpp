@@ -216,9 +216,11 @@ Section one_sided_fields() {
   s.field("copy_guard", &P::copy_guard, ChoiceRule{{"none", "instance"}},
           "path memory: what the calling thread holds while it copies, nothing or the lock of its instance");
   s.field("update_lock", &P::update_lock, lock_kind,
-          "path memory: lock of each target's memory that accumulate and fetch-and-op hold");
-  s.field("acknowledge_above", &P::acknowledge_above_bytes, SizeRule{0, message_bytes.maximum},
-          "path messages: larger puts are complete when the target has said so, others when they are sent");
+          "path memory: lock that accumulate and fetch-and-op hold, one for each target");
+  s.field(
+      "acknowledge_above", &P::acknowledge_above_bytes, SizeRule{0, message_bytes.maximum},
+      "path messages: larger puts are complete when the target has said so, others when they are sent, which takes a "
+      "single instance");
   return s.finish();
 }
 

@@ -81,7 +81,7 @@ Section rma_mt_fields() {
   s.field(
       "timing", &P::timing, ChoiceRule{{"all", "first-thread"}},
       "the time that counts: threads meet around the operations of each iteration, from the last one's entry on; or "
-      "they meet before the timed iterations, and again only where one thread completes for others, from the first "
+      "they meet before the timed iterations, and, where every thread flushes for itself, not again, from the first "
       "thread's start on (contend-rma)");
   s.field("threads", &P::threads, CountRule{1, 4096}, "threads of the origin process");
   s.field("message_size", &P::message_size_bytes, SizeRule{1, message_bytes.maximum}, "payload of one operation");

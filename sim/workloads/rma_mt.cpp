@@ -117,7 +117,7 @@ void RmaMt::iterate_together(SimThread& self, Window& window, int iteration, boo
   meet(self);
 }
 
-/// The target's processor has no part in the operations; only a fence needs it.
+/// What the target does for operations it does while it waits; only a fence needs a call of it.
 void RmaMt::run_target(SimThread& self, Process& process) const {
   for (int iteration = 0; iteration < all_iterations(); ++iteration) {
     if (times_first_thread() && iteration == parameters_.warmup_iterations) {

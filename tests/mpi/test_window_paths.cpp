@@ -57,7 +57,7 @@ std::vector<PointConfig> all_paths() {
   return points;
 }
 
-/// What an origin sees of a word that all add to, by exclusive locks.
+/// Bytes that have arrived.
 class Sum final : public RemoteMemory {
 public:
   void written(const RdmaRequest& request) override { bytes += request.bytes; }
@@ -184,6 +184,41 @@ TEST_CASE("answers that find no room go out later", "[mpi][one-sided][paths]") {
   program.run();
 }
 
+TEST_CASE("words of locks change once, however small messages are", "[mpi][one-sided][paths]") {
+  PointConfig point = sockets_point();
+  point.library.protocol.eager_limit_bytes = 4;
+  point.library.one_sided.atomics = "lock";
+  Program program(2, point);
+  const int window = program.world.create_window(program.communicator);
+  program.thread(0, [&](SimThread& self, Process& mpi) {
+    mpi.window(window).accumulate(self, 1, 64);
+    mpi.window(window).accumulate(self, 1, 64);
+    mpi.barrier(self, program.communicator);
+  });
+  program.thread(1, [&](SimThread& self, Process& mpi) { mpi.barrier(self, program.communicator); });
+  program.run();
+  CHECK(program.counters(0).window_lock_retries == 0);
+}
+
+TEST_CASE("updates in shared memory exclude each other, and count", "[mpi][one-sided][paths]") {
+  constexpr std::int64_t bytes = 9'700'000; // a millisecond of copying
+  for (const char* operation : {"put", "accumulate"}) {
+    PointConfig point = memory_point();
+    Program program(3, point);
+    const int window = program.world.create_window(program.communicator);
+    for (const int rank : {0, 1}) {
+      program.thread(rank, [&](SimThread& self, Process& mpi) {
+        Window& w = mpi.window(window);
+        operation == std::string("put") ? w.put(self, 2, bytes) : w.accumulate(self, 2, bytes);
+        w.flush(self, 2);
+      });
+    }
+    program.run();
+    CHECK((program.engine.now().since_start() > 1900_us) == (operation == std::string("accumulate")));
+    CHECK(program.counters(0).one_sided_completed == 1);
+  }
+}
+
 TEST_CASE("copies in shared memory scale without a guard, and take turns under one", "[mpi][one-sided][paths]") {
   const auto rate = [](const std::string& guard, int threads) {
     PointConfig point = memory_point(guard);
@@ -218,13 +253,16 @@ TEST_CASE("RMA-MT by memory and by messages completes what it calls, the same wa
     workload.message_size_bytes = workload.operation == "fetch-and-op" || random.below(2) == 0 ? 8 : 9000;
     point.library.one_sided.atomics = pick({"hardware", "lock"});
     point.library.one_sided.acknowledge_above_bytes = random.below(2) == 0 ? 0 : 1000;
+    if (point.library.one_sided.acknowledge_above_bytes == 0) {
+      point.library.instances = {static_cast<int>(1 + random.below(3)), pick({"dedicated", "round-robin"}), "mcs"};
+    }
     point.library.progress.engine =
         pick({"ownership", "serial-try-lock", "serial-blocking", "concurrent", "per-target"});
     point.library.protocol.pending_order = pick({"fifo", "reversing"});
     test::add_jitter(point);
     CAPTURE(round, point.library.one_sided.path, point.library.transport.kind, point.library.critical_section,
-            workload.operation, workload.synchronisation, workload.threads, workload.timing, workload.message_size_bytes,
-            point.library.progress.engine, point.library.protocol.pending_order);
+            workload.operation, workload.synchronisation, workload.threads, workload.timing,
+            workload.message_size_bytes, point.library.progress.engine, point.library.protocol.pending_order);
     const auto seed = static_cast<std::uint64_t>(round + 1);
     const test::Observation first = test::observe(point, seed);
     const std::int64_t all = std::int64_t{workload.threads} * workload.operations * workload.iterations;

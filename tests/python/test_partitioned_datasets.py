@@ -41,9 +41,9 @@ def test_a_scenario_runs_an_iteration_as_the_program_does() -> None:
     }  # fmt: skip
 
 
-@pytest.mark.parametrize("method", ["single-send", "multi-send"])
-def test_a_receiver_of_messages_waits_at_once(method: str) -> None:
-    assert partitioned_workload({"method": method})["receiver_polls"] is False
+@pytest.mark.parametrize(("method", "looks"), [("single-send", False), ("multi-send", True)])
+def test_a_receiver_of_one_message_waits_at_once(method: str, looks: bool) -> None:  # noqa: FBT001 - a parameter
+    assert partitioned_workload({"method": method})["receiver_polls"] is looks
 
 
 def test_what_a_dataset_says_itself_stays() -> None:
@@ -118,6 +118,15 @@ def test_run_shows_measured_bandwidth_beside_predicted(tmp_path: Path, capsys: C
     assert measured["median"] == pytest.approx(6841.49)
     assert point["perceived_bandwidth"]["samples"] == [pytest.approx(measured["predicted"])]
     assert measured["predicted"] == pytest.approx(measured["median"], rel=0.35)
+
+
+@pytest.mark.core
+def test_run_shows_points_that_do_not_measure_the_same(tmp_path: Path, capsys: Capture) -> None:
+    """Only a receiver that looks has a time of what it computes meanwhile."""
+    words = ["run", str(OPEN_MPI), "--replications", "1", "--iterations", "3", "--out", str(tmp_path / "out")]
+    assert main(words) == 0
+    rows = [line.split() for line in capsys.readouterr().out.splitlines() if "single-send" in line]
+    assert any("-" in row for row in rows)
 
 
 @pytest.mark.core

@@ -35,13 +35,13 @@ def is_from_program(dataset: Dataset) -> bool:
 def partitioned_workload(measured: JsonObject) -> JsonObject:
     """The workload of a scenario for one point that the program measured.
 
-    The receiver looks for the first partition with MPI_Parrived; for messages it waits at once (MPI_Waitany, which for
-    a single message is the wait for it), as one does that does not look.
+    The receiver looks for the first partition with MPI_Parrived, and for the first of several messages with
+    MPI_Waitany; for a single message it waits at once.
 
     Args:
         measured: The dataset's workload with the point's parameters.
     """
-    looks = measured.get("method", _BY_PARTITION) == _BY_PARTITION
+    looks = measured.get("method", _BY_PARTITION) != "single-send"
     return _AS_MEASURED | {"receiver_polls": looks} | measured
 
 

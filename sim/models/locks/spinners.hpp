@@ -81,8 +81,7 @@ inline constexpr Duration time_stamp = Duration::picoseconds(10'000);
 /// A thread that has looked often sleeps between looks (folly's detail::Sleeper). One for each call of lock().
 class Nap {
 public:
-  explicit Nap(const LockParameters& parameters) : Nap(parameters, parameters.pause) {}
-  /// `turn`: one turn of the loop, where there is more in it than a pause and a look.
+  /// `turn`: one turn of the loop, the look itself included.
   Nap(const LockParameters& parameters, Duration turn)
       : turn_(std::max(turn, Duration::picoseconds(1))),
         left_(parameters.nap_after > 0 && parameters.nap > Duration{} ? parameters.nap_after : no_naps),

@@ -7,12 +7,12 @@
 namespace contend {
 
 TasLock::TasLock(Engine& engine, const Host& host, const LockParameters& parameters, std::string_view name)
-    : Lock(engine, name), parameters_(parameters), line_(engine, host, name) {}
+    : Lock(engine, name), parameters_(parameters), look_(host.hit(LineAccess::atomic)), line_(engine, host, name) {}
 
 void TasLock::do_lock(SimThread& self, Category category) {
   // Attempts that find the line where the last one left it fail like the last one: only the next loss of the line counts.
   Spinners attempts(line_, parameters_.pause, Spinners::Loop::in_step);
-  Nap nap(parameters_);
+  Nap nap(parameters_, parameters_.pause + look_);
   while (!do_try_lock(self, category)) {
     nap.rest(attempts, self, category, *this);
   }

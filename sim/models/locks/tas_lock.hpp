@@ -19,6 +19,7 @@ protected:
   void do_grant(SimThread& self) override;
 
   LockParameters parameters_;
+  Duration look_; ///< an attempt that fails while the line is there
   bool held_ = false;
   CacheLine line_;
 };

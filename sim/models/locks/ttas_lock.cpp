@@ -8,15 +8,15 @@ namespace contend {
 
 TtasLock::TtasLock(Engine& engine, const Host& host, const LockParameters& parameters, std::string_view name,
                    Duration turn, Spinners::Loop loop, First first)
-    : Lock(engine, name), parameters_(parameters), line_(engine, host, name), spinners_(line_, turn, loop),
-      backoff_(engine.stream(std::string(name) + "/backoff")), first_(first) {}
+    : Lock(engine, name), parameters_(parameters), turn_(turn + host.hit(LineAccess::load)), line_(engine, host, name),
+      spinners_(line_, turn, loop), backoff_(engine.stream(std::string(name) + "/backoff")), first_(first) {}
 
 void TtasLock::do_lock(SimThread& self, Category category) {
   if (first_ == First::set && do_try_lock(self, category)) {
     return;
   }
   Duration limit = parameters_.backoff_minimum;
-  Nap nap(parameters_);
+  Nap nap(parameters_, turn_);
   Bypasses::Wait wait(bypasses_);
   for (;;) {
     line_.load(self, category); // test

@@ -30,6 +30,7 @@ private:
   void do_grant(SimThread& self) override;
 
   LockParameters parameters_;
+  Duration turn_; ///< of the loop, the look itself included
   bool held_ = false;
   CacheLine line_;
   Spinners spinners_; ///< spin on their own copy of the line until it is invalidated

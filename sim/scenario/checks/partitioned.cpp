@@ -50,6 +50,15 @@ Problem partitions_in_global_section(const PointConfig& point) {
   return partitions_are_put(point) ? one_sided_in_global_section(point) : Problem();
 }
 
+Problem puts_before_the_receiver_starts(const PointConfig& point) {
+  if (!partitions_are_put(point) || point.library.partitioned.engine == "whole-buffer" ||
+      point.workload.partitioned.receiver_starts == "before")
+    return {};
+  return "puts do not wait for the receiver: workload.receiver_starts must be \"before\", or "
+         "library.partitioned.engine "
+         "one that sends messages";
+}
+
 Problem partitions_by_answered_messages(const PointConfig& point) {
   if (!partitions_are_put(point) || point.library.one_sided.path != "messages")
     return {};
@@ -100,6 +109,7 @@ std::span<const Check> partitioned_checks() {
       Check{"library.transport.kind", partitions_without_interface, "partitioned"},
       Check{"placement.hosts", partitions_in_memory_between_hosts, "partitioned"},
       Check{"library.one_sided.path", partitions_by_answered_messages, "partitioned"},
+      Check{"workload.receiver_starts", puts_before_the_receiver_starts, "partitioned"},
       Check{"library.progress.engine", partitions_by_progress_thread, "partitioned"},
       Check{"workload.buffer_size", partitions_longer_than_time, "partitioned"}};
   return checks;

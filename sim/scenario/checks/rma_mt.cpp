@@ -42,6 +42,14 @@ Problem one_sided_by_progress_thread(const PointConfig& point) {
   return "one-sided operations are posted by the calling thread; handing them to a progress thread is not supported";
 }
 
+Problem unanswered_puts_of_several_instances(const PointConfig& point) {
+  const OneSidedDesign& design = point.library.one_sided;
+  if (design.path != "messages" || design.acknowledge_above_bytes == 0 || point.library.instances.count == 1)
+    return {};
+  return "puts without an answer precede what the same instance sends after them, and nothing else: with " +
+         number(point.library.instances.count) + " instances library.one_sided.acknowledge_above must be \"0 B\"";
+}
+
 Problem one_sided_payload_longer_than_time(const PointConfig& point) {
   const RmaMtParameters& workload = point.workload.rma_mt;
   const MachineConfig& machine = point.machine;
@@ -70,7 +78,8 @@ std::span<const Check> rma_mt_checks() {
                                      Check{"workload.message_size", operand_above_one_element, "rma-mt"},
                                      Check{"workload.message_size", one_sided_payload_longer_than_time, "rma-mt"},
                                      Check{"library.transport.kind", one_sided_without_interface, "rma-mt"},
-                                     Check{"placement.hosts", one_sided_memory_between_hosts, "rma-mt"}};
+                                     Check{"placement.hosts", one_sided_memory_between_hosts, "rma-mt"},
+                                     Check{"library.instances.count", unanswered_puts_of_several_instances, "rma-mt"}};
   return checks;
 }
 
