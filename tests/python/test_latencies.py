@@ -58,9 +58,9 @@ def test_threads_are_those_of_the_larger_side(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("sides", "axes"),
     [
-        ([(1, 1), (1, 4), (1, 8)], {"pairs", "threads", "senders", "receivers", "requests"}),
-        ([(1, 1), (4, 4), (8, 8)], {"pairs", "threads", "senders", "receivers", "requests"}),
-        ([(1, 1), (1, 4), (4, 1), (4, 4)], {"pairs", "threads", "receivers", "requests"}),
+        ([(1, 1), (1, 4), (1, 8)], {"pairs", "threads", "senders", "receivers", "requests", "partitions"}),
+        ([(1, 1), (4, 4), (8, 8)], {"pairs", "threads", "senders", "receivers", "requests", "partitions"}),
+        ([(1, 1), (1, 4), (4, 1), (4, 4)], {"pairs", "threads", "receivers", "requests", "partitions"}),
     ],
 )
 def test_a_curve_is_of_one_number_of_senders_where_both_vary(sides: list[tuple[int, int]], axes: set[str]) -> None:
