@@ -112,10 +112,7 @@ void Process::answer_active(SimThread& self, int instance, int destination, std:
   end_rests(); // a resting thread would find it at the end of its turn
 }
 
-bool Process::answers_may_go() const {
-  if (answers_.empty()) {
-    return false;
-  }
+bool Process::first_answer_may_go() const {
   const WaitingAnswer& first = answers_.front();
   return connection_to(instances_[static_cast<std::size_t>(first.instance)], first.destination)
       .has_room(wire_bytes(first.envelope));

@@ -226,7 +226,8 @@ private:
   void send_active(SimThread& self, int instance, int destination, std::int64_t bytes, ActiveMessage& message);
   void answer_active(SimThread& self, int instance, int destination, std::int64_t bytes, ActiveMessage& message);
   bool post_active(SimThread& self, Instance& instance, int destination, const Envelope& envelope);
-  [[nodiscard]] bool answers_may_go() const;
+  [[nodiscard]] bool answers_may_go() const { return !answers_.empty() && first_answer_may_go(); }
+  [[nodiscard]] bool first_answer_may_go() const;
   int send_answers(SimThread& self);
   void advance_active(SimThread& self, Instance& instance);
   void advance_others(SimThread& self, const Instance& instance);
