@@ -191,7 +191,8 @@ PointResult simulate_processes(Engine& engine, const PointConfig& config, const 
   const ProcessLayout layout = program->layout();
   CoWorld world(engine,
                 {config.library, machine.topology, machine.cache, machine.futex, machine.matching, machine.software,
-                 machine.memory, machine.coroutines, machine.channels, config.route, config.run.coalesce_idle_polls},
+                 machine.memory, machine.coroutines, machine.channels, config.route, machine.noise,
+                 config.run.coalesce_idle_polls},
                 layout);
   Watch watch(engine, config, options);
   const AbandonOnExit abandon(engine);

@@ -204,6 +204,49 @@ TEST_CASE("problems of the NAS benchmarks have the published sizes", "[coroutine
   CHECK_FALSE(nas_accepts("MG", 36));
 }
 
+TEST_CASE("a volume that does not divide is exchanged to the last byte", "[coroutines][programs]") {
+  const auto run = [](std::int64_t volume) {
+    PointConfig point = program_point("exchange");
+    point.workload.exchange.volume_bytes = volume;
+    place(point.workload.exchange, {2, 2, 2});
+    return simulate(point, {}).workload;
+  };
+  const WorkloadResult seven = run(7); // between 4 and 4 processes
+  CHECK(seven.bytes == 2 * 2 * 7);
+  CHECK(seven.elapsed > run(0).elapsed);
+  CHECK(seven.elapsed <= run(8).elapsed);
+}
+
+TEST_CASE("calls of programs take random times where the machine has noise", "[coroutines][programs]") {
+  const auto elapsed = [](const std::string& kind, Duration noise, std::uint64_t seed) {
+    PointConfig point = program_point(kind);
+    point.machine.noise = noise;
+    point.run.seed = seed;
+    place_all(point.workload, {2, 2, 1});
+    return simulate(point, {}).workload.elapsed;
+  };
+  for (const char* kind : {"ping", "exchange", "ring"}) {
+    CAPTURE(kind);
+    CHECK(elapsed(kind, 0_ns, 1) == elapsed(kind, 0_ns, 2));
+    CHECK(elapsed(kind, 1_us, 1) != elapsed(kind, 1_us, 2));
+    CHECK(elapsed(kind, 1_us, 1) > elapsed(kind, 0_ns, 1));
+  }
+}
+
+TEST_CASE("programs pay for their library's code and for how its queues lie in memory", "[coroutines][programs]") {
+  const auto elapsed = [](const std::function<void(PointConfig&)>& change) {
+    PointConfig point = program_point("receivers");
+    point.machine.matching.distant_element = 500_ns;
+    place_all(point.workload, {4, 1, 1});
+    change(point);
+    return simulate(point, {}).workload.elapsed;
+  };
+  const Duration plain = elapsed([](PointConfig& /*point*/) {});
+  CHECK(elapsed([](PointConfig& point) { point.library.code.send = 10; }) > plain);
+  CHECK(elapsed([](PointConfig& point) { point.library.code.receive = 10; }) > plain);
+  CHECK(elapsed([](PointConfig& point) { point.library.matching.element_spacing_bytes = 1 << 20; }) > plain);
+}
+
 TEST_CASE("time is shared out among what the processes of an OS process do", "[coroutines][programs]") {
   PointConfig point = program_point("exchange");
   point.workload.exchange.work = 300_us;

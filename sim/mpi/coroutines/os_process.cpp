@@ -29,7 +29,7 @@ OsProcess::OsProcess(CoWorld& world, int number)
                                                                                        static_cast<int>(count_))),
       unexpected_(process_queues_registry().at(world.settings().library.coroutines.queues)(first_rank_,
                                                                                            static_cast<int>(count_))),
-      queue_line_(world.engine(), world.host(), "incoming queue") {
+      queue_line_(world.engine(), world.host(), "incoming queue"), noise_(world.engine().stream(name_ + "/noise")) {
   const CoSettings& settings = world_.settings();
   packets_ = world_.layout().os_processes() > 1 || settings.library.coroutines.colocated == "channel";
   // A process alone is its OS process: there is nothing to switch to.
@@ -56,6 +56,8 @@ std::string OsProcess::describe() const {
 }
 
 void OsProcess::software(Duration time) { thread_->owe(time, Category::software); }
+
+void OsProcess::call(Duration price) { software(price + noise_.exponential(world_.settings().noise)); }
 
 void OsProcess::run(SimThread& self) {
   world_.core_share(*this).acquire(self);

@@ -125,6 +125,8 @@ private:
   void keep(ProcessQueues& queues, CoRequest& request);
   CoRequest* new_request(CoRequest::Kind kind, const ProcessEnvelope& envelope, std::int64_t bytes);
   void software(Duration time);
+  /// What a call of the library begins with.
+  void call(Duration price);
 
   CoWorld& world_;
   int number_;
@@ -162,6 +164,7 @@ private:
   std::deque<LargeSend> large_sends_;
   std::vector<LargeSend*> open_large_sends_; ///< with pieces left to hand over
   std::vector<LargeSend*> free_large_sends_;
+  RandomStream noise_;
   CoCounters counters_;
 };
 

@@ -31,7 +31,7 @@ bool CoProcess::Wait::await_ready() {
     }
   }
   const SoftwareParameters& prices = process_.os().world().settings().software;
-  process_.os().software(prices.wait_call + prices.wait_request * static_cast<std::int64_t>(requests().size()));
+  process_.os().call(prices.wait_call + prices.wait_request * static_cast<std::int64_t>(requests().size()));
   process_.waiting_ = process_.pending_ > 0 ? Waiting::requests : Waiting::nothing;
   return process_.pending_ == 0;
 }
@@ -55,7 +55,7 @@ bool CoProcess::WaitAny::await_ready() {
     throw InvariantViolation("rank " + std::to_string(process_.rank()) + " waits for one of no requests");
   }
   const SoftwareParameters& prices = process_.os().world().settings().software;
-  process_.os().software(prices.wait_call + prices.wait_request * static_cast<std::int64_t>(all_.size()));
+  process_.os().call(prices.wait_call + prices.wait_request * static_cast<std::int64_t>(all_.size()));
   process_.pending_ = ready ? 0 : 1;
   for (CoRequest* const request : all_) {
     if (!ready && request != nullptr) {

@@ -9,7 +9,7 @@ namespace contend {
 
 CoRequest* OsProcess::irecv(CoProcess& receiver, int source, int tag, std::int64_t bytes, Transfer transfer,
                             std::int32_t context) {
-  software(world_.settings().software.receive_call);
+  call(world_.settings().software.receive_call);
   CoRequest* const receive = new_request(CoRequest::Kind::receive, {context, source, tag, receiver.rank()}, bytes);
   receive->owner = &receiver;
   receive->transfer = transfer;

@@ -8,7 +8,7 @@ namespace contend {
 
 CoRequest* OsProcess::isend(CoProcess& sender, int destination, int tag, std::int64_t bytes, Transfer transfer,
                             std::int32_t context) {
-  software(world_.settings().software.send_call);
+  call(world_.settings().software.send_call);
   CoRequest* const send = new_request(CoRequest::Kind::send, {context, sender.rank(), tag, destination}, bytes);
   send->owner = &sender;
   send->transfer = transfer;

@@ -29,6 +29,8 @@ private:
 CoWorld::CoWorld(Engine& engine, CoSettings settings, ProcessLayout layout)
     : engine_(engine), settings_(std::move(settings)), layout_(layout),
       host_(settings_.topology, settings_.cache, settings_.futex) {
+  settings_.software = software_of(settings_.library.code, settings_.software);
+  settings_.matching = spaced(settings_.matching, settings_.library.matching.element_spacing_bytes);
   const int cores = settings_.topology.hardware_threads();
   for (int node = 0; node < layout_.nodes; ++node) {
     interfaces_.emplace_back(settings_.route);

@@ -31,6 +31,7 @@ struct CoSettings {
   CoroutineParameters coroutines;
   ChannelParameters channels;
   RouteParameters route;
+  Duration noise{}; ///< mean of an exponential jitter per call
   /// Off: every turn of an OS process that waits on a core of its own is an event of its own.
   bool coalesce_idle_polls = true;
 };
