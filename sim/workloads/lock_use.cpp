@@ -148,7 +148,18 @@ bool LockUse::done(const Account& account) const {
 }
 
 bool LockUse::counts(const Account& account) const {
-  return alone() ? account.all >= parameters_.warmup_acquisitions : timed_;
+  return alone() ? account.all >= parameters_.warmup_acquisitions : timed_ && all_ < goal();
+}
+
+void LockUse::add(const Outcome& outcome, Account& account) {
+  const double waited = outcome.waited.in_nanoseconds();
+  ++account.acquisitions;
+  account.hand_overs += outcome.handed_over ? 1 : 0;
+  account.refused += outcome.refused;
+  account.delegated += outcome.delegated ? 1 : 0;
+  account.wait_max = std::max(account.wait_max, outcome.waited);
+  account.wait_sum_ns += waited;
+  account.wait_squares += waited * waited;
 }
 
 /// With a common goal all threads begin their timed part together; else each by itself.
@@ -197,16 +208,21 @@ void LockUse::run(SimThread& self, Account& account, int number) {
       which = random.below(shared_.size());
     }
     Shared& shared = shared_[which];
-    operate(self, shared, account, number, random);
-    account.hand_overs += shared.last != number && counts(account) ? 1 : 0;
+    Outcome outcome = operate(self, shared, number, random);
+    outcome.handed_over = shared.last >= 0 && shared.last != number;
     shared.last = number;
     if (operation_ == Operation::lock || operation_ == Operation::try_lock) {
-      section(self, shared, account, number, random);
+      section(self, shared, number, random);
       shared.lock->unlock(self);
     }
-    account.acquisitions += counts(account) ? 1 : 0;
+    if (counts(account)) {
+      add(outcome, account);
+    }
     ++account.all;
     ++all_;
+    if (!alone()) {
+      begin_if_warm(self, account); // at the end of the last warm-up, as the end is that of the last operation
+    }
     self.engine().note_operation();
     account.end = self.now();
     if (all_ == goal()) {
@@ -225,66 +241,64 @@ void LockUse::work(SimThread& self, Duration span, RandomStream& random) const {
   }
 }
 
-void LockUse::section(SimThread& self, Shared& shared, Account& account, int number, RandomStream& random) const {
+void LockUse::section(SimThread& self, Shared& shared, int number, RandomStream& random) const {
   work(self, parameters_.section, random);
-  work_on_lines(self, shared, account, number);
+  work_on_lines(self, shared, number);
 }
 
 /// What comes before the critical section, or the whole operation where there is none that `self` has to run.
-void LockUse::operate(SimThread& self, Shared& shared, Account& account, int number, RandomStream& random) {
+LockUse::Outcome LockUse::operate(SimThread& self, Shared& shared, int number, RandomStream& random) {
   const TimePoint asked = self.now();
   TimePoint begun = TimePoint::never();
+  Outcome outcome;
   if (operation_ == Operation::execute) {
     shared.lock->execute(self, [&](SimThread& runner) {
       begun = runner.now();
-      account.delegated += &runner != &self && counts(account) ? 1 : 0;
-      section(runner, shared, account, number, random);
+      outcome.delegated = &runner != &self;
+      section(runner, shared, number, random);
     });
   } else if (locks()) {
-    acquire(self, *shared.lock, account);
+    outcome.refused = acquire(self, *shared.lock);
   } else {
-    work_on_lines(self, shared, account, number);
+    outcome.refused = work_on_lines(self, shared, number);
   }
   ++shared.operations;
-  if (!counts(account)) {
-    return;
-  }
-  const Duration waited = std::min(begun, self.now()) - asked;
-  account.wait_max = std::max(account.wait_max, waited);
-  account.wait_sum_ns += waited.in_nanoseconds();
-  account.wait_squares += waited.in_nanoseconds() * waited.in_nanoseconds();
+  outcome.waited = std::min(begun, self.now()) - asked;
+  return outcome;
 }
 
-void LockUse::acquire(SimThread& self, Lock& lock, Account& account) const {
+std::int64_t LockUse::acquire(SimThread& self, Lock& lock) const {
+  std::int64_t refused = 0;
   if (operation_ == Operation::lock) {
     lock.lock(self);
-    return;
+    return refused;
   }
   while (!lock.try_lock(self)) {
-    account.refused += counts(account) ? 1 : 0;
+    ++refused;
     self.spend(parameters_.retry, Category::lock_wait);
   }
+  return refused;
 }
 
 /// A holder's accesses to its lines depend on nothing of each other, and the lines always move together: they are fetched at
 /// the same time, so that the first stands for all. Atomic operations wait for each other.
-void LockUse::work_on_lines(SimThread& self, Shared& shared, Account& account, int number) const {
+std::int64_t LockUse::work_on_lines(SimThread& self, Shared& shared, int number) const {
   if (one_for_all()) {
     change_lines(self, shared);
-    return;
+    return 0;
   }
+  std::int64_t failures = 0;
   for (std::size_t i = 0; i < shared.lines.size(); ++i) {
     CacheLine& line = *shared.lines[i];
     if (makes_comparisons()) {
-      const std::int64_t failures = operation_ == Operation::take_turns
-                                        ? take_turn(self, line, shared.values[i], number)
-                                        : change_by_comparison(self, line, shared.values[i]);
-      account.refused += counts(account) ? failures : 0;
+      failures += operation_ == Operation::take_turns ? take_turn(self, line, shared.values[i], number)
+                                                      : change_by_comparison(self, line, shared.values[i]);
     } else {
       line.atomic(self, Category::line_transfer);
       ++shared.values[i];
     }
   }
+  return failures;
 }
 
 void LockUse::change_lines(SimThread& self, Shared& shared) const {

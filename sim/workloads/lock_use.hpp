@@ -50,6 +50,13 @@ private:
     TimePoint start;
     TimePoint end;
   };
+  /// What came of one operation.
+  struct Outcome {
+    Duration waited; ///< until its critical section began
+    std::int64_t refused = 0;
+    bool delegated = false;
+    bool handed_over = false;
+  };
   enum class Operation {
     lock,
     try_lock,
@@ -67,12 +74,14 @@ private:
   void spawn(World& world, int number, int core);
   void spawn_own_threads(World& world, const std::vector<int>& cores);
   void run(SimThread& self, Account& account, int number);
-  void operate(SimThread& self, Shared& shared, Account& account, int number, RandomStream& random);
-  void acquire(SimThread& self, Lock& lock, Account& account) const;
+  Outcome operate(SimThread& self, Shared& shared, int number, RandomStream& random);
+  /// Returns how often it was refused.
+  [[nodiscard]] std::int64_t acquire(SimThread& self, Lock& lock) const;
   /// What a lock guards.
-  void section(SimThread& self, Shared& shared, Account& account, int number, RandomStream& random) const;
+  void section(SimThread& self, Shared& shared, int number, RandomStream& random) const;
   void work(SimThread& self, Duration span, RandomStream& random) const;
-  void work_on_lines(SimThread& self, Shared& shared, Account& account, int number) const;
+  /// Returns how many attempts failed.
+  std::int64_t work_on_lines(SimThread& self, Shared& shared, int number) const;
   void change_lines(SimThread& self, Shared& shared) const;
   /// Reads the value and exchanges it for the next one until nobody has changed it in between; returns how many attempts failed.
   std::int64_t change_by_comparison(SimThread& self, CacheLine& line, std::uint64_t& value) const;
@@ -83,8 +92,9 @@ private:
   /// Whether every thread begins and ends its timed part by itself.
   [[nodiscard]] bool alone() const { return parameters_.stop != "together"; }
   [[nodiscard]] bool done(const Account& account) const;
-  /// Whether the thread's current operation belongs to the timed part.
+  /// Whether an operation of this thread that ends now belongs to the timed part.
   [[nodiscard]] bool counts(const Account& account) const;
+  static void add(const Outcome& outcome, Account& account);
   void check_values() const;
 
   [[nodiscard]] bool locks() const {
