@@ -10,13 +10,22 @@ void Process::send_active(SimThread& self, int destination, std::int64_t bytes) 
   Instance& instance = instances_[static_cast<std::size_t>(instance_for(self, 0, 0, destination))];
   Connection& connection = connection_to(instance, destination);
   const Envelope envelope{0, rank_, 0, 0, bytes, Header::active};
+  Lock& lock = send_lock_of(instance, destination);
   enter_call(self);
-  instance.lock->lock(self);
+  lock.lock(self);
   while (!connection.post(self, envelope, settings_.library.protocol.header_bytes + bytes)) {
-    instance.interface->poll(self, *this);
+    if (&lock == instance.lock.get()) {
+      instance.interface->poll(self, *this);
+    } else { // a poll needs the instance's lock, and may send
+      lock.unlock(self);
+      instance.lock->lock(self, Category::poll_idle);
+      instance.interface->poll(self, *this);
+      instance.lock->unlock(self, Category::poll_idle);
+      lock.lock(self);
+    }
     advance_others(self, instance);
   }
-  instance.lock->unlock(self);
+  lock.unlock(self);
   leave_call(self);
 }
 

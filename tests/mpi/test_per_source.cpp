@@ -242,8 +242,10 @@ TEST_CASE("active messages of both sides go on when there is no room for them", 
   // Each side waits for a grant that the other one gives when it looks at another instance than it sends through.
   for (const char* section : {"fine", "global"}) {
     for (const char* assignment : {"dedicated", "round-robin"}) {
-      CAPTURE(section, assignment);
+      const auto* const send_lock = GENERATE("instance", "connection");
+      CAPTURE(section, assignment, send_lock);
       PointConfig point = channels(3);
+      point.library.transport.send_lock = send_lock;
       point.library.instances.mapping = "thread";
       point.library.instances.assignment = assignment;
       point.library.matching.guard = "lock";
@@ -260,6 +262,21 @@ TEST_CASE("active messages of both sides go on when there is no room for them", 
       CHECK(simulate(point, options).workload.operations == 2 * 5 * 4);
     }
   }
+}
+
+TEST_CASE("active messages are posted under the lock of the design", "[per-source]") {
+  const auto elapsed = [](const char* send_lock) {
+    PointConfig point = channels(3);
+    point.library.instances.mapping = "thread";
+    point.library.instances.assignment = "dedicated";
+    point.library.matching.guard = "lock";
+    point.library.transport.send_lock = send_lock;
+    point.workload.kind = "neighbour";
+    point.workload.neighbour.interface = "active-messages";
+    point.workload.neighbour.threads = 2;
+    return simulate(point, {}).workload.elapsed;
+  };
+  CHECK(elapsed("instance") != elapsed("connection")); // polls and posts do not meet
 }
 
 TEST_CASE("the time of matching is without the wait for the lock of wildcards", "[per-source]") {
