@@ -103,7 +103,8 @@ Section waiting_workload_fields() {
       "first), or of MPIX_Sync (sync-attach, sync-detach: of the last request that is not complete)");
   s.field("requests", &P::requests, CountRule{1, 20'000}, "receives that are posted");
   s.field("complete", &P::complete, CountRule{0, 20'000}, "receives that are complete when the call begins");
-  s.field("iterations", &P::iterations, CountRule{1, 10'000'000}, "calls that are timed, at least 3 rounds of them");
+  s.field("iterations", &P::iterations, CountRule{1, 10'000'000},
+          "calls that are timed: as many rounds as have them all, and at least 3");
   return s.finish();
 }
 

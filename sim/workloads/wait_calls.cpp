@@ -6,7 +6,7 @@
 
 namespace contend {
 
-int WaitCalls::rounds() const { return std::max(3, parameters_.iterations / calls()) + 1; }
+int WaitCalls::rounds() const { return std::max(3, (parameters_.iterations - 1) / calls() + 1) + 1; }
 
 std::uint64_t WaitCalls::planned_operations() const {
   const auto messages = static_cast<std::uint64_t>(parameters_.complete) + 2;

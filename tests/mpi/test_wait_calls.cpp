@@ -174,6 +174,15 @@ TEST_CASE("size and probe of a sync object cost the same for one request and a t
   CHECK(time_of("sync-detach", 1000, 3) > test::small_point().machine.waiting.detach.in_nanoseconds());
 }
 
+TEST_CASE("no fewer calls are timed than asked for", "[mpi][waiting]") {
+  PointConfig point = calls_over("testsome", 10, 0); // twenty calls in a round
+  for (const auto& [wanted, timed] : {std::pair{60, 60}, {79, 80}, {80, 80}, {81, 100}, {1, 60}}) {
+    CAPTURE(wanted);
+    point.workload.waiting.iterations = wanted;
+    CHECK(simulate(point, {}).workload.operations == timed);
+  }
+}
+
 TEST_CASE("a round has one reading of the clock, and twenty calls where nothing is complete", "[mpi][waiting]") {
   const Change slow = [](PointConfig& point) { point.machine.waiting.clock = 100_ns; };
   CHECK(time_of("testany", 4, 1, slow) - time_of("testany", 4, 1) == Approx(100).margin(error));
