@@ -134,13 +134,18 @@ void Process::update_shared(SimThread& self, CacheLine& line, Category category)
 }
 
 bool Process::threads_met_at_one_instance() const {
-  const auto threads =
-      std::count_if(pollers_.begin(), pollers_.end(), [](const auto& poller) { return poller != nullptr; });
-  return instances() > 1 && mapping_.by_communicator() && communicators_.size() == 1 && threads > 1;
+  return instances() > 1 && mapping_.by_communicator() && instance_use_.threads_met_at_one();
 }
 
 int Process::instance_for(SimThread& self, int communicator, int tag, int peer) {
-  return mapping_.decides() ? mapping_.of(communicator, tag, peer) : assignment_->pick(self);
+  if (!mapping_.decides()) {
+    return assignment_->pick(self);
+  }
+  const int instance = mapping_.of(communicator, tag, peer);
+  if (tag >= 0) { // negative tags are the library's own
+    instance_use_.note(self, instance);
+  }
+  return instance;
 }
 
 /// The queues that messages of this communicator and tag use; made when the first message or communicator needs them.

@@ -17,6 +17,7 @@
 #include "mpi/communicator.hpp"
 #include "mpi/delayed_sends.hpp"
 #include "mpi/instance_mapping.hpp"
+#include "mpi/instance_use.hpp"
 #include "mpi/match_task.hpp"
 #include "mpi/parameters.hpp"
 #include "mpi/poller.hpp"
@@ -66,7 +67,7 @@ public:
   [[nodiscard]] const SpcCounters& counters() const { return counters_; }
   /// Instances that exist: those asked for, or as many as the interface has contexts.
   [[nodiscard]] int instances() const { return static_cast<int>(instances_.size()); }
-  /// Several threads wanted to use instances, and all their messages went through one, because they had one communicator.
+  /// Several threads sent something, and all of it went through one of several instances, because they had one communicator.
   [[nodiscard]] bool threads_met_at_one_instance() const;
   [[nodiscard]] std::string name() const { return "rank " + std::to_string(rank_); }
 
@@ -405,6 +406,7 @@ private:
   static constexpr int every_instance = InstanceMapping::every_instance;
   bool single_; ///< MPI_THREAD_SINGLE
   InstanceMapping mapping_;
+  InstanceUse instance_use_;
   bool guarded_by_instance_; ///< queues have no lock of their own
   DomainKind domain_kind_;
   bool wait_at_connection_;  ///< delayed sends

@@ -311,3 +311,23 @@ TEST_CASE("threads with one communicator meet at one of the instances that it is
   point.library.instances.mapping = "thread";
   CHECK(notes(false, 4).empty());
 }
+
+TEST_CASE("threads of one communicator meet in other workloads, too", "[mpi][instances]") {
+  PointConfig point = test::small_point();
+  point.library.instances.count = 4;
+  point.library.instances.mapping = "communicator";
+  const auto says_so = [&] {
+    const std::vector<std::string> notes = simulate(point, {}).notes;
+    return std::any_of(notes.begin(), notes.end(), [](const std::string& note) {
+      return note.starts_with("all messages go through one of the 4 instances");
+    });
+  };
+  point.workload.multirate.pattern = "many-to-many"; // whose barriers have communicators of their own
+  point.workload.multirate.senders = point.workload.multirate.receivers = 2;
+  CHECK(says_so());
+  point.workload.kind = "rma-mt";
+  point.workload.rma_mt.threads = 4;
+  CHECK(says_so());
+  point.workload.rma_mt.threads = 1;
+  CHECK_FALSE(says_so());
+}
