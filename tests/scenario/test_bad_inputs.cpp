@@ -98,6 +98,16 @@ TEST_CASE("a number is shown as it is spelled", "[scenario][bad]") {
   CHECK_THAT(with("1" + std::string(300, '0')), Catch::Contains("found 1" + std::string(59, '0') + "...; allowed"));
 }
 
+TEST_CASE("at thread level single a thread may send its part, if it is the only one", "[scenario][bad]") {
+  const auto with = [](const std::string& partitions) {
+    return outcome_of_text(R"({"schema_version": 1, "extends": "base.json", "library": {"thread_level": "single"},
+      "workload": {"kind": "partitioned", "method": "multi-send", "partitions": )" +
+                           partitions + "}}");
+  };
+  CHECK(with("1") == "it was accepted");
+  CHECK_THAT(with("2"), Catch::Contains("only the first thread may call the library"));
+}
+
 TEST_CASE("what is wrong with a route is reported where the scenario asks for it", "[scenario][bad]") {
   LoadOptions options = load_options();
   const std::string text = "{\"schema_version\": 1, \"extends\": \"base.json\",\n\"fabric\": {\n"

@@ -70,6 +70,10 @@ Problem more_processes_than_contexts(const PointConfig& point, std::int64_t proc
          number(point.machine.nic.max_contexts);
 }
 
+Problem two_processes_with_too_few_contexts(const PointConfig& point) {
+  return more_processes_than_contexts(point, point.placement.hosts == 1 ? 2 : 1);
+}
+
 Problem more_threads_than_cores(const PointConfig& point, std::int64_t threads) {
   if (point.placement.shares_cores() || threads <= usable_cores(point))
     return {};

@@ -54,6 +54,8 @@ inline constexpr const char* how_to_share = "; to let threads share cores set pl
 // Of several workloads:
 /// Each of `processes` on one host has a context of its own. Only a network interface has few.
 [[nodiscard]] Problem more_processes_than_contexts(const PointConfig& point, std::int64_t processes);
+/// The same of a workload with two processes.
+[[nodiscard]] Problem two_processes_with_too_few_contexts(const PointConfig& point);
 /// `threads` of one host.
 [[nodiscard]] Problem more_threads_than_cores(const PointConfig& point, std::int64_t threads);
 /// Two processes with a thread each, and what progress needs.

@@ -37,7 +37,8 @@ Problem round_trips_longer_than_time(const PointConfig& point) {
 } // namespace
 
 std::span<const Check> latency_checks() {
-  static constexpr std::array checks{Check{"library.protocol.rendezvous", rendezvous_through_sockets, "latency"},
+  static constexpr std::array checks{Check{"machine.nic.max_contexts", two_processes_with_too_few_contexts, "latency"},
+                                     Check{"library.protocol.rendezvous", rendezvous_through_sockets, "latency"},
                                      Check{"workload.receivers", more_latency_threads_than_cores, "latency"},
                                      Check{"library.thread_level", latency_threads_at_level_single, "latency"},
                                      Check{"workload.message_size", round_trips_longer_than_time, "latency"}};

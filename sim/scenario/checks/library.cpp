@@ -182,6 +182,15 @@ Problem batch_without_interface(const PointConfig& point) {
          point.library.transport.kind + "\" has none, set it to 0";
 }
 
+/// Where a transport has room of its own, that is what senders wait for.
+Problem flow_control_without_interface(const PointConfig& point) {
+  const LibraryDesign& library = point.library;
+  if (library.flow_control.kind == "grants" || library.transport.kind == "interface")
+    return {};
+  return "receive buffers and mailboxes are a network interface's; over the transport \"" + library.transport.kind +
+         "\" senders wait for room in its own buffers: library.flow_control.kind must be \"grants\"";
+}
+
 /// Engines whose waiting threads sleep, or leave without reading all flags, need a counter.
 Problem flags_without_polling(const PointConfig& point) {
   const LibraryDesign& library = point.library;
@@ -236,6 +245,7 @@ std::span<const Check> library_checks() {
                                      Check{"library.flow_control.mailbox", slots_never_return},
                                      Check{"fabric.sharing", flows_without_interface},
                                      Check{"library.transport.poll_batch", batch_without_interface},
+                                     Check{"library.flow_control.kind", flow_control_without_interface},
                                      Check{"library.transport.fragments", kept_sends_never_complete},
                                      Check{"library.waiting.notification", flags_without_polling},
                                      Check{"library.waiting.idle", nobody_idles},

@@ -51,7 +51,8 @@ Problem packing_longer_than_time(const PointConfig& point) {
 } // namespace
 
 std::span<const Check> pack_checks() {
-  static constexpr std::array checks{Check{"workload.helpers", more_helpers_than_cores, "pack"},
+  static constexpr std::array checks{Check{"machine.nic.max_contexts", two_processes_with_too_few_contexts, "pack"},
+                                     Check{"workload.helpers", more_helpers_than_cores, "pack"},
                                      Check{"workload.helpers", helpers_at_level_single, "pack"},
                                      Check{"library.progress.engine", helpers_with_progress_thread, "pack"},
                                      Check{"library.tasks.pack_piece", too_many_pieces, "pack"},

@@ -35,10 +35,11 @@ Problem more_partitions_than_cores(const PointConfig& point) {
 
 Problem partitions_at_level_single(const PointConfig& point) {
   const PartitionedParameters& workload = point.workload.partitioned;
-  if (point.library.thread_level != "single" || workload.method == "single-send")
+  if (point.library.thread_level != "single" || workload.method == "single-send" ||
+      (workload.method == "multi-send" && workload.partitions == 1))
     return {};
   return "with thread level \"single\" only the first thread may call the library: workload.method must be "
-         "\"single-send\"";
+         "\"single-send\", or workload.partitions 1 with \"multi-send\"";
 }
 
 bool partitions_are_put(const PointConfig& point) {
@@ -100,6 +101,7 @@ Problem partitions_longer_than_time(const PointConfig& point) {
 
 std::span<const Check> partitioned_checks() {
   static constexpr std::array checks{
+      Check{"machine.nic.max_contexts", two_processes_with_too_few_contexts, "partitioned"},
       Check{"library.protocol.rendezvous", rendezvous_through_sockets, "partitioned"},
       Check{"workload.buffer_size", buffer_in_pieces, "partitioned"},
       Check{"workload.receive_partitions", receive_partitions_of_messages, "partitioned"},

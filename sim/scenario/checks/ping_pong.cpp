@@ -16,10 +16,12 @@ Problem hops_longer_than_time(const PointConfig& point) {
 } // namespace
 
 std::span<const Check> ping_pong_checks() {
-  static constexpr std::array checks{Check{"library.protocol.rendezvous", rendezvous_through_sockets, "ping-pong"},
-                                     Check{"placement.cores", more_processes_than_cores, "ping-pong"},
-                                     Check{"library.thread_level", progress_thread_at_level_single, "ping-pong"},
-                                     Check{"workload.message_size", hops_longer_than_time, "ping-pong"}};
+  static constexpr std::array checks{
+      Check{"machine.nic.max_contexts", two_processes_with_too_few_contexts, "ping-pong"},
+      Check{"library.protocol.rendezvous", rendezvous_through_sockets, "ping-pong"},
+      Check{"placement.cores", more_processes_than_cores, "ping-pong"},
+      Check{"library.thread_level", progress_thread_at_level_single, "ping-pong"},
+      Check{"workload.message_size", hops_longer_than_time, "ping-pong"}};
   return checks;
 }
 

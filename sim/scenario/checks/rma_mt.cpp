@@ -70,7 +70,8 @@ Problem one_sided_payload_longer_than_time(const PointConfig& point) {
 } // namespace
 
 std::span<const Check> rma_mt_checks() {
-  static constexpr std::array checks{Check{"workload.threads", more_origins_than_cores, "rma-mt"},
+  static constexpr std::array checks{Check{"machine.nic.max_contexts", two_processes_with_too_few_contexts, "rma-mt"},
+                                     Check{"workload.threads", more_origins_than_cores, "rma-mt"},
                                      Check{"library.thread_level", origins_at_level_single, "rma-mt"},
                                      Check{"library.critical_section", one_sided_in_global_section, "rma-mt"},
                                      Check{"library.progress.engine", one_sided_by_progress_thread, "rma-mt"},

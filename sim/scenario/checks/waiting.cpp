@@ -37,7 +37,8 @@ Problem attaches_nothing(const PointConfig& point) {
 } // namespace
 
 std::span<const Check> waiting_checks() {
-  static constexpr std::array checks{Check{"workload.complete", attaches_nothing, "waiting"},
+  static constexpr std::array checks{Check{"machine.nic.max_contexts", two_processes_with_too_few_contexts, "waiting"},
+                                     Check{"workload.complete", attaches_nothing, "waiting"},
                                      Check{"library.thread_level", progress_thread_at_level_single, "waiting"},
                                      Check{"placement.cores", more_processes_than_cores, "waiting"},
                                      Check{"workload.complete", more_complete_than_posted, "waiting"},
