@@ -265,8 +265,7 @@ def timeline(
     if trace is not None:
         return from_file(Path(trace), begin_us, length_us)
     assert scenario is not None  # noqa: S101 - checked above
-    point, _ = load(scenario).resolved.one_point()
-    return from_scenario(point, begin_us, length_us, limit_mb)
+    return from_scenario(load(scenario).resolved, begin_us, length_us, limit_mb)
 
 
 def load_dataset(path: str | Path) -> Dataset:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from contend.jsontypes import JsonObject
     from contend.plots.style import Picture
-    from contend.scenario import Point
+    from contend.scenario import ResolvedScenario
 
 _LOCKS = "locks"
 # What a trace calls the moment at which warm-up ends (sim/core/chrome_trace.cpp).
@@ -121,9 +121,10 @@ def from_file(path: Path, begin_us: float | None, length_us: float) -> Timeline:
     return from_document(load(path), begin_us, length_us)
 
 
-def from_scenario(point: Point, begin_us: float | None, length_us: float, limit_mb: float) -> Timeline:
-    """Runs one replication of a point and shows a stretch of it; see from_document."""
+def from_scenario(scenario: ResolvedScenario, begin_us: float | None, length_us: float, limit_mb: float) -> Timeline:
+    """Runs one replication of a scenario's last point and shows a stretch of it; see from_document."""
+    point, _ = scenario.one_point()
     with tempfile.TemporaryDirectory(prefix="contend-") as folder:
         path = Path(folder) / "trace.json"
-        write_trace(point, path, limit_mb=limit_mb)
+        write_trace(point, path, limit_mb=limit_mb, scenario=scenario)
         return from_file(path, begin_us, length_us)

@@ -6,6 +6,7 @@ import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from contend.changes import with_changes
 from contend.core import core
 from contend.errors import InputError, InterruptedRunError, SimulationFailedError
 from contend.files import require_utf8, staged_file
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from contend.jsontypes import JsonObject
-    from contend.scenario import Point
+    from contend.scenario import Point, ResolvedScenario
 
 DEFAULT_LIMIT_MB = 100
 _MOST_BYTES = 2**64 - 1  # that the core can count
@@ -39,7 +40,14 @@ class Trace:
     result: JsonObject
 
 
-def write_trace(point: Point, path: Path, *, limit_mb: float = DEFAULT_LIMIT_MB, replication: int = 0) -> Trace:
+def write_trace(
+    point: Point,
+    path: Path,
+    *,
+    limit_mb: float = DEFAULT_LIMIT_MB,
+    replication: int = 0,
+    scenario: ResolvedScenario | None = None,
+) -> Trace:
     """Runs one replication of a point and writes what happens in it as Chrome trace events (docs/tracing.md).
 
     Args:
@@ -48,6 +56,7 @@ def write_trace(point: Point, path: Path, *, limit_mb: float = DEFAULT_LIMIT_MB,
         limit_mb: About how large the file may get, in 1e6 bytes; the trace ends there, the run goes on. math.inf: no
             limit.
         replication: Which of the point's replications.
+        scenario: Where the point is from; the title names what was changed in it.
 
     Raises:
         ContendError: The file cannot be written.
@@ -61,7 +70,9 @@ def write_trace(point: Point, path: Path, *, limit_mb: float = DEFAULT_LIMIT_MB,
     limit = round(min(limit_mb * 1e6, _MOST_BYTES))
     module = core()
     module.clear_stop()
-    title = ", ".join(part for part in (str(point.config["name"]), parameters_text(point.parameters)) if part)
+    changes = with_changes(scenario.overrides, point.parameters) if scenario is not None else ""
+    name = " ".join(filter(None, (str(point.config["name"]), changes)))
+    title = ", ".join(filter(None, (name, parameters_text(point.parameters))))
 
     def simulate(staged: Path) -> str:
         return point.compiled.run(

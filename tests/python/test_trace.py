@@ -237,7 +237,18 @@ class TestPicture:
     def test_the_title_names_the_point(self, tmp_path: Path) -> None:
         file = tmp_path / "trace.json"
         assert main(["run", "fig5_2a", "--trace", str(file), "--at", "pairs=2", "--at", "instances=1", *WINDOW]) == 0
-        assert load(file)["otherData"]["title"] == "fig5_2a, pairs=2 instances=1 assignment=dedicated, replication 0"
+        assert load(file)["otherData"]["title"] == (
+            "fig5_2a with window=16, pairs=2 instances=1 assignment=dedicated, replication 0"
+        )
+
+    def test_the_title_names_what_was_changed(self, tmp_path: Path) -> None:
+        file = tmp_path / "trace.json"
+        changes = ["--set", "workload.pairs=2", "--iterations", "1", *WINDOW]
+        assert main(["run", BASE, "--trace", str(file), *changes]) == 0
+        title = load(file)["otherData"]["title"]
+        assert title == f"{BASE} with pairs=2, window=16, iterations=1, replication 0"
+        timeline = contend.timeline(contend.load(BASE).with_({"workload.pairs": 2, "workload.iterations": 1}))
+        assert timeline.shown.title == f"{BASE} with pairs=2, iterations=1, replication 0"
 
     def test_ctrl_c_ends_it_soon_and_keeps_what_there_is(self, tmp_path: Path, capsys: Capture) -> None:
         def something_is_written() -> None:

@@ -294,7 +294,7 @@ def _trace(
     point, remark = resolved.one_point([parse_place(text) for text in at])
     if remark and not quiet:
         print(f"contend: {remark}", file=sys.stderr)
-    trace = write_trace(point, path, limit_mb=limit_mb or DEFAULT_LIMIT_MB)
+    trace = write_trace(point, path, limit_mb=limit_mb or DEFAULT_LIMIT_MB, scenario=resolved)
     if as_json:
         entry = {name: getattr(trace, name) for name in ("bytes", "events", "messages", "end_s", "complete")}
         print(
