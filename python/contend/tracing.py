@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -10,6 +11,7 @@ from contend.changes import with_changes
 from contend.core import core
 from contend.errors import InputError, InterruptedRunError, SimulationFailedError
 from contend.files import require_utf8, staged_file
+from contend.measures import ESTIMATED
 from contend.spelling import parameters_text
 from contend.workers import Crew, Done
 
@@ -56,7 +58,8 @@ def write_trace(
         limit_mb: About how large the file may get, in 1e6 bytes; the trace ends there, the run goes on. math.inf: no
             limit.
         replication: Which of the point's replications.
-        scenario: Where the point is from; the title names what was changed in it.
+        scenario: Where the point is from. The title names what was changed in it, and the file has all its values, so
+            that one can tell what it is of.
 
     Raises:
         ContendError: The file cannot be written.
@@ -90,12 +93,35 @@ def write_trace(
             if interrupted:
                 raise InterruptedRunError("interrupted; nothing was traced yet")
             raise SimulationFailedError(str(done.error)) from done.error
+        result: JsonObject = json.loads(done.result or "{}")
+        if scenario is not None:
+            rates = {name: result[name] for name in ESTIMATED if name in result}
+            added = _add(
+                staged, {"scenario": scenario.document, "parameters": point.parameters, "replication": replication,
+                         "result": rates}
+            )  # fmt: skip
+            if result:
+                result["trace"]["bytes"] += added
     if interrupted:
         raise InterruptedRunError(f"interrupted; the trace until there is in {path}")
     if done.error is not None:
         raise SimulationFailedError(f"{done.error}\n(the trace until there is in {path})") from done.error
-    result: JsonObject = json.loads(done.result or "")
     return Trace(path=path, result=result, **result.pop("trace"))
+
+
+def _add(trace: Path, information: JsonObject) -> int:
+    """Adds to what a trace says about itself in its last object, `otherData`; returns how many bytes that took."""
+    end = b"}}"
+    with trace.open("r+b") as file:
+        length = file.seek(0, os.SEEK_END)
+        file.seek(max(0, length - len(end) - 1))
+        tail = file.read(len(end) + 1)
+        if not tail.rstrip().endswith(end):
+            return 0  # nothing was traced
+        file.seek(length - len(tail) + tail.rindex(end))
+        text = json.dumps(information, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+        file.write(f",{text[1:]}}}".encode() + tail[tail.rindex(end) + len(end) :])
+        return file.tell() - length
 
 
 def _run_stoppable(work: Callable[[Path], str], staged: Path, stop: Callable[[], None]) -> tuple[Done[Path, str], bool]:

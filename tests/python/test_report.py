@@ -62,7 +62,7 @@ def a_trace(spans: int = 400) -> dict[str, Any]:
             {"ph": "X", "pid": 2, "tid": 3, "ts": at + 0.4, "dur": 0.4, "name": f"sender {number % 2}"},
             {"ph": "C", "pid": 1, "ts": at, "name": "posted", "args": {"length": number % 7}},
         ]
-    return {"traceEvents": events, "otherData": {"title": "small", "complete": True}}
+    return {"traceEvents": events, "otherData": {"title": "small, pairs=4 lock=mcs, replication 0", "complete": True}}
 
 
 class Page(HTMLParser):
@@ -231,6 +231,96 @@ def test_what_the_folder_has_is_not_simulated(core: FakeCore, results: Path, sce
     assert main(["report", str(results), "--quiet"]) == 0
     assert core.calls == before
     assert page_of(results / "report.html").data["charts"]["timeline"]
+
+
+def test_files_of_other_settings_are_left_aside(core: FakeCore, results: Path, scenario: Path, capsys: Capture) -> None:
+    """Beside new results stands what an earlier run was explained and traced with."""
+    other = ["--set", "workload.window=7"]
+    assert main(["explain", str(scenario), "--out", str(results), "--no-speedups", "--quiet", *other]) == 0
+    assert main(["run", str(scenario), "--trace", str(results / "trace.json"), "--quiet", *other]) == 0
+    explanation = json.loads((results / "explain.json").read_text())
+    explanation["message_rate"]["samples"] = [number + 1.0 for number in explanation["message_rate"]["samples"]]
+    (results / "explain.json").write_text(json.dumps(explanation))
+    trace = json.loads((results / "trace.json").read_text())
+    trace["otherData"]["result"]["message_rate"] += 1.0
+    (results / "trace.json").write_text(json.dumps(trace))
+    before = core.calls
+    assert main(["report", str(results), "--no-simulate"]) == 0
+    notes = capsys.readouterr().out
+    differs = "workload.window is 7 there, not given in results.json."
+    explained = f"explain.json of the folder is of other settings and left aside: {differs}"
+    traced = f"trace.json of the folder is left aside: it is of other settings, {differs}"
+    assert f"note: {explained}\nnote: {traced}\n" in notes
+    page = page_of(results / "report.html")
+    assert explained in page.text
+    assert traced in page.text
+    sections = {attributes.get("id") for tag, attributes in page.elements if tag == "section"}
+    assert not sections & {"explain", "timeline"}
+    assert core.calls == before
+    assert main(["report", str(results), "--quiet", "--no-speedups"]) == 0
+    assert core.calls > before
+    page = page_of(results / "report.html")
+    sections = {attributes.get("id") for tag, attributes in page.elements if tag == "section"}
+    assert sections >= {"explain", "timeline"}
+
+
+def test_files_that_do_not_say_their_settings_are_judged_by_rate_and_title(
+    results: Path, scenario: Path, capsys: Capture
+) -> None:
+    assert main(["explain", str(scenario), "--out", str(results), "--no-speedups", "--quiet"]) == 0
+    explanation = json.loads((results / "explain.json").read_text())
+    explanation.pop("scenario")
+    (results / "explain.json").write_text(json.dumps(explanation))
+    (results / "trace.json").write_text(json.dumps(a_trace()))
+
+    def notes() -> str:
+        assert main(["report", str(results), "--no-simulate"]) == 0
+        return capsys.readouterr().out
+
+    assert "left aside" not in notes()
+    explanation["message_rate"]["samples"][0] += 1.0
+    (results / "explain.json").write_text(json.dumps(explanation))
+    assert "explain.json of the folder is of other settings and left aside: none of the results has its rate." in (
+        notes()
+    )
+    for title in ("another, pairs=4 lock=mcs, replication 0", "small, pairs=2 lock=mcs, replication 0"):
+        trace = a_trace()
+        trace["otherData"]["title"] = title
+        (results / "trace.json").write_text(json.dumps(trace))
+        assert f"trace.json of the folder is left aside: its title is '{title}'." in notes()
+
+
+def test_files_of_the_same_simulation_are_used_whatever_they_are_called(
+    core: FakeCore, results: Path, scenario: Path, capsys: Capture
+) -> None:
+    """A point of the sweep that was simulated by itself, with fewer replications."""
+    core.pairs = [4]
+    options = ["--replications", "2", "--at", "lock=mcs"]
+    assert main(["explain", str(scenario), "--out", str(results), "--no-speedups", "--quiet", *options]) == 0
+    explanation = json.loads((results / "explain.json").read_text())
+    explanation["parameters"] = {}
+    explanation["scenario"]["workload"]["pairs"] = 4
+    (results / "explain.json").write_text(json.dumps(explanation))
+    assert main(["run", str(scenario), "--trace", str(results / "trace.json"), "--quiet", "--at", "lock=mcs"]) == 0
+    before = core.calls
+    capsys.readouterr()
+    assert main(["report", str(results)]) == 0
+    assert core.calls == before
+    assert "note:" not in capsys.readouterr().out
+    assert "One point, pairs = 4, lock = mcs" in page_of(results / "report.html").text
+    assert main(["report", str(results), "--at", "lock=mutex", "--no-simulate"]) == 0
+    notes = capsys.readouterr().out
+    assert "note: explain.json of the folder explains pairs = 4, lock = mcs." in notes
+    assert "trace.json of the folder is left aside: it is of another point, pairs = 4, lock = mcs." in notes
+
+
+def test_an_explanation_with_another_rate_is_noticed(results: Path, scenario: Path, capsys: Capture) -> None:
+    assert main(["explain", str(scenario), "--out", str(results), "--no-speedups", "--quiet"]) == 0
+    explanation = json.loads((results / "explain.json").read_text())
+    explanation["message_rate"]["samples"][0] += 1.0
+    (results / "explain.json").write_text(json.dumps(explanation))
+    assert main(["report", str(results), "--no-simulate"]) == 0
+    assert "note: explain.json of the folder says a rate of" in capsys.readouterr().out
 
 
 def test_what_the_explanation_left_out_is_said(results: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch) -> None:

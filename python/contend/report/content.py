@@ -1,7 +1,7 @@
 """What a report shows, and where it comes from: a results folder, or a scenario that has just run.
 
-Results are read. The explanation and the time line are read too where the folder has them (explain.json, trace.json);
-else the point is simulated again, from the resolved scenario that results.json carries.
+Results are read. The explanation and the time line are read too where the folder has them of these results
+(explain.json, trace.json); else the point is simulated again, from the resolved scenario that results.json carries.
 """
 
 from __future__ import annotations
@@ -17,9 +17,11 @@ from contend.errors import ContendError, InputError
 from contend.output import RESULTS
 from contend.paths import version
 from contend.report import source
+from contend.report.provenance import agree, explained_point, trace_misfit
 from contend.report.texts import label
 from contend.report.timeline import Window, choose_window
 from contend.speedups import BUDGET_S
+from contend.trace_plot import load
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -88,19 +90,14 @@ def read_folder(folder: Path, wishes: Wishes, watch: Watch) -> Content:
     """
     results = source.read_results(folder)
     chosen = results.points[choose_point(results.points, wishes.at)]
-    explanation = source.read_explanation(folder)
-    trace = folder / source.TRACE
-    stretch = _stretch_of(trace, wishes.window) if trace.is_file() else None
     remarks = []
     if results.interrupted:
         remarks.append(
             "The run was interrupted: points have fewer replications than the scenario asks for, or are missing."
         )
-    if explanation is not None:
-        chosen_is_explained = explanation.parameters == chosen.parameters
-        if not chosen_is_explained:
-            remarks.append(f"{source.EXPLANATION} of the folder explains the point {label(explanation.parameters)}.")
-        remarks += explanation.remarks
+    explanation, of_explanation = _read_explanation(folder, results, chosen)
+    stretch, of_trace = _read_trace(folder, results, chosen, wishes.window)
+    remarks += of_explanation + of_trace
     interrupted = False
     if wishes.simulate and (explanation is None or stretch is None):
         try:
@@ -116,6 +113,33 @@ def read_folder(folder: Path, wishes: Wishes, watch: Watch) -> Content:
             remarks += made.remarks
             interrupted = made.interrupted
     return Content(results, chosen, {}, explanation, stretch, remarks, interrupted)
+
+
+def _read_explanation(folder: Path, results: Results, chosen: PointResult) -> tuple[ExplanationFile | None, list[str]]:
+    """The explanation of a point of these results, if the folder has one, and what a reader must know about it."""
+    explanation = source.read_explanation(folder)
+    if explanation is None:
+        return None, []
+    point, misfit = explained_point(results, explanation)
+    if point is None:
+        return None, [misfit]
+    remarks = [] if point is chosen else [f"{source.EXPLANATION} of the folder explains {label(point.parameters)}."]
+    remarks += [*explanation.remarks, *_disagreement(point, explanation, f"{source.EXPLANATION} of the folder says")]
+    # The scenario explained may have been one point of the sweep.
+    return explanation.model_copy(update={"parameters": point.parameters}), remarks
+
+
+def _read_trace(
+    folder: Path, results: Results, chosen: PointResult, window: Window
+) -> tuple[Stretch | None, list[str]]:
+    """A stretch of the trace of the chosen point, if the folder has one; else why that is of something else."""
+    path = folder / source.TRACE
+    if not path.is_file():
+        return None, []
+    document = load(path)
+    if misfit := trace_misfit(results, chosen, document.get("otherData", {})):
+        return None, [misfit]
+    return choose_window(document, window), []
 
 
 def of_scenario(resolved: ResolvedScenario, results: Results, wishes: Wishes, watch: Watch) -> Content:
@@ -181,21 +205,23 @@ def _simulate(
             made.remarks.append(f"Nothing is explained: {error}.")
         else:
             made.explanation = source.parse_explanation(explanation.json_bytes())
-            made.remarks += [*explanation.remarks, *_disagreement(chosen, made.explanation)]
+            again = f"Simulated again by contend {version()}, the explained point has"
+            made.remarks += [*explanation.remarks, *_disagreement(chosen, made.explanation, again)]
             made.interrupted = explanation.interrupted
     if trace:
         made.stretch = _trace(point, wishes.window)
     return made
 
 
-def _disagreement(chosen: PointResult, explanation: ExplanationFile) -> list[str]:
-    """A remark if the point simulated now does not give the rate of results.json."""
-    rate = chosen.estimates.get(explanation.explained or "")
-    now = explanation.rate
-    if rate is None or now is None or set(rate.samples) <= set(now.samples):
+def _disagreement(point: PointResult, explanation: ExplanationFile, who_says: str) -> list[str]:
+    """A remark if the explanation of a point does not give the rate of results.json."""
+    measure, rate = explanation.explained or "", explanation.rate
+    ours = point.mean_of(measure)
+    comparable = measure in point.estimates or (rate is not None and rate.replications == point.replications)
+    if ours is None or rate is None or not comparable or agree(point, measure, rate):
         return []
-    again = f"Simulated again by contend {version()}, the explained point has a rate of {now.mean:.6g}"
-    return [f"{again}, while {RESULTS} says {rate.mean:.6g}: it is from another version, or was edited."]
+    differ = f"{who_says} a rate of {rate.mean:.6g}, while {RESULTS} says {ours:.6g}"
+    return [f"{differ}: it is from another version, or was edited."]
 
 
 def _trace(point: Point, window: Window) -> Stretch:
@@ -204,10 +230,4 @@ def _trace(point: Point, window: Window) -> Stretch:
     with tempfile.TemporaryDirectory(prefix="contend-") as temporary:
         path = Path(temporary) / "trace.json"
         write_trace(point, path, limit_mb=_TRACE_MB)
-        return _stretch_of(path, window)
-
-
-def _stretch_of(path: Path, window: Window) -> Stretch:
-    from contend.trace_plot import load
-
-    return choose_window(load(path), window)
+        return choose_window(load(path), window)

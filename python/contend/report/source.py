@@ -249,6 +249,8 @@ class ExplanationFile(_Checked):
     """explain.json."""
 
     contend_version: str
+    scenario: JsonObject | None = None
+    """What was explained, every value of it; files of earlier versions may have none."""
     parameters: dict[str, Value]
     measure: str | None = None
     message_rate: RateEntry | None = None
