@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 from contend.files import json_object, write_files
 
 if TYPE_CHECKING:
-    from contend.jsontypes import JsonObject
     from contend.results import Results
 
 
@@ -41,17 +40,6 @@ def has_complete_results(directory: Path) -> bool:
     """Whether a folder has results of a run that was not interrupted."""
     document = json_object(directory / RESULTS)
     return document is not None and "points" in document and not document.get("interrupted", False)
-
-
-def earlier_settings(directory: Path) -> JsonObject | None:
-    """Scenario and engine of the results in a folder; None if there are none that can be read."""
-    document = json_object(directory / RESULTS)
-    return settings(document) if document is not None else None
-
-
-def settings(document: JsonObject) -> JsonObject:
-    """What makes results comparable with others: the scenario, all its values included, and the engine."""
-    return {key: document.get(key) for key in ("scenario", "engine")}
 
 
 def write_results(results: Results, directory: Path) -> list[Path]:

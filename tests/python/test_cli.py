@@ -357,14 +357,25 @@ def test_results_of_other_settings_are_not_replaced_without_a_word(
     core: "FakeCore", scenario: Path, capsys: Capture
 ) -> None:
     del core
-    note = "replaced results of other settings in out/small"
+    note = "contend: replaced results of other settings in out/small"
     for options, is_told in (([], False), ([], False), (["--seed", "9"], True), (["--seed", "9"], False)):
         assert main(["run", str(scenario), *options]) == 0
-        assert (note in capsys.readouterr().err) == is_told, options
+        assert capsys.readouterr().err == (f"{note} (--out DIR keeps both)\n" if is_told else ""), options
+    for name in ("report.html", "trace.json"):
+        Path("out/small", name).write_text("of seed 9")
+    assert main(["run", str(scenario), "--out", "out/small"]) == 0
+    assert capsys.readouterr().err == f"{note}; report.html and trace.json there are of earlier ones\n"
+    assert main(["run", str(scenario), "--seed", "9", "--quiet"]) == 0
+    assert capsys.readouterr().err == ""
     Path("out/small/results.json").write_text("{")
     assert main(["run", str(scenario)]) == 0
-    assert main(["run", str(scenario), "--seed", "9", "--out", "out/small"]) == 0  # as was asked for
-    assert note not in capsys.readouterr().err
+    assert "replaced" not in capsys.readouterr().err
+    assert main(["compare", str(scenario), str(scenario)]) == 0
+    assert main(["compare", str(scenario), str(scenario)]) == 0
+    assert capsys.readouterr().err == ""
+    assert main(["compare", str(scenario), str(scenario), "--seed", "9"]) == 0
+    replaced = "contend: replaced another comparison in out/compare/small_small (--out DIR keeps both)\n"
+    assert capsys.readouterr().err == replaced
 
 
 def test_ctrl_c_says_what_is_kept(core: "FakeCore", scenario: Path, capsys: Capture) -> None:

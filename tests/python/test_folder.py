@@ -40,6 +40,18 @@ def test_runs_all_each_into_its_folder(core: "FakeCore", folder: Path, capsys: C
     assert "more/c" in capsys.readouterr().out
 
 
+def test_results_of_other_settings_are_not_replaced_without_a_word(
+    core: "FakeCore", folder: Path, capsys: Capture
+) -> None:
+    del core
+    assert main(["run", str(folder)]) == 0
+    assert capsys.readouterr().err == ""
+    (folder / "b.json").write_text(json.dumps({"name": "another"}))
+    assert main(["run", str(folder)]) == 0
+    replaced = "contend: replaced results of other settings in out/figures/b (--out DIR keeps both)\n"
+    assert capsys.readouterr().err == replaced
+
+
 def test_a_failure_does_not_stop_the_others(
     core: "FakeCore", folder: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch
 ) -> None:

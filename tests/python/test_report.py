@@ -217,6 +217,14 @@ def test_scenario_is_run_first(core: FakeCore, scenario: Path, capsys: Capture) 
     assert "wrote page.html" in capsys.readouterr().out
 
 
+def test_what_a_run_leaves_of_an_earlier_one_is_said(results: Path, scenario: Path, capsys: Capture) -> None:
+    for name in ("report.html", "trace.json"):
+        (results / name).write_text("{}")
+    assert main(["report", str(scenario), "--seed", "9", "--no-speedups"]) == 0
+    left = "contend: replaced results of other settings in out/small; trace.json there is of earlier ones\n"
+    assert capsys.readouterr().err == left
+
+
 def test_the_same_results_give_the_same_page(results: Path) -> None:
     assert main(["report", str(results), "--quiet"]) == 0
     first = (results / "report.html").read_bytes()

@@ -198,6 +198,17 @@ class TestCommand:
         fixed = [f"--set={path}={value}" for path, value in SMALL.items() if path not in swept]
         return main(["sweep", BASE, *fixed, *words])
 
+    def test_results_of_another_sweep_are_not_replaced_without_a_word(
+        self, small: contend.Scenario, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        del small
+        replaced = f"contend: replaced results of other settings in {tmp_path / 's'}\n"
+        for values, said in (("1,2", ""), ("1,2", ""), ("3,4", replaced)):
+            assert self.run("--grid", f"workload.pairs={values}", "--out", str(tmp_path / "s")) == 0
+            assert [line for line in capsys.readouterr().err.splitlines(keepends=True) if "replaced" in line] == (
+                [said] if said else []
+            )
+
     def test_writes_and_says_what_it_did(
         self, small: contend.Scenario, tmp_path: Path, capsys: pytest.CaptureFixture[str]
     ) -> None:

@@ -83,6 +83,7 @@ def compare(
     Both sides run with the same seeds, replication by replication, so that chance which hits both alike drops out.
     """
     from contend.comparison import compare_scenarios, prepare
+    from contend.earlier import earlier_in
     from contend.files import output_folder, refuse_replacing, write_files
     from contend.output import default_directory
     from contend.plots import comparison_picture_bytes
@@ -110,6 +111,7 @@ def compare(
     read = [("scenario", side.path) for side in (side_a, side_b)]
     refuse_replacing(f"-o {directory}: {RESULT}", [directory / RESULT], read)
     contest = prepare(side_a, side_b, independent, measure)
+    earlier = earlier_in(directory, [RESULT])
     with output_folder(directory):
         with ProgressReport("compare", contest.weight, quiet=quiet or json_) as report:
             comparison = compare_scenarios(
@@ -120,10 +122,13 @@ def compare(
                 jobs=jobs or default_jobs(),
                 progress=report.advance,
             )
-        document = json.dumps(comparison.to_json(), indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+        content = comparison.to_json()
+        document = json.dumps(content, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
         contents = {RESULT: document.encode()}
         contents.update({f"plot.{kind}": data for kind, data in comparison_picture_bytes(comparison).items()})
         paths = write_files(directory, contents)
+    if not quiet and (note := earlier.note(content, paths, by_default=out is None, what="another comparison")):
+        print(f"contend: {note}", file=sys.stderr)
     if json_:
         sys.stdout.write(document)
     elif not quiet:

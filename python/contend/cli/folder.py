@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from contend.cli.run import Opened
+    from contend.cli.run import Opened, Written
     from contend.jsontypes import JsonObject
     from contend.measures import Measure
     from contend.results import Results
@@ -37,6 +37,7 @@ class _Entry:
     label: str
     opened: Opened | None = None
     results: Results | None = None
+    written: Written | None = None
     wall_s: float = 0.0
     directory: Path | None = None
     error: str | None = None
@@ -115,6 +116,10 @@ def run_folder(
                 _run(entry, engine, jobs, target, report)
             if entry.interrupted:
                 break
+    if not quiet:
+        for entry in entries:
+            if entry.written is not None:
+                entry.written.tell_replaced(by_default=out is None)
     summary = {"scenarios": [entry.to_json() for entry in entries], "wall_s": round(time.monotonic() - started, 3)}
     text = json.dumps(summary, indent=2, ensure_ascii=False) + "\n"
     write_file(target / SUMMARY, text.encode(errors="backslashreplace"))
@@ -154,13 +159,14 @@ def _run(entry: _Entry, engine: Engine, jobs: int, target: Path, report: Progres
 
     directory = target / entry.label
     try:
-        entry.results, outcome, paths = simulate_into(entry.opened, engine, jobs, directory, advance)
+        written = entry.written = simulate_into(entry.opened, engine, jobs, directory, advance)
     except ContendError as error:
         entry.error = str(error)
         report.advance(planned - done)  # what it did not do is not left to do
     else:
-        entry.interrupted = outcome.interrupted
-        entry.directory = paths[0].parent if paths else None
+        entry.results = written.results
+        entry.interrupted = written.outcome.interrupted
+        entry.directory = written.paths[0].parent if written.paths else None
     entry.wall_s = time.monotonic() - begin
 
 

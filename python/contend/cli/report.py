@@ -125,7 +125,7 @@ def report(
             raise InputError("--no-simulate wants a folder with results")
         file, text = open_scenario(what)
         _refuse_inputs(out, [*read, ("scenario", file)])
-        content, default = _run((file, text), overrides, wishes, watch)
+        content, default = _run((file, text), overrides, wishes, watch, own_page=out is None, quiet=quiet)
     target = out if out is not None else default
     page = render_page(content, validations)
     write_file(target, page)
@@ -159,9 +159,15 @@ def _validation(file: Path) -> tuple[str, JsonObject]:
 
 
 def _run(
-    opened: tuple[Path, str | None], overrides: list[tuple[str, str]], wishes: Wishes, watch: Watch
+    opened: tuple[Path, str | None],
+    overrides: list[tuple[str, str]],
+    wishes: Wishes,
+    watch: Watch,
+    *,
+    own_page: bool,
+    quiet: bool,
 ) -> tuple[Content, Path]:
-    """Runs a scenario, keeps its results in out/NAME, and explains a point of it."""
+    """Runs a scenario, keeps its results in out/NAME, with the page unless that has another place, and explains it."""
     from contend.choice import choose_point
     from contend.cli.run import Opened, simulate_into
     from contend.output import default_directory
@@ -174,9 +180,10 @@ def _run(
     choose_point(resolved.points, wishes.at)  # before minutes are spent
     directory = default_directory(resolved.name)
     with watch(resolved.name, total_weight(resolved.points)) as progress:
-        results, outcome, _ = simulate_into(
-            Opened(resolved), make_engine("contend"), wishes.jobs, directory, progress.advance
-        )
-    if outcome.interrupted:
+        done = simulate_into(Opened(resolved), make_engine("contend"), wishes.jobs, directory, progress.advance)
+    page = directory / "report.html"
+    if not quiet:
+        done.tell_replaced(by_default=False, also=page if own_page else None)
+    if done.outcome.interrupted:
         raise InterruptedRunError(f"interrupted; what had finished is in {directory}")
-    return of_scenario(resolved, results, wishes, watch), directory / "report.html"
+    return of_scenario(resolved, done.results, wishes, watch), page

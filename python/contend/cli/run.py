@@ -18,6 +18,7 @@ from contend.spelling import counted
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from contend.earlier import Earlier
     from contend.measured import Configuration
     from contend.results import Results
     from contend.runner import Engine, Outcome
@@ -29,6 +30,32 @@ class EngineName(StrEnum):
 
     contend = "contend"
     simgrid = "simgrid"
+
+
+@dataclass(frozen=True)
+class Written:
+    """What a simulated scenario came to.
+
+    `paths` are the files written: none if no replication finished. `earlier` is what the folder had before.
+    """
+
+    results: Results
+    outcome: Outcome
+    paths: list[Path]
+    earlier: Earlier
+
+    def tell_replaced(self, *, by_default: bool, also: Path | None = None) -> None:
+        """Says on stderr where results of other settings were replaced.
+
+        Args:
+            by_default: Whether nobody chose the folder.
+            also: A file that will be written, too.
+        """
+        paths = self.paths if also is None else [*self.paths, also]
+        document = self.results.to_json()
+        note = self.earlier.note(document, paths, by_default=by_default, what="results of other settings")
+        if self.paths and note:
+            print(f"contend: {note}", file=sys.stderr)
 
 
 @dataclass(frozen=True)
@@ -203,7 +230,7 @@ def _open(
 
 def simulate_into(
     opened: Opened, engine: Engine, jobs: int, directory: Path, advance: Callable[[float], None]
-) -> tuple[Results, Outcome, list[Path]]:
+) -> Written:
     """Simulates a scenario and writes its results; leaves no empty folder behind.
 
     What an interrupted run had finished does not take the place of complete results: it goes into a folder of its own
@@ -215,45 +242,40 @@ def simulate_into(
         jobs: How many simulations run at once.
         directory: Where the results go.
         advance: Called with the weight of each replication that finishes.
-
-    Returns:
-        The results, how they came about, and the files written: none if no replication finished.
     """
+    from contend.earlier import earlier_in
     from contend.files import make_writable_directory, output_folder
     from contend.output import INTERRUPTED_FOLDER, has_complete_results, write_results
     from contend.results import collect
     from contend.runner import check_engine, run_points
 
     check_engine(engine.name, opened.resolved)
+    earlier = earlier_in(directory)
     with output_folder(directory):
         outcome = run_points(opened.resolved.points, engine, jobs=jobs, progress=advance)
         results = collect(opened.resolved, outcome, engine.name)
         if opened.configuration is not None:
             results = opened.configuration.beside(results, opened.resolved)
         if not results.points:
-            return results, outcome, []
+            return Written(results, outcome, [], earlier)
         if outcome.interrupted and has_complete_results(directory):
             directory /= INTERRUPTED_FOLDER
             make_writable_directory(directory)
-        return results, outcome, write_results(results, directory)
+        return Written(results, outcome, write_results(results, directory), earlier)
 
 
 def _run_and_write(opened: Opened, engine: Engine, jobs: int, out: Path | None, *, quiet: bool, as_json: bool) -> None:
-    from contend.output import default_directory, earlier_settings, settings
+    from contend.output import default_directory
     from contend.runner import total_weight
     from contend.terminal import ProgressReport
 
     resolved = opened.resolved
     directory = out if out is not None else default_directory(resolved.name)
-    earlier = earlier_settings(directory) if out is None else None
     with ProgressReport(resolved.name, total_weight(resolved.points), quiet=quiet or as_json) as report:
-        results, outcome, paths = simulate_into(opened, engine, jobs, directory, report.advance)
-    if (
-        directory in {path.parent for path in paths}
-        and not quiet
-        and earlier not in (None, settings(results.to_json()))
-    ):
-        print(f"contend: replaced results of other settings in {directory} (--out DIR keeps both)", file=sys.stderr)
+        done = simulate_into(opened, engine, jobs, directory, report.advance)
+    results, outcome, paths = done.results, done.outcome, done.paths
+    if not quiet:
+        done.tell_replaced(by_default=out is None)
     if as_json:
         sys.stdout.write(results.json_bytes().decode())
     elif not quiet:

@@ -97,6 +97,7 @@ def sweep(
     goes on where it was. Writes results.parquet, samples.parquet and sweep.json, and for up to 2000 points what `run`
     writes.
     """
+    from contend.earlier import earlier_in
     from contend.files import output_folder, refuse_replacing
     from contend.output import default_directory
     from contend.scenario import open_scenario, parse_override
@@ -126,6 +127,7 @@ def sweep(
     for name in _READABLE:
         refuse_replacing(f"-o {directory}: {name}", [directory / name], read)
     interrupted: InterruptedRunError | None = None
+    earlier = earlier_in(directory)
     with output_folder(directory if share is None else None):
         try:
             results = carry_out(
@@ -139,6 +141,9 @@ def sweep(
                 raise
             results, interrupted = error.results, error
         written = _write(results, directory) if share is None and results.points else []
+    what = "results of other settings"
+    if not quiet and (note := earlier.note(results.manifest(), written, by_default=out is None, what=what)):
+        print(f"contend: {note}", file=sys.stderr)
     if json_:
         sys.stdout.write(json.dumps(results.manifest() | {"files": [str(path) for path in written]}, indent=2) + "\n")
     elif not quiet:
