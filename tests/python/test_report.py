@@ -396,6 +396,22 @@ def test_one_point_has_bars(core: FakeCore, scenario: Path) -> None:
     assert "counters" not in charts, "nothing to draw it over"
 
 
+def test_roles_and_categories_without_time_are_left_out(results: Path) -> None:
+    path = results / "results.json"
+    document = json.loads(path.read_text())
+    for point in document["points"]:
+        point["time_by_category_ns"] = {
+            "sender": {"software": 900.0, "copy": 100.0, "lock_wait": 0.0, "matching": 0.1},
+            "receiver": {"software": 0.0, "lock_wait": 0.0},
+        }
+    path.write_text(json.dumps(document))
+    assert main(["report", str(results), "--no-simulate", "--quiet"]) == 0
+    page = page_of(results / "report.html")
+    assert {name for name in page.data["charts"] if name.startswith("budget-")} == {"budget-0"}
+    assert "Receivers" not in page.text
+    assert "senders 90.0% software, 10.0% copy." in " ".join(page.text.split())
+
+
 MEASURED = {
     "dataset": "d", "metric": "message_rate", "predicted": 1.1e6, "median": 1e6, "interval": [0.9e6, 1.2e6], "cov": 0.1,
     "unit": "msg/s", "abs_error_pct": 10.0, "scored_against_interval": False, "fitted": True,

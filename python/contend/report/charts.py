@@ -42,7 +42,8 @@ _IDLE = ("poll_idle", "blocked", "barrier")
 _LOG_ABOVE = 50.0
 _MOST_ABOVE = 1.6
 _FEW_TICKS = 8
-_SMALLEST_SHARE = 0.0005
+# Of the time of a role; what takes less is not shown.
+SMALLEST_SHARE = 0.0005
 _MOST_SPEEDUPS = 18
 # The names of costs are cut on a phone only.
 _COST_PIXELS = "windowSize()[0] < 700 ? 170 : 300"
@@ -298,7 +299,9 @@ def category_colour(name: str, unknown: list[str]) -> str:
 
 def _add_budgets(charts: Charts, results: Results, named: Sequence[tuple[str, Curve]], axis: str | None) -> None:
     points = results.points
-    roles = list(dict.fromkeys(role for point in points for role in point.time_by_category_ns))
+    # A workload that has no such threads reports a role without time.
+    times_by_role = (entry for point in points for entry in point.time_by_category_ns.items())
+    roles = list(dict.fromkeys(role for role, times in times_by_role if any(times.values())))
     # The receiver is where it usually hurts: it comes first.
     roles.sort(key=lambda role: (role != "receiver", role != "sender"))
     categories: dict[str, float] = dict.fromkeys(CATEGORY_COLOURS, 0.0)
@@ -312,7 +315,7 @@ def _add_budgets(charts: Charts, results: Results, named: Sequence[tuple[str, Cu
                 for category, time in times.items():
                     share = time / total if total else 0.0
                     categories[category] = max(categories.get(category, 0.0), share)
-                    if share >= _SMALLEST_SHARE:
+                    if share >= SMALLEST_SHARE:
                         rows.append(
                             {
                                 "x": tick_text(point.parameters[axis]) if axis is not None else label(point.parameters),
@@ -326,7 +329,7 @@ def _add_budgets(charts: Charts, results: Results, named: Sequence[tuple[str, Cu
                         )
         charts.data[f"budget-{index}"] = rows
     unknown: list[str] = []
-    present = [category for category, share in categories.items() if share >= _SMALLEST_SHARE]
+    present = [category for category, share in categories.items() if share >= SMALLEST_SHARE]
     charts.category_keys = [
         Key(category, category.replace("_", " "), category_colour(category, unknown)) for category in present
     ]

@@ -20,7 +20,7 @@ from contend.measures import main_measure
 from contend.plots.curves import value_of
 from contend.plots.measurements import interval_words
 from contend.price_bases import UNCERTAIN_WORDS
-from contend.report.charts import make_charts
+from contend.report.charts import SMALLEST_SHARE, make_charts
 from contend.report.texts import label, percent
 from contend.spelling import counted, plural, value_text
 from contend.tables import SPC
@@ -169,15 +169,14 @@ def _safe_json(document: object) -> str:
 
 
 def _category_shares(point: PointResult) -> list[tuple[str, list[tuple[str, float]]]]:
-    """By role: its categories with their shares, largest first."""
+    """By role: its categories with their shares, largest first, but those that nothing is to be seen of."""
     shares = []
     for role, times in point.time_by_category_ns.items():
         total = sum(times.values())
         if total:
-            ranked = sorted(
-                ((name.replace("_", " "), time / total) for name, time in times.items()), key=lambda e: -e[1]
-            )
-            shares.append((role, ranked))
+            named = ((name.replace("_", " "), time / total) for name, time in times.items())
+            shown = (entry for entry in named if entry[1] >= SMALLEST_SHARE)
+            shares.append((role, sorted(shown, key=lambda entry: -entry[1])))
     return shares
 
 
