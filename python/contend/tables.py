@@ -9,16 +9,16 @@ from rich.console import Group
 from rich.table import Table
 from rich.text import Text
 
-from contend.amounts import bare, count_text, interval_text, quantity
+from contend.amounts import bare, count_text, interval_text, quantity, time_text
 from contend.axes import representative
 from contend.counted import count_of
 from contend.fitting_table import FittingTable
-from contend.measures import ESTIMATED
+from contend.measures import ESTIMATED, measure_named
 from contend.spelling import parameters_text, value_text
 from contend.workload_words import words_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from rich.console import RenderableType
 
@@ -40,7 +40,7 @@ SPC: tuple[tuple[str, str, float], ...] = (
     ("OMPI_SPC_MATCH_TIME (us)", "match_time_ns", 1000),
 )
 _MAX_SPC_POINTS = 6
-# Measures with a column; the bandwidth follows from the rate.
+# Measures with a column and their interval; the bandwidth follows from the rate, with the same interval.
 _SHOWN = ("message_rate", "perceived_bandwidth", "latency")
 _SMALLEST_SHARE = 0.0005
 _OF_THE_FIT, _HELD_OUT = "of the fit", "held out"
@@ -86,8 +86,11 @@ def _main_table(results: Results) -> FittingTable:
         table.add_column(titles.get(name, name), justify="right", style="bold")
         table.add_column("95 % CI", justify="right")
     matching = _matching_columns(results.points) if words.is_of_messages else {}
+    with_bandwidth = "perceived_bandwidth" not in measures and has_bandwidth(results.points)
+    if with_bandwidth:
+        table.add_column(ESTIMATED["bandwidth"], justify="right", left_out=2)
     for name in scalars:
-        table.add_column(name, justify="right", left_out=1)
+        table.add_column(measure_named(name, {}).title, justify="right", left_out=1)
     for number, title in enumerate((*matching, "events", "wall")):
         table.add_column(title, justify="right", left_out=-number)
     for point in results.points:
@@ -95,11 +98,19 @@ def _main_table(results: Results) -> FittingTable:
         for name in measures:
             value = point.estimates.get(name)
             cells += [bare(value.mean, ESTIMATED[name]), interval_text(value, ESTIMATED[name])] if value else ["-", "-"]
-        cells += [f"{point.scalars[name]:.4g} s" if name in point.scalars else "-" for name in scalars]
+        if with_bandwidth:
+            bandwidth = point.mean_of("bandwidth")
+            cells.append(bare(bandwidth, ESTIMATED["bandwidth"]) if bandwidth else "-")
+        cells += [time_text(point.scalars[name]) if name in point.scalars else "-" for name in scalars]
         cells += [cell(point) for cell in matching.values()]
         cells += [count_text(round(point.events)), f"{point.wall_s:.2f} s"]
         table.add_row(*cells)
     return table
+
+
+def has_bandwidth(points: Iterable[PointResult]) -> bool:
+    """Whether one of the points moves payload, which its rate does not tell."""
+    return any(point.mean_of("bandwidth") for point in points)
 
 
 def _matching_columns(points: Sequence[PointResult]) -> dict[str, Callable[[PointResult], str]]:

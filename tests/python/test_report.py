@@ -396,6 +396,19 @@ def test_one_point_has_bars(core: FakeCore, scenario: Path) -> None:
     assert "counters" not in charts, "nothing to draw it over"
 
 
+def test_points_with_payload_have_a_bandwidth(results: Path) -> None:
+    path = results / "results.json"
+    document = json.loads(path.read_text())
+    for mean, is_shown in ((12_500.0, True), (0.0, False)):
+        for point in document["points"]:
+            point["bandwidth"] = point["message_rate"] | {"mean": mean, "unit": "MiB/s"}
+        path.write_text(json.dumps(document))
+        assert main(["report", str(results), "--no-simulate", "--quiet"]) == 0
+        text = page_of(results / "report.html").text
+        assert ("bandwidth (MiB/s)" in text) == is_shown
+        assert ("12.5 k" in text) == is_shown
+
+
 def test_roles_and_categories_without_time_are_left_out(results: Path) -> None:
     path = results / "results.json"
     document = json.loads(path.read_text())

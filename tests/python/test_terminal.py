@@ -11,6 +11,9 @@ import contend
 from contend.cli import main
 from contend.explain_output import render as render_explanation
 from contend.fitting_table import FittingTable
+from contend.measures import ESTIMATED, SCALARS
+from contend.results import PointResult
+from contend.statistics import Estimate
 from contend.tables import render, render_points, titled_table
 from contend.terminal import stdout_console
 
@@ -120,4 +123,29 @@ def test_results_with_many_measures_fit_a_terminal() -> None:
     table = render_points(contend.run(partitioned.at(engine="persistent", receive_partitions=16)))
     lines = _lines(cast("FittingTable", table), 100)
     assert sum("persistent" in line for line in lines) == 1
-    assert "no room for: communication_time_s, extra_compute_time_s" in " ".join(lines)
+    assert "no room for: communication time, extra compute time" in " ".join(lines)
+
+
+def _result(**measures: float) -> PointResult:
+    estimates = {name: Estimate(value, None, None, (value,)) for name, value in measures.items() if name in ESTIMATED}
+    return PointResult(
+        parameters={"pairs": 1}, replications=1, estimates=estimates,
+        scalars={name: value for name, value in measures.items() if name in SCALARS}, counters={},
+        time_by_category_ns={}, simulated_s=1.0, wall_s=0.1, events=10,
+    )  # fmt: skip
+
+
+def test_payload_has_a_bandwidth_and_times_have_units_that_fit() -> None:
+    def text(*points: PointResult) -> str:
+        results = contend.Results(scenario={"workload": {"kind": "rma-mt"}}, seed=1, engine="contend", points=points)
+        return " ".join(_lines(cast("FittingTable", render_points(results)), 200))
+
+    shown = text(
+        _result(
+            message_rate=160_000.0, bandwidth=10_000.0, time_per_operation_s=7.941e-8, communication_time_s=1.774e-4
+        )
+    )
+    assert "operations/s 95 % CI MiB/s time per operation communication time" in " ".join(shown.split())
+    assert "160 k - 10 k 79.41 ns 177.4 us" in " ".join(shown.split())
+    assert "MiB/s" not in text(_result(message_rate=160_000.0, bandwidth=0.0))
+    assert text(_result(message_rate=160_000.0, bandwidth=5.0, perceived_bandwidth=9.0)).count("MiB/s") == 1

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import jinja2
 from markupsafe import Markup
 
-from contend.amounts import count_text, interval_text, quantity, time_text
+from contend.amounts import count_text, interval_text, quantity, rate_text, time_text
 from contend.counted import count_of
 from contend.documents import dotted, leaves, origin
 from contend.interface_stages import verdict
@@ -23,7 +23,7 @@ from contend.price_bases import UNCERTAIN_WORDS
 from contend.report.charts import SMALLEST_SHARE, make_charts
 from contend.report.texts import label, percent
 from contend.spelling import counted, plural, value_text
-from contend.tables import SPC
+from contend.tables import SPC, has_bandwidth
 from contend.waiting_rows import WAITING_WORDS, coverage_text, waiting_rows
 from contend.workload_words import words_of
 
@@ -233,10 +233,21 @@ def _points_table(results: Results) -> TableView:
     scalars = [name for name in results.points[0].scalars if name not in ("elapsed_s", measure.name)]
     largest = max(abs(value_of(point, measure.name)[0]) for point in results.points) or 1.0
     counted = _counted_columns(results.points)
-    titles = [*names, measure.label, "95 % interval", *(name.removesuffix("_s").replace("_", " ") for name in scalars)]
+    with_bandwidth = measure.name != "perceived_bandwidth" and has_bandwidth(results.points)
+    bandwidth = ["bandwidth (MiB/s)"] if with_bandwidth else []
+    titles = [
+        *names,
+        measure.label,
+        "95 % interval",
+        *bandwidth,
+        *(name.removesuffix("_s").replace("_", " ") for name in scalars),
+    ]
     titles += counted.values()
     titles += ["replications", "simulated"]
-    rows = [_point_row(point, names, measure, scalars, largest, list(counted)) for point in results.points[:_MOST_ROWS]]
+    rows = [
+        _point_row(point, names, measure, scalars, largest, list(counted), with_bandwidth=with_bandwidth)
+        for point in results.points[:_MOST_ROWS]
+    ]
     return TableView(titles, rows, max(0, len(results.points) - _MOST_ROWS))
 
 
@@ -266,6 +277,8 @@ def _point_row(  # noqa: PLR0917 - what all rows have in common
     scalars: Sequence[str],
     largest: float,
     counted: Sequence[str],
+    *,
+    with_bandwidth: bool,
 ) -> list[Cell]:
     row = [
         Cell(value_text(point.parameters.get(name, "-")), is_number=isinstance(point.parameters.get(name), int | float))
@@ -275,6 +288,9 @@ def _point_row(  # noqa: PLR0917 - what all rows have in common
     unit = measure.short_unit
     row.append(Cell(quantity(mean, unit).removesuffix(unit), share=max(0.0, mean / largest)))
     row.append(Cell(f"± {quantity((high - low) / 2, unit).removesuffix(unit)}" if low < high else "-"))
+    if with_bandwidth:
+        bandwidth = point.mean_of("bandwidth")
+        row.append(Cell(rate_text(bandwidth) if bandwidth else "-"))
     row += [Cell(time_text(point.scalars[name]) if name in point.scalars else "-") for name in scalars]
     row += [Cell(_per_message(point, counter)) for counter in counted]
     row += [Cell(str(point.replications)), Cell(time_text(point.simulated_s))]
