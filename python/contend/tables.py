@@ -14,7 +14,7 @@ from contend.axes import representative
 from contend.counted import count_of
 from contend.fitting_table import FittingTable
 from contend.measures import ESTIMATED, measure_named
-from contend.spelling import parameters_text, value_text
+from contend.spelling import counted, parameters_text, value_text
 from contend.workload_words import words_of
 
 if TYPE_CHECKING:
@@ -71,7 +71,8 @@ def _titled(title: str, results: Results) -> str:
     return "\n".join(filter(None, (title, results.changes)))
 
 
-def _main_table(results: Results) -> FittingTable:
+def _main_table(results: Results, most: int | None = None) -> FittingTable:
+    """A row for each point, or for so many of the first."""
     names = _parameter_names(results.points)
     measures = [name for name in _SHOWN if any(point.estimates.get(name) for point in results.points)]
     words = words_of(results.scenario.get("workload", {}))
@@ -79,7 +80,12 @@ def _main_table(results: Results) -> FittingTable:
     # Points of a sweep over what the workload does need not measure the same.
     told = dict.fromkeys(name for point in results.points for name in point.scalars)
     scalars = [name for name in told if name != "elapsed_s"]
-    table = FittingTable(_titled(results.name, results))
+    shown = results.points[:most]
+    left = len(results.points) - len(shown)
+    table = FittingTable(
+        _titled(results.name, results),
+        f"{counted(left, 'more point')}; all {len(results.points)} are in results.parquet" if left else "",
+    )
     for name in names:
         table.add_column(name, justify="right", is_name=True)
     for name in measures:
@@ -93,7 +99,7 @@ def _main_table(results: Results) -> FittingTable:
         table.add_column(measure_named(name, {}).title, justify="right", left_out=1)
     for number, title in enumerate((*matching, "events", "wall")):
         table.add_column(title, justify="right", left_out=-number)
-    for point in results.points:
+    for point in shown:
         cells = [value_text(point.parameters.get(name, "-")) for name in names]
         for name in measures:
             value = point.estimates.get(name)
@@ -242,9 +248,14 @@ def _spc_table(results: Results) -> FittingTable:
     return table
 
 
-def render_points(results: Results) -> RenderableType:
-    """A row for each point: its parameters, what was measured, and what it took."""
-    return _main_table(results) if results.points else Text("no replication finished")
+def render_points(results: Results, most: int | None = None) -> RenderableType:
+    """A row for each point: its parameters, what was measured, and what it took.
+
+    Args:
+        results: Of a sweep, whose files have all points.
+        most: How many rows there may be; the caption says how many were left out. All if not given.
+    """
+    return _main_table(results, most) if results.points else Text("no replication finished")
 
 
 def render(results: Results) -> RenderableType:

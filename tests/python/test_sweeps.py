@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -197,6 +198,23 @@ class TestCommand:
         )
         fixed = [f"--set={path}={value}" for path, value in SMALL.items() if path not in swept]
         return main(["sweep", BASE, *fixed, *words])
+
+    def test_of_many_points_the_first_are_printed(
+        self,
+        small: contend.Scenario,
+        tmp_path: Path,
+        capsys: pytest.CaptureFixture[str],
+        monkeypatch: pytest.MonkeyPatch,
+    ) -> None:
+        del small
+        monkeypatch.setattr("contend.cli.sweep._MOST_ROWS_SHOWN", 2)
+        for values, said in (("1..2", ""), ("1..3", "1 more point; all 3 are in results.parquet"),
+                             ("1..4", "2 more points; all 4 are in results.parquet")):  # fmt: skip
+            assert self.run("--grid", f"workload.pairs={values}", "--out", str(tmp_path)) == 0
+            shown = capsys.readouterr().out
+            assert re.findall(r"^ *(\d+) .* s *$", shown, re.MULTILINE) == ["1", "2"]
+            assert said in shown
+            assert ("more point" in shown) == bool(said)
 
     def test_results_of_another_sweep_are_not_replaced_without_a_word(
         self, small: contend.Scenario, tmp_path: Path, capsys: pytest.CaptureFixture[str]

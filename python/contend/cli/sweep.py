@@ -358,8 +358,8 @@ def _print(results: SweepResults, written: list[Path], share: tuple[int, int] | 
     from contend.terminal import stdout_console
 
     console = stdout_console()
-    if 0 < len(results.points) <= _MOST_ROWS_SHOWN and share is None:
-        console.print(render_points(results))
+    if results.points and share is None:
+        console.print(render_points(results, _MOST_ROWS_SHOWN))
     lines = [
         f"{results.name}: {counted(len(results.points), 'point')}; {counted(results.simulated, 'simulation')} done, "
         f"{results.reused} were there already" + (f", {results.damaged} were damaged" if results.damaged else "")
