@@ -217,7 +217,8 @@ def test_an_unwritable_folder_is_noticed_before_the_work(core: "FakeCore", scena
         (["bench", "--json", "small.json/b.json"], "small.json: there is a file of that name"),
         (["bench", "--json", "."], "cannot write .: that is a folder"),
         (["explain", "small.json", "--json", "small.json/e.json"], "small.json: there is a file of that name"),
-        (["report", "small.json", "--out", "gone/r.html"], "--out gone/r.html: there is no folder gone"),
+        (["report", "small.json", "--out", "small.json/r.html"], "small.json: there is a file of that name"),
+        (["run", "small.json", "--trace", "small.json/t.json"], "small.json: there is a file of that name"),
     ],
 )
 def test_an_output_file_that_cannot_be_written_is_noticed_before_the_work(  # noqa: PLR0917

@@ -565,7 +565,6 @@ def test_an_explanation_that_is_none(results: Path, capsys: Capture) -> None:
         (["--from", "5 ms", "--to", "4999 us"], "--to 4999 us is not after --from 5000 us"),
         (["--from", "-5"], "--from -5: not a time"),
         (["--to", "5 KiB"], "--to 5 KiB: not a time"),
-        (["--out", "nowhere/page.html"], "there is no folder nowhere"),
         (["--out", "."], "that is a folder; a report is one file, such as report.html"),
     ],
 )
@@ -582,6 +581,14 @@ def test_times_may_have_a_unit(results: Path) -> None:
     assert "<p>30 us of the first replication" in pages[0]
     assert ", from 60.000 us of simulated time" in pages[0]
     assert pages[0] == pages[1] == pages[2]
+
+
+def test_the_folder_of_the_page_is_made(results: Path, capsys: Capture) -> None:
+    assert main(["report", str(results), "--out", "new/folder/page.html", "--no-simulate", "--at", "pairs=77"]) == 2
+    assert "no such point" in capsys.readouterr().err
+    assert not Path("new").exists()
+    assert main(["report", str(results), "--out", "new/folder/page.html", "--no-simulate", "--quiet"]) == 0
+    assert Path("new/folder/page.html").is_file()
 
 
 def test_a_missing_point_costs_no_simulation(core: FakeCore, scenario: Path, capsys: Capture) -> None:

@@ -379,8 +379,16 @@ def test_nothing_is_left_of_a_trace_that_cannot_be_written(
     assert main(["run", str(scenario), "--trace", "t.json"]) == 1
     assert "cannot write t.json: no space left" in capsys.readouterr().err
     assert [path.name for path in Path().iterdir()] == ["small.json"]
-    assert main(["run", str(scenario), "--trace", "no/such/folder/t.json"]) == 1
-    assert "no such folder" in capsys.readouterr().err
+    assert main(["run", str(scenario), "--trace", "new/folder/t.json"]) == 1
+    assert "no space left" in capsys.readouterr().err
+    assert [path.name for path in Path().iterdir()] == ["small.json"]
+
+
+def test_folders_of_traces_and_pictures_are_made(core: "FakeCore", scenario: Path) -> None:
+    core.trace = {"traceEvents": [THREAD, SLICE]}
+    assert main(["run", str(scenario), "--trace", "new/folder/t.json"]) == 0
+    assert main(["trace-plot", "new/folder/t.json", "--out", "another/p.svg"]) == 0
+    assert Path("another/p.svg").is_file()
 
 
 def test_a_failed_run_keeps_its_trace(core: "FakeCore", scenario: Path, capsys: Capture) -> None:

@@ -230,10 +230,11 @@ def accuracy(
 ) -> None:
     """Writes docs/accuracy.md from the results in validation/: what is predicted well, what is not, and why."""
     from contend.accuracy.page import accuracy_page
-    from contend.files import write_file
+    from contend.files import output_file, write_file
     from contend.paths import require_repository
 
     root = require_repository("validate accuracy")
     target = out if out is not None else root / "docs" / "accuracy.md"
-    write_file(target, accuracy_page(root).encode())
+    with output_file(target):
+        write_file(target, accuracy_page(root).encode())
     print(f"wrote {target}")

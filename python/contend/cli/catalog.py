@@ -128,7 +128,7 @@ def scope_of_profile(
     from contend.calibrate.profile import profile_bytes, scoped_profile
     from contend.catalogs import PROFILES
     from contend.errors import InputError
-    from contend.files import refuse_replacing, write_file
+    from contend.files import output_file, refuse_replacing, write_file
 
     path, document = PROFILES.load(name)
     refuse_replacing(f"-o {out}", [out], [("profile", path)])
@@ -138,7 +138,8 @@ def scope_of_profile(
         known = ", ".join((document.get("calibration") or {}).get("scopes") or {})
         raise InputError(f"the profile {path.stem} has no scope {scope!r}; it has: {known or 'none'}") from None
     result["name"] = out.stem
-    write_file(out, profile_bytes(result))
+    with output_file(out):
+        write_file(out, profile_bytes(result))
     print(f"wrote {out}")
 
 

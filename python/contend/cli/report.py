@@ -83,7 +83,7 @@ def report(
     """
     from contend.choice import parse_place
     from contend.cli.times import stretch_us
-    from contend.files import write_file
+    from contend.files import output_file, write_file
     from contend.output import RESULTS
     from contend.report.content import Wishes
     from contend.report.page import render_page
@@ -112,23 +112,26 @@ def report(
         return ProgressReport(title, total, quiet=quiet)
 
     read = [("validation result", file) for file in validation or []]
-    if is_results(Path(what)):
-        if overrides:
-            raise InputError(f"{what} has results already: --set, --seed, --replications, --iterations want a scenario")
-        folder = Path(what).parent if Path(what).name == RESULTS else Path(what)
-        from contend.report.content import read_folder
+    with output_file(out):
+        if is_results(Path(what)):
+            if overrides:
+                raise InputError(
+                    f"{what} has results already: --set, --seed, --replications, --iterations want a scenario"
+                )
+            folder = Path(what).parent if Path(what).name == RESULTS else Path(what)
+            from contend.report.content import read_folder
 
-        _refuse_inputs(out, [*read, *((f"run's {name}", folder / name) for name in (RESULTS, EXPLANATION, TRACE))])
-        content, default = read_folder(folder, wishes, watch), folder / "report.html"
-    else:
-        if not simulate:
-            raise InputError("--no-simulate wants a folder with results")
-        file, text = open_scenario(what)
-        _refuse_inputs(out, [*read, ("scenario", file)])
-        content, default = _run((file, text), overrides, wishes, watch, own_page=out is None, quiet=quiet)
-    target = out if out is not None else default
-    page = render_page(content, validations)
-    write_file(target, page)
+            _refuse_inputs(out, [*read, *((f"run's {name}", folder / name) for name in (RESULTS, EXPLANATION, TRACE))])
+            content, default = read_folder(folder, wishes, watch), folder / "report.html"
+        else:
+            if not simulate:
+                raise InputError("--no-simulate wants a folder with results")
+            file, text = open_scenario(what)
+            _refuse_inputs(out, [*read, ("scenario", file)])
+            content, default = _run((file, text), overrides, wishes, watch, own_page=out is None, quiet=quiet)
+        target = out if out is not None else default
+        page = render_page(content, validations)
+        write_file(target, page)
     if not quiet:
         for remark in content.remarks:
             typer.echo(f"note: {remark}")
@@ -141,8 +144,6 @@ def _refuse_folder(out: Path) -> None:
     """Before minutes are spent."""
     if out.is_dir():
         raise InputError(f"--out {out}: that is a folder; a report is one file, such as {out / 'report.html'}")
-    if not out.parent.is_dir():
-        raise InputError(f"--out {out}: there is no folder {out.parent}")
 
 
 def _refuse_inputs(out: Path | None, read: list[tuple[str, Path]]) -> None:

@@ -310,13 +310,15 @@ def _trace(
 ) -> None:
     from contend.amounts import rate_text
     from contend.choice import parse_place
+    from contend.files import output_file
     from contend.tracing import DEFAULT_LIMIT_MB, write_trace
     from contend.workload_words import words_of
 
     point, remark = resolved.one_point([parse_place(text) for text in at])
     if remark and not quiet:
         print(f"contend: {remark}", file=sys.stderr)
-    trace = write_trace(point, path, limit_mb=limit_mb or DEFAULT_LIMIT_MB, scenario=resolved)
+    with output_file(path):
+        trace = write_trace(point, path, limit_mb=limit_mb or DEFAULT_LIMIT_MB, scenario=resolved)
     if as_json:
         entry = {name: getattr(trace, name) for name in ("bytes", "events", "messages", "end_s", "complete")}
         print(

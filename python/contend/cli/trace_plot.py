@@ -55,7 +55,7 @@ def trace_plot(
 ) -> None:
     """Draws a stretch of a trace: what each thread does, who holds each lock, messages and queue lengths."""
     from contend.cli.times import stretch_us
-    from contend.files import write_file
+    from contend.files import output_file, write_file
     from contend.timelines import busiest_begin
     from contend.trace_plot import LENGTH_US, load, picture, stretch
 
@@ -69,5 +69,6 @@ def trace_plot(
     document = load(trace)
     if begin_us is None:
         begin_us = 0.0 if end_us is not None else busiest_begin(document, LENGTH_US)
-    write_file(target, picture(stretch(document, begin_us, end_us), kind, only or ()))
+    with output_file(target):
+        write_file(target, picture(stretch(document, begin_us, end_us), kind, only or ()))
     typer.echo(f"wrote {target}")

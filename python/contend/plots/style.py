@@ -87,13 +87,14 @@ class Picture(Figure):
         from pathlib import Path as File
 
         from contend.errors import InputError
-        from contend.files import write_file
+        from contend.files import output_file, write_file
 
         file = File(path)
         kind = file.suffix.lower().removeprefix(".")
         if kind not in _METADATA:
             raise InputError(f"{file}: a picture is a {', '.join(f'.{name}' for name in _METADATA)} file")
-        write_file(file, figure_bytes(self, (kind,))[kind])
+        with output_file(file):
+            write_file(file, figure_bytes(self, (kind,))[kind])
         return file
 
 
