@@ -41,8 +41,10 @@ def choose_point(points: Sequence[Located], at: Sequence[tuple[str, str]]) -> in
             swept = list(points[0].parameters)
             if name in swept:
                 hint = f"{name} is {', '.join(map(_quoted, known))}{_proposal(wanted, known)}"
+            elif swept:
+                hint = f"the sweep's are: {', '.join(swept)}{_proposal(name, swept)}"
             else:
-                hint = f"the sweep's are: {', '.join(swept) or 'none: it has a single point'}{_proposal(name, swept)}"
+                hint = "nothing is swept, there is one point only"
             raise InputError(f"--at {name}={wanted}: no such point; {hint}")
     return left[-1]
 

@@ -254,9 +254,9 @@ def _used_rows(shown: Stretch, only: Sequence[str]) -> list[int]:
     if not wanted:
         labels = [_label(track) for track in shown.tracks]
         near = [name for text in only for name in nearest_names(text, labels)]
-        hint = f"did you mean {near[0]!r}? " if near else ""
+        hint = f"did you mean {near[0]!r}? There" if near else "there"
         kinds = dict.fromkeys(re.sub(r"\d+", "N", label) for label in labels)  # threads and locks may be hundreds
-        raise InputError(f"no row has {' or '.join(map(repr, only))} in its name; {hint}There are: {', '.join(kinds)}")
+        raise InputError(f"no row has {' or '.join(map(repr, only))} in its name; {hint} are: {', '.join(kinds)}")
     used = [index for index in wanted if shown.tracks[index].slices]
     if not used:
         where = " in these rows" if only else ""

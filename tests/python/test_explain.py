@@ -569,6 +569,13 @@ def test_the_note_says_only_what_was_shortened(effort: Effort, said: str) -> Non
     assert said in _less(_point(5, 100), effort, 60.0, 10.0)
 
 
+@pytest.mark.core
+def test_a_point_of_no_sweep_is_refused(capsys: Capture) -> None:
+    assert main(["explain", "fig5_2a_base", "--pairs", "20", "--at", "pairs=4"]) == 2
+    message = "--at pairs=4: no such point; nothing is swept, there is one point only\n"
+    assert capsys.readouterr().err == f"contend: error: {message}"
+
+
 def test_the_explained_point_is_named(core: "FakeCore", scenario: Path, capsys: Capture) -> None:
     assert main(["explain", str(scenario), "--no-speedups", "--quiet"]) == 0
     assert capsys.readouterr() == ("", "")

@@ -421,6 +421,8 @@ class TestRowsAndColours:
         assert main(["trace-plot", str(puts), "--only", "orign 1"]) == 2
         complaint = capsys.readouterr().err
         assert "no row has 'orign 1' in its name; did you mean 'origin 1'? There are: origin N, target" in complaint
+        assert main(["trace-plot", str(puts), "--only", "nope"]) == 2
+        assert "no row has 'nope' in its name; there are: origin N, target" in capsys.readouterr().err
 
     def test_a_colour_means_one_thing_and_every_call_is_in_the_legend(self, puts: Path) -> None:
         shown = stretch(load(puts), busiest_begin(load(puts), LENGTH_US), None)
