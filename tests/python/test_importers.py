@@ -130,6 +130,40 @@ def test_bytes_of_imb_are_those_of_all_threads(tmp_path: Path) -> None:
     assert read_dataset(importing("imb-mt", IMB_MT, tmp_path)).points[1].parameters == {"message_size": 8}
 
 
+def test_other_benchmarks_of_imb_are_left_out(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    other = IMB_MT.replace("UniBandMT", "AllreduceMT").replace("Msg/sec", "t_avg[usec]")
+    exchange = IMB_MT.replace("UniBandMT", "BiBandMT")
+    found = read_dataset(importing("imb-mt", exchange + IMB_MT + other + exchange, tmp_path))
+    assert [point.median for point in found.points] == [2500000, 2400000]
+    assert [point.spread.count for point in found.points if point.spread is not None] == [1, 1]
+    left_out = "left out BiBandMT, AllreduceMT: only UniBandMT is imported, others send both ways or are collective"
+    assert capsys.readouterr().err == f"contend: {left_out}\n"
+
+
+@pytest.mark.parametrize(("kind", "text"), [("osu-mbw-mr", MBW_MR), ("osu-latency-mt", LATENCY_MT)])
+def test_what_osu_has_validated_is_imported(
+    kind: str, text: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    plain = read_dataset(importing(kind, text, tmp_path)).points
+    lines = [
+        f"{line}          Validation"
+        if "Size" in line
+        else line
+        if line.startswith("#")
+        else f"{line}                Pass"
+        for line in text.splitlines()
+    ]
+    validated = "\n".join([*lines, ""])
+    assert read_dataset(importing(kind, validated, tmp_path)).points == plain
+    source = tmp_path / "wrong.txt"
+    source.write_text(validated[::-1].replace("ssaP", "liaF", 1)[::-1])
+    capsys.readouterr()
+    assert main(["import", kind, str(source), "-o", str(tmp_path / "wrong.json")]) == 2
+    place = f"{source}:{len(lines)}:{lines[-1].index('Pass') + 1}"
+    message = f"contend: error: {place}: found 'Fail': the program received wrong data; allowed: 'Pass'\n"
+    assert capsys.readouterr().err == message
+
+
 def test_runs_in_one_file_are_samples(tmp_path: Path) -> None:
     text = MULTIRATE + MULTIRATE.replace("140199", "150000") + MULTIRATE.replace("140199", "145000")
     (point,) = read_dataset(importing("multirate", text, tmp_path)).points

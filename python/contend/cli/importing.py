@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path  # noqa: TC003 - typer reads it when the program runs
 from typing import Annotated
 
@@ -58,6 +59,8 @@ def import_(
     )
     make_writable_directory(out.resolve().parent)
     write_file(out, dataset_bytes(dataset))
+    for note in found.notes:
+        print(f"contend: {note}", file=sys.stderr)
     print(f"wrote {out}: {counted(len(dataset['points']), 'point')}, {counted(len(found.values), 'value')}")
     if (kind := dataset["workload"]["kind"]) not in FITTED_KINDS:
         print(

@@ -15,6 +15,7 @@ from contend.errors import InputError
 from contend.importers.text import Line, Word, lines_of, table_lines_of
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
 
     from contend.jsontypes import JsonObject, Scalar
@@ -42,7 +43,8 @@ class Value:
 class Imported:
     """What a file has: values, what all of them have in common, and which program wrote it.
 
-    `parameter_names`: those that its points may have besides what a scenario's workload has.
+    `parameter_names`: those that its points may have besides what a scenario's workload has. `notes`: what of the file
+    was left out.
     """
 
     program: str
@@ -50,6 +52,7 @@ class Imported:
     values: list[Value] = field(default_factory=list)
     about: dict[str, Scalar] = field(default_factory=dict)
     parameter_names: frozenset[str] = frozenset()
+    notes: list[str] = field(default_factory=list)
 
 
 Reader: TypeAlias = Callable[["Path"], Imported]
@@ -130,7 +133,7 @@ def osu_mbw_mr(path: Path) -> Imported:
         else:
             if pairs is None:
                 line.fail(f"numbers before the line {_OSU_PAIRS_LINE}")
-            words = line.want(3, "a line of osu_mbw_mr")
+            words = _osu_words(line, 3, "a line of osu_mbw_mr")
             size = line.count_at(words[0], "the message size")
             rate = line.number_at(words[2], "the message rate")
             line.check_other(words[2], words[1], "the bandwidth in MB/s", rate * size / 1e6)
@@ -158,7 +161,7 @@ def osu_latency_mt(path: Path) -> Imported:
         else:
             if not headed:
                 line.fail(f"numbers before the line {_OSU_LATENCY_LINE}")
-            words = line.want(2, "a line of osu_latency_mt")
+            words = _osu_words(line, 2, "a line of osu_latency_mt")
             size = line.count_at(words[0], "the message size")
             latency = line.number_at(words[1], "the latency") * _MICRO
             # Versions before 5.6 do not print how many threads there were; their default is two receivers.
@@ -169,6 +172,17 @@ def osu_latency_mt(path: Path) -> Imported:
     if not found.values:
         _nothing(path, f"table of osu_latency_mt: {_OSU_LATENCY_LINE}, then lines of size and latency")
     return found
+
+
+def _osu_words(line: Line, count: int, what: str) -> list[Word]:
+    """The numbers of a line. Asked to validate (-c), the programs say behind them whether the right data arrived."""
+    verdict = line.words[-1]
+    if verdict.text.casefold() not in {"pass", "fail"}:
+        return line.want(count, what)
+    words = line.want(count + 1, f"{what} with its validation")
+    if verdict.text.casefold() == "fail":
+        line.fail(f"found {verdict.text!r}: the program received wrong data; allowed: 'Pass'", verdict.column)
+    return words[:count]
 
 
 def _osu_version(found: Imported, line: Line) -> None:
@@ -264,7 +278,7 @@ def imb_mt(path: Path) -> Imported:
     """IMB-MT of the Intel MPI Benchmarks: tables of message rates of UniBandMT.
 
     "#bytes" is the size of a message times the number of threads. Each thread has a communicator of its own. The other
-    benchmarks of IMB-MT send both ways or are collective: their rates are not those of pairs.
+    benchmarks of IMB-MT send both ways or are collective: their rates are not those of pairs, and left out.
     """
     workload: JsonObject = {"kind": "multirate", "pattern": "pairwise", "communicator_per_pair": True}
     found = Imported("Intel MPI Benchmarks: IMB-MT", workload)
@@ -272,11 +286,12 @@ def imb_mt(path: Path) -> Imported:
     processes = threads = 0
     window: int | None = None
     run = -1
-    for line in table_lines_of(path, "#"):
+    others: dict[str, Line] = {}
+    for line in _imb_lines(path, others):
         text = line.text.strip()
-        if match := _IMB_BENCHMARK.search(text):
+        if _IMB_BENCHMARK.search(text):
             columns, processes, window, run = [], 0, None, run + 1
-            _imb_benchmark(found, line, match.group(1))
+            found.about["benchmark"] = _IMB_PAIRWISE
         elif match := _IMB_PROCESSES.search(line.text):
             processes = line.count_in(match, 1, "the number of processes", 1)
             threads = line.count_in(match, 2, "the number of threads", 1)
@@ -292,12 +307,30 @@ def imb_mt(path: Path) -> Imported:
             if not columns:
                 line.fail("numbers before the line of columns (#bytes ...)")
             _imb_row(found, line, (columns, processes, threads, window), run)
+    _imb_leave_out(found, others)
     if not found.values:
         _nothing(
             path,
             f"table of IMB-MT: '# Benchmarking {_IMB_PAIRWISE}', the columns '#bytes ... {_IMB_RATE}', then numbers",
         )
     return found
+
+
+def _imb_lines(path: Path, others: dict[str, Line]) -> Iterator[Line]:
+    """The lines of UniBandMT, and those before any benchmark.
+
+    Args:
+        path: The file.
+        others: Gets the other benchmarks by name, with the line in which each begins.
+    """
+    is_other = False
+    for line in table_lines_of(path, "#"):
+        if match := _IMB_BENCHMARK.search(line.text):
+            is_other = match.group(1) != _IMB_PAIRWISE
+            if is_other:
+                others.setdefault(match.group(1), line)
+        if not is_other:
+            yield line
 
 
 def _imb_columns(line: Line) -> list[str]:
@@ -314,11 +347,24 @@ def _imb_columns(line: Line) -> list[str]:
     return columns
 
 
-def _imb_benchmark(found: Imported, line: Line, name: str) -> None:
-    if name != _IMB_PAIRWISE:
-        problem = f"found the benchmark {name}; allowed: {_IMB_PAIRWISE} (others send both ways or are collective)"
-        line.fail(problem, line.text.index(name) + 1)
-    found.about["benchmark"] = name
+def _imb_leave_out(found: Imported, others: dict[str, Line]) -> None:
+    """Notes which benchmarks were left out.
+
+    Args:
+        found: What the file has.
+        others: The other benchmarks by name, with the line in which each begins.
+
+    Raises:
+        InputError: There is nothing else.
+    """
+    why = "others send both ways or are collective"
+    if not others:
+        return
+    if found.values:
+        found.notes.append(f"left out {', '.join(others)}: only {_IMB_PAIRWISE} is imported, {why}")
+        return
+    name, line = next(iter(others.items()))
+    line.fail(f"found the benchmark {name}; allowed: {_IMB_PAIRWISE} ({why})", line.text.index(name) + 1)
 
 
 def _imb_row(found: Imported, line: Line, head: tuple[list[str], int, int, int | None], run: int) -> None:
