@@ -53,6 +53,22 @@ def test_a_rate_has_a_line_and_a_band_for_each_design(results: contend.Results) 
     assert axes.get_ylabel() == "message rate (msg/s)"
 
 
+def test_messages_of_one_size_have_a_bandwidth_at_the_right() -> None:
+    base = contend.load("fig5_2a_base").with_(SMALL)
+
+    def right(axis: dict[str, list[object]], **values: object) -> list[Any]:
+        figure = draw(contend.run(base.with_({f"workload.{name}": value for name, value in values.items()}).over(axis)))
+        figure_bytes(figure, ("png",))
+        return list(figure.axes[0].child_axes)
+
+    (axis,) = right({"workload.pairs": [1, 2]}, message_size="1 KiB")
+    assert axis.get_ylabel() == "bandwidth (MiB/s)"
+    parent = axis._parent.get_ylim()
+    assert axis.get_ylim() == pytest.approx([end / 1024 for end in parent])
+    assert right({"workload.pairs": [1, 2]}) == []  # without payload
+    assert right({"workload.message_size": ["1 KiB", "2 KiB"]}) == []
+
+
 def test_samples_have_a_panel_for_each_parameter_in_place_of_curves(results: contend.Results) -> None:
     assert not are_samples(results.points)  # a grid has curves
     base = contend.load("fig5_2a_base").with_(SMALL)

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import math
 import textwrap
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from matplotlib import rc_context
+from matplotlib.ticker import NullFormatter
 
 from contend.axes import axis_value, curves, x_axis
-from contend.measures import RATE, main_measure
+from contend.measures import ESTIMATED, RATE, main_measure
 from contend.plots.budget import budget_points, draw_budgets, roles_of
 from contend.plots.curves import (
     add_legend,
@@ -33,15 +35,18 @@ from contend.plots.measurements import (
 )
 from contend.plots.samples import are_samples, draw_samples
 from contend.plots.style import STYLE, Picture, figure_bytes
+from contend.plots.ticks import tick_formatter
 from contend.study import study_points
 from contend.workload_words import words_of
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from matplotlib.axes import Axes
     from matplotlib.figure import SubFigure
 
     from contend.axes import Curve
-    from contend.results import Results
+    from contend.results import PointResult, Results
     from contend.study import StudyPoint
 
 # Of the curves without their legend, in inches.
@@ -78,6 +83,27 @@ def _set_title(axes: Axes, results: Results) -> None:
             "\n".join(changes), (0.5, 1.0), xytext=(0, _SMALL_TITLE), xycoords="axes fraction",
             textcoords="offset points", ha="center", va="bottom", fontsize="small",
         )  # fmt: skip
+
+
+def _add_bandwidth(axes: Axes, points: Sequence[PointResult]) -> None:
+    """The bandwidth at the right of a rate's axis, where all messages have the same payload."""
+    found = [(point.mean_of(RATE), point.mean_of("bandwidth")) for point in points]
+    shares = [bandwidth / rate for rate, bandwidth in found if rate and bandwidth]
+    if len(shares) < len(found) or not math.isclose(min(shares), max(shares)):
+        return
+    share = shares[0]
+
+    def bandwidth_of(rate: Any) -> Any:  # noqa: ANN401 - a number or an array
+        return rate * share
+
+    def rate_of(bandwidth: Any) -> Any:  # noqa: ANN401 - a number or an array
+        return bandwidth / share
+
+    right = axes.secondary_yaxis("right", functions=(bandwidth_of, rate_of))
+    if axes.get_yscale() == "log":
+        right.yaxis.set_minor_formatter(NullFormatter())
+    right.yaxis.set_major_formatter(tick_formatter(ESTIMATED["bandwidth"]))
+    right.set_ylabel(f"bandwidth ({ESTIMATED['bandwidth']})")
 
 
 def draw(results: Results) -> Picture:
@@ -124,6 +150,8 @@ def draw(results: Results) -> Picture:
             rate.set_title(measurements_label(points), fontsize="small", loc="left")
         set_scale(rate, [value(point, measure.name)[0] for point in points], measure.short_unit)
         rate.set_ylabel(measure.axis_title)
+        if measure.name == RATE:
+            _add_bandwidth(rate, points)
         _set_title(rate, results)
         if measured and axis is not None:
             rate.set_title(study_label(measured), fontsize="small", loc="left")
