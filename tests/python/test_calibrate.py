@@ -334,3 +334,36 @@ def test_a_scope_is_written_into_a_plain_profile(tmp_path: Path, capsys: pytest.
     assert "it has: a/tcp" in capsys.readouterr().err
     with pytest.raises(InputError):
         PROFILES.load("nothing")
+
+
+def test_a_scope_may_be_only_its_library_or_its_transport(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    document = base()
+    entry = document["nic"]["post"] | {"value": "2 us"}
+    scopes = {
+        "tcp": {"machine.nic.post": entry, "fabric.latency": entry},
+        "a": {"machine.nic.post": entry | {"value": "3 us"}},
+        "b": {"fabric.latency": entry | {"value": "4 us"}},
+    }
+    path, out = tmp_path / "with.json", tmp_path / "plain.json"
+    path.write_text(json.dumps(document | {"calibration": {"scopes": scopes}}))
+
+    def placed(scope: str) -> tuple[str, str]:
+        assert main(["profile", "scope", str(path), scope, "-o", str(out)]) == 0
+        return json.loads(out.read_text())["nic"]["post"]["value"], capsys.readouterr().out
+
+    value, said = placed("a/tcp")
+    assert value == "3 us"  # the library's is more special than the transport's
+    assert "put in place of a: nic.post 3 us" in said
+    assert "put in place of tcp" not in said
+    assert "give it in the scenario: fabric.latency 2 us" in said
+    assert "has no values of its own for a/tcp" in said
+    value, said = placed("c/tcp")
+    assert value == "2 us"
+    assert "put in place of tcp: nic.post 2 us" in said
+    value, said = placed("tcp")
+    assert (value, "no values of its own" in said) == ("2 us", False)
+    value, said = placed("b/shm")
+    assert value == base()["nic"]["post"]["value"]
+    assert "nothing but the name changed" in said
+    assert main(["profile", "scope", str(path), "d/shm", "-o", str(out)]) == 2
+    assert "it has: tcp, a, b" in capsys.readouterr().err

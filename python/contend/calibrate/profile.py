@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import json
 import math
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -409,26 +410,50 @@ def _one_line(value: object) -> str:
     return json.dumps(value, ensure_ascii=False, allow_nan=False)
 
 
-def scoped_profile(document: JsonObject, scope: str) -> JsonObject:
+@dataclass(frozen=True)
+class Scoped:
+    """A plain profile with the values of a library and transport in their places.
+
+    `placed` has for each scope that the profile has the values that were put in place, by path and as texts, and
+    `left` those of the fabric, which are no part of a machine. `missing` are the scopes that it does not have.
+    """
+
+    document: JsonObject
+    placed: dict[str, dict[str, str]]
+    left: dict[str, str]
+    missing: list[str]
+
+
+def scoped_profile(document: JsonObject, scope: str) -> Scoped:
     """A plain profile with the values of a scope in their places, for scenarios of that library and transport.
 
-    The general scopes go first: for "openmpi-5/tcp" those of "tcp" and "openmpi-5". Values of the fabric are no part of
-    a machine; they stay in the calibration section.
+    The general scopes go first: for "openmpi-5/tcp" those of "tcp" and "openmpi-5", of which there need not be all.
+    Values of the fabric are no part of a machine; they stay in the calibration section.
 
     Raises:
-        KeyError: The profile has no such scope.
+        KeyError: The profile has none of these scopes.
     """
     scopes = (document.get("calibration") or {}).get("scopes") or {}
-    if scope not in scopes:
+    library, separator, transport = scope.partition("/")
+    wanted = [transport, library, scope] if separator else [scope]
+    found = [one for one in wanted if one in scopes]
+    if not found:
         raise KeyError(scope)
-    library, _, transport = scope.partition("/")
     result = copy.deepcopy(document)
-    for one in dict.fromkeys([transport, library, scope]):
-        for path, entry in scopes.get(one, {}).items():
-            if path.startswith(_PREFIX):
-                *parents, last = path.removeprefix(_PREFIX).split(".")
-                section = result
-                for key in parents:
-                    section = section[key]
-                section[last] = entry
-    return result
+    placed: dict[str, dict[str, str]] = {}
+    left: dict[str, str] = {}
+    for one in found:
+        placed[one] = {}
+        for path, entry in scopes[one].items():
+            if not path.startswith(_PREFIX):
+                left[path] = str(entry["value"])
+                continue
+            for values in placed.values():
+                values.pop(path.removeprefix(_PREFIX), None)  # a more special value takes its place
+            placed[one][path.removeprefix(_PREFIX)] = str(entry["value"])
+            *parents, last = path.removeprefix(_PREFIX).split(".")
+            section = result
+            for key in parents:
+                section = section.setdefault(key, {})
+            section[last] = entry
+    return Scoped(result, placed, left, [one for one in wanted if one not in scopes])

@@ -129,17 +129,27 @@ def scope_of_profile(
     from contend.catalogs import PROFILES
     from contend.errors import InputError
     from contend.files import output_file, refuse_replacing, write_file
+    from contend.spelling import listed
 
     path, document = PROFILES.load(name)
     refuse_replacing(f"-o {out}", [out], [("profile", path)])
     try:
-        result = scoped_profile(document, scope)
+        found = scoped_profile(document, scope)
     except KeyError:
         known = ", ".join((document.get("calibration") or {}).get("scopes") or {})
         raise InputError(f"the profile {path.stem} has no scope {scope!r}; it has: {known or 'none'}") from None
-    result["name"] = out.stem
     with output_file(out):
-        write_file(out, profile_bytes(result))
+        write_file(out, profile_bytes(found.document | {"name": out.stem}))
+    for one, values in found.placed.items():
+        if values:
+            print(f"put in place of {one}: " + ", ".join(f"{path} {value}" for path, value in values.items()))
+    if not any(found.placed.values()):
+        print(f"nothing but the name changed: no value of {scope} is one of the machine")
+    if found.left:
+        given = ", ".join(f"{path} {value}" for path, value in found.left.items())
+        print(f"no part of a machine, give it in the scenario: {given}")
+    if found.missing:
+        print(f"the profile {path.stem} has no values of its own for {listed(found.missing)}")
     print(f"wrote {out}")
 
 
