@@ -12,8 +12,10 @@ import pytest
 from calibrating import rates, write
 from contend.calibrate import pipeline
 from contend.calibrate import profile as written
+from contend.calibrate.edges import warnings
 from contend.calibrate.evaluations import Task
 from contend.calibrate.pipeline import Options, Part
+from contend.calibrate.posterior import Posterior
 from contend.calibrate.problem import Parameter, Problem, Target
 from contend.calibrate.search import Screening
 from contend.calibrate.sensitivity import Sight, Verdict
@@ -102,3 +104,52 @@ def test_parameters_are_set_back_one_by_one_the_loosest_first(tmp_path: Path) ->
     assert part.value(0) == 1e-9
     assert part.settled == [1, 3]
     assert evaluator.calls == 4
+
+
+class TestValuesAtTheEdge:
+    """Four parameters from 10 ns to 1 us, of which a posterior knows an interval from a quarter to three quarters."""
+
+    NAMES = ("pinned", "inside", "beyond", "back")
+
+    def part(self, tmp_path: Path, *, has_posterior: bool = True) -> Part:
+        one = read_dataset(write(tmp_path, rates("a", {1: [1e6, 1.01e6]})))
+        parameters = [Parameter(f"machine.nic.{name}", "tcp", "time", 1e-8, 1e-6, 1e-7) for name in self.NAMES]
+        problem = Problem(parameters, [Target(one, one.points[0], {}, (0, 1, 2, 3), "message_rate")])
+        draws = np.tile(np.linspace(0.25, 0.75, 101)[:, None], (1, 4))
+        posterior = Posterior(draws, np.full(101, 0.1), 1000, 10.0, 1.0, 0.5) if has_posterior else None
+        sights = [Sight(name, Verdict.weak, 1.0, "a", None, 0.5) for name in self.NAMES]
+        place, nothing = np.array([0.004, 0.5, 0.9, 0.0]), Screening(np.empty((0, 0)), np.empty((0, 0)))
+        why = "" if has_posterior else "it is not converged"
+        off = problem.measured
+        return Part(problem, nothing, [0, 1, 2, 3], None, place, off, off, posterior, why, None, 0, sights,
+                    ("nic.back@tcp",))  # fmt: skip
+
+    def test_they_are_named_and_so_are_intervals_without_their_value(self, tmp_path: Path) -> None:
+        part = self.part(tmp_path)
+        fit = written._part_json(part, draws=2, seed=1)
+        assert fit["at_edge_of_range"] == {"nic.pinned@tcp": "lower"}
+        assert fit["outside_of_interval95"] == ["nic.pinned@tcp", "nic.beyond@tcp"]
+        first, second = warnings([part])
+        assert first.startswith("1 value lies at the edge of its range: the model cannot reach these data, or")
+        assert first.endswith(": nic.pinned@tcp")
+        assert second.startswith("1 value lies outside of its 95 % interval")
+        assert second.endswith(": nic.beyond@tcp")
+
+    def test_an_entry_says_when_its_interval_is_without_its_value(self, tmp_path: Path) -> None:
+        part = self.part(tmp_path)
+        pinned, inside, beyond = (written._fitted_entry(part, index, {}) for index in range(3))
+        assert pinned
+        assert inside
+        assert beyond
+        assert pinned["uncertainty"].endswith(
+            ", 95 %, which does not contain the value; the value lies at the lower end of its range, 10 ns"
+        )
+        assert inside["uncertainty"].endswith(", 95 %")
+        assert beyond["uncertainty"].endswith(", 95 %, which does not contain the value")
+
+    def test_without_posterior_there_is_still_an_edge(self, tmp_path: Path) -> None:
+        part = self.part(tmp_path, has_posterior=False)
+        entry = written._fitted_entry(part, 0, {})
+        assert entry
+        assert entry["uncertainty"].endswith("not converged; the value lies at the lower end of its range, 10 ns")
+        assert warnings([self.part(tmp_path)] * 2)[0].startswith("2 values lie at the edge of their range")

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from contend.calibrate import edges
 from contend.calibrate.mapping import scope_keys
 from contend.calibrate.pipeline import Calibration, KeptFit, Part, errors_pct
 from contend.calibrate.problem import MACHINE, Parameter
@@ -210,10 +211,11 @@ def _fitted_entry(part: Part, index: int, base: JsonObject) -> JsonObject | None
     value = parameter.text(part.value(index))
     low, high = parameter.low, parameter.high
     uncertainty = f"not known: {part.refused}"
-    if part.posterior is not None:
-        ends = part.posterior.interval(part.kept.index(index))
-        low, high = (parameter.at(end) for end in ends)
+    if (ends := edges.interval(part, index)) is not None:
+        low, high = ends
         uncertainty = f"{parameter.text(low)} to {parameter.text(high)}, 95 %"
+    if remark := edges.remark(part, index):
+        uncertainty += f"{',' if edges.is_outside(part, index) else ';'} {remark}"
     return {
         "value": value,
         "source": _fit_source(part)[:_MOST_TEXT],
@@ -243,6 +245,12 @@ def _part_json(part: Part, draws: int, seed: int) -> JsonObject:
         "parameters": [_parameter_json(parameter) for parameter in part.problem.parameters],
         "fitted": [part.problem.parameters[index].name for index in part.kept],
         "set_back_to_base": list(part.reset),
+        "at_edge_of_range": {
+            parameter.name: end for i, parameter in enumerate(part.problem.parameters) if (end := edges.edge(part, i))
+        },
+        "outside_of_interval95": [
+            parameter.name for i, parameter in enumerate(part.problem.parameters) if edges.is_outside(part, i)
+        ],
         "points": [
             {
                 "dataset": target.dataset.name,

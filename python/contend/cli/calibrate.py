@@ -152,10 +152,19 @@ def calibrate(
         _print(found, document)
         print(f"{evaluator.simulated} simulations, {evaluator.found} found in {folder / JOURNAL}")
         print(f"wrote {out}")
+    _warn(found, has_posterior=posterior)
+
+
+def _warn(found: Calibration, *, has_posterior: bool) -> None:
+    """Says what is not as a reader of the values would think."""
+    from contend.calibrate import edges
+
     for part in found.parts:
-        if part.refused and posterior:
+        if part.refused and has_posterior:
             names = ", ".join(parameter.name for parameter in part.problem.parameters)
             print(f"contend: warning: no uncertainty for {names}: {part.refused}", file=sys.stderr)
+    for text in edges.warnings(found.parts):
+        print(f"contend: warning: {text}", file=sys.stderr)
 
 
 def _check_output(out: Path, base: str, datasets: list[Path], mapping: list[Path]) -> None:
@@ -255,6 +264,7 @@ class _Reporter:
 def _print(found: Calibration, document: JsonObject) -> None:
     from rich.text import Text
 
+    from contend.calibrate import edges
     from contend.calibrate.identification import NO_PARAMETER
     from contend.prices import format_price
     from contend.tables import titled_table
@@ -281,13 +291,15 @@ def _print(found: Calibration, document: JsonObject) -> None:
         for title in ("parameter", "base", "value", "95 %", "verdict", "largest effect", "posterior / prior"):
             table.add_column(title, overflow="fold")
         for index, (parameter, sight) in enumerate(zip(part.problem.parameters, part.sights, strict=True)):
-            interval = "-"
-            if part.posterior is not None and index in part.kept:
-                low, high = part.posterior.interval(part.kept.index(index))
-                interval = f"{parameter.text(parameter.at(low))} .. {parameter.text(parameter.at(high))}"
+            interval, value = "-", str(parameter.text(part.value(index)))
+            if (ends := edges.interval(part, index)) is not None:
+                interval = " .. ".join(str(parameter.text(end)) for end in ends)
+            if edges.is_outside(part, index):
+                interval += ", without the value"
+            if end := edges.edge(part, index):
+                value += f", {end} end"
             table.add_row(*map(Text, (
-                parameter.name, str(parameter.text(parameter.base)),
-                str(parameter.text(part.value(index))), interval, str(sight.verdict),
+                parameter.name, str(parameter.text(parameter.base)), value, interval, str(sight.verdict),
                 f"{sight.effect:.1f} sd", "-" if sight.spread is None else f"{sight.spread:.2f}",
             )))  # fmt: skip
         console.print(table)
