@@ -25,6 +25,7 @@ from contend.calibrate.mapping import (
     mapping_files,
     scenario_layers,
     scoped_entries,
+    why_no_mapping,
 )
 from contend.calibrate.split import FITTED_KINDS, was_fitted
 from contend.calibrate.waiting_points import result_metric
@@ -234,11 +235,7 @@ def choose_mapping(mappings: Sequence[Mapping], dataset: Dataset) -> Mapping:
         )
     mapping = find_mapping(mappings, dataset)
     if mapping is None:
-        wanted = f"{dataset.library_key} over {dataset.transport}"
-        known = [f"{one} over {transport}" for m in mappings for one in m.libraries for transport in m.transports]
-        near = nearest_names(wanted, known)
-        hint = f"; the nearest is of {near[0]}" if near else ""
-        raise InputError(f"no mapping says what stands for {wanted}{hint}; --mapping FILE gives one")
+        raise InputError(f"{why_no_mapping(mappings, dataset)}; --mapping FILE gives one")
     return mapping
 
 

@@ -287,6 +287,27 @@ def test_what_was_imported_is_simulated_or_said_not_to_be(
     assert is_simulated_by_the_docs(kind) is (kind in SIMULATED)
 
 
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (("--library", "openmpi-5", "--transport", "ib"), "of openmpi-5 there are mappings over: fabric, shm, tcp,"),
+        (("--library", "openmpi-5", "--transport", "ib"), "(InfiniBand and RoCE are 'fabric')"),
+        (("--library", "openmpi-5"), "what stands for openmpi-5 over unknown; of openmpi-5 there are"),
+        (("--library", "open-mpi-5", "--transport", "tcp"), "did you mean 'openmpi-5*'?"),
+        ((), "libraries of mappings: intelmpi*, mpich-3*"),
+    ],
+)
+def test_what_no_mapping_is_for_is_said_at_once(
+    words: tuple[str, ...], message: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    made = importing("multirate", MULTIRATE, tmp_path, *words)
+    said = capsys.readouterr().out
+    assert "note: it can be shown, not simulated nor fitted to: no mapping says" in said
+    assert message in said
+    assert main(["run", str(made), "--profile", "alembert"]) == 2
+    assert message in capsys.readouterr().err
+
+
 def is_simulated_by_the_docs(kind: str) -> bool:
     table = (REPOSITORY / "docs" / "calibration.md").read_text().partition("## Importing")[2]
     (row,) = [line for line in table.splitlines() if line.startswith(f"| `{kind}`")]

@@ -20,15 +20,18 @@ from contend.documents import set_path
 from contend.errors import InputError
 from contend.files import parse_json, read_text
 from contend.misfits import misfit_of
+from contend.nearest import nearest_names
 from contend.paths import data_directory
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
     from pathlib import Path
 
     from contend.datasets import Dataset, MeasuredPoint
     from contend.jsontypes import JsonObject, Scalar
 
+# What datasets of locks, which need no library, have in its place.
+_NO_LIBRARY = "none"
 Scope = Literal["machine", "library", "transport", "library-transport"]
 
 
@@ -85,12 +88,15 @@ class Mapping(_Strict):
     metrics: dict[str, str] = Field(default_factory=dict)
 
     def fits(self, dataset: Dataset) -> bool:
-        """Whether this mapping is for a dataset's library over its transport. A device that is not known is any."""
-        return (
-            any(_is_called(dataset, one) for one in self.libraries)
-            and any(fnmatch.fnmatchcase(dataset.transport, one) for one in self.transports)
-            and self.device in (None, dataset.library.get("device") or self.device)
+        """Whether this mapping is for a dataset's library over its transport."""
+        return self.fits_library(dataset) and any(
+            fnmatch.fnmatchcase(dataset.transport, one) for one in self.transports
         )
+
+    def fits_library(self, dataset: Dataset) -> bool:
+        """Whether this mapping is for a dataset's library over some transport. A device that is not known is any."""
+        is_called = any(_is_called(dataset, one) for one in self.libraries)
+        return is_called and self.device in (None, dataset.library.get("device") or self.device)
 
 
 def _is_called(dataset: Dataset, pattern: str) -> bool:
@@ -129,6 +135,21 @@ def load_mappings(extra: Iterable[Path] = ()) -> list[Mapping]:
 def find_mapping(mappings: Iterable[Mapping], dataset: Dataset) -> Mapping | None:
     """The first mapping for a dataset."""
     return next((one for one in mappings if one.fits(dataset)), None)
+
+
+def why_no_mapping(mappings: Sequence[Mapping], dataset: Dataset) -> str:
+    """What to say of a dataset that no mapping is for.
+
+    Over what transports there are mappings of its library, or of what libraries there are any.
+    """
+    said = f"no mapping says what stands for {dataset.library_key} over {dataset.transport}"
+    transports = sorted({one for mapping in mappings if mapping.fits_library(dataset) for one in mapping.transports})
+    if transports:
+        also = " (InfiniBand and RoCE are 'fabric')" if "fabric" in transports else ""
+        return f"{said}; of {dataset.library_key} there are mappings over: {', '.join(transports)}{also}"
+    libraries = sorted({one for mapping in mappings for one in mapping.libraries if one != _NO_LIBRARY})
+    near = nearest_names(dataset.library_key, libraries)
+    return f"{said}; libraries of mappings: {', '.join(libraries)}" + (f"; did you mean {near[0]!r}?" if near else "")
 
 
 def scope_key(scope: Scope, dataset: Dataset) -> str:

@@ -27,7 +27,10 @@ def import_(
     file: Annotated[Path, typer.Argument(help="What the program printed.")],
     out: Annotated[Path, typer.Option("--out", "-o", metavar="DATASET", help="The dataset to write, NAME.json.")],
     library: Annotated[str, typer.Option(metavar="KEY", help="The MPI library, as mappings name it.")] = "unknown",
-    transport: Annotated[str, typer.Option(metavar="NAME", help="Over what: shm, tcp, ib, ...")] = "unknown",
+    transport: Annotated[
+        str,
+        typer.Option(metavar="NAME", help="Over what, as mappings name it: shm, tcp, fabric (InfiniBand, RoCE), ..."),
+    ] = "unknown",
     machine: Annotated[str, typer.Option(metavar="TEXT", help="The machine, in words.")] = "unknown",
     workload: Annotated[
         list[str] | None,
@@ -38,7 +41,9 @@ def import_(
 
     Several runs in one file are several samples. A file that is not what it should be is refused with line and column.
     """
+    from contend.calibrate.mapping import find_mapping, load_mappings, why_no_mapping
     from contend.calibrate.split import FITTED_KINDS
+    from contend.datasets import read_dataset
     from contend.files import make_writable_directory, refuse_replacing, write_file
     from contend.importers.dataset import imported_dataset
     from contend.importers.formats import FORMATS
@@ -67,3 +72,5 @@ def import_(
             f"note: it can be shown, not simulated nor fitted to: scenarios stand for points of "
             f"{listed(FITTED_KINDS)}, these are of {kind!r}"
         )
+    elif find_mapping(mappings := load_mappings(), written := read_dataset(out)) is None:
+        print(f"note: it can be shown, not simulated nor fitted to: {why_no_mapping(mappings, written)}")
