@@ -76,6 +76,40 @@ std::string meant_unit(std::string_view written, std::span<const Unit> units) {
   return {};
 }
 
+bool is_same_letter(char a, char b) {
+  const auto lower = [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; };
+  return lower(a) == lower(b);
+}
+
+/// What to say to who wrote a unit that there is not. The first letter of a size or rate says how large it is, and is rarely
+/// wrong but for its case: "M" is nearer to "MB" and "MiB" than to "B".
+std::string unit_hint(std::string_view written, Dimension dimension) {
+  const std::span<const Unit> units = units_of(dimension);
+  if (const std::string meant = meant_unit(written, units); !meant.empty())
+    return "; did you mean '" + meant + "'?";
+  std::vector<std::string> all;
+  std::vector<std::string> begun; // what was written is the begin of these
+  std::vector<std::string> alike; // these have the first letter
+  for (const Unit& unit : units) {
+    const std::string_view symbol = unit.symbol;
+    all.emplace_back(symbol);
+    if (is_same_letter(symbol.front(), written.front()))
+      alike.emplace_back(symbol);
+    if (written.size() <= symbol.size() && std::equal(written.begin(), written.end(), symbol.begin(), is_same_letter))
+      begun.emplace_back(symbol);
+  }
+  if ((dimension != Dimension::size && dimension != Dimension::rate) || alike.empty())
+    return hint(written, all);
+  if (begun.empty()) {
+    if (std::string nearest = hint(written, alike); !nearest.empty())
+      return nearest;
+  }
+  std::string text;
+  for (const std::string& symbol : begun.empty() ? alike : begun)
+    text += (text.empty() ? "; did you mean '" : " or '") + symbol + "'";
+  return text + "?";
+}
+
 /// digits * 10^exponent, exact.
 struct Decimal {
   bool negative = false;
@@ -149,7 +183,6 @@ Parsed<Decimal> parse(std::string_view text, Dimension dimension) {
     rest.remove_prefix(1);
   if (rest.empty())
     return {{}, "has no unit; allowed units: " + unit_list(dimension)};
-  std::vector<std::string> symbols;
   for (const Unit& unit : units_of(dimension)) {
     if (rest == unit.symbol) {
       Decimal scaled = *number;
@@ -157,12 +190,10 @@ Parsed<Decimal> parse(std::string_view text, Dimension dimension) {
       scaled.exponent += unit.exponent;
       return {scaled, {}};
     }
-    symbols.emplace_back(unit.symbol);
   }
-  const std::string meant = meant_unit(rest, units_of(dimension));
   return {{},
           "has the unknown unit " + excerpt(rest) + "; allowed units: " + unit_list(dimension) +
-              (meant.empty() ? hint(rest, symbols) : "; did you mean '" + meant + "'?")};
+              unit_hint(rest, dimension)};
 }
 
 enum class Fraction { round, refuse };

@@ -97,6 +97,27 @@ TEST_CASE("what is no quantity is refused with the reason", "[scenario][units]")
   CHECK_THAT(parsed.problem, Catch::Contains(problem));
 }
 
+TEST_CASE("the first letter of a unit is what was meant, whatever its case", "[scenario][units]") {
+  const auto [text, meant] = GENERATE(table<std::string, std::string>({
+      {"4 M", "'MB' or 'MiB'"},
+      {"5 m", "'MB' or 'MiB'"},
+      {"4k", "'kB' or 'KiB'"},
+      {"1 G", "'GB' or 'GiB'"},
+      {"4 KB", "'kB'"},
+      {"4 kib", "'KiB'"},
+      {"4 Mi", "'MiB'"},
+      {"4 megabytes", "'MB' or 'MiB'"},
+      {"8 bytes", "'B'"},
+      {"8 b", "'B'"},
+  }));
+  CAPTURE(text);
+  CHECK_THAT(parse_size(text).problem, Catch::EndsWith("; did you mean " + meant + "?"));
+  CHECK_THAT(parse_size("4 x").problem, Catch::EndsWith("did you mean 'B'?"));
+  CHECK_THAT(parse_rate("10 M").problem, Catch::EndsWith("; did you mean 'MB/s' or 'MiB/s' or 'Mbit/s'?"));
+  CHECK_THAT(parse_frequency("2 ghz").problem, Catch::EndsWith("; did you mean 'GHz'?"));
+  CHECK_THAT(parse_time("2 min").problem, !Catch::Contains("did you mean"));
+}
+
 TEST_CASE("bits are not taken for bytes", "[scenario][units]") {
   const auto [text, problem] = GENERATE(table<std::string, std::string>({
       {"100 Gbps", "did you mean 'Gbit/s'?"},
