@@ -179,11 +179,25 @@ def differences(first: JsonObject, second: JsonObject, *, values_only: bool = Fa
     return found
 
 
+# What a file is called and says of itself is no property of what it describes.
+_NOT_COMPARED = frozenset({"$schema", "schema_version", "name", "title", "description", CALIBRATION})
+
+
 def _all_parameters(document: JsonObject) -> Iterator[Parameter]:
+    yield from _facts({key: entry for key, entry in document.items() if key not in _NOT_COMPARED})
     yield from parameters(document)
     for scope, entries in scopes(document).items():
         for entry in entries:
             yield replace(entry, path=f"{entry.path}@{scope}")
+
+
+def _facts(document: JsonObject, prefix: str = "") -> Iterator[Parameter]:
+    """Values that stand without a source: what the processor and the network are, how many cores there are."""
+    for key, entry in document.items():
+        if not isinstance(entry, dict):
+            yield Parameter(f"{prefix}{key}", entry, "", "", "")
+        elif "value" not in entry:
+            yield from _facts(entry, f"{prefix}{key}.")
 
 
 def _ratio(one: Parameter | None, other: Parameter | None) -> float | None:
