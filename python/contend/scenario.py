@@ -18,6 +18,7 @@ from contend.errors import InputError
 from contend.files import describe, read_text, require_utf8
 from contend.nearest import nearest_names
 from contend.paths import preset_directories, profile_directories, scenarios_directory
+from contend.profile_uses import profiles_for
 from contend.simgrid import PlatformRoutes
 from contend.spelling import parameters_text, shortened, value_text
 
@@ -281,7 +282,8 @@ def resolve_scenario(
         words = [] if text is None else [text]
         answer, compiled = module.resolve(str(path), list(overrides), profiles, presets, routes, *words)
     except module.ScenarioError as error:
-        raise routes.failure or InputError(str(error) + _sweep_hint(str(error), overrides)) from error
+        said = str(error)
+        raise routes.failure or InputError(said + _sweep_hint(said, overrides) + profiles_for(said)) from error
     except Exception:
         # The callback's own error may arrive as any type: say what it was.
         if routes.failure is not None:

@@ -263,7 +263,7 @@ def test_profile_show(tmp_path: Path, capsys: Capture, monkeypatch: pytest.Monke
     assert main(["profile", "show", "machine"]) == 0
     assert "nic.gap" in capsys.readouterr().out
     assert main(["profile", "list"]) == 0
-    assert f"machine\t{tmp_path / 'machine.json'}\t" in capsys.readouterr().out
+    assert f"machine\t{tmp_path / 'machine.json'}\t\tlocks without messages\n" in capsys.readouterr().out
     monkeypatch.setenv("COLUMNS", "60")
     assert main(["profile", "show", "machine"]) == 0
     assert '\nnic.gap = 3 ns\n    uncertainty: {"percent": 5}\n    source: S\n' in capsys.readouterr().out
@@ -485,4 +485,31 @@ def test_listed_profiles_can_be_told_apart(capsys: Capture) -> None:
     shown = {line.split("\t")[0]: line.split("\t")[2] for line in capsys.readouterr().out.splitlines()}
     assert len(set(shown.values())) == len(shown)
     assert shown["alembert"] != shown["alembert-counters"]
+    assert main(["profile", "list"]) == 0
+    has = {line.split("\t")[0]: line.split("\t")[3] for line in capsys.readouterr().out.splitlines()}
+    assert has["alembert"] == "network interface, shared cores"
+    assert has["epyc-9654"] == "locks without messages"
     assert all(text.startswith("2 x Xeon E5-2650 v3") for name, text in shown.items() if name.startswith("alembert"))
+
+
+@pytest.mark.core
+@pytest.mark.parametrize(
+    ("scenario", "profile", "message"),
+    [
+        ("fine-grain/back_ends", "alembert", "(coroutines): x5550-10gige"),
+        ("fig5_2a_base", "epyc-9654", "(network interface): alembert-counters, alembert, bluegene-p,"),
+    ],
+)
+def test_profiles_with_the_prices_that_one_lacks_are_named(
+    scenario: str, profile: str, message: str, capsys: Capture
+) -> None:
+    assert main(["run", scenario, "--set", f"machine.profile={profile}"]) == 2
+    assert f"profiles with prices for that {message}" in capsys.readouterr().err
+
+
+@pytest.mark.core
+@pytest.mark.parametrize("kind", ["tcp", "shared-memory"])
+def test_profiles_with_prices_of_a_transport_are_named(kind: str, capsys: Capture) -> None:
+    words = ["run", "fig5_2a_base", "--set", "workload.pairs=1", "--set", f"library.transport.kind={kind}"]
+    assert main(words) == 2
+    assert f"profiles with prices for that ({kind}): vm-2core" in capsys.readouterr().err

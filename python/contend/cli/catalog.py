@@ -34,8 +34,11 @@ def register(app: typer.Typer) -> None:
 def list_profiles() -> None:
     """Lists the profiles that a scenario can name."""
     from contend.catalogs import PROFILES
+    from contend.files import json_object
+    from contend.profile_uses import uses
 
-    _list(PROFILES)
+    has = {name: ", ".join(uses(json_object(path) or {})) for name, path in PROFILES.available().items()}
+    _list(PROFILES, ("has prices for", has))
 
 
 @profile_app.command("show")
@@ -173,12 +176,13 @@ def show_preset(
     _show(PRESETS, name, as_json=json_)
 
 
-def _list(catalog: Catalog) -> None:
+def _list(catalog: Catalog, more: tuple[str, dict[str, str]] | None = None) -> None:
+    """Lists the files of a catalog; `more` is the title of another column and its texts by name."""
     summaries = catalog.summaries()
     entries = [(name, path, summaries[name]) for name, path in catalog.available().items()]
     if not sys.stdout.isatty():
         for name, path, summary in entries:
-            typer.echo(f"{name}\t{path}\t{summary}")
+            typer.echo("\t".join([name, str(path), summary, *([more[1][name]] if more else [])]))
         return
     from rich.text import Text
 
@@ -188,8 +192,10 @@ def _list(catalog: Catalog) -> None:
     table = titled_table(f"{catalog.what}s")
     table.add_column("name", no_wrap=True)
     table.add_column("what it is", overflow="fold")
+    if more:
+        table.add_column(more[0], overflow="fold")
     for name, _, summary in entries:
-        table.add_row(name, Text(summary))
+        table.add_row(name, Text(summary), *([Text(more[1][name])] if more else []))
     stdout_console().print(table)
 
 
