@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -43,7 +44,7 @@ def _changed(scenario: ScenarioLike, overrides: Mapping[str, object] | None, rep
     changes = tuple(_overrides(overrides))
     if replications is not None:
         changes += (("run.replications", json_text(replications)),)
-    return Scenario(loaded.path, loaded.overrides + changes, loaded.text) if changes else loaded
+    return replace(loaded, overrides=loaded.overrides + changes, given_in="overrides") if changes else loaded
 
 
 def resolve(scenario: ScenarioLike, overrides: Mapping[str, object] | None = None) -> ResolvedScenario:

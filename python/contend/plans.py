@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 Row: TypeAlias = dict[str, Any]
 _PRESET = "library.preset"
 # Where the core finds a mistake in the rows that it is given: the number of the row, the path.
-_PLACE = re.compile(r"^command line: /sweep(?:/(\d+))?(?:/([^:\n]+))?: ", re.MULTILINE)
+_PLACE = re.compile(r"^(?:command line|changes|overrides): /sweep(?:/(\d+))?(?:/([^:\n]+))?: ", re.MULTILINE)
 # Where it says of which point another is the same.
 _FIRST = re.compile(r"\bfound the point of /sweep/(\d+) again;")
 # How the core ends what it says of a combination (sim/scenario/checks.cpp); a value that is wrong by itself has no such
@@ -336,6 +336,8 @@ def lay_upon(scenario: Scenario, plan: Plan, *, skip_invalid: bool = False) -> P
     distinct = [row for index, row in enumerate(base) if row not in base[:index]]
     require_room(len(distinct) * len(rows), "the sweep")
     rows = [own | row for own in distinct for row in rows]
+    if not rows[0]:
+        raise InputError("the sweep: found an empty object; allowed: an object of path: values")
     if isinstance(plan, LatinHypercube):
         edges = [distinct[0] | row for row in plan.edges()]
         _Laying(scenario, plan, edges, len(edges)).lay(range(len(edges)), skip_invalid=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import functools
 import json
+import re
 import shlex
 from dataclasses import dataclass
 from pathlib import Path
@@ -30,6 +31,8 @@ if TYPE_CHECKING:
 
 
 _EXAMPLE = "dissertation/fig5_2a_base"
+# What the core calls the place of all overrides, whoever gave them.
+COMMAND_LINE = "command line"
 
 
 class Point:
@@ -259,7 +262,11 @@ def parse_override(text: str) -> tuple[str, str]:
 
 
 def resolve_scenario(
-    path: Path, overrides: Sequence[tuple[str, str]] = (), text: str | None = None
+    path: Path,
+    overrides: Sequence[tuple[str, str]] = (),
+    text: str | None = None,
+    *,
+    given_in: str = COMMAND_LINE,
 ) -> ResolvedScenario:
     """Reads a scenario and fills in everything.
 
@@ -267,6 +274,7 @@ def resolve_scenario(
         path: The scenario file.
         overrides: Dotted path and value (JSON, or a plain word), applied in order.
         text: The scenario itself, in place of the file's content; relative paths in it start at the file's folder.
+        given_in: Where the user gave the overrides, for messages about them.
 
     Raises:
         InputError: The scenario, an override, its profile or its platform is not usable.
@@ -282,7 +290,7 @@ def resolve_scenario(
         words = [] if text is None else [text]
         answer, compiled = module.resolve(str(path), list(overrides), profiles, presets, routes, *words)
     except module.ScenarioError as error:
-        said = str(error)
+        said = _in_words_of_user(str(error), given_in)
         raise routes.failure or InputError(said + _sweep_hint(said, overrides) + profiles_for(said)) from error
     except Exception:
         # The callback's own error may arrive as any type: say what it was.
@@ -296,6 +304,11 @@ def resolve_scenario(
     if not points:
         raise InputError(f"{path}: the sweep has no points")
     return ResolvedScenario(path, resolved["document"], resolved["origins"], points, tuple(overrides))
+
+
+def _in_words_of_user(message: str, given_in: str) -> str:
+    """What the core says, with the place that the user knows."""
+    return re.sub(f"^{COMMAND_LINE}: ", f"{given_in}: ", message, flags=re.MULTILINE)
 
 
 def _sweep_hint(message: str, overrides: Sequence[tuple[str, str]]) -> str:

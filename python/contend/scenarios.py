@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -79,6 +79,8 @@ class Scenario:
     """What was changed: dotted path and JSON text, in order."""
     text: str | None = field(default=None)
     """The scenario itself when it did not come from a file."""
+    given_in: str = "changes"
+    """Where the user made the changes, for messages about them."""
 
     @cached_property
     def resolved(self) -> ResolvedScenario:
@@ -87,7 +89,7 @@ class Scenario:
         Raises:
             InputError: The file or a change is not usable.
         """
-        return resolve_scenario(self.path, self.overrides, self.text)
+        return resolve_scenario(self.path, self.overrides, self.text, given_in=self.given_in)
 
     # Looking into it.
 
@@ -203,7 +205,7 @@ class Scenario:
         elif _names_designs(wanted.get("sweep")):
             kept = tuple(one for one in kept if one[0] not in ("library", _PRESET))  # they would win over the designs
         added = tuple((path, json_text(value)) for path, value in wanted.items())
-        changed = Scenario(self.path, (*kept, *added), self.text)
+        changed = replace(self, overrides=(*kept, *added))
         _ = changed.resolved
         return changed
 

@@ -62,12 +62,16 @@ void merge_layer(Node& lower, Node upper) {
   if (Node* sweep = lower.find("sweep"); sweep != nullptr) {
     end_sweeps(*sweep, upper);
     const bool listed = sweep->kind == Node::Kind::array;
+    const auto has_no_values = [&] {
+      return !sweep->items.empty() && sweep->items.front().is_object() && sweep->items.front().keys.empty();
+    };
+    const bool had_none = has_no_values(); // whoever reads it refuses that
     for (Node& point : sweep->items) {
       if (listed)
         end_sweeps(point, upper);
     }
     // A list of points that differ in nothing any more.
-    if (listed && !sweep->items.empty() && sweep->items.front().is_object() && sweep->items.front().keys.empty())
+    if (listed && !had_none && has_no_values())
       lower.erase("sweep");
   }
   for (std::size_t i = 0; i < upper.keys.size(); ++i) {
@@ -167,7 +171,7 @@ Node override_layer(const std::vector<std::pair<std::string, std::string>>& over
       continue;
     }
     if (keys.front() == "extends" || keys.front() == "schema_version") {
-      refuse(" cannot be set on the command line");
+      refuse(" stays as the file has it: it cannot be overridden");
       continue;
     }
     Node value;

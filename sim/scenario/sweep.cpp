@@ -206,7 +206,8 @@ bool check_list(const Node& list, std::size_t max_points, Diagnostics& diagnosti
     const Node& point = list.items[i];
     const std::string place = "/sweep/" + std::to_string(i);
     if (!point.is_object() || point.keys.empty()) {
-      diagnostics.add(at(point, place, "found " + found(point) + "; allowed: an object of path: value"));
+      const std::string what = point.is_object() ? "an empty object" : found(point);
+      diagnostics.add(at(point, place, "found " + what + "; allowed: an object of path: value"));
       return false;
     }
     const auto has_all = [](const Node& one, const Node& other) {

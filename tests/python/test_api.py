@@ -151,6 +151,16 @@ class TestScenario:
         assert small.origin("workload.pairs") == "command line"
         assert small.origin("machine.futex.wake_latency").startswith("profile alembert")
 
+    def test_mistakes_are_where_they_were_made(self, small: Scenario) -> None:
+        with pytest.raises(contend.InputError, match=r"^changes: /workload: unknown key \"pears\""):
+            small.with_({"workload.pears": 3})
+        with pytest.raises(contend.InputError, match=r"^overrides: /workload: unknown key \"pears\""):
+            contend.run(small, {"workload.pears": 3})
+        with pytest.raises(contend.InputError, match=r"^changes: \"extends\" stays as the file has it"):
+            small.with_({"extends": "x.json"})
+        with pytest.raises(contend.InputError, match=r"^the sweep: found an empty object; allowed: an object of path"):
+            contend.sweep(small, {})
+
     def test_every_value_with_its_origin(self, small: Scenario) -> None:
         frame = small.frame()
         assert frame.columns == ["path", "value", "origin"]

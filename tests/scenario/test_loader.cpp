@@ -199,7 +199,7 @@ TEST_CASE("the command line wins over the files", "[scenario][overrides]") {
     CHECK_THAT(error_of("base.json", with_override("", "0")), Contains("is no path"));
     CHECK_THAT(error_of("base.json", with_override("workload..pairs", "0")), Contains("is no path"));
     CHECK_THAT(error_of("base.json", with_override("schema_version", "2")),
-               Contains("cannot be set on the command line"));
+               Contains("stays as the file has it: it cannot be overridden"));
     CHECK_THAT(error_of("base.json", with_override("workload", "[1, 2")),
                Contains("/workload: found \"[1, 2\"; allowed: an object"));
   }

@@ -100,7 +100,7 @@ def sweep(
     from contend.earlier import earlier_in
     from contend.files import output_folder, refuse_replacing
     from contend.output import default_directory
-    from contend.scenario import open_scenario, parse_override
+    from contend.scenario import COMMAND_LINE, open_scenario, parse_override
     from contend.scenarios import Scenario
     from contend.sweeps import sweep as carry_out
 
@@ -114,7 +114,7 @@ def sweep(
         if value is not None:
             overrides.append((path, str(value)))
     file, text = open_scenario(scenario)
-    wanted = Scenario(file, tuple(overrides), text)
+    wanted = Scenario(file, tuple(overrides), text, COMMAND_LINE)
     plan = read_plan(grid or [], sample or [], samples, sample_seed, list_)
     swept = "--grid" if grid else "--sample" if sample else f"--list {list_}"
     fixed = dict.fromkeys((path for path, _ in map(parse_override, set_ or [])), "--set")
