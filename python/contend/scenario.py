@@ -33,6 +33,10 @@ if TYPE_CHECKING:
 _EXAMPLE = "dissertation/fig5_2a_base"
 # What the core calls the place of all overrides, whoever gave them.
 COMMAND_LINE = "command line"
+# The only workload that counts something else.
+_NO_ITERATIONS = re.compile(
+    rf"^{COMMAND_LINE}: /workload: unknown key \"iterations\".* \(allowed for kind 'lock': .*\)$", re.MULTILINE
+)
 
 
 class Point:
@@ -307,7 +311,13 @@ def resolve_scenario(
 
 
 def _in_words_of_user(message: str, given_in: str) -> str:
-    """What the core says, with the place that the user knows."""
+    """What the core says, with the option and the place that the user knows."""
+    option = " (--iterations)" if given_in == COMMAND_LINE else ""
+    message = _NO_ITERATIONS.sub(
+        f"{COMMAND_LINE}: workload.iterations{option}: the workload 'lock' has none; allowed: workload.acquisitions, "
+        "the timed operations of each thread",
+        message,
+    )
     return re.sub(f"^{COMMAND_LINE}: ", f"{given_in}: ", message, flags=re.MULTILINE)
 
 

@@ -158,6 +158,8 @@ class TestScenario:
             contend.run(small, {"workload.pears": 3})
         with pytest.raises(contend.InputError, match=r"^changes: \"extends\" stays as the file has it"):
             small.with_({"extends": "x.json"})
+        with pytest.raises(contend.InputError, match=r"^changes: workload\.iterations: the workload 'lock' has none"):
+            contend.load("locks/L06_core_to_core").with_({"workload.iterations": 3})
         with pytest.raises(contend.InputError, match=r"^the sweep: found an empty object; allowed: an object of path"):
             contend.sweep(small, {})
 

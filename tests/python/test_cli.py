@@ -508,6 +508,15 @@ def test_profiles_with_the_prices_that_one_lacks_are_named(
 
 
 @pytest.mark.core
+@pytest.mark.parametrize("command", [["run"], ["run", "--print-resolved"], ["run", "--trace", "t.json"], ["explain"]])
+def test_a_lock_has_acquisitions_where_others_have_iterations(command: list[str], capsys: Capture) -> None:
+    assert main([*command, "locks/L06_core_to_core", "--iterations", "5"]) == 2
+    error = capsys.readouterr().err
+    assert "workload.iterations (--iterations): the workload 'lock' has none; allowed: workload.acquisitions" in error
+    assert "did you mean" not in error
+
+
+@pytest.mark.core
 @pytest.mark.parametrize("kind", ["tcp", "shared-memory"])
 def test_profiles_with_prices_of_a_transport_are_named(kind: str, capsys: Capture) -> None:
     words = ["run", "fig5_2a_base", "--set", "workload.pairs=1", "--set", f"library.transport.kind={kind}"]

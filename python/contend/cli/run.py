@@ -329,9 +329,11 @@ def _trace(
         print(f"{resolved.name}: {rate_text(trace.result['message_rate'])} {unit} in this replication")
         print(f"wrote {path}: {trace.events:,} events, {trace.messages:,} messages, {trace.bytes / 1e6:.1f} MB")
         if not trace.complete:
+            is_lock = point.config["workload"]["kind"] == "lock"
+            length = "--set workload.acquisitions=N" if is_lock else "--iterations N"
             print(
                 f"it ends at its limit, {trace.end_s * 1e6:,.1f} us into {trace.result['simulated_s'] * 1e6:,.1f} us "
-                "of simulated time (--trace-limit MB, --iterations N)"
+                f"of simulated time (--trace-limit MB, {length})"
             )
         print("open it at https://ui.perfetto.dev, or draw a part: contend trace-plot", path)
 
