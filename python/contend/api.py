@@ -291,7 +291,8 @@ def load_measured(
 
     Args:
         dataset: A file that `contend measure` or `contend import` wrote.
-        point: Which points, for example {"pairs": 4}; a list has alternatives. All if not given.
+        point: Which points, for example {"pairs": 4}; a list has alternatives, a size may have a unit ("1 KiB"). All if
+            not given.
         profile: Name or file of a machine profile; one of the dataset's machine if not given.
 
     Raises:

@@ -35,6 +35,7 @@ from contend.documents import get_path, set_path, values_by_path
 from contend.errors import InputError
 from contend.nearest import nearest_names
 from contend.paths import data_directory, profile_directories, repository
+from contend.quantities import parse_quantity
 from contend.scenario import resolve_scenario
 from contend.spelling import listed
 
@@ -53,6 +54,8 @@ _ITERATIONS = "workload.iterations"
 # How long a simulation is does not change what is simulated.
 _LENGTHS = ("iterations", "warmup_iterations", "trial")
 _PREFIXES = ("workload.", "options.")
+# How parameters that are sizes are called.
+_SIZE = "size"
 _KEPT_OF_AN_ENTRY = ("value", "source", "uncertainty", "basis")
 # So many points are named in a description, and in the name of a scenario.
 _NAMED, _NAMED_SHORT = 12, 2
@@ -79,7 +82,7 @@ def select_points(dataset: Dataset, conditions: Sequence[str]) -> tuple[Measured
 
     Args:
         dataset: Where they are.
-        conditions: NAME=VALUE each; several values for one name are alternatives.
+        conditions: NAME=VALUE each; several values for one name are alternatives. A size may have a unit ("1 KiB").
 
     Raises:
         InputError: A condition is not of that form, or no point meets them; the message names the nearest.
@@ -104,11 +107,13 @@ def select_points(dataset: Dataset, conditions: Sequence[str]) -> tuple[Measured
             raise InputError(
                 f"the points of {dataset.name} have no {name!r}; they have: {', '.join(known) or 'nothing'}{hint}"
             )
-        if value not in known[name]:
+        by_bytes = {_in_bytes(name, one): one for one in known[name]}
+        if (in_bytes := _in_bytes(name, value)) not in by_bytes:
             raise InputError(
                 f"no point of {dataset.name} has {name}={value}; measured: {', '.join(known[name])}"
-                f"{_nearest(value, known[name])}"
+                f"{_nearest(in_bytes, known[name])}"
             )
+        value = by_bytes[in_bytes]
         wanted.setdefault(name, set()).add(value)
     found = tuple(
         point for point in dataset.points if all(_value_of(point, name) in values for name, values in wanted.items())
@@ -119,6 +124,12 @@ def select_points(dataset: Dataset, conditions: Sequence[str]) -> tuple[Measured
             f"no point of {dataset.name} has {' and '.join(conditions)} together; the nearest is {point_text(best)}"
         )
     return found
+
+
+def _in_bytes(name: str, value: str) -> str:
+    """A size as a dataset has it, in bytes, also where it is given as tables show it: "1 KiB"."""
+    found = parse_quantity(value) if name.endswith(_SIZE) else None
+    return value if found is None or found.unit != "B" or not found.value.is_integer() else str(int(found.value))
 
 
 def _value_of(point: MeasuredPoint, name: str) -> str | None:

@@ -378,6 +378,18 @@ def test_points_that_are_not_there(conditions: list[str], message: str, tmp_path
     assert len(select_points(found, ["contexts=1", "pairs=4", "pairs=1"])) == 2
 
 
+def test_sizes_may_have_units(tmp_path: Path) -> None:
+    points = [{"parameters": {"pairs": 2, "message_size": size}, "message_rate": metric(5.0)} for size in (1, 1024)]
+    found = read_dataset(write(tmp_path, dataset("mine", {}, points)))
+    for size in ("1 KiB", "1KiB", "1024 B", "1.024 kB", "1024"):
+        assert select_points(found, [f"message_size={size}"]) == found.points[1:]
+    assert len(select_points(found, ["message_size=1 KiB", "message_size=1 B"])) == 2
+    with pytest.raises(InputError, match=r"has message_size=2 KiB; measured: 1, 1024; the nearest is 1024$"):
+        select_points(found, ["message_size=2 KiB"])
+    with pytest.raises(InputError, match="has pairs=2 B"):
+        select_points(found, ["pairs=2 B"])
+
+
 @pytest.mark.core
 def test_other_libraries_and_machines(measured: Path, capsys: Capture) -> None:
     bad = InputError.exit_code
