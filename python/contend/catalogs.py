@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from contend.errors import InputError
+from contend.file_kinds import PRESET, PROFILE, kind_of
 from contend.files import json_object, keys_of, read_json
 from contend.nearest import nearest_names
 from contend.paths import preset_directories, profile_directories
@@ -107,6 +108,8 @@ class Catalog:
         document = read_json(path, self.what)
         if not isinstance(document, dict):
             raise InputError(f"{path}: a {self.what} is a JSON object")
+        if (kind := kind_of(document)) not in ("", self.what):
+            raise InputError(f"{path} is a {kind}, not a {self.what}")
         if document.get(CALIBRATION) is not None:
             from contend.calibration_record import check_calibration
 
@@ -114,8 +117,8 @@ class Catalog:
         return path, document
 
 
-PROFILES = Catalog("machine profile", profile_directories, frozenset({"cpu", "topology"}))
-PRESETS = Catalog("library preset", preset_directories, frozenset({"models", "library"}))
+PROFILES = Catalog("machine profile", profile_directories, PROFILE)
+PRESETS = Catalog("library preset", preset_directories, PRESET)
 
 
 def parameters(document: JsonObject, prefix: str = "") -> Iterator[Parameter]:

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from contend.errors import InputError
+from contend.file_kinds import DATASET, kind_of
 from contend.files import keys_of, parse_json, read_json, read_text
 from contend.measure.benchmarks import BENCHMARKS
 from contend.measure.spread import Spread, spread
@@ -24,8 +25,6 @@ if TYPE_CHECKING:
 
     from contend.jsontypes import JsonObject, Scalar
 
-# Keys that every dataset has, and no other file has together.
-_MARKS = frozenset({"dataset", "points"})
 # Version of what a dataset has; every one says of which it is.
 FORMAT = 1
 # Metrics that a point may be measured in, and the unit of each; the first that it has counts.
@@ -241,12 +240,12 @@ def _datasets_in(folder: Path) -> list[Path]:
 
 
 def _is_marked(document: object) -> bool:
-    return isinstance(document, dict) and document.keys() >= _MARKS
+    return isinstance(document, dict) and document.keys() >= DATASET
 
 
 def is_dataset(file: Path) -> bool:
     """Whether a file looks like a dataset; what else is wrong with it says read_dataset."""
-    return keys_of(file) >= _MARKS
+    return keys_of(file) >= DATASET
 
 
 def read_dataset(path: Path) -> Dataset:
@@ -259,6 +258,8 @@ def read_dataset(path: Path) -> Dataset:
     document = parse_json(text, str(path))
     if not isinstance(document, dict):
         raise InputError(f"{path}: a dataset is a JSON object")
+    if not _is_marked(document) and (kind := kind_of(document)):
+        raise InputError(f"{path} is a {kind}, not a measured dataset")
     _check_format(path, document)
     points = _get(path, document, "points", list)
     library = _get(path, document, "library", dict)

@@ -25,12 +25,24 @@ bool is_of_kind(const FileKind& kind, const std::filesystem::path& file) {
   }
 }
 
+/// What a file is that somebody took for one of this kind, "a scenario" or "a measured dataset"; empty: nothing known.
+std::string other_kind(const FileKind& kind, const Node& content) {
+  if (content.find(kind.mark) != nullptr)
+    return {};
+  if (content.find("dataset") != nullptr && content.find("points") != nullptr)
+    return "a measured dataset";
+  for (const char* key : {"workload", "machine", "extends"}) {
+    if (content.find(key) != nullptr)
+      return "a scenario";
+  }
+  return {};
+}
+
 /// A scenario that is called like what it names, in its own folder.
 bool is_scenario(const FileKind& kind, const std::filesystem::path& file) {
   try {
     const Node content = parse_json(read_text_file(file), source_of(kind, file));
-    return content.find(kind.mark) == nullptr &&
-           (content.find("workload") != nullptr || content.find("extends") != nullptr);
+    return other_kind(kind, content) == "a scenario";
   } catch (const ScenarioError&) {
     return false; // a broken file of this kind: whoever reads it says what is wrong
   }
@@ -76,6 +88,8 @@ Node read_named_file(const FileKind& kind, const std::filesystem::path& file, co
                      const std::string& pointer, Diagnostics& diagnostics) {
   constexpr std::size_t longest = 1000;
   Node content = parse_json(read_text_file(file, &reference, pointer), source_of(kind, file));
+  if (const std::string other = other_kind(kind, content); !other.empty())
+    throw ScenarioError({at(content, "", "is " + other + ", not a " + kind.what)});
   check_layer(content);
   for (const std::string& key : kind.text_keys) {
     const Node* text = content.find(key);

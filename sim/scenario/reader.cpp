@@ -152,7 +152,10 @@ bool is_annotated(const Node& node) { return node.find("value") != nullptr; }
 void refuse_unknown_keys(const Node& node, const std::string& pointer, const std::vector<std::string>& allowed,
                          Diagnostics& diagnostics, const std::vector<std::string>& stand_ins, const std::string& kind) {
   std::vector<std::string> named = stand_ins;
-  named.insert(named.end(), allowed.begin(), allowed.end());
+  for (const std::string& key : allowed) {
+    if (std::find(named.begin(), named.end(), key) == named.end()) // a profile's name is that of its machine as well
+      named.push_back(key);
+  }
   const std::string of_kind = kind.empty() ? "" : " for kind '" + kind + "'";
   for (std::size_t i = 0; i < node.keys.size(); ++i) {
     const std::string& key = node.keys[i];

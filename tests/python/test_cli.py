@@ -522,3 +522,27 @@ def test_profiles_with_prices_of_a_transport_are_named(kind: str, capsys: Captur
     words = ["run", "fig5_2a_base", "--set", "workload.pairs=1", "--set", f"library.transport.kind={kind}"]
     assert main(words) == 2
     assert f"profiles with prices for that ({kind}): vm-2core" in capsys.readouterr().err
+
+
+@pytest.mark.core
+def test_files_of_another_kind_are_recognised(tmp_path: Path, capsys: Capture) -> None:
+    scenario = str(REPOSITORY / "scenarios/dissertation/fig5_2a_base.json")
+    dataset = str(REPOSITORY / "validation/data/vm-2core/openmpi-5_tcp_shared.json")
+    profile, preset = str(PROFILES.available()["alembert"]), str(REPOSITORY / "libraries/ob1-base.json")
+    out = str(tmp_path / "out.json")
+    for words, message in (
+        (["run", dataset, "--profile", scenario], f"{scenario} is a scenario, not a machine profile"),
+        (["profile", "show", scenario], f"{scenario} is a scenario, not a machine profile"),
+        (["profile", "show", dataset], f"{dataset} is a measured dataset, not a machine profile"),
+        (["preset", "show", profile], f"{profile} is a machine profile, not a library preset"),
+        (["dataset", "show", scenario], f"{scenario} is a scenario, not a measured dataset"),
+        (["calibrate", profile, "--base", "alembert", "-o", out], f"{profile} is a machine profile, not a measured"),
+        (["calibrate", preset, "--base", "alembert", "-o", out], f"{preset} is a library preset, not a measured"),
+        (["calibrate", dataset, "--base", dataset, "-o", out], f"{dataset} is a measured dataset, not a machine"),
+    ):
+        assert main(words) == 2
+        assert message in capsys.readouterr().err
+    mine = tmp_path / "mine.json"
+    mine.write_text(json.dumps(json.loads(Path(profile).read_text()) | {"speed": 3}))
+    assert main(["run", "fig5_2a_base", "--set", f"machine.profile={mine}"]) == 2
+    assert capsys.readouterr().err.count(" name,") == 1
