@@ -16,6 +16,10 @@ if TYPE_CHECKING:
     from contend.jsontypes import JsonObject
 
 
+# The threads of workloads that are programs.
+_OS_PROCESS = "OS process"
+
+
 @dataclass(frozen=True)
 class WorkloadWords:
     """How a kind of workload is spoken of."""
@@ -40,6 +44,11 @@ class WorkloadWords:
         """Whether columns about matching belong into its tables."""
         return self.counted in ("message", "partition")
 
+    @property
+    def is_of_coroutines(self) -> bool:
+        """Whether its processes are coroutines of OS processes."""
+        return self.sender == _OS_PROCESS
+
     def role(self, name: str) -> str:
         """A role of results in words."""
         return {"sender": self.sender, "receiver": self.receiver}.get(name, name)
@@ -54,7 +63,7 @@ class _OperationWords(WorkloadWords):
 
 
 _MESSAGES = WorkloadWords("message")
-_ITERATIONS = WorkloadWords("iteration", "OS process")
+_ITERATIONS = WorkloadWords("iteration", _OS_PROCESS)
 WORDS: Mapping[str, WorkloadWords] = {
     "multirate": _MESSAGES,
     "neighbour": WorkloadWords("message", "root", "neighbour"),
@@ -65,10 +74,10 @@ WORDS: Mapping[str, WorkloadWords] = {
     "waiting": WorkloadWords("call", "sender", "caller"),
     "pack": WorkloadWords("pack", "packing side", "other side"),
     "lock": _OperationWords("operation", "thread", "lock thread"),
-    "ping": WorkloadWords("message", "OS process"),
-    "ring": WorkloadWords("message", "OS process"),
-    "receivers": WorkloadWords("message", "OS process"),
-    "collective": _OperationWords("operation", "OS process"),
+    "ping": WorkloadWords("message", _OS_PROCESS),
+    "ring": WorkloadWords("message", _OS_PROCESS),
+    "receivers": WorkloadWords("message", _OS_PROCESS),
+    "collective": _OperationWords("operation", _OS_PROCESS),
     "exchange": _ITERATIONS,
     "matrix-product": _ITERATIONS,
     "pipeline": _ITERATIONS,

@@ -104,6 +104,17 @@ class TestFormat:
         incoming = [event for event in by_phase["C"] if event["name"].endswith("/incoming")]
         assert max(event["args"]["length"] for event in incoming) > 0
 
+    def test_calls_of_coroutines_are_said_not_to_be_traced(self, tmp_path: Path, capsys: Capture) -> None:
+        path = tmp_path / "trace.json"
+        point = ["--at", "processes_per_os_process=16", "--set", "workload.iterations=2"]
+        assert main(["run", "fine-grain/ring", "--trace", str(path), *point]) == 0
+        said = capsys.readouterr().out
+        assert "messages, " not in said
+        assert "their calls and messages are not traced" in said
+        events = json.loads(path.read_text())["traceEvents"]
+        tracks = {event["args"]["name"] for event in events if event["name"] == "thread_name"}
+        assert tracks == {"OS process 0"}
+
     @pytest.mark.parametrize(
         ("operation", "synchronisation", "calls"),
         [

@@ -325,9 +325,12 @@ def _trace(
             json.dumps({"file": str(path), "parameters": point.parameters, **entry, "result": trace.result}, indent=2)
         )
     elif not quiet:
-        unit = words_of(point.config["workload"]).unit
-        print(f"{resolved.name}: {rate_text(trace.result['message_rate'])} {unit} in this replication")
-        print(f"wrote {path}: {trace.events:,} events, {trace.messages:,} messages, {trace.bytes / 1e6:.1f} MB")
+        words = words_of(point.config["workload"])
+        print(f"{resolved.name}: {rate_text(trace.result['message_rate'])} {words.unit} in this replication")
+        messages = "" if words.is_of_coroutines else f"{trace.messages:,} messages, "
+        print(f"wrote {path}: {trace.events:,} events, {messages}{trace.bytes / 1e6:.1f} MB")
+        if words.is_of_coroutines:
+            print("a track is an OS process with all of its MPI processes; their calls and messages are not traced")
         if not trace.complete:
             is_lock = point.config["workload"]["kind"] == "lock"
             length = "--set workload.acquisitions=N" if is_lock else "--iterations N"
