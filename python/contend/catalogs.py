@@ -36,6 +36,8 @@ class Parameter:
 
 # What a profile says about how it was made: no values of the machine.
 CALIBRATION = "calibration"
+# The file that another one changes.
+EXTENDS = "extends"
 
 
 @dataclass(frozen=True)
@@ -46,11 +48,13 @@ class Catalog:
         what: One of them, in words.
         directories: Where they are.
         marks: Keys that each of them has, and that no scenario has together.
+        extend: Whether one may extend another.
     """
 
     what: str
     directories: Callable[[], list[Path]]
     marks: frozenset[str]
+    extend: bool = False
 
     def available(self) -> dict[str, Path]:
         """All files by name; the first folder wins."""
@@ -83,14 +87,31 @@ class Catalog:
         return found
 
     def load(self, name: str) -> tuple[Path, JsonObject]:
-        """Reads a file.
+        """Reads a file, with the values of those that it extends below its own.
 
         Args:
             name: A name, or the path of a file.
 
         Raises:
-            InputError: There is none, it is not JSON, or what it says of its calibration cannot be used.
+            InputError: There is none, it is not JSON, what it says of its calibration cannot be used, or files extend
+                each other in a circle.
         """
+        first, document = self._read(name)
+        layers, paths = [document], [first]
+        while self.extend and isinstance(reference := layers[-1].get(EXTENDS), str):
+            is_path = reference.endswith(".json") or "/" in reference
+            path, layer = self._read(str(paths[-1].parent / reference) if is_path else reference)
+            if any(path.samefile(other) for other in paths):
+                chain = " -> ".join(one.name for one in (*paths, path))
+                raise InputError(f"{paths[-1]}: {self.what}s extend each other in a circle: {chain}")
+            layers.append(layer)
+            paths.append(path)
+        complete = layers.pop()
+        while layers:
+            complete = _upon(complete, layers.pop())
+        return first, complete
+
+    def _read(self, name: str) -> tuple[Path, JsonObject]:
         path = Path(name)
         if path.is_dir() or not path.exists():
             known = self.available()
@@ -117,8 +138,18 @@ class Catalog:
         return path, document
 
 
+def _upon(lower: JsonObject, upper: JsonObject) -> JsonObject:
+    """A file's values upon those of the one that it extends: sections merge, values with their sources win whole."""
+    merged = {**lower, **upper}
+    for key in lower.keys() & upper.keys():
+        below, above = lower[key], upper[key]
+        if isinstance(below, dict) and isinstance(above, dict) and "value" not in below and "value" not in above:
+            merged[key] = _upon(below, above)
+    return merged
+
+
 PROFILES = Catalog("machine profile", profile_directories, PROFILE)
-PRESETS = Catalog("library preset", preset_directories, PRESET)
+PRESETS = Catalog("library preset", preset_directories, PRESET, extend=True)
 
 
 def parameters(document: JsonObject, prefix: str = "") -> Iterator[Parameter]:
@@ -183,7 +214,7 @@ def differences(first: JsonObject, second: JsonObject, *, values_only: bool = Fa
 
 
 # What a file is called and says of itself is no property of what it describes.
-_NOT_COMPARED = frozenset({"$schema", "schema_version", "name", "title", "description", CALIBRATION})
+_NOT_COMPARED = frozenset({"$schema", "schema_version", "name", "title", "description", EXTENDS, CALIBRATION})
 
 
 def _all_parameters(document: JsonObject) -> Iterator[Parameter]:

@@ -1,11 +1,11 @@
 #include "scenario/layers.hpp"
 
+#include "scenario/file_chain.hpp"
 #include "scenario/json_source.hpp"
 #include "scenario/reader.hpp"
 
 #include <algorithm>
 #include <memory>
-#include <system_error>
 
 namespace contend::scenario {
 
@@ -49,12 +49,6 @@ void end_sweeps(Node& sweep, const Node& layer) {
 }
 
 constexpr int all_levels = static_cast<int>(JsonLimits::depth);
-
-std::filesystem::path same_file_key(const std::filesystem::path& file) {
-  std::error_code error;
-  std::filesystem::path key = std::filesystem::weakly_canonical(file, error);
-  return error ? file : key;
-}
 
 } // namespace
 
@@ -105,9 +99,9 @@ void check_layer(const Node& layer) {
 }
 
 Node with_extended_files(Node top, const std::filesystem::path& top_file) {
-  constexpr std::size_t longest_chain = 16;
   std::vector<Node> layers;
-  std::vector<std::filesystem::path> chain{top_file};
+  FileChain chain("files");
+  chain.add(top_file, top, "");
   check_layer(top);
   layers.push_back(std::move(top));
   while (const Node* extends = layers.back().find("extends")) {
@@ -115,22 +109,12 @@ Node with_extended_files(Node top, const std::filesystem::path& top_file) {
     if (!extends->is_string() || extends->text.empty() || extends->text.find('\0') != std::string::npos)
       throw ScenarioError({at(*extends, pointer, "found " + found(*extends) + "; allowed: a path of a scenario file")});
     const std::filesystem::path file = extends->source->directory / extends->text;
-    const auto same = [&](const std::filesystem::path& other) { return same_file_key(other) == same_file_key(file); };
-    if (std::any_of(chain.begin(), chain.end(), same) || chain.size() >= longest_chain) {
-      std::string names;
-      for (const std::filesystem::path& link : chain)
-        names += link.filename().string() + " -> ";
-      throw ScenarioError({at(*extends, pointer,
-                              (chain.size() >= longest_chain ? "the chain of extended files is too long: "
-                                                             : "files extend each other in a circle: ") +
-                                  names + file.filename().string())});
-    }
+    chain.add(file, *extends, pointer);
     const std::string text = read_text_file(file, extends, pointer);
     const auto source = std::make_shared<const Source>(
         Source{file.string(), "scenario " + file.filename().string(), file.parent_path(), false});
     Node layer = parse_json(text, source);
     check_layer(layer);
-    chain.push_back(file);
     layers.push_back(std::move(layer));
   }
   Node merged = std::move(layers.back());

@@ -1,11 +1,13 @@
 #include "scenario/preset.hpp"
 
+#include "scenario/file_chain.hpp"
 #include "scenario/layers.hpp"
 #include "scenario/named_files.hpp"
 #include "scenario/reader.hpp"
 #include "scenario/value_codec.hpp"
 
 #include <algorithm>
+#include <optional>
 #include <set>
 
 namespace contend::scenario {
@@ -17,16 +19,19 @@ const FileKind& preset_kind() {
   return kind;
 }
 
-/// The library section of a preset, checked, with the preset's name as its own.
-Node read_preset(const Node& reference, const std::string& pointer, const std::filesystem::path& file,
-                 const KnownNames& names) {
-  Diagnostics diagnostics;
-  Node preset = read_named_file(preset_kind(), file, reference, pointer, diagnostics);
+/// Where presets are looked for, and what may stand in them.
+struct Presets {
+  const std::vector<std::filesystem::path>& directories;
+  const KnownNames& names;
+};
+
+/// The library section that a preset gives itself, checked.
+Node own_library(Node& preset, const Presets& presets, Diagnostics& diagnostics) {
   std::vector<std::string> allowed = preset_text_keys();
-  allowed.insert(allowed.end(), {"schema_version", "library"});
+  allowed.insert(allowed.end(), {"schema_version", "extends", "library"});
   refuse_unknown_keys(preset, "", allowed, diagnostics);
-  const Node* given = preset.find("library");
-  Reading reading{names, diagnostics, Strictness::profile, nullptr};
+  Node* given = preset.find("library");
+  Reading reading{presets.names, diagnostics, Strictness::profile, nullptr};
   PointConfig scratch;
   if (given == nullptr)
     diagnostics.add(at(preset, "/library", "is missing; allowed: an object (" + root_section("library").doc + ")"));
@@ -35,8 +40,30 @@ Node read_preset(const Node& reference, const std::string& pointer, const std::f
   if (given != nullptr && given->find("name") != nullptr)
     diagnostics.add(at(*given->find("name"), "/library/name", "the design of a preset is named after the preset"));
   diagnostics.throw_if_any();
-  Node library = std::move(*preset.find("library"));
-  library.set("name", std::move(*preset.find("name")));
+  return std::move(*given);
+}
+
+/// The library section of a preset upon that of the one that it extends, with the preset's name as its own.
+Node read_preset(const Node& reference, const std::string& pointer, const Presets& presets) {
+  FileChain chain("presets");
+  std::vector<Node> layers;
+  Node name;
+  std::optional<Node> next = reference;
+  for (std::string at_pointer = pointer; next; at_pointer = "/extends") {
+    const std::filesystem::path file = find_named_file(preset_kind(), *next, at_pointer, presets.directories);
+    chain.add(file, *next, at_pointer);
+    Diagnostics diagnostics;
+    Node preset = read_named_file(preset_kind(), file, *next, at_pointer, diagnostics);
+    layers.push_back(own_library(preset, presets, diagnostics));
+    if (layers.size() == 1)
+      name = std::move(*preset.find("name"));
+    const Node* extends = preset.find("extends");
+    next = extends == nullptr ? std::nullopt : std::optional(*extends);
+  }
+  Node library = std::move(layers.back());
+  for (auto layer = layers.rbegin() + 1; layer != layers.rend(); ++layer)
+    merge_layer(library, std::move(*layer));
+  library.set("name", std::move(name));
   return library;
 }
 
@@ -87,8 +114,7 @@ void insert_preset(Node& library, const std::string& pointer, const std::vector<
   const Node* reference = library.find("preset");
   if (reference == nullptr)
     return;
-  const std::filesystem::path file = find_named_file(preset_kind(), *reference, pointer, directories);
-  Node complete = read_preset(*reference, pointer, file, names);
+  Node complete = read_preset(*reference, pointer, {directories, names});
   library.erase("preset");
   merge_layer(complete, std::move(library));
   library = std::move(complete);

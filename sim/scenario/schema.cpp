@@ -377,6 +377,9 @@ ordered_json preset_schema(const KnownNames& names) {
     properties[key] = text_schema(1000);
     schema["required"].push_back(key);
   }
+  properties["extends"] = {{"type", "string"},
+                           {"minLength", 1},
+                           {"description", "name of the preset that this one changes, or a path of it"}};
   properties["library"] = section_schema(library, names, Form::profile);
   properties["library"]["properties"].erase("name");
   schema["required"].push_back("library");

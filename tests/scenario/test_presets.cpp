@@ -42,6 +42,19 @@ TEST_CASE("the command line changes single values of a preset, or the preset", "
   CHECK(other.instances.count == 4);
 }
 
+TEST_CASE("a preset changes the one that it extends", "[scenario][presets]") {
+  const ResolvedScenario scenario = overridden("base.json", "library.preset", "testlib-mcs-two");
+  const LibraryDesign& library = scenario.points.front().config.library;
+  CHECK(library.name == "testlib-mcs-two");
+  CHECK(library.instances.count == 2);
+  CHECK(library.instances.assignment == "dedicated");
+  CHECK(library.matching.lock == "mcs");
+  CHECK(library.protocol.eager_limit_bytes == 4096);
+  CHECK(scenario.origins["/library/instances/count"] == "preset testlib-mcs-two (guess: made up)");
+  CHECK(scenario.origins["/library/matching/lock"] == "preset testlib-mcs (guess: made up)");
+  CHECK(scenario.origins["/library/instances/assignment"] == "preset testlib (guess: made up)");
+}
+
 TEST_CASE("fields are swept upon a preset", "[scenario][presets]") {
   const ResolvedScenario scenario = overridden("preset.json", "sweep.library.instances.count", "[1, 2]");
   REQUIRE(scenario.points.size() == 2);

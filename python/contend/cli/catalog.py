@@ -168,9 +168,9 @@ def list_presets() -> None:
 def show_preset(
     *,
     name: Annotated[str, typer.Argument(help="Name of a preset, or a file.", autocompletion=preset_names)],
-    json_: Annotated[bool, typer.Option("--json", help="Print the file's JSON.")] = False,
+    json_: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
-    """Shows every choice of a preset with source and uncertainty."""
+    """Shows every choice of a preset with source and uncertainty, those of the preset that it extends included."""
     from contend.catalogs import PRESETS
 
     _show(PRESETS, name, as_json=json_)
@@ -251,7 +251,7 @@ def _parameter_list(title: str, listed: Sequence[tuple[str, Parameter]], width: 
 
 
 def _show(catalog: Catalog, name: str, *, as_json: bool) -> None:
-    from contend.catalogs import parameters, scopes
+    from contend.catalogs import EXTENDS, parameters, scopes
 
     path, document = catalog.load(name)
     _require_values(catalog, path, document)
@@ -271,3 +271,5 @@ def _show(catalog: Catalog, name: str, *, as_json: bool) -> None:
     for key in ("models", "description"):
         if isinstance(text := document.get(key), str):
             console.print(Text(text))
+    if catalog.extend and (base := document.get(EXTENDS)):
+        console.print(Text(f"extends {base}"))
