@@ -2,6 +2,7 @@
 
 #include "core/step_hash.hpp"
 #include "mpi/coroutines/memory_account.hpp"
+#include "simulation/program_notes.hpp"
 #include "workloads/programs/program.hpp"
 
 #include <algorithm>
@@ -209,6 +210,9 @@ PointResult simulate_processes(Engine& engine, const PointConfig& config, const 
     result.workload.add(Role::sender, *thread);
   }
 
+  if (std::optional<std::string> note = parts_without_effect(config)) {
+    result.notes.push_back(std::move(*note));
+  }
   const CoCounters counters = world.counters();
   result.sender.sent = counters.colocated + counters.sent;
   result.receiver.received = counters.received;

@@ -271,6 +271,22 @@ TEST_CASE("programs pay for their library's code and for how its queues lie in m
   CHECK(elapsed([](PointConfig& point) { point.library.matching.element_spacing_bytes = 1 << 20; }) > plain);
 }
 
+TEST_CASE("a result says which parts of a design programs have no use for", "[coroutines][programs]") {
+  PointConfig point = program_point("ping");
+  place_all(point.workload, {1, 2, 1});
+  CHECK(simulate(point, {}).notes.empty());
+  point.library.code.send = 2;
+  point.library.matching.element_spacing_bytes = 4096;
+  point.library.protocol.eager_limit_bytes = 1;
+  CHECK(simulate(point, {}).notes.empty());
+  point.library.critical_section = "global";
+  const std::string why = " nothing here: programs run on a library of their own, whose design is library.coroutines";
+  CHECK(simulate(point, {}).notes == std::vector<std::string>{"library.critical_section changes" + why});
+  point.library.instances.count = 8;
+  CHECK(simulate(point, {}).notes ==
+        std::vector<std::string>{"library.critical_section and library.instances change" + why});
+}
+
 TEST_CASE("time is shared out among what the processes of an OS process do", "[coroutines][programs]") {
   PointConfig point = program_point("exchange");
   point.workload.exchange.work = 300_us;
