@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from calibrating import rates, write
-from contend.accuracy.baselines import baseline, fit_curve, serial_lock, usl
+from contend.accuracy.baselines import Model, baseline, fit_curve, serial_lock, usl
 from contend.accuracy.predicted import Predicted
 from contend.accuracy.scores import (
     baseline_predictions,
@@ -21,6 +21,7 @@ def test_a_law_gives_its_own_curve_back(counts: tuple[int, ...]) -> None:
     parameters = np.log([1000.0, 0.3, 0.002])
     n = np.array(counts, dtype=float)
     fit = fit_curve(usl, n, np.exp(usl(n, parameters)))
+    assert fit is not None
     between = np.array([2.0, 8.0, 12.0])
     assert usl(between, fit) == pytest.approx(usl(between, parameters), abs=0.02)
 
@@ -29,8 +30,26 @@ def test_one_serial_lock_is_flat_past_its_knee() -> None:
     n = np.array([1.0, 4.0, 16.0])
     truth = np.log([1e-6, 3e-6])
     fit = fit_curve(serial_lock, n, np.exp(serial_lock(n, truth)))
+    assert fit is not None
     assert np.exp(serial_lock(np.array([8.0, 20.0]), fit)) == pytest.approx([1e6, 1e6], rel=0.02)
     assert np.exp(serial_lock(np.array([2.0]), fit)) == pytest.approx([2 / 4e-6], rel=0.02)
+
+
+def test_two_numbers_of_threads_tell_contention_and_no_coherence() -> None:
+    n = np.array([1.0, 2.0, 2.0])
+    amdahl = np.array([np.log(1000.0), np.log(0.1), -np.inf])
+    fit = fit_curve(usl, n, np.exp(usl(n, amdahl)))
+    assert fit is not None
+    assert np.exp(usl(np.array([16.0]), fit)) == pytest.approx(np.exp(usl(np.array([16.0]), amdahl)), rel=0.02)
+
+
+@pytest.mark.parametrize("model", [usl, serial_lock])
+def test_one_number_of_threads_tells_nothing(model: Model, tmp_path: Path) -> None:
+    assert fit_curve(model, [4.0, 4.0], [1e6, 1.1e6]) is None
+    one = curve(tmp_path, "a", lambda n: 1e6 / n)
+    points = predicted(one, {n: 1e6 / n for n in COUNTS})
+    only = min(point.threads for point in points if not point.held_out)
+    assert not baseline(model, [point for point in points if point.held_out or point.threads == only])
 
 
 def test_baselines_see_fitted_points_only(tmp_path: Path) -> None:

@@ -4,8 +4,9 @@
 - One serial lock: n threads with work of their own and one serial part, in the limit of a closed queue:
   rate(n) = min(n / (z + d), 1 / d).
 
-A curve without a fitted point takes the parameters of the nearest one of the same machine, library, transport and
-design: by window and size of the messages.
+A law is fitted to no curve with fewer numbers of threads than say what its parameters are: with one, none; with two, the
+universal law is Amdahl's (k = 0), and with three it has all of them. A curve that no law is fitted to takes the
+parameters of the nearest one of the same machine, library, transport and design: by window and size of the messages.
 """
 
 from __future__ import annotations
@@ -72,25 +73,40 @@ def serial_lock(n: Vector, logs: Vector) -> Vector:
 MODELS: dict[str, Model] = {"usl": usl, "serial_lock": serial_lock}
 
 
-def fit_curve(model: Model, n: Sequence[float], rate: Sequence[float]) -> Vector:
-    """The least squares of logarithms, the best of several starts."""
+# Numbers of threads that a law needs: two parameters of either are told apart by two.
+_FEWEST = 2
+_NO_COHERENCE = -math.inf
+
+
+def fit_curve(model: Model, n: Sequence[float], rate: Sequence[float]) -> Vector | None:
+    """The least squares of logarithms, the best of several starts; None where there are too few numbers of threads."""
+    counts = len(set(n))
+    if counts < _FEWEST:
+        return None
     x, y = np.asarray(n, dtype=float), np.log(np.asarray(rate, dtype=float))
     first = math.exp(float(y[0])) / x[0]
-    starts = (
-        [[math.log(first), s, k] for s in (-5.0, -1.0, 1.0) for k in (-9.0, -4.0, -1.0)]
-        if model is usl
-        else [[-math.log(first) - a, -math.log(first)] for a in (-1.0, 0.5, 2.0)]
-    )
+    is_amdahl = model is usl and counts == _FEWEST
+    if is_amdahl:
+        starts = [[math.log(first), s] for s in (-5.0, -1.0, 1.0)]
+        low, high = np.array([-np.inf, -25.0]), np.array([np.inf, 12.0])
+    elif model is usl:
+        starts = [[math.log(first), s, k] for s in (-5.0, -1.0, 1.0) for k in (-9.0, -4.0, -1.0)]
+        low, high = np.array([-np.inf, -25.0, -25.0]), np.array([np.inf, 12.0, 12.0])
+    else:
+        starts = [[-math.log(first) - a, -math.log(first)] for a in (-1.0, 0.5, 2.0)]
+        low, high = np.full(2, -60.0), np.full(2, 60.0)
+
+    def of(p: Vector) -> Vector:
+        return np.append(p, _NO_COHERENCE) if is_amdahl else p
+
     best: tuple[float, Vector] | None = None
     for start in starts:
-        low = np.array([-np.inf, -25.0, -25.0]) if model is usl else np.full(2, -60.0)
-        high = np.array([np.inf, 12.0, 12.0]) if model is usl else np.full(2, 60.0)
-        # A weak pull to the start settles what few points leave open.
+        # A weak pull to the start settles what points on a straight line leave open.
         found = least_squares(
-            lambda p, s=start: np.concatenate([model(x, p) - y, 1e-3 * (p - s)]), start, bounds=(low, high)
+            lambda p, s=start: np.concatenate([model(x, of(p)) - y, 1e-3 * (p - s)]), start, bounds=(low, high)
         )
         if best is None or found.cost < best[0]:
-            best = (float(found.cost), np.asarray(found.x, dtype=float))
+            best = (float(found.cost), of(np.asarray(found.x, dtype=float)))
     assert best is not None  # noqa: S101 - for the type checker
     return best[1]
 
@@ -103,17 +119,18 @@ def baseline(model: Model, points: Sequence[CurvePoint]) -> dict[int, float]:
     fits: dict[tuple[str, ...], Vector] = {}
     for key, members in curves.items():
         known = [points[i] for i in members if not points[i].held_out and points[i].threads > 0]
-        if known:
-            fits[key] = fit_curve(model, [p.threads for p in known], [_as_rate(p, p.measured) for p in known])
+        fit = fit_curve(model, [p.threads for p in known], [_as_rate(p, p.measured) for p in known])
+        if fit is not None:
+            fits[key] = fit
     fitted = [(points[curves[key][0]], fit) for key, fit in fits.items()]
     predictions = {}
     for key, members in curves.items():
-        fit = fits[key] if key in fits else _nearest(points[members[0]], fitted)
-        if fit is None:
+        nearest = fits[key] if key in fits else _nearest(points[members[0]], fitted)
+        if nearest is None:
             continue
         for index in members:
             if points[index].held_out and points[index].threads > 0:
-                rate = float(np.exp(model(np.array([float(points[index].threads)]), fit))[0])
+                rate = float(np.exp(model(np.array([float(points[index].threads)]), nearest))[0])
                 predictions[index] = _as_rate(points[index], rate)
     return predictions
 
