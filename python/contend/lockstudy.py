@@ -73,16 +73,21 @@ def scored_errors(
 
 @dataclass(frozen=True)
 class Row:
-    """One measured number and what is predicted for it."""
+    """One measured number and what is predicted for it.
+
+    `reference`: it has as few threads as points that a machine is fitted to. Such points are not scored, and ratios are
+    to them. `fitted`: the machine was.
+    """
 
     kind: str
     threads: int
     measured: float
     predicted: float
-    fitted: bool
+    reference: bool
     shared_cores: bool = False  # more threads than hardware threads
     spread_measured: float | None = None
     spread_predicted: float | None = None
+    fitted: bool = False
 
     @property
     def error(self) -> float:
@@ -97,6 +102,7 @@ class Row:
             "measured": self.measured,
             "predicted": _rounded(self.predicted),
             "error": _rounded(self.error),
+            "reference": self.reference,
             "fitted": self.fitted,
             "shared_cores": self.shared_cores,
         }
@@ -232,10 +238,10 @@ class SetResult:
         Of all points, or of those with more threads than hardware threads, or of the others.
         """
         predicted = [
-            row for row in self.rows if not row.fitted and (shared_cores is None or row.shared_cores == shared_cores)
+            row for row in self.rows if not row.reference and (shared_cores is None or row.shared_cores == shared_cores)
         ]
-        fitted = [(row.kind, row.error) for row in self.rows if row.fitted]
-        return scored_errors(self.set.grade, [(row.kind, row.error) for row in predicted], fitted)
+        reference = [(row.kind, row.error) for row in self.rows if row.reference]
+        return scored_errors(self.set.grade, [(row.kind, row.error) for row in predicted], reference)
 
     def median_error(self, *, shared_cores: bool | None = None) -> float | None:
         """None: nothing is predicted."""
@@ -248,7 +254,7 @@ class SetResult:
         It is 1 where there is no order that could be missed.
         """
         result: dict[int, float] = {}
-        predicted = [row for row in self.rows if not row.fitted]
+        predicted = [row for row in self.rows if not row.reference]
         for threads in sorted({row.threads for row in predicted if shared_cores in (None, row.shared_cores)}):
             rows = [row for row in self.rows if row.threads == threads]
             if len(rows) >= LEAST_KINDS_TO_RANK:
@@ -346,7 +352,8 @@ def predict(
                 threads=entry.threads,
                 measured=entry.measured,
                 predicted=_mean_measure(lock_set.entry["value"], runs),
-                fitted=entry.threads in lock_set.fit_threads,
+                reference=entry.threads in lock_set.fit_threads,
+                fitted=lock_set.may_fit(entry.kind, entry.threads),
                 shared_cores=lock_set.shares_cores(entry.threads),
                 spread_measured=entry.spread,
                 spread_predicted=None if entry.spread is None else _mean_spread(runs),

@@ -100,8 +100,8 @@ def test_the_page_is_made_of_results_only(tmp_path: Path) -> None:
     ]))  # fmt: skip
     (tmp_path / "validation" / "locks").mkdir()
     errors = (0.0, 0.1, -0.2)
-    rows = [{"kind": "mcs", "error": error, "fitted": error == 0.0} for error in errors]
-    twice = [row | {"error": 1.0 if row["fitted"] else row["error"]} for row in rows]
+    rows = [{"kind": "mcs", "error": error, "reference": error == 0.0} for error in errors]
+    twice = [row | {"error": 1.0 if row["reference"] else row["error"]} for row in rows]
     (tmp_path / "validation" / "locks" / "results.json").write_text(json.dumps([
         {"set": "L0", "grade": "A", "measure": "ns", "median_error": 0.15, "kendall_tau": {"2": 1.0, "4": 0.5},
          "holds": False, "profile": "box", "rows": rows},

@@ -71,7 +71,7 @@ def test_kinds_may_be_left_out_of_a_fit() -> None:
 def test_pairs_that_repeats_do_not_tell_apart_have_a_tau_of_their_own() -> None:
     measured = {"a": 10.0, "b": 10.5, "c": 20.0, "d": 30.0}
     predicted = {"a": 12.0, "b": 11.0, "c": 40.0, "d": 30.0}
-    found = [Row(kind, 3, measured[kind], predicted[kind], fitted=False) for kind in measured]
+    found = [Row(kind, 3, measured[kind], predicted[kind], reference=False) for kind in measured]
     result = SetResult(lock_set(noise=0.09), found)
     assert result.taus()[3] == pytest.approx((4 - 2) / 6)
     assert result.taus_of_told_apart()[3] == pytest.approx((4 - 1) / 5)
@@ -82,7 +82,7 @@ def test_pairs_that_repeats_do_not_tell_apart_have_a_tau_of_their_own() -> None:
 def test_kinds_that_are_predicted_to_be_equal_are_neither_right_nor_wrong() -> None:
     def tau(measured: list[float], predicted: list[float]) -> float:
         pairs = zip("abc", measured, predicted, strict=True)
-        found = [Row(kind, 3, one, other, fitted=False) for kind, one, other in pairs]
+        found = [Row(kind, 3, one, other, reference=False) for kind, one, other in pairs]
         return SetResult(lock_set(), found).taus()[3]
 
     assert tau([1, 2, 3], [3, 3, 3]) == 0
@@ -101,7 +101,7 @@ def test_points_that_share_cores_count_and_are_told_apart() -> None:
 def test_grade_b_counts_ratios_to_the_fitted_point() -> None:
     errors = {("a", 1): 1.0, ("a", 2): 3.0, ("a", 3): 1.0, ("a", 4): 0.0}
     assert SetResult(lock_set(grade="B"), rows(errors)).errors() == pytest.approx([0.0, 0.5])
-    unfitted = SetResult(lock_set(grade="B", fit_threads=[]), [Row("a", 3, 10.0, 13.0, fitted=False)])
+    unfitted = SetResult(lock_set(grade="B", fit_threads=[]), [Row("a", 3, 10.0, 13.0, reference=False)])
     assert unfitted.errors() == pytest.approx([0.3])
 
 
@@ -110,7 +110,7 @@ def test_a_set_holds_only_within_both_limits() -> None:
     assert SetResult(lock_set(), _distinct(near)).holds() is True
     far = dict.fromkeys(near, 0.5)
     assert SetResult(lock_set(), _distinct(far)).holds() is False
-    turned = [Row(row.kind, row.threads, row.measured, 100 - row.measured, row.fitted) for row in _distinct(near)]
+    turned = [Row(row.kind, row.threads, row.measured, 100 - row.measured, row.reference) for row in _distinct(near)]
     assert SetResult(lock_set(), turned).holds() is False
     assert SetResult(lock_set(grade="B"), _distinct(near)).holds() is None
     assert SetResult(lock_set(), []).holds() is None
@@ -219,8 +219,12 @@ def test_errors_of_written_rows_are_those_of_the_study() -> None:
     assert {one["grade"] for one in results} == {"A", "B"}
     for one in results:
         sides = [
-            [(row["kind"], row["error"]) for row in one["rows"] if row["fitted"] == side] for side in (False, True)
+            [(row["kind"], row["error"]) for row in one["rows"] if row["reference"] == side] for side in (False, True)
         ]
+        entry = next(entry for entry in STUDY["sets"] if entry["set"] == one["set"])
+        for row in one["rows"]:
+            is_of_fit = row["reference"] and row["kind"] not in entry.get("not_fitted", ())
+            assert row["fitted"] == is_of_fit, (one["set"], row["kind"], row["threads"])
         if errors := scored_errors(one["grade"], *sides):
             assert statistics.median(errors) == pytest.approx(one["median_error"], abs=2e-3), one["set"]
 

@@ -4,8 +4,8 @@
 - One serial lock: n threads with work of their own and one serial part, in the limit of a closed queue:
   rate(n) = min(n / (z + d), 1 / d).
 
-A law is fitted to no curve with fewer numbers of threads than say what its parameters are: with one, none; with two, the
-universal law is Amdahl's (k = 0), and with three it has all of them. A curve that no law is fitted to takes the
+A law is fitted to no curve with fewer numbers of threads than say what its parameters are: with one to none; with two
+the universal law is Amdahl's (k = 0), and with three it has all of them. A curve that no law is fitted to takes the
 parameters of the nearest one of the same machine, library, transport and design: by window and size of the messages.
 """
 

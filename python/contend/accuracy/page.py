@@ -197,9 +197,9 @@ _LOCK_HEAD = (
 
 def _lock_row(one: JsonObject) -> tuple[str, ...]:
     known = [row for row in one["rows"] if row["error"] is not None]
-    predicted, fitted = ([(row["kind"], row["error"]) for row in known if row["fitted"] == is_fitted]
-                         for is_fitted in (False, True))  # fmt: skip
-    errors = scored_errors(one["grade"], predicted, fitted)
+    predicted, reference = ([(row["kind"], row["error"]) for row in known if row["reference"] == is_reference]
+                            for is_reference in (False, True))  # fmt: skip
+    errors = scored_errors(one["grade"], predicted, reference)
     taus = [tau for tau in one["kendall_tau"].values() if tau is not None]
     if not errors or one["median_error"] is None:
         return (one["set"], one["grade"], one["measure"], "-", "-", "-", "-", "-", one["profile"])
