@@ -188,7 +188,7 @@ Problem flow_control_without_interface(const PointConfig& point) {
   if (library.flow_control.kind == "grants" || library.transport.kind == "interface")
     return {};
   return "receive buffers and mailboxes are a network interface's; over the transport \"" + library.transport.kind +
-         "\" senders wait for room in its own buffers: library.flow_control.kind must be \"grants\"";
+         R"(" senders wait for room in its own buffers: library.flow_control.kind must be "grants")";
 }
 
 /// Engines whose waiting threads sleep, or leave without reading all flags, need a counter.
