@@ -172,6 +172,46 @@ def test_runs_in_one_file_are_samples(tmp_path: Path) -> None:
     assert point.spread.launches == 3
 
 
+UCX_SAYS_THREADS = UCX.replace("| Message size:", "| Number of threads: 4 |\n| Message size:")
+UCX_WITHOUT_TEST = UCX.replace("| Test:         tag match bandwidth", "| Data layout:  (automatic)          ")
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "points"),
+    [
+        (UCX_SAYS_THREADS, UCX, [("tag match bandwidth", 8, 4), ("tag match bandwidth", 8, None)]),
+        (UCX_SAYS_THREADS.partition("Final:")[0], UCX, [("tag match bandwidth", 8, None)]),
+        (UCX_SAYS_THREADS, UCX_WITHOUT_TEST, [("tag match bandwidth", 8, 4), (None, 8, None)]),
+    ],
+)
+def test_a_run_of_ucx_has_nothing_of_the_one_before(
+    first: str, second: str, points: list[tuple[object, ...]], tmp_path: Path
+) -> None:
+    found = read_dataset(importing("ucx-perftest", first + second, tmp_path))
+    told = [found.workload | point.parameters for point in found.points if point.unit == "msg/s"]
+    assert [tuple(one.get(name) for name in ("test", "message_size", "threads")) for one in told] == points
+
+
+OSU_THREADS, OSU_TABLE = LATENCY_MT[: LATENCY_MT.index("# OSU")], LATENCY_MT[LATENCY_MT.index("# OSU") :]
+
+
+@pytest.mark.parametrize(
+    ("text", "runs"),
+    [
+        (LATENCY_MT + OSU_TABLE, [(4, False), (2, True)]),
+        (OSU_TABLE + LATENCY_MT, [(2, True), (4, False)]),
+        (LATENCY_MT.partition("# Size")[0] + OSU_TABLE, [(2, True)]),  # the first was broken off
+        (OSU_TABLE.partition("# Size")[0] + LATENCY_MT, [(4, False)]),
+        (OSU_TABLE.replace("# Size", OSU_THREADS + "# Size"), [(4, False)]),
+    ],
+)
+def test_threads_of_osu_are_those_of_their_run(text: str, runs: list[tuple[int, bool]], tmp_path: Path) -> None:
+    source = tmp_path / "output.txt"
+    source.write_text(text)
+    values = [one for one in FORMATS["osu-latency-mt"](source).values if one.parameters["message_size"] == 0]
+    assert [(one.parameters["receivers"], "receivers" in one.assumed) for one in values] == runs
+
+
 def test_what_the_file_does_not_say_can_be_added(tmp_path: Path) -> None:
     options = ["--library", "openmpi-5", "--transport", "tcp", "--workload", "communicator_per_pair=true"]
     found = read_dataset(importing("multirate", MULTIRATE, tmp_path, *options))

@@ -148,12 +148,13 @@ def osu_latency_mt(path: Path) -> Imported:
     """osu_latency_mt: one thread sends, several receive; "Size Latency (us)"."""
     found = Imported("OSU micro-benchmarks: osu_latency_mt", {"kind": "latency"})
     threads: dict[str, int] = {}
+    coming: dict[str, int] = {}  # counts stand before the header of their run
     run, headed = -1, False
     for line in table_lines_of(path, "#"):
         if match := _OSU_THREADS.search(line.text):
-            threads[match.group(1)] = line.count_in(match, 2, "the number of threads", 1)
+            coming[match.group(1)] = line.count_in(match, 2, "the number of threads", 1)
         elif "Multi-threaded Latency Test" in line.text:
-            run, headed = run + 1, True
+            run, headed, threads, coming = run + 1, True, coming, {}
             _osu_version(found, line)
         elif not line.is_data:
             if "Size" in line.text and "Latency" not in line.text:
@@ -164,6 +165,7 @@ def osu_latency_mt(path: Path) -> Imported:
             words = _osu_words(line, 2, "a line of osu_latency_mt")
             size = line.count_at(words[0], "the message size")
             latency = line.number_at(words[1], "the latency") * _MICRO
+            threads, coming = threads | coming, {}
             # Versions before 5.6 do not print how many threads there were; their default is two receivers.
             printed: dict[str, Scalar] = {f"{side.lower()}s": count for side, count in threads.items()}
             parameters = {"senders": 1, "receivers": 2} | printed | {"message_size": size}
@@ -420,11 +422,14 @@ def ucx_perftest(path: Path) -> Imported:
     sizes: dict[str, int] = {}
     run = 0
     rows = 0
+    ended = False
     for line in lines_of(path):
         text = line.text.strip()
         if match := _UCX_TEST.search(text):
-            test = match.group(1)
+            test, sizes, ended = match.group(1), {}, False
         elif match := _UCX_ENTRY.search(text):
+            if ended:
+                test, sizes, ended = "", {}, False
             name, value = match.groups()
             if key := _UCX_PARAMETERS.get(name):
                 column = line.text.index(value) + 1
@@ -432,6 +437,7 @@ def ucx_perftest(path: Path) -> Imported:
                 sizes[key] = line.count_at(Word(value.split()[0], column), name.lower(), least)
         elif text.startswith("Final:"):
             rows += 1
+            ended = True
             time, bandwidth, rate_word = _ucx_overall(line)
             overall_s = line.number_at(time, "the overall time") * _MICRO
             rate = line.number_at(rate_word, "the overall message rate")
