@@ -374,6 +374,35 @@ def test_the_spread_of_iterations_is_that_of_independent_messages(tmp_path: Path
     assert one.scope == "alib/tcp"
 
 
+def test_the_spread_of_iterations_is_that_of_messages_of_a_page(tmp_path: Path) -> None:
+    document = iterations([(300e-6, 310e-6)])
+    (point,) = document["points"]
+    wide = [{"iterations": [1000, 900], "iteration_s": {"p25": 300e-6, "p75": 900e-6}}]
+    document["points"] = [
+        {**point, "parameters": {"pairs": 1, "message_size": size}, "per_launch": launches}
+        for size, launches in ((8, point["per_launch"]), (1024, point["per_launch"]), (65536, wide), (2**22, wide))
+    ]
+    found, _ = identified_from(tmp_path, document)
+    one = found["machine.tcp.contended_send"]
+    assert (one.value, one.points) == (pytest.approx(10e-6 / 1.349 / 8, rel=1e-3), 2)
+    document["points"] = document["points"][2:]
+    found, _ = identified_from(tmp_path, document)
+    one = found["machine.tcp.contended_send"]
+    assert (one.value, one.points) == (pytest.approx(600e-6 / 1.349 / 8, rel=1e-3), 1)
+
+
+@pytest.mark.parametrize("sizes", [[2**n for n in range(3, 23)], [f"{2**n} B" for n in range(3, 23)]])
+def test_a_put_costs_what_its_smallest_size_does(sizes: list[int] | list[str], tmp_path: Path) -> None:
+    points = [
+        {"parameters": {"message_size": size}, "message_rate": metric(1 / (1e-6 + 2**n / 1e9))}
+        for n, size in enumerate(sizes, 3)
+    ]
+    workload = {"kind": "rma-mt", "operation": "put", "synchronisation": "flush", "threads": 1}
+    found, _ = identified_from(tmp_path, dataset("puts", workload, points[::-1], transport="shm"))
+    one = found["machine.software.one_sided_call"]
+    assert (one.value, one.points) == (pytest.approx(1e-6, rel=0.15), 1)  # without noise
+
+
 def test_the_socket_probe_isolates_the_kernels_part_of_a_send(tmp_path: Path) -> None:
     points = [
         time_of(1.1e-6, 1.1e-6, probe="socket", from_core=0, to_core=0, part="send"),

@@ -21,6 +21,7 @@ from contend.calibrate.waiting_points import FEW, ISOLATING, MANY, WAITING
 from contend.documents import get_path
 from contend.errors import InputError
 from contend.prices import Price, parse_price
+from contend.quantities import parse_quantity
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -37,6 +38,8 @@ NO_PARAMETER = "the base profile has no such parameter"
 _GUIDED_FACTOR = 3.0
 # What jumps does so by this factor at least.
 _STEP = 5.0
+# Messages of up to a page take about the same time to send, and so are of one price that is no size's.
+_PAGE = 4096
 # The least 95 % half-width of an identified value: benchmark and model never mean exactly the same.
 _LEAST_UNCERTAINTY = 0.05
 
@@ -52,12 +55,16 @@ class Reading:
 
 @dataclass(frozen=True)
 class Select:
-    """Points of a dataset: those with these parameters. `cores`: which pairs; `transport`: another dataset."""
+    """Points of a dataset: those with these parameters. `cores`: which pairs; `transport`: another dataset.
+
+    `small`: of several message sizes those up to so many bytes, or the smallest where all are larger.
+    """
 
     kind: str
     parameters: dict[str, Any]
     cores: str = "any"
     transport: str | None = None
+    small: int | None = None
 
 
 @dataclass(frozen=True)
@@ -107,6 +114,9 @@ _POSTING = {
     "machine.matching.enqueue": 1,
     "machine.noise": 1,
 }
+
+# A price of puts is without their bytes: the smallest have next to none.
+_PUT = Select("rma-mt", {"threads": 1, "operation": "put"}, small=0)
 
 RULES: tuple[Rule, ...] = (
     Rule("machine.cache.atomic_hit", "machine", _machine("atomic", operation="fetch_add", state="owned"),
@@ -200,7 +210,7 @@ RULES: tuple[Rule, ...] = (
     Rule("machine.nic.completion", "library-transport", _call("message", message_size=0),
          "half of what a message of a stream costs more than over shared memory",
          minus=(_call("message", "shm", message_size=0),), scale=0.5, isolates=False),
-    Rule("machine.tcp.contended_send", "library-transport", Select("multirate", {"pairs": 1}),
+    Rule("machine.tcp.contended_send", "library-transport", Select("multirate", {"pairs": 1}, small=_PAGE),
          "the spread of the times of iterations with one pair, as that of so many independent sends beside a receiver "
          "that polls", window=True, transports=("tcp", "tcp-veth")),
     Rule("machine.tcp.send_call", "library-transport", _call("isend", message_size=0),
@@ -236,11 +246,11 @@ RULES: tuple[Rule, ...] = (
         for one in ISOLATING
     ),
     # An MPI_Put by the calling thread, a thousandth of a flush included.
-    Rule("machine.software.one_sided_call", "library-transport", Select("rma-mt", {"threads": 1, "operation": "put"}),
+    Rule("machine.software.one_sided_call", "library-transport", _PUT,
          "an MPI_Put of one thread over shared memory, without the lock around it and noise",
          costs={"machine.cache.atomic_hit": 2, "machine.noise": 1}, inverse=True, transports=("shm",),
          libraries=("mpich-*",)),
-    Rule("machine.software.one_sided_call", "library-transport", Select("rma-mt", {"threads": 1, "operation": "put"}),
+    Rule("machine.software.one_sided_call", "library-transport", _PUT,
          "an MPI_Put of one thread over shared memory, without noise", costs={"machine.noise": 1},
          inverse=True, transports=("shm",)),
     Rule("fabric.latency", "library-transport", _call("latency", message_size=0),
@@ -401,8 +411,21 @@ def _points(select: Select, rule: Rule, context: _Context, used: set[str]) -> li
             wanted = all(told.get(name) == value for name, value in select.parameters.items())
             if wanted and point.spread is not None and _fits_cores(select.cores, dataset, point):
                 points.append((dataset, point))
-                used.add(dataset.name)
+    if select.small is not None and points:
+        sizes = [_message_size(dataset, point) for dataset, point in points]
+        largest = max(select.small, min(sizes))
+        points = [one for one, size in zip(points, sizes, strict=True) if size <= largest]
+    used.update(dataset.name for dataset, _ in points)
     return points
+
+
+def _message_size(dataset: Dataset, point: MeasuredPoint) -> float:
+    """Bytes of a point's messages; infinite where it does not say them."""
+    size = merged(dataset, point).get("message_size")
+    if isinstance(size, int):
+        return size
+    found = parse_quantity(size)
+    return math.inf if found is None else found.value
 
 
 def _read(select: Select, rule: Rule, context: _Context, used: set[str]) -> Reading:
