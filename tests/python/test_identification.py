@@ -315,6 +315,15 @@ def test_a_dataset_that_is_held_out_does_not_choose_what_is_fitted(tmp_path: Pat
     assert [(dataset.name, point.parameters["pairs"]) for dataset, point in fitted] == [("few", 1), ("few", 4)]
 
 
+@pytest.mark.parametrize("windows", [(16, 128), (128, 16)])
+def test_of_windows_with_as_many_points_the_smallest_is_fitted(windows: tuple[int, int], tmp_path: Path) -> None:
+    datasets = [
+        read_dataset(write(tmp_path, rates(f"w{window}", {pairs: [1e5] for pairs in (1, 2, 4)}, window=window)))
+        for window in windows
+    ]
+    assert choose_split(datasets).window == 16
+
+
 def woken(slept: dict[int, float], to_core: int = 0) -> list[dict[str, Any]]:
     return [
         time_of(time, 1.1 * time, probe="busy_wake", from_core=1, to_core=to_core, slept_us=at)

@@ -101,7 +101,7 @@ def choose_split(
         datasets: What was measured.
         threads: Thread counts to fit to; every second one from the smallest of those that datasets have which are not
             excluded, if not given.
-        window: The window to fit to; the one with most points of these datasets if not given.
+        window: The window to fit to; the one with most points of these datasets if not given, of several the smallest.
         excluded: Datasets that are only validated on.
 
     Raises:
@@ -129,7 +129,7 @@ def choose_split(
         raise InputError(
             f"no point was measured with window {window}; measured: {', '.join(map(str, sorted(windows)))}"
         )
-    common = own_windows.most_common(1)[0][0] if own_windows else None
+    common = max(own_windows, key=lambda value: (own_windows[value], -value), default=None)
     return Split(chosen, common if window is None else window, tuple(excluded))
 
 
