@@ -68,6 +68,20 @@ def test_without_a_draw_the_interval_is_from_the_whole_discrepancy() -> None:
     assert high / low > 1.3
 
 
+@pytest.mark.parametrize("draws", [0, 1, 2])
+@pytest.mark.parametrize("seed", [1, 2, 3])
+def test_few_draws_have_the_interval_of_the_noise(draws: int, seed: int) -> None:
+    low, high = interval(100.0, np.full(draws, 100.0), [0.1] * max(draws, 1), 0.0, seed)
+    # 95 % of Student's t distribution with 4 degrees of freedom are within 2.776 of its scale.
+    assert [-math.log(low / 100), math.log(high / 100)] == pytest.approx([0.2776] * 2, rel=0.15)
+
+
+def test_three_draws_have_64_values_of_noise_each() -> None:
+    noise = 0.1 * np.random.default_rng(1).standard_t(DEGREES_OF_FREEDOM, (64, 3))
+    low, high = 100 * np.exp(np.quantile(noise, [0.025, 0.975]))
+    assert interval(100.0, np.full(3, 100.0), [0.1] * 3, 0.0, 1) == pytest.approx((low, high))
+
+
 def test_without_a_posterior_residuals_tell_the_discrepancy(tmp_path: Path) -> None:
     one = curve(tmp_path, "a", lambda _n: 100.0)
     target = Target(one, one.points[0], {}, (), "message_rate")

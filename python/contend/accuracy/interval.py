@@ -13,6 +13,9 @@ if TYPE_CHECKING:
     from contend.calibrate.problem import Vector
 
 _NOISE_DRAWS = 64
+# So many values of noise in all where there are few draws: quantiles of 64 are not those of the distribution.
+_FEW_DRAWS = 3
+_NOISE_OF_FEW = 2048
 
 
 def interval(mean: float, drawn: Vector, discrepancy: list[float], log_error: float, seed: int) -> tuple[float, float]:
@@ -29,6 +32,7 @@ def interval(mean: float, drawn: Vector, discrepancy: list[float], log_error: fl
     else:
         centres = np.full(len(widths), math.log(mean))
     spread = np.sqrt(widths**2 + log_error**2)
-    noise = stream.standard_t(DEGREES_OF_FREEDOM, (_NOISE_DRAWS, len(centres))) * spread
+    each = _NOISE_DRAWS if len(centres) >= _FEW_DRAWS else _NOISE_OF_FEW // len(centres)
+    noise = stream.standard_t(DEGREES_OF_FREEDOM, (each, len(centres))) * spread
     low, high = np.exp(np.quantile(centres + noise, [0.025, 0.975]))
     return min(float(low), mean), max(float(high), mean)
