@@ -169,6 +169,14 @@ def test_ratios_are_to_the_first_point_of_a_curve(tmp_path: Path) -> None:
     assert all(point.abs_error_pct == pytest.approx(0) and point.covered for point in found)
 
 
+def test_the_first_point_of_a_curve_has_the_fewest_threads(tmp_path: Path) -> None:
+    points = predicted(curve(tmp_path, "a", lambda n: 100.0 * n), {n: 7.0 * n for n in COUNTS})
+    found = as_ratios(points[::-1])
+    assert [point.threads for point in found] == [20, 16, 8, 4, 2]
+    assert [point.median for point in found] == pytest.approx([20, 16, 8, 4, 2])
+    assert [point.point.median for point in found] == pytest.approx([20, 16, 8, 4, 2])
+
+
 def two_curves(tmp_path: Path, **parameters: dict[int, str]) -> list[Predicted]:
     """Rates of 1, 2 pairs with a small and with a large size."""
     document = rates("two", {})

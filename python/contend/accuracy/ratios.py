@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 def as_ratios(points: Sequence[Predicted], seed: int = 1) -> list[Predicted]:
     """Points relative to the first one of their curve, which is left out: for machines that are not fully known.
 
-    A curve is over threads, or over whatever else the points differ in that are of one "series" by their parameters.
-    A draw of a ratio is a ratio of equal draws.
+    A curve is over threads, from the fewest, in whatever order the dataset has them; or over whatever else the points
+    differ in that are of one "series" by their parameters, in that order. A draw of a ratio is a ratio of equal draws.
     """
     curves: dict[tuple[str, ...], list[Predicted]] = {}
     for point in points:
@@ -29,8 +29,10 @@ def as_ratios(points: Sequence[Predicted], seed: int = 1) -> list[Predicted]:
         named = (point.dataset.machine_id, point.dataset.name, str(series))
         curves.setdefault(point.curve if series is None else named, []).append(point)
     found = []
-    for first, *others in curves.values():
-        for point in others:
+    for curve in curves.values():
+        is_series = "series" in curve[0].point.parameters
+        first = curve[0] if is_series else min(curve, key=lambda point: point.threads)
+        for point in (one for one in curve if one is not first):
             error = math.hypot(point.point.log_error, first.point.log_error)
             median = point.median / first.median
             drawn = np.array(point.draws) / np.array(first.draws) if point.draws else np.empty(0)
