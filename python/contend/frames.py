@@ -67,9 +67,38 @@ def plain_parameters(points: Sequence[Mapping[str, Scalar]]) -> list[dict[str, S
     return plain
 
 
-def points_frame(points: Sequence[PointResult]) -> pl.DataFrame:
+def parameter_columns(points: Sequence[PointResult], scenario: JsonObject) -> dict[str, str]:
+    """The columns of swept parameters: their names, or dotted paths where results have a column of that name.
+
+    Args:
+        points: What the frame has.
+        scenario: The scenario that they are of.
+    """
+    names = list(dict.fromkeys(name for point in points for name in point.parameters))
+    taken = {"replication"}.union(*(_row({}, point) for point in points))
+    paths = _swept_paths(scenario) if taken.intersection(names) else {}
+    return {name: paths.get(name, f"parameters.{name}") if name in taken else name for name in names}
+
+
+def _swept_paths(scenario: JsonObject) -> dict[str, str]:
+    """The paths of a sweep by the names that points have of them."""
+    sweep = scenario.get("sweep") or {}
+    found = {}
+    for path in sweep[0] if isinstance(sweep, list) else sweep:
+        section, _, last = path.rpartition(".")
+        found[section.rpartition(".")[2] if last == "count" else last] = path
+    return found
+
+
+def named_parameters(points: Sequence[PointResult], scenario: JsonObject) -> list[dict[str, Scalar]]:
+    """The parameters of points by their columns."""
+    columns = parameter_columns(points, scenario)
+    return [{columns[name]: value for name, value in point.parameters.items()} for point in points]
+
+
+def points_frame(points: Sequence[PointResult], scenario: JsonObject) -> pl.DataFrame:
     """One row per point: see Results.frame."""
-    parameters = plain_parameters([point.parameters for point in points])
+    parameters = plain_parameters(named_parameters(points, scenario))
     return frame_of(_row(plain, point) for plain, point in zip(parameters, points, strict=True))
 
 
@@ -93,9 +122,9 @@ def _row(parameters: dict[str, Scalar], point: PointResult) -> dict[str, Scalar]
     return row
 
 
-def samples_frame(points: Sequence[PointResult]) -> pl.DataFrame:
+def samples_frame(points: Sequence[PointResult], scenario: JsonObject) -> pl.DataFrame:
     """One row per replication: see Results.samples."""
-    parameters = plain_parameters([point.parameters for point in points])
+    parameters = plain_parameters(named_parameters(points, scenario))
     return frame_of(
         {**plain, "replication": number, **{name: value.samples[number] for name, value in point.estimates.items()}}
         for plain, point in zip(parameters, points, strict=True)
@@ -118,9 +147,9 @@ def times_frame(entries: Iterable[tuple[Mapping[str, Scalar], Mapping[str, Mappi
     return frame_of(rows)
 
 
-def units_of(points: Sequence[PointResult]) -> dict[str, str]:
+def units_of(points: Sequence[PointResult], scenario: JsonObject) -> dict[str, str]:
     """The unit of every column of points_frame that has one."""
-    units = parameter_units([point.parameters for point in points])
+    units = parameter_units(named_parameters(points, scenario))
     for name, unit in ESTIMATED.items():
         if any(name in point.estimates for point in points):
             units |= dict.fromkeys((name, f"{name}_ci95_low", f"{name}_ci95_high"), unit)

@@ -235,33 +235,36 @@ class Results:
     def frame(self) -> pl.DataFrame:
         """One row per point: parameters, measures with their 95 % interval, counters, times by role and category.
 
-        Parameters with a unit ("1 KiB", "85 ns") are numbers here; `units` says in what.
+        Parameters with a unit ("1 KiB", "85 ns") are numbers here; `units` says in what. One that is called as a
+        measure is has its whole path: "fabric.bandwidth" beside the bandwidth that came out.
         """
         from contend.frames import points_frame
 
-        return points_frame(self.points)
+        return points_frame(self.points, self.scenario)
 
     def samples(self) -> pl.DataFrame:
         """One row per point and replication: parameters, replication (from 0), measures."""
         from contend.frames import samples_frame
 
-        return samples_frame(self.points)
+        return samples_frame(self.points, self.scenario)
 
     def times(self) -> pl.DataFrame:
         """Where the time went, one row per point, role and category.
 
         Columns are the parameters, role, category, time_ns (all threads of the role) and share (of the role, 0 to 1).
         """
-        from contend.frames import times_frame
+        from contend.frames import named_parameters, times_frame
 
-        return times_frame([(point.parameters, point.time_by_category_ns) for point in self.points])
+        parameters = named_parameters(self.points, self.scenario)
+        times = (point.time_by_category_ns for point in self.points)
+        return times_frame(zip(parameters, times, strict=True))
 
     @property
     def units(self) -> dict[str, str]:
         """The unit of every column of `frame` that has one; Parquet files carry it as metadata."""
         from contend.frames import units_of
 
-        return units_of(self.points)
+        return units_of(self.points, self.scenario)
 
     def to_pandas(self) -> pd.DataFrame:
         """`frame` for pandas, with the units in `attrs["units"]`.

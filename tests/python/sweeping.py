@@ -10,5 +10,5 @@ GRID = {"workload.pairs": [1, 2, 4], "library.instances.count": [1, 2]}
 
 def same(one: contend.Results, other: contend.Results) -> bool:
     """Equal but for the time that it took."""
-    frames = [points_frame(results.points).drop("wall_s", "events") for results in (one, other)]
+    frames = [points_frame(results.points, results.scenario).drop("wall_s", "events") for results in (one, other)]
     return frames[0].equals(frames[1])

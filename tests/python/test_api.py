@@ -1,5 +1,6 @@
 """What `import contend` offers: scenarios as values, runs, comparisons, explanations, their frames and their looks."""
 
+import dataclasses
 import doctest
 import importlib
 import json
@@ -244,6 +245,27 @@ class TestRun:
         assert times.columns == ["message_size", "role", "category", "time_ns", "share"]
         totals = times.group_by("message_size", "role").agg(pl.col("share").sum())
         assert totals["share"].to_list() == pytest.approx([1.0] * 4)
+
+    def test_parameters_that_are_called_as_measures_are(self, small: Scenario) -> None:
+        values = ["9.5 GB/s", "11.4 GB/s"]
+        sized = small.with_({"workload.message_size": "1 KiB"})
+        for swept in (
+            sized.with_({"sweep": {"fabric.bandwidth": values}}),
+            sized.with_({"sweep": [{"fabric.bandwidth": value} for value in values]}),
+        ):
+            results = contend.run(swept)
+            frame = results.frame()
+            assert frame["fabric.bandwidth"].to_list() == [9.5e9, 11.4e9]
+            assert frame["bandwidth"].to_list() == [point.mean_of("bandwidth") for point in results.points]
+            assert (results.units["fabric.bandwidth"], results.units["bandwidth"]) == ("B/s", "MiB/s")
+            samples = results.samples()
+            assert samples["fabric.bandwidth"].unique().sort().to_list() == [9.5e9, 11.4e9]
+            assert samples["bandwidth"].max() < 9e5
+            assert "fabric.bandwidth" in results.times().columns
+        again = contend.Results.from_json(results.to_json())
+        assert again.frame().equals(frame)
+        alone = dataclasses.replace(results, scenario={}).frame()
+        assert alone["parameters.bandwidth"].to_list() == [9.5e9, 11.4e9], "where nothing says the path"
 
     def test_units_travel_with_parquet(self, small: Scenario, tmp_path: Path) -> None:
         results = contend.run(small)
