@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from contend.files import json_object
-from contend.output import RESULTS
+from contend.output import RESULTS, SWEEP
 from contend.spelling import listed
 
 if TYPE_CHECKING:
@@ -16,7 +16,6 @@ if TYPE_CHECKING:
 
     from contend.jsontypes import JsonObject
 
-SWEEP = "sweep.json"
 # What commands write about a run into its folder.
 _FILES = (
     RESULTS, "results.csv", "results.parquet", "samples.parquet", SWEEP, "plot.png", "plot.svg", "report.html",

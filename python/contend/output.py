@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 
 # The file that everything else about a run is made from.
 RESULTS = "results.json"
+# What made a sweep; of one with many points there is no results.json.
+SWEEP = "sweep.json"
 # Where an interrupted run puts what had finished, in a folder that has complete results.
 INTERRUPTED_FOLDER = "interrupted"
 
@@ -37,9 +39,12 @@ def result_contents(results: Results) -> dict[str, bytes]:
 
 
 def has_complete_results(directory: Path) -> bool:
-    """Whether a folder has results of a run that was not interrupted."""
-    document = json_object(directory / RESULTS)
-    return document is not None and "points" in document and not document.get("interrupted", False)
+    """Whether a folder has results of a run or a sweep that was not interrupted."""
+    documents = (json_object(directory / name) for name in (RESULTS, SWEEP))
+    return any(
+        document is not None and "points" in document and not document.get("interrupted", False)
+        for document in documents
+    )
 
 
 def write_results(results: Results, directory: Path) -> list[Path]:

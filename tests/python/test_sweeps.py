@@ -1,5 +1,6 @@
 """Sweeps: resuming, failures, clusters, the command."""
 
+import dataclasses
 import json
 import os
 import re
@@ -17,7 +18,7 @@ import pytest
 import contend
 from contend.cli import main
 from contend.clusters import Cluster
-from contend.errors import InputError
+from contend.errors import InputError, InterruptedRunError
 from contend.scenario import Point
 from contend.store import ResultStore, count_stored
 from contend.sweep_tasks import Failed
@@ -226,6 +227,39 @@ class TestCommand:
             assert [line for line in capsys.readouterr().err.splitlines(keepends=True) if "replaced" in line] == (
                 [said] if said else []
             )
+
+    def test_ctrl_c_leaves_complete_results_alone(
+        self,
+        small: contend.Scenario,
+        tmp_path: Path,
+        capsys: pytest.CaptureFixture[str],
+        monkeypatch: pytest.MonkeyPatch,
+    ) -> None:
+        whole = contend.sweep(small, GRID)
+        part = dataclasses.replace(whole, points=whole.points[:1], interrupted=True)
+
+        def interrupted(*_: object, **__: object) -> SweepResults:
+            raise InterruptedRunError("interrupted", results=part)
+
+        folder = tmp_path / "out"
+        grid = ["--grid", "workload.pairs=1,2", "--out", str(folder)]
+        with monkeypatch.context() as patch:
+            patch.setattr("contend.sweeps.sweep", interrupted)
+            assert self.run(*grid) == 130
+        assert not (folder / "interrupted").exists(), "there was nothing to leave alone"
+        assert self.run(*grid) == 0
+        monkeypatch.setattr("contend.sweeps.sweep", interrupted)
+        for kept in ("results.json", "sweep.json"):  # a sweep of many points has no results.json
+            files = {path.name: path.read_bytes() for path in folder.iterdir() if path.is_file()}
+            capsys.readouterr()
+            assert self.run(*grid, "--json") == 130
+            output = capsys.readouterr()
+            assert f"is in {folder}/interrupted: {folder} has complete results of an earlier run" in output.err
+            assert "replaced" not in output.err
+            assert set(json.loads(output.out)["files"]) >= {f"{folder}/interrupted/{kept}"}
+            assert {path.name: path.read_bytes() for path in folder.iterdir() if path.is_file()} == files
+            assert contend.load_results(folder / "interrupted").interrupted
+            (folder / "results.json").unlink(missing_ok=True)
 
     def test_writes_and_says_what_it_did(
         self, small: contend.Scenario, tmp_path: Path, capsys: pytest.CaptureFixture[str]

@@ -98,8 +98,8 @@ def sweep(
     writes.
     """
     from contend.earlier import earlier_in
-    from contend.files import output_folder, refuse_replacing
-    from contend.output import default_directory
+    from contend.files import make_writable_directory, output_folder, refuse_replacing
+    from contend.output import INTERRUPTED_FOLDER, default_directory, has_complete_results
     from contend.scenario import COMMAND_LINE, open_scenario, parse_override
     from contend.scenarios import Scenario
     from contend.sweeps import sweep as carry_out
@@ -140,7 +140,15 @@ def sweep(
             if not isinstance(error.results, SweepResults):
                 raise
             results, interrupted = error.results, error
-        written = _write(results, directory) if share is None and results.points else []
+        target = directory
+        if interrupted is not None and share is None and results.points and has_complete_results(directory):
+            target /= INTERRUPTED_FOLDER
+            make_writable_directory(target)
+            interrupted = InterruptedRunError(
+                f"{interrupted}; what there is is in {target}: {directory} has complete results of an earlier run",
+                results=results,
+            )
+        written = _write(results, target) if share is None and results.points else []
     what = "results of other settings"
     if not quiet and (note := earlier.note(results.manifest(), written, by_default=out is None, what=what)):
         print(f"contend: {note}", file=sys.stderr)
