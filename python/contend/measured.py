@@ -252,7 +252,11 @@ def choose_mapping(mappings: Sequence[Mapping], dataset: Dataset) -> Mapping:
 
 @dataclass(frozen=True)
 class Configuration:
-    """Points of a dataset with the scenario that stands for them: a sweep where they are several."""
+    """Points of a dataset with the scenario that stands for them: a sweep where they are several.
+
+    Points that mean the same scenario are one point of the sweep, as where they differ in an option that the mapping
+    knows to change nothing.
+    """
 
     dataset: Dataset
     points: tuple[MeasuredPoint, ...]
@@ -278,11 +282,18 @@ class Configuration:
         Raises:
             InputError: The mapping does not know an option of the library.
         """
-        documents = [self._system(point, self.profile.reference(beside)) for point in self.points]
-        common, sweep = _swept(documents, self._value)
+        common, samples = self._swept(beside)
+        sweep = [samples[same[0]] for same in _alike(samples)] if any(samples) else []
         head: JsonObject = {"schema_version": 1, "name": self.name, "description": self._description()}
         run = {"run": {"seed": 1, "replications": _REPLICATIONS, "steps_per_operation": STEPS_OF_MEASURED}}
         return head | common | run | ({"sweep": sweep} if sweep else {})
+
+    def _swept(self, beside: Path | None = None) -> tuple[JsonObject, list[JsonObject]]:
+        """What the scenarios of all points have in common, and for each point the values that differ."""
+        documents = [self._system(point, self.profile.reference(beside)) for point in self.points]
+        common, samples = _swept(documents, self._value)
+        # Values may differ in how they are written only.
+        return (common, samples) if len(_alike(samples)) > 1 else (documents[0], [{} for _ in documents])
 
     def resolve(self, overrides: Sequence[tuple[str, str]] = ()) -> ResolvedScenario:
         """The scenario with every value.
@@ -400,16 +411,34 @@ class Configuration:
             return replace(
                 results, remarks=(*notes, "the workload was changed: there is nothing measured to compare with")
             )
-        notes += self._shorter([one.config for one in resolved.points])
+        groups = _alike(self._swept()[1])
+        configs = {index: one.config for one, same in zip(resolved.points, groups, strict=True) for index in same}
+        notes += self._shorter([configs[index] for index in range(len(self.points))])
         wanted = {
-            json.dumps(one.parameters): (point, one.config)
-            for one, point in zip(resolved.points, self.points, strict=True)
+            json.dumps(one.parameters): (one.config, same) for one, same in zip(resolved.points, groups, strict=True)
         }
+        names = self._told_apart_by(groups)
         points = []
         for result in results.points:
-            point, config = wanted[json.dumps(result.parameters)]
-            points.append(replace(result, measured=self._compare(point, result, config, resolved.seed)))
-        return replace(results, points=tuple(points), remarks=notes)
+            config, same_as = wanted[json.dumps(result.parameters)]
+            for point in (self.points[index] for index in same_as):
+                measured = self._compare(point, result, config, resolved.seed)
+                own = {short_name(name): value for name, value in point.parameters.items() if name in names}
+                parameters = result.parameters | {name: own[name] for name in own if name not in result.parameters}
+                points.append(replace(result, parameters=parameters, measured=measured))
+        planned = None if results.planned is None else len(self.points)
+        return replace(results, points=tuple(points), planned=planned, remarks=notes)
+
+    def _told_apart_by(self, groups: Sequence[Sequence[int]]) -> set[str]:
+        """The parameters in which measured points of the same scenario differ."""
+        of_groups = ([self.points[index].parameters for index in same] for same in groups)
+        return {
+            name
+            for first, *others in of_groups
+            for other in others
+            for name in first | other
+            if first.get(name) != other.get(name)
+        }
 
     def _shorter(self, configs: Sequence[JsonObject]) -> tuple[str, ...]:
         """A note where samples are simulated with fewer iterations than measured."""
@@ -511,7 +540,7 @@ def _swept(documents: Sequence[JsonObject], value_of: Any) -> tuple[JsonObject, 
     # The workload first, as its numbers are what curves are drawn over; last how long a point is measured.
     differing.sort(key=lambda path: (path == _ITERATIONS, not path.startswith("workload.")))
     if not differing:
-        return documents[0], []
+        return documents[0], [{} for _ in documents]
     common: JsonObject = {}
     for path, value in flat[0].items():
         if path not in differing:
@@ -521,3 +550,19 @@ def _swept(documents: Sequence[JsonObject], value_of: Any) -> tuple[JsonObject, 
         for index, one in enumerate(flat)
     ]
     return common, samples
+
+
+def _alike(samples: Sequence[JsonObject]) -> list[list[int]]:
+    """The indices of samples that have the same values, whichever units these are written in."""
+    found: dict[str, list[int]] = {}
+    for index, sample in enumerate(samples):
+        values = {path: _plain(value) for path, value in sample.items()}
+        found.setdefault(json.dumps(values, sort_keys=True), []).append(index)
+    return list(found.values())
+
+
+def _plain(value: object) -> object:
+    if isinstance(value, int) and not isinstance(value, bool):
+        return float(value)
+    found = parse_quantity(value)
+    return value if found is None else [found.value, found.unit]

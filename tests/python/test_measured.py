@@ -333,6 +333,47 @@ def test_a_written_scenario_runs_as_the_dataset_does(measured: Path, capsys: Cap
 
 
 @pytest.mark.core
+@pytest.mark.parametrize("pairs", [(2,), (1, 2)])
+def test_points_of_the_same_scenario_are_simulated_once(
+    pairs: tuple[int, ...], measured: Path, capsys: Capture
+) -> None:
+    Path("alib.map").write_text(mapping(options={"spc": {}}).model_dump_json())
+    document = json.loads(measured.read_text())
+    document["points"] = [
+        {"parameters": {"pairs": n, "spc": spc}, "message_rate": metric(n * 1e5 + spc)}
+        for spc in (False, True)
+        for n in pairs
+    ]
+    measured.write_text(json.dumps(document))
+    assert main(["dataset", "scenario", str(measured), *MAP, "-o", "all.json"]) == 0
+    scenario = json.loads(Path("all.json").read_text())
+    assert scenario.get("sweep", []) == ([{"workload.pairs": n} for n in pairs] if len(pairs) > 1 else [])
+    capsys.readouterr()
+    assert main(["run", str(measured), *MAP, "--replications", "1"]) == 0
+    count = len(pairs)
+    assert f"{2 * count} points, {count} run" in capsys.readouterr().out
+    results = contend.load_results("out/mine")
+    found = {tuple(point.parameters.values()): point.measured for point in results.points}
+    wanted = {(*((n,) if count > 1 else ()), spc): n * 1e5 + spc for n in pairs for spc in (False, True)}
+    assert {key: one["median"] for key, one in found.items() if one} == wanted
+    assert len({point.mean_of("message_rate") for point in results.points}) == count
+    assert any(note.startswith("spc changes nothing here") for note in results.notes)
+    assert main(["report", "out/mine"]) == 0
+    assert "has no point" not in capsys.readouterr().err
+
+
+@pytest.mark.core
+def test_points_that_differ_in_how_values_are_written(measured: Path, capsys: Capture) -> None:
+    document = json.loads(measured.read_text())
+    for size, point in zip(("1 KiB", "1024 B", 1024, "2 KiB"), document["points"], strict=True):
+        point["parameters"] = {"message_size": size}
+    measured.write_text(json.dumps(document))
+    assert main(["run", str(measured), *MAP, "--replications", "1", "--json", "--set", "workload.pairs=1"]) == 0
+    points = json.loads(capsys.readouterr().out)["points"]
+    assert [point["parameters"] for point in points] == [{"message_size": f"{n} KiB"} for n in (1, 1, 1, 2)]
+
+
+@pytest.mark.core
 def test_points_of_other_lengths_make_one_curve(measured: Path, capsys: Capture) -> None:
     document = json.loads(measured.read_text())
     for length, point in enumerate(document["points"], 1):

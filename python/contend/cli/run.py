@@ -284,7 +284,7 @@ def _run_and_write(opened: Opened, engine: Engine, jobs: int, out: Path | None, 
 
         console = stdout_console()
         console.print(render(results))
-        runs = sum(point.replications for point in results.points)
+        runs = sum(len(runs.results) for runs in outcome.runs)
         at_once = min(jobs, sum(point.replications for point in resolved.points))
         console.print(
             f"{counted(len(results.points), 'point')}, {counted(runs, 'run')} in {outcome.wall_s:.1f} s, "

@@ -188,7 +188,8 @@ def _simulate(
     trace: bool,
 ) -> _Made:
     made = _Made()
-    point = next((point for point in resolved.points if point.parameters == chosen.parameters), None)
+    # Measured points of the same scenario are told apart by more than is swept.
+    point = next((point for point in resolved.points if point.parameters.items() <= chosen.parameters.items()), None)
     if point is None:
         raise InputError(f"its sweep has no point {label(chosen.parameters)}")
     if explain:
