@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 from scipy import stats
 
+from contend.amounts import rate_text
 from contend.cli import main
 from contend.cli.compare import _verdict_text
 from contend.errors import InputError
@@ -154,6 +155,33 @@ def test_too_few_replications_for_a_bootstrap_are_refused_before_they_are_simula
     assert "a bootstrap over 5 replications covers 94% at most" in capsys.readouterr().err
     assert core.calls == 0
     assert main([*words, "6"]) == 0
+
+
+def test_the_interval_of_a_bootstrap_has_both_its_ends(
+    core: "FakeCore", scenario: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    original = core.run_point
+
+    def skewed(config: str, replication: int, *options: bool | str | int) -> str:
+        result = json.loads(original(config, replication, *options))  # type: ignore[arg-type]
+        gains = json.loads(config)["workload"].get("window") == 7
+        result["message_rate"] += gains * (40_000.0 if replication == 3 else 8_000.0)
+        return json.dumps(result)
+
+    core.run_point = skewed  # type: ignore[method-assign]
+    monkeypatch.setenv("COLUMNS", "200")
+    words = ["compare", str(scenario), str(scenario), "--set-b", "workload.window=7"]
+    words += ["--replications", "8", "-o", "out/c", "--interval"]
+    assert main([*words, "t"]) == 0
+    assert "± " in capsys.readouterr().out
+    assert main([*words, "bootstrap"]) == 0
+    shown = capsys.readouterr().out
+    assert "±" not in shown
+    point = json.loads(Path("out/c/compare.json").read_text())["points"][0]
+    difference = point["message_rate"]["difference"]
+    low, high = difference["ci95"]
+    assert difference["mean"] - low != pytest.approx(high - difference["mean"], rel=0.2)
+    assert f" {rate_text(low)} to {rate_text(high)} " in shown
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ from contend.errors import InputError
 from contend.spelling import counted, parameters_text
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from rich.console import RenderableType
 
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from contend.fitting_table import FittingTable
     from contend.paired import Difference
     from contend.scenario import ResolvedScenario
+    from contend.statistics import Estimate
 
 RESULT = "compare.json"
 # What makes pairs of the runs of both sides, with the option that sets it.
@@ -175,6 +176,14 @@ def _interval(low: float | None, high: float | None, form: str) -> str:
     return "-" if low is None or high is None else f"{low:{form}} to {high:{form}}"
 
 
+def _difference_interval(difference: Estimate, text: Callable[[float], str], *, symmetric: bool) -> str:
+    """Half of an interval that lies evenly around the mean; both ends of another one."""
+    low, high, half = difference.low, difference.high, difference.half_width
+    if low is None or high is None or half is None:
+        return "-"
+    return f"± {text(half)}" if symmetric else f"{text(low)} to {text(high)}"
+
+
 def _ratio_cells(difference: Difference) -> list[str]:
     ratio = difference.ratio
     value = "-" if ratio.value is None else f"{ratio.value:.3f}"
@@ -204,13 +213,12 @@ def _render(comparison: Comparison) -> RenderableType:
     table.add_column("B is", is_name=True)
     for point in comparison.points:
         found = point.rate
-        half = found.difference.half_width
         table.add_row(
             *(str(point.parameters[name]) for name in names),
             text(found.a.mean),
             text(found.b.mean),
             text(found.difference.mean),
-            "-" if half is None else f"± {text(half)}",
+            _difference_interval(found.difference, text, symmetric=comparison.interval == "t"),
             *_ratio_cells(found),
             point.verdict,
         )
