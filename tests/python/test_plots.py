@@ -3,6 +3,7 @@
 import dataclasses
 import itertools
 import math
+import re
 import warnings
 from pathlib import Path
 from typing import Any, cast
@@ -294,6 +295,23 @@ def test_a_knob_of_a_heat_map_may_be_a_switch() -> None:
     assert image is not None
     assert image[1, 0] == swept.point(pairs=1, allow_overtaking=True).estimates["message_rate"].mean
     assert '"true"' in plots.interactive.heat_map(swept, x="pairs", y="allow_overtaking").to_json()
+
+
+def test_interactive_curves_over_quantities(small: contend.Scenario) -> None:
+    pytest.importorskip("altair")
+    converter = pytest.importorskip("vl_convert")
+    for path, values, places in (
+        ("workload.message_size", ["0 B", "1 KiB", "2 KiB", "4 KiB"], [0.0, 1024.0, 2048.0, 4096.0]),
+        ("workload.message_size", ["1 KiB", "2 KiB", "4 KiB"], [1024.0, 2048.0, 4096.0]),
+        ("machine.futex.wake_latency", ["1 us", "30 us", "40 us"], [1e-6, 3e-5, 4e-5]),
+    ):
+        chart = plots.interactive.rate(contend.run(small.over({path: values})))
+        (rows,) = chart.to_dict()["datasets"].values()
+        assert [row["x"] for row in rows] == pytest.approx(places)
+        picture = converter.vegalite_to_svg(chart.to_json())
+        assert "NaN" not in picture
+        shown = re.findall(r">([^<>]+)</text>", picture)
+        assert set(values) <= set(shown)
 
 
 def test_values_in_order() -> None:

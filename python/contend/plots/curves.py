@@ -134,7 +134,7 @@ def set_x_axis(axes: Axes, values: list[float], labels: Mapping[float, str] | No
     """Ticks at values of the sweep, the last one included; the values themselves unless there are labels."""
     texts = labels or {value: f"{value:g}" for value in values}
     has_zero = values[:1] == [0.0]  # one step before what follows
-    if _is_geometric(values[1:] if has_zero else values):
+    if is_geometric(values[1:] if has_zero else values):
         if has_zero:
             axes.set_xscale("symlog", base=2, linthresh=values[1], linscale=0.5)
         else:
@@ -169,7 +169,7 @@ def _share_of_width(axes: Axes) -> float:
     return 1.0 if figure is None else min(1.0, figure.get_figwidth() / _FULL_WIDTH)
 
 
-def _is_geometric(ticks: list[float]) -> bool:
+def is_geometric(ticks: list[float]) -> bool:
     """Whether values double (or more) from one to the next, as window sizes do."""
     return len(ticks) > 2 and ticks[0] > 0 and all(b / a >= 2 for a, b in itertools.pairwise(ticks))  # noqa: PLR2004
 

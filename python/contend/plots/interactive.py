@@ -5,12 +5,13 @@ Each function takes what its namesake in contend.plots takes and returns an Alta
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING, Any
 
-from contend.axes import curves, x_axis
+from contend.axes import axis_value, curves, is_number, x_axis
 from contend.errors import InputError
 from contend.plots.agreement import checked_rows
-from contend.plots.curves import name_and_words, value_of
+from contend.plots.curves import is_geometric, name_and_words, tick_labels, tick_text, value_of
 from contend.plots.heat import cells, ordered
 from contend.plots.locks import busiest
 from contend.plots.style import CATEGORY_COLOURS, OTHER_COLOURS
@@ -19,10 +20,12 @@ from contend.spelling import parameters_text, value_text
 from contend.workload_words import words_of
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     import altair as alt
     import polars as pl
 
-    from contend.results import Results
+    from contend.results import PointResult, Results
     from contend.timelines import Timeline
 
 _WIDTH, _HEIGHT = 480, 280
@@ -51,12 +54,12 @@ def rate(results: Results, *, x: str | None = None, measure: str | None = None) 
     for curve in curves(results.points, axis):
         for point in curve.points:
             mean, low, high = value_of(point, name)
-            rows.append({"curve": curve.label or "all", axis: point.parameters[axis], "mean": mean, "low": low,
-                         "high": high})  # fmt: skip
+            rows.append({"curve": curve.label or "all", "x": axis_value(point, axis),
+                         "at": tick_text(point.parameters[axis]), "mean": mean, "low": low, "high": high})  # fmt: skip
     chosen = alt.selection_point(fields=["curve"], bind="legend")
     shade = alt.condition(chosen, alt.value(1.0), alt.value(0.1))
     base = alt.Chart(_data(rows)).encode(
-        x=alt.X(f"{axis}:Q", title=axis.replace("_", " ")),
+        x=_x(axis, results.points),
         color=alt.Color("curve:N", title=None, sort=None, legend=alt.Legend(labelLimit=320)),
     )
     band = base.mark_area().encode(
@@ -64,11 +67,28 @@ def rate(results: Results, *, x: str | None = None, measure: str | None = None) 
     )
     line = base.mark_line(point=True).encode(
         y=alt.Y("mean:Q", title=label, axis=alt.Axis(labelExpr=tick_expression(unit))), opacity=shade,
-        tooltip=["curve:N", f"{axis}:Q", alt.Tooltip("mean:Q", format=",.4s"), alt.Tooltip("low:Q", format=",.4s"),
-                 alt.Tooltip("high:Q", format=",.4s")],
+        tooltip=["curve:N", alt.Tooltip("at:N", title=axis), alt.Tooltip("mean:Q", format=",.4s"),
+                 alt.Tooltip("low:Q", format=",.4s"), alt.Tooltip("high:Q", format=",.4s")],
     )  # fmt: skip
     chart = alt.layer(band, line).add_params(chosen).properties(width=_WIDTH, height=_HEIGHT, title=results.name)
     return chart.interactive()
+
+
+def _x(axis: str, points: Sequence[PointResult]) -> alt.X:
+    """Numbers have the ticks of any axis; quantities such as "1 KiB" have theirs, as they are written."""
+    import altair as alt
+
+    title = axis.replace("_", " ").replace(".", " ")
+    if all(is_number(point.parameters[axis]) for point in points):
+        return alt.X("x:Q", title=title)
+    labels = tick_labels(points, axis)
+    ticks = list(labels)
+    scale = alt.Scale(type="log", base=2, nice=False) if is_geometric(ticks) else alt.Scale(zero=False)
+    if ticks[0] == 0 and is_geometric(ticks[1:]):  # zero is one step before what follows
+        scale = alt.Scale(type="symlog", constant=ticks[1], nice=False)
+    # Texts are quoted as JSON is.
+    texts = f"{json.dumps(list(labels.values()))}[indexof({json.dumps(ticks)}, datum.value)]"
+    return alt.X("x:Q", title=title, scale=scale, axis=alt.Axis(values=ticks, labelExpr=texts, labelOverlap=True))
 
 
 def time_budget(results: Results, *, role: str | None = None) -> alt.Chart:
