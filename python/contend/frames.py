@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
     from contend.jsontypes import JsonObject, Scalar
     from contend.results import PointResult
+    from contend.statistics import Estimate
 
 _SUFFIXES = {"_ns": "ns", "_s": "s"}
 
@@ -126,10 +127,15 @@ def samples_frame(points: Sequence[PointResult], scenario: JsonObject) -> pl.Dat
     """One row per replication: see Results.samples."""
     parameters = plain_parameters(named_parameters(points, scenario))
     return frame_of(
-        {**plain, "replication": number, **{name: value.samples[number] for name, value in point.estimates.items()}}
+        {**plain, "replication": number, **{name: _sample(value, number) for name, value in point.estimates.items()}}
         for plain, point in zip(parameters, points, strict=True)
         for number in range(point.replications)
     )
+
+
+def _sample(value: Estimate, number: int) -> float | None:
+    """What a replication gave; None where results have no samples."""
+    return value.samples[number] if number < len(value.samples) else None
 
 
 def times_frame(entries: Iterable[tuple[Mapping[str, Scalar], Mapping[str, Mapping[str, float]]]]) -> pl.DataFrame:

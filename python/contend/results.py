@@ -243,7 +243,7 @@ class Results:
         return points_frame(self.points, self.scenario)
 
     def samples(self) -> pl.DataFrame:
-        """One row per point and replication: parameters, replication (from 0), measures."""
+        """One row per point and replication: parameters, replication (from 0), measures where there are samples."""
         from contend.frames import samples_frame
 
         return samples_frame(self.points, self.scenario)

@@ -94,6 +94,15 @@ def test_files_round_trip(results: Results, tmp_path: Path) -> None:
     assert {"pairs", "lock", "message_rate", "message_rate_ci95_low", "receiver_matching_ns"} <= set(frame.columns)
 
 
+def test_results_without_samples_have_empty_cells(results: Results) -> None:
+    document = results.to_json()
+    for point in document["points"][:2]:
+        del point["message_rate"]["samples"]
+    frame = contend.Results.from_json(document).samples()
+    assert frame.columns == results.samples().columns
+    assert frame["message_rate"].to_list() == [None] * 6 + results.samples()["message_rate"].to_list()[6:]
+
+
 def test_not_results(tmp_path: Path) -> None:
     (tmp_path / "results.json").write_text("{}")
     with pytest.raises(InputError, match=r"not the content of a results\.json: it has no 'scenario'"):
