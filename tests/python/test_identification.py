@@ -9,7 +9,8 @@ import pytest
 
 from calibrating import MACHINE, dataset, mapping, metric, rates, time_of, write
 from contend.calibrate.evaluations import Evaluator
-from contend.calibrate.identification import RULES, Identified, Skipped, identify
+from contend.calibrate.identification import Identified, Skipped, identify
+from contend.calibrate.identification_rules import RULES
 from contend.calibrate.mapping import (
     scenario_layers,
 )
