@@ -8,8 +8,6 @@ values that a calibration found for that library over that transport.
 from __future__ import annotations
 
 import json
-import math
-import os
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -29,13 +27,13 @@ from contend.calibrate.mapping import (
 )
 from contend.calibrate.split import FITTED_KINDS, was_fitted
 from contend.calibrate.waiting_points import result_metric
-from contend.catalogs import CALIBRATION, PROFILES
+from contend.catalogs import CALIBRATION
+from contend.dataset_machine import choose_profile
+from contend.dataset_points import point_text, select_points, short_name
 from contend.datasets import read_dataset
-from contend.documents import get_path, set_path, values_by_path
+from contend.document_sweep import alike, swept
+from contend.documents import get_path, set_path
 from contend.errors import InputError
-from contend.nearest import nearest_names
-from contend.paths import data_directory, profile_directories, repository
-from contend.quantities import parse_quantity
 from contend.scenario import resolve_scenario
 from contend.spelling import listed
 
@@ -43,6 +41,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from contend.calibrate.mapping import Mapping
+    from contend.dataset_machine import MachineProfile
     from contend.datasets import Dataset, MeasuredPoint
     from contend.jsontypes import JsonObject
     from contend.results import PointResult, Results
@@ -50,188 +49,11 @@ if TYPE_CHECKING:
 
 # As many as `contend validate` takes of samples that are simulated in full.
 _REPLICATIONS = 5
-_ITERATIONS = "workload.iterations"
 # How long a simulation is does not change what is simulated.
 _LENGTHS = ("iterations", "warmup_iterations", "trial")
-_PREFIXES = ("workload.", "options.")
-# How parameters that are sizes are called.
-_SIZE = "size"
 _KEPT_OF_AN_ENTRY = ("value", "source", "uncertainty", "basis")
 # So many points are named in a description, and in the name of a scenario.
 _NAMED, _NAMED_SHORT = 12, 2
-
-
-def short_name(parameter: str) -> str:
-    """What a parameter of a point is called: "pairs", also where a dataset says "workload.pairs"."""
-    for prefix in _PREFIXES:
-        parameter = parameter.removeprefix(prefix)
-    return parameter
-
-
-def point_text(point: MeasuredPoint) -> str:
-    """A point's parameters as `--point` takes them."""
-    return " ".join(f"{short_name(name)}={_text(value)}" for name, value in point.parameters.items())
-
-
-def _text(value: object) -> str:
-    return value if isinstance(value, str) else json.dumps(value)
-
-
-def select_points(dataset: Dataset, conditions: Sequence[str]) -> tuple[MeasuredPoint, ...]:
-    """The points that meet all conditions; all of them if there is no condition.
-
-    Args:
-        dataset: Where they are.
-        conditions: NAME=VALUE each; several values for one name are alternatives. A size may have a unit ("1 KiB").
-
-    Raises:
-        InputError: A condition is not of that form, or no point meets them; the message names the nearest.
-    """
-    if not dataset.points:
-        raise InputError(f"the dataset {dataset.name} has no points")
-    known: dict[str, list[str]] = {}
-    for point in dataset.points:
-        for name, value in point.parameters.items():
-            values = known.setdefault(short_name(name), [])
-            if _text(value) not in values:
-                values.append(_text(value))
-    wanted: dict[str, set[str]] = {}
-    for condition in conditions:
-        name, separator, value = condition.partition("=")
-        name, value = short_name(name.strip()), value.strip()
-        if not separator or not name or not value:
-            raise InputError(f"--point {condition!r}: expected NAME=VALUE, for example pairs=4")
-        if name not in known:
-            near = nearest_names(name, known)
-            hint = f"; did you mean {near[0]!r}?" if near else ""
-            raise InputError(
-                f"the points of {dataset.name} have no {name!r}; they have: {', '.join(known) or 'nothing'}{hint}"
-            )
-        by_bytes = {_in_bytes(name, one): one for one in known[name]}
-        if (in_bytes := _in_bytes(name, value)) not in by_bytes:
-            raise InputError(
-                f"no point of {dataset.name} has {name}={value}; measured: {', '.join(known[name])}"
-                f"{_nearest(in_bytes, known[name])}"
-            )
-        value = by_bytes[in_bytes]
-        wanted.setdefault(name, set()).add(value)
-    found = tuple(
-        point for point in dataset.points if all(_value_of(point, name) in values for name, values in wanted.items())
-    )
-    if not found:
-        best = max(dataset.points, key=lambda point: sum(_value_of(point, n) in v for n, v in wanted.items()))
-        raise InputError(
-            f"no point of {dataset.name} has {' and '.join(conditions)} together; the nearest is {point_text(best)}"
-        )
-    return found
-
-
-def _in_bytes(name: str, value: str) -> str:
-    """A size as a dataset has it, in bytes, also where it is given as tables show it: "1 KiB"."""
-    found = parse_quantity(value) if name.endswith(_SIZE) else None
-    return value if found is None or found.unit != "B" or not found.value.is_integer() else str(int(found.value))
-
-
-def _value_of(point: MeasuredPoint, name: str) -> str | None:
-    return next((_text(value) for key, value in point.parameters.items() if short_name(key) == name), None)
-
-
-def _nearest(value: str, known: Sequence[str]) -> str:
-    """The nearest of what was measured: by size, for words by their letters."""
-    try:
-        wanted = float(value)
-        near = min(known, key=lambda one: abs(math.log(float(one) / wanted)) if wanted > 0 else abs(float(one)))
-    except (ValueError, ZeroDivisionError):
-        close = nearest_names(value, known)
-        if not close:
-            return ""
-        near = close[0]
-    return f"; the nearest is {near}"
-
-
-@dataclass(frozen=True)
-class MachineProfile:
-    """The profile that a dataset is predicted with.
-
-    `is_of_machine` says whether it is known to be of the machine that was measured.
-    """
-
-    path: Path
-    document: JsonObject
-    is_of_machine: bool
-
-    @property
-    def name(self) -> str:
-        """Its name."""
-        return self.path.stem
-
-    @property
-    def shown(self) -> str:
-        """Its name, and its file where other commands do not find it by name."""
-        path = self.path.resolve()
-        if path.parent in profile_directories():
-            return self.name
-        here = Path.cwd()
-        return f"{self.name} ({path.relative_to(here) if path.is_relative_to(here) else path})"
-
-    def reference(self, beside: Path | None = None) -> str:
-        """How a scenario names it: a shipped one by its name, another by its file."""
-        if self.path.parent.resolve() == data_directory("calibration/profiles").resolve():
-            return self.name
-        path = self.path.resolve()
-        return str(path) if beside is None else os.path.relpath(path, beside.resolve())
-
-
-def choose_profile(dataset: Dataset, name: str | None = None) -> MachineProfile:
-    """The machine profile for a dataset.
-
-    Args:
-        dataset: What was measured.
-        name: Name or file of a profile. If not given, one of the dataset's machine: that which was calibrated or
-            validated with this dataset, else the first.
-
-    Raises:
-        InputError: It cannot be read; or none was named, and none is of the dataset's machine.
-    """
-    if name is not None:
-        path, document = PROFILES.load(name)
-        return MachineProfile(path, document, dataset.machine_id in _machines(document))
-    of_machine = [
-        (path, document)
-        for path, document in map(PROFILES.load, map(str, _known_profiles()))
-        if dataset.machine_id in _machines(document)
-    ]
-    if not of_machine:
-        cpu = dataset.machine.get("cpu") or "processor not known"
-        raise InputError(
-            f"no profile is of the machine of {dataset.name} ({cpu}, id {dataset.machine_id}); --profile NAME takes "
-            "another one (`contend profile list`), and `contend calibrate DATASETS --base PROFILE -o FILE` makes one"
-        )
-    path, document = next((one for one in of_machine if _was_made_for(one[1], dataset)), of_machine[0])
-    return MachineProfile(path, document, is_of_machine=True)
-
-
-def _known_profiles() -> list[Path]:
-    """Profiles of the search path, then those that the comparisons of a checkout have calibrated."""
-    found = list(PROFILES.available().values())
-    if (root := repository()) is not None:
-        from contend.accuracy.comparisons import comparisons
-
-        made = [one.folder / run.profile for one in comparisons(root) for run in one.description.runs if run.calibrate]
-        found += [path for path in made if path.is_file()]
-    return found
-
-
-def _machines(profile: JsonObject) -> JsonObject:
-    record = profile.get(CALIBRATION)
-    machines = record.get("machines") if isinstance(record, dict) else None
-    return machines if isinstance(machines, dict) else {}
-
-
-def _was_made_for(profile: JsonObject, dataset: Dataset) -> bool:
-    split = (profile.get(CALIBRATION) or {}).get("split") or {}
-    entries = [entry for side in ("calibration", "held_out") for entry in split.get(side, ())]
-    return any(entry.get("dataset") == dataset.name and entry.get("machine") == dataset.machine_id for entry in entries)
 
 
 def choose_mapping(mappings: Sequence[Mapping], dataset: Dataset) -> Mapping:
@@ -283,7 +105,7 @@ class Configuration:
             InputError: The mapping does not know an option of the library.
         """
         common, samples = self._swept(beside)
-        sweep = [samples[same[0]] for same in _alike(samples)] if any(samples) else []
+        sweep = [samples[same[0]] for same in alike(samples)] if any(samples) else []
         head: JsonObject = {"schema_version": 1, "name": self.name, "description": self._description()}
         run = {"run": {"seed": 1, "replications": _REPLICATIONS, "steps_per_operation": STEPS_OF_MEASURED}}
         return head | common | run | ({"sweep": sweep} if sweep else {})
@@ -291,9 +113,9 @@ class Configuration:
     def _swept(self, beside: Path | None = None) -> tuple[JsonObject, list[JsonObject]]:
         """What the scenarios of all points have in common, and for each point the values that differ."""
         documents = [self._system(point, self.profile.reference(beside)) for point in self.points]
-        common, samples = _swept(documents, self._value)
+        common, samples = swept(documents, self._value)
         # Values may differ in how they are written only.
-        return (common, samples) if len(_alike(samples)) > 1 else (documents[0], [{} for _ in documents])
+        return (common, samples) if len(alike(samples)) > 1 else (documents[0], [{} for _ in documents])
 
     def resolve(self, overrides: Sequence[tuple[str, str]] = ()) -> ResolvedScenario:
         """The scenario with every value.
@@ -411,7 +233,7 @@ class Configuration:
             return replace(
                 results, remarks=(*notes, "the workload was changed: there is nothing measured to compare with")
             )
-        groups = _alike(self._swept()[1])
+        groups = alike(self._swept()[1])
         configs = {index: one.config for one, same in zip(resolved.points, groups, strict=True) for index in same}
         notes += self._shorter([configs[index] for index in range(len(self.points))])
         wanted = {
@@ -530,39 +352,3 @@ def _measured_text(point: MeasuredPoint) -> str:
 
 def _without_lengths(config: JsonObject) -> JsonObject:
     return {key: value for key, value in config["workload"].items() if key not in _LENGTHS}
-
-
-def _swept(documents: Sequence[JsonObject], value_of: Any) -> tuple[JsonObject, list[JsonObject]]:  # noqa: ANN401
-    """What all documents have in common, and for each the values that differ, by their paths."""
-    flat = [dict(values_by_path(document)) for document in documents]
-    paths = list(dict.fromkeys(path for one in flat for path in one))
-    differing = [path for path in paths if any(path not in one or one[path] != flat[0].get(path) for one in flat)]
-    # The workload first, as its numbers are what curves are drawn over; last how long a point is measured.
-    differing.sort(key=lambda path: (path == _ITERATIONS, not path.startswith("workload.")))
-    if not differing:
-        return documents[0], [{} for _ in documents]
-    common: JsonObject = {}
-    for path, value in flat[0].items():
-        if path not in differing:
-            set_path(common, path, value)
-    samples = [
-        {path: one[path] if path in one else value_of(index, path) for path in differing}
-        for index, one in enumerate(flat)
-    ]
-    return common, samples
-
-
-def _alike(samples: Sequence[JsonObject]) -> list[list[int]]:
-    """The indices of samples that have the same values, whichever units these are written in."""
-    found: dict[str, list[int]] = {}
-    for index, sample in enumerate(samples):
-        values = {path: _plain(value) for path, value in sample.items()}
-        found.setdefault(json.dumps(values, sort_keys=True), []).append(index)
-    return list(found.values())
-
-
-def _plain(value: object) -> object:
-    if isinstance(value, int) and not isinstance(value, bool):
-        return float(value)
-    found = parse_quantity(value)
-    return value if found is None else [found.value, found.unit]

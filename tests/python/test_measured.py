@@ -19,9 +19,11 @@ from contend.calibrate.partitioned_points import partitioned_workload
 from contend.calibrate.problem import Builder
 from contend.catalogs import PROFILES
 from contend.cli import main
+from contend.dataset_machine import choose_profile
+from contend.dataset_points import select_points
 from contend.datasets import Dataset, MeasuredPoint, read_dataset
 from contend.errors import InputError
-from contend.measured import Configuration, choose_profile, open_dataset, select_points
+from contend.measured import Configuration, open_dataset
 from contend.results import Results
 from contend.runner import make_engine, run_points
 from contend.scenario import find_scenario, resolve_scenario

@@ -105,7 +105,8 @@ class _Standing:
 
 
 def _standing(dataset: Dataset, mappings: Sequence[Mapping]) -> _Standing:
-    from contend.measured import choose_mapping, choose_profile
+    from contend.dataset_machine import choose_profile
+    from contend.measured import choose_mapping
 
     mapping = None
     try:
@@ -140,8 +141,8 @@ def _show_one(dataset: Dataset, mappings: Sequence[Mapping]) -> None:
     from rich.text import Text
 
     from contend.amounts import bare, quantity
+    from contend.dataset_points import point_text
     from contend.fitting_table import FittingTable
-    from contend.measured import point_text
     from contend.terminal import stdout_console
 
     library = " ".join(str(dataset.library.get(key) or "") for key in ("name", "version")).strip()

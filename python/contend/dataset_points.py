@@ -1,0 +1,108 @@
+"""Points of a dataset by conditions, as `--point` takes them."""
+
+from __future__ import annotations
+
+import json
+import math
+from typing import TYPE_CHECKING
+
+from contend.errors import InputError
+from contend.nearest import nearest_names
+from contend.quantities import parse_quantity
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from contend.datasets import Dataset, MeasuredPoint
+
+_PREFIXES = ("workload.", "options.")
+# How parameters that are sizes are called.
+_SIZE = "size"
+
+
+def short_name(parameter: str) -> str:
+    """What a parameter of a point is called: "pairs", also where a dataset says "workload.pairs"."""
+    for prefix in _PREFIXES:
+        parameter = parameter.removeprefix(prefix)
+    return parameter
+
+
+def point_text(point: MeasuredPoint) -> str:
+    """A point's parameters as `--point` takes them."""
+    return " ".join(f"{short_name(name)}={_text(value)}" for name, value in point.parameters.items())
+
+
+def _text(value: object) -> str:
+    return value if isinstance(value, str) else json.dumps(value)
+
+
+def select_points(dataset: Dataset, conditions: Sequence[str]) -> tuple[MeasuredPoint, ...]:
+    """The points that meet all conditions; all of them if there is no condition.
+
+    Args:
+        dataset: Where they are.
+        conditions: NAME=VALUE each; several values for one name are alternatives. A size may have a unit ("1 KiB").
+
+    Raises:
+        InputError: A condition is not of that form, or no point meets them; the message names the nearest.
+    """
+    if not dataset.points:
+        raise InputError(f"the dataset {dataset.name} has no points")
+    known: dict[str, list[str]] = {}
+    for point in dataset.points:
+        for name, value in point.parameters.items():
+            values = known.setdefault(short_name(name), [])
+            if _text(value) not in values:
+                values.append(_text(value))
+    wanted: dict[str, set[str]] = {}
+    for condition in conditions:
+        name, separator, value = condition.partition("=")
+        name, value = short_name(name.strip()), value.strip()
+        if not separator or not name or not value:
+            raise InputError(f"--point {condition!r}: expected NAME=VALUE, for example pairs=4")
+        if name not in known:
+            near = nearest_names(name, known)
+            hint = f"; did you mean {near[0]!r}?" if near else ""
+            raise InputError(
+                f"the points of {dataset.name} have no {name!r}; they have: {', '.join(known) or 'nothing'}{hint}"
+            )
+        by_bytes = {_in_bytes(name, one): one for one in known[name]}
+        if (in_bytes := _in_bytes(name, value)) not in by_bytes:
+            raise InputError(
+                f"no point of {dataset.name} has {name}={value}; measured: {', '.join(known[name])}"
+                f"{_nearest(in_bytes, known[name])}"
+            )
+        value = by_bytes[in_bytes]
+        wanted.setdefault(name, set()).add(value)
+    found = tuple(
+        point for point in dataset.points if all(_value_of(point, name) in values for name, values in wanted.items())
+    )
+    if not found:
+        best = max(dataset.points, key=lambda point: sum(_value_of(point, n) in v for n, v in wanted.items()))
+        raise InputError(
+            f"no point of {dataset.name} has {' and '.join(conditions)} together; the nearest is {point_text(best)}"
+        )
+    return found
+
+
+def _in_bytes(name: str, value: str) -> str:
+    """A size as a dataset has it, in bytes, also where it is given as tables show it: "1 KiB"."""
+    found = parse_quantity(value) if name.endswith(_SIZE) else None
+    return value if found is None or found.unit != "B" or not found.value.is_integer() else str(int(found.value))
+
+
+def _value_of(point: MeasuredPoint, name: str) -> str | None:
+    return next((_text(value) for key, value in point.parameters.items() if short_name(key) == name), None)
+
+
+def _nearest(value: str, known: Sequence[str]) -> str:
+    """The nearest of what was measured: by size, for words by their letters."""
+    try:
+        wanted = float(value)
+        near = min(known, key=lambda one: abs(math.log(float(one) / wanted)) if wanted > 0 else abs(float(one)))
+    except (ValueError, ZeroDivisionError):
+        close = nearest_names(value, known)
+        if not close:
+            return ""
+        near = close[0]
+    return f"; the nearest is {near}"
