@@ -12,7 +12,7 @@ from jsonschema import Draft202012Validator
 import contend
 from calibrating import dataset, mapping, rates, time_of, write
 from contend.calibrate.evaluations import Evaluator, Task
-from contend.calibrate.pipeline import components
+from contend.calibrate.parts import components
 from contend.calibrate.problem import Builder
 from contend.calibrate.recovery import MemoryLog
 from contend.catalogs import PROFILES

@@ -10,11 +10,12 @@ import numpy as np
 import pytest
 
 from calibrating import rates, write
-from contend.calibrate import pipeline
+from contend.calibrate import expected, part_fit, pipeline
 from contend.calibrate import profile as written
 from contend.calibrate.edges import warnings
 from contend.calibrate.evaluations import Task
-from contend.calibrate.pipeline import Options, Part
+from contend.calibrate.options import Options
+from contend.calibrate.parts import Part
 from contend.calibrate.posterior import Posterior
 from contend.calibrate.problem import Parameter, Problem, Target
 from contend.calibrate.search import Screening
@@ -41,7 +42,7 @@ def test_each_part_has_its_share_of_the_budget_whatever_stages_of_others_took(mo
     monkeypatch.setattr(pipeline, "_prepared", lambda *_: SimpleNamespace(problem=problem, identified=[], parts=[]))
     monkeypatch.setattr(pipeline, "components", lambda _: ["first", "second"])
     monkeypatch.setattr(pipeline, "planned", lambda *_: 0)
-    monkeypatch.setattr(pipeline, "_fit_part", fit_part)
+    monkeypatch.setattr(pipeline, "fit_part", fit_part)
     reporter = SimpleNamespace(plan=lambda _: None)
     pipeline.calibrate(
         [], {}, [], cast("Any", None), cast("Any", evaluator), Options(budget_s=60.0), cast("Any", reporter)
@@ -51,8 +52,8 @@ def test_each_part_has_its_share_of_the_budget_whatever_stages_of_others_took(mo
 
 def test_the_search_is_not_expected_to_outlast_its_budget() -> None:
     problem = cast("Any", SimpleNamespace(targets=[0, 1], dimensions=3))
-    all_of_it = 2 * pipeline.places_of_search(3, 2)
-    beyond = [pipeline._beyond_budget(problem, Options(starts=2), 0.5, left) for left in (-10.0, 10.0, 1e6)]
+    all_of_it = 2 * expected.places_of_search(3, 2)
+    beyond = [expected.beyond_budget(problem, Options(starts=2), 0.5, left) for left in (-10.0, 10.0, 1e6)]
     assert beyond == [all_of_it, all_of_it - 20, 0]
 
 
@@ -98,7 +99,7 @@ def test_parameters_are_set_back_one_by_one_the_loosest_first(tmp_path: Path) ->
     nothing = Screening(np.empty((0, 0)), np.empty((0, 0)))
     part = Part(problem, nothing, [0, 1, 2, 3], None, place, np.empty(0), np.array([0.01]), None, "", None, 0, sights)
     evaluator = Sum()
-    pipeline._set_back(part, cast("Any", evaluator))
+    part_fit._set_back(part, cast("Any", evaluator))
     assert part.reset == ("less", "little")
     assert part.value(1) == pytest.approx(9.9e-7)
     assert part.value(0) == 1e-9

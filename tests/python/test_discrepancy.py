@@ -15,12 +15,13 @@ from calibrating import mapping, rates, write
 from contend.accuracy.draws import left_out_discrepancy
 from contend.accuracy.predict import predict
 from contend.accuracy.predicted import Predicted
-from contend.calibrate import pipeline
+from contend.calibrate import part_fit
 from contend.calibrate.cross_validation import Residual, counts_of, cross_validate
 from contend.calibrate.discrepancy import QUANTILES, estimate, scales
 from contend.calibrate.evaluations import Task
 from contend.calibrate.likelihood import DEGREES_OF_FREEDOM
-from contend.calibrate.pipeline import Options, calibrate, leave_out_again
+from contend.calibrate.options import Options
+from contend.calibrate.pipeline import calibrate, leave_out_again
 from contend.calibrate.problem import Parameter, Problem, Target
 from contend.calibrate.profile import calibrated_profile, kept_fits, profile_bytes, with_folds
 from contend.calibrate.recovery import Silence
@@ -159,13 +160,13 @@ def test_each_thread_count_is_predicted_by_a_fit_to_the_others(tmp_path: Path) -
 
 def test_what_is_left_out_decides_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Not even by the whole fit, which has seen it."""
-    monkeypatch.setattr(pipeline, "_posterior", lambda *_: (None, "for this test", None))
+    monkeypatch.setattr(part_fit, "posterior_of", lambda *_: (None, "for this test", None))
     parts = []
     for name, wrong in (("one", 0.1), ("other", -1.5)):
         (tmp_path / name).mkdir()
         problem = problem_of(tmp_path / name, {1: 0.0, 4: wrong, 16: 0.0})
         evaluator = cast("Evaluator", Model(0.03))
-        part, _ = pipeline._fit_part(problem, evaluator, Options(starts=1), Silence(), math.inf, name)
+        part, _ = part_fit.fit_part(problem, evaluator, Options(starts=1), Silence(), math.inf, name)
         assert part is not None
         parts.append(part)
     places = [{fold.threads: fold.place.tolist() for fold in part.folds} for part in parts]

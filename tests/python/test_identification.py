@@ -14,7 +14,8 @@ from contend.calibrate.identification_rules import RULES
 from contend.calibrate.mapping import (
     scenario_layers,
 )
-from contend.calibrate.pipeline import Options, calibrate, with_identified
+from contend.calibrate.options import Options
+from contend.calibrate.pipeline import calibrate, with_identified
 from contend.calibrate.recovery import MemoryLog, Silence
 from contend.calibrate.split import calibration_side, choose_split, split_points, split_record, was_fitted
 from contend.catalogs import PROFILES

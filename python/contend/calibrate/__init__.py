@@ -1,7 +1,8 @@
 """Calibration: machine profiles from measurements.
 
-The stages are in `pipeline.py`: direct identification (`identification.py`), screening and global fit
-(`search.py`), posterior on an emulator (`emulator.py`, `posterior.py`), what the data can see (`sensitivity.py`), and
-the profile that comes out (`profile.py`). How a dataset becomes a scenario is data (`mapping.py`,
+The stages are in `pipeline.py`: direct identification (`identification.py`), the fit of each part of the rest
+(`parts.py`, `part_fit.py`), and the profile that comes out (`profile.py`). A part has screening and global fit
+(`search.py`), a posterior on an emulator (`posterior_rounds.py`, `emulator.py`, `posterior.py`), and what the data can
+see (`sensitivity.py`). How a dataset becomes a scenario is data (`mapping.py`,
 calibration/mappings).
 """

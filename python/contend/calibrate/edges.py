@@ -13,7 +13,7 @@ from contend.spelling import counted
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from contend.calibrate.pipeline import Part
+    from contend.calibrate.parts import Part
 
 # As a share of the range, in logarithms: searches stop that close to a bound.
 _EDGE = 0.02

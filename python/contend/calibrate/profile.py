@@ -12,7 +12,8 @@ import numpy as np
 
 from contend.calibrate import edges
 from contend.calibrate.mapping import scope_keys
-from contend.calibrate.pipeline import Calibration, KeptFit, Part, errors_pct
+from contend.calibrate.parts import Part, errors_pct
+from contend.calibrate.pipeline import Calibration, KeptFit
 from contend.calibrate.problem import MACHINE, Parameter
 from contend.calibrate.split import split_record
 from contend.documents import get_path

@@ -16,7 +16,8 @@ import numpy as np
 
 from contend.calibrate.evaluations import Evaluator
 from contend.calibrate.mapping import Mapping, Unknown
-from contend.calibrate.pipeline import Options, calibrate
+from contend.calibrate.options import Options
+from contend.calibrate.pipeline import calibrate
 from contend.calibrate.problem import Builder
 from contend.calibrate.sensitivity import Verdict
 from contend.calibrate.split import choose_split

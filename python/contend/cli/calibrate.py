@@ -17,7 +17,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from contend.calibrate.mapping import Mapping
-    from contend.calibrate.pipeline import Calibration, Options
+    from contend.calibrate.options import Options
+    from contend.calibrate.pipeline import Calibration
     from contend.calibrate.split import Split
     from contend.datasets import Dataset
     from contend.jsontypes import JsonObject
@@ -100,8 +101,9 @@ def calibrate(
     from contend.calibrate.evaluations import Evaluator
     from contend.calibrate.mapping import find_mapping, load_mappings
     from contend.calibrate.measured_machine import on_measured_machine
-    from contend.calibrate.pipeline import Options, leave_out_again
+    from contend.calibrate.options import Options
     from contend.calibrate.pipeline import calibrate as run
+    from contend.calibrate.pipeline import leave_out_again
     from contend.calibrate.profile import calibrated_profile, kept_fits, profile_bytes, with_folds
     from contend.calibrate.split import choose_split
     from contend.datasets import read_datasets
