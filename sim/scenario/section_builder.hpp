@@ -49,6 +49,8 @@ struct RegistryRule {
 inline constexpr Duration longest_price = Duration::picoseconds(1'000'000'000'000);
 inline constexpr TimeRule any_time{Duration{}, longest_price};
 inline constexpr TimeRule positive_time{Duration::picoseconds(1), longest_price};
+/// Of what lies in a cache.
+inline constexpr SizeRule footprint{1, std::int64_t{1} << 30};
 inline constexpr RateRule any_rate{1.0, 1e15};
 inline constexpr SizeRule message_bytes{0, std::int64_t{1} << 40};
 
