@@ -66,3 +66,17 @@ def mapping(**changes: Any) -> Mapping:
         **changes,
     }
     return Mapping(**document)
+
+
+def machine_points() -> list[dict[str, Any]]:
+    return [
+        time_of(5e-9, 5.2e-9, 4.8e-9, probe="atomic", operation="fetch_add", state="owned", threads=1),
+        time_of(2e-8, probe="atomic", operation="fetch_add", state="contended", threads=2),
+        time_of(6e-8, 6.2e-8, probe="cache_line", from_core=0, to_core=1),
+        time_of(1e-5, 1.1e-5, probe="futex_wake", from_core=0, to_core=1, part="call"),
+        time_of(4e-5, 4.1e-5, probe="futex_wake", from_core=0, to_core=1, part="wakeup"),
+        time_of(6e-7, 6.1e-7, probe="futex_wake", from_core=0, to_core=0, part="call"),
+        time_of(8e-7, 8.1e-7, probe="context_switch", core=0),
+        time_of(1.6e-7, probe="yield", core=0, threads=1),
+        time_of(4e-7, 4.1e-7, probe="memcpy", message_size=4096, memory="cold"),
+    ]

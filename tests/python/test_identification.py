@@ -1,4 +1,4 @@
-"""Direct identification and split: the parts of a calibration that need no simulation."""
+"""Direct identification: one measurement for one parameter."""
 
 import json
 import math
@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from calibrating import MACHINE, dataset, mapping, metric, rates, time_of, write
+from calibrating import MACHINE, dataset, machine_points, mapping, metric, rates, time_of, write
 from contend.calibrate.evaluations import Evaluator
 from contend.calibrate.identification import Identified, Skipped, identify
 from contend.calibrate.identification_rules import RULES
@@ -17,11 +17,10 @@ from contend.calibrate.mapping import (
 from contend.calibrate.options import Options
 from contend.calibrate.pipeline import calibrate, with_identified
 from contend.calibrate.recovery import MemoryLog, Silence
-from contend.calibrate.split import calibration_side, choose_split, split_points, split_record, was_fitted
+from contend.calibrate.split import choose_split
 from contend.catalogs import PROFILES
 from contend.datasets import Dataset, read_dataset, read_datasets
 from contend.documents import get_path
-from contend.errors import InputError
 from contend.jsontypes import JsonObject
 from contend.prices import parse_price
 from contend.runner import make_engine
@@ -29,20 +28,6 @@ from fakes import REPOSITORY
 
 # One socket without siblings: all pairs of processors are alike.
 ALIKE = MACHINE | {"topology": {"sockets": 1, "cores": 2, "hardware_threads": 2}}
-
-
-def machine_points() -> list[dict[str, Any]]:
-    return [
-        time_of(5e-9, 5.2e-9, 4.8e-9, probe="atomic", operation="fetch_add", state="owned", threads=1),
-        time_of(2e-8, probe="atomic", operation="fetch_add", state="contended", threads=2),
-        time_of(6e-8, 6.2e-8, probe="cache_line", from_core=0, to_core=1),
-        time_of(1e-5, 1.1e-5, probe="futex_wake", from_core=0, to_core=1, part="call"),
-        time_of(4e-5, 4.1e-5, probe="futex_wake", from_core=0, to_core=1, part="wakeup"),
-        time_of(6e-7, 6.1e-7, probe="futex_wake", from_core=0, to_core=0, part="call"),
-        time_of(8e-7, 8.1e-7, probe="context_switch", core=0),
-        time_of(1.6e-7, probe="yield", core=0, threads=1),
-        time_of(4e-7, 4.1e-7, probe="memcpy", message_size=4096, memory="cold"),
-    ]
 
 
 def measured(tmp_path: Path, *more: dict[str, Any]) -> list[Dataset]:
@@ -236,94 +221,6 @@ def test_every_rule_names_a_parameter_that_exists() -> None:
                 known = known["properties"][name]
         else:
             assert (first, *rest) in {("fabric", "latency"), ("fabric", "bandwidth")}, path
-
-
-def curves(tmp_path: Path) -> list[Dataset]:
-    values = {n: [1000.0 * n] for n in (1, 2, 4, 8, 16, 20)}
-    write(tmp_path, rates("shared", values))
-    write(tmp_path, rates("small", {n: [10.0] for n in (1, 4, 7)}, window=16))
-    write(tmp_path, dataset("machine", {"kind": "machine"}, machine_points()))
-    return read_datasets([tmp_path])
-
-
-def test_calibration_and_validation_points_are_disjoint(tmp_path: Path) -> None:
-    datasets = curves(tmp_path)
-    split = choose_split(datasets)
-    assert (split.threads, split.window) == ((1, 4, 8), 128)  # at most half of 1, 2, 4, 7, 8, 16, 20
-    fitted, held_out = split_points(datasets, split)
-    assert sorted(int(str(point.parameters["pairs"])) for _, point in fitted) == [1, 4, 8]
-    assert len(held_out) == 6
-    record = split_record(split, fitted, held_out)
-    for one, point in fitted:
-        assert was_fitted(record, one, point)
-    for one, point in held_out:
-        assert not was_fitted(record, one, point)
-    assert not was_fitted(None, *fitted[0])
-
-
-def test_a_dataset_measured_again_counts_as_the_same(tmp_path: Path) -> None:
-    datasets = curves(tmp_path)
-    split = choose_split(datasets)
-    record = split_record(split, *split_points(datasets, split))
-    again = read_dataset(write(tmp_path, rates("shared", {1: [5.0], 2: [6.0]})))
-    assert [was_fitted(record, again, point) for point in again.points] == [True, False]
-
-
-def test_a_dataset_with_another_name_has_the_same_fitted_points(tmp_path: Path) -> None:
-    document = rates("a", {1: [1.0, 1.1], 2: [2.0, 2.1]})
-    datasets = [read_dataset(write(tmp_path, document))]
-    split = choose_split(datasets)
-    record = split_record(split, *split_points(datasets, split))
-    renamed = read_dataset(write(tmp_path, document | {"dataset": "b"}))
-    assert [was_fitted(record, renamed, point) for point in renamed.points] == [True, False]
-    other = read_dataset(write(tmp_path, rates("c", {1: [1.0, 1.2], 2: [2.0, 2.1]})))
-    assert not any(was_fitted(record, other, point) for point in other.points)
-
-
-@pytest.mark.parametrize(
-    ("threads", "window", "message"),
-    [([1, 2, 4, 8], None, "more than half"), ([1, 3], None, "no point was measured with 3 threads"),
-     (None, 64, "no point was measured with window 64")],
-)  # fmt: skip
-def test_a_split_that_could_not_judge_is_refused(
-    threads: list[int] | None, window: int | None, message: str, tmp_path: Path
-) -> None:
-    with pytest.raises(InputError, match=message):
-        choose_split(curves(tmp_path), threads, window)
-
-
-def test_a_dataset_can_be_held_out(tmp_path: Path) -> None:
-    datasets = curves(tmp_path)
-    with pytest.raises(InputError, match="no dataset 'share' to exclude; did you mean 'shared'"):
-        choose_split(datasets, excluded=["share"])
-    fitted, _ = split_points(datasets, choose_split(datasets, excluded=["shared"]))
-    assert {dataset.name for dataset, _ in fitted} == {"small"}
-
-
-def test_a_microbenchmark_can_be_held_out(tmp_path: Path) -> None:
-    datasets = curves(tmp_path)
-    kept = calibration_side(datasets, choose_split(datasets, excluded=["machine"]))
-    assert [one.name for one in kept] == ["shared", "small"]
-    assert not identify(kept, base())[0]
-
-
-def test_a_dataset_that_is_held_out_does_not_choose_what_is_fitted(tmp_path: Path) -> None:
-    write(tmp_path, rates("many", {pairs: [1e5] for pairs in (1, 3, 4, 8, 16, 32)}))
-    write(tmp_path, rates("few", {pairs: [1e5] for pairs in (1, 2, 4, 6)}, window=64))
-    datasets = read_datasets([tmp_path])
-    split = choose_split(datasets, excluded=["many"])
-    assert (split.threads, split.window) == ((1, 4), 64)
-    fitted, _ = split_points(datasets, split)
-    assert [(dataset.name, point.parameters["pairs"]) for dataset, point in fitted] == [("few", 1), ("few", 4)]
-
-
-@pytest.mark.parametrize("windows", [(16, 128), (128, 16)])
-def test_of_windows_with_as_many_points_the_smallest_is_fitted(windows: tuple[int, int], tmp_path: Path) -> None:
-    datasets = [
-        read_dataset(write(tmp_path, rates(f"w{window}", {pairs: [1e5] for pairs in (1, 2, 4)}, window=window)))
-        for window in windows
-    ]
-    assert choose_split(datasets).window == 16
 
 
 def woken(slept: dict[int, float], to_core: int = 0) -> list[dict[str, Any]]:
