@@ -2,6 +2,7 @@
 
 #include "core/step_hash.hpp"
 #include "mpi/coroutines/memory_account.hpp"
+#include "simulation/core_notes.hpp"
 #include "simulation/program_notes.hpp"
 #include "workloads/programs/program.hpp"
 
@@ -119,20 +120,6 @@ void run(Engine& engine, Watch& watch) {
   }
 }
 
-/// Threads that wait for each other's cores have had few turns when the run is over.
-std::optional<std::string> too_few_turns(const Engine& engine, const SchedulerParameters& scheduler, Duration elapsed) {
-  constexpr int enough = 50;
-  const Duration turn = std::max(scheduler.slice, scheduler.tick);
-  const bool queue = std::any_of(engine.threads().begin(), engine.threads().end(), [&](const auto& thread) {
-    return thread->times()[static_cast<std::size_t>(Category::run_queue)] * 100 > elapsed;
-  });
-  if (!queue || elapsed >= turn * enough) {
-    return std::nullopt;
-  }
-  return "the timed part is shorter than " + std::to_string(enough) +
-         " time slices: where threads share cores a longer one (workload.iterations) may have another rate";
-}
-
 /// MPI processes whose threads share the library.
 PointResult simulate_threads(Engine& engine, const PointConfig& config, const SimulationOptions& options) {
   const MachineConfig& machine = config.machine;
@@ -168,6 +155,9 @@ PointResult simulate_threads(Engine& engine, const PointConfig& config, const Si
     add(workload->role_of_rank(rank) == Role::sender ? result.sender : result.receiver, world.process(rank).counters());
   }
   result.notes = world.notes();
+  if (std::optional<std::string> note = siblings_at_full_speed(engine, machine.topology)) {
+    result.notes.push_back(std::move(*note));
+  }
   if (shared) {
     if (std::optional<std::string> note = too_few_turns(engine, machine.scheduler, result.workload.elapsed)) {
       result.notes.push_back(std::move(*note));

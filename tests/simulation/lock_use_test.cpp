@@ -381,3 +381,22 @@ TEST_CASE("threads that are released begin when the last one comes to the barrie
   CHECK(result.workload.elapsed < result.simulated - 2_ms); // neither creation nor rest counts
   CHECK(result.workload.elapsed >= 1_us * 200);             // a thread's own work
 }
+
+TEST_CASE("a result says that siblings are as fast as cores of their own", "[lock use]") {
+  PointConfig config = point_of("fetch-and-add", 4);
+  config.machine.topology.sockets = 1;
+  config.machine.topology.cores_per_socket = 4;
+  config.machine.topology.threads_per_core = 2;
+  const auto notes = [&](const std::string& placement) {
+    config.workload.lock_use.placement = placement;
+    return simulate(config, {}).notes;
+  };
+  CHECK(notes("cores-first").empty());
+  CHECK(notes("compact") ==
+        std::vector<std::string>{
+            "threads run side by side on the hardware threads of 2 cores, each as fast as on a core of "
+            "its own: that they share its execution units is not modelled"});
+  config.workload.lock_use.threads = 2;
+  REQUIRE(notes("compact").size() == 1);
+  CHECK(notes("compact").front().find(" of 1 core,") != std::string::npos);
+}
