@@ -20,7 +20,8 @@ from contend.measures import main_measure
 from contend.plots.curves import value_of
 from contend.plots.measurements import interval_words
 from contend.price_bases import UNCERTAIN_WORDS
-from contend.report.charts import SMALLEST_SHARE, make_charts
+from contend.report.budget_chart import SMALLEST_SHARE
+from contend.report.charts import make_charts
 from contend.report.texts import label, percent
 from contend.spelling import counted, plural, value_text
 from contend.tables import SPC, has_bandwidth

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from contend.axes import Curve
-    from contend.report.charts import Row
+    from contend.report.chart_set import Row
     from contend.results import Results
 
 

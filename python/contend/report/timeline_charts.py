@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, Any
 import altair as alt
 
 from contend.plots.style import CATEGORY_COLOURS
-from contend.report.charts import SERIES, Charts, Key, Row, category_colour
+from contend.report.budget_chart import category_colour
+from contend.report.chart_set import Charts, Key, Row
+from contend.report.curve_looks import SERIES
 
 if TYPE_CHECKING:
     from contend.trace_plot import Stretch, Track
