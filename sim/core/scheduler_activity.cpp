@@ -49,7 +49,7 @@ void Scheduler::give_way_if_asked(SimThread& self) {
     return;
   }
   Task& task = task_of(self);
-  if (task.core->asked) {
+  while (task.core->asked) { // somebody may ask at the very moment at which it has a core again
     give_way(task);
   }
 }
@@ -73,8 +73,8 @@ void Scheduler::wait(SimThread& self, Waiting how, Category category) {
     return;
   }
   Task& task = task_of(self);
-  if (how == Waiting::spinning && task.core->asked) {
-    give_way(task);
+  if (how == Waiting::spinning) { // from here on it looks at nothing but what it waits for
+    give_way_if_asked(self);
   }
   if (std::exchange(task.resumed, false)) {
     make_ready(self); // after everything already due now

@@ -160,8 +160,8 @@ void Scheduler::arm(Core& core) {
     }
   } else if (!core.queue->waiting().empty()) {
     constexpr Duration shortest = Duration::picoseconds(1'000); // rounded weights must not make it stand still
-    // Getting onto the core is a part of the slice.
-    const TimePoint end = std::max(start, core.accounted + std::max(core.queue->slice_left(), shortest));
+    // Getting onto the core is a part of the slice, even if it takes all of it.
+    const TimePoint end = std::max(start + shortest, core.accounted + std::max(core.queue->slice_left(), shortest));
     core.timer.by(parameters_.tick == Duration{} ? end : tick_after(end - Duration::picoseconds(1)));
   }
 }

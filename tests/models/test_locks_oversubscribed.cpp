@@ -37,12 +37,12 @@ struct Crowded {
 };
 
 /// `threads` on `cores` take a lock `times` times each, hold it for `held` and stay away for `away`.
-Crowded contend_for(const std::string& kind, const std::string& policy, int cores, int threads, int times,
+Crowded contend_for(const std::string& kind, const SchedulerParameters& parameters, int cores, int threads, int times,
                     Duration held, Duration away) {
   Engine engine(17);
   engine.set_step_limit(50'000'000);
   const Host host = test::small_host();
-  Scheduler scheduler(engine, host, 0, fair(policy), cores);
+  Scheduler scheduler(engine, host, 0, parameters, cores);
   const auto lock = lock_registry().at(kind)(engine, host, test::small_locks(), "lock");
   int inside = 0;
   std::vector<SimThread*> all;
@@ -67,6 +67,11 @@ Crowded contend_for(const std::string& kind, const std::string& policy, int core
   }
   engine.abandon();
   return outcome;
+}
+
+Crowded contend_for(const std::string& kind, const std::string& policy, int cores, int threads, int times,
+                    Duration held, Duration away) {
+  return contend_for(kind, fair(policy), cores, threads, times, held, away);
 }
 
 } // namespace
@@ -182,5 +187,16 @@ TEST_CASE("no wake-up is lost between the look at the word and the sleep", "[fut
     CHECK(deadlocks == 0);
   } else {
     CHECK(deadlocks > 0); // the provocation works: without the look under the kernel's lock the last wake-up gets lost
+  }
+}
+
+TEST_CASE("every lock ends where each switch takes more than a slice", "[locks][scheduler]") {
+  SchedulerParameters parameters = fair(GENERATE("cfs", "eevdf"));
+  parameters.latency = 6_us;
+  parameters.slice = 3_us;
+  parameters.cache_refill = 4_us;
+  for (const std::string& kind : lock_registry().names()) {
+    CAPTURE(kind, parameters.policy);
+    CHECK_NOTHROW(contend_for(kind, parameters, 1, 3, 20, 100_ns, 100_ns));
   }
 }
