@@ -1,7 +1,8 @@
-// How often others may pass a spinning thread.
+// How often others may pass a thread that waits.
 #pragma once
 
 #include "core/engine.hpp"
+#include "core/machine_parameters.hpp"
 
 #include <cstdint>
 #include <limits>
@@ -13,8 +14,20 @@ namespace contend {
 /// ever, in exact step; on no processor are two cores that strict. Here a thread that was passed more often than chance
 /// among equals explains gets the lock from the next who gives it back: of n threads, one is passed 15 n times with a
 /// probability of exp(-15) at most.
+///
+/// Threads that sleep are passed for ever in the same way where wake-ups are in step: who is woken comes when the lock has just been
+/// taken again. Elsewhere chance decides, and a mutex is left as unfair as it is.
 class Bypasses {
 public:
+  Bypasses() = default;
+  /// Of threads that sleep.
+  explicit Bypasses(const FutexParameters& prices) : counts_(wakes_in_step(prices)) {}
+
+  /// Calls of the kernel, or wake-ups, take the same time always.
+  [[nodiscard]] static bool wakes_in_step(const FutexParameters& prices) {
+    return prices.call_jitter == Duration{} || prices.wake_jitter == Duration{};
+  }
+
   /// A thread that waits.
   class Wait {
   public:
@@ -26,7 +39,7 @@ public:
     /// The thread has looked and found the lock held.
     void missed(const SimThread& self) {
       const std::uint64_t before = std::exchange(releases_, all_.releases_);
-      if (before == all_.releases_ || before == not_yet) {
+      if (before == all_.releases_ || before == not_yet || !all_.counts_) {
         return; // by the same holder as before, or by whoever was there first
       }
       if (++passed_ >= per_thread * (all_.waiting_ + 1) && all_.next_ == nullptr) {
@@ -64,6 +77,7 @@ public:
 private:
   static constexpr int per_thread = 15;
 
+  bool counts_ = true;
   int waiting_ = 0;
   std::uint64_t releases_ = 0;
   const SimThread* next_ = nullptr;  ///< who has been passed too often

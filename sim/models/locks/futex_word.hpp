@@ -3,7 +3,9 @@
 
 #include "core/cache_line.hpp"
 #include "core/futex.hpp"
+#include "models/locks/bypasses.hpp"
 
+#include <limits>
 #include <string_view>
 #include <utility>
 
@@ -13,7 +15,7 @@ namespace contend {
 class FutexWord {
 public:
   FutexWord(Engine& engine, const Host& host, std::string_view name)
-      : line_(engine, host, name), futex_(engine, host, name) {}
+      : line_(engine, host, name), futex_(engine, host, name), bypasses_(host.futex()) {}
 
   void lock(SimThread& self, Category category) {
     if (!try_lock(self, category)) {
@@ -33,7 +35,11 @@ public:
   void unlock(SimThread& self, Category category, Released released) {
     line_.release_by_atomic(self, category); // xchg(word, 0)
     released();
-    if (std::exchange(state_, State::free) == State::locked_with_sleepers) {
+    const bool given = bypasses_.hand_over();
+    const State before = std::exchange(state_, given ? State::locked_with_sleepers : State::free);
+    if (given) {
+      futex_.wake(self, std::numeric_limits<int>::max(), category); // whoever it is
+    } else if (before == State::locked_with_sleepers) {
       futex_.wake(self, 1, category);
     }
   }
@@ -49,6 +55,7 @@ private:
   State state_ = State::free;
   CacheLine line_;
   Futex futex_;
+  Bypasses bypasses_;
 };
 
 } // namespace contend

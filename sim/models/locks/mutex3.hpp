@@ -3,6 +3,7 @@
 #pragma once
 
 #include "core/futex.hpp"
+#include "models/locks/bypasses.hpp"
 #include "models/locks/lock.hpp"
 
 namespace contend {
@@ -16,10 +17,13 @@ private:
   bool do_try_lock(SimThread& self, Category category) override;
   void do_unlock(SimThread& self, Category category) override;
   void do_grant(SimThread& self) override;
+  /// Nobody has the lock any more, unless it is somebody's turn.
+  void give_back(SimThread& self, Category category, bool anybody_sleeps);
 
   int word_ = 0; ///< 0 free, 1 held, 2 held and somebody may sleep
   CacheLine line_;
   Futex futex_;
+  Bypasses bypasses_;
 };
 
 } // namespace contend

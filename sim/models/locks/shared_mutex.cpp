@@ -8,7 +8,8 @@ namespace contend {
 SharedMutex::SharedMutex(Engine& engine, const Host& host, const LockParameters& parameters, std::string_view name)
     : Lock(engine, name), pause_(std::max(parameters.pause, Duration::picoseconds(1))),
       yield_call_(yield_turn(host, parameters)), line_(engine, host, name),
-      spinners_(line_, pause_, Spinners::Loop::in_step), futex_(engine, host, name) {}
+      spinners_(line_, pause_, Spinners::Loop::in_step), wakes_in_step_(Bypasses::wakes_in_step(host.futex())),
+      futex_(engine, host, name) {}
 
 bool SharedMutex::change(SimThread& self, Category category, const Word& seen, const Word& to) {
   if (!line_.compare(self, category, [&] { return word_ == seen; })) {
@@ -23,7 +24,7 @@ void SharedMutex::do_lock(SimThread& self, Category category) {
   line_.load(self, category);
   for (;;) {
     if (word_.held && !spin(self, category, wait) && !yield(self, category, wait) && !bypasses_.chosen(self)) {
-      sleep(self, category);
+      sleep(self, category, wait);
     }
     if (bypasses_.given_to(self)) {
       return;
@@ -82,12 +83,18 @@ bool SharedMutex::yield(SimThread& self, Category category, Bypasses::Wait& wait
   return false;
 }
 
-void SharedMutex::sleep(SimThread& self, Category category) {
+void SharedMutex::sleep(SimThread& self, Category category, Bypasses::Wait& wait) {
   for (;;) {
     line_.load(self, category);
     const Word seen = word_;
     if (!seen.held) {
       return;
+    }
+    if (wakes_in_step_) {
+      wait.missed(self);
+      if (bypasses_.chosen(self)) {
+        return;
+      }
     }
     Word mine = seen;
     (seen.one_sleeps ? mine.several_sleep : mine.one_sleeps) = true;

@@ -42,7 +42,7 @@ private:
   // Each returns whether a look has shown that.
   bool spin(SimThread& self, Category category, Bypasses::Wait& wait);
   bool yield(SimThread& self, Category category, Bypasses::Wait& wait);
-  void sleep(SimThread& self, Category category);
+  void sleep(SimThread& self, Category category, Bypasses::Wait& wait);
 
   Duration pause_;
   Duration yield_call_;
@@ -50,6 +50,7 @@ private:
   CacheLine line_;
   Spinners spinners_;
   Bypasses bypasses_;
+  bool wakes_in_step_;
   Futex futex_;
 };
 

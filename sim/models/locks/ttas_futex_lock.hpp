@@ -6,6 +6,7 @@
 #pragma once
 
 #include "core/futex.hpp"
+#include "models/locks/bypasses.hpp"
 #include "models/locks/lock.hpp"
 
 namespace contend {
@@ -35,6 +36,7 @@ private:
   Word word_ = Word::free;
   CacheLine line_;
   Futex futex_;
+  Bypasses bypasses_;
 };
 
 } // namespace contend
