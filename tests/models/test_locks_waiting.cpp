@@ -214,8 +214,10 @@ TEST_CASE("a nap comes after so many looks, however long each waits for the line
   engine.spawn("waiter", 0, 1, [&](SimThread& self) {
     self.spend(100_ns, Category::software);
     lock->lock(self);
-    // It looks at once, spins on its copy until that is taken, naps, and looks again.
-    CHECK(test::clock(self) >= parameters.pause * 200 + parameters.nap);
+    // It looks at once, spins on its copy for so many turns, naps, and looks again.
+    const Duration naps_from = 100_ns + parameters.nap_after * (parameters.pause + cache.hit);
+    CHECK(test::clock(self) > naps_from + parameters.nap);
+    CHECK(test::clock(self) < naps_from + parameters.nap + 4 * cache.transfer_socket);
     lock->unlock(self);
   });
   engine.run();
@@ -313,4 +315,33 @@ TEST_CASE("who is woken in step with a thread that is back at once has the lock 
       engine.run();
     }
   }
+}
+
+TEST_CASE("a thread naps while the lock is held, not when it has been given back", "[locks][oracle]") {
+  const bool home_order = GENERATE(false, true);
+  const std::string kind = GENERATE("tas", "tas-bit", "ttas", "ttas-eager", "ttas-yield", "distributed-mutex");
+  CAPTURE(kind, home_order);
+  LockParameters parameters = test::small_locks();
+  parameters.backoff_minimum = parameters.backoff_maximum = 0_ns;
+  parameters.nap_after = 20;
+  parameters.nap = 50_us;
+  Engine engine(1);
+  const Host host({1, 4, 1}, home_order ? test::home_ordered() : test::small_cache(), test::small_futex());
+  const auto lock = lock_registry().at(kind)(engine, host, parameters, "lock");
+  engine.spawn("holder", 0, 0, [&](SimThread& self) {
+    lock->lock(self);
+    self.spend(200_us - test::clock(self), Category::software);
+    lock->unlock(self);
+  });
+  Duration taken;
+  engine.spawn("waiter", 0, 1, [&](SimThread& self) {
+    self.spend(1_us, Category::software);
+    lock->lock(self);
+    taken = test::clock(self);
+    lock->unlock(self);
+  });
+  engine.run();
+  // Some looks, and then one after each nap: the fourth ends soon after the release.
+  CHECK(taken > 200_us);
+  CHECK(taken < 210_us);
 }

@@ -23,7 +23,7 @@ class Spinners {
 public:
   enum class Loop {
     pauses,  ///< waits for a moment between two looks
-    in_step, ///< the same, and the phase of its turns matters
+    in_step, ///< the same, and the phase of its turns matters, or their number
     yields,  ///< calls sched_yield() between two looks, of which the phase matters as well
   };
 
@@ -43,7 +43,7 @@ public:
     }
   }
 
-  /// Between two looks. With home order, ends at `until` at the latest.
+  /// Between two looks. Where the line is watched, ends at `until` at the latest.
   void rest(SimThread& self, Category category, const Waitable& reason, TimePoint until = TimePoint::never()) {
     if (yields_ && self.shares_core()) {
       self.spend(turn_, category);
@@ -83,9 +83,12 @@ class Nap {
 public:
   /// `turn`: one turn of the loop, the look itself included.
   Nap(const LockParameters& parameters, Duration turn)
-      : turn_(std::max(turn, Duration::picoseconds(1))),
-        left_(parameters.nap_after > 0 && parameters.nap > Duration{} ? parameters.nap_after : no_naps),
+      : turn_(std::max(turn, Duration::picoseconds(1))), left_(are_taken(parameters) ? parameters.nap_after : no_naps),
         nap_(parameters.nap) {}
+
+  [[nodiscard]] static bool are_taken(const LockParameters& parameters) {
+    return parameters.nap_after > 0 && parameters.nap > Duration{};
+  }
 
   /// What the thread does between two looks: it rests as one of `spinners`, and sleeps when it has looked so often. What it
   /// waits for a line that others have is part of one look.

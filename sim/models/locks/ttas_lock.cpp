@@ -9,7 +9,9 @@ namespace contend {
 TtasLock::TtasLock(Engine& engine, const Host& host, const LockParameters& parameters, std::string_view name,
                    Duration turn, Spinners::Loop loop, First first)
     : Lock(engine, name), parameters_(parameters), turn_(turn + host.hit(LineAccess::load)), line_(engine, host, name),
-      spinners_(line_, turn, loop), backoff_(engine.stream(std::string(name) + "/backoff")), first_(first) {}
+      spinners_(line_, turn,
+                loop == Spinners::Loop::pauses && Nap::are_taken(parameters) ? Spinners::Loop::in_step : loop),
+      backoff_(engine.stream(std::string(name) + "/backoff")), first_(first) {}
 
 void TtasLock::do_lock(SimThread& self, Category category) {
   if (first_ == First::set && do_try_lock(self, category)) {
