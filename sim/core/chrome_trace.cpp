@@ -320,6 +320,19 @@ void ChromeTrace::lock_released(const SimThread& thread, const TraceLabel& lock,
   state.lock_call = {&lock, "lock_release", time, -1};
 }
 
+void ChromeTrace::lock_service_began(const SimThread& thread, const TraceLabel& lock, TimePoint time) {
+  Thread& state = state_of(thread);
+  if (state.lock_call.lock != nullptr) {
+    close_lock_call(state, time);
+  }
+  lock_track(lock); // tracks are numbered in order of first use
+  holds_[&lock] = {thread.id(), time};
+}
+
+void ChromeTrace::lock_service_over(const SimThread& thread, const TraceLabel& lock, TimePoint time) {
+  lock_released(thread, lock, time); // what is left of it
+}
+
 void ChromeTrace::unlock_done(const SimThread& thread, const TraceLabel& /*lock*/, Category /*charged_to*/,
                               TimePoint time) {
   Thread& state = state_of(thread);

@@ -60,6 +60,8 @@ public:
   void lock_acquired(const SimThread& thread, const TraceLabel& lock, Category charged_to, TimePoint time) override;
   void lock_delegated(const SimThread& thread, const TraceLabel& lock, Category charged_to, TimePoint time) override;
   void lock_released(const SimThread& thread, const TraceLabel& lock, TimePoint time) override;
+  void lock_service_began(const SimThread& thread, const TraceLabel& lock, TimePoint time) override;
+  void lock_service_over(const SimThread& thread, const TraceLabel& lock, TimePoint time) override;
   void unlock_done(const SimThread& thread, const TraceLabel& lock, Category charged_to, TimePoint time) override;
   void length(const TraceLabel& queue, TimePoint time, std::int64_t length) override;
   MessageNumber message_sent(const SimThread& thread, TimePoint called) override;

@@ -1,6 +1,7 @@
 #include "core/contention_account.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace contend {
 
@@ -29,6 +30,27 @@ void ContentionAccount::Lock::attribute(Waiter& waiter, TimePoint time) {
     use_of(waiter.thread).waited_for[holder] += time - from;
     waiter.not_attributed_before = time;
   }
+}
+
+void ContentionAccount::Lock::begin_hold(int thread, TimePoint time) {
+  holder = thread;
+  held = true;
+  hold_begin = time;
+  hold_counted_from = time;
+}
+
+void ContentionAccount::Lock::end_hold(TimePoint time) {
+  use_of(holder).hold += std::max(time - hold_counted_from, Duration{});
+  for (Waiter& waiter : waiters) {
+    attribute(waiter, time);
+  }
+  held = false;
+  hold_end = time;
+}
+
+std::vector<ContentionAccount::Release>::iterator ContentionAccount::Lock::release(int thread) {
+  return std::find_if(releases.begin(), releases.end(),
+                      [&](const Release& candidate) { return candidate.thread == thread; });
 }
 
 ContentionAccount::Lock& ContentionAccount::lock_of(const TraceLabel& label) {
@@ -124,10 +146,7 @@ void ContentionAccount::lock_acquired(const SimThread& thread, const TraceLabel&
   Lock& lock = lock_of(label);
   end_wait(lock, thread, charged_to, time);
   ++lock.use_of(thread.id()).acquisitions;
-  lock.holder = thread.id();
-  lock.held = true;
-  lock.hold_begin = time;
-  lock.hold_counted_from = time;
+  lock.begin_hold(thread.id(), time);
 }
 
 void ContentionAccount::lock_delegated(const SimThread& thread, const TraceLabel& label, Category charged_to,
@@ -148,22 +167,33 @@ void ContentionAccount::lock_refused(const SimThread& thread, const TraceLabel& 
 void ContentionAccount::lock_released(const SimThread& thread, const TraceLabel& label, TimePoint time) {
   Lock& lock = lock_of(label);
   lock.releases.push_back({thread.id(), time});
-  if (!lock.held) {
-    return; // it was taken before the account began
+  if (lock.held) { // else it was taken before the account began
+    lock.end_hold(time);
   }
-  lock.use_of(thread.id()).hold += std::max(time - lock.hold_counted_from, Duration{});
-  for (Waiter& waiter : lock.waiters) {
-    lock.attribute(waiter, time);
+}
+
+void ContentionAccount::lock_service_began(const SimThread& thread, const TraceLabel& label, TimePoint time) {
+  Lock& lock = lock_of(label);
+  if (const auto release = lock.release(thread.id()); release != lock.releases.end()) {
+    lock.use_of(thread.id()).release += time - std::exchange(release->since, time);
   }
-  lock.held = false;
-  lock.hold_end = time;
+  lock.begin_hold(thread.id(), time);
+}
+
+void ContentionAccount::lock_service_over(const SimThread& thread, const TraceLabel& label, TimePoint time) {
+  Lock& lock = lock_of(label);
+  if (const auto release = lock.release(thread.id()); release != lock.releases.end()) {
+    release->since = time;
+  }
+  if (lock.held) {
+    lock.end_hold(time);
+  }
 }
 
 void ContentionAccount::unlock_done(const SimThread& thread, const TraceLabel& label, Category charged_to,
                                     TimePoint time) {
   Lock& lock = lock_of(label);
-  const auto release = std::find_if(lock.releases.begin(), lock.releases.end(),
-                                    [&](const Release& candidate) { return candidate.thread == thread.id(); });
+  const auto release = lock.release(thread.id());
   if (release != lock.releases.end()) {
     if (charged_to == Category::lock_wait) {
       lock.use_of(thread.id()).release += time - release->since;

@@ -26,7 +26,9 @@ public:
     std::int64_t delegated = 0;    ///< requests whose section another thread ran: no acquisitions
     Duration wait;                 ///< from the requests to the acquisitions, as far as charged to lock_wait
     Duration release;              ///< calls that give the lock back, as far as charged to lock_wait
-    Duration hold; ///< from the acquisitions to the beginnings of the releases, since the last restart of any thread
+    /// From the acquisitions to the beginnings of the releases, and sections for others in releases, since the last restart of any
+    /// thread.
+    Duration hold;
     std::map<int, Duration> waited_for; ///< part of `wait` while another thread (by id) held the lock
   };
   struct LockAccount {
@@ -69,6 +71,8 @@ public:
   void lock_delegated(const SimThread& thread, const TraceLabel& label, Category charged_to, TimePoint time) override;
   void lock_refused(const SimThread& thread, const TraceLabel& label, TimePoint time) override;
   void lock_released(const SimThread& thread, const TraceLabel& label, TimePoint time) override;
+  void lock_service_began(const SimThread& thread, const TraceLabel& label, TimePoint time) override;
+  void lock_service_over(const SimThread& thread, const TraceLabel& label, TimePoint time) override;
   void unlock_done(const SimThread& thread, const TraceLabel& label, Category charged_to, TimePoint time) override;
   void wait_began(const SimThread& thread, const TraceLabel& place, TimePoint time) override {
     waits_.began(thread, place, time);
@@ -121,6 +125,11 @@ private:
     std::vector<Waiter>::iterator waiter(int thread);
     /// `waiter` has waited for the holder until then. Requires: the lock is held.
     void attribute(Waiter& waiter, TimePoint time);
+    /// `thread` holds it, from then on or until then.
+    void begin_hold(int thread, TimePoint time);
+    void end_hold(TimePoint time);
+    /// End of `releases` if it gives nothing back.
+    std::vector<Release>::iterator release(int thread);
     /// What `thread` has done so far does not count; waits and releases that it is in, from `time` on.
     void forget(int thread, TimePoint time);
   };

@@ -80,6 +80,10 @@ public:
   virtual void unlock_done(const SimThread& /*thread*/, const TraceLabel& /*lock*/, Category /*charged_to*/,
                            TimePoint /*time*/) {}
 
+  /// While it gives the lock back it runs a section for another thread, as the holder, between these two.
+  virtual void lock_service_began(const SimThread& /*thread*/, const TraceLabel& /*lock*/, TimePoint /*time*/) {}
+  virtual void lock_service_over(const SimThread& /*thread*/, const TraceLabel& /*lock*/, TimePoint /*time*/) {}
+
   /// `thread` begins to wait at `place` for something that other threads do. Until wait_over its time in poll_idle,
   /// blocked and barrier is part of that.
   virtual void wait_began(const SimThread& /*thread*/, const TraceLabel& /*place*/, TimePoint /*time*/) {}

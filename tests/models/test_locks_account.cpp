@@ -64,3 +64,40 @@ TEST_CASE("waits and releases of a lock add up to the time charged to lock_wait"
     }
   }
 }
+
+TEST_CASE("a lock is held while its holder runs sections for others on the way out", "[lock][account][delegation]") {
+  for (const std::string& kind : lock_registry().names()) {
+    CAPTURE(kind);
+    Engine engine(3);
+    ContentionAccount account(engine);
+    const Host host = test::small_host();
+    const auto lock = lock_registry().at(kind)(engine, host, test::small_locks(), "the lock");
+    constexpr int threads = 6;
+    constexpr int rounds = 40;
+    for (int i = 0; i < threads; ++i) {
+      engine.spawn("t" + std::to_string(i), 0, i, [&](SimThread& self) {
+        for (int round = 0; round < rounds; ++round) {
+          lock->execute(self, [](SimThread& runner) { runner.spend(1_us, Category::matching); });
+        }
+      });
+    }
+    engine.run();
+
+    const ContentionAccount::LockAccount sums = account.locks().at(0);
+    Duration hold;
+    Duration wait;
+    Duration waited_for_somebody;
+    for (int i = 0; i < threads; ++i) {
+      const ContentionAccount::Use& use = sums.uses[static_cast<std::size_t>(i)];
+      CHECK(use.wait + use.release == test::spent(*engine.threads()[static_cast<std::size_t>(i)], Category::lock_wait));
+      hold += use.hold;
+      wait += use.wait;
+      for (const auto& [holder, time] : use.waited_for) {
+        waited_for_somebody += time;
+      }
+    }
+    CHECK(hold == 1_us * (threads * rounds));
+    CHECK(waited_for_somebody <= wait);
+    CHECK(waited_for_somebody.in_seconds() > 0.1 * wait.in_seconds());
+  }
+}

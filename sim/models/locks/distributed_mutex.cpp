@@ -171,7 +171,7 @@ bool DistributedMutex::hand_over(SimThread& self, Category category, Node* first
       node->before = {true, sleepers};
       sleepers = node;
     } else if (node->shown == Shown::wants_service && (pass <= last_pass_with_service || lost_core(*node))) {
-      (*node->section)(self);
+      serve(self, *node->section);
       tell(*node, Answer::served);
     } else if (lost_core(*node)) {
       tell(*node, Answer::skipped);

@@ -78,7 +78,7 @@ private:
   static bool fall_asleep(SimThread& self, Category category, Node& mine, Node*& ready);
   void give_back(SimThread& self, Category category, const Tenure& tenure);
   /// Goes from `first` to the end of its queue; returns whether somebody has the lock now.
-  static bool hand_over(SimThread& self, Category category, Node* first, Word end, Node*& sleepers, int pass);
+  bool hand_over(SimThread& self, Category category, Node* first, Word end, Node*& sleepers, int pass);
   static void wake(SimThread& self, Category category, Node* sleeper);
 
   const Host& host_;

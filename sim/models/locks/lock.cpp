@@ -111,6 +111,16 @@ void Lock::unlock(SimThread& self, Category category) {
   }
 }
 
+void Lock::serve(SimThread& self, const Section& section) {
+  if (TraceSink* const trace = engine_.trace(); trace != nullptr) [[unlikely]] {
+    trace->lock_service_began(self, label_, self.now());
+  }
+  section(self);
+  if (TraceSink* const trace = engine_.trace(); trace != nullptr) [[unlikely]] {
+    trace->lock_service_over(self, label_, self.now());
+  }
+}
+
 void Lock::grant(SimThread& visitor_thread) {
   acquired(visitor_thread, Category::poll_idle); // refuses before the algorithm's state changes
   do_grant(visitor_thread);

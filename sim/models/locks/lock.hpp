@@ -108,6 +108,9 @@ protected:
     held_until_ = engine_.now();
   }
 
+  /// Runs the section of another thread on the way out of do_unlock(), where the algorithm does that.
+  void serve(SimThread& self, const Section& section);
+
   [[nodiscard]] Engine& engine() const { return engine_; }
 
 private:
