@@ -34,7 +34,8 @@ Section progress_fields() {
           "engines ownership and concurrent: waiting threads that may poll at a time; 0: one, all");
   s.field("lenient_limit", &P::lenient_limit, FlagRule{},
           "engines ownership and concurrent: a thread counts against the limit only while it polls, so that others go "
-          "past one that has been promoted and still has to wake up (Open MPI 5); next to nothing where all may poll");
+          "past one that has been promoted and still has to wake up (Open MPI 5); next to nothing where all may poll, "
+          "and nothing with other engines");
   s.field("yield_when_idle", &P::yield_when_idle, FlagRule{},
           "a thread whose turn finds nothing calls sched_yield(); matters only where threads share cores");
   s.field(

@@ -23,13 +23,6 @@ Problem limit_without_meaning(const PointConfig& point) {
   return "progress engine \"" + progress.engine + "\" has no limit on threads in progress";
 }
 
-Problem lenience_without_limit(const PointConfig& point) {
-  const ProgressDesign& progress = point.library.progress;
-  if (!progress.lenient_limit || progress.engine == "ownership" || progress.engine == "concurrent")
-    return {};
-  return "progress engine \"" + progress.engine + "\" has no limit on threads in progress that could be lenient";
-}
-
 Problem offload_in_global_section(const PointConfig& point) {
   if (point.library.progress.engine != offload_engine || point.library.critical_section != "global")
     return {};
@@ -244,7 +237,6 @@ Problem tasks_at_level_single(const PointConfig& point) {
 std::span<const Check> library_checks() {
   static constexpr std::array checks{Check{"library.protocol.eager_limit", inline_above_eager},
                                      Check{"library.progress.threads_in_progress", limit_without_meaning},
-                                     Check{"library.progress.lenient_limit", lenience_without_limit},
                                      Check{"library.critical_section", offload_in_global_section},
                                      Check{"library.matching.guard", queues_of_many_instances},
                                      Check{"library.instances.mapping", any_tag_has_no_instance},
