@@ -63,9 +63,7 @@ contend.plots.rate(shared, title="one communicator for all", study=False)
 
 # %%
 separate = {
-    name: contend.run(
-        node.with_({**design, "workload.communicator_per_pair": True}).over({"workload.pairs": threads})
-    )
+    name: contend.run(node.with_({**design, "workload.communicator_per_pair": True}).over({"workload.pairs": threads}))
     for name, design in libraries.items()
 }
 contend.plots.rate(separate, title="a communicator for each pair", study=False)
@@ -130,14 +128,18 @@ for name, design in libraries.items():
         scenario = node.with_({**design, "workload.communicator_per_pair": own, "workload.pairs": 64})
         contest = contend.compare(scenario, scenario.with_(faster), replications=3)
         row = contest.frame().row(0, named=True)
-        gains.append({"library": name, "communicators": "64" if own else "1", "gain": row["ratio"], "verdict": row["b_is"]})
+        gains.append(
+            {"library": name, "communicators": "64" if own else "1", "gain": row["ratio"], "verdict": row["b_is"]}
+        )
 pl.DataFrame(gains).sort("gain", descending=True)
 
 # %% [markdown]
 # ## What is every price worth, at the best design?
 
 # %%
-best = node.with_({"workload.pairs": 64, "workload.window": 16, "workload.communicator_per_pair": True, "run.replications": 1})
+best = node.with_(
+    {"workload.pairs": 64, "workload.window": 16, "workload.communicator_per_pair": True, "run.replications": 1}
+)
 explanation = contend.explain(best)
 explanation.speedup_frame().filter(pl.col("group")).select("cost", "halved", "removed").head(6)
 
@@ -169,7 +171,7 @@ contend.plots.rate(sizes, x="message_size", title="64 threads, a communicator fo
 # - **A faster network alone pays nothing for small messages** in any of these designs: intervals of the gain include 1. The interfaces are
 #   busy for some percent of the time. It pays where payload fills the wire, from some kilobytes on.
 # - **A progress thread, hash bins, or matching in hardware do not replace it**: they move one queue to another place. Matching in hardware
-#   gives 64 threads in one communicator some 70 % more, parallel matching more than twenty times as much. Allowing overtaking helps
+#   gives 64 threads in one communicator some 60 % more, parallel matching more than twenty times as much. Allowing overtaking helps
 #   more than either of them, where the application can do without order.
 # - **What limits the best designs is cache-line transfer between cores**: counters and free lists that all threads of a process touch. A
 #   library for 128 threads should keep those per thread; virtual interfaces do.

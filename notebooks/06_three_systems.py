@@ -49,7 +49,9 @@ budget = pl.concat(
     for name, results in stacks.items()
 )
 shares = budget.with_columns((pl.col("time_ns") / pl.col("time_ns").sum().over("stack")).alias("share"))
-shares.filter(pl.col("share") > 0.03).pivot(on="stack", index="category", values="share").sort(names[1], descending=True)
+shares.filter(pl.col("share") > 0.03).pivot(on="stack", index="category", values="share").sort(
+    names[1], descending=True
+)
 
 # %% [markdown]
 # `line_transfer` is what is left to fight for when no lock is: words that all threads write. The one that matters is the reference count
@@ -61,7 +63,9 @@ scaling = []
 for what, counted in {"with reference counts": True, "without": False}.items():
     rates = contend.run(channels.with_({"library.reference_counts": counted}))
     one, four = rates.point(threads=1).message_rate.mean, rates.point(threads=4).message_rate.mean
-    scaling.append({"communicator": what, "1 thread": one, "4 threads": four, "share of perfect scaling": four / one / 4})
+    scaling.append(
+        {"communicator": what, "1 thread": one, "4 threads": four, "share of perfect scaling": four / one / 4}
+    )
 pl.DataFrame(scaling)
 
 # %% [markdown]
@@ -141,11 +145,11 @@ pl.DataFrame(
 
 # %%
 products = contend.run(
-    contend.load("table4_4").with_({"workload.matrix_size": 2048}).over({"workload.processes_per_os_process": [2, 8, 32, 128, 512]})
+    contend.load("table4_4")
+    .with_({"workload.matrix_size": 2048})
+    .over({"workload.processes_per_os_process": [2, 8, 32, 128, 512]})
 )
-products.frame().select(
-    "processes_per_os_process", (1 / pl.col("message_rate")).alias("one product (s)")
-)
+products.frame().select("processes_per_os_process", (1 / pl.col("message_rate")).alias("one product (s)"))
 
 # %% [markdown]
 # But everybody who waits is on the run queue. A barrier costs in proportion to the processes of an OS process, and a token that goes against the
@@ -174,14 +178,14 @@ million.frame().select("processes", (1e3 / pl.col("message_rate")).alias("barrie
 # - **Threads that talk to different neighbours: give each a channel of its own, all the way down.** One lock makes two threads slower than one,
 #   and more of them no faster. A channel for each neighbour has more to do for a single thread (a third of its rate), and is ahead from two
 #   threads on, three times at four.
-# - **Then look for words that all threads write.** With the locks gone, the communicator's reference count alone takes a sixth of perfect
+# - **Then look for words that all threads write.** With the locks gone, the communicator's reference count alone takes a seventh of perfect
 #   scaling. Counters in shared objects are what to ask a library for next.
 # - **Threads that fill one buffer: use partitions if one of them is late by about the time that the buffer takes on the wire.** Then the
 #   perceived bandwidth is up to twice that of the wire; for much larger buffers every design has the bandwidth of the wire, for much smaller ones all that counts
 #   is how long the threads take to meet. Partitions that the library starts only when somebody waits gain nothing at all.
 # - **Let ready partitions leave together, with a notification in place of a flush**: half as much again at the peak, which comes at twice the
 #   buffer, and never worse from a megabyte on.
-# - **More tasks than cores: coroutines, not processes of the operating system.** A message between coroutines costs half as much again as
+# - **More tasks than cores: coroutines, not processes of the operating system.** A message between coroutines costs a third more than
 #   one between two cores that share memory, and a fifteenth of one between processes that share a core. Choose their number for the caches (128 in each
 #   OS process here, 2.4 times as fast as 2), not for the number of cores.
 # - **Mind who waits.** With round robin everybody who waits is switched to: a token that runs against the order of the queue pays a round for each
