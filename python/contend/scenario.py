@@ -129,6 +129,8 @@ class ResolvedScenario:
     origins: dict[str, str]
     points: tuple[Point, ...]
     overrides: tuple[tuple[str, str], ...] = ()
+    replaced: tuple[str, ...] = ()
+    """Values of the file's library that a preset among the overrides has put aside, by dotted path below it."""
 
     @property
     def name(self) -> str:
@@ -157,19 +159,12 @@ class ResolvedScenario:
 
     @property
     def remarks(self) -> tuple[str, ...]:
-        """What a user should know about what they have asked for: which values of the file stay beside a new preset."""
+        """What a user should know about what they have asked for: which values of the file a preset has put aside."""
         preset = dict(self.overrides).get("library.preset")
-        if preset is None:
+        if preset is None or not self.replaced:
             return ()
-        stay = [
-            pointer.removeprefix("/library/").replace("/", ".")
-            for pointer, origin in self.origins.items()
-            if pointer.startswith("/library/") and pointer != "/library/name" and origin.startswith("scenario ")
-        ]
-        if not stay:
-            return ()
-        what = f"the scenario's own values of library win over the preset {preset.strip(chr(34))}: {', '.join(stay)}"
-        return (f"{what} (`contend sweep --grid library.preset=...` has whole presets)",)
+        what = f"the preset {preset.strip(chr(34))} is the whole library design: the scenario's own values of library"
+        return (f"{what} do not count ({', '.join(self.replaced)}); --set gives values upon the preset",)
 
     @property
     def seed(self) -> int:
@@ -307,7 +302,9 @@ def resolve_scenario(
     )
     if not points:
         raise InputError(f"{path}: the sweep has no points")
-    return ResolvedScenario(path, resolved["document"], resolved["origins"], points, tuple(overrides))
+    return ResolvedScenario(
+        path, resolved["document"], resolved["origins"], points, tuple(overrides), tuple(resolved.get("replaced", ()))
+    )
 
 
 def _in_words_of_user(message: str, given_in: str) -> str:

@@ -112,6 +112,7 @@ resolve(const std::string& path, const std::vector<std::pair<std::string, std::s
   answer["document"] = std::move(scenario.document);
   answer["origins"] = std::move(scenario.origins);
   answer["parameters"] = std::move(parameters);
+  answer["replaced"] = std::move(scenario.replaced);
   return {answer.dump(), std::move(points)};
 }
 

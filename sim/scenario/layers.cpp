@@ -50,6 +50,17 @@ void end_sweeps(Node& sweep, const Node& layer) {
 
 constexpr int all_levels = static_cast<int>(JsonLimits::depth);
 
+/// The dotted paths of all values of a section.
+void list_values(const Node& section, const std::string& prefix, std::vector<std::string>& paths) {
+  for (std::size_t i = 0; i < section.keys.size(); ++i) {
+    const Node& value = section.items[i];
+    if (value.is_object() && !is_annotated(value))
+      list_values(value, prefix + section.keys[i] + ".", paths);
+    else
+      paths.push_back(prefix + section.keys[i]);
+  }
+}
+
 } // namespace
 
 void merge_layer(Node& lower, Node upper) {
@@ -80,6 +91,18 @@ void merge_layer(Node& lower, Node upper) {
     else
       merge_object(*below, std::move(above), key == "sweep" ? 0 : all_levels);
   }
+}
+
+std::vector<std::string> merge_overrides(Node& lower, Node overrides) {
+  std::vector<std::string> replaced;
+  if (const Node* library = lower.find("library"); library != nullptr && gives(overrides, "library.preset")) {
+    if (library->is_object())
+      list_values(*library, "", replaced);
+    std::erase_if(replaced, [](const std::string& path) { return path == "preset" || path == "name"; });
+    lower.erase("library");
+  }
+  merge_layer(lower, std::move(overrides));
+  return replaced;
 }
 
 void check_layer(const Node& layer) {

@@ -17,6 +17,10 @@ inline constexpr int schema_version = 1;
 /// the fabric, whose two forms must not mix. A value given by the upper layer ends a lower layer's sweep over it.
 void merge_layer(Node& lower, Node upper);
 
+/// Merges the command line into what the files say. A preset of it is a whole library design: what files say of the
+/// library goes, and the dotted paths of these values are returned.
+std::vector<std::string> merge_overrides(Node& lower, Node overrides);
+
 /// Checks that a layer is an object of a known schema version. Throws ScenarioError.
 void check_layer(const Node& layer);
 

@@ -165,8 +165,10 @@ ResolvedScenario load(std::string_view text, const std::filesystem::path& file, 
   Diagnostics diagnostics;
   Node overrides = override_layer(options.overrides, diagnostics);
   diagnostics.throw_if_any();
-  merge_layer(top, std::move(overrides));
-  return resolve(std::move(top), options);
+  std::vector<std::string> replaced = merge_overrides(top, std::move(overrides));
+  ResolvedScenario resolved = resolve(std::move(top), options);
+  resolved.replaced = std::move(replaced);
+  return resolved;
 }
 
 } // namespace

@@ -68,6 +68,8 @@ struct ResolvedScenario {
   nlohmann::ordered_json origins;
   /// The points of the sweep, first axis slowest; a single one without a sweep.
   std::vector<ResolvedPoint> points;
+  /// Values of the files' library, by dotted path below it, that a preset on the command line has put aside.
+  std::vector<std::string> replaced;
 };
 
 /// Loads a scenario file. Throws ScenarioError, and nothing else for bad input, with all mistakes found.

@@ -124,14 +124,19 @@ class TestScenario:
         with pytest.raises(contend.InputError, match=message):
             small.with_(change)
 
-    def test_a_preset_under_the_values_of_the_file_says_which_stay(self) -> None:
+    def test_a_preset_among_overrides_is_the_whole_design(self) -> None:
         path = find_scenario("fig5_2a_base")
-        asked = [("library.preset", '"ch4-vci"')]
-        (remark,) = resolve_scenario(path, asked).remarks
-        assert "win over the preset ch4-vci: " in remark
-        assert "instances.count, " in remark
-        assert "matching.engine" in remark
-        assert "instances.mapping" not in remark  # the preset's
+        asked = [("library.matching.lock", '"mcs"'), ("library.preset", '"ob1-cri"')]
+        resolved = resolve_scenario(path, asked)
+        library = resolved.points[0].config["library"]
+        assert library["name"] == "ob1-cri"
+        assert library["progress"]["engine"] == "concurrent"  # the file says "ownership"
+        assert library["instances"]["count"] == 20
+        assert library["matching"]["lock"] == "mcs"
+        assert resolved.origins["/library/progress/engine"].startswith("preset ob1-cri")
+        (remark,) = resolved.remarks
+        assert "ob1-cri is the whole library design" in remark
+        assert "(instances.count, instances.assignment, " in remark
         assert resolve_scenario(find_scenario("pairwise_two_processes_two_cores"), asked).remarks == ()
         assert resolve_scenario(path).remarks == ()
 

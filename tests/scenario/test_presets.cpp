@@ -106,7 +106,19 @@ TEST_CASE("the command line wins over designs, a preset given there ends their s
     CHECK(point.config.library.instances.count == 7);
   const ResolvedScenario single = overridden("preset_sweep.json", "library.preset", "testlib");
   CHECK(single.points.size() == 2);
-  CHECK(single.points.front().config.library.matching.lock == "ttas");
+  CHECK(single.points.front().config.library.matching.lock == "ticket");
+}
+
+TEST_CASE("a preset on the command line is the whole design", "[scenario][presets]") {
+  LoadOptions options = load_options();
+  options.overrides = {{"library.matching.lock", "mcs"}, {"library.preset", "testlib"}};
+  const ResolvedScenario scenario = load_scenario(data_directory() / "valid" / "preset.json", options);
+  const LibraryDesign& library = scenario.points.front().config.library;
+  CHECK(library.instances.count == 4); // 6 in the file
+  CHECK(library.matching.lock == "mcs");
+  CHECK(scenario.replaced == std::vector<std::string>{"instances.count"});
+  CHECK(overridden("base.json", "library.preset", "testlib").replaced.empty());
+  CHECK(overridden("preset.json", "library.instances.count", "7").replaced.empty());
 }
 
 TEST_CASE("suggestions leave out files of another kind", "[scenario][presets]") {
