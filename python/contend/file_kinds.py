@@ -11,6 +11,11 @@ if TYPE_CHECKING:
 DATASET = frozenset({"dataset", "points"})
 PROFILE = frozenset({"cpu", "topology"})
 PRESET = frozenset({"models", "library"})
+# What runs, comparisons and batches write, and traces.
+_WRITTEN = (
+    frozenset({"contend_version"}), frozenset({"a", "b", "confidence", "interval"}), frozenset({"scenarios", "wall_s"}),
+    frozenset({"traceEvents"}),
+)  # fmt: skip
 # Any of these makes a scenario of what is none of the others and has no points, as a damaged dataset has.
 _SCENARIO = frozenset({"workload", "machine", "extends"})
 
@@ -22,3 +27,8 @@ def kind_of(document: JsonObject) -> str:
         if keys >= marks:
             return kind
     return "scenario" if keys & _SCENARIO and "points" not in keys else ""
+
+
+def is_written(keys: frozenset[str]) -> bool:
+    """Whether a document with these keys is something that commands write beside scenarios, such as results."""
+    return any(keys >= marks for marks in _WRITTEN)

@@ -16,7 +16,8 @@ from contend.choice import choose_point
 from contend.core import core
 from contend.datasets import is_dataset
 from contend.errors import InputError
-from contend.files import describe, read_text, require_utf8
+from contend.file_kinds import DATASET, PRESET, PROFILE, is_written
+from contend.files import describe, keys_of, read_text, require_utf8
 from contend.nearest import nearest_names
 from contend.paths import preset_directories, profile_directories, scenarios_directory
 from contend.profile_uses import profiles_for
@@ -239,13 +240,20 @@ def open_scenario(name: str) -> tuple[Path, str | None]:
 def scenarios_in(folder: Path) -> list[Path]:
     """All scenario files of a folder and its subfolders, in order of their paths.
 
+    What commands have written there, such as results, is left out, and so are profiles and presets.
+
     Raises:
         InputError: There is none.
     """
-    files = sorted(path for path in folder.rglob("*.json") if path.is_file())
+    files = [path for path in sorted(folder.rglob("*.json")) if path.is_file() and not _is_something_else(path)]
     if not files:
         raise InputError(f"the folder {folder} has no scenario files (*.json)")
     return files
+
+
+def _is_something_else(file: Path) -> bool:
+    keys = keys_of(file)
+    return not keys >= DATASET and (is_written(keys) or keys >= PROFILE or keys >= PRESET)
 
 
 def parse_override(text: str) -> tuple[str, str]:

@@ -40,6 +40,18 @@ def test_runs_all_each_into_its_folder(core: "FakeCore", folder: Path, capsys: C
     assert "more/c" in capsys.readouterr().out
 
 
+@pytest.mark.usefixtures("core")
+def test_what_commands_wrote_into_the_folder_is_no_scenario(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(folder)
+    (folder / "my-node.json").write_text(json.dumps({"name": "my-node", "cpu": "one", "topology": {}}))
+    (folder / "mine.json").write_text(json.dumps({"name": "mine", "models": "ours", "library": {}}))
+    assert main(["compare", "a.json", "b.json"]) == 0
+    for _ in range(2):  # the first run's results and summary are there for the second
+        assert main(["run", "."]) == 0
+        summary = json.loads(Path("out/figures/summary.json").read_text())
+        assert [entry["scenario"] for entry in summary["scenarios"]] == ["a", "b", "more/c"]
+
+
 def test_results_of_other_settings_are_not_replaced_without_a_word(
     core: "FakeCore", folder: Path, capsys: Capture
 ) -> None:
