@@ -11,10 +11,12 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, TypeAlias
 
+from contend.catalogs import PRESETS
 from contend.documents import dotted, leaves
 from contend.errors import InputError, InterruptedRunError
 from contend.measures import RATE, Measure, check_known, choose, measure_named, measures_in, unknown
 from contend.paired import (
+    ALIKE,
     Difference,
     check_interval,
     compare_samples,
@@ -37,6 +39,7 @@ if TYPE_CHECKING:
     from contend.scenario import Point, ResolvedScenario
 
 Key: TypeAlias = tuple[tuple[str, "Scalar"], ...]
+_OF_MPICH = dict.fromkeys(("ch4", "mpich", "mpich2"), "mpich")
 _MESSAGE_RATE = measure_named(RATE, {})
 
 
@@ -79,6 +82,10 @@ class Comparison:
     measured_reduction: float | None = None
     workload_differences: dict[str, tuple[object, object]] = field(default_factory=dict)
     """What is not alike in what the sides have to do, by name: A's value and B's where that is first so."""
+    system_differences: dict[str, tuple[object, object]] = field(default_factory=dict)
+    """What is not alike in machine and network, likewise: the machine's name, and values of the fabric."""
+    shared_prices: tuple[str, str] | None = None
+    """Presets of code of different libraries that pay the same prices for it."""
 
     @property
     def measure(self) -> Measure:
@@ -88,10 +95,45 @@ class Comparison:
     @property
     def workload_remark(self) -> str:
         """What a reader has to know where the sides do not do the same; nothing where they do."""
-        if not self.workload_differences:
+        return _not_designs_alone("workloads", self.workload_differences)
+
+    @property
+    def system_remark(self) -> str:
+        """What a reader has to know where the sides run on other machines or networks; nothing where they do not."""
+        return _not_designs_alone("systems", self.system_differences)
+
+    @property
+    def prices_remark(self) -> str:
+        """What a reader has to know where the code of two libraries has the same prices; nothing where it has not."""
+        if self.shared_prices is None:
             return ""
-        apart = [f"{name} ({value_text(a)}, {value_text(b)})" for name, (a, b) in self.workload_differences.items()]
-        return f"The workloads differ, so this is not about the designs alone: {', '.join(apart)}."
+        a, b = self.shared_prices
+        return (
+            f"{a} and {b} stand for different code, but pay the same prices for it here: this compares the designs, "
+            "not how fast the libraries are (contend profile scope puts measured prices of a library in place)."
+        )
+
+    @property
+    def undecided_remark(self) -> str:
+        """What a reader can do where the intervals are too wide for a verdict; nothing where none is."""
+        undecided = [point.rate for point in self.points if point.verdict == "undecided"]
+        if not undecided:
+            return ""
+        now = len(undecided[0].a.samples)
+        wanted = max((rate.replications_to_decide or 0 for rate in undecided), default=0)
+        advice = f"about {wanted} replications" if wanted > now else "more replications"
+        return (
+            f"Undecided is where the interval allows for no difference, and for one of more than {ALIKE:.0%} as well: "
+            f"{advice} narrow it to ±{ALIKE:.0%} (now {now})."
+        )
+
+    @property
+    def reader_remarks(self) -> list[str]:
+        """All that a reader of the verdicts has to know."""
+        remarks = [
+            self.undecided_remark, self.sameness_remark, self.workload_remark, self.system_remark, self.prices_remark
+        ]  # fmt: skip
+        return [remark for remark in remarks if remark]
 
     @property
     def sameness_remark(self) -> str:
@@ -127,6 +169,7 @@ class Comparison:
             "points_only_in_a": self.only_a,
             "points_only_in_b": self.only_b,
             "workload_differences": {name: list(values) for name, values in self.workload_differences.items()},
+            "system_differences": {name: list(values) for name, values in self.system_differences.items()},
             "variance_reduction": {
                 "estimated_from_pairs": self.variance_reduction,
                 "measured_against_independent_seeds": self.measured_reduction,
@@ -302,6 +345,48 @@ def workload_differences(pairing: Pairing) -> dict[str, tuple[object, object]]:
     return found
 
 
+def _not_designs_alone(what: str, differences: dict[str, tuple[object, object]]) -> str:
+    if not differences:
+        return ""
+    apart = [f"{name} ({value_text(a)}, {value_text(b)})" for name, (a, b) in differences.items()]
+    return f"The {what} differ, so this is not about the designs alone: {', '.join(apart)}."
+
+
+def system_differences(pairing: Pairing) -> dict[str, tuple[object, object]]:
+    """Machines of other names, and values of the fabric in which paired points differ, as `workload_differences`."""
+    found: dict[str, tuple[object, object]] = {}
+    for a, b in zip(pairing.a, pairing.b, strict=True):
+        names = [point.config.get("machine", {}).get("name") for point in (a, b)]
+        if names[0] != names[1]:
+            found.setdefault("machine", (names[0], names[1]))
+        own, other = (dict(leaves(point.config.get("fabric", {}))) for point in (a, b))
+        for pointer in own | other:
+            if own.get(pointer) != other.get(pointer):
+                found.setdefault(f"fabric.{dotted(pointer)}", (own.get(pointer), other.get(pointer)))
+    return found
+
+
+def shared_prices(pairing: Pairing) -> tuple[str, str] | None:
+    """Presets that stand for code of different libraries, but have the same prices of it; of the first such pair."""
+    presets = PRESETS.available()
+    for pair in zip(pairing.a, pairing.b, strict=True):
+        own, other = (str(point.config.get("library", {}).get("name", "")) for point in pair)
+        prices, others = map(_prices_of_code, pair)
+        if own in presets and other in presets and _family(own) != _family(other) and prices == others:
+            return own, other
+    return None
+
+
+def _family(preset: str) -> str:
+    """Whose code a preset stands for, which the first part of its name says."""
+    first = preset.partition("-")[0]
+    return _OF_MPICH.get(first, first)
+
+
+def _prices_of_code(point: Point) -> tuple[object, object]:
+    return point.config.get("machine", {}).get("software"), point.config.get("library", {}).get("code")
+
+
 def compare_runs(
     a: Sequence[PointRuns],
     b: Sequence[PointRuns],
@@ -437,5 +522,7 @@ def compare_scenarios(
         only_a=pairing.only_a,
         only_b=pairing.only_b,
         workload_differences=workload_differences(pairing),
+        system_differences=system_differences(pairing),
+        shared_prices=shared_prices(pairing),
         measured_reduction=measured_reduction(*outcomes, measure=main.name) if contest.independent else None,
     )

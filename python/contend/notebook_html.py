@@ -93,7 +93,7 @@ def comparison_html(comparison: Comparison) -> str:
     left = len(comparison.points) - frame.height
     return (
         f"A = {escape(comparison.name_a)}<br>B = {escape(comparison.name_b)}"
-        + "".join(f"<br>{escape(one)}" for one in (comparison.sameness_remark, comparison.workload_remark) if one)
+        + "".join(f"<br>{escape(remark)}" for remark in comparison.reader_remarks)
         + _table(frame.columns, frame.rows())
         + (f"and {left} more points; all are in <code>frame()</code>" if left > 0 else "")
     )

@@ -22,6 +22,10 @@ _BOOTSTRAP_SEED = 1
 # probability of 2^(1 - n): below this number no bootstrap covers 95 %.
 LEAST_FOR_BOOTSTRAP = 6
 
+# Two designs make no difference where the whole interval of B - A is within this share of A's mean.
+ALIKE = 0.05
+_NORMAL_95 = 1.96
+
 IntervalMethod: TypeAlias = "Callable[[Sequence[float]], Estimate]"
 
 
@@ -53,13 +57,26 @@ class Difference:
     def verdict(self) -> str:
         """Whether B is higher or lower than A at 95 % confidence.
 
-        "higher", "lower", "no difference", or "undecided" when a single replication gives no interval.
+        "higher", "lower", or "no difference" when the whole interval lies within ALIKE of A; else "undecided": it is
+        too wide to say so, or a single replication gives none.
         """
-        if self.difference.low is None or self.difference.high is None:
+        low, high = self.difference.low, self.difference.high
+        if low is None or high is None:
             return "undecided"
-        if self.difference.low > 0:
+        if low > 0:
             return "higher"
-        return "lower" if self.difference.high < 0 else "no difference"
+        if high < 0:
+            return "lower"
+        most = ALIKE * abs(self.a.mean)
+        return "no difference" if -most <= low and high <= most else "undecided"
+
+    @property
+    def replications_to_decide(self) -> int | None:
+        """About how many replications narrow the interval to ALIKE of A; None where these ones do not tell."""
+        if len(self.a.samples) < 2 or not self.a.mean:  # noqa: PLR2004
+            return None
+        differences = [y - x for x, y in zip(self.a.samples, self.b.samples, strict=True)]
+        return math.ceil(sample_variance(differences) * (_NORMAL_95 / (ALIKE * self.a.mean)) ** 2)
 
     def to_json(self) -> JsonObject:
         """The measure as it stands in compare.json."""

@@ -47,9 +47,32 @@ def test_chance_that_hits_both_sides_drops_out() -> None:
     assert found.variance_reduction is not None
     assert found.variance_reduction > 1000
     shuffled = compare_samples("x", a, b[1:] + b[:1])
-    assert shuffled.verdict == "no difference"
+    assert shuffled.verdict == "undecided"
     assert shuffled.variance_reduction is not None
     assert shuffled.variance_reduction < 4
+
+
+@pytest.mark.core
+def test_what_a_reader_of_verdicts_has_to_know_is_said(tmp_path: Path, capsys: Capture) -> None:
+    words = ["compare", "fig5_2a_base", "fig5_2a_base", "--set", "workload.pairs=4", "--set", "workload.window=16"]
+    words += ["--iterations", "1", "--replications", "2", "--out", str(tmp_path)]
+
+    def said(*options: str) -> str:
+        assert main([*words, *options]) == 0
+        return " ".join(capsys.readouterr().out.split())
+
+    wide = said("--set-b", "library.instances.count=2")
+    assert "1 point compared: undecided. Undecided is where the interval allows for no difference" in wide
+    assert "replications narrow it to ±5% (now 2)." in wide
+    assert "stand for different code" not in said(
+        "--set-a", "library.preset=ob1-base", "--set-b", "library.preset=ob1-cri"
+    )
+    two = said("--set-a", "library.preset=ob1-base", "--set-b", "library.preset=ch4-vci")
+    assert "ob1-base and ch4-vci stand for different code, but pay the same prices for it here" in two
+    slow = said("--set-b", "fabric.latency=5 us")
+    assert "The systems differ, so this is not about the designs alone: fabric.latency (700 ns, 5 us)." in slow
+    document = json.loads((tmp_path / "compare.json").read_text())
+    assert document["system_differences"] == {"fabric.latency": ["700 ns", "5 us"]}
 
 
 @pytest.mark.core
@@ -127,10 +150,20 @@ def test_under_the_null_hypothesis_the_verdict_errs_in_one_case_of_twenty() -> N
     source = random.Random(3)
     wrong = sum(
         compare_samples("x", [source.gauss(10, 1) for _ in range(5)], [source.gauss(10, 1) for _ in range(5)]).verdict
-        != "no difference"
+        in ("higher", "lower")
         for _ in range(2000)
     )
     assert 60 <= wrong <= 145  # 100 expected, standard deviation 9.7
+
+
+def test_a_wide_interval_is_no_proof_that_nothing_differs() -> None:
+    wide = compare_samples("x", [90.0, 110.0, 100.0], [112.0, 94.0, 100.0])
+    assert wide.verdict == "undecided"
+    # Differences of 22, -16 and 0 have a standard deviation of 19.1: 1.96 of them over the root of n are to be 5.
+    assert wide.replications_to_decide == 56
+    assert compare_samples("x", [100.0, 101.0, 100.0], [101.0, 100.0, 100.0]).verdict == "no difference"
+    assert compare_samples("x", [0.0, 0.0], [0.0, 0.0]).verdict == "no difference"
+    assert compare_samples("x", [0.0, 0.0, 0.0], [0.0, 0.0, 4.0]).verdict == "undecided"
 
 
 def test_corner_cases() -> None:

@@ -279,10 +279,7 @@ def _verdict_text(verdicts: Sequence[str]) -> str:
 def _remarks(comparison: Comparison) -> str:
     verdicts = [point.verdict for point in comparison.points]
     lines = [f"{counted(len(verdicts), 'point')} compared: {_verdict_text(verdicts)}."]
-    if comparison.sameness_remark:
-        lines.append(comparison.sameness_remark)
-    if comparison.workload_remark:
-        lines.append(comparison.workload_remark)
+    lines += comparison.reader_remarks
     for count, side in ((comparison.only_a, "A"), (comparison.only_b, "B")):
         if count:
             lines.append(f"Without a counterpart, left out: {counted(count, 'point')} of {side}.")
