@@ -286,6 +286,33 @@ def test_a_heat_map_has_the_numbers(results: contend.Results) -> None:
     assert not any(math.isnan(value) for line in table for value in line)
 
 
+def test_cells_of_a_heat_map_say_how_wide_their_intervals_are(results: contend.Results) -> None:
+    estimate = results.point(pairs=4, instances=2).estimates["message_rate"]
+    assert estimate.low is not None
+    texts = [text.get_text() for text in plots.heat_map(results, x="pairs", y="instances").axes[0].texts]
+    assert texts[-1].endswith(f"\n±{(estimate.mean - estimate.low) / estimate.mean:.0%}")
+
+
+def test_what_points_have_in_common_stands_once_and_bars_are_never_on_a_logarithmic_axis() -> None:
+    base = contend.load("fig5_2a_base").with_({**SMALL, "workload.pairs": 2})
+    designs = base.over({"library.preset": ["ob1-cri"], "library.matching.lock": ["mcs", "ticket"]})
+    rates = draw(contend.run(designs)).axes[0]
+    assert [tick.get_text() for tick in rates.get_xticklabels()] == ["lock=mcs", "lock=ticket"]
+    assert rates.get_xlabel() == "at preset=ob1-cri"
+    assert len(rates.patches) == 2
+    assert rates.get_yscale() == "linear"
+    swept = contend.run(designs)
+    wide = [
+        dataclasses.replace(point, estimates={"message_rate": dataclasses.replace(estimate, mean=mean, low=mean / 2, high=2 * mean)})
+        for point, mean in zip(swept.points, (1e4, 1e6), strict=True)
+        for estimate in [point.estimates["message_rate"]]
+    ]
+    rates = draw(dataclasses.replace(swept, points=tuple(wide))).axes[0]
+    assert rates.get_yscale() == "log"
+    assert not rates.patches
+    assert any(isinstance(one, ErrorbarContainer) for one in rates.containers)
+
+
 def test_a_knob_of_a_heat_map_may_be_a_switch() -> None:
     base = contend.load("fig5_2a_base").with_(SMALL)
     swept = contend.run(base.over({"workload.pairs": [1, 2], "workload.allow_overtaking": [False, True]}))

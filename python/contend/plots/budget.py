@@ -8,7 +8,7 @@ from matplotlib import rc_context
 
 from contend.axes import curves, x_axis
 from contend.errors import InputError
-from contend.plots.curves import point_labels
+from contend.plots.curves import common_text, point_labels
 from contend.plots.style import CATEGORY_COLOURS, OTHER_COLOURS, STYLE, Picture, add_heading
 from contend.spelling import value_text
 from contend.workload_words import words_of
@@ -54,7 +54,7 @@ def budget_points(all_curves: list[Curve], axis: str | None) -> tuple[tuple[Poin
     """Which points the budget shows, their labels, and what they are: one curve entirely, or the end of each."""
     if axis is None:
         points = all_curves[0].points if len(all_curves) == 1 else tuple(c.points[-1] for c in all_curves)
-        return points, [label.replace("\n", ", ") for label in point_labels(points, "")], ""
+        return points, [label.replace("\n", ", ") for label in point_labels(points, "")], common_text(points)
     if len(all_curves) == 1:
         points = all_curves[0].points
         return points, [value_text(point.parameters[axis]) for point in points], axis.replace("_", " ")

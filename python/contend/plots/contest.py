@@ -10,6 +10,7 @@ from matplotlib import rc_context
 from contend.axes import axis_value, x_axis
 from contend.plots.curves import (
     add_legend,
+    common_text,
     legend_height,
     name_points,
     point_labels,
@@ -103,6 +104,7 @@ def draw_comparison(comparison: Comparison) -> Picture:
         ratios.set_ylabel("B / A, 95 % interval")
         if axis is None:
             name_points(ratios, point_labels(comparison.points))
+            ratios.set_xlabel(common_text(comparison.points))
         else:
             ratios.set_xlabel(axis.replace("_", " "))
             labels = tick_labels(comparison.points, axis)

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from contend.axes import Located
+    from contend.jsontypes import Scalar
     from contend.results import PointResult
     from contend.study import StudyPoint
 
@@ -67,14 +68,29 @@ def value_of(point: PointResult, measure: str) -> tuple[float, float, float]:
 ValueOf: TypeAlias = "Callable[[PointResult, str], tuple[float, float, float]]"
 
 
+def parameters_in_common(points: Sequence[Located]) -> dict[str, Scalar]:
+    """What several points have alike, where they differ in something else: no name of a point has to repeat it."""
+    first: Mapping[str, Scalar] = points[0].parameters if len(points) > 1 else {}
+    alike = {name: value for name, value in first.items() if all(p.parameters.get(name) == value for p in points)}
+    return alike if len(alike) < len(first) else {}
+
+
+def common_text(points: Sequence[Located]) -> str:
+    """Where all points are, for the title of an axis: "at preset=ob1-cri"; empty if they have nothing in common."""
+    text = parameters_text(parameters_in_common(points), ", ")
+    return f"at {text}" if text else ""
+
+
 def point_labels(points: Sequence[Located], alone: str = "the point") -> list[str]:
-    """Parameters and values, one a line.
+    """Parameters in which points differ with their values, one a line.
 
     Args:
         points: The points.
         alone: What the only point is called, which has no parameters.
     """
-    return [parameters_text(point.parameters, "\n") or alone for point in points]
+    common = parameters_in_common(points)
+    apart = [{name: value for name, value in point.parameters.items() if name not in common} for point in points]
+    return [parameters_text(parameters, "\n") or alone for parameters in apart]
 
 
 def only_point(results: Results) -> str:
@@ -200,19 +216,23 @@ def study_label(measured: list[StudyPoint]) -> str:
     return f"{_STUDY_MARKER} reported by the study{how}"
 
 
+def is_wide(values: Sequence[float]) -> bool:
+    """Whether values need a logarithmic axis."""
+    return min(values, default=0.0) > 0 and max(values) / min(values) > _LOG_ABOVE
+
+
 def set_scale(axes: Axes, values: list[float], unit: str) -> None:
     """From zero where that shows everything, else logarithmic."""
     from matplotlib.ticker import NullFormatter
 
-    positive = [value for value in values if value > 0]
-    if len(positive) == len(values) and max(positive) / min(positive) > _LOG_ABOVE:
+    if is_wide(values):
         axes.set_yscale("log")
         axes.yaxis.set_minor_formatter(NullFormatter())
     else:
         from_zero(axes)
         # A band of few replications may be wider than everything else; curves and stars are what the picture is about.
         drawn: list[Any] = [y for line in axes.lines for y in np.ravel(line.get_ydata())]
-        heights = [*positive, *map(float, drawn)]
+        heights = [*(value for value in values if value > 0), *map(float, drawn)]
         axes.set_ylim(top=min(axes.get_ylim()[1], _MOST_ABOVE * max(heights, default=1.0)))
     axes.yaxis.set_major_formatter(tick_formatter(unit))
 
@@ -258,11 +278,20 @@ def _legend_columns(labels: Sequence[str], width: float) -> int:
 def draw_bars(
     axes: Axes, points: tuple[PointResult, ...], measure: str, value: ValueOf = value_of, alone: str = "the point"
 ) -> None:
-    """A bar for each point, with its interval; see draw_curves and point_labels. Few bars are no wider than many."""
+    """A bar for each point, with its interval; see draw_curves and point_labels. Few bars are no wider than many.
+
+    Where the axis will be logarithmic there are marks without bars, as the length of a bar says nothing there.
+    """
     values = [value(point, measure) for point in points]
+    middles = [v[0] for v in values]
     errors = [[v[0] - v[1] for v in values], [v[2] - v[0] for v in values]]
-    axes.bar(range(len(points)), [v[0] for v in values], yerr=errors, capsize=3, color="#4e79a7", width=0.6)
+    places, colour = range(len(points)), "#4e79a7"
+    if is_wide(middles):
+        axes.errorbar(places, middles, yerr=errors, fmt="o", markersize=7, capsize=3, color=colour, ecolor="black")
+    else:
+        axes.bar(places, middles, yerr=errors, capsize=3, color=colour, width=0.6)
     name_points(axes, point_labels(points, alone))
+    axes.set_xlabel(common_text(points))
     beside = 0.5 + max(0.0, (_FEWEST_BARS - len(points)) / 2)
     axes.set_xlim(-beside, len(points) - 1 + beside)
 

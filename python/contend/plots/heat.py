@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 _DARK = 0.55
 _MOST_NUMBERS = 240
+_LEAST_SPREAD = 0.005
 
 
 def ordered(values: Sequence[Scalar]) -> list[Scalar]:
@@ -68,8 +69,17 @@ def cells(results: Results, x: str, y: str, value: str) -> tuple[list[Scalar], l
     return columns, rows, table
 
 
+def _spread_text(point: PointResult, measure: str) -> str:
+    """Half of the 95 % interval in percent of the mean, for the line below a number; empty where that is little."""
+    middle, low, high = value_of(point, measure)
+    share = (high - low) / 2 / abs(middle) if middle else 0.0
+    return f"\n±{share:.0%}" if share >= _LEAST_SPREAD else ""
+
+
 def heat_map(results: Results, x: str, y: str, *, value: str | None = None, title: str | None = None) -> Picture:
     """A measure over two swept parameters, as colours with the numbers in them.
+
+    Below a number stands half of its 95 % interval in percent, where that is 0.5 % or more.
 
     Args:
         results: A run or sweep that has one point for each pair of values.
@@ -87,6 +97,7 @@ def heat_map(results: Results, x: str, y: str, *, value: str | None = None, titl
     name, words, unit = name_and_words(results, value)
     columns, rows, table = cells(results, x, y, name)
     numbers = [number for line in table for number in line if not math.isnan(number)]
+    points = {(value_text(point.parameters[y]), value_text(point.parameters[x])): point for point in results.points}
     low, high = min(numbers), max(numbers)
     with rc_context(STYLE):
         picture, axes = single(2.2 + 0.62 * max(4, len(columns)), 1.6 + 0.36 * max(4, len(rows)))
@@ -103,10 +114,11 @@ def heat_map(results: Results, x: str, y: str, *, value: str | None = None, titl
                     if not math.isnan(number):
                         bright = number - low > _DARK * (high - low)
                         colour = "black" if bright else "white"
+                        spread = _spread_text(points[value_text(rows[row]), value_text(columns[column])], name)
                         axes.text(
                             column,
                             row,
-                            number_text(number, unit, places=1, sep=""),
+                            number_text(number, unit, places=1, sep="") + spread,
                             ha="center",
                             va="center",
                             fontsize="x-small",
