@@ -287,7 +287,7 @@ def draw_bars(
     errors = [[v[0] - v[1] for v in values], [v[2] - v[0] for v in values]]
     places, colour = range(len(points)), "#4e79a7"
     if is_wide(middles):
-        axes.errorbar(places, middles, yerr=errors, fmt="o", markersize=7, capsize=3, color=colour, ecolor="black")
+        axes.errorbar(places, middles, yerr=errors, fmt="o", markersize=5, capsize=6, color=colour, ecolor="black")
     else:
         axes.bar(places, middles, yerr=errors, capsize=3, color=colour, width=0.6)
     name_points(axes, point_labels(points, alone))
