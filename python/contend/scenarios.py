@@ -237,10 +237,11 @@ class Scenario:
         Raises:
             InputError: There is no such preset, or it does not go with the rest of the scenario.
         """
-        document = {key: value for key, value in self.document.items() if key != "sweep"}
-        document["library"] = {"preset": preset}
-        folder = self.path.resolve().parent
-        library: JsonObject = resolve_scenario(folder / self.path.name, (), json_text(document)).document["library"]
+        document = {key: value for key, value in self.document.items() if key not in ("library", "sweep")}
+        file, asked = self.path.resolve().parent / self.path.name, ((_PRESET, json_text(preset)),)
+        library: JsonObject = resolve_scenario(file, asked, json_text(document), given_in=self.given_in).document[
+            "library"
+        ]
         return library
 
     def at(self, **parameters: Scalar) -> Scenario:

@@ -160,6 +160,10 @@ class TestScenario:
     def test_mistakes_are_where_they_were_made(self, small: Scenario) -> None:
         with pytest.raises(contend.InputError, match=r"^changes: /workload: unknown key \"pears\""):
             small.with_({"workload.pears": 3})
+        with pytest.raises(contend.InputError, match=r"^changes: /library/preset: unknown preset \"ob1-bse\""):
+            small.with_({"library.preset": "ob1-bse"})
+        with pytest.raises(contend.InputError, match=r"^changes: /library/preset: unknown preset \"ob1-bse\""):
+            small.over({"library.preset": ["ob1-cri", "ob1-bse"]})
         with pytest.raises(contend.InputError, match=r"^overrides: /workload: unknown key \"pears\""):
             contend.run(small, {"workload.pears": 3})
         with pytest.raises(contend.InputError, match=r"^changes: \"extends\" stays as the file has it"):

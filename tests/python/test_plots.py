@@ -303,7 +303,9 @@ def test_what_points_have_in_common_stands_once_and_bars_are_never_on_a_logarith
     assert rates.get_yscale() == "linear"
     swept = contend.run(designs)
     wide = [
-        dataclasses.replace(point, estimates={"message_rate": dataclasses.replace(estimate, mean=mean, low=mean / 2, high=2 * mean)})
+        dataclasses.replace(
+            point, estimates={"message_rate": dataclasses.replace(estimate, mean=mean, low=mean / 2, high=2 * mean)}
+        )
         for point, mean in zip(swept.points, (1e4, 1e6), strict=True)
         for estimate in [point.estimates["message_rate"]]
     ]
