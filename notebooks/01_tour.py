@@ -136,7 +136,7 @@ assert 1.2 < gain < 1.4
 # ## What to take home
 #
 # - **One instance is a bottleneck from about 8 pairs on; two or three more bring all that more of them can.** At 20 pairs three give a fifth
-#   to a third more messages (the map), twenty about a tenth (`compare`). With one and two pairs they cost: progress has to look into every
+#   to a third more messages (the map, whose two replications leave much open), twenty about a tenth (`compare`). With one and two pairs they cost: progress has to look into every
 #   one of them.
 # - **More threads still move fewer messages.** After the senders' locks the next limit is the receiver: one thread at a time makes
 #   progress and matches.

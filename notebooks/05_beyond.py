@@ -168,7 +168,8 @@ contend.plots.rate(sizes, x="message_size", title="64 threads, a communicator fo
 # - **Parallel matching pays more than anything that can be bought.** With one communicator, no design but the one that tells threads apart
 #   by tag gets past a few hundred thousand messages per second, with one thread or with 128. With a communicator for each thread, a
 #   virtual interface for each communicator scales to the last core.
-# - **A faster network alone pays nothing for small messages** in any of these designs: intervals of the gain include 1. The interfaces are
+# - **A faster network alone pays nothing for small messages** in any of these designs: all intervals of the gain include 1, though
+#   three replications do not tell a tenth. The interfaces are
 #   busy for some percent of the time. It pays where payload fills the wire, from some kilobytes on.
 # - **A progress thread, hash bins, or matching in hardware do not replace it**: they move one queue to another place. Matching in hardware
 #   gives 64 threads in one communicator some 60 % more, parallel matching more than twenty times as much. Allowing overtaking helps
