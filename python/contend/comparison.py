@@ -11,7 +11,6 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, TypeAlias
 
-from contend.catalogs import PRESETS
 from contend.documents import dotted, leaves
 from contend.errors import InputError, InterruptedRunError
 from contend.measures import RATE, Measure, check_known, choose, measure_named, measures_in, unknown
@@ -25,6 +24,7 @@ from contend.paired import (
     sample_variance,
 )
 from contend.runner import make_engine, run_points, total_weight
+from contend.shared_prices import shared_prices_remark
 from contend.spelling import counted, value_text
 from contend.statistics import estimate
 from contend.workload_words import words_of
@@ -39,7 +39,6 @@ if TYPE_CHECKING:
     from contend.scenario import Point, ResolvedScenario
 
 Key: TypeAlias = tuple[tuple[str, "Scalar"], ...]
-_OF_MPICH = dict.fromkeys(("ch4", "mpich", "mpich2"), "mpich")
 _MESSAGE_RATE = measure_named(RATE, {})
 
 
@@ -85,7 +84,7 @@ class Comparison:
     system_differences: dict[str, tuple[object, object]] = field(default_factory=dict)
     """What is not alike in machine and network, likewise: the machine's name, and values of the fabric."""
     shared_prices: tuple[str, str] | None = None
-    """Presets of code of different libraries that pay the same prices for it."""
+    """The names of two designs that pay the same prices of code."""
 
     @property
     def measure(self) -> Measure:
@@ -105,13 +104,8 @@ class Comparison:
     @property
     def prices_remark(self) -> str:
         """What a reader has to know where the code of two libraries has the same prices; nothing where it has not."""
-        if self.shared_prices is None:
-            return ""
-        a, b = self.shared_prices
-        return (
-            f"{a} and {b} stand for different code, but pay the same prices for it here: this compares the designs, "
-            "not how fast the libraries are (contend profile scope puts measured prices of a library in place)."
-        )
+        remark = shared_prices_remark(self.shared_prices or ())
+        return f"{remark}." if remark else ""
 
     @property
     def undecided_remark(self) -> str:
@@ -367,24 +361,17 @@ def system_differences(pairing: Pairing) -> dict[str, tuple[object, object]]:
 
 
 def shared_prices(pairing: Pairing) -> tuple[str, str] | None:
-    """Presets that stand for code of different libraries, but have the same prices of it; of the first such pair."""
-    presets = PRESETS.available()
+    """The names of two designs with the same prices of code, at the first pair of points that has such."""
     for pair in zip(pairing.a, pairing.b, strict=True):
-        own, other = (str(point.config.get("library", {}).get("name", "")) for point in pair)
-        prices, others = map(_prices_of_code, pair)
-        if own in presets and other in presets and _family(own) != _family(other) and prices == others:
+        (own, prices), (other, others) = map(_name_and_prices, pair)
+        if own != other and prices == others:
             return own, other
     return None
 
 
-def _family(preset: str) -> str:
-    """Whose code a preset stands for, which the first part of its name says."""
-    first = preset.partition("-")[0]
-    return _OF_MPICH.get(first, first)
-
-
-def _prices_of_code(point: Point) -> tuple[object, object]:
-    return point.config.get("machine", {}).get("software"), point.config.get("library", {}).get("code")
+def _name_and_prices(point: Point) -> tuple[str, tuple[object, object]]:
+    library = point.config.get("library", {})
+    return str(library.get("name", "")), (point.config.get("machine", {}).get("software"), library.get("code"))
 
 
 def compare_runs(

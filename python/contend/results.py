@@ -15,6 +15,7 @@ from contend.documents import misfit
 from contend.errors import InputError
 from contend.measures import ESTIMATED, SCALARS
 from contend.paths import version
+from contend.shared_prices import shared_prices_remark
 from contend.spelling import counted
 from contend.statistics import Estimate, estimate, mean_number
 
@@ -163,7 +164,9 @@ class Results:
             f"{name} changes nothing here: all its values give the same simulation"
             for name in without_effect(self.points)
         ]
-        return list(dict.fromkeys([*self.remarks, *(note for point in self.points for note in point.notes), *idle]))
+        prices = shared_prices_remark(point.parameters.get("preset") for point in self.points)
+        own = [note for point in self.points for note in point.notes]
+        return list(dict.fromkeys([*self.remarks, *own, *idle, *filter(None, [prices])]))
 
     @property
     def name(self) -> str:
