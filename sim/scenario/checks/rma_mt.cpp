@@ -50,6 +50,16 @@ Problem unanswered_puts_of_several_instances(const PointConfig& point) {
          number(point.library.instances.count) + " instances library.one_sided.acknowledge_above must be \"0 B\"";
 }
 
+/// The target has nothing to do but to come to the barrier, where it would look at flags and at nothing else.
+Problem target_waits_at_flags(const PointConfig& point) {
+  const LibraryDesign& library = point.library;
+  if (library.one_sided.path != "messages" || library.barrier != "release-gather" || library.thread_level != "single" ||
+      point.placement.hosts != 1)
+    return {};
+  return "a target that waits at flags in shared memory carries out no operations that come as messages: "
+         "library.barrier must be \"dissemination\", or library.one_sided.path another one";
+}
+
 Problem one_sided_payload_longer_than_time(const PointConfig& point) {
   const RmaMtParameters& workload = point.workload.rma_mt;
   const MachineConfig& machine = point.machine;
@@ -80,6 +90,7 @@ std::span<const Check> rma_mt_checks() {
                                      Check{"workload.message_size", one_sided_payload_longer_than_time, "rma-mt"},
                                      Check{"library.transport.kind", one_sided_without_interface, "rma-mt"},
                                      Check{"placement.hosts", one_sided_memory_between_hosts, "rma-mt"},
+                                     Check{"library.barrier", target_waits_at_flags, "rma-mt"},
                                      Check{"library.instances.count", unanswered_puts_of_several_instances, "rma-mt"}};
   return checks;
 }
