@@ -206,8 +206,8 @@ ProgressSource::Rest Process::rest(SimThread& self, std::int64_t limit) {
       idle_of(poller).rest(self, poller.turn, poller.last_turn, nothing_in_sight(poller.turn), limit);
   poller.resumption = resumption;
   poller.resuming = resumption.inside;
-  if (!resumption.inside && resumption.turns > 0 && end_of_turn_has_work()) {
-    // The last skipped turn would have found them at its end.
+  if (!global_lock_ && !resumption.inside && resumption.turns > 0 && end_of_turn_has_work()) {
+    // The last skipped turn would have found them at its end. (One that gives the global lock back has looked for them before.)
     poller.resuming = true;
     poller.resumption.visit = poller.turn.visits.size();
     poller.resumption.looking = false;

@@ -152,6 +152,25 @@ TEST_CASE("idle polls: sends delayed by a full mailbox", "[mpi][idle poll][delay
   }
 }
 
+TEST_CASE("idle polls: room that comes while the global lock is given back", "[mpi][idle poll][delayed]") {
+  // The turn has looked for sends that may go before it gives the lock back: the next one finds them.
+  for (const char* const order : {"at-connection", "behind-others"}) {
+    for (const int slots : {1, 2, 5}) {
+      for (int replication = 0; replication < 10; ++replication) {
+        PointConfig point = test::small_point();
+        test::add_jitter(point);
+        point.library.critical_section = "global";
+        point.library.protocol.pending_order = order;
+        point.library.flow_control.kind = "mailbox";
+        point.library.flow_control.mailbox = {slots, slots};
+        point.workload.multirate.pairs = 1;
+        point.workload.multirate.window = 64;
+        require_equal(point, replication, false);
+      }
+    }
+  }
+}
+
 TEST_CASE("idle polls: messages written into buffers for eager RDMA", "[mpi][idle poll][eager RDMA]") {
   for (const int batch : {0, 1, 4}) {
     for (const int buffers : {8, 16}) {
