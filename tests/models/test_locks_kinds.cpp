@@ -103,6 +103,35 @@ TEST_CASE("what an uncontended acquisition and release of each further kind touc
   }
 }
 
+TEST_CASE("an attempt that compares in vain has only read, where comparing is reading and then storing",
+          "[locks][oracle]") {
+  CacheParameters load_linked = cache;
+  load_linked.load_linked = true;
+  load_linked.atomic_hit = 1_us; // more than all reads together
+  for (const std::string& kind : lock_registry().names()) {
+    if (kind.find("tas") != std::string::npos ? kind != "ttas-futex" : kind == "queued-mutex") {
+      continue; // test-and-set swaps, and an attempt at a queued mutex takes the lock of its queue
+    }
+    CAPTURE(kind);
+    Engine engine(1);
+    const Host host = flat_host(load_linked);
+    const auto lock = lock_registry().at(kind)(engine, host, test::small_locks(), "lock");
+    engine.spawn("holder", 0, 0, [&](SimThread& self) {
+      lock->lock(self);
+      self.spend(1_ms, Category::software);
+      lock->unlock(self);
+    });
+    engine.spawn("trier", 0, 1, [&](SimThread& self) {
+      self.spend(100_us, Category::software);
+      CHECK_FALSE(lock->try_lock(self)); // fetches what it looks at
+      const TimePoint start = self.now();
+      CHECK_FALSE(lock->try_lock(self));
+      CHECK(self.now() - start < load_linked.atomic_hit);
+    });
+    engine.run();
+  }
+}
+
 TEST_CASE("queue locks serve threads in turn", "[locks][fairness]") {
   for (const bool home_order : {false, true}) {
     for (const char* kind : {"mcs", "clh", "ticket", "ticket-yield", "ticket-blocking", "queued-mutex"}) {

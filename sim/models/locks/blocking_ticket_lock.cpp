@@ -28,8 +28,8 @@ void BlockingTicketLock::do_lock(SimThread& self, Category category) {
 }
 
 bool BlockingTicketLock::do_try_lock(SimThread& self, Category category) {
-  line_.atomic(self, category); // cmpxchg(next_ticket, now_serving, now_serving + 1)
-  if (next_ticket_ != now_serving_) {
+  // cmpxchg(next_ticket, now_serving, now_serving + 1)
+  if (!line_.compare(self, category, [this] { return next_ticket_ == now_serving_; })) {
     return false;
   }
   ++next_ticket_;

@@ -51,8 +51,7 @@ bool ClhLock::do_try_lock(SimThread& self, Category category) {
   }
   Node& mine = *node_of(self);
   mine.line.store(self, category);
-  tail_line_.atomic(self, category); // cmpxchg((tail, tag), (mine, tag + 1))
-  if (tag != appended_) {
+  if (!tail_line_.compare(self, category, [&] { return tag == appended_; })) { // cmpxchg((tail, tag), (mine, tag + 1))
     return false;
   }
   mine.locked = true;

@@ -30,8 +30,7 @@ void McsLock::do_lock(SimThread& self, Category category) {
 }
 
 bool McsLock::do_try_lock(SimThread& self, Category category) {
-  tail_line_.atomic(self, category); // cmpxchg(tail, null, mine)
-  if (tail_ != nullptr) {
+  if (!tail_line_.compare(self, category, [this] { return tail_ == nullptr; })) { // cmpxchg(tail, null, mine)
     return false;
   }
   do_grant(self);
@@ -42,8 +41,7 @@ void McsLock::do_unlock(SimThread& self, Category category) {
   Node& mine = node_of(self);
   mine.line.load(self, category);
   if (mine.next == nullptr) {
-    tail_line_.atomic(self, category); // cmpxchg(tail, mine, null)
-    if (tail_ == &mine) {
+    if (tail_line_.compare(self, category, [&] { return tail_ == &mine; })) { // cmpxchg(tail, mine, null)
       tail_ = nullptr;
       released();
       return;

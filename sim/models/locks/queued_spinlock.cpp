@@ -17,8 +17,7 @@ QueuedSpinlock::Node& QueuedSpinlock::node_of(const SimThread& self) {
 }
 
 void QueuedSpinlock::do_lock(SimThread& self, Category category) {
-  word_.atomic(self, category); // cmpxchg(word, 0, locked)
-  if (!held_ && !pending_ && tail_ == nullptr) {
+  if (word_.compare(self, category, [this] { return !taken(); })) { // cmpxchg(word, 0, locked)
     held_ = true;
     return;
   }
@@ -69,13 +68,8 @@ void QueuedSpinlock::queue_up(SimThread& self, Category category) {
 }
 
 bool QueuedSpinlock::do_try_lock(SimThread& self, Category category) {
-  const auto taken = [this] { return held_ || pending_ || tail_ != nullptr; };
   word_.load(self, category);
-  if (taken()) {
-    return false;
-  }
-  word_.atomic(self, category);
-  if (taken()) {
+  if (taken() || !word_.compare(self, category, [this] { return !taken(); })) {
     return false;
   }
   held_ = true;

@@ -29,6 +29,7 @@ private:
   void do_unlock(SimThread& self, Category category) override;
   void do_grant(SimThread& self) override;
 
+  [[nodiscard]] bool taken() const { return held_ || pending_ || tail_ != nullptr; }
   [[nodiscard]] bool take_pending(SimThread& self, Category category);
   void queue_up(SimThread& self, Category category);
   [[nodiscard]] Node& node_of(const SimThread& self);

@@ -18,8 +18,8 @@ void Tickets::take(SimThread& self, Category category, const Waitable& reason) {
 }
 
 bool Tickets::try_take(SimThread& self, Category category) {
-  ticket_line().atomic(self, category); // cmpxchg(next_ticket, now_serving, now_serving + 1)
-  if (next_ticket_ != now_serving_) {
+  // cmpxchg(next_ticket, now_serving, now_serving + 1)
+  if (!ticket_line().compare(self, category, [this] { return next_ticket_ == now_serving_; })) {
     return false;
   }
   ++next_ticket_;
