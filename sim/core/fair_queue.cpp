@@ -30,6 +30,7 @@ public:
   void reweigh(FairEntity& entity, int weight) final {
     departs(entity);
     waiting_.erase(std::find(waiting_.begin(), waiting_.end(), &entity));
+    rescale(entity, weight);
     entity.weight = weight;
     place(entity, Arrival::migrated);
     waiting_.push_back(&entity);
@@ -64,9 +65,10 @@ public:
 
 protected:
   virtual void place(FairEntity& entity, Arrival arrival) = 0;
-  virtual void departs(FairEntity& entity) = 0;          ///< while it still counts
-  virtual void gives_up(const FairEntity& /*entity*/) {} ///< what it was promised, and what it said
-  virtual void puts_back() {}                            ///< who had the core waits again
+  virtual void departs(FairEntity& entity) = 0;                   ///< while it still counts
+  virtual void rescale(FairEntity& /*entity*/, int /*weight*/) {} ///< before it is of that weight
+  virtual void gives_up(const FairEntity& /*entity*/) {}          ///< what it was promised, and what it said
+  virtual void puts_back() {}                                     ///< who had the core waits again
   virtual void ran(FairEntity& entity, std::int64_t virtual_span) = 0;
   virtual void given(FairEntity& entity) = 0;
 
@@ -308,6 +310,15 @@ private:
     const std::int64_t limit = virtual_time(std::max(parameters_.slice * 2, parameters_.tick), entity.weight);
     last_average_ = average();
     entity.lag = std::clamp(last_average_ - entity.vruntime, -limit, limit);
+  }
+  /// reweight_entity() of Linux 6.12 on: the time that it is owed, and that is left of its slice, stays what it is; virtual times
+  /// of another weight are other ones.
+  void rescale(FairEntity& entity, int weight) override {
+    const auto rescaled = [&](std::int64_t virtual_span) {
+      return static_cast<std::int64_t>(Wide{virtual_span} * entity.weight / weight);
+    };
+    entity.lag = rescaled(entity.lag);
+    entity.deadline = entity.vruntime + rescaled(entity.deadline - entity.vruntime);
   }
   void gives_up(const FairEntity& entity) override {
     favoured_ = favoured_ == &entity ? nullptr : favoured_;

@@ -228,6 +228,26 @@ TEST_CASE("eevdf: sleeping neither wins nor loses time that was owed", "[schedul
   CHECK(Duration::picoseconds(ahead).in_seconds() == Approx(0.001).epsilon(0.01));
 }
 
+TEST_CASE("eevdf: who gets another weight is owed the same time as before", "[scheduler][queue]") {
+  const int weight = GENERATE(256, 512, 1024, 2048);
+  const SchedulerParameters parameters = test::free_scheduler("eevdf");
+  const auto queue = make_fair_queue(parameters);
+  FairEntity hog;
+  FairEntity waiting;
+  queue->add(hog, Arrival::started);
+  queue->add(waiting, Arrival::started);
+  queue->run(hog);
+  queue->account(2_ms); // the other one is owed the millisecond that this one had too much
+  queue->reweigh(waiting, weight);
+  const auto of_normal_weight = [&](std::int64_t span) { return static_cast<double>(span) * weight / 1024 * 1e-12; };
+  // Lag is the distance from the average, of which this one is a part again.
+  const std::int64_t average = (hog.vruntime * 1024 + waiting.vruntime * weight) / (1024 + weight);
+  CHECK(of_normal_weight(average - waiting.vruntime) == Approx(0.001).epsilon(0.01));
+  // A new thread has half a slice to its deadline.
+  CHECK(of_normal_weight(waiting.deadline - waiting.vruntime) ==
+        Approx(parameters.slice.in_seconds() / 2).epsilon(0.01));
+}
+
 TEST_CASE("who yields lets the others go first", "[scheduler][queue]") {
   const auto* const policy = GENERATE("cfs", "eevdf");
   const auto queue = make_fair_queue(test::free_scheduler(policy));
