@@ -4,215 +4,27 @@
 #include "core/backend.hpp"
 #include "core/category.hpp"
 #include "core/core_policy.hpp"
+#include "core/event.hpp"
 #include "core/event_queue.hpp"
+#include "core/failures.hpp"
 #include "core/fiber.hpp"
 #include "core/random.hpp"
-#include "core/store_buffer.hpp"
+#include "core/sim_thread.hpp"
 #include "core/time.hpp"
 #include "core/trace.hpp"
 #include "core/waitable.hpp"
 
 #include <algorithm>
-#include <array>
 #include <atomic>
 #include <cstdint>
 #include <exception>
-#include <functional>
 #include <memory>
-#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
 namespace contend {
-
-class Engine;
-
-/// A modelling error: something that a correct model never does. `what()` names the object and the rule.
-class InvariantViolation : public std::logic_error {
-  using std::logic_error::logic_error;
-};
-
-/// The simulation cannot go on: threads are left and nothing can wake them. `what()` lists each with what it waits for.
-class Deadlock : public std::runtime_error {
-  using std::runtime_error::runtime_error;
-};
-
-/// The run took more steps than allowed. `what()` lists what the threads were doing.
-class StepLimit : public std::runtime_error {
-  using std::runtime_error::runtime_error;
-};
-
-/// Somebody asked the run to stop (Engine::set_stop_flag).
-class Stopped : public std::runtime_error {
-  using std::runtime_error::runtime_error;
-};
-
-/// What an entry of the event queue refers to.
-class Target {
-public:
-  Target(const Target&) = delete;
-  Target& operator=(const Target&) = delete;
-
-protected:
-  Target(Engine& engine, bool is_thread);
-  ~Target();
-
-  Engine& engine_;
-
-private:
-  friend class Engine;
-  Target* next_ready_ = nullptr;
-  TargetSlot slot_;
-  bool is_thread_;
-};
-
-/// Something that happens at a time without a thread of its own (a message arrives). It may be scheduled again while an older
-/// date is pending: no date is taken back, so fire() runs at each of them, and has to ignore those that hold no longer.
-class Event : public Target {
-public:
-  explicit Event(Engine& engine) : Target(engine, false) {}
-  virtual ~Event() = default;
-  /// Runs on whatever stack is active: must not block.
-  virtual void fire() = 0;
-};
-
-/// A simulated thread. It has a core to itself, unless a CorePolicy shares cores among threads.
-class SimThread : public Target {
-public:
-  using Body = std::function<void(SimThread&)>;
-  /// Time by category, in picoseconds.
-  using Times = std::array<Duration, category_count>;
-
-  SimThread(Engine& engine, std::string name, int host, int core, Body body, bool daemon = false,
-            CorePolicy* policy = nullptr);
-
-  [[nodiscard]] const std::string& name() const { return name_; }
-  [[nodiscard]] int id() const { return id_; }
-  [[nodiscard]] int host() const { return host_; }
-  /// Where it runs, or ran last.
-  [[nodiscard]] int core() const { return core_; }
-  /// A CorePolicy decides when it has a core.
-  [[nodiscard]] bool shares_core() const { return policy_ != nullptr; }
-  /// Number of the process whose thread this is, or -1: for reports only.
-  [[nodiscard]] int process() const { return process_; }
-  void set_process(int number) { process_ = number; }
-  [[nodiscard]] Engine& engine() const { return engine_; }
-  /// Since the last reset_times().
-  [[nodiscard]] Times times() const {
-    Times times = times_;
-    for (std::size_t i = 0; i < category_count; ++i) {
-      times[i] -= uncounted_[i];
-    }
-    return times;
-  }
-  /// Since the thread began: for differences, which no reset disturbs.
-  [[nodiscard]] const Times& times_of_all() const { return times_; }
-  [[nodiscard]] Duration charged(Category category) const { return times_[static_cast<std::size_t>(category)]; }
-  [[nodiscard]] bool finished() const { return finished_; }
-  [[nodiscard]] bool daemon() const { return daemon_; }
-
-  /// Uses the core for `span`. Only the running thread may call this.
-  void spend(Duration span, Category category);
-  /// Like spend() if nobody else is due until then; else returns false and does nothing.
-  [[nodiscard]] bool spend_alone(Duration span, Category category);
-  /// Like spend(), but the time may pass later, together with the next spend() or wait(): for work that touches nothing
-  /// another thread can see. Saves a step of the engine.
-  void owe(Duration span, Category category);
-  /// Lets owed time pass: call it before looking at, or changing, what other threads or events can touch.
-  void settle();
-  /// Time at which this thread is, owed time included.
-  [[nodiscard]] TimePoint now() const;
-  /// Like spend(), for what happens within one instruction: nobody can take the core away meanwhile.
-  void stall(Duration span, Category category);
-  /// A shared core may be taken away here, once owed time has passed.
-  void preemption_point() {
-    if (policy_ != nullptr) [[unlikely]] {
-      settle();
-      policy_->give_way_if_asked(*this);
-    }
-  }
-  /// A system call of this thread returns: with lazy preemption its core may be taken away here.
-  void leave_kernel() {
-    if (policy_ != nullptr) [[unlikely]] {
-      policy_->leaves_kernel(*this);
-    }
-  }
-  /// sched_yield(): lets others have the core first. Costs nothing where the core is not shared.
-  void yield() {
-    if (policy_ != nullptr) [[unlikely]] {
-      settle();
-      policy_->yield(*this);
-    }
-  }
-  /// Whether it has a core at this moment: one whose core is not shared always has.
-  [[nodiscard]] bool has_core() const { return policy_ == nullptr || policy_->has_core(*this); }
-  /// Stops until resume(); the time is charged to `category`, and `reason` is what a deadlock report shows. What the thread
-  /// does meanwhile matters where its core is shared.
-  void wait(const Waitable& reason, Category category, Waiting how = Waiting::spinning);
-  /// Lets a waiting thread go on now (after everything already due now), or at a later time: once for each wait, before or
-  /// during it. Throws InvariantViolation otherwise.
-  void resume();
-  void resume_at(TimePoint time);
-  /// As resume_at(runnable + latency), for a thread that sleeps: where it has to queue for a shared core it does so from
-  /// `runnable` on, and `latency` is only paid by a core that idles.
-  void wake_at(TimePoint runnable, Duration latency, const SimThread& waker);
-  /// What it costs `waker` to wake this sleeping thread, where that is `interrupting` if another core has to be interrupted.
-  [[nodiscard]] Duration wake_call(const SimThread& waker, Duration interrupting) const {
-    return policy_ == nullptr ? interrupting : policy_->wake_call(*this, waker, interrupting);
-  }
-
-  [[nodiscard]] StoreBuffer& store_buffer() { return store_buffer_; }
-
-  /// Cache lines that this thread had to fetch from elsewhere so far.
-  [[nodiscard]] std::uint64_t line_transfers() const { return line_transfers_; }
-  void count_line_transfer() { ++line_transfers_; }
-
-  /// Moves `span` of what was charged to a category since charged(from) was `before` to another one. If the accounts were
-  /// started afresh meanwhile, the same part of it counts there as here.
-  void reclassify(Duration span, Category from, Category to, Duration before);
-  /// Starts the accounts afresh (end of warm-up). Another thread may do so: of a wait that this one is in, what is still to
-  /// come counts.
-  void reset_times();
-
-  /// For backends: runs the body to its end; errors are kept and thrown by Engine::run.
-  void run_body();
-  /// For backends: a place to keep their context.
-  void* backend_context = nullptr;
-
-private:
-  friend class CorePolicy;
-  friend class Engine;
-  static void fiber_entry(void* self);
-  void charge(TimePoint begin, Duration span, Category category);
-  /// The same for time that has passed already, maybe in part before the accounts were started afresh.
-  void charge_passed(TimePoint begin, Duration span, Category category);
-
-  std::string name_;
-  int id_;
-  int host_;
-  int core_;
-  int process_ = -1;
-  Body body_;
-  Fiber fiber_;
-  StackPool::Stack stack_;
-  Times times_{};
-  Times uncounted_{}; ///< part of `times_` before the last reset
-  TimePoint counted_from_;
-  Duration owed_{};
-  CorePolicy* policy_; ///< none: its core is not shared
-  std::uint64_t line_transfers_ = 0;
-  StoreBuffer store_buffer_;
-  void mark_resumed();
-  [[gnu::noinline, gnu::cold]] void refuse_to_resume() const;
-
-  const Waitable* waiting_for_ = nullptr;
-  bool resumed_ = false; ///< the current or next wait will end, or there is none to come
-  bool started_ = false;
-  bool finished_ = false;
-  bool daemon_; ///< the run does not wait for it
-};
 
 /// Sees every step of a run in order. Used for hashes of the event sequence and in tests.
 class StepObserver {
