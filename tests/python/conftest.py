@@ -5,16 +5,16 @@ from __future__ import annotations
 import json
 import os
 import sys
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 import contend
+from contend.cli import main
+from contend.report import page as report_page
 from fakes import FakeCore
+from reporting import a_trace
 from sweeping import BASE, SMALL
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 # The test runner's workers say that their terminal has 80 columns; they have none.
 os.environ.pop("COLUMNS", None)
@@ -42,3 +42,18 @@ def small(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> contend.Scenario:
     """A scenario that is simulated at once, and a store of results of its own."""
     monkeypatch.setenv("CONTEND_CACHE", str(tmp_path / "cache"))
     return contend.load(BASE).with_(SMALL)
+
+
+@pytest.fixture
+def no_chart_library(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Reports without the library that draws their charts: it is large."""
+    monkeypatch.setattr(report_page, "chart_library", lambda: "/* charts */")
+
+
+@pytest.fixture
+def results(core: FakeCore, scenario: Path, capsys: pytest.CaptureFixture[str]) -> Path:
+    """A folder that `contend run` wrote."""
+    core.trace = a_trace()
+    assert main(["run", str(scenario), "--quiet"]) == 0
+    capsys.readouterr()
+    return Path("out/small")
