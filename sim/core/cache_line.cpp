@@ -252,11 +252,13 @@ void CacheLine::access_among_others(SimThread& self, Mode mode, Category categor
 
 void CacheLine::serve() {
   while (!waiting_.empty() && !moving_ && !snooping_) {
+    const bool served_sibling = served_sibling_;
     const std::size_t next = draw_next();
     const Request request = waiting_[next];
     const std::size_t waited = waiting_.size();
     if (home_order_ && reads_ > 0 && request.mode != Mode::load) {
-      return; // its turn comes when those that read have the line
+      served_sibling_ = served_sibling; // nobody has been served
+      return;                           // its turn comes when those that read have the line
     }
     unqueue(next);
     // Before the departure, which changes who has the line.

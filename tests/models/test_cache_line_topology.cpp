@@ -129,3 +129,35 @@ TEST_CASE("hardware threads of a core have a line one after the other", "[cache 
   }
   CHECK(moves_of_a_wanted_line(true, atomic) == by_twos); // no instruction is locked there
 }
+
+TEST_CASE("a store that waits for a read under way has not had its turn", "[cache line][home]") {
+  Engine engine(1);
+  const Host host(TopologyParameters{1, 3, 2}, home_ordered(), test::small_futex());
+  CacheLine line(engine, host, "line");
+  std::vector<int> cores;
+  const auto always = [&](int thread, const std::function<void(SimThread&)>& use) {
+    engine.spawn("t" + std::to_string(thread), 0, thread, [&cores, thread, use](SimThread& self) {
+      for (int round = 0; round < 1000; ++round) {
+        use(self);
+        cores.push_back(thread / 2);
+      }
+    });
+  };
+  for (const int writer : {0, 1, 4}) {
+    always(writer, [&](SimThread& self) { line.store(self, Category::line_transfer); });
+  }
+  always(2, [&](SimThread& self) { line.load(self, Category::line_transfer); });
+  engine.run();
+  // The line stays where it was when it is read: a store of that core comes next. As one that was drawn during the read, and
+  // had to wait, it was passed over afterwards for having had its turn.
+  int reads = 0;
+  int stayed = 0;
+  for (std::size_t i = 1; i < 2000; ++i) { // nobody has finished by then
+    if (cores[i] == 1 && cores[i - 1] == 0) {
+      ++reads;
+      stayed += cores[i + 1] == 0 ? 1 : 0;
+    }
+  }
+  REQUIRE(reads > 100);
+  CHECK(stayed > reads * 9 / 10);
+}
