@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from contend import plots
     from contend.api import compare, explain, load, load_dataset, load_measured, load_results, resolve, run, timeline
     from contend.errors import ContendError, InputError, InterruptedRunError, SimulationFailedError
+    from contend.listings import Listing, list_parts, list_presets, list_profiles, list_scenarios
     from contend.plans import Grid, LatinHypercube, Range, Samples
     from contend.results import Results
     from contend.scenarios import Scenario
@@ -29,9 +30,10 @@ if TYPE_CHECKING:
 __path__ = pkgutil.extend_path(__path__, __name__)
 
 __all__ = [
-    "ContendError", "Grid", "InputError", "InterruptedRunError", "LatinHypercube", "Range", "Results", "Samples",
-    "Scenario", "SimulationFailedError", "SweepResults", "__version__", "compare", "explain", "load", "load_dataset",
-    "load_measured", "load_results", "plots", "resolve", "run", "sweep", "timeline",
+    "ContendError", "Grid", "InputError", "InterruptedRunError", "LatinHypercube", "Listing", "Range", "Results",
+    "Samples", "Scenario", "SimulationFailedError", "SweepResults", "__version__", "compare", "explain", "list_parts",
+    "list_presets", "list_profiles", "list_scenarios", "load", "load_dataset", "load_measured", "load_results", "plots",
+    "resolve", "run", "sweep", "timeline",
 ]  # fmt: skip
 
 # Imported when first used: `contend --help` must not wait for data frames.
@@ -48,6 +50,7 @@ _WHERE = {
         "timeline",
     ),
     "contend.errors": ("ContendError", "InputError", "InterruptedRunError", "SimulationFailedError"),
+    "contend.listings": ("Listing", "list_parts", "list_presets", "list_profiles", "list_scenarios"),
     "contend.plans": ("Grid", "LatinHypercube", "Range", "Samples"),
     "contend.results": ("Results",),
     "contend.scenarios": ("Scenario",),

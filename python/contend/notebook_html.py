@@ -1,4 +1,4 @@
-"""How scenarios, results, comparisons and explanations look in a notebook."""
+"""How scenarios, results, comparisons, explanations and lists of names look in a notebook."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ if TYPE_CHECKING:
 
     from contend.comparison import Comparison
     from contend.explanation import Explanation
+    from contend.listings import Listing
     from contend.results import Results
     from contend.scenarios import Scenario
 
@@ -58,6 +59,14 @@ def scenario_html(scenario: Scenario) -> str:
     count = len(scenario.points)
     return f"<b>{escape(scenario.name)}</b>: {counted(count, 'point')}<br>{escape(scenario.description)}" + _table(
         ("value of", "is", "because"), ((path, str(value), origin) for path, value, origin in rows)
+    )
+
+
+def listing_html(listing: Listing) -> str:
+    """All rows, without files: what is listed is what one wants to read to its end."""
+    columns = [name for name in (listing.rows[0] if listing.rows else ()) if name != "file"]
+    return f"<b>{escape(listing.title)}</b>" + _table(
+        [name.replace("_", " ") for name in columns], ([row[name] for name in columns] for row in listing.rows)
     )
 
 

@@ -173,6 +173,12 @@ class ResolvedScenario:
         return int(self.document.get("run", {}).get("seed", self.points[0].config["run"]["seed"] if self.points else 1))
 
 
+def shipped_scenarios() -> dict[str, Path]:
+    """The shipped scenarios by name: the file's with its folder, such as "dissertation/fig5_2a_base"."""
+    folder = scenarios_directory()
+    return {path.relative_to(folder).with_suffix("").as_posix(): path for path in sorted(folder.rglob("*.json"))}
+
+
 def find_scenario(name: str) -> Path:
     """Finds a scenario: a path, or the name of a shipped one with or without folder and ".json".
 
@@ -200,20 +206,19 @@ def find_scenario(name: str) -> Path:
             if catalog.has(path):
                 raise InputError(f"{name} is a {catalog.what}; a scenario names it in {key}")
         return path
-    shipped_folder = scenarios_directory()
-    shipped = {p.relative_to(shipped_folder).as_posix(): p for p in sorted(shipped_folder.rglob("*.json"))}
+    shipped = shipped_scenarios()
     wanted = name.removeprefix("scenarios/").removesuffix(".json")
-    matches = [p for key, p in shipped.items() if wanted in (key.removesuffix(".json"), p.stem)]
+    matches = [p for key, p in shipped.items() if wanted in (key, p.stem)]
     if len(matches) == 1:
         return matches[0]
     if matches:
         raise InputError(f"the name {name!r} stands for several scenarios: {', '.join(map(str, matches))}")
-    known = {candidate: key for key, p in shipped.items() for candidate in (key, key.removesuffix(".json"), p.stem)}
+    known = {candidate: f"{key}.json" for key, p in shipped.items() for candidate in (f"{key}.json", key, p.stem)}
     known |= {str(p): str(p) for p in path.parent.glob("*.json")}
     near = nearest_names(name, known) or nearest_names(wanted, known)
     if near:
         raise InputError(f"no scenario file {name!r}; did you mean {known[near[0]]!r}?")
-    raise InputError(f"no scenario file {name!r}; the shipped ones, such as {_EXAMPLE}, are in {shipped_folder}")
+    raise InputError(f"no scenario file {name!r}; the shipped ones, such as {_EXAMPLE}, are in {scenarios_directory()}")
 
 
 def open_scenario(name: str) -> tuple[Path, str | None]:

@@ -19,6 +19,10 @@ if TYPE_CHECKING:
 
     from contend.catalogs import Catalog, Parameter
     from contend.jsontypes import JsonObject
+    from contend.listings import Listing
+
+# Columns that all lists of files have, in an order of their own.
+_OF_ALL = ("name", "description", "file")
 
 profile_app = typer.Typer(no_args_is_help=True, rich_markup_mode="markdown", help="Machine profiles.")
 preset_app = typer.Typer(no_args_is_help=True, rich_markup_mode="markdown", help="Library presets.")
@@ -31,14 +35,12 @@ def register(app: typer.Typer) -> None:
 
 
 @profile_app.command("list")
-def list_profiles() -> None:
+def print_profiles() -> None:
     """Lists the profiles that a scenario can name."""
     from contend.catalogs import PROFILES
-    from contend.files import json_object
-    from contend.profile_uses import uses
+    from contend.listings import list_profiles
 
-    has = {name: ", ".join(uses(json_object(path) or {})) for name, path in PROFILES.available().items()}
-    _list(PROFILES, ("has prices for", has))
+    _list(PROFILES, list_profiles())
 
 
 @profile_app.command("show")
@@ -157,11 +159,12 @@ def scope_of_profile(
 
 
 @preset_app.command("list")
-def list_presets() -> None:
+def print_presets() -> None:
     """Lists the presets that a scenario can name."""
     from contend.catalogs import PRESETS
+    from contend.listings import list_presets
 
-    _list(PRESETS)
+    _list(PRESETS, list_presets())
 
 
 @preset_app.command("show")
@@ -176,13 +179,12 @@ def show_preset(
     _show(PRESETS, name, as_json=json_)
 
 
-def _list(catalog: Catalog, more: tuple[str, dict[str, str]] | None = None) -> None:
-    """Lists the files of a catalog; `more` is the title of another column and its texts by name."""
-    summaries = catalog.summaries()
-    entries = [(name, path, summaries[name]) for name, path in catalog.available().items()]
+def _list(catalog: Catalog, listing: Listing) -> None:
+    """Lists the files of a catalog: a table on a terminal, else a line of fields between tabs for each."""
+    more = [column for column in (listing.rows[0] if listing.rows else ()) if column not in _OF_ALL]
     if not sys.stdout.isatty():
-        for name, path, summary in entries:
-            typer.echo("\t".join([name, str(path), summary, *([more[1][name]] if more else [])]))
+        for row in listing.rows:
+            typer.echo("\t".join(row[column] for column in ("name", "file", "description", *more)))
         return
     from rich.text import Text
 
@@ -192,10 +194,10 @@ def _list(catalog: Catalog, more: tuple[str, dict[str, str]] | None = None) -> N
     table = titled_table(f"{catalog.what}s")
     table.add_column("name", no_wrap=True)
     table.add_column("what it is", overflow="fold")
-    if more:
-        table.add_column(more[0], overflow="fold")
-    for name, _, summary in entries:
-        table.add_row(name, Text(summary), *([Text(more[1][name])] if more else []))
+    for column in more:
+        table.add_column(column.replace("_", " "), overflow="fold")
+    for row in listing.rows:
+        table.add_row(row["name"], *(Text(row[column]) for column in ("description", *more)))
     stdout_console().print(table)
 
 

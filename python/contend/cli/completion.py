@@ -71,9 +71,9 @@ def script(app: typer.Typer, shell: Shell) -> str:
 
 def scenario_names(incomplete: str) -> list[str]:
     """Names of shipped scenarios; files are completed by the shell itself."""
-    from contend.paths import scenarios_directory
+    from contend.scenario import shipped_scenarios
 
-    names = sorted({path.stem for path in scenarios_directory().rglob("*.json")})
+    names = sorted({path.stem for path in shipped_scenarios().values()})
     return [name for name in names if name.startswith(incomplete)]
 
 
