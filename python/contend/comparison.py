@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     import polars as pl
 
     from contend.jsontypes import JsonObject, Scalar
+    from contend.plots import Picture
     from contend.runner import Outcome, PointRuns
     from contend.scenario import Point, ResolvedScenario
 
@@ -183,6 +184,12 @@ class Comparison:
         verdicts = Counter(point.verdict for point in self.points)
         said = ", ".join(f"{count} {verdict}" for verdict, count in verdicts.items())
         return f"<Comparison of {self.name_a} with {self.name_b}: {counted(len(self.points), 'point')}; {said}>"
+
+    def draw(self) -> Picture:
+        """Both sides above their ratio, with the 95 % interval and the verdict of each point."""
+        from contend.plots import draw_comparison
+
+        return draw_comparison(self)
 
     def frame(self, measure: str | None = None) -> pl.DataFrame:
         """One row per point: parameters, both means, B - A and B / A with 95 % intervals, and the verdict.

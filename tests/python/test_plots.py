@@ -234,6 +234,7 @@ def test_points_without_a_number_have_names_that_can_be_read() -> None:
     assert _overlaps(few) == 0
     rates, ratios = plots.comparison(contend.compare(designs, designs.with_({"machine.noise": "20 ns"}))).axes
     assert [list(line.get_xdata()) for line in rates.lines] == [list(range(9))] * 2
+    assert {line.get_linestyle() for line in rates.lines} == {"None"}  # nothing lies between two designs
     assert _ticks(ratios) == names
 
 

@@ -1,4 +1,4 @@
-"""Two designs side by side: their rates, and the ratio."""
+"""Two designs side by side: their rates, and the ratio with what it says of them."""
 
 from __future__ import annotations
 
@@ -6,6 +6,8 @@ import textwrap
 from typing import TYPE_CHECKING
 
 from matplotlib import rc_context
+from matplotlib.lines import Line2D
+from matplotlib.transforms import ScaledTranslation
 
 from contend.axes import axis_value, x_axis
 from contend.plots.curves import (
@@ -18,10 +20,12 @@ from contend.plots.curves import (
     set_x_axis,
     tick_labels,
 )
-from contend.plots.style import STYLE, Picture, draw_interval, figure_bytes
+from contend.plots.style import STYLE, Picture, figure_bytes
 from contend.spelling import parameters_text
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from matplotlib.axes import Axes
 
     from contend.comparison import Comparison, PointComparison
@@ -33,6 +37,17 @@ _NAME_WIDTH = 110
 _NAME_LENGTH = 400
 # The same of a name below a mark.
 _MARK_WIDTH, _MARK_LENGTH = 36, 100
+# The mark of each verdict, its colour where colours do not tell curves apart, and whether it is filled.
+_VERDICTS = {
+    "faster": ("^", "#2e7d32", True),
+    "slower": ("v", "#bd1f01", True),
+    "no difference": ("s", "#717581", True),
+    "undecided": ("o", "#717581", False),
+}
+# Intervals of several curves at one place lie beside each other: points between two of them, and between all at most.
+_STEP, _SPREAD = 4.0, 20.0
+# Room for the names of verdicts between both panels, in inches.
+_VERDICTS_HEIGHT = 0.3
 
 
 def _comparison_curves(comparison: Comparison) -> tuple[str | None, dict[str, list[PointComparison]]]:
@@ -53,6 +68,7 @@ def _comparison_curves(comparison: Comparison) -> tuple[str | None, dict[str, li
 def _limit(axes: Axes, ratios: list[float]) -> None:
     """Intervals of few replications may be wider than everything else; the ratios are what the picture is about."""
     if ratios:
+        axes.autoscale_view()
         low, high = axes.get_ylim()
         axes.set_ylim(max(low, min(*ratios, 1.0) / _ROOM), min(high, max(*ratios, 1.0) * _ROOM))
 
@@ -68,7 +84,7 @@ def draw_comparison(comparison: Comparison) -> Picture:
     axis, groups = _comparison_curves(comparison)
     with rc_context(STYLE):
         keys = [f"A, {label}" for label in groups for _ in "AB"]
-        figure = Picture(figsize=(10.4, 6.8 + legend_height(keys)), layout="constrained")
+        figure = Picture(figsize=(10.4, 6.8 + legend_height(keys) + _VERDICTS_HEIGHT), layout="constrained")
         rates, ratios = figure.subplots(2, 1, sharex=True, height_ratios=[3, 2])
         for index, (label, points) in enumerate(groups.items()):
             x = list(range(len(points))) if axis is None else [axis_value(point, axis) for point in points]
@@ -79,18 +95,13 @@ def draw_comparison(comparison: Comparison) -> Picture:
                 values = [point.rate.a if side == "A" else point.rate.b for point in points]
                 name = f"{side}, {label}" if label else side
                 rates.plot(
-                    x, [v.mean for v in values], "none" if axis is None else line, marker=marker, color=side_colour,
-                    markersize=4, label=name,
+                    x, [v.mean for v in values], linestyle="none" if axis is None else line, marker=marker,
+                    color=side_colour, markersize=4, label=name,
                 )  # fmt: skip
-            centre = [point.rate.ratio.value or 0.0 for point in points]
-            low = [point.rate.ratio.low or value for point, value in zip(points, centre, strict=True)]
-            high = [point.rate.ratio.high or value for point, value in zip(points, centre, strict=True)]
-            shade = colour if len(groups) > 1 else "C2"  # neither side's
-            ratios.plot(x, centre, "none" if axis is None else "-", marker="o", color=shade, markersize=4)
-            if axis is None:
-                ratios.vlines(x, low, high, color=shade, alpha=0.6, lw=2)
-            else:
-                draw_interval(ratios, x, low, high, shade)
+            _draw_ratios(
+                ratios, x, points, line="none" if axis is None else "-", of_curve=colour if len(groups) > 1 else None,
+                shift=_shift(index, len(groups)),
+            )  # fmt: skip
         ratios.axhline(1.0, color="black", lw=0.8)
         _limit(ratios, [point.rate.ratio.value for point in comparison.points if point.rate.ratio.value])
         set_scale(
@@ -101,7 +112,8 @@ def draw_comparison(comparison: Comparison) -> Picture:
         rates.set_ylabel(comparison.measure.axis_title)
         rates.set_title(_side_names(comparison), fontsize="medium", loc="left")
         add_legend(rates)
-        ratios.set_ylabel("B / A, 95 % interval")
+        _name_verdicts(ratios, comparison)
+        ratios.set_ylabel(_ratio_title(comparison))
         if axis is None:
             name_points(ratios, point_labels(comparison.points))
             ratios.set_xlabel(common_text(comparison.points))
@@ -110,6 +122,74 @@ def draw_comparison(comparison: Comparison) -> Picture:
             labels = tick_labels(comparison.points, axis)
             set_x_axis(ratios, list(labels), labels)
         return figure
+
+
+def _shift(index: int, count: int) -> float:
+    """How far beside its place a curve's interval stands, in points."""
+    step = min(_STEP, _SPREAD / max(1, count - 1))
+    return (index - (count - 1) / 2) * step
+
+
+def _draw_ratios(
+    axes: Axes, x: Sequence[float], points: list[PointComparison], *, line: str, of_curve: str | None, shift: float
+) -> None:
+    """The ratio of each point with its interval, by a mark that says the verdict.
+
+    Args:
+        axes: Where.
+        x: The place of each point.
+        points: In that order.
+        line: How marks are joined.
+        of_curve: The colour of the curve; that of each verdict if there is none.
+        shift: How far to the right of its place everything stands, in points.
+    """
+    scale = axes.figure.dpi_scale_trans
+    beside = axes.transData + ScaledTranslation(shift / 72, 0, scale)
+    known = [(place, point) for place, point in zip(x, points, strict=True) if point.rate.ratio.value is not None]
+    axes.plot(
+        [place for place, _ in known], [point.rate.ratio.value or 0.0 for _, point in known], linestyle=line, lw=0.8,
+        color=of_curve or "#94a4a2", transform=beside, zorder=2,
+    )  # fmt: skip
+    for place, point in known:
+        ratio = point.rate.ratio
+        mean = ratio.value or 0.0
+        marker, colour, filled = _VERDICTS[point.verdict]
+        axes.errorbar(
+            [place], [mean], yerr=_ends(mean, ratio.low, ratio.high), fmt=marker, color=of_curve or colour,
+            markersize=6, markerfacecolor=of_curve or colour if filled else "white", capsize=2.5, elinewidth=1.2,
+            transform=beside,
+        )  # fmt: skip
+        # What is shifted does not count for the limits of its own accord.
+        axes.update_datalim([(place, end) for end in (mean, ratio.low or mean, ratio.high or mean)])
+
+
+def _name_verdicts(axes: Axes, comparison: Comparison) -> None:
+    """Says above the ratios what the marks mean, of verdicts that there are."""
+    found = [verdict for verdict in _VERDICTS if any(point.verdict == verdict for point in comparison.points)]
+    coloured = len(_comparison_curves(comparison)[1]) == 1
+    handles = []
+    for verdict in found:
+        marker, colour, filled = _VERDICTS[verdict]
+        shown = colour if coloured else "#404040"
+        handles.append(
+            Line2D(
+                [], [], linestyle="none", marker=marker, color=shown, markerfacecolor=shown if filled else "white",
+                label=_verdict_text(verdict),
+            )
+        )  # fmt: skip
+    axes.legend(
+        handles=handles, loc="lower left", bbox_to_anchor=(0.0, 1.0), ncols=len(found), fontsize="small",
+        borderaxespad=0.2, handletextpad=0.2,
+    )  # fmt: skip
+
+
+def _verdict_text(verdict: str) -> str:
+    return f"B is {verdict}" if verdict in ("faster", "slower") else verdict
+
+
+def _ratio_title(comparison: Comparison) -> str:
+    """What the ratios are, and which of them are good where less is better."""
+    return "B / A, 95 % interval" + ("\n(below 1: B is faster)" if comparison.measure.is_time else "")
 
 
 def _draw_one_point(comparison: Comparison) -> Picture:
@@ -133,24 +213,41 @@ def _draw_one_point(comparison: Comparison) -> Picture:
         if found.a.low is not None:
             rates.set_title("mean, 95 % confidence interval", fontsize="small", loc="right")
         if found.ratio.value is not None:
-            _draw_mark(ratio, 0, found.ratio.value, (found.ratio.low, found.ratio.high), colour="C2", marker="o")
+            marker, colour, filled = _VERDICTS[point.verdict]
+            _draw_mark(
+                ratio, 0, found.ratio.value, (found.ratio.low, found.ratio.high), colour=colour, marker=marker,
+                filled=filled,
+            )  # fmt: skip
             _limit(ratio, [found.ratio.value])
         ratio.axhline(1.0, color="black", lw=0.8)
         ratio.set_xticks([])
         ratio.set_xlim(-1, 1)
-        ratio.set_ylabel("B / A, 95 % interval")
+        ratio.set_ylabel(_ratio_title(comparison))
+        ratio.set_title(_verdict_text(point.verdict), fontsize="small", loc="right")
         figure.suptitle(_side_names(comparison), x=0.01, ha="left", fontsize="medium")
         return figure
 
 
 def _draw_mark(
-    axes: Axes, place: float, mean: float, ends: tuple[float | None, float | None], *, colour: str, marker: str
+    axes: Axes,
+    place: float,
+    mean: float,
+    ends: tuple[float | None, float | None],
+    *,
+    colour: str,
+    marker: str,
+    filled: bool = True,
 ) -> None:
-    low, high = (mean if end is None else end for end in ends)
     axes.errorbar(
-        [place], [mean], yerr=[[max(0.0, mean - low)], [max(0.0, high - mean)]], fmt=marker, color=colour, markersize=7,
-        capsize=4,
+        [place], [mean], yerr=_ends(mean, *ends), fmt=marker, color=colour, markersize=7,
+        markerfacecolor=colour if filled else "white", capsize=4,
     )  # fmt: skip
+
+
+def _ends(mean: float, low: float | None, high: float | None) -> list[list[float]]:
+    """How far an interval goes below and above the mean; nowhere if there is none."""
+    bottom, top = (mean if end is None else end for end in (low, high))
+    return [[max(0.0, mean - bottom)], [max(0.0, top - mean)]]
 
 
 def _side_names(comparison: Comparison) -> str:
