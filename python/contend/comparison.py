@@ -23,6 +23,7 @@ from contend.paired import (
     relative_differences,
     sample_variance,
 )
+from contend.paths import version
 from contend.runner import make_engine, run_points, total_weight
 from contend.shared_prices import shared_prices_remark
 from contend.spelling import counted, value_text
@@ -30,7 +31,7 @@ from contend.statistics import estimate
 from contend.workload_words import words_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Container, Sequence
+    from collections.abc import Callable, Container, Iterator, Sequence
 
     import polars as pl
 
@@ -66,6 +67,22 @@ class PointComparison:
         return {better: "faster", worse: "slower"}.get(self.rate.verdict, self.rate.verdict)
 
 
+@dataclass(frozen=True)
+class Side:
+    """One side of a comparison as it was simulated."""
+
+    scenario: JsonObject
+    """The scenario with every default filled in: a scenario file that simulates the same."""
+    overrides: tuple[tuple[str, str], ...] = ()
+    """What was changed in the scenario's file: dotted path and value. Of B also the seed and replications of A."""
+
+    def entries(self, name: str) -> Iterator[tuple[str, JsonObject]]:
+        """What compare.json has of the side that is called so."""
+        yield f"scenario_{name}", self.scenario
+        if self.overrides:
+            yield f"overrides_{name}", dict(self.overrides)
+
+
 @dataclass(frozen=True, repr=False)
 class Comparison:
     """Two designs over the points that both have; at least one."""
@@ -86,6 +103,8 @@ class Comparison:
     """What is not alike in machine and network, likewise: the machine's name, and values of the fabric."""
     shared_prices: tuple[str, str] | None = None
     """The names of two designs that pay the same prices of code."""
+    sides: tuple[Side, ...] = ()
+    """What was simulated: A and B. Empty where a comparison is made of samples."""
 
     @property
     def measure(self) -> Measure:
@@ -155,9 +174,12 @@ class Comparison:
     def to_json(self) -> JsonObject:
         """The content of compare.json."""
         return {
+            "contend_version": version(),
             "a": self.name_a,
             "b": self.name_b,
             "seed": self.seed,
+            "replications": len(self.points[0].rate.a.samples),
+            **{key: value for name, side in zip("ab", self.sides, strict=False) for key, value in side.entries(name)},
             "confidence": 0.95,
             "interval": self.interval,
             "measure": self.measure.name,
@@ -518,5 +540,6 @@ def compare_scenarios(
         workload_differences=workload_differences(pairing),
         system_differences=system_differences(pairing),
         shared_prices=shared_prices(pairing),
+        sides=tuple(Side(side.document, side.overrides) for side in (contest.a, contest.b)),
         measured_reduction=measured_reduction(*outcomes, measure=main.name) if contest.independent else None,
     )

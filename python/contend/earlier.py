@@ -59,8 +59,13 @@ def earlier_in(directory: Path, names: Iterable[str] = (RESULTS, SWEEP)) -> Earl
     return Earlier(directory, next(filter(None, documents), None))
 
 
+# What makes a document comparable with others, by what it is: a run or sweep, or a comparison of two.
+_SETTINGS = (("scenario", "engine"), ("scenario_a", "scenario_b", "interval", "measure"))
+
+
 def _settings(document: JsonObject) -> JsonObject:
-    """What makes results comparable with others: scenario, all its values included, and engine; else everything."""
-    said = {key: document.get(key) for key in ("scenario", "engine")} if "scenario" in document else document
+    """What makes a document comparable with others: its scenarios, all values included, and how; else everything."""
+    keys = next((keys for keys in _SETTINGS if keys[0] in document), None)
+    said = {key: document.get(key) for key in keys} if keys else document
     settings: JsonObject = json.loads(json.dumps(said))  # as a file gives them back
     return settings

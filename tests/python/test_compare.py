@@ -506,3 +506,30 @@ def test_what_makes_the_pairs_is_set_for_both_sides(
         expected = f"{set_} {path}=9: both sides run with the same {path}; {option} sets it"
         assert expected in capsys.readouterr().err
     assert core.calls == 0
+
+
+@pytest.mark.core
+def test_a_comparison_can_be_made_again_from_its_file(
+    tmp_path: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    words = ["compare", "fig5_2a_base", "fig5_2a_base", "--iterations", "1", "--replications", "2", "--seed", "7"]
+    words += ["--set", "sweep.workload.pairs=[1,2]", "--set", "workload.window=16", "--quiet"]
+    assert main([*words, "--set-b", "library.preset=ob1-cri", "--out", "first"]) == 0
+    first = json.loads(Path("first/compare.json").read_bytes())
+    assert (first["seed"], first["replications"]) == (7, 2)
+    assert first["overrides_a"]["workload.window"] == "16"
+    assert first["overrides_b"]["library.preset"] == "ob1-cri"
+    for side in "ab":
+        Path(f"{side}.json").write_text(json.dumps(first[f"scenario_{side}"]))
+    assert main(["compare", "a.json", "b.json", "--out", "again", "--quiet"]) == 0
+    again = json.loads(Path("again/compare.json").read_bytes())
+    assert again["points"] == first["points"]
+    assert [again[f"scenario_{side}"] for side in "ab"] == [first[f"scenario_{side}"] for side in "ab"]
+    capsys.readouterr()
+    # The same settings under other names are no other comparison; another design is.
+    assert main(["compare", "a.json", "b.json", "--out", "first"]) == 0
+    assert "replaced" not in capsys.readouterr().err
+    words = ["compare", "a.json", "a.json", "--set-b", "library.instances.count=2", "--out", "first"]
+    assert main(words) == 0
+    assert "replaced another comparison in first" in capsys.readouterr().err
