@@ -336,6 +336,21 @@ def test_a_scope_is_written_into_a_plain_profile(tmp_path: Path, capsys: pytest.
         PROFILES.load("nothing")
 
 
+def test_the_shipped_profile_has_no_scopes_and_one_made_from_it_has(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = tmp_path / "plain.json"
+    assert main(["profile", "scope", "vm-2core", "mpich-5/tcp", "-o", str(out)]) == 2
+    assert (
+        "the profile vm-2core has no values of single libraries or transports, such as mpich-5/tcp: only one that"
+        in (" ".join(capsys.readouterr().err.split()))
+    )
+    assert not out.exists()
+    made = REPOSITORY / "validation" / "vm-2core" / "tcp-profile.json"
+    assert main(["profile", "scope", str(made), "mpich-5/tcp", "-o", str(out)]) == 0
+    assert "put in place of mpich-5/tcp: tcp." in capsys.readouterr().out
+
+
 def test_a_scope_may_be_only_its_library_or_its_transport(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     document = base()
     entry = document["nic"]["post"] | {"value": "2 us"}

@@ -141,8 +141,12 @@ def scope_of_profile(
     try:
         found = scoped_profile(document, scope)
     except KeyError:
-        known = ", ".join((document.get("calibration") or {}).get("scopes") or {})
-        raise InputError(f"the profile {path.stem} has no scope {scope!r}; it has: {known or 'none'}") from None
+        if known := (document.get("calibration") or {}).get("scopes"):
+            raise InputError(f"the profile {path.stem} has no scope {scope!r}; it has: {', '.join(known)}") from None
+        raise InputError(
+            f"the profile {path.stem} has no values of single libraries or transports, such as {scope}: only one that "
+            "`contend calibrate` has made from measurements of them does"
+        ) from None
     with output_file(out):
         write_file(out, profile_bytes(found.document | {"name": out.stem}))
     for one, values in found.placed.items():
