@@ -397,7 +397,9 @@ def test_pictures_become_files(results: contend.Results, tmp_path: Path) -> None
         assert first.startswith(head)
         assert plots.rate(results).save(path).read_bytes() == first
     with pytest.raises(contend.InputError, match=r"is a \.png, \.svg, \.pdf file"):
-        plots.rate(results).save(tmp_path / "rate.jpg")
+        plots.rate(results).save(tmp_path / "none" / "rate.jpg")
+    assert not (tmp_path / "none").exists()
+    assert plots.rate(results).save(tmp_path / "new" / "folder" / "rate.svg").is_file()  # as commands do
 
 
 def test_interactive_namesakes(results: contend.Results, timeline: Any) -> None:

@@ -402,6 +402,12 @@ def test_folders_of_traces_and_pictures_are_made(core: "FakeCore", scenario: Pat
     assert Path("another/p.svg").is_file()
 
 
+def test_folders_of_a_trace_that_is_not_written_are_taken_away(core: "FakeCore", scenario: Path) -> None:
+    assert main(["run", str(scenario), "--trace", "new/folder/t.json", "--at", "pairs=99"]) == 2
+    assert not Path("new").exists()
+    assert core.calls == 0
+
+
 def test_a_failed_run_keeps_its_trace(core: "FakeCore", scenario: Path, capsys: Capture) -> None:
     core.fail_at = 4
     assert main(["run", str(scenario), "--trace", "t.json"]) == 1

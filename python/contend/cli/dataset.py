@@ -77,7 +77,7 @@ def scenario(
 ) -> None:
     """Writes the scenario that stands for measured configurations, to be edited and given to any command."""
     from contend.calibrate.mapping import mapping_files
-    from contend.files import make_writable_directory, refuse_replacing, write_file
+    from contend.files import output_file, refuse_replacing, write_file
     from contend.measured import open_dataset
 
     if out.suffix != ".json":
@@ -88,8 +88,8 @@ def scenario(
     folder = out.resolve().parent
     text = json.dumps(found.document(beside=folder), indent=2, ensure_ascii=False) + "\n"
     count = len(found.resolve().points)
-    make_writable_directory(folder)
-    write_file(out, text.encode())
+    with output_file(out):
+        write_file(out, text.encode())
     print(f"wrote {out}: {counted(count, 'point')}")
     for note in found.notes():
         print(f"note: {note}")

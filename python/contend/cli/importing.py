@@ -44,7 +44,7 @@ def import_(
     from contend.calibrate.mapping import find_mapping, load_mappings, why_no_mapping
     from contend.calibrate.split import FITTED_KINDS
     from contend.datasets import read_dataset
-    from contend.files import make_writable_directory, refuse_replacing, write_file
+    from contend.files import output_file, refuse_replacing, write_file
     from contend.importers.dataset import imported_dataset
     from contend.importers.formats import FORMATS
     from contend.importers.workload import added_workload
@@ -62,8 +62,8 @@ def import_(
     dataset = imported_dataset(
         out.stem, file, found, machine=machine, library=library, transport=transport, workload=added
     )
-    make_writable_directory(out.resolve().parent)
-    write_file(out, dataset_bytes(dataset))
+    with output_file(out):
+        write_file(out, dataset_bytes(dataset))
     for note in found.notes:
         print(f"contend: {note}", file=sys.stderr)
     print(f"wrote {out}: {counted(len(dataset['points']), 'point')}, {counted(len(found.values), 'value')}")

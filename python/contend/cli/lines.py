@@ -43,7 +43,7 @@ def lines(
     imagined threads. A mapping has the counts in library.lines. Takes a few minutes.
     """
     from contend.errors import InputError
-    from contend.files import make_writable_directory, refuse_replacing, write_file
+    from contend.files import output_file, refuse_replacing, write_file
     from contend.measure.lines import Rounds, count_lines
     from contend.nearest import nearest_names
 
@@ -54,15 +54,15 @@ def lines(
             raise InputError(f"--side {name}: allowed: {', '.join(_SIDES)}{hint}")
     if json_ is not None:
         refuse_replacing(f"--json {json_}", [json_], [])
-        make_writable_directory(json_.resolve().parent)
     found = []
-    for name in dict.fromkeys(side or _SIDES):
-        say = (lambda _: None) if quiet else (lambda text: print(f"contend: {text}", file=sys.stderr, flush=True))
-        found.append(count_lines(library, transport, Rounds(name, requests, rounds, threads), say))
-        _show(found[-1])
-    if json_ is not None:
-        write_file(json_, (json.dumps([one.to_json() for one in found], indent=2) + "\n").encode())
-        print(f"wrote {json_}")
+    with output_file(json_):
+        for name in dict.fromkeys(side or _SIDES):
+            say = (lambda _: None) if quiet else (lambda text: print(f"contend: {text}", file=sys.stderr, flush=True))
+            found.append(count_lines(library, transport, Rounds(name, requests, rounds, threads), say))
+            _show(found[-1])
+        if json_ is not None:
+            write_file(json_, (json.dumps([one.to_json() for one in found], indent=2) + "\n").encode())
+            print(f"wrote {json_}")
 
 
 def _show(counted: Counted) -> None:

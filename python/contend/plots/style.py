@@ -78,7 +78,7 @@ class Picture(Figure):
         """Writes the picture.
 
         Args:
-            path: A .png, .svg or .pdf file.
+            path: A .png, .svg or .pdf file; folders that are missing are made, as commands do.
 
         Raises:
             ContendError: It cannot be written.
