@@ -27,6 +27,8 @@ Row: TypeAlias = dict[str, Any]
 _PRESET = "library.preset"
 # Where the core finds a mistake in the rows that it is given: the number of the row, the path.
 _PLACE = re.compile(r"^(?:command line|changes|overrides): /sweep(?:/(\d+))?(?:/([^:\n]+))?: ", re.MULTILINE)
+# The same of a preset, which is looked up by itself.
+_OF_A_PRESET = re.compile(r"^(command line|changes|overrides): /library/preset: ", re.MULTILINE)
 # Where it says of which point another is the same.
 _FIRST = re.compile(r"\bfound the point of /sweep/(\d+) again;")
 # How the core ends what it says of a combination (sim/scenario/checks.cpp); a value that is wrong by itself has no such
@@ -73,6 +75,7 @@ class Grid:
 
     Attributes:
         axes: Values by dotted path; the first path varies slowest.
+        given_by: The option that they were given by, for messages; empty in Python.
 
     Examples:
         >>> Grid({"workload.pairs": [1, 2], "library.instances.count": [1, 4]}).rows()[1]
@@ -80,6 +83,7 @@ class Grid:
     """
 
     axes: Mapping[str, Iterable[Any]]
+    given_by: str = ""
 
     def rows(self) -> list[Row]:
         """All combinations.
@@ -87,9 +91,17 @@ class Grid:
         Raises:
             InputError: There are no values, too many, or one twice.
         """
-        axes = {path: _values(path, values) for path, values in self.axes.items()}
+        axes = {path: _values(self.place(path), values) for path, values in self.axes.items()}
         require_room(math.prod(map(len, axes.values())), "all combinations of the grid")
         return [dict(zip(axes, values, strict=True)) for values in itertools.product(*axes.values())]
+
+    def place(self, path: str) -> str:
+        """What messages call a path: with the option, where that gives it."""
+        return _by_option(self.given_by, path) if path in self.axes else path
+
+
+def _by_option(option: str, path: str) -> str:
+    return f"{option} {path}" if option else path
 
 
 def _values(path: str, values: Any) -> list[Any]:  # noqa: ANN401
@@ -163,6 +175,7 @@ class LatinHypercube:
         ranges: By dotted path: a Range, a pair (low, high), or a list of choices such as names.
         samples: How many points.
         seed: Of the sample, not of the simulations.
+        given_by: The option that the ranges were given by, for messages; empty in Python.
 
     Examples:
         >>> sample = LatinHypercube({"workload.pairs": (1, 20), "library.matching.lock": ["mcs", "ttas"]}, samples=4)
@@ -173,6 +186,7 @@ class LatinHypercube:
     ranges: Mapping[str, Range | tuple[float | str, float | str] | Sequence[Any]]
     samples: int
     seed: int = 1
+    given_by: str = ""
 
     def rows(self) -> list[Row]:
         """The sample; a point that is drawn again, as small ranges of whole numbers make likely, is there once.
@@ -192,13 +206,17 @@ class LatinHypercube:
 
     def edges(self) -> list[Row]:
         """Points that together have every end of a range and every choice, whether or not one was drawn."""
-        values = {path: _edges(path, choice) for path, choice in self.ranges.items()}
+        values = {path: _edges(self.place(path), choice) for path, choice in self.ranges.items()}
         most = max(map(len, values.values()))
         return [{path: ends[index % len(ends)] for path, ends in values.items()} for index in range(most)]
 
+    def place(self, path: str) -> str:
+        """What messages call a path: with the option, where that gives it."""
+        return _by_option(self.given_by, path) if path in self.ranges else path
+
     def _row(self, shares: np.ndarray[Any, Any]) -> Row:
         return {
-            path: _pick(path, choice, float(share))
+            path: _pick(self.place(path), choice, float(share))
             for (path, choice), share in zip(self.ranges.items(), shares, strict=True)
         }
 
@@ -395,19 +413,28 @@ class _Laying:
             if not (skip_invalid and _OF_A_POINT.search(str(error))):
                 raise InputError(self._told(str(error), chosen)) from error
             if len(rows) == 1:
-                self.planned.skipped.append((rows[0], self._told(str(error), chosen)))
+                self.planned.skipped.append((rows[0], self._told(str(error), chosen, is_left_out=True)))
                 return
             middle = len(rows) // 2
             self.lay(chosen[:middle], skip_invalid=True)
             self.lay(chosen[middle:], skip_invalid=True)
 
-    def _told(self, message: str, chosen: range) -> str:
-        """What the core says of the rows that it was given, with places that the user knows."""
+    def _told(self, message: str, chosen: range, *, is_left_out: bool = False) -> str:
+        """What the core says of the rows that it was given, with places that the user knows.
+
+        Args:
+            message: What it says.
+            chosen: Which rows these were.
+            is_left_out: The point is left out for that, so that no option has to be mended.
+        """
 
         def place(found: re.Match[str]) -> str:
             number, path = found.groups()
             parts = [path]
-            if isinstance(self.plan, Samples):
+            if isinstance(self.plan, Grid | LatinHypercube):
+                option = "" if is_left_out else self.plan.given_by
+                parts = [self.plan.place(path) if path and option else path or option]
+            elif isinstance(self.plan, Samples):
                 parts.insert(
                     0, self.plan.source if number is None else self.plan.place(chosen[int(number)] % self.count)
                 )
@@ -419,7 +446,7 @@ class _Laying:
             point = plan.place(index) if isinstance(plan, Samples) else parameters_text(self.rows[index], ", ")
             return f"found the point of {point} again;"
 
-        return _FIRST.sub(first, _PLACE.sub(place, message))
+        return _FIRST.sub(first, _PLACE.sub(place, _OF_A_PRESET.sub(r"\1: /sweep/library.preset: ", message)))
 
 
 def _with_designs(scenario: Scenario, rows: list[Row]) -> list[Row]:

@@ -254,7 +254,8 @@ Sweep read_list_of_points(const Node& list, const PointConfig& base, const std::
   }
   const bool is_whole = std::all_of(sweep.axes.begin(), sweep.axes.end(),
                                     [&](const Axis& axis) { return axis.values.size() == list.items.size(); });
-  if (is_whole && !sweep.axes.empty())
+  // Points that differ in an unknown path only are no repeated ones.
+  if (is_whole && sweep.axes.size() == first.keys.size())
     check_once(list, sweep.axes, reading.diagnostics);
   return sweep;
 }

@@ -314,6 +314,33 @@ class TestCommand:
         assert self.run(*grid) == 1
         assert "failed: pairs=2, instances=1: deadlock: nobody moves\n" in capsys.readouterr().out
 
+    @pytest.mark.parametrize(
+        ("words", "message"),
+        [
+            (["--grid", "workload.pairs=0,1"], "--grid workload.pairs: found 0; allowed: a whole number"),
+            (["--grid", "workload.pairs=1,1"], "--grid workload.pairs: found 1 again; allowed: each value once"),
+            (["--grid", "workload.pears=1,2"], '--grid workload.pears: unknown path "workload.pears"; did you mean'),
+            (["--grid", "library.preset=ob1,ch4"], '--grid library.preset: unknown preset "ob1"; available:'),
+            (["--grid", "workload.pairs=1,64"], "--grid: 64 pairs need 64 hardware threads"),
+            (["--sample", "workload.pairs=3..1", "--samples", "2"], "--sample workload.pairs: the range from 3 to 1"),
+            (["--sample", "workload.pairs=0..9", "--samples", "2"], "--sample workload.pairs: found 0; allowed: a"),
+            (
+                ["--grid", "workload.pears=1,2", "--set", "sweep.workload.pairs=[1,2]"],
+                '--grid workload.pears: unknown path "workload.pears"; did you mean',
+            ),
+            # What the scenario sweeps itself is not of the option.
+            (["--grid", "workload.window=1,2", "--set", "sweep.workload.pairs=[0]"], "command line: /sweep/workload.p"),
+        ],
+    )
+    def test_mistakes_of_an_option_name_it(
+        self, small: contend.Scenario, capsys: pytest.CaptureFixture[str], words: list[str], message: str
+    ) -> None:
+        del small
+        assert self.run(*words) == 2
+        told = capsys.readouterr().err
+        assert told.startswith(f"contend: error: {message}")
+        assert "again; allowed: each point once" not in told  # which is no mistake, but what follows from one
+
     def test_what_is_skipped_is_told_with_its_reason(
         self, small: contend.Scenario, tmp_path: Path, capsys: pytest.CaptureFixture[str]
     ) -> None:

@@ -212,9 +212,9 @@ def read_plan(
     if bool(sample) != (samples is not None):
         raise InputError("--sample and --samples go together")
     if grid:
-        return Grid(_by_path("--grid", map(_axis, grid)))
+        return Grid(_by_path("--grid", map(_axis, grid)), "--grid")
     if sample and samples is not None:
-        return LatinHypercube(_by_path("--sample", map(_dimension, sample)), samples, sample_seed)
+        return LatinHypercube(_by_path("--sample", map(_dimension, sample)), samples, sample_seed, "--sample")
     return _read_list(list_) if list_ is not None else None
 
 
