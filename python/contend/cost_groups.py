@@ -21,6 +21,16 @@ MECHANISMS: dict[str, tuple[str, ...]] = {
         "machine.cache.transfer_smt", "machine.cache.transfer_cluster", "machine.cache.transfer_socket",
         "machine.cache.transfer_remote",
     ),
+    # What a lock costs besides the transfers of its line, which are as much those of everything else that is shared.
+    # Counters take atomics, and waits without a lock sleep, for these prices as well.
+    "locks: atomics, sleeping, spinning": (
+        "machine.cache.atomic_hit", "machine.cache.atomic_arrival", "machine.cache.compare_hit",
+        "machine.cache.lock_latency", "machine.cache.release", "machine.futex.wait_call", "machine.futex.wake_call",
+        "machine.futex.empty_wake_call", "machine.futex.call_jitter", "machine.futex.wake_latency",
+        "machine.futex.wake_jitter", "machine.futex.vain_call", "machine.futex.bucket_move",
+        "machine.futex.bucket_turn", "machine.futex.wake_further", "machine.futex.yield_call",
+        "machine.futex.shallow_latency", "machine.scheduler.wake_call", "machine.locks.pause",
+    ),
     "posting work requests": (
         "machine.nic.post", "machine.nic.doorbell", "machine.rdma.store_post", "machine.rdma.offload_post",
     ),

@@ -49,7 +49,7 @@ class TestTheGroups:
         assert {section_of(path) for path in every} == {*SECTIONS, "machine."}
         assert {path for path in every if section_of(path) == "machine."} == {"machine.noise"}
         grouped = {path for paths in groups_of(sorted(every)).values() for path in paths}
-        assert every - grouped == {"machine.noise", "machine.locks.pause"}  # alone, they are no group
+        assert every - grouped == {"machine.noise"}  # alone, it is no group
         assert {path for paths in MECHANISMS.values() for path in paths} <= every
 
     @pytest.mark.parametrize("name", GROUPED)
@@ -62,6 +62,26 @@ class TestTheGroups:
         assert len(kept) < len(wanted) / 2
         groups = [frozenset(speedup.paths) for speedup, _ in kept]
         assert len(set(groups)) == len(groups)
+
+    def test_the_prices_of_locks_are_a_group(self) -> None:
+        locks = "locks: atomics, sleeping, spinning"
+        for name in GROUPED:
+            priced = json.loads(core().costs(contend.resolve(name).points[0].config_json))
+            costs = [cost for cost in priced if not cost["free"]]
+            groups = groups_of([str(cost["path"]) for cost in costs])
+            assert {"machine.cache.atomic_hit", "machine.locks.pause"} <= set(groups[locks])
+            # All that a thread may pay for sleeping and waking up is a part of it, and no transfer of lines is.
+            sleeping = {str(cost["path"]) for cost in costs if section_of(cost["path"]) == "machine.futex."}
+            assert sleeping <= set(groups[locks])
+            assert not [path for path in groups[locks] if "transfer" in path]
+
+    def test_locks_that_cost_half_are_among_the_speed_ups(self) -> None:
+        changes = {"workload.acquisitions": 200, "workload.threads": 1, "run.replications": 2}
+        point = contend.load("L01_locks").with_(changes)
+        frame = contend.explain(point, progress=False).speedup_frame()
+        (row,) = frame.filter(cost="locks: atomics, sleeping, spinning").rows(named=True)
+        assert row["halved"] > 1.0
+        assert row["removed"] > row["halved"]
 
     def test_one_sided_prices_are_among_the_groups(self) -> None:
         by_name = {speedup.name: speedup for speedup, _ in changes(contend.resolve(GROUPED[1]).points[0])}
