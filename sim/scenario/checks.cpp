@@ -50,14 +50,17 @@ void check_points(const std::vector<ResolvedPoint>& points, const std::optional<
   const std::vector<Check> checks = all_checks();
   // Point by point, because the configurations of a large sweep fit into no cache; reported check by check.
   std::vector<Problem> first(checks.size() + 1);
+  std::vector<std::string> where(checks.size() + 1);
   std::vector<std::size_t> with_it(checks.size() + 1);
   const auto note = [&](std::size_t which, const ResolvedPoint& point, const auto& find) {
     Problem problem = find(point.config);
     if (problem.empty())
       return;
     ++with_it[which];
-    if (first[which].empty())
-      first[which] = std::move(problem) + point_suffix(point);
+    if (first[which].empty()) {
+      first[which] = std::move(problem);
+      where[which] = point_suffix(point);
+    }
   };
   for (const ResolvedPoint& point : points) {
     for (std::size_t i = 0; i < checks.size(); ++i) {
@@ -68,9 +71,14 @@ void check_points(const std::vector<ResolvedPoint>& points, const std::optional<
       note(checks.size(), point, [&](const PointConfig& config) { return other_core_count(config, *platform); });
   }
   for (std::size_t i = 0; i < first.size(); ++i) {
-    if (!first[i].empty())
-      diagnostics.add(locate(i < checks.size() ? checks[i].path : "machine.topology.cores_per_socket", first[i],
-                             with_it[i] == points.size()));
+    if (first[i].empty())
+      continue;
+    const bool is_check = i < checks.size();
+    const char* other = is_check ? checks[i].other : nullptr;
+    Diagnostic found = locate(is_check ? checks[i].path : "machine.topology.cores_per_socket",
+                              other == nullptr ? "" : other, first[i], with_it[i] == points.size());
+    found.message += where[i]; // at the end: whoever leaves such points out looks there
+    diagnostics.add(std::move(found));
   }
 }
 

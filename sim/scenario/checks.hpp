@@ -12,8 +12,10 @@
 namespace contend::scenario {
 
 /// Finds the node at fault for a field's dotted path: the axis when the field is swept, the sweep when it is not and only
-/// some points have the mistake, else the value itself.
-using Locate = std::function<Diagnostic(const std::string& path, const std::string& message, bool everywhere)>;
+/// some points have the mistake, else the value itself. There the message says as well what the field at `other` is, and
+/// who says so, if that is not empty.
+using Locate = std::function<Diagnostic(const std::string& path, const std::string& other, const std::string& message,
+                                        bool everywhere)>;
 
 /// Checks all points; each kind of mistake is reported once, for the first point that has it.
 void check_points(const std::vector<ResolvedPoint>& points, const std::optional<PlatformFacts>& platform,

@@ -32,10 +32,47 @@ std::string read_description(const Node& top, Diagnostics& diagnostics) {
   return description->text;
 }
 
+/// The node at a dotted path, or the innermost around it, with the pointer of the path and whether it is there.
+struct Place {
+  const Node* node = nullptr;
+  std::string pointer;
+  bool is_given = true;
+};
+
+Place place_of(const Node& top, const std::string& path) {
+  Place place{&top, "", true};
+  std::string rest = path;
+  while (!rest.empty()) {
+    const std::size_t dot = std::min(rest.find('.'), rest.size());
+    const std::string key = rest.substr(0, dot);
+    rest.erase(0, dot + 1);
+    place.pointer = child_pointer(place.pointer, key);
+    const Node* inner = place.node->find(key);
+    place.is_given = place.is_given && inner != nullptr;
+    if (inner != nullptr)
+      place.node = inner;
+  }
+  return place;
+}
+
+/// What a value is and who says so, for who reads of another one: "; library.matching.engine is "list" in preset ch4-vci
+/// (libraries/ch4-vci.json:30)". Empty where nobody gives it.
+std::string told(const Node& top, const std::string& path) {
+  const Place place = place_of(top, path);
+  if (path.empty() || !place.is_given)
+    return {};
+  const Node& given = *place.node;
+  const Node* value = is_annotated(given) ? given.find("value") : &given;
+  const std::string said = "; " + path + " is " + found(*value);
+  if (given.source->command_line)
+    return said;
+  return said + " in " + given.source->label + " (" + given.source->file + ":" + std::to_string(given.line) + ")";
+}
+
 /// The diagnostic for a field: at its axis when it is swept, at the sweep or its only axis when some points only have the
-/// mistake, else at its value, else at the scenario.
-Diagnostic locate(const Node& top, const std::vector<Axis>& axes, const std::string& path, const std::string& message,
-                  bool everywhere) {
+/// mistake, else at its value, with that of the `other` field, else at the scenario.
+Diagnostic locate(const Node& top, const std::vector<Axis>& axes, const std::string& path, const std::string& other,
+                  const std::string& message, bool everywhere) {
   for (const Axis& axis : axes) {
     if (axis.path == path || (axis.whole_designs && path.starts_with("library.")))
       return at(*axis.node, axis.pointer, message);
@@ -44,18 +81,8 @@ Diagnostic locate(const Node& top, const std::vector<Axis>& axes, const std::str
     return at(*axes.front().node, axes.front().pointer, message);
   if (const Node* sweep = top.find("sweep"); sweep != nullptr && !everywhere)
     return at(*sweep, "/sweep", message);
-  const Node* node = &top;
-  std::string pointer;
-  std::string rest = path;
-  while (!rest.empty()) {
-    const std::size_t dot = std::min(rest.find('.'), rest.size());
-    const std::string key = rest.substr(0, dot);
-    rest.erase(0, dot + 1);
-    pointer = child_pointer(pointer, key);
-    if (const Node* inner = node->find(key))
-      node = inner;
-  }
-  return at(*node, pointer, message);
+  const Place place = place_of(top, path);
+  return at(*place.node, place.pointer, message + told(top, other));
 }
 
 /// Puts the values of presets in place of their names. With a sweep over designs the library section becomes that of the
@@ -150,8 +177,8 @@ ResolvedScenario resolve(Node top, const LoadOptions& options) {
   resolved.points = expand(base, sweep);
   check_points(
       resolved.points, platform,
-      [&](const std::string& path, const std::string& message, bool everywhere) {
-        return locate(top, sweep.axes, path, message, everywhere);
+      [&](const std::string& path, const std::string& other, const std::string& message, bool everywhere) {
+        return locate(top, sweep.axes, path, other, message, everywhere);
       },
       diagnostics);
   diagnostics.throw_if_any();

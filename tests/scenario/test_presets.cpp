@@ -121,6 +121,33 @@ TEST_CASE("a preset on the command line is the whole design", "[scenario][preset
   CHECK(overridden("preset.json", "library.instances.count", "7").replaced.empty());
 }
 
+TEST_CASE("what clashes with a preset is reported at the scenario's own value", "[scenario][presets]") {
+  LoadOptions options = load_options();
+  options.preset_directories = {test::repository() / "libraries"};
+  const auto error = [&] {
+    try {
+      (void)load_scenario(data_directory() / "valid" / "base.json", options);
+    } catch (const ScenarioError& found) {
+      return std::string(found.what());
+    }
+    return std::string("it was accepted");
+  };
+  options.overrides = {{"library.preset", "ch4-vci-tag"}, {"workload.any_tag", "true"}};
+  const std::string of_preset = "a receive with any tag cannot know its instance when tags decide on it; "
+                                "library.instances.mapping is \"tag\" in preset ch4-vci-tag (";
+  CHECK_THAT(error(), Catch::StartsWith("command line: /workload/any_tag: " + of_preset));
+  CHECK_THAT(error(), Catch::Contains("ch4-vci-tag.json:"));
+  options.overrides.emplace_back("sweep.workload.pairs", "[1, 2]");
+  CHECK_THAT(error(), Catch::EndsWith(") (at pairs = 1)"));
+  // Where the scenario sweeps it, the axis is what it can change.
+  options.overrides = {{"library.preset", "ch4-vci-tag"}, {"sweep.workload.any_tag", "[false, true]"}};
+  CHECK_THAT(error(), Catch::Contains("/sweep/workload.any_tag: a receive with any tag"));
+  options.overrides = {{"library.preset", "ch4-vci-tag"},
+                       {"library.instances.mapping", "tag"},
+                       {"workload.any_tag", "true"}};
+  CHECK_THAT(error(), Catch::EndsWith("when tags decide on it; library.instances.mapping is \"tag\""));
+}
+
 TEST_CASE("suggestions leave out files of another kind", "[scenario][presets]") {
   LoadOptions options = load_options();
   options.preset_directories.push_back(data_directory() / "valid"); // scenarios

@@ -16,6 +16,7 @@ struct Check {
   const char* path = nullptr; ///< the field that the user most likely has to change
   Problem (*find)(const PointConfig&) = nullptr;
   const char* workload = nullptr; ///< kind of workload that it is about; nullptr: any
+  const char* other = nullptr;    ///< the field that it clashes with, which a preset may give; nullptr: none or several
 };
 
 // One function for each file of this folder.
