@@ -190,7 +190,7 @@ class Scenario:
             changes: Values by dotted path: numbers, words, times and sizes with their unit ("2 us"), whole sections as
                 mappings. `library.preset` takes the name of a preset, which replaces the whole library design (other
                 changes of the same call come upon it, earlier ones of the library are gone); `sweep.PATH` takes a list
-                of values.
+                of values. None takes away what the scenario's file says of a value.
             **keywords: The same, with two underscores for each dot: `workload__pairs=4`.
 
         Raises:
@@ -199,8 +199,8 @@ class Scenario:
         """
         wanted = checked_paths(changes or {}) | {name.replace("__", "."): value for name, value in keywords.items()}
         kept = self.overrides
-        if (preset := wanted.pop(_PRESET, None)) is not None:
-            wanted = {"library": self.design(preset)} | wanted
+        if wanted.get(_PRESET) is not None:  # null takes the scenario's preset away
+            wanted = {"library": self.design(wanted.pop(_PRESET))} | wanted
             kept = _without_library(kept)
         elif _names_designs(wanted.get("sweep")):
             kept = tuple(one for one in kept if one[0] not in ("library", _PRESET))  # they would win over the designs

@@ -30,8 +30,7 @@ Problem other_core_count(const PointConfig& point, const PlatformFacts& platform
       return "host " + excerpt(host) + " of platform " + platform.platform + " has " + number(host_cores) +
              " cores, the machine's topology has " + number(cores) + " (" + number(topology.sockets) + " sockets x " +
              number(topology.cores_per_socket) +
-             "); without a platform, a fabric is its latency and bandwidth, in a scenario of its own that extends this "
-             "one";
+             "); without a platform (--set fabric.platform=null), a fabric is its latency and bandwidth";
   }
   return {};
 }

@@ -11,17 +11,35 @@ namespace contend::scenario {
 
 namespace {
 
-/// Whether a layer gives a value at a dotted path.
-bool gives(const Node& layer, std::string_view path) {
+/// What a layer has at a dotted path; nullptr if nothing.
+const Node* value_at(const Node& layer, std::string_view path) {
   const Node* node = &layer;
   while (node != nullptr) {
     const std::size_t dot = path.find('.');
     node = node->find(path.substr(0, dot));
     if (dot == std::string_view::npos)
-      return node != nullptr;
+      return node;
     path.remove_prefix(dot + 1);
   }
-  return false;
+  return nullptr;
+}
+
+/// Whether a layer gives a value at a dotted path.
+bool gives(const Node& layer, std::string_view path) { return value_at(layer, path) != nullptr; }
+
+/// The same, of a layer in which null takes values away.
+bool gives_value(const Node& layer, std::string_view path) {
+  const Node* value = value_at(layer, path);
+  return value != nullptr && value->kind != Node::Kind::null;
+}
+
+/// The axis of a sweep over a dotted path; nullptr if there is none.
+const Node* axis_of(const Node& top, const std::string& path) {
+  const Node* sweep = top.find("sweep");
+  if (sweep == nullptr)
+    return nullptr;
+  const bool listed = sweep->kind == Node::Kind::array && !sweep->items.empty();
+  return listed ? sweep->items.front().find(path) : sweep->find(path);
 }
 
 void merge_object(Node& lower, Node upper, int levels) {
@@ -61,6 +79,34 @@ void list_values(const Node& section, const std::string& prefix, std::vector<std
   }
 }
 
+/// Says which nulls of the command line have nothing to take away: most likely their paths are misspelt.
+void refuse_vain_nulls(const Node& top, const Node& layer, const std::string& prefix, Diagnostics& diagnostics) {
+  for (std::size_t i = 0; i < layer.keys.size(); ++i) {
+    const std::string path = prefix + layer.keys[i];
+    const Node& value = layer.items[i];
+    if (value.is_object() && !is_annotated(value))
+      refuse_vain_nulls(top, value, path + ".", diagnostics);
+    if (value.kind != Node::Kind::null)
+      continue;
+    const bool is_axis = prefix == "sweep.";
+    const bool is_there = axis_of(top, is_axis ? layer.keys[i] : path) != nullptr || (!is_axis && gives(top, path));
+    if (!is_there)
+      diagnostics.add({value.source->file, 0, "",
+                       excerpt(path) + ": null takes away what the scenario's file says of it, which is nothing"});
+  }
+}
+
+/// Erases the nulls of the command line.
+void erase_nulls(Node& section) {
+  for (std::size_t i = section.keys.size(); i-- > 0;) {
+    Node& value = section.items[i];
+    if (value.kind == Node::Kind::null && value.source->command_line)
+      section.erase(std::string(section.keys[i]));
+    else if (value.is_object())
+      erase_nulls(value);
+  }
+}
+
 } // namespace
 
 void merge_layer(Node& lower, Node upper) {
@@ -93,15 +139,22 @@ void merge_layer(Node& lower, Node upper) {
   }
 }
 
-std::vector<std::string> merge_overrides(Node& lower, Node overrides) {
+std::vector<std::string> merge_overrides(Node& lower, Node overrides, Diagnostics& diagnostics) {
+  refuse_vain_nulls(lower, overrides, "", diagnostics);
+  if (Node* fabric = lower.find("fabric"); fabric != nullptr && gives(overrides, "fabric.platform") &&
+                                           !gives_value(overrides, "fabric.platform")) {
+    for (const char* key : {"from", "to"})
+      fabric->erase(key);
+  }
   std::vector<std::string> replaced;
-  if (const Node* library = lower.find("library"); library != nullptr && gives(overrides, "library.preset")) {
+  if (const Node* library = lower.find("library"); library != nullptr && gives_value(overrides, "library.preset")) {
     if (library->is_object())
       list_values(*library, "", replaced);
     std::erase_if(replaced, [](const std::string& path) { return path == "preset" || path == "name"; });
     lower.erase("library");
   }
   merge_layer(lower, std::move(overrides));
+  erase_nulls(lower);
   return replaced;
 }
 

@@ -18,8 +18,9 @@ inline constexpr int schema_version = 1;
 void merge_layer(Node& lower, Node upper);
 
 /// Merges the command line into what the files say. A preset of it is a whole library design: what files say of the
-/// library goes, and the dotted paths of these values are returned.
-std::vector<std::string> merge_overrides(Node& lower, Node overrides);
+/// library goes, and the dotted paths of these values are returned. Null takes away what the files say of a value, and
+/// their sweep over it; with a fabric's platform its hosts. Where there is nothing to take away, that is a mistake.
+std::vector<std::string> merge_overrides(Node& lower, Node overrides, Diagnostics& diagnostics);
 
 /// Checks that a layer is an object of a known schema version. Throws ScenarioError.
 void check_layer(const Node& layer);

@@ -192,7 +192,8 @@ ResolvedScenario load(std::string_view text, const std::filesystem::path& file, 
   Diagnostics diagnostics;
   Node overrides = override_layer(options.overrides, diagnostics);
   diagnostics.throw_if_any();
-  std::vector<std::string> replaced = merge_overrides(top, std::move(overrides));
+  std::vector<std::string> replaced = merge_overrides(top, std::move(overrides), diagnostics);
+  diagnostics.throw_if_any();
   ResolvedScenario resolved = resolve(std::move(top), options);
   resolved.replaced = std::move(replaced);
   return resolved;

@@ -68,6 +68,27 @@ class TestScenario:
         assert small.with_({"workload.pairs": 2}) == small
         assert len({small, small.with_({"workload.pairs": 2})}) == 1
 
+    def test_none_takes_away_what_the_file_says(self) -> None:
+        over_a_platform = contend.load("interfaces_by_tag")
+        route = {"fabric.platform": None, "fabric.latency": "1 us", "fabric.bandwidth": "1 GB/s"}
+        plain = over_a_platform.with_(route | {"sweep.workload.tags": None})
+        assert over_a_platform.origin("fabric.latency").startswith("platform ")
+        assert plain.origin("fabric.latency") == "command line"
+        assert list(plain.axes) == ["workload.pairs"]
+        with pytest.raises(contend.InputError, match=r'^changes: "fabric.platfrom": null takes away what the scenario'):
+            over_a_platform.with_({"fabric.platfrom": None})
+        # The preset of the file goes, too, not only in the command line.
+        with pytest.raises(contend.InputError, match=r'library.preset": null takes away .*, which is nothing'):
+            contend.load(BASE).with_({"library.preset": None})
+
+    def test_what_clashes_with_a_preset_is_told_of_the_scenario(self, small: Scenario) -> None:
+        with pytest.raises(contend.InputError) as caught:
+            small.with_({"library.preset": "ch4-vci-tag", "workload.any_tag": True})
+        assert str(caught.value) == (
+            "changes: /workload/any_tag: a receive with any tag cannot know its instance when tags decide on it; "
+            'library.instances.mapping is "tag"'
+        )
+
     def test_what_is_no_scenario_and_no_change_is_told(self, small: Scenario) -> None:
         nothing: Any = 3
         for use in (contend.load, contend.run, small.compare):

@@ -205,6 +205,50 @@ TEST_CASE("the command line wins over the files", "[scenario][overrides]") {
   }
 }
 
+TEST_CASE("null on the command line takes away what the files say", "[scenario][overrides]") {
+  LoadOptions options = load_options();
+  SECTION("a platform and its hosts, for the plain fabric") {
+    options.overrides = {{"fabric.platform", "null"}, {"fabric.latency", "2 us"}, {"fabric.bandwidth", "1 GB/s"}};
+    const ResolvedScenario scenario = valid("full.json", options);
+    CHECK(scenario.points.front().config.route.latency == Duration::microseconds(2));
+    CHECK(scenario.points.front().config.route.bytes_per_second == 1e9);
+    CHECK(scenario.origins["/fabric/bandwidth"] == "command line");
+    // without it the platform's hosts must have as many cores as the machine
+    options.overrides.emplace_back("machine.topology.cores_per_socket", "11");
+    CHECK(valid("full.json", options).points.front().config.machine.topology.cores_per_socket == 11);
+  }
+  SECTION("a platform alone: nothing is in its place") {
+    options.overrides = {{"fabric.platform", "null"}};
+    CHECK_THAT(error_of("full.json", options), Catch::Contains("/fabric/latency: is missing"));
+  }
+  SECTION("values for a platform") {
+    options.overrides = {{"fabric.latency", "null"},    {"fabric.bandwidth", "null"},
+                         {"fabric.platform", "p.xml"},  {"fabric.from", "node0"},
+                         {"fabric.to", "missing-host"}};
+    CHECK_THAT(error_of("base.json", options), !Catch::Contains("both a platform and"));
+  }
+  SECTION("a value, so that its default holds") {
+    options.overrides = {{"workload.tags", "null"}};
+    CHECK(valid("full.json", options).origins["/workload/tags"] == "default");
+    // the last one wins
+    options.overrides.emplace_back("workload.tags", "window");
+    CHECK(valid("full.json", options).origins["/workload/tags"] == "command line");
+  }
+  SECTION("a sweep") {
+    options.overrides = {{"sweep.workload.pairs", "null"}};
+    const ResolvedScenario one = valid("full.json", options);
+    CHECK(one.points.size() < valid("full.json", load_options()).points.size());
+    CHECK(one.points.front().config.workload.multirate.pairs == 4);
+  }
+  SECTION("nothing else") {
+    options.overrides = {{"fabric.platfrom", "null"}};
+    CHECK_THAT(error_of("full.json", options),
+               Catch::Contains("command line: \"fabric.platfrom\": null takes away what the scenario's file says of it"));
+    options.overrides = {{"sweep.workload.window", "null"}};
+    CHECK_THAT(error_of("full.json", options), Catch::Contains("\"sweep.workload.window\": null takes away"));
+  }
+}
+
 TEST_CASE("overtaking lifts the limit of the sequence numbers", "[scenario][checks]") {
   LoadOptions options = load_options();
   options.overrides = {{"workload.window", "65536"}, {"workload.allow_overtaking", "true"}};
