@@ -402,6 +402,32 @@ def test_pictures_become_files(results: contend.Results, tmp_path: Path) -> None
     assert plots.rate(results).save(tmp_path / "new" / "folder" / "rate.svg").is_file()  # as commands do
 
 
+def test_interactive_charts_show_the_same_bytes_each_time(results: contend.Results, timeline: Any) -> None:
+    alt = pytest.importorskip("altair")
+    makers = [
+        lambda: plots.interactive.rate(results),
+        lambda: plots.interactive.time_budget(results),
+        lambda: plots.interactive.heat_map(results, x="pairs", y="instances"),
+        lambda: plots.interactive.measured_against_predicted(AGREEMENT),
+        lambda: plots.interactive.lock_timeline(timeline),
+        # what is made of them
+        lambda: plots.interactive.rate(results).properties(width=300),
+    ]
+    shown = []
+    for make in makers:
+        chart = make()
+        first, second, third = (one._repr_mimebundle_() for one in (chart, chart, make()))
+        assert re.search(r'id="altair-viz-[0-9a-f]{32}"', first["text/html"])
+        assert first == second == third
+        assert repr(chart) in ("alt.Chart(...)", "alt.LayerChart(...)")
+        shown.append(re.search("altair-viz-[0-9a-f]{32}", first["text/html"])[0])  # type: ignore[index]
+    assert len(set(shown)) == len(shown)  # others have other names
+    both = alt.vconcat(plots.interactive.rate(results), plots.interactive.time_budget(results))
+    assert both.to_dict()["vconcat"]
+    with alt.renderers.enable("mimetype"):  # has no element, and gives metadata as well
+        assert plots.interactive.time_budget(results)._repr_mimebundle_()
+
+
 def test_interactive_namesakes(results: contend.Results, timeline: Any) -> None:
     """Every chart compiles from Vega-Lite to a picture."""
     pytest.importorskip("altair")

@@ -45,6 +45,8 @@ def rate(results: Results, *, x: str | None = None, measure: str | None = None) 
     """
     import altair as alt
 
+    from contend.plots.notebook_charts import steady
+
     axis = x or x_axis(results.points)
     if axis is None or any(axis not in point.parameters for point in results.points):
         raise InputError(f"{axis or 'no number'} is swept to draw a rate over")
@@ -71,7 +73,7 @@ def rate(results: Results, *, x: str | None = None, measure: str | None = None) 
                  alt.Tooltip("low:Q", format=",.4s"), alt.Tooltip("high:Q", format=",.4s")],
     )  # fmt: skip
     chart = alt.layer(band, line).add_params(chosen).properties(width=_WIDTH, height=_HEIGHT, title=results.name)
-    return chart.interactive()
+    return steady(chart.interactive())
 
 
 def _x(axis: str, points: Sequence[PointResult]) -> alt.X:
@@ -95,6 +97,8 @@ def time_budget(results: Results, *, role: str | None = None) -> alt.Chart:
     """As plots.time_budget, for all points; one chart for each role."""
     import altair as alt
 
+    from contend.plots.notebook_charts import steady
+
     rows = []
     words = words_of(results.scenario.get("workload", {}))
     for point in results.points:
@@ -114,7 +118,7 @@ def time_budget(results: Results, *, role: str | None = None) -> alt.Chart:
     known: dict[object, str] = {name.replace("_", " "): colour for name, colour in CATEGORY_COLOURS.items()}
     extra = iter(OTHER_COLOURS * len(categories))
     colours = [known.get(category) or next(extra) for category in categories]
-    return (
+    return steady(
         alt.Chart(_data(rows))
         .mark_bar()
         .encode(
@@ -137,6 +141,8 @@ def heat_map(results: Results, x: str, y: str, *, value: str | None = None) -> a
     """As plots.heat_map."""
     import altair as alt
 
+    from contend.plots.notebook_charts import steady
+
     name, words, unit = name_and_words(results, value)
     label = axis_title(words, unit)
     columns, rows, table = cells(results, x, y, name)
@@ -146,7 +152,7 @@ def heat_map(results: Results, x: str, y: str, *, value: str | None = None) -> a
         for column, number in zip(columns, line, strict=True)
         if number == number  # noqa: PLR0124 - not a number where there is no point
     ]
-    return (
+    return steady(
         alt.Chart(_data(data))
         .mark_rect()
         .encode(
@@ -165,6 +171,8 @@ def measured_against_predicted(
     """As plots.measured_against_predicted; all columns of a row show when one points at it."""
     import altair as alt
 
+    from contend.plots.notebook_charts import steady
+
     rows = checked_rows(data)
     ends = [value for row in rows for value in (row["measured"], row["predicted"])]
     diagonal = [{"measured": end, "predicted": end} for end in (min(ends), max(ends))]
@@ -182,12 +190,14 @@ def measured_against_predicted(
         )
     )  # fmt: skip
     chart = alt.layer(line, dots).properties(width=_HEIGHT + 40, height=_HEIGHT + 40, title=title)
-    return chart.interactive()
+    return steady(chart.interactive())
 
 
 def lock_timeline(timeline: Timeline, *, most: int = 10) -> alt.Chart:
     """As plots.lock_timeline; the wheel zooms into time."""
     import altair as alt
+
+    from contend.plots.notebook_charts import steady
 
     spans = timeline.lock_spans()
     locks = busiest(spans, most)
@@ -213,4 +223,4 @@ def lock_timeline(timeline: Timeline, *, most: int = 10) -> alt.Chart:
         )
         .properties(width=_WIDTH + 120, height=max(80, 44 * len(locks)), title=timeline.shown.title)
     )
-    return chart.interactive(bind_y=False)
+    return steady(chart.interactive(bind_y=False))
