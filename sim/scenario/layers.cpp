@@ -141,8 +141,8 @@ void merge_layer(Node& lower, Node upper) {
 
 std::vector<std::string> merge_overrides(Node& lower, Node overrides, Diagnostics& diagnostics) {
   refuse_vain_nulls(lower, overrides, "", diagnostics);
-  if (Node* fabric = lower.find("fabric"); fabric != nullptr && gives(overrides, "fabric.platform") &&
-                                           !gives_value(overrides, "fabric.platform")) {
+  if (Node* fabric = lower.find("fabric");
+      fabric != nullptr && gives(overrides, "fabric.platform") && !gives_value(overrides, "fabric.platform")) {
     for (const char* key : {"from", "to"})
       fabric->erase(key);
   }

@@ -222,8 +222,10 @@ TEST_CASE("null on the command line takes away what the files say", "[scenario][
     CHECK_THAT(error_of("full.json", options), Catch::Contains("/fabric/latency: is missing"));
   }
   SECTION("values for a platform") {
-    options.overrides = {{"fabric.latency", "null"},    {"fabric.bandwidth", "null"},
-                         {"fabric.platform", "p.xml"},  {"fabric.from", "node0"},
+    options.overrides = {{"fabric.latency", "null"},
+                         {"fabric.bandwidth", "null"},
+                         {"fabric.platform", "p.xml"},
+                         {"fabric.from", "node0"},
                          {"fabric.to", "missing-host"}};
     CHECK_THAT(error_of("base.json", options), !Catch::Contains("both a platform and"));
   }
@@ -242,8 +244,9 @@ TEST_CASE("null on the command line takes away what the files say", "[scenario][
   }
   SECTION("nothing else") {
     options.overrides = {{"fabric.platfrom", "null"}};
-    CHECK_THAT(error_of("full.json", options),
-               Catch::Contains("command line: \"fabric.platfrom\": null takes away what the scenario's file says of it"));
+    CHECK_THAT(
+        error_of("full.json", options),
+        Catch::Contains("command line: \"fabric.platfrom\": null takes away what the scenario's file says of it"));
     options.overrides = {{"sweep.workload.window", "null"}};
     CHECK_THAT(error_of("full.json", options), Catch::Contains("\"sweep.workload.window\": null takes away"));
   }

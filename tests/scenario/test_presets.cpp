@@ -142,9 +142,8 @@ TEST_CASE("what clashes with a preset is reported at the scenario's own value", 
   // Where the scenario sweeps it, the axis is what it can change.
   options.overrides = {{"library.preset", "ch4-vci-tag"}, {"sweep.workload.any_tag", "[false, true]"}};
   CHECK_THAT(error(), Catch::Contains("/sweep/workload.any_tag: a receive with any tag"));
-  options.overrides = {{"library.preset", "ch4-vci-tag"},
-                       {"library.instances.mapping", "tag"},
-                       {"workload.any_tag", "true"}};
+  options.overrides = {
+      {"library.preset", "ch4-vci-tag"}, {"library.instances.mapping", "tag"}, {"workload.any_tag", "true"}};
   CHECK_THAT(error(), Catch::EndsWith("when tags decide on it; library.instances.mapping is \"tag\""));
 }
 

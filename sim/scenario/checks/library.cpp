@@ -235,28 +235,28 @@ Problem tasks_at_level_single(const PointConfig& point) {
 } // namespace
 
 std::span<const Check> library_checks() {
-  static constexpr std::array checks{Check{"library.protocol.eager_limit", inline_above_eager},
-                                     Check{"library.progress.threads_in_progress", limit_without_meaning},
-                                     Check{"library.critical_section", offload_in_global_section},
-                                     Check{"library.matching.guard", queues_of_many_instances},
-                                     Check{"workload.any_tag", any_tag_has_no_instance, nullptr,
-                                           "library.instances.mapping"},
-                                     Check{"library.flow_control.credits", credits_never_return},
-                                     Check{"library.flow_control.credits", tokens_never_return},
-                                     Check{"library.flow_control.mailbox", slots_never_return},
-                                     Check{"fabric.sharing", flows_without_interface},
-                                     Check{"library.transport.poll_batch", batch_without_interface},
-                                     Check{"library.flow_control.kind", flow_control_without_interface},
-                                     Check{"library.transport.fragments", kept_sends_never_complete},
-                                     Check{"library.waiting.notification", flags_without_polling},
-                                     Check{"library.waiting.idle", nobody_idles},
-                                     Check{"library.waiting.idle", tasks_at_level_single},
-                                     Check{"library.tasks.matching", nobody_steals},
-                                     Check{"library.matching.ordering", transport_cannot_order},
-                                     Check{"library.instances.mapping", tags_split_a_sequence},
-                                     Check{"placement.hosts", memory_between_hosts},
-                                     Check{"library.matching.engine", offload_with_sequence_numbers},
-                                     Check{"library.matching.engine", offload_without_interface}};
+  static constexpr std::array checks{
+      Check{"library.protocol.eager_limit", inline_above_eager},
+      Check{"library.progress.threads_in_progress", limit_without_meaning},
+      Check{"library.critical_section", offload_in_global_section},
+      Check{"library.matching.guard", queues_of_many_instances},
+      Check{"workload.any_tag", any_tag_has_no_instance, nullptr, "library.instances.mapping"},
+      Check{"library.flow_control.credits", credits_never_return},
+      Check{"library.flow_control.credits", tokens_never_return},
+      Check{"library.flow_control.mailbox", slots_never_return},
+      Check{"fabric.sharing", flows_without_interface},
+      Check{"library.transport.poll_batch", batch_without_interface},
+      Check{"library.flow_control.kind", flow_control_without_interface},
+      Check{"library.transport.fragments", kept_sends_never_complete},
+      Check{"library.waiting.notification", flags_without_polling},
+      Check{"library.waiting.idle", nobody_idles},
+      Check{"library.waiting.idle", tasks_at_level_single},
+      Check{"library.tasks.matching", nobody_steals},
+      Check{"library.matching.ordering", transport_cannot_order},
+      Check{"library.instances.mapping", tags_split_a_sequence},
+      Check{"placement.hosts", memory_between_hosts},
+      Check{"library.matching.engine", offload_with_sequence_numbers},
+      Check{"library.matching.engine", offload_without_interface}};
   return checks;
 }
 
