@@ -205,12 +205,17 @@ private:
     SimThread::Times at_look{};
     /// The instance's lock is held: the next attempt begins with its post.
     bool locked = false;
-    // Places in `turn`: the post sees what there is once the lock is held, and is followed by a look at the instance.
+    // Places in `turn`: once the lock is held the post begins, which sees what there is a moment later where its look for
+    // room takes time, and is followed by a look at the instance.
     static constexpr std::size_t at_post = 0;
-    static constexpr std::size_t at_poll = 1;
+    static constexpr std::size_t at_room = 1;
+    static constexpr std::size_t at_poll = 2;
     /// What had been charged to a category when the attempt came to one of these places.
-    [[nodiscard]] Duration until(std::size_t place, std::size_t category) const {
-      return (place == at_post ? at_lock : at_look)[category] - at_start[category];
+    [[nodiscard]] Duration until(std::size_t place, Category category) const {
+      const auto i = static_cast<std::size_t>(category);
+      const Duration looking_for_room = turn.visits[at_room].look_at - turn.visits[at_room].try_at;
+      return (place == at_poll ? at_look : at_lock)[i] - at_start[i] +
+             (place == at_room && category == Category::nic_post ? looking_for_room : Duration{});
     }
   };
 

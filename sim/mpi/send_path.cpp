@@ -197,7 +197,8 @@ bool Process::try_send(SimThread& self, const DelayedSend& send, Attempt* attemp
   if (attempt != nullptr) {
     attempt->at_lock = self.times_of_all();
   }
-  const bool sent = connection_to(instance, send.destination).post(self, send.envelope, wire_bytes(send.envelope));
+  Connection& connection = connection_to(instance, send.destination);
+  const bool sent = connection.post(self, send.envelope, wire_bytes(send.envelope));
   if (own_lock) {
     send_lock.unlock(self);
   }
@@ -210,9 +211,11 @@ bool Process::try_send(SimThread& self, const DelayedSend& send, Attempt* attemp
   const int found = instance.context->drain(self, *this);
   instance.lock->unlock(self);
   if (attempt != nullptr) {
+    const Duration room_at = sent ? locked_at : std::max(locked_at, connection.saw_no_room_at() - start);
     attempt->turn.visits.push_back({instance.lock.get(), Duration{}, locked_at, locked_at});
+    attempt->turn.visits.push_back({instance.lock.get(), locked_at, room_at, room_at});
     attempt->turn.visits.push_back(
-        {instance.lock.get(), locked_at, look_at, self.now() - start, send.instance, begin_at});
+        {instance.lock.get(), room_at, look_at, self.now() - start, send.instance, begin_at});
     // A rest would not see who is at the connection, and half an attempt is not like a whole one.
     attempt->turn.undisturbed = found == 0 && !sent && !own_lock && !locked && instance.lock->can_be_visited_by_lock();
     attempt->turn.period = self.now() - start;
@@ -367,13 +370,18 @@ std::size_t Process::skip_failing_attempts(SimThread& self, std::size_t begin, s
     const auto category = static_cast<Category>(i);
     if (category != Category::poll_idle) {
       const Duration whole = self.times_of_all()[i] - attempt_.at_start[i]; // resting has not touched it
-      self.reclassify(whole * resumption.turns + (resumption.inside ? attempt_.until(resumption.visit, i) : Duration{}),
+      self.reclassify(whole * resumption.turns +
+                          (resumption.inside ? attempt_.until(resumption.visit, category) : Duration{}),
                       Category::poll_idle, category, idle_before);
     }
   }
   auto skipped = static_cast<std::size_t>(resumption.turns);
-  if (resumption.inside && resumption.visit == Attempt::at_post) {
+  if (resumption.inside && resumption.visit != Attempt::at_poll) {
     attempt_.locked = true;
+    if (resumption.visit == Attempt::at_room) {
+      const DelayedSend& send = delayed_[begin + skipped];
+      connection_to(instances_[static_cast<std::size_t>(send.instance)], send.destination).look_is_under_way();
+    }
   } else if (resumption.inside && resumption.looking) { // this attempt's post has failed already
     const PollTurn::Visit& visit = attempt_.turn.visits[Attempt::at_poll];
     Instance& instance = instance_of(*visit.lock);

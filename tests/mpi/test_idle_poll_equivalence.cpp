@@ -242,6 +242,53 @@ TEST_CASE("idle polls: sends delayed by full sockets", "[mpi][idle poll][delayed
   }
 }
 
+TEST_CASE("idle polls: room that comes while a delayed send looks for it", "[mpi][idle poll][delayed]") {
+  // The look reads a cache line, which takes a moment: what is there at its end counts.
+  for (const char* const section : {"fine", "global"}) {
+    for (const bool sockets : {false, true}) {
+      for (int replication = 0; replication < 20; ++replication) {
+        PointConfig point = test::small_point();
+        test::add_jitter(point);
+        point.machine.cache.hit = 40'007_ps;
+        SharedMemoryParameters& memory = point.machine.shared_memory;
+        memory.box_write = 11'003_ps;
+        memory.box_read = 13'007_ps;
+        memory.queue_write = 41'011_ps;
+        memory.queue_read = 37'003_ps;
+        memory.poll_queue = 3'001_ps;
+        memory.copy_bytes_per_second = 10e9;
+        memory.box_size = 4 * 64 + 32;
+        memory.box_bytes = 128;
+        memory.box_threshold = 3;
+        memory.fragments = 2;
+        memory.poll_batch = 1;
+        TcpParameters& tcp = point.machine.tcp;
+        tcp.send_call = 203'009_ps;
+        tcp.full_send_call = 53'009_ps;
+        tcp.receive_call = 153'011_ps;
+        tcp.poll_call = 43'003_ps;
+        tcp.copy_bytes_per_second = 10e9;
+        tcp.buffer_bytes = 3'000;
+        tcp.packet_bytes = 700;
+        tcp.receive_bytes = 1'000;
+        point.library.transport.kind = sockets ? "tcp" : "shared-memory";
+        point.library.transport.full_box = "wait";
+        point.library.transport.fragments = "returned";
+        point.library.protocol.pending_order = "reversing";
+        point.library.protocol.header_bytes = 40;
+        point.library.critical_section = section;
+        point.placement.hosts = 1;
+        point.workload.multirate.pairs = 2;
+        point.workload.multirate.window = 40;
+        CAPTURE(section, sockets);
+        const Pair pair = run_both(point, replication);
+        CHECK(pair.coalesced.sender.delayed_sends > 0);
+        require_equal(point, replication, section == std::string("fine"));
+      }
+    }
+  }
+}
+
 TEST_CASE("idle polls: sends delayed on several instances", "[mpi][idle poll][delayed]") {
   for (const char* const assignment : {"round-robin", "dedicated"}) {
     for (const char* const order : {"fifo", "reversing"}) {

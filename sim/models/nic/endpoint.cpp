@@ -83,8 +83,11 @@ void Endpoint::report_after(TimePoint time, int completions, const Envelope* tra
 bool Endpoint::post(SimThread& self, const Envelope& envelope, std::int64_t wire_bytes) {
   Nic& nic = local_.nic_;
   const NicParameters& parameters = nic.parameters_;
-  local_.send_state_.store_protected(self, parameters.post_lines, Category::nic_post);
+  if (pays_for_look()) {
+    local_.send_state_.store_protected(self, parameters.post_lines, Category::nic_post);
+  }
   if (!has_room(wire_bytes)) {
+    saw_no_room(nic.engine_.now());
     return false;
   }
   const TimePoint called = self.now();

@@ -80,7 +80,9 @@ bool SharedMemoryConnection::has_room_for(Bulk kind, std::int64_t /*bytes*/) con
 
 bool SharedMemoryConnection::finds_room(SimThread& self, std::int64_t entry_bytes) {
   if (room_seen_ < entry_bytes) {
-    start_line_.load(self, Category::nic_post);
+    if (pays_for_look()) {
+      start_line_.load(self, Category::nic_post);
+    }
     room_seen_ = local_.transport_.parameters().box_room() - box_used_;
   }
   return room_seen_ >= entry_bytes;
@@ -98,10 +100,12 @@ bool SharedMemoryConnection::post(SimThread& self, const Envelope& envelope, std
       return true;
     }
     if (everything_takes_box()) {
+      saw_no_room(self.now());
       return false;
     }
   }
   if (!send_fragment(self, envelope, wire_bytes)) {
+    saw_no_room(self.now());
     return false;
   }
   if (++sent_through_queue_ == parameters.box_threshold && parameters.box_size > 0) {

@@ -73,9 +73,12 @@ bool TcpStream::send(SimThread& self, Segment segment) {
   TcpTransport& transport = local_.transport_;
   const TcpParameters& parameters = transport.parameters();
   const TimePoint called = self.now();
-  sender_line_.store_protected(self, Category::nic_post);
+  if (pays_for_look()) {
+    sender_line_.store_protected(self, Category::nic_post);
+  }
   self.settle();
   if (!fits(bytes)) {
+    saw_no_room(self.now());
     self.spend(parameters.full_send_call, Category::nic_post);
     self.leave_kernel();
     return false;

@@ -15,6 +15,7 @@
 #include <cstdint>
 #include <memory>
 #include <string_view>
+#include <utility>
 
 namespace contend {
 
@@ -59,7 +60,8 @@ public:
   Connection(const Connection&) = delete;
   Connection& operator=(const Connection&) = delete;
 
-  /// Sends a message. Returns false, having spent only what it takes to find that out, when there is no room.
+  /// Sends a message. Returns false, having spent only what it takes to find that out, when there is no room. It begins with a
+  /// look for room.
   virtual bool post(SimThread& self, const Envelope& envelope, std::int64_t wire_bytes) = 0;
   /// A message that found no room waits at the connection from now on. Returns whether the transport keeps it in memory of its
   /// own, having charged for that: then it goes out by post_kept().
@@ -77,6 +79,20 @@ public:
   [[nodiscard]] virtual bool takes_turn(Bulk kind) const { return kind == Bulk::send; }
   /// Whether it is worth trying post_bulk() of `bytes`.
   [[nodiscard]] virtual bool has_room_for(Bulk /*kind*/, std::int64_t bytes) const { return has_room(bytes); }
+
+  /// When the last post() that returned false saw that there is no room: what came later it has not seen.
+  [[nodiscard]] TimePoint saw_no_room_at() const { return saw_no_room_at_; }
+  /// The next post() is in the middle of its look, whose price has been paid: it sees what there is now.
+  void look_is_under_way() { look_is_under_way_ = true; }
+
+protected:
+  /// For post(): whether its look has still to be paid.
+  [[nodiscard]] bool pays_for_look() { return !std::exchange(look_is_under_way_, false); }
+  void saw_no_room(TimePoint now) { saw_no_room_at_ = now; }
+
+private:
+  TimePoint saw_no_room_at_;
+  bool look_is_under_way_ = false;
 };
 
 /// What one thread at a time polls.
