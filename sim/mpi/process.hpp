@@ -351,8 +351,11 @@ private:
 
   // Progress.
   void activity();
-  [[nodiscard]] RestObserver* observer() { return transport_.counts_looks() ? this : nullptr; }
+  [[nodiscard]] RestObserver* observer() {
+    return transport_.counts_looks() || settings_.library.instances.count > 1 ? this : nullptr;
+  }
   void skipped_look(const SimThread& poller, const PollTurn::Visit& visit, TimePoint begin) override;
+  void interrupted(const PollTurn& turn, std::size_t visit) override;
   void begin_turn(SimThread& self, Noise noise) override;
   int poll(SimThread& self, int target, IfHeld if_held) override;
   int take_commands(SimThread& self) override;

@@ -48,6 +48,7 @@ void Process::begin_turn(SimThread& self, Noise noise) {
   TraceScope::open(self, rank_, "progress");
   Poller& poller = poller_of(self);
   poller.polls = 0;
+  poller.drew = false;
   poller.found = 0;
   if (poller.resuming) {
     poller.turn.undisturbed = false;
@@ -102,7 +103,8 @@ int Process::poll(SimThread& self, int target, IfHeld if_held) {
   const Duration look_at = engine_.now() - poller.turn_start;
   const int found = instance.context->drain(self, *this);
   poller.disturb_if(found > 0);
-  poller.turn.visits.push_back({&lock_of(instance), try_at, look_at, look_at, target, begin_at});
+  poller.turn.visits.push_back(
+      {&lock_of(instance), try_at, look_at, look_at, target, begin_at, std::exchange(poller.drew, false)});
   instance.lock->unlock(self, Category::poll_idle);
   poller.turn.visits.back().done_at = self.now() - poller.turn_start;
   poller.found += found;
@@ -186,10 +188,13 @@ int Process::next_target(SimThread& self) {
   if (instances_.size() == 1) {
     return 0;
   }
-  if (!poller_of(self).passing()) {
-    update_shared(self, next_target_line_,
-                  Category::poll_idle); // the study's algorithm counts on everybody's turn to come
+  Poller& poller = poller_of(self);
+  if (poller.passing() && poller.polls < poller.turn.visits.size()) {
+    return poller.turn.visits[poller.polls].target; // which others may have drawn from since
   }
+  update_shared(self, next_target_line_,
+                Category::poll_idle); // the study's algorithm counts on everybody's turn to come
+  poller.drew = true;
   return static_cast<int>(next_target_++ % instances_.size());
 }
 
@@ -218,6 +223,13 @@ ProgressSource::Rest Process::rest(SimThread& self, std::int64_t limit) {
 
 void Process::skipped_look(const SimThread& poller, const PollTurn::Visit& visit, TimePoint begin) {
   instances_[static_cast<std::size_t>(visit.target)].context->skipped_look(poller, begin);
+}
+
+/// A turn that goes on in its middle has drawn these targets before anybody who draws from now on. Whole turns draw each as often.
+void Process::interrupted(const PollTurn& turn, std::size_t visit) {
+  for (std::size_t i = 0; i <= visit && i < turn.visits.size(); ++i) {
+    next_target_ += turn.visits[i].drawn ? 1 : 0;
+  }
 }
 
 void Process::activity() { end_rests(); }

@@ -289,6 +289,37 @@ TEST_CASE("idle polls: room that comes while a delayed send looks for it", "[mpi
   }
 }
 
+TEST_CASE("idle polls: a thread that draws instances joins one that rests", "[mpi][idle poll]") {
+  // The one that rested goes on with the instance that it had drawn, and the other one gets the next.
+  for (const int instances : {2, 3}) {
+    for (const bool sockets : {false, true}) {
+      for (int replication = 0; replication < 10; ++replication) {
+        PointConfig point = test::small_point();
+        test::add_jitter(point);
+        TcpParameters& tcp = point.machine.tcp;
+        tcp.send_call = 2'003'009_ps;
+        tcp.full_send_call = 503'009_ps;
+        tcp.receive_call = 1'503'011_ps;
+        tcp.poll_call = 403'003_ps;
+        tcp.copy_bytes_per_second = 10e9;
+        tcp.buffer_bytes = 200'000;
+        tcp.packet_bytes = 700;
+        tcp.receive_bytes = 10'000;
+        point.library.transport.kind = sockets ? "tcp" : "interface";
+        point.library.progress.engine = "concurrent";
+        point.library.instances.count = instances;
+        point.library.protocol.pending_order = "fifo";
+        point.placement.hosts = 1;
+        point.workload.multirate.pairs = 4;
+        point.workload.multirate.window = 1;
+        point.workload.multirate.iterations = 20;
+        CAPTURE(sockets);
+        require_equal(point, replication);
+      }
+    }
+  }
+}
+
 TEST_CASE("idle polls: sends delayed on several instances", "[mpi][idle poll][delayed]") {
   for (const char* const assignment : {"round-robin", "dedicated"}) {
     for (const char* const order : {"fifo", "reversing"}) {

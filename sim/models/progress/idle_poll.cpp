@@ -89,6 +89,9 @@ void IdlePoll::disturb() {
   skipped_ += static_cast<std::uint64_t>(resumption_.turns);
   if (observer_ != nullptr) {
     tell_observer(poller);
+    if (resumption_.inside) {
+      observer_->interrupted(*steady_, resumption_.visit);
+    }
   }
   poller.resume_at(wake_time);
 }

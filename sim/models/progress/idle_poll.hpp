@@ -5,6 +5,7 @@
 #include "core/engine.hpp"
 #include "models/locks/lock.hpp"
 
+#include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <string>
@@ -23,6 +24,7 @@ struct PollTurn {
     Duration done_at;
     int target = -1;     ///< whose queue it is; -1: nobody has to know when it is looked at
     Duration begin_at{}; ///< the look begins
+    bool drawn = false;  ///< the target was the next one of a number that threads share
     bool operator==(const Visit&) const = default;
   };
   std::vector<Visit> visits;
@@ -48,6 +50,8 @@ public:
   virtual ~RestObserver() = default;
   /// The last look of this visit that was skipped and has begun by now, began then; earlier ones are not told of.
   virtual void skipped_look(const SimThread& poller, const PollTurn::Visit& visit, TimePoint begin) = 0;
+  /// The rest is over in the middle of a turn, whose visits up to this one, counted from 0, count as begun.
+  virtual void interrupted(const PollTurn& turn, std::size_t visit) = 0;
 };
 
 /// Skipping is exact, but for the order of equal dates and for threads that meet a lock while it is being released in
