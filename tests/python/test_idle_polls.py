@@ -138,3 +138,31 @@ def test_room_that_comes_while_a_delayed_send_waits_for_its_lock_is_used() -> No
     }
     skipping, looking = elapsed(contend.load(THREADS).with_(changes))
     assert skipping == looking
+
+
+@pytest.mark.parametrize("kind", ["grants", "mailbox"])
+def test_a_process_with_one_thread_sees_what_comes_as_its_look_ends(kind: str) -> None:
+    """No lock is given back behind the look, and what an interface does in a round time often falls on that date."""
+    changes = {
+        "machine.profile": "vm-2core",
+        "machine.topology.cores_per_socket": 4,
+        "machine.nic.send_queue_depth": 2,
+        "machine.nic.send_completion_batch": 2,
+        "machine.nic.flow_control_window": 9,
+        "library.thread_level": "single",
+        "library.flow_control.kind": kind,
+        "library.protocol.pending_order": "fifo",
+        "library.protocol.eager_limit": "256 B",
+        "library.protocol.header": "0 B",
+        "library.protocol.rendezvous": "send",
+        "library.protocol.pieces_under_way": 1,
+        "workload.mode": "process",
+        "workload.pairs": 2,
+        "workload.window": 40,
+        "workload.message_size": "300 B",
+        "placement.hosts": 1,
+    }
+    if kind == "mailbox":
+        changes |= {"library.flow_control.mailbox.slots": 5, "library.flow_control.mailbox.returned_at_once": 2}
+    skipping, looking = elapsed(contend.load(THREADS).with_(changes))
+    assert skipping == looking

@@ -5,6 +5,15 @@
 
 namespace contend {
 
+namespace {
+
+/// There is no lock to give back, and nothing else after the last look.
+bool ends_with_a_look(const PollTurn& turn) {
+  return !turn.visits.empty() && turn.visits.back().look_at == turn.period;
+}
+
+} // namespace
+
 IdlePoll::Resumption IdlePoll::rest(SimThread& self, const PollTurn& turn, PollTurn& last, bool quiet,
                                     std::int64_t limit) {
   // A turn that had to fetch a line would find it at hand the next time, however often turns have looked alike so far.
@@ -62,8 +71,12 @@ void IdlePoll::disturb() {
 
   const Duration asleep = engine_.now() - asleep_since_;
   resumption_ = {asleep / steady_->period, false, 0, false};
+  Duration phase = asleep % steady_->period;
+  if (phase == Duration{} && resumption_.turns > 0 && ends_with_a_look(*steady_)) {
+    --resumption_.turns; // the look sees what comes as it ends, wherever in the turn it is
+    phase = steady_->period;
+  }
   const TimePoint turn_start = asleep_since_ + steady_->period * resumption_.turns;
-  const Duration phase = asleep % steady_->period;
   TimePoint wake_time = turn_start;
   if (phase > Duration{}) {
     for (const PollTurn::Visit& visit : steady_->visits) {
