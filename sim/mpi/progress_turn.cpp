@@ -98,7 +98,7 @@ int Process::poll(SimThread& self, int target, IfHeld if_held) {
     poller.disturb_if(true);
     return 0;
   }
-  const Duration begin_at = engine_.now() - poller.turn_start;
+  const Duration begin_at = self.now() - poller.turn_start;
   instance.context->look(self);
   const Duration look_at = engine_.now() - poller.turn_start;
   const int found = instance.context->drain(self, *this);

@@ -202,7 +202,7 @@ bool Process::try_send(SimThread& self, const DelayedSend& send, Attempt* attemp
   if (own_lock) {
     send_lock.unlock(self);
   }
-  const Duration begin_at = engine_.now() - start;
+  const Duration begin_at = self.now() - start;
   instance.context->look(self);
   const Duration look_at = self.now() - start;
   if (attempt != nullptr) {

@@ -63,7 +63,7 @@ std::string told(const Node& top, const std::string& path) {
     return {};
   const Node& given = *place.node;
   const Node* value = is_annotated(given) ? given.find("value") : &given;
-  const std::string said = "; " + path + " is " + found(*value);
+  std::string said = "; " + path + " is " + found(*value);
   if (given.source->command_line)
     return said;
   return said + " in " + given.source->label + " (" + given.source->file + ":" + std::to_string(given.line) + ")";

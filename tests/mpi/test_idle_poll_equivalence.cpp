@@ -242,6 +242,34 @@ TEST_CASE("idle polls: sends delayed by full sockets", "[mpi][idle poll][delayed
   }
 }
 
+TEST_CASE("idle polls: looks without locks before them begin when they are paid", "[mpi][idle poll]") {
+  // What a turn costs before its first look must have passed when a sender asks whether the peer has looked.
+  for (int replication = 0; replication < 20; ++replication) {
+    PointConfig point = test::small_point();
+    test::add_jitter(point);
+    point.machine.software.progress_call = 151'003_ps;
+    point.machine.tcp.send_call = 1'090'175_ps;
+    point.machine.tcp.contended_send = 1'029'944_ps;
+    point.machine.tcp.receive_call = 700'009_ps;
+    point.machine.tcp.poll_call = 169'894_ps;
+    point.machine.tcp.copy_bytes_per_second = 8e9;
+    point.machine.tcp.buffer_bytes = 1'000'000;
+    point.machine.tcp.receive_bytes = 32'768;
+    point.library.transport.kind = "tcp";
+    point.library.thread_level = "single";
+    point.library.protocol.eager_limit_bytes = 4'096;
+    point.library.protocol.rendezvous = "send";
+    point.library.protocol.piece_bytes = 3'072;
+    point.placement.hosts = 1;
+    point.workload.multirate.mode = "process";
+    point.workload.multirate.pattern = "one-to-many";
+    point.workload.multirate.senders = 1;
+    point.workload.multirate.receivers = 3;
+    point.workload.multirate.message_size_bytes = 9'000;
+    require_equal(point, replication);
+  }
+}
+
 TEST_CASE("idle polls: room that comes while a delayed send looks for it", "[mpi][idle poll][delayed]") {
   // The look reads a cache line, which takes a moment: what is there at its end counts.
   for (const char* const section : {"fine", "global"}) {

@@ -174,6 +174,7 @@ void TcpContext::count_incoming(int more) {
 
 void TcpContext::look(SimThread& self) {
   const TcpParameters& parameters = transport_.parameters();
+  self.settle(); // senders see when a look begins
   ++looks_;
   looked_on_ = self.core();
   self.spend(parameters.poll_call + parameters.poll_socket * sockets_, Category::poll_idle);
