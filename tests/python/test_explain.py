@@ -11,22 +11,13 @@ import contend
 from contend.cli import main
 from contend.explanation import explain
 from contend.speedups import changes
+from explaining import BASE, SMALL
 from fakes import EXPLAIN
 
 if TYPE_CHECKING:
     from fakes import FakeCore
 
 Capture = pytest.CaptureFixture[str]
-BASE = "fig5_2a_base"
-SMALL = {
-    "run.replications": 2, "workload.iterations": 2, "workload.warmup_iterations": 1, "workload.window": 16,
-    "workload.pairs": 4,
-}  # fmt: skip
-
-
-GROUPED = (
-    BASE, "fig5_7_rma_put_haswell", "L01_locks", "ring", "fig4_wait_shared_memory_one_core", "fig4_parallel_pack",
-)  # fmt: skip
 
 
 @pytest.mark.core

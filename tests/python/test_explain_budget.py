@@ -12,6 +12,7 @@ from contend.cli import main
 from contend.explanation import explain
 from contend.scenario import Point
 from contend.speedups import Effort, Findings, _less, changes, choose_effort, find_speedups
+from explaining import BASE, SMALL
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -19,11 +20,6 @@ if TYPE_CHECKING:
     from contend.measures import Measure
 
 Capture = pytest.CaptureFixture[str]
-BASE = "fig5_2a_base"
-SMALL = {
-    "run.replications": 2, "workload.iterations": 2, "workload.warmup_iterations": 1, "workload.window": 16,
-    "workload.pairs": 4,
-}  # fmt: skip
 
 
 def _point(replications: int, iterations: int | None) -> Point:

@@ -13,13 +13,9 @@ from contend.core import core
 from contend.cost_groups import MECHANISMS, SECTIONS, groups_of, section_of
 from contend.price_bases import PriceBases, PriceBasis
 from contend.speedups import Speedup, changes, coarse
+from explaining import BASE, SMALL
 
 Capture = pytest.CaptureFixture[str]
-BASE = "fig5_2a_base"
-SMALL = {
-    "run.replications": 2, "workload.iterations": 2, "workload.warmup_iterations": 1, "workload.window": 16,
-    "workload.pairs": 4,
-}  # fmt: skip
 
 
 GROUPED = (
