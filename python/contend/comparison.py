@@ -9,10 +9,9 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING
 
-from contend.documents import dotted, leaves
-from contend.errors import InputError, InterruptedRunError
+from contend.errors import InterruptedRunError
 from contend.measures import RATE, Measure, check_known, choose, measure_named, measures_in, unknown
 from contend.paired import (
     ALIKE,
@@ -22,6 +21,14 @@ from contend.paired import (
     pooled_reduction,
     relative_differences,
     sample_variance,
+)
+from contend.pairing import (
+    check_units,
+    other_units,
+    pair_points,
+    shared_prices,
+    system_differences,
+    workload_differences,
 )
 from contend.paths import version
 from contend.runner import make_engine, run_points, total_weight
@@ -36,11 +43,11 @@ if TYPE_CHECKING:
     import polars as pl
 
     from contend.jsontypes import JsonObject, Scalar
+    from contend.pairing import Pairing
     from contend.plots import Picture
     from contend.runner import Outcome, PointRuns
     from contend.scenario import Point, ResolvedScenario
 
-Key: TypeAlias = tuple[tuple[str, "Scalar"], ...]
 _MESSAGE_RATE = measure_named(RATE, {})
 
 
@@ -255,50 +262,6 @@ class Comparison:
         return comparison_html(self)
 
 
-@dataclass(frozen=True)
-class Pairing:
-    """The points that two sweeps have in common, in the order of the first, and how many only one of them has."""
-
-    a: tuple[Point, ...]
-    b: tuple[Point, ...]
-    only_a: int
-    only_b: int
-
-
-def _key(point: Point) -> Key:
-    return tuple(sorted(point.parameters.items()))
-
-
-def _check_axes(a: Sequence[Point], b: Sequence[Point]) -> None:
-    names_a, names_b = (sorted(side[0].parameters) for side in (a, b))
-    if names_a == names_b:
-        return
-    words = []
-    for label, own, other in (("A", names_a, names_b), ("B", names_b, names_a)):
-        if extra := [name for name in own if name not in other]:
-            words.append(f"{label} alone sweeps {', '.join(extra)}")
-    raise InputError(f"the sweeps differ: {'; '.join(words)}. Fix those values with --set-a or --set-b")
-
-
-def pair_points(a: Sequence[Point], b: Sequence[Point]) -> Pairing:
-    """Finds the points that both sides have.
-
-    Raises:
-        InputError: The sweeps have other axes or no point in common.
-    """
-    _check_axes(a, b)
-    keyed_a, keyed_b = ({_key(point): point for point in side} for side in (a, b))
-    common = [key for key in keyed_a if key in keyed_b]
-    if not common:
-        raise InputError("the sweeps have no point in common")
-    return Pairing(
-        tuple(keyed_a[key] for key in common),
-        tuple(keyed_b[key] for key in common),
-        len(keyed_a) - len(common),
-        len(keyed_b) - len(common),
-    )
-
-
 def _samples(runs: PointRuns) -> dict[str, list[float]]:
     """All measures that every replication has, and all counters."""
     samples = {name: [float(result[name]) for result in runs.results] for name in measures_in(runs.results)}
@@ -327,80 +290,11 @@ def _common_workload(a: ResolvedScenario, b: ResolvedScenario) -> JsonObject:
     return plain if words_of(plain).unit == words_of(own).unit == words_of(other).unit else {}
 
 
-def _other_units(pairing: Pairing) -> tuple[str, str] | None:
-    """What the rates of the sides count where that is not the same: each side's kind of workload with its unit."""
-    for pair in zip(pairing.a, pairing.b, strict=True):
-        workloads = [point.config["workload"] for point in pair]
-        units = [words_of(workload).unit for workload in workloads]
-        if units[0] != units[1]:
-            told = [
-                f"{unit} (workload {workload.get('kind')})" for unit, workload in zip(units, workloads, strict=True)
-            ]
-            return told[0], told[1]
-    return None
-
-
-def _check_units(pairing: Pairing, measure: str | None) -> None:
-    """Refuses to compare rates that count different things.
-
-    Raises:
-        InputError: The measure is such a rate, or would be one if none is named.
-    """
-    if measure in (None, RATE) and (units := _other_units(pairing)) is not None:
-        raise InputError(
-            f"A has {units[0]} and B {units[1]}: rates of different things cannot be compared; "
-            "allowed: --measure with one that both have, such as elapsed_s"
-        )
-
-
-def workload_differences(pairing: Pairing) -> dict[str, tuple[object, object]]:
-    """The values of the workload in which paired points differ: verdicts are then about more than the design.
-
-    Returns:
-        By dotted name below `workload`, A's value and B's at the first pair that differs; None where a side has none.
-    """
-    found: dict[str, tuple[object, object]] = {}
-    for a, b in zip(pairing.a, pairing.b, strict=True):
-        own, other = (dict(leaves(point.config["workload"])) for point in (a, b))
-        for pointer in own | other:
-            if own.get(pointer) != other.get(pointer):
-                found.setdefault(dotted(pointer), (own.get(pointer), other.get(pointer)))
-    return found
-
-
 def _not_designs_alone(what: str, differences: dict[str, tuple[object, object]]) -> str:
     if not differences:
         return ""
     apart = [f"{name} ({value_text(a)}, {value_text(b)})" for name, (a, b) in differences.items()]
     return f"The {what} differ, so this is not about the designs alone: {', '.join(apart)}."
-
-
-def system_differences(pairing: Pairing) -> dict[str, tuple[object, object]]:
-    """Machines of other names, and values of the fabric in which paired points differ, as `workload_differences`."""
-    found: dict[str, tuple[object, object]] = {}
-    for a, b in zip(pairing.a, pairing.b, strict=True):
-        names = [point.config.get("machine", {}).get("name") for point in (a, b)]
-        if names[0] != names[1]:
-            found.setdefault("machine", (names[0], names[1]))
-        own, other = (dict(leaves(point.config.get("fabric", {}))) for point in (a, b))
-        for pointer in own | other:
-            if own.get(pointer) != other.get(pointer):
-                found.setdefault(f"fabric.{dotted(pointer)}", (own.get(pointer), other.get(pointer)))
-    return found
-
-
-def shared_prices(pairing: Pairing) -> tuple[str, str] | None:
-    """The names of two designs with the same prices of code, at the first pair of points that has such."""
-    for pair in zip(pairing.a, pairing.b, strict=True):
-        (own, prices), (other, others) = map(_name_and_prices, pair)
-        if own != other and prices == others:
-            return own, other
-    return None
-
-
-def _name_and_prices(point: Point) -> tuple[str, tuple[object, object]]:
-    library = point.config.get("library", {})
-    return str(library.get("name", "")), (point.config.get("machine", {}).get("software"), library.get("code"))
 
 
 def compare_runs(
@@ -485,7 +379,7 @@ def prepare(
     """
     check_known(measure)
     pairing = pair_points(a.points, b.points)
-    _check_units(pairing, measure)
+    check_units(pairing, measure)
     others = () if independent is None else pair_points(a.points, independent.points).b
     return Contest(a, b, pairing, others)
 
@@ -533,7 +427,7 @@ def compare_scenarios(
         name_b=names[1],
         seed=contest.a.seed,
         interval=interval,
-        points=tuple(compare_runs(a, b, main, interval, without=(RATE,) if _other_units(pairing) else ())),
+        points=tuple(compare_runs(a, b, main, interval, without=(RATE,) if other_units(pairing) else ())),
         workload=workload,
         only_a=pairing.only_a,
         only_b=pairing.only_b,
