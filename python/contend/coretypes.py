@@ -21,6 +21,10 @@ class CorePoint(Protocol):
     def operations(self) -> int:
         """Messages or operations of one replication, warm-up included."""
 
+    @property
+    def most_steps(self) -> int:
+        """Steps of the simulation after which a replication ends with an error (run.steps_per_operation)."""
+
     def config(self) -> str:
         """JSON: the configuration, every value written out."""
 

@@ -53,6 +53,7 @@ public:
   }
   [[nodiscard]] std::int64_t replications() const { return config_->run.replications; }
   [[nodiscard]] std::uint64_t operations() const { return planned_operations(*config_); }
+  [[nodiscard]] std::uint64_t most_steps() const { return contend::most_steps(*config_); }
   [[nodiscard]] std::string run(int replication, bool trace_hash, bool explain, const std::string& trace_file,
                                 std::uint64_t trace_limit_bytes, const std::string& trace_title) const;
 
@@ -211,6 +212,7 @@ NB_MODULE(_core, module) {
       .def("identity", &PythonPoint::identity, "Everything that its results depend on, to be hashed.")
       .def_prop_ro("replications", &PythonPoint::replications)
       .def_prop_ro("operations", &PythonPoint::operations, "Messages or operations of one replication.")
+      .def_prop_ro("most_steps", &PythonPoint::most_steps, "Steps after which a replication ends with an error.")
       .def("run", &PythonPoint::run, nb::arg("replication"), nb::arg("trace_hash") = false, nb::arg("explain") = false,
            nb::kw_only(), nb::arg("trace_file") = "", nb::arg("trace_limit_bytes") = 100'000'000,
            nb::arg("trace_title") = "", nb::call_guard<nb::gil_scoped_release>());

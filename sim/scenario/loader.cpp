@@ -47,10 +47,12 @@ Place place_of(const Node& top, const std::string& path) {
     const std::string key = rest.substr(0, dot);
     rest.erase(0, dot + 1);
     place.pointer = child_pointer(place.pointer, key);
-    const Node* inner = place.node->find(key);
-    place.is_given = place.is_given && inner != nullptr;
+    // Below a key that is missing nothing is looked for: a key further on may be the name of something else here.
+    const Node* inner = place.is_given ? place.node->find(key) : nullptr;
     if (inner != nullptr)
       place.node = inner;
+    else
+      place.is_given = false;
   }
   return place;
 }

@@ -180,8 +180,7 @@ std::string run_point(const PointConfig& config, int replication, const RunPoint
   options.trace_limit_bytes = wanted.trace_limit_bytes;
   options.trace_title = wanted.trace_title;
   options.idle_step_limit = static_cast<std::uint64_t>(config.run.steps_without_operation);
-  options.step_limit =
-      10'000'000 + static_cast<std::uint64_t>(config.run.steps_per_operation) * planned_operations(config);
+  options.step_limit = most_steps(config);
   const PointResult result = simulate(config, options);
 
   if (result.workload.operations > 0 && result.workload.elapsed == Duration{}) {

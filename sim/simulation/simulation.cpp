@@ -236,6 +236,10 @@ std::uint64_t planned_operations(const PointConfig& config) {
                                : make_workload(config)->planned_operations();
 }
 
+std::uint64_t most_steps(const PointConfig& config) {
+  return 10'000'000 + static_cast<std::uint64_t>(config.run.steps_per_operation) * planned_operations(config);
+}
+
 PointResult simulate(const PointConfig& config, const SimulationOptions& options) {
   Engine engine(seed_of(config.run.seed, options.replication), options.make_backend ? options.make_backend() : nullptr);
   StepHash hash;

@@ -50,6 +50,9 @@ struct SimulationOptions {
 /// Operations of one replication, warm-up included.
 [[nodiscard]] std::uint64_t planned_operations(const PointConfig& config);
 
+/// Steps after which a replication of a scenario counts as endless (`run.steps_per_operation`).
+[[nodiscard]] std::uint64_t most_steps(const PointConfig& config);
+
 /// Throws Deadlock, InvariantViolation or Stopped; then a trace shows what happened until there. Throws std::system_error
 /// if the trace cannot be written.
 PointResult simulate(const PointConfig& config, const SimulationOptions& options);

@@ -79,6 +79,8 @@ class FakePoint:
     def operations(self) -> int:
         return int(json.loads(self._config_json)["workload"]["pairs"])
 
+    most_steps = 50_000
+
     def config(self) -> str:
         return self._config_json
 

@@ -205,10 +205,10 @@ class TestWithTheRealCore:
         path.write_text(json.dumps(document))
         simulate = Evaluator._one
 
-        def fails_with_four(evaluator: Evaluator, task: Task) -> float | str:
+        def fails_with_four(evaluator: Evaluator, task: Task) -> tuple[float | str, int]:
             workload = json.loads(task.config)["workload"]
             if workload["pairs"] == 4 and not workload["allow_overtaking"]:
-                return "the simulation ended with an error"
+                return "the simulation ended with an error", 10_000
             return simulate(evaluator, task)
 
         monkeypatch.setattr(Evaluator, "_one", fails_with_four)

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from calibrating import dataset, time_of, write
+from contend.calibrate import options
 from contend.cli import main
 from contend.measure.journal import read_entries
 from synthetic import base, calibration, files
@@ -75,20 +76,20 @@ class TestWithTheRealCore:
     def test_a_search_that_its_budget_ended_ends_there_again(
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
+        """Whatever was simulated before, and with however many jobs."""
         folder, mappings, _ = files(tmp_path)
-        real = time.process_time_ns
-        monkeypatch.setattr(time, "process_time_ns", lambda: 20 * real())  # a slow processor
+        monkeypatch.setattr(options, "STEPS_PER_SECOND", options.STEPS_PER_SECOND // 400)
         words = ["--no-posterior", "--budget", "0.1", "-q"]
         made = []
-        for name in ("first", "again"):
+        for name, work, jobs in (("first", "work", 2), ("again", "work", 2), ("alone", "another", 1)):
             (tmp_path / name).mkdir()
             out = tmp_path / name / "made.json"
-            assert main([*calibration(folder, mappings, out, tmp_path / "work"), *words]) == 0
-            made.append((out.read_bytes(), lines(tmp_path / "work" / "journal.jsonl")))
+            assert main([*calibration(folder, mappings, out, tmp_path / work), *words, "-j", str(jobs)]) == 0
+            made.append((out.read_bytes(), lines(tmp_path / work / "journal.jsonl")))
         record = json.loads(made[0][0])["calibration"]
         assert record["options"]["budget_s"] == 6
-        assert [start["ended"] for start in record["fits"][0]["search"]["starts"]][-1] == "time is over"
-        assert made[0] == made[1]
+        assert [start["ended"] for start in record["fits"][0]["search"]["starts"]][-1] == "the budget is spent"
+        assert made[0] == made[1] == made[2]
 
     def test_fits_that_are_kept_are_upon_the_same_profile(
         self, tmp_path: Path, capsys: pytest.CaptureFixture[str]

@@ -14,7 +14,7 @@ from contend.calibrate import expected, part_fit, pipeline
 from contend.calibrate import profile as written
 from contend.calibrate.edges import warnings
 from contend.calibrate.evaluations import Task
-from contend.calibrate.options import Options
+from contend.calibrate.options import STEPS_PER_SECOND, Options
 from contend.calibrate.parts import Part
 from contend.calibrate.posterior import Posterior
 from contend.calibrate.problem import Parameter, Problem, Target
@@ -30,12 +30,12 @@ def contend_seconds(text: str) -> float:
 
 
 def test_each_part_has_its_share_of_the_budget_whatever_stages_of_others_took(monkeypatch: pytest.MonkeyPatch) -> None:
-    evaluator = SimpleNamespace(jobs=2, simulated=0, found=0, processor_s=100.0)
+    evaluator = SimpleNamespace(simulated=0, found=0, steps=100)
     shares = []
 
     def fit_part(*arguments: Any) -> tuple[str, list[Any]]:
-        shares.append(arguments[4] - evaluator.processor_s)
-        evaluator.processor_s += 5000.0
+        shares.append(arguments[4] - evaluator.steps)
+        evaluator.steps += 10**12
         return "a part", []
 
     problem = SimpleNamespace(targets=[SimpleNamespace(unknowns=(0,))], dimensions=1, refuse=lambda _: None)
@@ -47,13 +47,13 @@ def test_each_part_has_its_share_of_the_budget_whatever_stages_of_others_took(mo
     pipeline.calibrate(
         [], {}, [], cast("Any", None), cast("Any", evaluator), Options(budget_s=60.0), cast("Any", reporter)
     )
-    assert shares == [60.0, 60.0]
+    assert shares == [30 * STEPS_PER_SECOND] * 2
 
 
 def test_the_search_is_not_expected_to_outlast_its_budget() -> None:
     problem = cast("Any", SimpleNamespace(targets=[0, 1], dimensions=3))
     all_of_it = 2 * expected.places_of_search(3, 2)
-    beyond = [expected.beyond_budget(problem, Options(starts=2), 0.5, left) for left in (-10.0, 10.0, 1e6)]
+    beyond = [expected.beyond_budget(problem, Options(starts=2), 50.0, left) for left in (-1000, 1000, 10**8)]
     assert beyond == [all_of_it, all_of_it - 20, 0]
 
 

@@ -112,9 +112,7 @@ class Model:
     The simulation's noise is that of its replications.
     """
 
-    jobs = 1
-    simulated = found = 0
-    processor_s = 0.0
+    simulated = found = steps = 0
 
     def __init__(self, noise: float = 0.0) -> None:
         self.noise = noise

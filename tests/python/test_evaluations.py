@@ -2,7 +2,6 @@
 
 import json
 import math
-import time
 from concurrent.futures import Future
 from typing import Any
 
@@ -13,7 +12,7 @@ from contend.calibrate.evaluations import Evaluator, Task
 from contend.calibrate.recovery import MemoryLog
 from contend.errors import InputError, InterruptedRunError
 from contend.runner import CoreEngine
-from fakes import FakeCore
+from fakes import FakeCore, FakePoint
 
 
 def task(pairs: int, replication: int = 0) -> Task:
@@ -45,26 +44,22 @@ class TestEvaluations:
         monkeypatch.setattr(evaluations, "fingerprint", lambda: "another")
         assert task(pairs=1).key() != one
 
-    def test_simulations_cost_the_same_when_they_are_found(
-        self, core: FakeCore, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
-        del core
-        clock = iter(range(0, 10**12, 1_500_000_000))
-        monkeypatch.setattr(time, "process_time_ns", lambda: next(clock))
+    def test_simulations_take_as_many_steps_when_they_are_found(self, core: FakeCore) -> None:
+        core.fail_at = 3
         log = MemoryLog()
         whole = Evaluator(CoreEngine(), log, jobs=1)
         spent = []
         for pairs in (1, 2, 1, 3):
             whole.run([task(pairs=pairs), task(pairs=pairs, replication=1)])
-            spent.append(whole.processor_s)
-        assert spent == [3.0, 6.0, 6.0, 9.0]
+            spent.append(whole.steps)
+        assert spent == [2000, 6000, 6000, 6000 + 2 * FakePoint.most_steps]
         killed = MemoryLog()
         killed.entries = log.entries[:3]
         again = Evaluator(CoreEngine(), killed, jobs=1)
         again.run([task(pairs=1), task(pairs=1, replication=1)])
-        assert again.processor_s == spent[0]
+        assert again.steps == spent[0]
         again.run([task(pairs=2), task(pairs=2, replication=1)])
-        assert again.processor_s == spent[1]
+        assert again.steps == spent[1]
 
     def test_what_had_finished_before_ctrl_c_is_kept(self, core: FakeCore, monkeypatch: pytest.MonkeyPatch) -> None:
         real = evaluations.wait
@@ -111,8 +106,8 @@ class TestEvaluations:
             ({"key": "a", "value": -2.0}, r"/value: found -2\.0"),
             ({"key": "a", "value": math.inf}, "/value: found Infinity"),
             ({"key": "a", "value": None, "reason": 5}, "/reason: found 5"),
-            ({"key": "a", "value": 1.0, "processor_ns": 10**400}, "/processor_ns: found 1000"),
-            ({"key": "a", "value": 1.0, "processor_ns": "1"}, '/processor_ns: found "1"'),
+            ({"key": "a", "value": 1.0, "steps": 10**400}, "/steps: found 1000"),
+            ({"key": "a", "value": 1.0, "steps": "1"}, '/steps: found "1"'),
         ],
     )
     def test_entries_that_no_simulation_leaves_are_refused(self, entry: dict[str, Any], message: str) -> None:

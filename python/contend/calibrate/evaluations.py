@@ -2,7 +2,8 @@
 
 What a simulation depends on (the configuration, the replication and the compiled core) is its name in the journal. A
 fit that was killed and is started again asks for the same simulations, because its random numbers come from its seed,
-and finds them there, with the processor time that each took: what a fit has spent is the same, too.
+and finds them there, with the steps that each took. What a fit has spent is counted in steps of the simulation, which
+are the same on any machine: where a search ends does not depend on how fast that is, or what else it does.
 """
 
 from __future__ import annotations
@@ -27,9 +28,8 @@ if TYPE_CHECKING:
     from contend.runner import Engine
 
 _WAKE_UP_S = 0.2
-_COST = "processor_ns"
-_MOST_COST = 2**62
-_NANOSECONDS = 1e9
+_STEPS = "steps"
+_MOST_STEPS = 2**62
 ENDED_WITH_ERROR = "the simulation ended with an error"
 
 
@@ -76,6 +76,13 @@ class Evaluator:
             jobs: How many simulations run at once.
             progress: Called with the number of simulations that ended, found ones included.
 
+        Attributes:
+            steps: Of all simulations that were asked for, each once, also of those that an earlier call ran. One that
+                failed counts as all the steps that it might have taken: most of them fail because they took so many.
+            simulated: How many simulations this object ran.
+            found: How many it found in the journal.
+            seconds: How long that took.
+
         Raises:
             InputError: An entry of the journal is not what a simulation leaves; the message says which line it is.
         """
@@ -85,26 +92,15 @@ class Evaluator:
         self._jobs = jobs
         self._known: dict[str, float] = {}
         self._reasons: dict[str, str] = {}
-        self._costs: dict[str, int] = {}
+        self._steps: dict[str, int] = {}
         for number, entry in enumerate(journal.entries, 1):
             if entry.get("type") == "run":
                 self._take(entry, f"{journal.name}:{number}")
-        self._spent = 0
         self._counted: set[str] = set()
-        self._since = 0
+        self.steps = 0
         self.simulated = 0
         self.found = 0
         self.seconds = 0.0
-
-    @property
-    def processor_s(self) -> float:
-        """Processor time of all simulations that were asked for, each once, also of those that an earlier call ran."""
-        return self._spent / _NANOSECONDS
-
-    @property
-    def jobs(self) -> int:
-        """How many simulations run at once."""
-        return self._jobs
 
     def run(self, tasks: Sequence[Task]) -> list[float]:
         """The wanted numbers, in order.
@@ -118,11 +114,10 @@ class Evaluator:
         self._tell(len(tasks) - len(missing))
         begin = time.monotonic()
         if missing:
-            self._since = time.process_time_ns()
             self._simulate(missing)
         new = set(keys) - self._counted
         self._counted |= new
-        self._spent += sum(self._costs.get(key, 0) for key in new)
+        self.steps += sum(self._steps.get(key, 0) for key in new)
         self.seconds += time.monotonic() - begin
         return [self._known[key] for key in keys]
 
@@ -139,10 +134,10 @@ class Evaluator:
             raise _refusal(where, "value", value, "a positive number, or null")
         if not isinstance(reason, str):
             raise _refusal(where, "reason", reason, "a text")
-        if (cost := entry.get(_COST)) is not None:
-            if isinstance(cost, bool) or not isinstance(cost, int) or not 0 <= cost <= _MOST_COST:
-                raise _refusal(where, _COST, cost, "nanoseconds, as a whole number")
-            self._costs[key] = cost
+        if (steps := entry.get(_STEPS)) is not None:
+            if isinstance(steps, bool) or not isinstance(steps, int) or not 0 <= steps <= _MOST_STEPS:
+                raise _refusal(where, _STEPS, steps, "a whole number from 0 on")
+            self._steps[key] = steps
         self._known[key] = math.nan if value is None else float(value)
         if reason:
             self._reasons[key] = reason
@@ -169,33 +164,39 @@ class Evaluator:
             pool.shutdown(wait=True, cancel_futures=True)
             self._engine.reset()
 
-    def _keep(self, key: str, future: Future[float | str]) -> None:
-        answer = future.result()
+    def _keep(self, key: str, future: Future[tuple[float | str, int]]) -> None:
+        answer, steps = future.result()
         entry: JsonObject = {"type": "run", "key": key, "value": None if isinstance(answer, str) else answer}
         if isinstance(answer, str):
             entry["reason"] = answer
-        # Whatever this process did since the one before, other threads included: the sum of all is what counts.
-        now = time.process_time_ns()
-        entry[_COST], self._since = now - self._since, now
+        entry[_STEPS] = steps
         self._journal.append(entry)
         self._take(entry, self._journal.name)
         self.simulated += 1
         self._tell(1)
 
-    def _one(self, task: Task) -> float | str:
-        """The wanted number, or why there is none."""
+    def _one(self, task: Task) -> tuple[float | str, int]:
+        """The wanted number, or why there is none, and how many steps that took."""
         try:
-            answer = json.loads(self._engine.run_point(Point.of(task.config), task.replication, trace_hash=False))
+            point = Point.of(task.config)
+        except InputError:
+            return ENDED_WITH_ERROR, 0
+        try:
+            answer = json.loads(self._engine.run_point(point, task.replication, trace_hash=False))
         except (SimulationFailedError, InputError):
-            return ENDED_WITH_ERROR
-        value = answer.get(task.metric)
-        if not isinstance(value, int | float) or isinstance(value, bool):
-            return f"the simulation's result has no {task.metric}"
-        return float(value) if _is_rate(value) else f"the simulation's {task.metric} is {value}"
+            return ENDED_WITH_ERROR, point.compiled.most_steps
+        return _wanted(answer, task.metric), int(answer.get("events", 0))
 
     def _tell(self, count: int) -> None:
         if count and self._progress is not None:
             self._progress(count)
+
+
+def _wanted(answer: JsonObject, metric: str) -> float | str:
+    value = answer.get(metric)
+    if not isinstance(value, int | float) or isinstance(value, bool):
+        return f"the simulation's result has no {metric}"
+    return float(value) if _is_rate(value) else f"the simulation's {metric} is {value}"
 
 
 def _is_rate(value: object) -> bool:

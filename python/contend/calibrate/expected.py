@@ -44,8 +44,8 @@ def check_size(dimensions: int) -> int:
     return 16 + 4 * dimensions
 
 
-def beyond_budget(problem: Problem, options: Options, seconds_each: float, left_s: float) -> int:
-    """How many of the planned simulations of the search the time left does not allow, if each takes so long."""
+def beyond_budget(problem: Problem, options: Options, steps_each: float, left: int) -> int:
+    """How many of the planned simulations of the search the steps left do not allow, if each takes so many."""
     search = places_of_search(problem.dimensions, options.starts) * len(problem.targets)
-    allowed = max(0.0, left_s) / max(seconds_each, 1e-9)
+    allowed = max(0, left) / max(steps_each, 1.0)
     return max(0, search - round(min(allowed, search)))

@@ -29,17 +29,20 @@ _FREE = 0.5
 
 
 def fit_part(  # noqa: PLR0917 - all of one stage
-    problem: Problem, evaluator: Evaluator, options: Options, reporter: Reporter, deadline: float, label: str
+    problem: Problem, evaluator: Evaluator, options: Options, reporter: Reporter, limit: int, label: str
 ) -> tuple[Part | None, list[Unpredicted]]:
-    """The fit of a part, and those of its points that failed at all places of the screening, which are in no fit."""
-    before, begin = evaluator.simulated + evaluator.found, evaluator.processor_s
+    """The fit of a part, and those of its points that failed at all places of the screening, which are in no fit.
+
+    The search ends when the evaluator has counted more than `limit` steps.
+    """
+    before, begin = evaluator.simulated + evaluator.found, evaluator.steps
     reporter.say(f"part {label}: which of {problem.dimensions} parameters the data see")
     places = History()
     screening = screen(problem, evaluator, places, options.seed)
     expected = planned(problem, options)
     screened = evaluator.simulated + evaluator.found - before
-    each = (evaluator.processor_s - begin) / max(1, screened)
-    too_many = beyond_budget(problem, options, each, deadline - evaluator.processor_s)
+    each = (evaluator.steps - begin) / max(1, screened)
+    too_many = beyond_budget(problem, options, each, limit - evaluator.steps)
     reporter.plan(-too_many)
     expected -= too_many
     is_finite = np.atleast_2d(np.isfinite(places.predictions))
@@ -66,7 +69,7 @@ def fit_part(  # noqa: PLR0917 - all of one stage
     first_noise = total_noise(reduced, evaluator, reduced.base)
     fit = search(
         reduced, evaluator, history, first_noise, starts=options.starts, seed=options.seed,
-        is_over=lambda: evaluator.processor_s > deadline,
+        is_over=lambda: evaluator.steps > limit,
         say=lambda text: reporter.say(f"part {label}: fit, {text}"),
     )  # fmt: skip
     used = evaluator.simulated + evaluator.found - before
@@ -95,9 +98,11 @@ def fit_part(  # noqa: PLR0917 - all of one stage
 
 def total_noise(problem: Problem, evaluator: Evaluator, place: Vector) -> Vector:
     """Measurement noise, and that of one replication of the simulation at the best fit."""
-    runs = [problem.simulate(evaluator, [place], (replication,))[0] for replication in NOISE_REPLICATIONS]
-    own = np.nanstd(np.array(runs), axis=0, ddof=1)
-    return np.asarray(np.sqrt(problem.noise**2 + np.nan_to_num(own, nan=0.0) ** 2), dtype=float)
+    runs = np.array([problem.simulate(evaluator, [place], (replication,))[0] for replication in NOISE_REPLICATIONS])
+    own = np.zeros(runs.shape[1])
+    is_known = np.isfinite(runs).sum(axis=0) > 1  # of a point whose simulations fail here nothing can be said
+    own[is_known] = np.nanstd(runs[:, is_known], axis=0, ddof=1)
+    return np.asarray(np.sqrt(problem.noise**2 + own**2), dtype=float)
 
 
 def _set_back(part: Part, evaluator: Evaluator) -> None:

@@ -48,7 +48,6 @@ class Calibration:
     options: Options
     made_from: JsonObject
     simulations: int = 0
-    jobs: int = 1
 
     @property
     def discrepancies(self) -> Discrepancies | None:
@@ -94,7 +93,6 @@ def calibrate(  # noqa: PLR0917 - all of one stage
     """
     result = _prepared(datasets, profile, mappings, split, options)
     problem = result.problem
-    result.jobs = evaluator.jobs
     if options.is_direct_only:
         if not result.identified:
             raise InputError("no dataset identifies a parameter directly")
@@ -113,8 +111,8 @@ def calibrate(  # noqa: PLR0917 - all of one stage
         reporter.plan(planned(part, options))
     for index, part in enumerate(parts):
         # Counted from where the part begins: what stages behind the search of another part took is not its own.
-        deadline = evaluator.processor_s + options.budget_s * evaluator.jobs / len(parts)
-        found, failed = fit_part(part, evaluator, options, reporter, deadline, f"{index + 1}/{len(parts)}")
+        limit = evaluator.steps + options.budget_steps // len(parts)
+        found, failed = fit_part(part, evaluator, options, reporter, limit, f"{index + 1}/{len(parts)}")
         problem.refuse(failed)
         if found is not None:
             result.parts.append(found)

@@ -59,7 +59,6 @@ def calibrated_profile(
         "made_by": f"contend calibrate {version()}",
         "base": base_name,
         "options": calibration.options.to_json(),
-        "jobs": calibration.jobs,  # by which the budget counts
         "made_from": calibration.made_from,
         "machines": {key: _machine(value) for key, value in machines.items()},
         "mappings": mappings,

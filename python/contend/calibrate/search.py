@@ -215,7 +215,7 @@ def _one_start(  # noqa: PLR0917 - all of one stage
         best, best_misfit, places, reason = padded, np.inf, 0, ""
         while not reason:
             if places and effort.is_over():
-                reason = "time is over"
+                reason = "the budget is spent"
                 break
             asked = np.asarray(strategy.ask(), dtype=float)
             looked_at = asked[:, : problem.dimensions]

@@ -71,7 +71,7 @@ def calibrate(
             min=0.1,
             metavar="MINUTES",
             callback=_finite,
-            help="Processor time over the jobs that searches have, in equal shares.",
+            help="About how long searches may take, in equal shares; counted in steps: the same on any machine.",
         ),
     ] = 5.0,
     jobs: Annotated[
