@@ -325,6 +325,8 @@ Section lock_use_fields() {
   s.field("lines", &P::lines, CountRule{0, 4096},
           "cache lines of each lock: the holder reads and writes all of them at once; atomic operations work on one "
           "after another");
+  s.field("own_line", &P::own_line, FlagRule{},
+          "each thread has a line besides that its own critical section changes, whoever runs it");
   s.field("delay", &P::delay, any_time, "work between two operations");
   s.field("retry", &P::retry, any_time,
           "operations try-lock, compare-and-swap, fetch-and-xor and take-turns: time between two attempts");

@@ -83,6 +83,9 @@ void LockUse::start(World& world) {
     }
     shared.values.resize(static_cast<std::size_t>(parameters_.lines));
   }
+  for (int number = 0; parameters_.own_line && number < parameters_.threads; ++number) {
+    own_lines_.push_back(std::make_unique<CacheLine>(engine, host, "line of thread " + std::to_string(number)));
+  }
   RandomStream placement = engine.stream("placement");
   const std::vector<int> cores = placed(host.topology(), world.usable_cores(0), parameters_.placement, placement);
   if (operation_ == Operation::execute) {
@@ -244,6 +247,15 @@ void LockUse::work(SimThread& self, Duration span, RandomStream& random) const {
 void LockUse::section(SimThread& self, Shared& shared, int number, RandomStream& random) const {
   work(self, parameters_.section, random);
   work_on_lines(self, shared, number);
+  if (!own_lines_.empty()) {
+    change_own_line(self, number);
+  }
+}
+
+void LockUse::change_own_line(SimThread& self, int number) const {
+  CacheLine& line = *own_lines_[static_cast<std::size_t>(number)];
+  line.load(self, Category::line_transfer);
+  line.store_guarded(self, Category::line_transfer);
 }
 
 /// What comes before the critical section, or the whole operation where there is none that `self` has to run.

@@ -83,6 +83,7 @@ private:
   /// Returns how many attempts failed.
   std::int64_t work_on_lines(SimThread& self, Shared& shared, int number) const;
   void change_lines(SimThread& self, Shared& shared) const;
+  void change_own_line(SimThread& self, int number) const;
   /// Reads the value and exchanges it for the next one until nobody has changed it in between; returns how many attempts failed.
   std::int64_t change_by_comparison(SimThread& self, CacheLine& line, std::uint64_t& value) const;
   /// Compares until it is the thread's turn, and leaves the value to the next one; returns how many attempts failed.
@@ -114,6 +115,7 @@ private:
   Duration jitter_;
   Duration hit_;
   std::vector<Shared> shared_;
+  std::vector<std::unique_ptr<CacheLine>> own_lines_; ///< of the threads, if they have any
   std::vector<Account> accounts_;
   std::vector<SimThread*> own_threads_;      ///< of locks that bring one along
   std::unique_ptr<ConditionBarrier> gate_;   ///< where threads sleep that are released together

@@ -172,8 +172,9 @@ struct LockUseParameters {
   std::string placement = "cores-first";
   Duration section; ///< work of the holder
   int lines = 0;    ///< cache lines that go with a lock: the holder changes all at once; atomics work on each in turn
-  Duration delay;   ///< work between two operations
-  Duration retry;   ///< between attempts of a try-lock, or of a comparison that has found another value
+  bool own_line = false;   ///< each thread has one besides, which whoever runs its critical section changes as well
+  Duration delay;          ///< work between two operations
+  Duration retry;          ///< between attempts of a try-lock, or of a comparison that has found another value
   int acquisitions = 1000; ///< timed ones per thread; together they are threads x acquisitions
   int warmup_acquisitions = 100;
   /// apart: each thread begins as soon as it runs. released: a main thread creates them, one each `create`; they sleep at a

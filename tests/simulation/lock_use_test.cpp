@@ -138,6 +138,25 @@ TEST_CASE("every kind of lock guards its lines where stores wait in a buffer", "
   }
 }
 
+TEST_CASE("a line of one's own stays unless somebody else runs the section", "[lock use][oracle]") {
+  const auto with_line = [](const char* operation, int threads) {
+    PointConfig config = point_of(operation, threads);
+    LockUseParameters& workload = config.workload.lock_use;
+    workload.lock = "distributed-mutex";
+    workload.stop = "each";
+    const Duration without = simulate(config, {}).workload.elapsed;
+    workload.own_line = true;
+    return std::pair{simulate(config, {}).workload.elapsed - without, workload.acquisitions};
+  };
+  const auto cache = point_of("lock", 1).machine.cache;
+  for (const char* operation : {"lock", "execute"}) {
+    const auto [more, times] = with_line(operation, 1);
+    CHECK(more == times * 2 * cache.hit);
+  }
+  const auto [more, times] = with_line("execute", 7);
+  CHECK(2 * more > 7 * times * cache.transfer_socket); // many are run by others
+}
+
 TEST_CASE("the thread that a lock brings along needs a core", "[lock use]") {
   PointConfig config = point_of("execute", 7);
   config.workload.lock_use.lock = "flat-combining";
