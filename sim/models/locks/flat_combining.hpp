@@ -1,15 +1,19 @@
 // A lock with a thread of its own that runs the critical sections of others (folly, FlatCombining.h, of 2019, "dedicated"). Who
 // wants a section to be run leaves it in a record; the records that were used of late are a list:
 //
-//   execute: if trylock(mutex): run the section, unlock(mutex)
+//   execute: if trylock(mutex): count it, run the section, unlock(mutex)
 //            record.section = mine; record.valid = true; post(pending); fence
 //            the record is in no list: put it in front; post(pending)
 //            look at record.done for 2 us with PAUSE, then with sched_yield
 //   combiner: wait(pending), for 2 us, then asleep; reset(pending)
-//            repeat: lock(mutex); up to 100 sections, in passes over the list until one finds none; unlock(mutex)
+//            repeat: count it; lock(mutex); up to 100 sections, in passes over the list until one finds none, and count the passes;
+//            count the sections; unlock(mutex)
 //            until they were fewer than 100
 //   pass:    each record: valid: run the section, record.done = true
 //                         not valid for more than ten passes, and not the first: out of the list
+//
+// All counts are on one line. So is what a thread with a record of its own asks for that record first: the lock's class has its
+// table of records behind the counters that it inherits.
 #pragma once
 
 #include "core/futex.hpp"
@@ -34,8 +38,8 @@ public:
   [[nodiscard]] SimThread::Body own_thread() override;
 
 protected:
-  /// What a request costs before it and after it, if the record is not the thread's for good.
-  virtual void take_record(SimThread& /*self*/, Category /*category*/) {}
+  /// What a request costs before it and after it. A record that is the thread's for good has to be found in the table, no more.
+  virtual void take_record(SimThread& self, Category category) { counts_line_.load(self, category); }
   virtual void give_record_back(SimThread& /*self*/, Category /*category*/) {}
   [[nodiscard]] const Host& host() const { return host_; }
 
@@ -69,6 +73,7 @@ private:
   }
   void do_grant(SimThread& /*self*/) override { word_.grant(); }
 
+  void count(SimThread& self, Category category);
   void request(SimThread& self, Category category, Record& mine, const Section& section);
   void fence(SimThread& self, Category category) const;
   void post_pending(SimThread& self, Category category);
@@ -89,8 +94,9 @@ private:
   Spinners pending_spinner_;
   Futex pending_futex_;
   Pending pending_ = Pending::no;
-  CacheLine head_line_;
+  CacheLine head_line_; ///< of the list, and of what says that the lock has a combiner
   Record* head_ = nullptr;
+  CacheLine counts_line_;
   std::uint64_t passes_ = 0;
   bool has_combiner_ = false;
   bool holder_has_record_ = false; ///< it runs its own section, after a request that found the mutex free
