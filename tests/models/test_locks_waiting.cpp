@@ -1,5 +1,6 @@
 // What those do that wait for a lock: they look, give up their time slice, nap, sleep, and are passed by others.
 #include "models/locks/lock.hpp"
+#include "models/locks/spinners.hpp"
 #include "support/machine.hpp"
 
 #include <catch2/catch.hpp>
@@ -61,6 +62,39 @@ TEST_CASE("a thread that yields looks once per call of sched_yield", "[locks][or
       });
       engine.run();
     }
+  }
+}
+
+TEST_CASE("a turn of a loop of atomic attempts is a pause, and an attempt", "[locks][oracle]") {
+  LockParameters parameters = test::small_locks();
+  parameters.pause = 700_ns; // longer than all that a release takes
+  const auto taken_after = [&](const char* kind, Duration release) {
+    Engine engine(1);
+    const Host host = flat_host();
+    const auto lock = lock_registry().at(kind)(engine, host, parameters, "lock");
+    Duration taken;
+    engine.spawn("holder", 0, 0, [&](SimThread& self) {
+      lock->lock(self);
+      self.spend(TimePoint::at(release) - self.now(), Category::software);
+      lock->unlock(self);
+    });
+    engine.spawn("waiter", 0, 1, [&](SimThread& self) {
+      self.spend(200_ns, Category::software);
+      lock->lock(self);
+      taken = test::clock(self);
+      lock->unlock(self);
+    });
+    engine.run();
+    return taken;
+  };
+  const Duration attempt = parameters.pause + cache.atomic_hit;
+  for (const auto& [kind, turn] : {std::pair{"tas", attempt}, std::pair{"tas-bit", attempt},
+                                   std::pair{"distributed-mutex", attempt + time_stamp}}) {
+    CAPTURE(kind);
+    const Duration more = taken_after(kind, 40_us) - taken_after(kind, 3_us);
+    const std::int64_t turns = more / turn;
+    CHECK(turns > 40);
+    CHECK(more == turn * turns);
   }
 }
 

@@ -5,17 +5,19 @@
 
 namespace contend {
 
-DistributedMutex::Node::Node(SimThread& its_thread, const Host& host, Duration pause, std::string_view name)
-    : thread(its_thread), line(its_thread.engine(), host, name), spinner(line, pause, Spinners::Loop::in_step),
-      futex(its_thread.engine(), host, name) {}
+DistributedMutex::Node::Node(SimThread& its_thread, const Host& host, Duration turn, std::string_view name)
+    : thread(its_thread), line(its_thread.engine(), host, name),
+      publishing(line, turn, Spinners::Loop::in_step, host.hit(LineAccess::atomic)),
+      reading(line, turn, Spinners::Loop::in_step, host.hit(LineAccess::load)), futex(its_thread.engine(), host, name) {
+}
 
 DistributedMutex::DistributedMutex(Engine& engine, const Host& host, const LockParameters& parameters,
                                    std::string_view name)
-    : Lock(engine, name), host_(host), parameters_(parameters), line_(engine, host, name) {}
+    : Lock(engine, name), host_(host), parameters_(parameters), turn_(parameters.pause + time_stamp),
+      line_(engine, host, name) {}
 
 DistributedMutex::Node& DistributedMutex::node_of(SimThread& self) {
-  return nodes_.of(
-      self, [&] { return std::make_unique<Node>(self, host_, parameters_.pause, name() + "/node/" + self.name()); });
+  return nodes_.of(self, [&] { return std::make_unique<Node>(self, host_, turn_, name() + "/node/" + self.name()); });
 }
 
 void DistributedMutex::do_lock(SimThread& self, Category category) {
@@ -88,7 +90,7 @@ bool DistributedMutex::enter(SimThread& self, Category category, const Section* 
 bool DistributedMutex::spin(SimThread& self, Category category, Node& mine) const {
   mine.shows_time = mine.section == nullptr;
   const Duration look = host_.hit(mine.section == nullptr ? LineAccess::atomic : LineAccess::load);
-  Nap nap(parameters_, parameters_.pause + time_stamp + look);
+  Nap nap(parameters_, turn_ + look);
   for (bool first = true;; first = false) {
     if (first || mine.shows_time) {
       mine.line.atomic(self, category);
@@ -101,7 +103,7 @@ bool DistributedMutex::spin(SimThread& self, Category category, Node& mine) cons
     }
     mine.naps_from = nap.begins(self.now());
     const Duration waited = self.charged(Category::run_queue);
-    nap.rest(mine.spinner, self, category, *this);
+    nap.rest(mine.shows_time ? mine.publishing : mine.reading, self, category, *this);
     mine.shows_time = mine.shows_time || self.charged(Category::run_queue) > waited;
   }
 }

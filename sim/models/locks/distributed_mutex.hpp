@@ -36,10 +36,11 @@ private:
   enum class Answer { none, yours, skipped, served };
   /// A thread's place in the queue, on its stack.
   struct Node {
-    Node(SimThread& its_thread, const Host& host, Duration pause, std::string_view name);
+    Node(SimThread& its_thread, const Host& host, Duration turn, std::string_view name);
     SimThread& thread;
     CacheLine line;
-    Spinners spinner;
+    Spinners publishing; ///< the thread, between looks that write the time
+    Spinners reading;    ///< the same, between looks that write nothing
     Futex futex;
     const Section* section = nullptr; ///< to be run by somebody else
     Shown shown = Shown::nothing;
@@ -83,6 +84,7 @@ private:
 
   const Host& host_;
   LockParameters parameters_;
+  Duration turn_; ///< of a waiting thread, besides the look: PAUSE, and what time is it
   Word word_;
   CacheLine line_;
   Tenure tenure_; ///< of the holder

@@ -27,9 +27,11 @@ public:
     yields,  ///< calls sched_yield() between two looks, of which the phase matters as well
   };
 
-  /// `turn`: one turn of the loop besides the look itself.
-  Spinners(CacheLine& line, Duration turn, Loop loop = Loop::pauses)
-      : line_(line), turn_(turn), watches_(loop != Loop::pauses || line.home_order()), yields_(loop == Loop::yields) {}
+  /// `turn`: one turn of the loop besides the look itself. `look`: what one takes that finds the line in place, if that is a part of
+  /// the turn that counts: an atomic operation takes longer than PAUSE.
+  Spinners(CacheLine& line, Duration turn, Loop loop = Loop::pauses, Duration look = {})
+      : line_(line), turn_(turn), look_(look), watches_(loop != Loop::pauses || line.home_order()),
+        yields_(loop == Loop::yields) {}
 
   /// Reads the line until `done()`; the first look comes at once. `reason` is what a deadlock report shows.
   template <typename Done>
@@ -52,7 +54,7 @@ public:
       threads_.push_back(&self);
       self.wait(reason, category);
       self.spend(turn_, category);
-    } else if (line_.watch(self, turn_, until)) {
+    } else if (line_.watch(self, turn_ + look_, until)) {
       self.wait(reason, category);
     } else {
       self.spend(turn_, category);
@@ -65,6 +67,7 @@ public:
 private:
   CacheLine& line_;
   Duration turn_;
+  Duration look_;
   bool watches_;
   bool yields_;
   std::vector<SimThread*> threads_;

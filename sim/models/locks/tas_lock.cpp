@@ -11,7 +11,7 @@ TasLock::TasLock(Engine& engine, const Host& host, const LockParameters& paramet
 
 void TasLock::do_lock(SimThread& self, Category category) {
   // Attempts that find the line where the last one left it fail like the last one: only the next loss of the line counts.
-  Spinners attempts(line_, parameters_.pause, Spinners::Loop::in_step);
+  Spinners attempts(line_, parameters_.pause, Spinners::Loop::in_step, look_);
   Nap nap(parameters_, parameters_.pause + look_);
   while (!do_try_lock(self, category)) {
     nap.rest(attempts, self, category, *this);
