@@ -135,6 +135,7 @@ contend.plots.time_budget(panel_c.select(assignment="dedicated"), title="panel c
 # ## Without order (overtaking allowed)
 #
 # If messages may overtake (and receives take any tag), no sequence is checked and the first receive in the queue fits.
+# With a communicator per pair they may not: the benchmark allows it on `MPI_COMM_WORLD`, and Open MPI 4.0 hands that on to no duplicate.
 
 # %%
 ordered = {"b: ordered": panel_b, "c: ordered": panel_c}
