@@ -235,6 +235,35 @@ TEST_CASE("an exhausted window stalls until the peer polls and grants", "[nic][f
   }
 }
 
+TEST_CASE("a grant goes out before the message that asked for it is delivered", "[nic][flow control]") {
+  class SlowInbox final : public CompletionHandler {
+  public:
+    void receive(SimThread& self, const Envelope& /*envelope*/) override { self.spend(1_ms, Category::software); }
+  };
+  NicParameters parameters = plain;
+  parameters.flow_control_window = 1; // each message asks
+  test::Wire wire(parameters);
+  Endpoint& endpoint = wire.connect();
+  TimePoint granted;
+  TimePoint delivered;
+  wire.engine.spawn("sender", 0, 0, [&](SimThread& self) {
+    test::Inbox inbox;
+    REQUIRE(endpoint.post(self, test::message(0), 0));
+    while (!endpoint.has_room(0)) {
+      wire.locals[0]->poll(self, inbox);
+    }
+    granted = self.now();
+  });
+  wire.engine.spawn("receiver", 0, 2, [&](SimThread& self) {
+    SlowInbox inbox;
+    while (wire.remotes[0]->poll(self, inbox) == 0) {
+    }
+    delivered = self.now();
+  });
+  wire.engine.run();
+  CHECK(granted + 900_us < delivered);
+}
+
 TEST_CASE("a grant asked for in time keeps the stream going", "[nic][flow control]") {
   NicParameters parameters = plain;
   parameters.flow_control_window = 16;
