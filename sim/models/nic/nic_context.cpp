@@ -155,7 +155,8 @@ void NicContext::handle(SimThread& self, CompletionHandler& handler, const Compl
     completion.rdma->retire(self, completion.count);
     break;
   case Completion::Kind::received:
-    if (completion.wants_grant) { // before the message is delivered, which may take long (uct_rc_iface_fc_handler in UCX)
+    if (completion
+            .wants_grant) { // before the message is delivered, which may take long (uct_rc_iface_fc_handler in UCX)
       completion.endpoint->grant(self);
     }
     handler.receive(self, completion.envelope);
