@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
 
 import contend
 from contend.cli import main
@@ -15,6 +16,11 @@ from contend.report import page as report_page
 from fakes import FakeCore
 from reporting import a_trace
 from sweeping import BASE, SMALL
+
+# The same draws every time, on slow machines as well; "long" is for whoever looks for what these do not find.
+settings.register_profile("default", derandomize=True, deadline=None, database=None)
+settings.register_profile("long", max_examples=5000, deadline=None)
+settings.load_profile("default")
 
 # The test runner's workers say that their terminal has 80 columns; they have none.
 os.environ.pop("COLUMNS", None)

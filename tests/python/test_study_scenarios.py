@@ -14,7 +14,7 @@ pytestmark = pytest.mark.core
         pytest.param("fig5_2c_overtaking", True, id="duplicates"),
     ],
 )
-def test_overtaking_is_allowed_on_world_and_not_on_its_duplicates(panel: str, ordered: bool) -> None:
+def test_overtaking_is_allowed_on_world_and_not_on_its_duplicates(panel: str, *, ordered: bool) -> None:
     """One thread's messages in turn over instances arrive out of sequence wherever they are numbered."""
     scenario = contend.load(panel).with_(
         {
