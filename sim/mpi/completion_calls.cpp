@@ -56,16 +56,24 @@ void Process::add_targets(SyncObject& sync, const Request& request) const {
 }
 
 /// The application has learnt that the request is complete.
-void Process::release(SimThread& self, Request* request) {
+void Process::release(SimThread& self, Request* request, Handle handle) {
   self.owe(settings_.software.wait_request, Category::software);
   fetch_request(self, *request, settings_.library.lines.status, Category::line_transfer);
-  count_reference(self, request->communicator);
   if (request->persistent != Request::Persistent::no) {
+    count_reference(self, request->communicator);
     request->active = false;
     request->sync = nullptr;
     request->user_sync = nullptr;
-  } else {
-    free_request(self, request);
+    return;
+  }
+  Lock* const guard = handle == Handle::given ? progress_->request_lock() : nullptr;
+  if (guard != nullptr) {
+    guard->lock(self);
+  }
+  count_reference(self, request->communicator);
+  free_request(self, request);
+  if (guard != nullptr) {
+    guard->unlock(self);
   }
 }
 

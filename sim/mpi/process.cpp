@@ -352,7 +352,7 @@ void Process::show_match(const SimThread& self, const Envelope& envelope) {
   }
 }
 
-void Process::waitall(SimThread& self, std::span<Request* const> requests, std::span<int> tags) {
+void Process::wait_for_all(SimThread& self, std::span<Request* const> requests, std::span<int> tags, Handle handle) {
   const TraceScope scope(self, rank_, "MPI_Waitall");
   enter_call(self);
   software(self, settings_.software.wait_call);
@@ -377,7 +377,7 @@ void Process::waitall(SimThread& self, std::span<Request* const> requests, std::
   }
   for (Request* request : requests) {
     if (counts(request)) {
-      release(self, request);
+      release(self, request, handle);
     }
   }
   leave_call(self);

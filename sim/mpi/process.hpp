@@ -92,7 +92,9 @@ public:
   Request* irecv(SimThread& self, int communicator, int source, int tag, std::int64_t bytes);
   /// MPI_Waitall: returns when all requests are complete, and frees them. `tags`: of the messages received, as in their
   /// statuses; none: MPI_STATUSES_IGNORE.
-  void waitall(SimThread& self, std::span<Request* const> requests, std::span<int> tags = {});
+  void waitall(SimThread& self, std::span<Request* const> requests, std::span<int> tags = {}) {
+    wait_for_all(self, requests, tags, Handle::given);
+  }
   void wait(SimThread& self, Request* request) { waitall(self, {&request, 1}); }
   // In the calls below the entries of requests that are complete become nullptr, or, if they are persistent, inactive.
   // Entries that are either already do not count.
@@ -150,10 +152,10 @@ public:
   void poll_until(SimThread& self, const std::function<bool()>& done);
   /// MPI_Send, MPI_Recv.
   void send(SimThread& self, int communicator, int destination, int tag, std::int64_t bytes) {
-    wait(self, isend(self, communicator, destination, tag, bytes));
+    wait_and_keep(self, isend(self, communicator, destination, tag, bytes));
   }
   void recv(SimThread& self, int communicator, int source, int tag, std::int64_t bytes) {
-    wait(self, irecv(self, communicator, source, tag, bytes));
+    wait_and_keep(self, irecv(self, communicator, source, tag, bytes));
   }
   /// A message that a handler at the destination takes: no matching, no request, no order (DCMF_Send with a short message).
   void send_active(SimThread& self, int destination, std::int64_t bytes);
@@ -321,7 +323,11 @@ private:
   void count_reference(SimThread& self, int communicator);
   void free_request(SimThread& self, Request* request);
   SyncObject& sync_of(SimThread& self);
-  void release(SimThread& self, Request* request);
+  /// Who has the handle of a request: the application, or nobody outside of a blocking call.
+  enum class Handle { given, kept };
+  void wait_for_all(SimThread& self, std::span<Request* const> requests, std::span<int> tags, Handle handle);
+  void wait_and_keep(SimThread& self, Request* request) { wait_for_all(self, {&request, 1}, {}, Handle::kept); }
+  void release(SimThread& self, Request* request, Handle handle = Handle::given);
   void attach(SimThread& self, SyncObject& sync, Request& request, Duration price) const;
   void add_targets(SyncObject& sync, const Request& request) const;
 

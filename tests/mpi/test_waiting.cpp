@@ -378,3 +378,29 @@ TEST_CASE("nothing completes while the workload calls over nothing complete", "[
     }
   }
 }
+
+TEST_CASE("a request whose handle the application has is given back under the lock of all requests", "[mpi][waiting]") {
+  const auto time_to_receive = [](const std::string& engine, bool blocking) {
+    PointConfig point = test::small_point();
+    point.library.progress.engine = engine;
+    point.machine.noise = Duration{};
+    Program program(2, point);
+    Duration time;
+    program.thread(0, sender(program.communicator, 2, 1_us));
+    program.thread(1, [&](SimThread& self, Process& mpi) {
+      mpi.recv(self, program.communicator, 0, 1, 0); // the other message has come before
+      const TimePoint begin = self.now();
+      if (blocking) {
+        mpi.recv(self, program.communicator, 0, 0, 0);
+      } else {
+        mpi.wait(self, mpi.irecv(self, program.communicator, 0, 0, 0));
+      }
+      self.settle();
+      time = self.now() - begin;
+    });
+    program.run();
+    return time;
+  };
+  CHECK(time_to_receive("request-lock", false) > time_to_receive("request-lock", true));
+  CHECK(time_to_receive("serial-blocking", false) == time_to_receive("serial-blocking", true));
+}

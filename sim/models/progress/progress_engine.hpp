@@ -93,6 +93,8 @@ public:
   virtual void completed_unwatched(SimThread& /*self*/) {}
   /// `sync.pending` has just become 0; called by the thread that completed the last request.
   virtual void completed(SimThread& self, SyncObject& sync) = 0;
+  /// What guards the state of all requests, if anything does: who gives one back that the application had holds it.
+  [[nodiscard]] virtual Lock* request_lock() { return nullptr; }
 
   /// True: the process gives this engine a thread and a core of its own, and application threads hand their operations
   /// to it as commands.

@@ -10,8 +10,10 @@
 //     unlock(request_lock)
 //
 //   complete(request): lock(request_lock); ++completed; unlock(request_lock)
+//   free(request):     lock(request_lock); give it back;  unlock(request_lock)
 //
-// Who completes a request queues for the lock behind all those who wait for requests of their own.
+// Who completes a request queues for the lock behind all those who wait for requests of their own, and so does, for each
+// of them, who has what it waited for. Only blocking sends and receives give theirs back without it.
 #pragma once
 
 #include "models/progress/progress_engine.hpp"
@@ -29,6 +31,7 @@ public:
   void advanced(SimThread& self, SyncObject& sync) override;
   void completed(SimThread& self, SyncObject& sync) override;
   void completed_unwatched(SimThread& self) override;
+  [[nodiscard]] Lock* request_lock() override { return lock_.get(); }
 
 private:
   ProgressSource& source_;
