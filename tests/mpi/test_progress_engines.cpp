@@ -209,6 +209,37 @@ TEST_CASE("the limit on threads in progress holds and is used", "[mpi][progress]
   CHECK(Bench(design_of("serial-try-lock"), 8, 3, 0).source.most_inside == 1);
 }
 
+TEST_CASE("with one lock for all requests, each completion sends the condition's line round", "[mpi][progress]") {
+  constexpr int completions = 10;
+  const MachineConfig machine = test::small_machine();
+  Engine engine{1};
+  const Host host{machine.topology, machine.cache, machine.futex};
+  RecordingSource source(1);
+  const auto progress = progress_registry().at("request-lock")(
+      {engine, host, source,
+       [&](std::string_view name) { return lock_registry().at("pthread-mutex")(engine, host, machine.locks, name); },
+       machine.locks.pause, "bench", design_of("request-lock")});
+  source.engine = progress.get();
+  SyncObject sync(engine, host, "sync");
+  sync.pending = 1;
+  std::uint64_t transfers = 0;
+  engine.spawn("waiter", 0, 0, [&](SimThread& self) {
+    progress->wait(self, sync);
+    transfers = self.line_transfers();
+  });
+  engine.spawn("other", 0, 1, [&](SimThread& self) {
+    for (int i = 0; i < completions; ++i) {
+      self.spend(20_us, Category::software);
+      progress->completed_unwatched(self);
+    }
+    sync.pending = 0;
+    progress->completed(self, sync);
+  });
+  engine.set_step_limit(1'000'000);
+  engine.run();
+  CHECK(transfers >= 3 * completions); // those of the lock, the counters and the condition
+}
+
 TEST_CASE("messages of an instance whose thread has ended are found", "[mpi][progress][orphan]") {
   for (const std::string& engine : progress_registry().names()) {
     for (const std::string assignment : {"dedicated", "round-robin"}) {
