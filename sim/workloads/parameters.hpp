@@ -97,7 +97,7 @@ struct PingPongParameters {
   int persistent_receives = 12;          ///< posted all the time, half of them for each kind
   std::int64_t header_bytes = 64;        ///< of a short message
   std::int64_t short_limit_bytes = 1024; ///< data up to this size travels with the activation
-  Duration runtime_work{};               ///< what the application's runtime does for each hop besides communication
+  Duration runtime_work{};               ///< what other threads of the runtime do for each hop before it goes on
   int iterations = 100;                  ///< round trips
   int warmup_iterations = 5;
 };

@@ -49,7 +49,7 @@ void PingPong::run(SimThread& self, int rank) {
     }
   }
   timed_end_ = rank == 0 ? self.now() : timed_end_;
-  for (const Slot slot : {data_receive, message_send, data_send}) {
+  for (const Slot slot : {data_receive, data_send}) {
     while (side.requests[place(slot)] != nullptr) {
       poll(self, side);
     }
@@ -71,62 +71,84 @@ void PingPong::track(SimThread& self, Side& side, Slot slot, Request* request) {
   }
 }
 
-/// One call that tells what is complete.
-void PingPong::poll(SimThread& self, Side& side) {
+/// One call that tells what is complete, and what comes of that. Returns how much was.
+std::size_t PingPong::poll(SimThread& self, Side& side) {
   if (side.sync == nullptr) {
-    for (const int index : side.process->testsome(self, side.requests)) {
+    const std::vector<int> indices = side.process->testsome(self, side.requests);
+    for (const int index : indices) {
       completed(self, side, static_cast<std::size_t>(index));
+    }
+    return indices.size();
+  }
+  const std::size_t most = parameters_.completion == "sync-query" ? 1 : std::numeric_limits<std::size_t>::max();
+  const std::vector<UserSync::Completion> completions = side.process->sync_query_bulk(self, *side.sync, most);
+  for (const UserSync::Completion& completion : completions) {
+    completed(self, side, completion.data);
+  }
+  return completions.size();
+}
+
+/// Polls until nothing is complete. Returns whether anything was.
+bool PingPong::progress(SimThread& self, Side& side) {
+  bool any = false;
+  while (poll(self, side) > 0) {
+    any = true;
+  }
+  return any;
+}
+
+/// A persistent receive is started again when its message has been dealt with.
+void PingPong::completed(SimThread& self, Side& side, std::size_t index) {
+  Process& process = *side.process;
+  if (index >= place(data_receive)) {
+    side.requests[index] = nullptr;
+    if (index == place(data_receive)) {
+      arrived(self, side);
     }
     return;
   }
-  const std::size_t most = parameters_.completion == "sync-query" ? 1 : std::numeric_limits<std::size_t>::max();
-  for (const UserSync::Completion& completion : side.process->sync_query_bulk(self, *side.sync, most)) {
-    completed(self, side, completion.data);
+  if (side.requests[index]->wanted_tag == get_tag) {
+    track(self, side, data_send,
+          process.isend(self, communicator_, side.peer, data_tag, parameters_.message_size_bytes));
+    ++side.gets;
+  } else if (data_apart()) {
+    track(self, side, data_receive,
+          process.irecv(self, communicator_, side.peer, data_tag, parameters_.message_size_bytes));
+    process.send(self, communicator_, side.peer, get_tag, parameters_.header_bytes);
+  } else {
+    arrived(self, side);
   }
-}
-
-void PingPong::completed(SimThread& self, Side& side, std::size_t index) {
-  if (index >= place(data_receive)) {
-    side.requests[index] = nullptr;
-    return;
-  }
-  (side.requests[index]->wanted_tag == activate_tag ? side.activations : side.gets) += 1;
   start_receive(self, side, index);
 }
 
+/// The runtime is told.
+void PingPong::arrived(SimThread& self, Side& side) {
+  self.settle();
+  side.arrived_at = self.now();
+  ++side.arrivals;
+}
+
 void PingPong::send_hop(SimThread& self, Side& side) {
-  const auto send = [&](Slot slot, int tag, std::int64_t bytes) {
-    while (side.requests[place(slot)] != nullptr) {
-      poll(self, side);
-    }
-    track(self, side, slot, side.process->isend(self, communicator_, side.peer, tag, bytes));
-  };
-  send(message_send, activate_tag, parameters_.header_bytes + (data_apart() ? 0 : parameters_.message_size_bytes));
+  while (side.requests[place(data_send)] != nullptr) {
+    poll(self, side);
+  }
+  side.process->send(self, communicator_, side.peer, activate_tag,
+                     parameters_.header_bytes + (data_apart() ? 0 : parameters_.message_size_bytes));
   if (data_apart()) {
     for (; side.gets == 0; poll(self, side)) {
     }
     --side.gets;
-    send(data_send, data_tag, parameters_.message_size_bytes);
   }
 }
 
+/// The task that the data is for is another thread's; what it sends comes as a command, which is looked for when there is
+/// nothing else to do.
 void PingPong::receive_hop(SimThread& self, Side& side) {
-  for (; side.activations == 0; poll(self, side)) {
-  }
-  --side.activations;
-  if (data_apart()) {
-    track(self, side, data_receive,
-          side.process->irecv(self, communicator_, side.peer, data_tag, parameters_.message_size_bytes));
-    while (side.requests[place(message_send)] != nullptr) {
-      poll(self, side);
-    }
-    track(self, side, message_send,
-          side.process->isend(self, communicator_, side.peer, get_tag, parameters_.header_bytes));
-    while (side.requests[place(data_receive)] != nullptr) {
-      poll(self, side);
+  while (side.arrivals == 0 || self.now() < side.arrived_at + parameters_.runtime_work) {
+    while (progress(self, side)) {
     }
   }
-  self.spend(parameters_.runtime_work, Category::software);
+  --side.arrivals;
   ++side.hops;
 }
 

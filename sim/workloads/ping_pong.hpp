@@ -1,12 +1,14 @@
 // A ping-pong between the communication threads of two processes of a task-based runtime (PaRSEC's remote dependencies):
 //
 //   sender of a hop                              receiver of a hop
-//   send(activate [+ data])                -->   one of its persistent receives is complete: start it again
-//   [a persistent receive is complete:     <--   [post a receive for the data; send(get)]
-//    start it again; send(data)]           -->   [the receive is complete]
-//                                                the runtime's work; then it is the sender of the next hop
+//   send(activate [+ data])                -->   one of its persistent receives is complete:
+//   [a persistent receive is complete:     <--     [post a receive for the data; send(get);] start it again
+//    isend(data); start it again]          -->   [the receive is complete]
+//                                                another thread does the runtime's work; then it is the sender of the next
 //
-// Each thread has all of its requests in one array, persistent ones first, or attached to one sync object.
+// Each thread has all of its requests in one array, persistent ones first, or attached to one sync object: they are those
+// receives and the data's (remote_dep_mpi.c of 2019: activations and gets leave by MPI_Send). As there, a thread that has found
+// something complete looks for commands of others when two looks in a row have found nothing more.
 #pragma once
 
 #include "workloads/workload.hpp"
@@ -29,7 +31,7 @@ public:
 
 private:
   /// Places in the array of requests after the persistent receives.
-  enum Slot { data_receive, message_send, data_send, slots };
+  enum Slot { data_receive, data_send, slots };
   static constexpr int activate_tag = 0;
   static constexpr int get_tag = 1;
   static constexpr int data_tag = 2;
@@ -41,8 +43,9 @@ private:
     int peer = 0;
     std::vector<Request*> requests;
     UserSync* sync = nullptr;
-    int activations = 0; ///< that have arrived and are not handled yet
-    int gets = 0;
+    int arrivals = 0; ///< of data
+    TimePoint arrived_at;
+    int gets = 0; ///< handled: the data is on its way
     int hops = 0; ///< received
   };
 
@@ -57,7 +60,9 @@ private:
   void receive_hop(SimThread& self, Side& side);
   void track(SimThread& self, Side& side, Slot slot, Request* request);
   static void start_receive(SimThread& self, Side& side, std::size_t index);
-  void poll(SimThread& self, Side& side);
+  std::size_t poll(SimThread& self, Side& side);
+  bool progress(SimThread& self, Side& side);
+  static void arrived(SimThread& self, Side& side);
   void completed(SimThread& self, Side& side, std::size_t index);
 
   PingPongParameters parameters_;
