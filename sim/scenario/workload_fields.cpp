@@ -119,7 +119,8 @@ Section ping_pong_fields() {
           "receives from anybody that are posted all the time, half of them for activations, half for gets");
   s.field("header", &P::header_bytes, SizeRule{0, 65536}, "activation without data, or get");
   s.field("short_limit", &P::short_limit_bytes, message_bytes, "largest data that travels with the activation");
-  s.field("runtime_work", &P::runtime_work, any_time, "what other threads of the runtime do for each hop before it goes on");
+  s.field("runtime_work", &P::runtime_work, any_time,
+          "what other threads of the runtime do for each hop before it goes on");
   s.field("iterations", &P::iterations, CountRule{1, 10'000'000}, "timed round trips");
   s.field("warmup_iterations", &P::warmup_iterations, CountRule{0, 10'000'000}, "round trips before the timed ones");
   return s.finish();

@@ -12,8 +12,8 @@ ORDERED_C = "fig5_2c"
 SOURCE = "dissertation ch. 5, two-sided with overtaking"
 NOT_HANDED_ON = (
     "true by construction, as in the sources: the benchmark allows overtaking on MPI_COMM_WORLD and duplicates it "
-    "afterwards, and MPI_Comm_dup of Open MPI 4.0 hands no info keys on, so the communicators of the pairs keep their order; "
-    "found when the prediction with overtaking was known (5.2 times the rate, instances in turn)"
+    "afterwards, and MPI_Comm_dup of Open MPI 4.0 hands no info keys on, so the communicators of the pairs keep their "
+    "order; found when the prediction with overtaking was known (5.2 times the rate, instances in turn)"
 )
 
 
