@@ -13,6 +13,31 @@ using namespace contend;
 using test::cache;
 using test::flat_host;
 
+namespace {
+
+/// When a thread that asks after 200 ns has a lock that is given back at `release`.
+Duration taken_after(const char* kind, const LockParameters& parameters, Duration release) {
+  Engine engine(1);
+  const Host host = flat_host();
+  const auto lock = lock_registry().at(kind)(engine, host, parameters, "lock");
+  Duration taken;
+  engine.spawn("holder", 0, 0, [&](SimThread& self) {
+    lock->lock(self);
+    self.spend(TimePoint::at(release) - self.now(), Category::software);
+    lock->unlock(self);
+  });
+  engine.spawn("waiter", 0, 1, [&](SimThread& self) {
+    self.spend(200_ns, Category::software);
+    lock->lock(self);
+    taken = test::clock(self);
+    lock->unlock(self);
+  });
+  engine.run();
+  return taken;
+}
+
+} // namespace
+
 TEST_CASE("an adaptive mutex does not sleep for a short section", "[locks]") {
   LockParameters parameters = test::small_locks();
   const auto wait_of_one = [&](Duration section) {
@@ -44,23 +69,9 @@ TEST_CASE("a thread that yields looks once per call of sched_yield", "[locks][or
   for (const char* kind : {"ttas-yield", "ticket-yield"}) {
     for (const Duration release : {1_us, 1'300'017_ps, 2_us}) {
       CAPTURE(kind, release);
-      Engine engine(1);
-      const Host host = flat_host();
-      const auto lock = lock_registry().at(kind)(engine, host, test::small_locks(), "lock");
-      engine.spawn("holder", 0, 0, [&](SimThread& self) {
-        lock->lock(self);
-        self.spend(TimePoint::at(release) - self.now(), Category::software);
-        lock->unlock(self);
-      });
-      engine.spawn("waiter", 0, 1, [&](SimThread& self) {
-        self.spend(200_ns, Category::software);
-        lock->lock(self);
-        const Duration transfers = 3 * (cache.transfer_socket + cache.atomic_hit);
-        CHECK(test::clock(self) > release);
-        CHECK(test::clock(self) < release + yield + transfers);
-        lock->unlock(self);
-      });
-      engine.run();
+      const Duration taken = taken_after(kind, test::small_locks(), release);
+      CHECK(taken > release);
+      CHECK(taken < release + yield + 3 * (cache.transfer_socket + cache.atomic_hit));
     }
   }
 }
@@ -68,36 +79,18 @@ TEST_CASE("a thread that yields looks once per call of sched_yield", "[locks][or
 TEST_CASE("a turn of a loop of atomic attempts is a pause, and an attempt", "[locks][oracle]") {
   LockParameters parameters = test::small_locks();
   parameters.pause = 700_ns; // longer than all that a release takes
-  const auto taken_after = [&](const char* kind, Duration release) {
-    Engine engine(1);
-    const Host host = flat_host();
-    const auto lock = lock_registry().at(kind)(engine, host, parameters, "lock");
-    Duration taken;
-    engine.spawn("holder", 0, 0, [&](SimThread& self) {
-      lock->lock(self);
-      self.spend(TimePoint::at(release) - self.now(), Category::software);
-      lock->unlock(self);
-    });
-    engine.spawn("waiter", 0, 1, [&](SimThread& self) {
-      self.spend(200_ns, Category::software);
-      lock->lock(self);
-      taken = test::clock(self);
-      lock->unlock(self);
-    });
-    engine.run();
-    return taken;
-  };
   const Duration attempt = parameters.pause + cache.atomic_hit;
   for (const char* kind : {"tas", "tas-bit"}) {
     CAPTURE(kind);
-    const Duration more = taken_after(kind, 40_us) - taken_after(kind, 3_us);
+    const Duration more = taken_after(kind, parameters, 40_us) - taken_after(kind, parameters, 3_us);
     CHECK(more / attempt > 40);
     CHECK(more % attempt == Duration{});
   }
   // It also reads the time. A look may have to wait for the answer that is being written.
   const Duration turn = attempt + time_stamp;
   for (const Duration release : {40_us, 41_us, 57_us}) {
-    const Duration over = (taken_after("distributed-mutex", release) - taken_after("distributed-mutex", 3_us)) % turn;
+    const char* kind = "distributed-mutex";
+    const Duration over = (taken_after(kind, parameters, release) - taken_after(kind, parameters, 3_us)) % turn;
     CHECK(std::min(over, turn - over) < cache.transfer_socket);
   }
 }

@@ -185,7 +185,7 @@ class Evaluator:
             answer = json.loads(self._engine.run_point(point, task.replication, trace_hash=False))
         except (SimulationFailedError, InputError):
             return ENDED_WITH_ERROR, point.compiled.most_steps
-        return _wanted(answer, task.metric), int(answer.get("events", 0))
+        return _wanted(answer, task.metric), int(answer["events"])
 
     def _tell(self, count: int) -> None:
         if count and self._progress is not None:
