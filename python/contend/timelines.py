@@ -88,15 +88,30 @@ class Timeline:
 
 
 def busiest_begin(document: JsonObject, length_us: float) -> float:
-    """Where the stretch of the timed part begins in which threads wait most for locks (us)."""
+    """Where the stretch begins in which threads wait most for locks (us).
+
+    It is in the timed part, unless the trace has less of that than a stretch, and at its begin where nobody waits.
+    """
+    import numpy as np
+
     events = document["traceEvents"]
+    shown = [event for event in events if event["ph"] == "X"]
     timed = max((event["ts"] for event in events if event["ph"] == "i" and event["name"] == _TIMED), default=0.0)
-    waits: dict[int, float] = {}
-    for event in events:
-        if event["ph"] == "X" and event["name"] == "lock_wait" and event["ts"] >= timed:
-            number = int((event["ts"] - timed) / length_us)
-            waits[number] = waits.get(number, 0.0) + min(event["dur"], length_us)
-    return float(timed + length_us * max(waits, key=lambda number: (waits[number], -number))) if waits else float(timed)
+    last = max((event["ts"] + event["dur"] for event in shown), default=timed)
+    if last - timed < length_us:
+        timed = min((event["ts"] for event in shown), default=timed)
+    waits = [(event["ts"], event["ts"] + event["dur"]) for event in shown if event["name"] == "lock_wait"]
+    begins, ends = np.clip(np.array(waits).reshape(-1, 2), timed, last).T
+    if not (ends > begins).any():
+        return float(timed)
+    # How many threads wait changes at these moments, and what they have waited together grows by it in between.
+    moments, places = np.unique(np.concatenate([begins, ends]), return_inverse=True)
+    waiting = np.cumsum(np.bincount(places, np.repeat([1.0, -1.0], len(begins))))
+    waited = np.concatenate([[0.0], np.cumsum(np.diff(moments) * waiting[:-1])])
+    # A stretch with the most of it begins or ends at one of them.
+    candidates = np.unique(np.clip(np.concatenate([moments, moments - length_us]), timed, max(timed, last - length_us)))
+    inside = np.interp(candidates + length_us, moments, waited) - np.interp(candidates, moments, waited)
+    return float(candidates[int(np.argmax(inside > inside.max() * (1 - 1e-9)))])
 
 
 def from_document(document: JsonObject, begin_us: float | None, length_us: float) -> Timeline:

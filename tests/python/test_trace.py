@@ -472,3 +472,19 @@ class TestRowsAndColours:
         row = next(track for track in shown.tracks if track.slices)
         many = draw(replace(shown, tracks=[*shown.tracks, *[row] * 100])).get_figheight()
         assert 5 < few < many < 25  # 33 inches of rows of the old height
+
+
+def test_the_busiest_stretch_is_where_most_is_waited_inside_it() -> None:
+    def trace(timed: float, *waits: tuple[float, float]) -> dict[str, object]:
+        events = [{"ph": "X", "name": "lock_wait", "ts": begin, "dur": end - begin} for begin, end in waits]
+        work = {"ph": "X", "name": "software", "ts": 0.0, "dur": 100.0}
+        return {"traceEvents": [work, *events, {"ph": "i", "name": "timed part begins", "ts": timed}]}
+
+    # Two threads wait from 42 to 50, one of them since 20.
+    assert busiest_begin(trace(10.0, (20.0, 50.0), (42.0, 50.0)), 10.0) == pytest.approx(40.0)
+    # What was waited before the timed part does not count, and a stretch does not go on after the trace.
+    assert busiest_begin(trace(30.0, (0.0, 25.0), (60.0, 61.0)), 10.0) == pytest.approx(51.0)
+    assert busiest_begin(trace(10.0, (95.0, 100.0), (96.0, 100.0)), 20.0) == pytest.approx(80.0)
+    # A trace that ends soon after the timed part has begun is looked at as a whole.
+    assert busiest_begin(trace(99.0, (40.0, 50.0)), 10.0) == pytest.approx(40.0)
+    assert busiest_begin(trace(30.0), 10.0) == 30.0
