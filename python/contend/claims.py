@@ -13,7 +13,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 from contend.errors import ContendError, InputError, InterruptedRunError
-from contend.evidence import OtherMachineError
 from contend.statistics import student_t_quantile
 
 if TYPE_CHECKING:
@@ -82,8 +81,7 @@ class Claim:
     """A statement and how its number is computed.
 
     `calibrated` says that the number, or one near it, was a target of calibration, so that holding proves nothing.
-    `remark` says what a reader must know about the prediction, such as why a miss was expected; `profile_remark` what
-    is only true of the prices that the scenarios' own profile has.
+    `remark` says what a reader must know about the prediction, such as why a miss was expected.
     """
 
     id: str
@@ -93,12 +91,6 @@ class Claim:
     compute: Compute
     calibrated: bool = False
     remark: str = ""
-    profile_remark: str = ""
-
-    @property
-    def remarks(self) -> str:
-        """Both, as they are written; empty where there is none."""
-        return "; ".join(text for text in (self.remark, self.profile_remark) if text)
 
 
 def claim(
@@ -109,12 +101,11 @@ def claim(
     expected: Expected,
     calibrated: bool = False,
     remark: str = "",
-    profile_remark: str = "",
 ) -> Callable[[Compute], Claim]:
     """Makes a claim of the function that computes its number."""
 
     def decorate(compute: Compute) -> Claim:
-        return Claim(id, source, statement, expected, compute, calibrated, remark, profile_remark)
+        return Claim(id, source, statement, expected, compute, calibrated, remark)
 
     return decorate
 
@@ -181,8 +172,8 @@ class Judged:
                 "median": number.median, "ci95": [number.low, number.high], "held": self.drawn.held,
                 "draws": self.drawn.draws, "single_runs": self.drawn.single_runs and list(self.drawn.single_runs),
             }  # fmt: skip
-        if self.claim.remarks:
-            entry["remark"] = self.claim.remarks
+        if self.claim.remark:
+            entry["remark"] = self.claim.remark
         if self.problem is not None:
             entry["problem"] = self.problem
         return entry
@@ -220,8 +211,7 @@ def jackknife(compute: Callable[[], float], evidence: Evidence) -> tuple[float, 
 def judge(claims: Sequence[Claim], evidence: Evidence, report: Callable[[Judged], None] | None = None) -> list[Judged]:
     """Judges all claims.
 
-    A claim that cannot be computed misses, with the reason. One about a machine that the evidence is not of is left
-    out.
+    A claim that cannot be computed misses, with the reason.
 
     Args:
         claims: What to judge, in order.
@@ -243,8 +233,6 @@ def judge(claims: Sequence[Claim], evidence: Evidence, report: Callable[[Judged]
             found = Judged(item, float(value), interval, tuple(scenarios))
         except InterruptedRunError:
             raise
-        except OtherMachineError:
-            continue
         except (ContendError, ArithmeticError, ValueError, LookupError) as error:
             found = Judged(item, None, None, (), f"{type(error).__name__}: {error}")
         judged.append(found)
@@ -286,7 +274,7 @@ def as_markdown(judged: Sequence[Judged], title: str, note: str = "") -> str:
             predicted = number_text(item.predicted)
         else:
             predicted = f"{number_text(item.predicted)} ({' to '.join(map(number_text, item.ci95))})"
-        remarks = [item.claim.remarks, (item.problem or "").partition("\n")[0]]
+        remarks = [item.claim.remark, (item.problem or "").partition("\n")[0]]
         if item.claim.calibrated:
             remarks.append("target of calibration")
         if item.predicted is not None and item.ci95 is not None and not item.is_clear:

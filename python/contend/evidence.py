@@ -21,17 +21,13 @@ from contend.runner import run_points, total_weight
 from contend.scenario import resolve_scenario
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Sequence
     from contextlib import AbstractContextManager
     from pathlib import Path
 
     from contend.jsontypes import JsonObject, Scalar
     from contend.runner import Engine
     from contend.scenario import ResolvedScenario
-
-
-class OtherMachineError(InputError):
-    """A scenario is of a machine that is not looked at."""
 
 
 @dataclass(frozen=True)
@@ -56,7 +52,6 @@ class Evidence:
         jobs: int,
         cache: Path,
         overrides: Sequence[tuple[str, str]] = (),
-        profiles: Mapping[str, str] | None = None,
         announce: Callable[[ResolvedScenario], Callable[[float], None]] | None = None,
     ) -> None:
         """Prepares access to the scenarios of a folder.
@@ -67,8 +62,6 @@ class Evidence:
             jobs: How many simulations run at once.
             cache: Where results are kept.
             overrides: Dotted path and value, for all scenarios.
-            profiles: By the name of a profile that scenarios name, the one that they get in its place. Scenarios that
-                name others are not simulated then: asking for them is an `OtherMachineError`.
             announce: Told of each scenario before it is simulated; returns what is called as that goes on.
         """
         self._folder = folder
@@ -76,7 +69,6 @@ class Evidence:
         self._jobs = jobs
         self._cache = cache
         self._overrides = list(overrides)
-        self._profiles = dict(profiles or {})
         self._announce = announce
         self._known: dict[str, list[Measured]] = {}
         self._is_looked_at: Callable[[int], bool] = lambda _: True
@@ -184,11 +176,6 @@ class Evidence:
         if not path.is_file():
             raise InputError(f"there is no scenario {path}")
         resolved = resolve_scenario(path, self._overrides)
-        if self._profiles:
-            own = resolved.document.get("machine", {}).get("name")
-            if own not in self._profiles:
-                raise OtherMachineError(f"{scenario} is of {own}, not of {', '.join(self._profiles)}")
-            resolved = resolve_scenario(path, [*self._overrides, ("machine.profile", self._profiles[own])])
         file = self._cache / f"{scenario}-{_fingerprint(resolved, self._engine)[:16]}.points.json"
         # Results of all replications of a point, by its place in the scenario.
         finished: dict[str, list[JsonObject]] = json.loads(file.read_text(encoding="utf-8")) if file.is_file() else {}

@@ -165,26 +165,31 @@ def test_the_page_is_that_of_the_results() -> None:
     assert (REPOSITORY / "docs/accuracy.md").read_text() == accuracy_page(REPOSITORY)
 
 
-def test_statements_on_a_fitted_machine_stand_beside_those_on_its_base(tmp_path: Path) -> None:
+def test_statements_of_a_fitted_machine_are_told_from_others(tmp_path: Path) -> None:
     folder = tmp_path / "validation" / "study"
-    (folder / "fitted").mkdir(parents=True)
-    (folder / "fit.json").write_text(json.dumps({"profile": "few", "in_place_of": "box", "targets": [{}, {}]}))
+    folder.mkdir(parents=True)
+    (folder / "fit.json").write_text(json.dumps({"profile": "few", "targets": [{}, {}]}))
 
     def judged(name: str, verdict: str, **more: Any) -> dict[str, Any]:
         return {"id": name, "statement": "s", "expected": ">= 1", "predicted": 2.0, "verdict": verdict, **more}
 
-    own = [judged(name, "holds") for name in ("a", "b", "elsewhere")] + [judged("c", "misses")]
-    (folder / "claims.json").write_text(json.dumps(own))
     drawn = {"over_draws": {"median": 2.0, "ci95": [1.0, 3.0], "held": 1.0, "draws": 5}}
-    fitted = [judged("a", "misses", calibrated=True, **drawn), judged("b", "holds", **drawn), judged("c", "holds")]
-    (folder / "fitted" / "claims.json").write_text(json.dumps(fitted))
+    claims = [
+        judged("a", "misses", calibrated=True, **drawn),
+        judged("b", "holds", **drawn),
+        judged("c", "holds"),
+        judged("d", "misses"),
+    ]
+    (folder / "claims.json").write_text(json.dumps(claims))
     page = " ".join(accuracy_page(tmp_path).split())
-    assert "All 3 statements about the machine of profile `box`, on `few` in its place; 1 are about other" in page
-    assert "unless 2 numbers of the study" in page
-    assert "2 of them hold; with `box` 2 of the same do, and 1 with both" in page
+    assert "The prices of profile `few` stay where their sources expect them unless 2 numbers of the study" in page
     assert "2 of the statements, those that the fit is for, were computed with 5 draws" in page
     assert "2 of these hold with every draw, and 0 with none" in page
-    assert "1 of these hold, and 1 of the 1 that have no draws" in page
+    assert "1 of these hold, and 1 of the 2 that have no draws" in page
+    assert "2 of 3 statements hold that were no targets of calibration, and 0 of 1 that were" in page
+    # Without draws nothing is said of a fit.
+    (folder / "claims.json").write_text(json.dumps(claims[2:]))
+    assert "most probable prices" not in accuracy_page(tmp_path)
 
 
 def test_known_parameters_that_were_given_back_are_on_the_page(tmp_path: Path) -> None:

@@ -80,12 +80,11 @@ def test_listed_profiles_can_be_told_apart(capsys: Capture) -> None:
     assert main(["profile", "list"]) == 0
     shown = {line.split("\t")[0]: line.split("\t")[2] for line in capsys.readouterr().out.splitlines()}
     assert len(set(shown.values())) == len(shown)
-    assert shown["alembert"] != shown["alembert-counters"]
     assert main(["profile", "list"]) == 0
     has = {line.split("\t")[0]: line.split("\t")[3] for line in capsys.readouterr().out.splitlines()}
     assert has["alembert"] == "network interface, shared cores"
     assert has["epyc-9654"] == "locks without messages"
-    assert all(text.startswith("2 x Xeon E5-2650 v3") for name, text in shown.items() if name.startswith("alembert"))
+    assert shown["alembert"].startswith("2 x Xeon E5-2650 v3")
 
 
 @pytest.mark.core
@@ -93,7 +92,7 @@ def test_listed_profiles_can_be_told_apart(capsys: Capture) -> None:
     ("scenario", "profile", "message"),
     [
         ("fine-grain/back_ends", "alembert", "(coroutines): x5550-10gige"),
-        ("fig5_2a_base", "epyc-9654", "(network interface): alembert-counters, alembert, bluegene-p,"),
+        ("fig5_2a_base", "epyc-9654", "(network interface): alembert, bluegene-p,"),
     ],
 )
 def test_profiles_with_the_prices_that_one_lacks_are_named(

@@ -61,7 +61,7 @@ def test_what_a_reader_of_verdicts_has_to_know_is_said(tmp_path: Path, capsys: C
         assert main([*words, *options]) == 0
         return " ".join(capsys.readouterr().out.split())
 
-    wide = said("--set-b", "library.instances.count=2")
+    wide = said("--set-b", "library.instances.count=4")
     assert "1 point compared: undecided. Undecided is where the interval allows for no difference" in wide
     assert "replications narrow it to ±5% (now 2)." in wide
     assert "stand for different code" not in said(

@@ -66,8 +66,8 @@ def test_bash_completes(program: Path) -> None:
     assert {"run", "report", "explain"} <= set(complete_in_bash(program, "contend "))
     assert complete_in_bash(program, "contend rep") == ["report"]
     assert "--no-speedups" in complete_in_bash(program, "contend report --no-")
-    assert complete_in_bash(program, "contend run fig5_2a_b") == ["fig5_2a_base"]
-    assert set(complete_in_bash(program, "contend profile show alem")) == {"alembert", "alembert-counters"}
+    assert complete_in_bash(program, "contend run fig5_2a_p") == ["fig5_2a_process_mode"]
+    assert set(complete_in_bash(program, "contend profile show alem")) == {"alembert"}
 
 
 def test_names() -> None:

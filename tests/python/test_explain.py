@@ -79,8 +79,8 @@ class TestTheRealCore:
         by_name = {speedup.name: pair for speedup, pair in wanted}
         halved, removed = by_name["matching.element"]
         element = point.config["machine"]["matching"]["element"]
-        assert element == "3.8 ns"
-        assert halved.config["machine"]["matching"]["element"] == "1.9 ns"
+        assert element == "4.02 ns"
+        assert halved.config["machine"]["matching"]["element"] == "2.01 ns"
         assert removed.config["machine"]["matching"]["element"] == "0 ns"
         assert removed.at_bound == ()
         _, removed = by_name["nic.empty_poll"]

@@ -71,7 +71,7 @@ def test_prices_that_the_lock_study_fits_say_so() -> None:
 def test_prices_that_are_fitted_to_a_study_say_how_far_it_tells_them() -> None:
     assert ROOT is not None
     study = load_fit(ROOT, "dissertation")
-    posterior = load_posterior(ROOT / "validation" / "dissertation" / "fitted" / POSTERIOR_FILE, study)
+    posterior = load_posterior(ROOT / "validation" / "dissertation" / POSTERIOR_FILE, study)
     expected = how_by_study(study, "dissertation", posterior.narrowed)
     assert set(expected) == study.paths
     profile = document_of(ROOT / "calibration" / "profiles" / f"{study.profile}.json")

@@ -34,7 +34,9 @@ def test_what_differs_comes_first_and_is_counted_apart(
     assert main(["profile", "diff", "alembert", "trinitite-haswell", "--values", "--json"]) == 0
     values = json.loads(capsys.readouterr().out)
     assert lines[0].strip() == f"alembert and trinitite-haswell: {len(values)} other values"
-    first_columns = [line.split()[0] for line in lines if line.strip() and "." in line.split()[0]]
+    # A line that goes on with the cells of the one above has no name.
+    rows = [line[1:] for line in lines if line.startswith(" ") and not line.startswith("  ")]
+    first_columns = [row.split()[0] for row in rows if "." in row.split()[0]]
     names = [entry["parameter"] for entry in values if "." in entry["parameter"]]
     assert [name for name in first_columns if name in names] == first_columns[: len(names)]
     assert any("->" in line for line in lines)

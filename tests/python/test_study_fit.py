@@ -15,7 +15,7 @@ from contend.errors import InputError
 from contend.paths import repository
 from contend.runner import make_engine
 from contend.scenario import resolve_scenario
-from contend.studyfit.description import Price, StudyFit, Target, claims_of_fit, load_fit
+from contend.studyfit.description import Price, StudyFit, Target, load_fit
 from contend.studyfit.search import _cost as cost
 from contend.studyfit.search import fit
 
@@ -59,7 +59,7 @@ def test_a_share_of_nothing_is_no_failed_simulation() -> None:
     point = resolve_scenario(SCENARIO, SHORT).points[0]
     share = Target(point, "out_of_sequence", 0.03, 0.025, absolute=True)
     rate = Target(point, "message_rate", 500e3, 0.1, absolute=False)
-    study = StudyFit("alembert-counters", "alembert", (), (), (), {}, (share, rate), "")
+    study = StudyFit("alembert", (), (), {}, (share, rate), "")
     assert cost(study, (), (0.0, 500e3)) == pytest.approx(1.2**2)
     for failed in ((math.nan, 500e3), (0.03, math.nan), (0.03, 0.0), (0.03, math.inf)):
         assert cost(study, (), failed) == 1e6
@@ -78,9 +78,7 @@ def test_a_fit_finds_the_prices_that_made_the_numbers() -> None:
         for target in targets
     ]
     study = StudyFit(
-        "alembert-counters",
         "alembert",
-        (),
         (),
         (
             Price("software.send_call", 4e-6, 2e-6, 9e-6, "time"),
@@ -101,9 +99,7 @@ def test_a_fit_finds_the_prices_that_made_the_numbers() -> None:
 def test_prices_that_follow_others_have_their_value() -> None:
     point = resolve_scenario(SCENARIO, SHORT).points[0]
     study = StudyFit(
-        "alembert-counters",
         "alembert",
-        (),
         (),
         (
             Price("futex.wake_call", 2e-6, 1e-6, 3e-6, "time"),
@@ -119,7 +115,7 @@ def test_prices_that_follow_others_have_their_value() -> None:
 
 def test_the_shipped_fit_can_be_read() -> None:
     study = load_fit(ROOT, "dissertation")
-    assert (study.profile, study.in_place_of) == ("alembert-counters", "alembert")
+    assert study.profile == "alembert"
     assert {target.measure for target in study.targets} == {"message_rate", "out_of_sequence", "match_time_ns"}
     # Single pairs and the counters of serial progress, nothing else of the study.
     assert all(
@@ -152,74 +148,29 @@ def test_a_fit_that_names_what_is_not_there_is_refused(tmp_path: Path, change: o
         load_fit(tmp_path, "dissertation")
 
 
-def test_claims_are_judged_with_the_fitted_profile(capsys: pytest.CaptureFixture[str]) -> None:
-    words = ["--only", "a-contention", "--iterations", "2", "--replications", "2", "--json"]
-    predicted = {}
-    for fitted in ([], ["--fitted"]):
-        assert main(["validate", "claims", "dissertation", *words, *fitted]) == 0
-        (judged,) = json.loads(capsys.readouterr().out)
-        predicted[bool(fitted)] = judged["predicted"]
-    overrides = [("workload.iterations", "2"), ("run.replications", "2"), ("machine.profile", "alembert-counters")]
-    points = resolve_scenario(SCENARIO.with_name("fig5_2a.json"), overrides).points
-    rates = {}
-    for point in points:
-        if (point.parameters["instances"], point.parameters["assignment"]) == (1, "dedicated"):
-            runs = [json.loads(make_engine("contend").run_point(point, k, trace_hash=False)) for k in range(2)]
-            rates[point.parameters["pairs"]] = sum(run["message_rate"] for run in runs)
-        if len(rates) == 2:
-            break
-    assert predicted[True] == pytest.approx(rates[2] / rates[1], rel=1e-12)
-    assert predicted[True] != predicted[False]
-
-
-def claims_written(folder: str) -> list[JsonObject]:
-    entries: list[JsonObject] = json.loads((ROOT / "validation" / folder / "claims.json").read_text(encoding="utf-8"))
-    return entries
-
-
-def test_the_files_of_the_fitted_profile_belong_to_its_claims() -> None:
+def test_the_written_claims_belong_to_the_fit() -> None:
     study = load_fit(ROOT, "dissertation")
     claims = {item.id: item for item in load_claims(ROOT / "validation" / "dissertation" / "claims")}
-    chosen = {item.id: item for item in claims_of_fit(study, list(claims.values()))}
-    written = claims_written("dissertation/fitted")
+    written: list[JsonObject] = json.loads(
+        (ROOT / "validation" / "dissertation" / "claims.json").read_text(encoding="utf-8")
+    )
     machines = {
         scenario: resolve_scenario(ROOT / "scenarios" / "dissertation" / f"{scenario}.json").document["machine"]["name"]
-        for entry in claims_written("dissertation")
+        for entry in written
         for scenario in entry["scenarios"]
     }
-    elsewhere = {
-        entry["id"]
-        for entry in claims_written("dissertation")
-        if {machines[name] for name in entry["scenarios"]} - {study.in_place_of}
+    drawn = {entry["id"] for entry in written if "over_draws" in entry}
+    assert drawn == {name for name in claims if name.startswith(study.over_draws)}
+    # A draw is of the prices of one machine.
+    assert {machines[name] for entry in written if entry["id"] in drawn for name in entry["scenarios"]} == {
+        study.profile
     }
-    # Of every claim about the machine, also of those that nobody's prices could make true.
-    assert [entry["id"] for entry in written] == [name for name in claims if name not in elsewhere]
-    assert {name.split("-")[0] for name in elsewhere} == {"rma"}
-    assert {entry["id"] for entry in written if "over_draws" in entry} == {
-        entry["id"] for entry in written if entry["id"].startswith(study.over_draws)
-    }
+    # Each counter that is a target is said to be one.
     assert {entry["id"] for entry in written if entry["calibrated"]} == {
         f"counters-{counter}-{instances}" for counter in ("out-of-sequence", "match-time") for instances in (1, 10, 20)
     } | {"many-to-one-rate", "one-to-many-1024-best"}
-    assert {entry["id"]: entry.get("remark", "") for entry in written} == {
-        entry["id"]: chosen[entry["id"]].remarks for entry in written
-    }
-    table = (ROOT / "validation/dissertation/fitted/claims.md").read_text(encoding="utf-8")
-    drawn = sum("over_draws" in entry for entry in written)
-    assert f"{drawn} of them are also computed with 30 draws of the prices' posterior" in table
-    assert f"{len(elsewhere)} claims about other machines are not concerned" in table
-
-
-def test_what_is_only_true_of_the_scenarios_own_prices_is_not_said_of_fitted_ones() -> None:
-    study = load_fit(ROOT, "dissertation")
-    claims = load_claims(ROOT / "validation" / "dissertation" / "claims")
-    fitted = {item.id: item for item in claims_of_fit(study, claims)}
-    own = {item.id: item for item in claims}
-    assert "a miss was expected" in own["a-dedicated-20"].remarks
-    assert not fitted["a-dedicated-20"].remarks
-    assert own["thread-safety-overhead"].remarks.startswith("0 B, because no size is named; with 1 KiB")
-    assert fitted["thread-safety-overhead"].remarks == "0 B, because no size is named"
-    assert fitted["process-intel-between"].remarks == own["process-intel-between"].remarks
+    table = (ROOT / "validation/dissertation/claims.md").read_text(encoding="utf-8")
+    assert f"`alembert` {len(drawn)} claims are also computed with 30 draws of its prices' posterior" in table
 
 
 def test_which_claims_are_judged_how_does_not_make_it_another_fit(tmp_path: Path) -> None:
@@ -235,17 +186,12 @@ def test_which_claims_are_judged_how_does_not_make_it_another_fit(tmp_path: Path
     assert load_fit(tmp_path, "dissertation").digest != load_fit(ROOT, "dissertation").digest
 
 
-def test_claims_about_other_machines_are_not_simulated_with_the_fitted_profile(
-    capsys: pytest.CaptureFixture[str],
-) -> None:
-    words = ["validate", "claims", "dissertation", "--fitted", "--iterations", "2", "--replications", "2"]
-    assert main([*words, "--only", "rma-knl", "--json"]) == 2
-    assert "none of these claims is about the machine of profile alembert" in capsys.readouterr().err
-    assert main([*words, "--only", "rma-knl", "--only", "credits-mended", "--json"]) == 0
-    assert [entry["id"] for entry in json.loads(capsys.readouterr().out)] == ["credits-mended"]
-    # Draws are for those that the fit names.
+def test_draws_are_for_the_claims_that_the_fit_names(capsys: pytest.CaptureFixture[str]) -> None:
+    words = ["validate", "claims", "dissertation", "--iterations", "2", "--replications", "2"]
     assert main([*words, "--only", "credits-mended", "--draws", "2", "--json"]) == 2
     assert "none of these claims is judged with draws" in capsys.readouterr().err
+    assert main(["validate", "claims", "bluegene", "--draws", "2"]) == 2
+    assert "nothing is fitted to bluegene" in capsys.readouterr().err
 
 
 def test_a_study_without_a_fit_says_so() -> None:

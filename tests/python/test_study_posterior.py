@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 ROOT = repository()
 assert ROOT is not None
 SCENARIOS = ROOT / "scenarios" / "dissertation"
-FITTED = ROOT / "validation" / "dissertation" / "fitted"
+FITTED = ROOT / "validation" / "dissertation"
 SHORT = [("workload.pairs", "1"), ("workload.iterations", "3"), ("workload.warmup_iterations", "1")]
 SEND = Price("software.send_call", 4e-6, 2e-6, 8e-6, "time")
 LINES = Price("nic.completion_lines", 3, 0, 5, "number")
@@ -42,7 +42,7 @@ LINES = Price("nic.completion_lines", 3, 0, 5, "number")
 def one_pair(value: float, spread: float) -> StudyFit:
     point = resolve_scenario(SCENARIOS / "fig5_2a_base.json", SHORT).points[0]
     target = Target(point, "message_rate", value, spread, absolute=False)
-    return StudyFit("alembert-counters", "alembert", (), (), (SEND, LINES), {}, (target,), "12ab")
+    return StudyFit("alembert", (), (SEND, LINES), {}, (target,), "12ab")
 
 
 def test_an_assimilation_is_bayes_rule_where_the_model_is_linear() -> None:
@@ -190,9 +190,7 @@ def test_predictions_like_a_fitted_number_have_its_error(draws: Draws, tmp_path:
     ("words", "message"),
     [
         (["--evaluations", "50"], "--evaluations is for a fit: it does nothing without --fit"),
-        (["--fitted", "--evaluations", "50"], "--evaluations is for a fit"),
-        (["--draws", "5"], "--draws are of the prices' posterior: it does nothing without --fitted or --fit"),
-        (["--fitted", "--only", "a-ded", "--draws", "5000"], "--draws 5000: .*posterior.json has"),
+        (["--only", "a-ded", "--draws", "5000"], "--draws 5000: .*posterior.json has"),
         (["--fit", "--only", "a-ded"], "--fit judges everything"),
         (["--fit", "--iterations", "3"], "--fit judges everything"),
         (["--fit", "--draws", "3"], "--fit judges everything"),
@@ -207,7 +205,7 @@ def test_options_that_do_nothing_are_refused(
 
 def test_claims_over_draws_from_the_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     shipped = (FITTED / "claims.json").read_bytes()
-    words = ["validate", "claims", "dissertation", "--fitted", "--only", "a-contention", "--iterations", "2"]
+    words = ["validate", "claims", "dissertation", "--only", "a-contention", "--iterations", "2"]
     words += ["--replications", "2", "--draws", "3", "--out", str(tmp_path)]
     assert main(words) == 0
     printed = capsys.readouterr().out
@@ -234,9 +232,9 @@ def test_the_kept_posterior_is_of_the_shipped_fit() -> None:
             assert price.low <= parse_price(draw[price.path]).value <= price.high
     judged = json.loads((FITTED / "claims.json").read_text(encoding="utf-8"))
     assert {entry["over_draws"]["draws"] for entry in judged if "over_draws" in entry} == {len(posterior.draws)}
-    predicted = json.loads((FITTED.parent / "predictions.json").read_text(encoding="utf-8"))
+    predicted = json.loads((FITTED / "predictions.json").read_text(encoding="utf-8"))
     assert predicted["predicted_with"]["draws"] == len(posterior.draws)
-    own = predicted["with_alembert_and_the_error_of_simulations_only"]["dissertation"]
+    own = predicted["with_the_most_probable_prices_and_the_error_of_simulations_only"]["dissertation"]
     for name, column in predicted["dissertation"].items():
         assert column["instances"] == own[name]["instances"]
         for _, high in column["out_of_sequence_ci95"]:

@@ -40,20 +40,13 @@ What misses, and why, is in [validation.md](validation.md#locks); what is left o
 
 
 _FITTED = """
-All {judged} statements about the machine of profile `{other}`, on `{profile}` in its place; {elsewhere} are about other
-machines. Its prices stay where their sources expect them unless {targets} numbers of the study say otherwise, and
-nothing else of the study was a target, but for what presets were fitted to, which stay as they are
-([decision 0032](decisions/0032-two-profiles-of-alembert.md)). {held} of them hold; with `{other}` {held_before} of the
-same do, and {both} with both.
-"""
-
-
-_DRAWN = """
-Beside the most probable prices, which give the verdicts, {drawn} of the statements, those that the fit is for, were
-computed with {draws} draws of the prices' posterior ([decision 0033](decisions/0033-how-probable-prices-are.md)), a
-single run of each point. {always} of these hold with every draw, and {never} with none: prices within their ranges that
-give the fitted numbers as well as these do not bring them. With the most probable prices {held} of these hold, and
-{held_others} of the {others} that have no draws.
+The prices of profile `{profile}` stay where their sources expect them unless {targets} numbers of the study say
+otherwise, and nothing else of the study was a target, but for what presets were fitted to
+([decision 0054](decisions/0054-one-profile-of-alembert.md)). Beside the most probable prices, which give the verdicts,
+{drawn} of the statements, those that the fit is for, were computed with {draws} draws of the prices' posterior
+([decision 0033](decisions/0033-how-probable-prices-are.md)), a single run of each point. {always} of these hold with
+every draw, and {never} with none: prices within their ranges that give the fitted numbers as well as these do not bring
+them. With the most probable prices {held} of these hold, and {held_others} of the {others} that have no draws.
 """
 
 
@@ -75,47 +68,23 @@ def _claims(root: Path) -> list[str]:
     parts = []
     for path in sorted((root / "validation").glob("*/claims.json")):
         name = path.parent.name
-        parts += [f"## Statements of the study: {name}", *_statements(path, root, f"validate claims {name}")]
-        fitted = path.parent / "fitted" / path.name
-        if fitted.is_file():
-            fit = read_json(path.parent / "fit.json", "fit")
-            parts += [
-                f"### {name.capitalize()}, with a machine fitted to few of its numbers",
-                _FITTED.format(
-                    profile=fit["profile"],
-                    other=fit["in_place_of"],
-                    targets=len(fit["targets"]),
-                    **_beside(fitted, path),
-                ),
-                *_over_draws(fitted),
-                *_statements(fitted, root, f"validate claims {name} --fitted"),
-            ]
+        parts += [f"## Statements of the study: {name}", *_over_draws(path), *_statements(path, root)]
     return parts
 
 
-def _beside(fitted: Path, own: Path) -> dict[str, int]:
-    """How many statements hold with the fitted profile, and of these with the profile that the scenarios name."""
-    held = {one["id"]: one["verdict"] == "holds" for one in read_json(fitted, "claims")}
-    before = {one["id"]: one["verdict"] == "holds" for one in read_json(own, "claims")}
-    return {
-        "judged": len(held),
-        "elsewhere": len(before) - len(held),
-        "held": sum(held.values()),
-        "held_before": sum(before[name] for name in held),
-        "both": sum(before[name] and holds for name, holds in held.items()),
-    }
-
-
 def _over_draws(path: Path) -> list[str]:
-    """How many statements hold whatever the prices, and how many do not."""
+    """What prices were fitted to, how many statements hold whatever the prices, and how many do not."""
     claims: list[JsonObject] = read_json(path, "claims")
     drawn = [one for one in claims if "over_draws" in one]
     if not drawn:
         return []
+    fit = read_json(path.with_name("fit.json"), "fit")
     shares = [one["over_draws"]["held"] for one in drawn]
     others = [one for one in claims if "over_draws" not in one]
     return [
-        _DRAWN.format(
+        _FITTED.format(
+            profile=fit["profile"],
+            targets=len(fit["targets"]),
             draws=drawn[0]["over_draws"]["draws"],
             drawn=len(drawn),
             always=shares.count(1.0),
@@ -127,7 +96,7 @@ def _over_draws(path: Path) -> list[str]:
     ]
 
 
-def _statements(path: Path, root: Path, command: str) -> list[str]:
+def _statements(path: Path, root: Path) -> list[str]:
     """The command, how many statements hold, and which do not."""
     claims: list[JsonObject] = read_json(path, "claims")
     blind = [one for one in claims if not one.get("calibrated")]
@@ -135,7 +104,7 @@ def _statements(path: Path, root: Path, command: str) -> list[str]:
     targets = [one for one in claims if one.get("calibrated")]
     table = path.with_name("claims.md").relative_to(root)
     return [
-        f"`./contend {command}`",
+        f"`./contend validate claims {path.parent.name}`",
         (
             f"{holding} of {len(blind)} statements hold that were no targets of calibration, and "
             f"{sum(one['verdict'] == 'holds' for one in targets)} of {len(targets)} that were. All of them: "

@@ -25,7 +25,6 @@ if TYPE_CHECKING:
 CLAIMS_FILE = "claims.json"
 TABLE_FILE = "claims.md"
 PREDICTIONS_FILE = "predictions.json"
-FITTED_FOLDER = "fitted"
 _EVALUATIONS = 1800
 
 
@@ -45,14 +44,9 @@ def claims(
         list[str] | None,
         typer.Option("--set", metavar="PATH=VALUE", help="Override a value of all scenarios; repeatable."),
     ] = None,
-    fitted: Annotated[
-        bool,
-        typer.Option(
-            "--fitted",
-            help="The claims about the machine of validation/SYSTEM/fit.json, with the profile fitted to its numbers.",
-        ),
+    fit: Annotated[
+        bool, typer.Option("--fit", help="Fit the profile of validation/SYSTEM/fit.json first, for some minutes.")
     ] = False,
-    fit: Annotated[bool, typer.Option("--fit", help="Fit that profile first: --fitted after some minutes.")] = False,
     evaluations: Annotated[
         int | None,
         typer.Option(min=20, help="With --fit: most sets of prices that a start looks at. [default: 1800]"),
@@ -61,8 +55,9 @@ def claims(
         int | None,
         typer.Option(
             min=0,
-            help="With --fitted: the claims that fit.json names are judged with so many draws of the prices' "
-            "posterior, too. [default: all that are kept; with --only or overrides none]",
+            help="Where validation/SYSTEM/fit.json says what prices are fitted to: the claims that it names are judged "
+            "with so many draws of the prices' posterior, too. [default: all that are kept; with --only or overrides "
+            "none]",
         ),
     ] = None,
     replications: Annotated[int | None, typer.Option(min=1, help="Independent runs of each point.")] = None,
@@ -80,20 +75,20 @@ def claims(
     """Checks the statements of a study: claim, prediction with 95 % interval, verdict. Misses are listed, not hidden.
 
     Simulates what is needed (results are kept in out/validation and reused while nothing changed), and writes
-    claims.json and predictions.json. With --only or overrides they are written only where --out says. --fitted writes
-    claims into the folder fitted, without those about other machines than the fitted one; --fit the prices into the
-    profile and their posterior into that folder as well.
+    claims.json and predictions.json. With --only or overrides they are written only where --out says. --fit writes the
+    prices into the profile and their posterior beside the claims as well.
     """
     from contend.claims import as_markdown
     from contend.files import make_writable_directory, write_files
     from contend.paths import require_repository
     from contend.runner import default_jobs, make_engine
     from contend.scenario import parse_override
-    from contend.studyfit.description import load_fit
+    from contend.studyfit.description import FIT_FILE, load_fit
 
-    _refuse_what_does_nothing(fit=fit, fitted=fitted, evaluations=evaluations, draws=draws)
+    if evaluations is not None and not fit:
+        raise InputError("--evaluations is for a fit: it does nothing without --fit")
     if fit and (only or set_ or draws is not None or (replications or iterations) is not None):
-        raise InputError("--fit judges everything with what it finds: --only, --draws and overrides go with --fitted")
+        raise InputError("--fit judges everything with what it finds: --only, --draws and overrides go without it")
     root = require_repository("validate")
     folder = _system_folder(root / "validation", system)
     shorter = (("run.replications", replications), ("workload.iterations", iterations))
@@ -101,10 +96,9 @@ def claims(
     overrides += [(key, str(value)) for key, value in shorter if value is not None]
     parts = only or []
     is_standard = not parts and not overrides and draws is None
-    study = load_fit(root, system) if fitted or fit else None
-    standard = folder / FITTED_FOLDER if study is not None else folder
-    target = out if out is not None else (standard if is_standard else None)
-    chosen = _chosen(folder, study, parts)
+    study = load_fit(root, system) if fit or draws or (folder / FIT_FILE).is_file() else None
+    target = out if out is not None else (folder if is_standard else None)
+    chosen = _chosen(folder, parts)
     if target is not None:
         make_writable_directory(target)
     silent = quiet or json_
@@ -112,21 +106,18 @@ def claims(
     if fit and study is not None:
         _fit_to_study(place, study, evaluations or _EVALUATIONS, quiet=silent)
     over = place.draws(study, draws) if study is not None and (is_standard if draws is None else draws) else None
-    blind = place.blind() if study is None and target is not None and not parts else None
-    evidence = place.evidence(study, quiet=silent)
+    blind = place.draws(study, None) if study is not None and target is not None and not parts else None
+    evidence = place.evidence(quiet=silent)
     judged = _judge(chosen, evidence, over, quiet=silent)
-    if study is not None and not judged:
-        raise InputError(f"none of these claims is about the machine of profile {study.in_place_of}")
     content = json_bytes([item.to_json() for item in judged])
     if json_:
         typer.echo(content.decode(), nl=False)
     elif not quiet:
         _print_sum(judged)
     if target is not None:
-        title = f"Claims of {system}" + (f" on {study.profile}" if study is not None else "")
-        note = _about_the_fit(study, judged, len(chosen) - len(judged))
-        paths = write_files(target, {CLAIMS_FILE: content, TABLE_FILE: as_markdown(judged, title, note).encode()})
-        if study is None and not parts:
+        table = as_markdown(judged, f"Claims of {system}", _about_the_fit(study, judged))
+        paths = write_files(target, {CLAIMS_FILE: content, TABLE_FILE: table.encode()})
+        if not parts:
             paths += _write_predictions(target, place, evidence, blind, quiet=silent)
         if not silent:
             print("\n".join(f"wrote {path}" for path in paths))
@@ -157,10 +148,10 @@ class _Place:
     def posterior_file(self) -> Path:
         from contend.studyfit.posterior import POSTERIOR_FILE
 
-        return self.folder / FITTED_FOLDER / POSTERIOR_FILE
+        return self.folder / POSTERIOR_FILE
 
-    def evidence(self, study: StudyFit | None, *, quiet: bool) -> Evidence:
-        """The scenarios with the profile that they name, or that is fitted to the study."""
+    def evidence(self, *, quiet: bool) -> Evidence:
+        """The scenarios as they are."""
         from contend.evidence import Evidence
 
         return Evidence(
@@ -169,7 +160,6 @@ class _Place:
             jobs=self.jobs,
             cache=self.cache,
             overrides=self.overrides,
-            profiles={study.in_place_of: study.profile} if study is not None else {},
             announce=_announcer(quiet=quiet),
         )
 
@@ -192,31 +182,15 @@ class _Place:
             self.overrides,
         )
 
-    def blind(self) -> Draws | None:
-        """What numbers that were not known are predicted over: the draws that are kept, if any."""
-        from contend.studyfit.description import load_fit
 
-        return self.draws(load_fit(self.root, self.system), None) if self.posterior_file.is_file() else None
-
-
-def _chosen(folder: Path, study: StudyFit | None, parts: list[str]) -> list[Claim]:
-    """The claims whose id has one of the parts; with what is true of a fit, where there is one."""
+def _chosen(folder: Path, parts: list[str]) -> list[Claim]:
+    """The claims whose id has one of the parts."""
     from contend.choice import check_parts, has_part
     from contend.claims import load_claims
-    from contend.studyfit.description import claims_of_fit
 
     known = load_claims(folder / "claims")
-    if study is not None:
-        known = claims_of_fit(study, known)
     check_parts(parts, [item.id for item in known], f"claim of {folder.name}")
     return [item for item in known if has_part(item.id, parts)]
-
-
-def _refuse_what_does_nothing(*, fit: bool, fitted: bool, evaluations: int | None, draws: int | None) -> None:
-    if evaluations is not None and not fit:
-        raise InputError("--evaluations is for a fit: it does nothing without --fit")
-    if draws is not None and not (fit or fitted):
-        raise InputError("--draws are of the prices' posterior: it does nothing without --fitted or --fit")
 
 
 def _fit_to_study(place: _Place, study: StudyFit, evaluations: int, *, quiet: bool) -> None:
@@ -286,28 +260,22 @@ def _over_draws(judged: Sequence[Judged], evidence: Evidence, draws: Draws, *, q
     return complete
 
 
-def _about_the_fit(study: StudyFit | None, judged: Sequence[Judged], elsewhere: int) -> str:
-    """What a reader of the table must know: with which prices each claim is judged, and which claims are not there."""
-    if study is None:
-        return ""
+def _about_the_fit(study: StudyFit | None, judged: Sequence[Judged]) -> str:
+    """What a reader of the table must know: which claims are judged with more than the most probable prices."""
     counts = [item.drawn.draws for item in judged if item.drawn is not None]
-    draws = (
-        f"{len(counts)} of them are also computed with {counts[0]} draws of the prices' posterior, the others with the "
-        "most probable prices only. "
-        if counts
-        else ""
-    )
+    if study is None or not counts:
+        return ""
     return (
-        f"All claims about the machine of profile `{study.in_place_of}`, with the most probable prices of "
-        f"`{study.profile}`. {draws}{counted(elsewhere, 'claim')} about other machines "
-        f"{'is' if elsewhere == 1 else 'are'} not concerned."
+        f"Of the machine of profile `{study.profile}` {counted(len(counts), 'claim')} "
+        f"{'is' if len(counts) == 1 else 'are'} also computed with {counts[0]} draws of its prices' posterior, the "
+        "others with the most probable prices only."
     )
 
 
 def _write_predictions(
     target: Path, place: _Place, evidence: Evidence, draws: Draws | None, *, quiet: bool
 ) -> list[Path]:
-    """Numbers that were not known: over the posterior of prices where one is kept, else with the scenarios' profile."""
+    """Numbers that were not known: over the posterior of prices where one is kept, else with the most probable ones."""
     from contend.claims import predict
     from contend.files import write_files
     from contend.studyfit.draws import predict_over
@@ -320,12 +288,13 @@ def _write_predictions(
     if draws is not None:
         with ProgressReport(f"predictions with {len(draws)} draws of prices", len(draws), quiet=quiet) as report:
             over = predict_over(file, draws, report.advance)
-        where = place.posterior_file.relative_to(place.folder).as_posix()
         predictions = {
             **over,
-            "predicted_with": {"profile": draws.study.profile, "draws": len(draws), "posterior": where},
-            f"with_{draws.study.in_place_of}_and_the_error_of_simulations_only": predictions,
-        }
+            "predicted_with": {
+                "profile": draws.study.profile, "draws": len(draws), "posterior": place.posterior_file.name,
+            },
+            "with_the_most_probable_prices_and_the_error_of_simulations_only": predictions,
+        }  # fmt: skip
     return write_files(target, {PREDICTIONS_FILE: json_bytes(predictions)})
 
 
@@ -383,8 +352,8 @@ def _print_one(item: Judged) -> None:
         details.append(f"over the posterior {number_text(number.median)} ({over}), holds in {item.drawn.held:.0%}")
     if item.claim.calibrated:
         details.append("a target of calibration, no prediction")
-    if item.claim.remarks:
-        details.append(item.claim.remarks)
+    if item.claim.remark:
+        details.append(item.claim.remark)
     line.append(f"\n        {'; '.join(details)}")
     stdout_console().print(line, soft_wrap=True, highlight=False)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from contend.documents import misfit
@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from contend.claims import Claim
     from contend.jsontypes import JsonObject, Scalar
 
 FIT_FILE = "fit.json"
@@ -88,18 +87,15 @@ class Target:
 
 @dataclass(frozen=True)
 class StudyFit:
-    """What to fit: prices of a profile, to some numbers of a study.
+    """What to fit: prices of a profile that the study's scenarios name, to some numbers of the study.
 
-    `in_place_of` is the profile that the study's scenarios name. `over_draws` are how the ids of claims begin that are
-    judged with each draw of the posterior, too, and `calibrated` of those that were targets: of this fit, or of what it
-    takes over from elsewhere. `tied` prices take the value of another one. `digest` is of what decides where the prices
-    end, so that what came out of a fit can be told from what came out of another one.
+    `over_draws` are how the ids of claims begin that are judged with each draw of the posterior, too. `tied` prices
+    take the value of another one. `digest` is of what decides where the prices end, so that what came out of a fit can
+    be told from what came out of another one.
     """
 
     profile: str
-    in_place_of: str
     over_draws: tuple[str, ...]
-    calibrated: tuple[str, ...]
     prices: tuple[Price, ...]
     tied: dict[str, str]
     targets: tuple[Target, ...]
@@ -128,15 +124,11 @@ def load_fit(root: Path, system: str) -> StudyFit:
 
 def _read(root: Path, system: str, document: JsonObject) -> StudyFit:
     profile = read_json(profile_of(root, document["profile"]), "profile")
-    # Not the profile that the scenarios name: prices that are not fitted are those of the one that is.
-    simulated = {**document["simulated"], "machine.profile": document["profile"]}
-    overrides = [(path, str(value)) for path, value in simulated.items()]
+    overrides = [(path, str(value)) for path, value in document["simulated"].items()]
     folder = root / "scenarios" / system
     return StudyFit(
         document["profile"],
-        document["in_place_of"],
         tuple(document["over_draws"]),
-        tuple(document["calibrated"]),
         tuple(_price(profile, path, text) for path, text in document["prices"].items()),
         document["tied"],
         tuple(
@@ -155,13 +147,8 @@ def _read(root: Path, system: str, document: JsonObject) -> StudyFit:
 
 def _digest(document: JsonObject) -> str:
     """Of everything in a fit but which claims are judged how."""
-    fitted = {key: value for key, value in document.items() if key not in {"over_draws", "calibrated"}}
+    fitted = {key: value for key, value in document.items() if key != "over_draws"}
     return hashlib.sha256(json.dumps(fitted, sort_keys=True).encode()).hexdigest()[:16]
-
-
-def claims_of_fit(study: StudyFit, claims: Sequence[Claim]) -> list[Claim]:
-    """The claims with the targets of this fit, and without what is only true of the prices that it stands in for."""
-    return [replace(item, calibrated=item.id.startswith(study.calibrated), profile_remark="") for item in claims]
 
 
 def profile_of(root: Path, name: str) -> Path:

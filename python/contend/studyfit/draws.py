@@ -65,7 +65,6 @@ class Draws:
                 jobs=self.jobs,
                 cache=self.cache,
                 overrides=[("run.replications", "1"), *prices, *self.overrides],
-                profiles={self.study.in_place_of: self.study.profile},
             )
 
 

@@ -122,7 +122,8 @@ def sample(
     return Posterior(
         tuple(trials.values([float(x) for x in place]) for place in places[:draws]),
         len(places),
-        {price.path: float(inside[:, k].std(ddof=1) / _EXPECTED) for k, price in enumerate(study.prices)},
+        # As it is kept, so that what a profile says of it is the same before and after.
+        {price.path: round(float(inside[:, k].std(ddof=1) / _EXPECTED), 3) for k, price in enumerate(study.prices)},
         {
             price.path: tuple(price.at(float(x)) for x in np.quantile(places[:, k], (0.5, 0.025, 0.975)))  # type: ignore[misc]
             for k, price in enumerate(study.prices)
@@ -196,7 +197,7 @@ def to_json(study: StudyFit, posterior: Posterior) -> JsonObject:
             for target, one in zip(study.targets, posterior.targets, strict=True)
         ],
         "prices": {
-            path: {"median": median, "ci95": [low, high], "narrowed": round(posterior.narrowed[path], 3)}
+            path: {"median": median, "ci95": [low, high], "narrowed": posterior.narrowed[path]}
             for path, (median, low, high) in posterior.prices.items()
         },
         "draws": list(posterior.draws),

@@ -277,9 +277,8 @@ matching_mpich = _communicators(MPICH, "MPICH matches globally", at_least(0.8, "
     source="dissertation ch. 3, thread safety",
     statement="MPI_THREAD_MULTIPLE without threads costs 3 to 5 % (process mode, pairwise, mean over pairs)",
     expected=between(3.0, 5.0, "%"),
-    remark="0 B, because no size is named",
-    profile_remark="with 1 KiB, the size of the chapter's other rates of process mode, it is 3.4 %, as from six pairs "
-    "on the wire hides the most of it",
+    remark="0 B, because no size is named; with 1 KiB, the size of the chapter's other rates of process mode, it is "
+    "3.4 %, as the wire hides the most of it with many pairs",
 )
 def thread_safety_overhead(e: Evidence) -> float:
     pairs = e.axis(OVERHEAD, "pairs")

@@ -28,7 +28,6 @@ def plateau(e: Evidence, panel: str) -> dict[int, float]:
     source=SOURCE,
     statement="with overtaking one instance stays near 500 K msg/s: the lowest rate from 2 pairs on",
     expected=between(400_000, 600_000, "msg/s"),
-    calibrated=True,
 )
 def plateau_low(e: Evidence) -> float:
     return min(plateau(e, A).values())
@@ -39,7 +38,6 @@ def plateau_low(e: Evidence) -> float:
     source=SOURCE,
     statement="with overtaking one instance stays near 500 K msg/s: the highest rate from 2 pairs on",
     expected=between(400_000, 600_000, "msg/s"),
-    calibrated=True,
 )
 def plateau_high(e: Evidence) -> float:
     return max(plateau(e, A).values())
