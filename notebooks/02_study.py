@@ -75,8 +75,28 @@ contend.plots.rate(panel_a.select(assignment="dedicated"), title="panel a: seria
 contend.plots.time_budget(panel_a.select(assignment="dedicated"), title="panel a, 20 pairs")
 
 # %% [markdown]
-# The senders' lock wait goes away; what is left is time asleep: everybody waits for the one receiver that makes progress and matches.
+# The star is the study's listing of a run of the base, and the simulated base is more than twice as fast: the profile
+# is not fitted to it, and how that run was bound to cores is not said.
 #
+# The senders' lock wait goes away; what is left is time asleep: everybody waits for the one receiver that makes
+# progress and matches. So the gain is small. The bands above are wide; with twenty replications, ten and twenty
+# instances against one at 20 pairs:
+
+# %%
+one = short("fig5_2a_base", **{"sweep.workload.pairs": [20]})
+gains = pl.concat(
+    contend.compare(
+        one,
+        one.with_({"library.instances.count": count, "library.instances.assignment": "dedicated"}),
+        replications=20,
+    )
+    .frame()
+    .select(pl.lit(count).alias("instances"), "ratio", "ratio_ci95_low", "ratio_ci95_high", "b_is")
+    for count in (10, 20)
+)
+gains
+
+# %% [markdown]
 # ## Panel b: concurrent progress (figure 5.2b)
 #
 # Now every waiting thread polls. Does that help?
@@ -89,8 +109,9 @@ contend.plots.rate(panel_b.select(assignment="dedicated"), title="panel b: concu
 contend.plots.time_budget(panel_b.select(assignment="dedicated"), title="panel b, 20 pairs")
 
 # %% [markdown]
-# It does not: the receivers meet at the matching lock. Worse, messages that several threads deliver come out of order, and each has to be
-# kept aside until those before it are there. The counters say so:
+# It does not: the receivers meet at the matching lock. Messages that come out of order do not help either: each has to
+# be kept aside until those before it are there. The counters say that nearly all of them are, with serial progress as
+# well, where the senders alone overtake each other:
 
 
 # %%
@@ -182,7 +203,7 @@ contend.plots.rate(puts, title="puts of 1 B on a Haswell node", study=False)
 # %%
 claims = pl.DataFrame(
     [
-        {key: claim[key] for key in ("id", "statement", "verdict")}
+        {key: claim[key] for key in ("id", "source", "statement", "verdict")}
         for claim in json.loads(Path("../validation/dissertation/claims.json").read_text())
     ]
 )
@@ -190,7 +211,15 @@ claims.group_by("verdict").len()
 
 # %%
 with pl.Config(fmt_str_lengths=110, tbl_rows=12):
-    display(claims.filter(pl.col("verdict") != "holds").head(12))
+    display(claims.filter(pl.col("verdict") != "holds").drop("source").head(12))
+
+# %% [markdown]
+# Where it misses most:
+
+# %%
+misses = claims.filter(pl.col("verdict") != "holds")
+with pl.Config(fmt_str_lengths=50):
+    display(misses.group_by("source").len("misses").sort("misses", "source", descending=[True, False]).head(3))
 
 # %% [markdown]
 # What the last part says is checked here, so that it stays true when models change:
@@ -202,26 +231,52 @@ rate = {
         for point in panel.points
         if point.parameters["pairs"] == 20 and point.parameters["instances"] == count
     ]
-    for name, panel, count in (("one", panel_a, 1), ("ten", panel_a, 10), ("b", panel_b, 20), ("c", panel_c, 20))
+    for name, panel, count in (
+        ("one", panel_a, 1),
+        ("ten", panel_a, 10),
+        ("twenty", panel_a, 20),
+        ("b", panel_b, 20),
+        ("b free", free["b: overtaking"], 20),
+        ("c", panel_c, 20),
+    )
 }
-assert 1.05 < max(rate["ten"]) / max(rate["one"]) < 1.35
-assert max(rate["b"]) < max(rate["ten"]) and out_of_order(panel_b) > 0.9
-assert 15 < max(rate["c"]) / max(rate["b"]) < 25 and out_of_order(panel_c) == 0
+processes, threads = (dict(at20[mode].rows()) for mode in ("process", "thread"))
+assert 20 < processes["ob1-openib"] / threads["ob1-openib"] < 28
+assert 35 < processes["ch4-global"] / threads["ch4-global"] < 47
+assert 2 < max(rate["one"]) / 140_199 < 3
+ten, twenty = gains.rows_by_key("instances", named=True, unique=True).values()
+assert ten["b_is"] == "faster" and 1.03 < ten["ratio"] < 1.2
+assert 0.85 < twenty["ratio"] < 1
+assert max(rate["b"]) < 0.85 * min(rate["one"] + rate["ten"] + rate["twenty"])
+assert out_of_order(panel_a) > 0.85 and out_of_order(panel_b) > 0.9
+assert 12 < max(rate["c"]) / max(rate["b"]) < 19 and out_of_order(panel_c) == 0
+assert 8 < max(rate["c"]) / max(rate["one"]) < 12
+assert 2.2 < max(rate["b free"]) / max(rate["b"]) < 3.2
+assert max(rate["one"] + rate["ten"] + rate["twenty"]) < max(rate["b free"]) < max(rate["c"]) / 4
+dedicated = puts["32, dedicated"]
+assert 26 < dedicated.point(threads=32).message_rate.mean / dedicated.point(threads=1).message_rate.mean < 32
+
+assert 0.25 < misses.height / claims.height < 0.42
+assert "thread synchronisation" in misses["source"].mode()[0]
 
 # %% [markdown]
 # ## What to take home
 #
-# - **Threads lose to processes by a factor of about forty** at 20 pairs, in both libraries' simplest designs. The cores are the same:
-#   it is what they share that costs.
-# - **Fixing one shared thing only uncovers the next.** More instances free the senders (panel a: a tenth to a quarter more at 20 pairs).
-#   Concurrent progress then makes it *worse* (panel b), because every receiver now meets the others at the matching lock, and over 90 % of
-#   the messages arrive out of sequence.
-# - **All three together pay**: instances, concurrent progress *and* a communicator for each pair (panel c) scale, to twenty times panel
-#   b at 20 pairs, and no message is out of sequence. If you can change the application, give each thread its own communicator.
-# - **If you cannot, allow overtaking** (`mpi_assert_allow_overtaking` and receives of any tag) when the application does not need order: it
-#   brings back a good part, without new communicators.
+# - **Threads lose to processes by a factor of more than twenty** (Open MPI's simplest design) **and of forty**
+#   (MPICH's) at 20 pairs. The cores are the same: it is what they share that costs.
+# - **Fixing one shared thing only uncovers the next.** More instances free the senders, and the receiver's matching is
+#   the next limit (panel a: with ten a tenth more at 20 pairs, with twenty nothing). Concurrent progress then makes it
+#   *worse* (panel b): every receiver now meets the others at the matching lock, and over 90 % of the messages arrive
+#   out of sequence.
+# - **All three together pay**: instances, concurrent progress *and* a communicator for each pair (panel c) scale, to
+#   fifteen times panel b and ten times the base at 20 pairs, and no message is out of sequence. If you can change the
+#   application, give each thread its own communicator.
+# - **If you cannot, allow overtaking** (`mpi_assert_allow_overtaking` and receives of any tag) when the application
+#   does not need order: it moves 2.6 times the messages of panel b at 20 pairs, more than any design above that keeps
+#   one communicator in order, and a sixth of panel c.
 # - **One-sided puts need none of this**: with an instance of its own each thread scales to the last core.
 #
-# How far to trust this: about two of three of the study's statements hold at full length, the others are listed above with their
-# numbers in `validation/dissertation/claims.md`. The shapes (what helps, what hurts) are more reliable than absolute rates; process mode
-# at 1 KiB and more is where the models miss most.
+# How far to trust this: about two of three of the study's statements hold at full length, the others are in
+# `validation/dissertation/claims.md` with their numbers, the first of them above. The shapes (what helps, what hurts)
+# are more reliable than absolute rates; how much threads gain by another way to wait (chapter 4) is where the models
+# miss most.
