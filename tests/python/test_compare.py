@@ -2,54 +2,19 @@
 
 import itertools
 import json
-import math
-import random
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from scipy import stats
 
 from contend.amounts import rate_text
 from contend.cli import main
 from contend.cli.compare import _verdict_text
-from contend.errors import InputError
-from contend.paired import bootstrap, compare_samples, pooled_reduction, sample_variance
-from contend.plots import comparison_picture_bytes, draw_comparison, figure_bytes
 
 if TYPE_CHECKING:
     from fakes import FakeCore, FakePoint
 
 Capture = pytest.CaptureFixture[str]
-
-
-def test_the_interval_is_that_of_the_paired_t_test() -> None:
-    a = [10.0, 12.0, 11.5, 9.0, 10.4]
-    b = [11.0, 12.5, 12.8, 10.1, 10.2]
-    found = compare_samples("message_rate", a, b)
-    expected = stats.ttest_rel(b, a).confidence_interval(0.95)
-    assert found.difference.mean == pytest.approx(sum(b) / 5 - sum(a) / 5)
-    assert (found.difference.low, found.difference.high) == (pytest.approx(expected.low), pytest.approx(expected.high))
-    logs = stats.ttest_rel([math.log(y) for y in b], [math.log(x) for x in a]).confidence_interval(0.95)
-    assert (found.ratio.low, found.ratio.high) == (
-        pytest.approx(math.exp(logs.low)),
-        pytest.approx(math.exp(logs.high)),
-    )
-
-
-def test_chance_that_hits_both_sides_drops_out() -> None:
-    source = random.Random(1)
-    shared = [source.gauss(100, 10) for _ in range(20)]
-    a = [value + source.gauss(0, 0.1) for value in shared]
-    b = [value + 1 + source.gauss(0, 0.1) for value in shared]
-    found = compare_samples("x", a, b)
-    assert found.verdict == "higher"
-    assert found.variance_reduction is not None
-    assert found.variance_reduction > 1000
-    shuffled = compare_samples("x", a, b[1:] + b[:1])
-    assert shuffled.verdict == "undecided"
-    assert shuffled.variance_reduction is not None
-    assert shuffled.variance_reduction < 4
 
 
 @pytest.mark.core
@@ -126,58 +91,6 @@ def test_operations_are_compared_under_no_name_of_one(tmp_path: Path, capsys: Ca
     words += ["--set-a", "workload.operation=put", "--set-b", "workload.operation=get", "--out", str(tmp_path)]
     assert main(words) == 0
     assert "B against A, operation rate" in capsys.readouterr().out
-
-
-@pytest.mark.parametrize("interval", ["t", "bootstrap"])
-def test_swapping_the_sides_turns_the_verdict(interval: str) -> None:
-    a, b = [10.0, 10.1, 9.9, 10.05, 10.1, 9.95], [12.0, 12.2, 11.9, 12.1, 12.0, 12.15]
-    one, other = compare_samples("x", a, b, interval), compare_samples("x", b, a, interval)
-    assert (one.verdict, other.verdict) == ("higher", "lower")
-    assert one.ratio.value is not None
-    assert other.ratio.value == pytest.approx(1 / one.ratio.value)
-
-
-def test_the_bootstrap_is_reproducible_and_near_t_for_many_samples() -> None:
-    source = random.Random(2)
-    samples = [source.gauss(5, 1) for _ in range(60)]
-    assert bootstrap(samples) == bootstrap(samples)
-    half = bootstrap(samples).half_width
-    assert half is not None
-    assert half == pytest.approx(stats.t.ppf(0.975, 59) * math.sqrt(sample_variance(samples) / 60), rel=0.15)
-
-
-def test_under_the_null_hypothesis_the_verdict_errs_in_one_case_of_twenty() -> None:
-    source = random.Random(3)
-    wrong = sum(
-        compare_samples("x", [source.gauss(10, 1) for _ in range(5)], [source.gauss(10, 1) for _ in range(5)]).verdict
-        in ("higher", "lower")
-        for _ in range(2000)
-    )
-    assert 60 <= wrong <= 145  # 100 expected, standard deviation 9.7
-
-
-def test_a_wide_interval_is_no_proof_that_nothing_differs() -> None:
-    wide = compare_samples("x", [90.0, 110.0, 100.0], [112.0, 94.0, 100.0])
-    assert wide.verdict == "undecided"
-    # Differences of 22, -16 and 0 have a standard deviation of 19.1: 1.96 of them over the root of n are to be 5.
-    assert wide.replications_to_decide == 56
-    assert compare_samples("x", [100.0, 101.0, 100.0], [101.0, 100.0, 100.0]).verdict == "no difference"
-    assert compare_samples("x", [0.0, 0.0], [0.0, 0.0]).verdict == "no difference"
-    assert compare_samples("x", [0.0, 0.0, 0.0], [0.0, 0.0, 4.0]).verdict == "undecided"
-
-
-def test_corner_cases() -> None:
-    assert compare_samples("x", [1.0], [2.0]).verdict == "undecided"
-    assert compare_samples("x", [3.0, 3.0], [3.0, 3.0]).verdict == "no difference"
-    assert compare_samples("x", [3.0, 3.0], [4.0, 4.0]).verdict == "higher"
-    assert compare_samples("x", [0.0, 0.0], [4.0, 4.0]).ratio.value is None
-    with pytest.raises(InputError, match="a bootstrap over 2 replications covers 50% at most, not 95 %: at least 6"):
-        compare_samples("x", [3.0, 4.0], [4.0, 4.5], "bootstrap")
-    assert pooled_reduction([1.0], [0.0]) is None
-    with pytest.raises(InputError, match="cannot be paired"):
-        compare_samples("x", [1.0], [1.0, 2.0])
-    with pytest.raises(InputError, match="no interval"):
-        compare_samples("x", [1.0], [2.0], "wald")
 
 
 def test_too_few_replications_for_a_bootstrap_are_refused_before_they_are_simulated(
@@ -414,87 +327,6 @@ def test_a_measure_that_is_not_there(core: "FakeCore", scenario: Path, capsys: C
     message = "no measure 'bandwidth' to compare; there are: message_rate, elapsed_s"
     assert message in " ".join(capsys.readouterr().err.split())
     assert core.calls == 18  # one side
-
-
-def test_wide_intervals_do_not_hide_the_ratios() -> None:
-    from contend.comparison import Comparison, PointComparison
-
-    points = tuple(
-        PointComparison({"pairs": n}, {"message_rate": compare_samples("message_rate", [n, 50.0 * n], [40.0 * n, n])})
-        for n in (1, 2)
-    )
-    assert all((point.rate.ratio.high or 0) > 10 for point in points)
-    _, ratios = draw_comparison(Comparison("a", "b", 1, "t", points)).axes
-    low, high = ratios.get_ylim()
-    values = [point.rate.ratio.value or 0 for point in points]
-    assert 0 < low <= min(values) / 2
-    assert max(1.0, *values) < high <= 2 * max(1.0, *values)
-
-
-def test_marks_of_ratios_say_the_verdicts() -> None:
-    from contend.comparison import Comparison, PointComparison
-
-    sides = {1: ([10.0, 10.1, 10.2], [20.0, 20.1, 20.3]), 2: ([10.0, 12.0, 11.0], [12.0, 11.0, 10.0])}
-    sides |= {3: ([10.0, 10.1, 10.2], [10.0, 10.1, 10.21]), 4: ([10.0, 10.1, 10.2], [5.0, 5.1, 5.3])}
-
-    def drawn(points: list[dict[str, int]]) -> tuple[list[str], list[str]]:
-        compared = tuple(
-            PointComparison(point, {"message_rate": compare_samples("message_rate", *sides[point["pairs"]])})
-            for point in points
-        )
-        comparison = Comparison("a", "b", 1, "t", compared)
-        _, ratios = comparison.draw().axes
-        legend = ratios.get_legend()
-        assert legend is not None
-        for bar, point in zip(ratios.containers, compared, strict=True):
-            data, _, (ends,) = bar.lines
-            assert data.get_ydata() == [point.rate.ratio.value]
-            ((_, low), (_, high)) = ends.get_segments()[0]
-            assert (low, high) == (pytest.approx(point.rate.ratio.low), pytest.approx(point.rate.ratio.high))
-        assert [1.0, 1.0] in [list(line.get_ydata()) for line in ratios.lines]
-        return [bar.lines[0].get_marker() for bar in ratios.containers], [t.get_text() for t in legend.get_texts()]
-
-    words = ["B is faster", "B is slower", "no difference", "undecided"]
-    assert drawn([{"pairs": pairs} for pairs in sides]) == (["^", "o", "s", "v"], words)
-    both = [{"pairs": pairs, "instances": count} for count in (1, 2) for pairs in (1, 2)]
-    assert drawn(both) == (["^", "o"] * 2, ["B is faster", "undecided"])
-
-
-def test_both_sides_of_an_only_point_stand_beside_each_other() -> None:
-    from contend.comparison import Comparison, PointComparison
-
-    samples = compare_samples("message_rate", [10.0, 11.0, 12.0], [20.0, 23.0, 26.0])
-    long = "small with " + ", ".join(f"machine.section_{number}.price=5" for number in range(30))
-    comparison = Comparison("small", long, 1, "t", (PointComparison({}, {"message_rate": samples}),))
-    figure = draw_comparison(comparison)
-    figure_bytes(figure, ("png",))
-    rates, ratio = figure.axes
-    marks = {bar.lines[0].get_xdata()[0]: bar for bar in rates.containers}
-    assert {place: bar.lines[0].get_ydata()[0] for place, bar in marks.items()} == {0: 11.0, 1: 23.0}
-    assert all(bar.has_yerr for bar in marks.values())
-    first, second = (tick.get_text() for tick in rates.get_xticklabels())
-    assert first == "A = small"
-    assert second.startswith("B = small with")
-    assert second.endswith("...")
-    boxes = [tick.get_window_extent() for tick in rates.get_xticklabels()]
-    assert boxes[0].x1 < boxes[1].x0
-    assert boxes[1].x1 <= rates.bbox.x1
-    (of_ratio,) = ratio.containers
-    assert of_ratio.lines[0].get_ydata()[0] == pytest.approx(samples.ratio.value)
-    assert ratio.get_title(loc="right") == "B is faster"
-
-
-def test_the_picture_is_the_same_every_time() -> None:
-    from contend.comparison import Comparison, PointComparison
-
-    points = tuple(
-        PointComparison(
-            {"pairs": n}, {"message_rate": compare_samples("message_rate", [n, n + 0.1], [2.0 * n, 2.2 * n])}
-        )
-        for n in (1, 2)
-    )
-    comparison = Comparison("a", "b", 1, "t", points)
-    assert comparison_picture_bytes(comparison) == comparison_picture_bytes(comparison)
 
 
 @pytest.mark.parametrize("set_", ["--set-a", "--set-b"])

@@ -1,0 +1,91 @@
+"""Samples of two sides in pairs: intervals and verdicts."""
+
+import math
+import random
+
+import pytest
+from scipy import stats
+
+from contend.errors import InputError
+from contend.paired import bootstrap, compare_samples, pooled_reduction, sample_variance
+
+
+def test_the_interval_is_that_of_the_paired_t_test() -> None:
+    a = [10.0, 12.0, 11.5, 9.0, 10.4]
+    b = [11.0, 12.5, 12.8, 10.1, 10.2]
+    found = compare_samples("message_rate", a, b)
+    expected = stats.ttest_rel(b, a).confidence_interval(0.95)
+    assert found.difference.mean == pytest.approx(sum(b) / 5 - sum(a) / 5)
+    assert (found.difference.low, found.difference.high) == (pytest.approx(expected.low), pytest.approx(expected.high))
+    logs = stats.ttest_rel([math.log(y) for y in b], [math.log(x) for x in a]).confidence_interval(0.95)
+    assert (found.ratio.low, found.ratio.high) == (
+        pytest.approx(math.exp(logs.low)),
+        pytest.approx(math.exp(logs.high)),
+    )
+
+
+def test_chance_that_hits_both_sides_drops_out() -> None:
+    source = random.Random(1)
+    shared = [source.gauss(100, 10) for _ in range(20)]
+    a = [value + source.gauss(0, 0.1) for value in shared]
+    b = [value + 1 + source.gauss(0, 0.1) for value in shared]
+    found = compare_samples("x", a, b)
+    assert found.verdict == "higher"
+    assert found.variance_reduction is not None
+    assert found.variance_reduction > 1000
+    shuffled = compare_samples("x", a, b[1:] + b[:1])
+    assert shuffled.verdict == "undecided"
+    assert shuffled.variance_reduction is not None
+    assert shuffled.variance_reduction < 4
+
+
+@pytest.mark.parametrize("interval", ["t", "bootstrap"])
+def test_swapping_the_sides_turns_the_verdict(interval: str) -> None:
+    a, b = [10.0, 10.1, 9.9, 10.05, 10.1, 9.95], [12.0, 12.2, 11.9, 12.1, 12.0, 12.15]
+    one, other = compare_samples("x", a, b, interval), compare_samples("x", b, a, interval)
+    assert (one.verdict, other.verdict) == ("higher", "lower")
+    assert one.ratio.value is not None
+    assert other.ratio.value == pytest.approx(1 / one.ratio.value)
+
+
+def test_the_bootstrap_is_reproducible_and_near_t_for_many_samples() -> None:
+    source = random.Random(2)
+    samples = [source.gauss(5, 1) for _ in range(60)]
+    assert bootstrap(samples) == bootstrap(samples)
+    half = bootstrap(samples).half_width
+    assert half is not None
+    assert half == pytest.approx(stats.t.ppf(0.975, 59) * math.sqrt(sample_variance(samples) / 60), rel=0.15)
+
+
+def test_under_the_null_hypothesis_the_verdict_errs_in_one_case_of_twenty() -> None:
+    source = random.Random(3)
+    wrong = sum(
+        compare_samples("x", [source.gauss(10, 1) for _ in range(5)], [source.gauss(10, 1) for _ in range(5)]).verdict
+        in ("higher", "lower")
+        for _ in range(2000)
+    )
+    assert 60 <= wrong <= 145  # 100 expected, standard deviation 9.7
+
+
+def test_a_wide_interval_is_no_proof_that_nothing_differs() -> None:
+    wide = compare_samples("x", [90.0, 110.0, 100.0], [112.0, 94.0, 100.0])
+    assert wide.verdict == "undecided"
+    # Differences of 22, -16 and 0 have a standard deviation of 19.1: 1.96 of them over the root of n are to be 5.
+    assert wide.replications_to_decide == 56
+    assert compare_samples("x", [100.0, 101.0, 100.0], [101.0, 100.0, 100.0]).verdict == "no difference"
+    assert compare_samples("x", [0.0, 0.0], [0.0, 0.0]).verdict == "no difference"
+    assert compare_samples("x", [0.0, 0.0, 0.0], [0.0, 0.0, 4.0]).verdict == "undecided"
+
+
+def test_corner_cases() -> None:
+    assert compare_samples("x", [1.0], [2.0]).verdict == "undecided"
+    assert compare_samples("x", [3.0, 3.0], [3.0, 3.0]).verdict == "no difference"
+    assert compare_samples("x", [3.0, 3.0], [4.0, 4.0]).verdict == "higher"
+    assert compare_samples("x", [0.0, 0.0], [4.0, 4.0]).ratio.value is None
+    with pytest.raises(InputError, match="a bootstrap over 2 replications covers 50% at most, not 95 %: at least 6"):
+        compare_samples("x", [3.0, 4.0], [4.0, 4.5], "bootstrap")
+    assert pooled_reduction([1.0], [0.0]) is None
+    with pytest.raises(InputError, match="cannot be paired"):
+        compare_samples("x", [1.0], [1.0, 2.0])
+    with pytest.raises(InputError, match="no interval"):
+        compare_samples("x", [1.0], [2.0], "wald")
