@@ -225,7 +225,7 @@ MessageNumber ContentionAccount::message_posted(const SimThread& thread, const P
   StageAccount& context = stage_of(message.context);
   ++context.messages;
   context.busy += message.context_busy;
-  context.queueing += message.departure - message.served;
+  context.queueing += message.departure - message.loaded;
   return number_of(thread);
 }
 

@@ -39,6 +39,7 @@ struct PostedMessage {
   TimePoint called;        ///< when the thread began to post it
   TimePoint fetched;       ///< the interface has its work request
   TimePoint served;        ///< the interface turns to it
+  TimePoint loaded;        ///< the interface has its payload
   TimePoint departure;     ///< its context turns to it, too
   TimePoint arrival;       ///< its last byte is at the other end
   Duration interface_busy; ///< until the interface can serve the next message

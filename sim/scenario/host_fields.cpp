@@ -7,7 +7,6 @@ namespace contend::scenario {
 namespace {
 
 constexpr SizeRule size_or_none{0, std::int64_t{1} << 40};
-constexpr RateRule rate_or_none{0.0, 1e15};
 
 } // namespace
 

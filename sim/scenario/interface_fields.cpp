@@ -40,6 +40,16 @@ Section nic_fields() {
           "cache lines of a context that taking an entry out of its completion queue changes, one after the other: "
           "counters of "
           "queues, the receive buffer's descriptor");
+  s.field(
+      "inline_limit", &P::inline_bytes, message_bytes,
+      "largest message, the library's header included, that the processor writes into its work request; the interface "
+      "fetches larger ones from memory");
+  s.field("payload_fetch", &P::payload_fetch, any_time,
+          "interface: from having a work request to having the first byte of a payload that it fetches");
+  s.field(
+      "bus_bandwidth", &P::bus_bytes_per_second, rate_or_none,
+      "between memory and interface: each packet of a fetched payload passes it whole, before the wire and after it; "
+      "0 B/s: in no time");
   return s.finish();
 }
 

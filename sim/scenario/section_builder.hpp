@@ -52,6 +52,7 @@ inline constexpr TimeRule positive_time{Duration::picoseconds(1), longest_price}
 /// Of what lies in a cache.
 inline constexpr SizeRule footprint{1, std::int64_t{1} << 30};
 inline constexpr RateRule any_rate{1.0, 1e15};
+inline constexpr RateRule rate_or_none{0.0, 1e15};
 inline constexpr SizeRule message_bytes{0, std::int64_t{1} << 40};
 
 /// How the values of a section are given.

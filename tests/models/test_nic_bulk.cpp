@@ -37,8 +37,8 @@ struct Finish {
   Duration peer{};
 };
 
-Finish single(Bulk kind, std::int64_t bytes) {
-  test::Wire wire(bulk_plain);
+Finish single(Bulk kind, std::int64_t bytes, const NicParameters& parameters = bulk_plain) {
+  test::Wire wire(parameters);
   Endpoint& endpoint = wire.connect();
   wire.engine.spawn("poster", 0, 0, [&](SimThread& self) {
     REQUIRE(endpoint.post_bulk(self, kind, cookie(1), bytes));
@@ -79,6 +79,22 @@ TEST_CASE("one transfer on an empty wire takes latencies, fetches and its bytes"
     const Duration request = bulk_plain.wqe_fetch + 100_ps * bulk_plain.packet_bytes + route.latency;
     CHECK(read.poster == bulk_post + request + bulk_plain.wqe_fetch + wire_time(bytes) + route.latency);
     CHECK(read.peer == Duration{});
+  }
+}
+
+TEST_CASE("the first packet of a transfer is fetched, and the last one passes the bus after the wire",
+          "[nic][bulk][oracle]") {
+  NicParameters parameters = bulk_plain;
+  parameters.payload_fetch = 400'007_ps;
+  parameters.bus_bytes_per_second = 20e9;
+  for (const std::int64_t bytes : {1, 999, 1'000, 64'000, 1'000'000}) {
+    CAPTURE(bytes);
+    const Duration buses = 2 * (50_ps * std::min<std::int64_t>(bytes, parameters.mtu_bytes));
+    for (const Bulk kind : {Bulk::write, Bulk::send}) {
+      CHECK(single(kind, bytes, parameters).poster == single(kind, bytes).poster + parameters.payload_fetch + buses);
+    }
+    // The target's interface has no work request: a read fetches as before.
+    CHECK(single(Bulk::read, bytes, parameters).poster == single(Bulk::read, bytes).poster + buses);
   }
 }
 

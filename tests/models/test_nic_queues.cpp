@@ -305,6 +305,9 @@ TEST_CASE("each context keeps its order, whatever sizes and limits do", "[nic][p
     parameters.flow_control_window = shape.below(2) == 0 ? 0 : static_cast<int>(1 + shape.below(20));
     parameters.poll_batch = static_cast<int>(1 + shape.below(10));
     const int contexts = static_cast<int>(1 + shape.below(6));
+    parameters.inline_bytes = static_cast<std::int64_t>(shape.below(3'000));
+    parameters.payload_fetch = Duration::picoseconds(static_cast<std::int64_t>(shape.below(1'000'000)));
+    parameters.bus_bytes_per_second = shape.below(2) == 0 ? 0.0 : 1e9 + static_cast<double>(shape.below(20)) * 1e9;
     constexpr int count = 60;
     test::Wire wire(parameters, test::plain_route(), 2);
     std::vector<test::Inbox> inboxes(static_cast<std::size_t>(contexts));

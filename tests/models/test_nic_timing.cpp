@@ -39,6 +39,15 @@ std::vector<TimePoint> burst(const NicParameters& parameters, int contexts, int 
   return arrivals;
 }
 
+/// Messages above 64 bytes are fetched, at 20 GB/s.
+NicParameters fetching() {
+  NicParameters parameters = plain;
+  parameters.inline_bytes = 64;
+  parameters.payload_fetch = 400'007_ps;
+  parameters.bus_bytes_per_second = 20e9;
+  return parameters;
+}
+
 } // namespace
 
 TEST_CASE("one message takes post, fetch, serialization and latency", "[nic]") {
@@ -46,6 +55,50 @@ TEST_CASE("one message takes post, fetch, serialization and latency", "[nic]") {
     const std::vector<TimePoint> arrivals = burst(plain, 1, 1, bytes);
     CHECK(arrivals[0] == TimePoint::at(first_post + plain.wqe_fetch + serialization(bytes) + route.latency));
   }
+}
+
+TEST_CASE("the payload of a message above the inline limit is fetched, and passes the bus whole at both ends",
+          "[nic][oracle]") {
+  const NicParameters parameters = fetching();
+  for (const std::int64_t bytes : {0, 64, 65, 1000, 4096, 10'000}) {
+    CAPTURE(bytes);
+    const Duration bus = 50_ps * std::min<std::int64_t>(bytes, parameters.mtu_bytes);
+    const Duration fetch = bytes > 64 ? parameters.payload_fetch + 2 * bus : Duration{};
+    const std::vector<TimePoint> arrivals = burst(parameters, 1, 1, bytes);
+    CHECK(arrivals[0] == TimePoint::at(first_post + plain.wqe_fetch + fetch + serialization(bytes) + route.latency));
+  }
+}
+
+TEST_CASE("payloads are fetched side by side: they delay messages, but no rate", "[nic]") {
+  NicParameters parameters = fetching();
+  parameters.nic_gap = 300_ns;
+  const std::vector<TimePoint> arrivals = burst(parameters, 4, 20, 1000);
+  for (std::size_t i = 1; i < arrivals.size(); ++i) {
+    REQUIRE(arrivals[i] - arrivals[i - 1] == parameters.nic_gap);
+  }
+}
+
+TEST_CASE("who waits for a fetched payload are messages of the same context only", "[nic]") {
+  const auto small_behind_large = [](bool same_context) {
+    test::Wire wire(fetching());
+    Endpoint& first = wire.connect();
+    Endpoint& second = same_context ? first : wire.connect();
+    Duration posted{};
+    wire.engine.spawn("sender", 0, 0, [&](SimThread& self) {
+      REQUIRE(first.post(self, test::message(0), 1000));
+      REQUIRE(second.post(self, test::message(1), 0));
+      posted = test::clock(self);
+    });
+    wire.engine.run();
+    REQUIRE(wire.inbound.times.size() == 2);
+    const Duration unhindered = posted + plain.wqe_fetch + route.latency;
+    const auto small = static_cast<std::size_t>(same_context ? 1 : 0);
+    return wire.inbound.times[small].time.since_start() - unhindered;
+  };
+  CHECK(small_behind_large(false) == Duration{});
+  const NicParameters parameters = fetching();
+  // With the large one, which is fetched, and passes both buses and the wire, since the first of the two posts.
+  CHECK(small_behind_large(true) == parameters.payload_fetch + 2 * (50_ps * 1000) + serialization(1000) - later_post);
 }
 
 TEST_CASE("posting is charged to nic_post", "[nic]") {

@@ -82,8 +82,9 @@ public:
 };
 
 /// From the start of the run to the report of one operation.
-Duration time_of(const RdmaRequest& operation, const RdmaParameters& rdma = plain_rdma()) {
-  OneSided system(rdma);
+Duration time_of(const RdmaRequest& operation, const RdmaParameters& rdma = plain_rdma(),
+                 const NicParameters& nic = plain) {
+  OneSided system(rdma, 1, nic);
   system.thread(0, [&](SimThread& self, RdmaEndpoint& endpoint) { REQUIRE(endpoint.post(self, operation)); });
   system.wire.engine.run();
   REQUIRE(system.wire.outbound.times.size() == 1);
@@ -105,6 +106,21 @@ TEST_CASE("a put takes its post, the way there and the acknowledgement", "[rdma]
     CHECK(time_of(request(Kind::put, bytes)) == 2 * (cache.l3_hit + cache.hit) + rdma.offload_post +
                                                     rdma.offload_start + serialization(40 + bytes) + route.latency * 2);
   }
+}
+
+TEST_CASE("data that an interface moves by itself passes the buses of both ends", "[rdma][oracle]") {
+  NicParameters nic = plain;
+  nic.bus_bytes_per_second = 20e9; // 50 ps per byte
+  nic.payload_fetch = 400_ns;      // of two-sided messages
+  const RdmaParameters rdma = plain_rdma();
+  const auto added = [&](Kind kind, std::int64_t bytes) {
+    return time_of(request(kind, bytes), rdma, nic) - time_of(request(kind, bytes), rdma);
+  };
+  CHECK(added(Kind::put, 1024) == Duration{}); // the processor stores them into the interface
+  CHECK(added(Kind::put, 2000) == 100_ps * 2000);
+  CHECK(added(Kind::put, 65536) == 100_ps * 4096); // a packet at either end; the others' time is the wire's
+  CHECK(added(Kind::get, 2000) == 100_ps * 2000);
+  CHECK(added(Kind::get, 65536) == 100_ps * 4096);
 }
 
 TEST_CASE("lines of a context and of its descriptors move one after the other", "[rdma]") {

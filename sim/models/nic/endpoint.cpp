@@ -99,8 +99,13 @@ bool Endpoint::post(SimThread& self, const Envelope& envelope, std::int64_t wire
 
   const std::int64_t packets =
       nic.packets_for(wire_bytes - parameters.packet_bytes); // the first one's header is counted
-  const Passage passage = local_.send(nic.engine_.now() + parameters.wqe_fetch,
-                                      wire_bytes + (packets - 1) * parameters.packet_bytes, packets, fifo_);
+  WorkRequest request{nic.engine_.now() + parameters.wqe_fetch, wire_bytes + (packets - 1) * parameters.packet_bytes,
+                      packets, fifo_};
+  if (const std::int64_t bytes = wire_bytes - parameters.packet_bytes; bytes > parameters.inline_bytes) {
+    request.fetch = parameters.payload_fetch;
+    request.bus = nic.bus(bytes);
+  }
+  const Passage passage = local_.send(request);
 
   Packet& packet = packet_to(remote_, Packet::Stage::wire);
   packet.occupancy_ = passage.interface_busy;
@@ -148,10 +153,14 @@ bool Endpoint::post_bulk(SimThread& self, Bulk kind, const Envelope& envelope, s
   bulk.control_seen_ = kind == Bulk::send ? std::exchange(control_to_return_, 0) : 0;
   if (kind != Bulk::read) {
     bulk.source_ = &nic;
+    Duration fetch = parameters.payload_fetch + nic.bus(bytes);
     if (nic.flows_ != nullptr) {
-      nic.engine_.schedule(bulk, nic.engine_.now() + parameters.wqe_fetch);
+      fetch += parameters.wqe_fetch;
+    }
+    if (fetch > Duration{}) {
+      nic.engine_.schedule(bulk, nic.engine_.now() + fetch);
     } else {
-      bulk.fire(); // work request and payload are fetched while the wire is busy with others
+      bulk.fire(); // the work request is fetched while the wire is busy with others
     }
     return true;
   }
@@ -160,7 +169,8 @@ bool Endpoint::post_bulk(SimThread& self, Bulk kind, const Envelope& envelope, s
   const TimePoint departure = nic.depart_besides("read request", nic.engine_.now() + parameters.wqe_fetch,
                                                  std::max(parameters.nic_gap, on_wire), on_wire);
   bulk.source_ = &remote_.nic_;
-  const Duration fetch = nic.flows_ != nullptr ? remote_.nic_.parameters_.wqe_fetch : Duration{};
+  const Duration fetch =
+      (nic.flows_ != nullptr ? remote_.nic_.parameters_.wqe_fetch : Duration{}) + remote_.nic_.bus(bytes);
   nic.engine_.schedule(bulk, departure + on_wire + nic.route_.latency + fetch);
   return true;
 }

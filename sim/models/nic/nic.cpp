@@ -57,6 +57,12 @@ Duration Nic::serialization(std::int64_t bytes) const {
   return Duration::seconds(static_cast<double>(bytes) / route_.bytes_per_second);
 }
 
+Duration Nic::bus(std::int64_t bytes) const {
+  const double bandwidth = parameters_.bus_bytes_per_second;
+  return bandwidth > 0 ? Duration::seconds(static_cast<double>(std::min(bytes, parameters_.mtu_bytes)) / bandwidth)
+                       : Duration{};
+}
+
 TimePoint Nic::depart(TimePoint ready, Duration occupancy) {
   const TimePoint departure = std::max(ready, next_departure_);
   next_departure_ = departure + occupancy;

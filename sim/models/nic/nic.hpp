@@ -67,6 +67,8 @@ private:
   [[nodiscard]] std::int64_t packets_for(std::int64_t bytes) const;
   /// Time on the wire for `bytes` at the bandwidth of the route.
   [[nodiscard]] Duration serialization(std::int64_t bytes) const;
+  /// Time between memory and interface of the first packet of a payload of `bytes`, or of its last one.
+  [[nodiscard]] Duration bus(std::int64_t bytes) const;
   /// The wire takes something that is ready at `ready` and keeps it busy for `occupancy`. Returns when it begins.
   TimePoint depart(TimePoint ready, Duration occupancy);
   /// The same for what is not a message of the library, such as a `burst`.

@@ -13,7 +13,7 @@ NicContext::NicContext(Nic& nic, ActivityListener& listener, std::string_view na
     : nic_(nic), listener_(listener), send_state_(nic.engine(), nic.host(), std::string(name) + "/send"),
       receive_state_(nic.engine(), nic.host(), std::string(name) + "/receive"),
       completion_state_(nic.engine(), nic.host(), std::string(name) + "/completion"),
-      next_departures_(static_cast<std::size_t>(nic.parameters().injection_fifos)), label_(std::string(name), process),
+      fifos_(static_cast<std::size_t>(nic.parameters().injection_fifos)), label_(std::string(name), process),
       queue_label_(std::string(name) + "/completions", process) {}
 
 void NicContext::report(const Completion& completion) {
@@ -37,16 +37,20 @@ void NicContext::show_queue() const {
 }
 
 /// The interface serves its contexts, each at its own pace, one message at a time.
-Passage NicContext::send(TimePoint ready, std::int64_t bytes, std::int64_t packets, std::size_t fifo) {
+Passage NicContext::send(const WorkRequest& request) {
   Passage passage;
-  passage.on_wire = nic_.serialization(bytes);
-  passage.interface_busy = std::max(packets * nic_.parameters_.nic_gap, passage.on_wire);
+  passage.on_wire = nic_.serialization(request.bytes);
+  passage.interface_busy = std::max(request.packets * nic_.parameters_.nic_gap, passage.on_wire);
   passage.context_busy = std::max(nic_.parameters_.context_gap, passage.on_wire);
-  passage.ready = ready;
-  passage.served = nic_.depart(ready, passage.interface_busy); // the pace of the interface, then of the context
-  passage.departure = std::max(passage.served, next_departures_[fifo]);
-  next_departures_[fifo] = passage.departure + passage.context_busy;
-  passage.arrival = passage.departure + passage.on_wire + nic_.route_.latency;
+  passage.ready = request.ready;
+  passage.served = nic_.depart(request.ready, passage.interface_busy); // the pace of the interface, then of the context
+  passage.loaded = passage.served + request.fetch + request.bus;
+  Fifo& fifo = fifos_[request.fifo];
+  passage.departure = std::max(passage.loaded, fifo.next_departure);
+  fifo.next_departure = passage.departure + passage.context_busy;
+  passage.arrival =
+      std::max(passage.departure + passage.on_wire + nic_.route_.latency + request.bus, fifo.last_arrival);
+  fifo.last_arrival = passage.arrival;
   return passage;
 }
 
@@ -54,7 +58,7 @@ MessageNumber NicContext::trace_post(const SimThread& self, TimePoint called, st
                                      const Passage& passage) const {
   if (TraceSink* const trace = nic_.engine_.trace(); trace != nullptr) [[unlikely]] {
     return trace->message_posted(self, {nic_.send_label_, label_, bytes, called, passage.ready, passage.served,
-                                        passage.departure, passage.arrival, passage.interface_busy,
+                                        passage.loaded, passage.departure, passage.arrival, passage.interface_busy,
                                         passage.context_busy, passage.on_wire});
   }
   return 0;

@@ -20,10 +20,21 @@ class Nic;
 class RdmaEndpoint;
 class RdmaTransfer;
 
+/// What a context sends.
+struct WorkRequest {
+  TimePoint ready;          ///< the interface has it
+  std::int64_t bytes = 0;   ///< on the wire
+  std::int64_t packets = 1; ///< on the wire
+  std::size_t fifo = 0;     ///< of the context
+  Duration fetch{};         ///< until the interface has the first byte of a payload that is not in the work request
+  Duration bus{};           ///< of a packet of such a payload, between memory and interface at either end
+};
+
 /// How a work request passes the sending interface; see PostedMessage.
 struct Passage {
   TimePoint ready; ///< the interface has it
   TimePoint served;
+  TimePoint loaded;
   TimePoint departure;
   TimePoint arrival;
   Duration interface_busy;
@@ -73,10 +84,11 @@ private:
     RdmaEndpoint* rdma = nullptr; ///< whose operations they were
   };
 
-  /// A work request that is `ready` takes its turn at the interface and in one of this context's FIFOs.
-  Passage send(TimePoint ready, std::int64_t bytes, std::int64_t packets, std::size_t fifo);
+  /// A work request takes its turn at the interface and in one of this context's FIFOs. Payloads are fetched side by side:
+  /// that delays a message, and what is behind it in its FIFO, but not the interface.
+  Passage send(const WorkRequest& request);
   /// The FIFO of the next connection.
-  std::size_t take_fifo() { return connections_++ % next_departures_.size(); }
+  std::size_t take_fifo() { return connections_++ % fifos_.size(); }
   MessageNumber trace_post(const SimThread& self, TimePoint called, std::int64_t bytes, const Passage& passage) const;
   void report(const Completion& completion);
   /// Buffers for eager RDMA first, one of each connection; then up to poll_batch entries of the completion queue.
@@ -90,7 +102,12 @@ private:
   CacheLine send_state_;
   CacheLine receive_state_;
   CacheLine completion_state_;
-  std::vector<TimePoint> next_departures_; ///< by injection FIFO
+  /// What has been sent into one keeps its order on the wire, and on the bus at the other end.
+  struct Fifo {
+    TimePoint next_departure;
+    TimePoint last_arrival;
+  };
+  std::vector<Fifo> fifos_; ///< for injection
   std::size_t connections_ = 0;
   RingQueue<RdmaTransfer*> offloads_; ///< flows only: descriptors that are not done, in order
   TimePoint next_offload_;            ///< flows only: when the next descriptor may begin

@@ -23,9 +23,16 @@ struct NicParameters {
   int poll_batch = 1;            ///< completions handled per look at the queue
   std::int64_t mtu_bytes = 4096; ///< largest payload of one packet on the wire
   std::int64_t packet_bytes = 0; ///< link and transport headers of one packet
-  Duration registration{};       ///< CPU: make a buffer known to the interface, besides its pages
-  Duration registration_page{};  ///< CPU: each page of 4 KiB of it
-  Duration registration_hit{};   ///< CPU: find a buffer that is registered already
+  // The payload of a large message is in memory when its work request reaches the interface.
+  std::int64_t inline_bytes = 0; ///< largest message, the library's header included, that the CPU writes into its work
+                                 ///< request; the interface fetches larger ones
+  Duration payload_fetch{};      ///< NIC: from having a work request to having the first byte of a payload to fetch
+  double bus_bytes_per_second =
+      0;                   ///< between memory and interface: a packet of a fetched payload passes whole, before the
+                           ///< wire and after it; 0: in no time
+  Duration registration{}; ///< CPU: make a buffer known to the interface, besides its pages
+  Duration registration_page{}; ///< CPU: each page of 4 KiB of it
+  Duration registration_hit{};  ///< CPU: find a buffer that is registered already
   int injection_fifos =
       1; ///< send queues of one context: its connections are spread over them, and context_gap is each one's
   // What the lock of a context protects and another core has to fetch, one line after the other.

@@ -72,10 +72,11 @@ void RdmaTransfer::flow_finished() {
   NicContext& context = endpoint_.local_;
   const TimePoint now = context.nic_.engine().now();
   if (stage_ == Stage::read) {
-    go_on(Stage::response, now + endpoint_.remote_.nic_.route_.latency);
+    const Nic& target = endpoint_.remote_.nic_;
+    go_on(Stage::response, now + target.route_.latency + target.bus(operation_->request.bytes));
     return;
   }
-  go_on(Stage::request, now + context.nic_.route_.latency);
+  go_on(Stage::request, now + context.nic_.route_.latency + context.nic_.bus(operation_->request.bytes));
   context.next_offload_ = now + endpoint_.parameters_.offload_gap;
   context.offloads_.pop_front();
   if (!context.offloads_.empty()) {
@@ -150,7 +151,7 @@ void RdmaTransfer::serve(TimePoint now) {
     target.next_atomic_ = start + endpoint_.parameters_.atomic_gap;
     go_on(Stage::atomic, start);
   } else if (is_read(request) && target.flows_ != nullptr && endpoint_.offloaded(request)) {
-    go_on(Stage::read, now + endpoint_.parameters_.read_response);
+    go_on(Stage::read, now + endpoint_.parameters_.read_response + target.bus(request.bytes));
   } else if (is_read(request)) {
     respond(now + endpoint_.parameters_.read_response, request.bytes);
   } else {
@@ -168,7 +169,7 @@ void RdmaTransfer::respond(TimePoint ready, std::int64_t bytes) {
   const Duration on_wire = target.serialization(endpoint_.wire_bytes(bytes));
   occupancy_ = std::max(packets * target.parameters_.nic_gap, on_wire);
   const TimePoint departure = target.depart_besides("response", ready, occupancy_, on_wire);
-  go_on(Stage::response, departure + on_wire + target.route_.latency);
+  go_on(Stage::response, departure + on_wire + target.route_.latency + 2 * target.bus(bytes));
 }
 
 void RdmaTransfer::execute() {
@@ -283,12 +284,14 @@ void RdmaEndpoint::launch(const SimThread& self, TimePoint called) {
   }
   const TimePoint ready = nic.engine().now() + (offload ? parameters_.offload_start : parameters_.store_start);
   if (offload && nic.flows_ != nullptr && request.kind == RdmaRequest::Kind::put) {
-    take_transfer().queue(operation, ready);
+    take_transfer().queue(operation, ready + nic.bus(payload));
     return;
   }
-  const Passage passage = local_.send(ready, wire_bytes(payload), nic.packets_for(payload), fifo_);
+  WorkRequest work{ready, wire_bytes(payload), nic.packets_for(payload), fifo_};
+  work.bus = offload ? nic.bus(payload) : Duration{}; // the first byte is fetched within offload_start
+  const Passage passage = local_.send(work);
   if (offload) {
-    TimePoint& next = local_.next_departures_[fifo_];
+    TimePoint& next = local_.fifos_[fifo_].next_departure;
     next = std::max(next, passage.departure + passage.on_wire + parameters_.offload_gap);
   }
   operation.number = local_.trace_post(self, called, wire_bytes(payload), passage);
