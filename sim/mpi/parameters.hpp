@@ -113,6 +113,9 @@ struct TransportDesign {
   /// polling does not keep others from sending, as in btl/tcp).
   std::string send_lock = "instance";
   std::string lock = "pthread-mutex"; ///< lock kind of the connections' locks
+  /// What a poller holds while it handles what it has found: instance (the lock that it polls under), none (that lock is for
+  /// taking it out of the queues; others poll meanwhile, and handle what they find, as in btl/openib).
+  std::string handler_lock = "instance";
   /// Shared memory: where a message goes whose fast box is full. queue: into the queue of the receiver, and what comes after it
   /// as well until that is empty (Nemesis). wait: it waits at its connection; pointers to fragments take places in the box,
   /// so that nothing passes anything (sm_fifo_write_ep of btl/sm).

@@ -13,6 +13,7 @@ Process::Process(Engine& engine, const Host& host, Transport& transport, const P
     : engine_(engine), host_(host), transport_(transport), settings_(settings), rank_(rank), peers_(peers),
       single_(settings.library.thread_level == "single"), mapping_(settings.library.instances, rank),
       guarded_by_instance_(settings.library.matching.guard == "instance"),
+      handles_unlocked_(settings.library.transport.handler_lock == "none"),
       domain_kind_(settings.library.matching.domain == "global"     ? DomainKind::global
                    : settings.library.matching.domain == "instance" ? DomainKind::instance
                                                                     : DomainKind::communicator),

@@ -364,6 +364,7 @@ private:
   void interrupted(const PollTurn& turn, std::size_t visit) override;
   void begin_turn(SimThread& self, Noise noise) override;
   int poll(SimThread& self, int target, IfHeld if_held) override;
+  int handle_and_unlock(SimThread& self, Instance& instance);
   int take_commands(SimThread& self) override;
   int end_turn(SimThread& self) override;
   [[nodiscard]] int targets() const override { return static_cast<int>(instances_.size()); }
@@ -422,6 +423,7 @@ private:
   InstanceMapping mapping_;
   InstanceUse instance_use_;
   bool guarded_by_instance_; ///< queues have no lock of their own
+  bool handles_unlocked_;    ///< what a poll has found
   DomainKind domain_kind_;
   bool wait_at_connection_;  ///< delayed sends
   bool behind_others_;       ///< at their connection, those that come later

@@ -81,8 +81,7 @@ int Process::poll(SimThread& self, int target, IfHeld if_held) {
     }
     const PollTurn::Visit& visit = poller.turn.visits[poller.resumption.visit];
     instance.context->skipped_look(self, engine_.now() - (visit.look_at - visit.begin_at));
-    const int found = instance.context->drain(self, *this);
-    instance.lock->unlock(self, Category::poll_idle);
+    const int found = handle_and_unlock(self, instance);
     poller.disturb_if(found > 0);
     poller.found += found;
     return found;
@@ -101,13 +100,22 @@ int Process::poll(SimThread& self, int target, IfHeld if_held) {
   const Duration begin_at = self.now() - poller.turn_start;
   instance.context->look(self);
   const Duration look_at = engine_.now() - poller.turn_start;
-  const int found = instance.context->drain(self, *this);
-  poller.disturb_if(found > 0);
   poller.turn.visits.push_back(
       {&lock_of(instance), try_at, look_at, look_at, target, begin_at, std::exchange(poller.drew, false)});
-  instance.lock->unlock(self, Category::poll_idle);
+  const int found = handle_and_unlock(self, instance);
+  poller.disturb_if(found > 0);
   poller.turn.visits.back().done_at = self.now() - poller.turn_start;
   poller.found += found;
+  return found;
+}
+
+/// Handles what a look has shown at an instance whose lock is held.
+int Process::handle_and_unlock(SimThread& self, Instance& instance) {
+  if (handles_unlocked_) {
+    return instance.context->drain_unlocked(self, *this, *instance.lock);
+  }
+  const int found = instance.context->drain(self, *this);
+  instance.lock->unlock(self, Category::poll_idle);
   return found;
 }
 

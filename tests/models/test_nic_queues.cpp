@@ -1,4 +1,5 @@
 // Queues that fill and empty: send queues, completions, credits.
+#include "models/locks/lock.hpp"
 #include "support/wire.hpp"
 
 #include <catch2/catch.hpp>
@@ -59,6 +60,61 @@ TEST_CASE("a poll handles a batch at most, each entry at its price", "[nic]") {
   REQUIRE(inbox.messages.size() == 7);
   for (int k = 0; k < 7; ++k) {
     CHECK(inbox.messages[static_cast<std::size_t>(k)].tag == k);
+  }
+}
+
+TEST_CASE("what a poll has taken out is handled when the lock has been given back", "[nic][oracle]") {
+  constexpr int messages = 5;
+  constexpr Duration each = 1_us;
+  struct Handler final : CompletionHandler {
+    explicit Handler(const Lock& guard) : lock(guard) {}
+    void receive(SimThread& self, const Envelope& envelope) override {
+      held += lock.holder() == &self ? 1 : 0;
+      tags.push_back(envelope.tag);
+      self.spend(each, Category::software);
+    }
+    const Lock& lock;
+    int held = 0;
+    std::vector<int> tags;
+  };
+  for (const bool unlocked : {false, true}) {
+    CAPTURE(unlocked);
+    test::Wire wire(plain);
+    Endpoint& endpoint = wire.connect();
+    NicContext& context = *wire.remotes[0];
+    const auto lock = lock_registry().at("ticket")(wire.engine, wire.host, test::small_locks(), "lock");
+    Handler handler(*lock);
+    wire.engine.spawn("sender", 0, 0, [&](SimThread& self) {
+      for (int k = 0; k < messages; ++k) {
+        REQUIRE(endpoint.post(self, test::message(k), 0));
+      }
+    });
+    Duration handling{};
+    wire.engine.spawn("poller", 0, 2, [&](SimThread& self) {
+      self.spend(20_us, Category::software);
+      lock->lock(self);
+      const TimePoint found = self.now();
+      if (unlocked) {
+        CHECK(context.drain_unlocked(self, handler, *lock) == messages);
+      } else {
+        CHECK(context.drain(self, handler) == messages);
+        lock->unlock(self);
+      }
+      handling = self.now() - found;
+    });
+    Duration waited{};
+    wire.engine.spawn("other", 0, 4, [&](SimThread& self) {
+      self.spend(20'100_ns, Category::software);
+      const TimePoint asked = self.now();
+      lock->lock(self);
+      waited = self.now() - asked;
+      lock->unlock(self);
+    });
+    wire.engine.run();
+    CHECK(handler.tags == std::vector<int>{0, 1, 2, 3, 4});
+    CHECK(handler.held == (unlocked ? 0 : messages));
+    CHECK(handling >= messages * (each + plain.completion)); // the same work
+    CHECK((waited > messages * each) == !unlocked);
   }
 }
 

@@ -92,21 +92,23 @@ void NicContext::look(SimThread& self) {
 }
 
 /// Who finds messages in buffers looks at the queue only from time to time (progress_one_device in Open MPI 4.0).
-int NicContext::drain(SimThread& self, CompletionHandler& handler) {
+template <class Found>
+int NicContext::take(SimThread& self, Found&& found) {
   constexpr int most_without_queue = 100; // btl_openib_eager_rdma_poll_ratio
-  int found = 0;
+  int taken = 0;
   if (written_ > 0) [[unlikely]] {
-    found = drain_buffers(self, handler);
+    taken = take_from_buffers(self, found);
     if (++polls_without_queue_ < most_without_queue) {
-      return found;
+      return taken;
     }
   }
   polls_without_queue_ = 0;
-  return found + drain_queue(self, handler);
+  return taken + take_from_queue(self, found);
 }
 
-int NicContext::drain_buffers(SimThread& self, CompletionHandler& handler) {
-  int handled = 0;
+template <class Found>
+int NicContext::take_from_buffers(SimThread& self, Found&& found) {
+  int taken = 0;
   for (RingQueue<Completion>& buffers : buffers_) {
     if (buffers.empty()) {
       continue;
@@ -115,32 +117,55 @@ int NicContext::drain_buffers(SimThread& self, CompletionHandler& handler) {
     buffers.pop_front();
     --written_;
     show_queue();
-    ++handled;
+    ++taken;
     self.owe(nic_.host().cache().l3_hit, Category::completion); // where the interface has put it
-    handle(self, handler, message);
+    found(message);
     self.settle();
   }
-  return handled;
+  return taken;
 }
 
-int NicContext::drain_queue(SimThread& self, CompletionHandler& handler) {
-  int handled = 0;
-  for (; handled < nic_.parameters().poll_batch; self.settle()) {
+template <class Found>
+int NicContext::take_from_queue(SimThread& self, Found&& found) {
+  int taken = 0;
+  for (; taken < nic_.parameters().poll_batch; self.settle()) {
     if (completions_.empty()) {
       break;
     }
     const Completion completion = completions_.front();
     completions_.pop_front();
     show_queue();
-    ++handled;
+    ++taken;
     if (nic_.parameters().completion_lines > 0) {
       completion_state_.store_protected(self, nic_.parameters().completion_lines, Category::completion);
     }
     const bool one_sided = completion.kind == Completion::Kind::rdma;
     self.owe(one_sided ? completion.rdma->parameters().completion : nic_.parameters().completion, Category::completion);
-    handle(self, handler, completion);
+    found(completion);
   }
-  return handled;
+  return taken;
+}
+
+int NicContext::drain(SimThread& self, CompletionHandler& handler) {
+  return take(self, [&](const Completion& completion) { handle(self, handler, completion); });
+}
+
+/// Like ibv_poll_cq(), which takes as many as it is asked for, and a buffer's head, which is moved on (progress_one_device).
+int NicContext::drain_unlocked(SimThread& self, CompletionHandler& handler, Lock& lock) {
+  std::vector<Completion> batch;
+  if (!spare_.empty()) {
+    batch = std::move(spare_.back());
+    spare_.pop_back();
+  }
+  const int taken = take(self, [&](const Completion& completion) { batch.push_back(completion); });
+  lock.unlock(self, Category::poll_idle);
+  for (const Completion& completion : batch) {
+    handle(self, handler, completion);
+    self.settle();
+  }
+  batch.clear();
+  spare_.push_back(std::move(batch));
+  return taken;
 }
 
 void NicContext::handle(SimThread& self, CompletionHandler& handler, const Completion& completion) {

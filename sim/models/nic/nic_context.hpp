@@ -53,6 +53,7 @@ public:
   /// The two parts of poll(): what it costs to look, and handling what is there.
   void look(SimThread& self) override;
   int drain(SimThread& self, CompletionHandler& handler) override;
+  int drain_unlocked(SimThread& self, CompletionHandler& handler, Lock& lock) override;
 
   /// Polls until there is something, for a caller that keeps the lock meanwhile: polls in vain disturb nobody and cost one
   /// event in all. Returns at the end of the poll that finds something, as often repeated poll() would.
@@ -91,9 +92,14 @@ private:
   std::size_t take_fifo() { return connections_++ % fifos_.size(); }
   MessageNumber trace_post(const SimThread& self, TimePoint called, std::int64_t bytes, const Passage& passage) const;
   void report(const Completion& completion);
-  /// Buffers for eager RDMA first, one of each connection; then up to poll_batch entries of the completion queue.
-  int drain_buffers(SimThread& self, CompletionHandler& handler);
-  int drain_queue(SimThread& self, CompletionHandler& handler);
+  /// Buffers for eager RDMA first, one of each connection; then up to poll_batch entries of the completion queue. Each goes
+  /// to `found` when it has been taken out. Returns how many.
+  template <class Found>
+  int take(SimThread& self, Found&& found);
+  template <class Found>
+  int take_from_buffers(SimThread& self, Found&& found);
+  template <class Found>
+  int take_from_queue(SimThread& self, Found&& found);
   void handle(SimThread& self, CompletionHandler& handler, const Completion& completion);
   void show_queue() const;
 
@@ -115,7 +121,8 @@ private:
   std::vector<RingQueue<Completion>> buffers_; ///< for eager RDMA, those that hold a message, by connection
   std::size_t written_ = 0;                    ///< of all connections
   int polls_without_queue_ = 0;
-  SimThread* sleeper_ = nullptr; ///< in poll_until_report
+  std::vector<std::vector<Completion>> spare_; ///< memory for what is handled without the lock
+  SimThread* sleeper_ = nullptr;               ///< in poll_until_report
   TraceLabel label_;
   TraceLabel queue_label_;
 };

@@ -5,6 +5,7 @@
 #include "core/engine.hpp"
 #include "core/host.hpp"
 #include "models/fabric/parameters.hpp"
+#include "models/locks/lock.hpp"
 #include "models/matching/envelope.hpp"
 #include "models/matching/matcher.hpp"
 #include "models/nic/parameters.hpp"
@@ -102,6 +103,13 @@ public:
   virtual void look(SimThread& self) = 0;
   /// Handles what is there, as much as one poll takes. Returns how many things that were.
   virtual int drain(SimThread& self, CompletionHandler& handler) = 0;
+  /// As drain(), for a caller that holds `lock` and gives it back here: as soon as what is handled has been taken out of the
+  /// queues, where the transport can tell the two apart.
+  virtual int drain_unlocked(SimThread& self, CompletionHandler& handler, Lock& lock) {
+    const int found = drain(self, handler);
+    lock.unlock(self, Category::poll_idle);
+    return found;
+  }
   [[nodiscard]] virtual bool has_completions() const = 0;
   /// A look that began then was not simulated: it has found nothing, or is followed by drain().
   virtual void skipped_look(const SimThread& /*self*/, TimePoint /*begin*/) {}

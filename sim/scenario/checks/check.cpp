@@ -41,6 +41,13 @@ Problem one_sided_in_global_section(const PointConfig& point) {
          "around them is not supported";
 }
 
+Problem one_sided_without_handler_lock(const PointConfig& point) {
+  if (point.library.transport.handler_lock != "none" || point.library.one_sided.path != "interface")
+    return {};
+  return "completions of a network interface's one-sided operations are handled under the lock of their instance: set "
+         "it to \"instance\"";
+}
+
 Problem one_sided_without_interface(const PointConfig& point) {
   if (point.library.one_sided.path != "interface" || point.library.transport.kind == "interface")
     return {};

@@ -62,6 +62,7 @@ inline constexpr const char* how_to_share = "; to let threads share cores set pl
 /// Two processes with a thread each, and what progress needs.
 [[nodiscard]] Problem more_processes_than_cores(const PointConfig& point);
 [[nodiscard]] Problem one_sided_in_global_section(const PointConfig& point);
+[[nodiscard]] Problem one_sided_without_handler_lock(const PointConfig& point);
 [[nodiscard]] Problem one_sided_without_interface(const PointConfig& point);
 [[nodiscard]] Problem one_sided_memory_between_hosts(const PointConfig& point);
 /// Only an interface and shared memory reach the memory of another process.

@@ -182,6 +182,24 @@ Problem batch_without_interface(const PointConfig& point) {
          point.library.transport.kind + "\" has none, set it to 0";
 }
 
+/// What has been taken out of the queues may be handled by several threads at once.
+Problem handler_without_lock(const PointConfig& point) {
+  const LibraryDesign& library = point.library;
+  if (library.transport.handler_lock != "none")
+    return {};
+  if (library.transport.kind != "interface")
+    return "the transport \"" + library.transport.kind +
+           "\" takes out one message after the other and handles each under the instance's lock: set it to "
+           "\"instance\"";
+  if (library.matching.guard == "instance")
+    return "it is the instance's lock that guards the queues of matching: library.matching.guard must be \"lock\"";
+  if (library.matching.ordered_by_transport())
+    return "threads that handle messages side by side do not keep the order of the transport: "
+           "library.matching.ordering "
+           "must be \"sequence-numbers\"";
+  return {};
+}
+
 /// Where a transport has room of its own, that is what senders wait for.
 Problem flow_control_without_interface(const PointConfig& point) {
   const LibraryDesign& library = point.library;
@@ -246,6 +264,7 @@ std::span<const Check> library_checks() {
       Check{"library.flow_control.mailbox", slots_never_return},
       Check{"fabric.sharing", flows_without_interface},
       Check{"library.transport.poll_batch", batch_without_interface},
+      Check{"library.transport.handler_lock", handler_without_lock},
       Check{"library.flow_control.kind", flow_control_without_interface},
       Check{"library.transport.fragments", kept_sends_never_complete},
       Check{"library.waiting.notification", flags_without_polling},

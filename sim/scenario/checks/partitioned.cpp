@@ -51,6 +51,10 @@ Problem partitions_in_global_section(const PointConfig& point) {
   return partitions_are_put(point) ? one_sided_in_global_section(point) : Problem();
 }
 
+Problem partitions_without_handler_lock(const PointConfig& point) {
+  return partitions_are_put(point) ? one_sided_without_handler_lock(point) : Problem();
+}
+
 Problem puts_before_the_receiver_starts(const PointConfig& point) {
   if (!partitions_are_put(point) || point.library.partitioned.engine == "whole-buffer" ||
       point.workload.partitioned.receiver_starts == "before")
@@ -108,6 +112,7 @@ std::span<const Check> partitioned_checks() {
       Check{"workload.partitions", more_partitions_than_cores, "partitioned"},
       Check{"library.thread_level", partitions_at_level_single, "partitioned"},
       Check{"library.critical_section", partitions_in_global_section, "partitioned"},
+      Check{"library.transport.handler_lock", partitions_without_handler_lock, "partitioned"},
       Check{"library.transport.kind", partitions_without_interface, "partitioned"},
       Check{"placement.hosts", partitions_in_memory_between_hosts, "partitioned"},
       Check{"library.one_sided.path", partitions_by_answered_messages, "partitioned"},

@@ -84,6 +84,7 @@ std::span<const Check> rma_mt_checks() {
                                      Check{"workload.threads", more_origins_than_cores, "rma-mt"},
                                      Check{"library.thread_level", origins_at_level_single, "rma-mt"},
                                      Check{"library.critical_section", one_sided_in_global_section, "rma-mt"},
+                                     Check{"library.transport.handler_lock", one_sided_without_handler_lock, "rma-mt"},
                                      Check{"library.progress.engine", one_sided_by_progress_thread, "rma-mt"},
                                      Check{"workload.window_per_thread", fence_with_many_windows, "rma-mt"},
                                      Check{"workload.message_size", operand_above_one_element, "rma-mt"},

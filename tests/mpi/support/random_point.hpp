@@ -50,6 +50,16 @@ inline void draw_matching(PointConfig& point, std::uint64_t seed) {
   }
 }
 
+/// Whether found messages are handled under the lock of the instance, where the design leaves a choice.
+inline void draw_handler_lock(PointConfig& point, std::uint64_t seed) {
+  RandomStream random(seed, "handler lock");
+  const MatchingDesign& matching = point.library.matching;
+  if (!matching.ordered_by_transport() && matching.guard == "lock" && point.library.transport.kind == "interface" &&
+      random.below(2) == 0) {
+    point.library.transport.handler_lock = "none";
+  }
+}
+
 /// Kinds of locks that designs may use anywhere. Left out are locks that whoever is back first gets again, without backing
 /// off: pollers that never pause keep the others from them for ever, see test_starvation.cpp.
 inline std::vector<std::string> patient_locks() {
@@ -111,6 +121,7 @@ inline PointConfig random_point(std::uint64_t seed) {
   point.workload.multirate.tags = RandomStream(seed, "tags").below(2) == 0 ? "window" : "pair";
   draw_matching(point, seed);
   draw_waiting(point, seed);
+  draw_handler_lock(point, seed);
   return point;
 }
 
