@@ -133,6 +133,15 @@ class Evidence:
             raise InputError(f"{', '.join(self._used)} differ in their replications")
         return counts.pop() if counts else 0
 
+    def machine(self, scenario: str) -> str:
+        """The name of the profile that a scenario takes its machine from.
+
+        Raises:
+            InputError: The scenario does not exist or is not usable.
+        """
+        machine: JsonObject = self._resolved(scenario).document["machine"]
+        return str(machine["name"])
+
     def without(self, replication: int) -> AbstractContextManager[None]:
         """Leaves one replication out of all means."""
         return self._looking_at(lambda number: number != replication)
@@ -171,11 +180,14 @@ class Evidence:
             self._known[scenario] = self._load(scenario)
         return self._known[scenario]
 
-    def _load(self, scenario: str) -> list[Measured]:
+    def _resolved(self, scenario: str) -> ResolvedScenario:
         path = self._folder / f"{scenario}.json"
         if not path.is_file():
             raise InputError(f"there is no scenario {path}")
-        resolved = resolve_scenario(path, self._overrides)
+        return resolve_scenario(path, self._overrides)
+
+    def _load(self, scenario: str) -> list[Measured]:
+        resolved = self._resolved(scenario)
         file = self._cache / f"{scenario}-{_fingerprint(resolved, self._engine)[:16]}.points.json"
         # Results of all replications of a point, by its place in the scenario.
         finished: dict[str, list[JsonObject]] = json.loads(file.read_text(encoding="utf-8")) if file.is_file() else {}

@@ -9,9 +9,11 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from contend.claims import load_claims
+from contend.claims import Judged, load_claims
 from contend.cli import main
+from contend.cli.claims import _check_machine as check_machine
 from contend.errors import InputError
+from contend.evidence import Evidence
 from contend.paths import repository
 from contend.runner import make_engine
 from contend.scenario import resolve_scenario
@@ -192,6 +194,16 @@ def test_draws_are_for_the_claims_that_the_fit_names(capsys: pytest.CaptureFixtu
     assert "none of these claims is judged with draws" in capsys.readouterr().err
     assert main(["validate", "claims", "bluegene", "--draws", "2"]) == 2
     assert "nothing is fitted to bluegene" in capsys.readouterr().err
+
+
+def test_draws_are_of_one_machine(tmp_path: Path) -> None:
+    study = load_fit(ROOT, "dissertation")
+    evidence = Evidence(ROOT / "scenarios" / "dissertation", make_engine("contend"), jobs=1, cache=tmp_path)
+    claim = load_claims(ROOT / "validation" / "dissertation" / "claims")[0]
+    check_machine([Judged(claim, 1.0, None, ("fig5_2a_base",))], evidence, study)
+    elsewhere = Judged(claim, 1.0, None, ("fig5_2a_base", "fig5_7_rma_put_haswell"))
+    with pytest.raises(InputError, match=f"{claim.id}, whose scenario fig5_7_rma_put_haswell .* trinitite-haswell"):
+        check_machine([elsewhere], evidence, study)
 
 
 def test_a_study_without_a_fit_says_so() -> None:

@@ -243,9 +243,11 @@ def _over_draws(judged: Sequence[Judged], evidence: Evidence, draws: Draws, *, q
     from contend.studyfit.draws import judge_over
     from contend.terminal import ProgressReport
 
-    claims = [item.claim for item in judged if draws.are_for(item.claim)]
-    if not claims:
+    chosen = [item for item in judged if draws.are_for(item.claim)]
+    if not chosen:
         raise InputError("none of these claims is judged with draws of the prices: validation/*/fit.json names those")
+    _check_machine(chosen, evidence, draws.study)
+    claims = [item.claim for item in chosen]
     with ProgressReport(f"{len(draws)} draws of prices", len(draws) * len(claims), quiet=quiet) as report:
         drawn = judge_over(claims, draws, report.advance)
     if not drawn:
@@ -258,6 +260,17 @@ def _over_draws(judged: Sequence[Judged], evidence: Evidence, draws: Draws, *, q
         if not quiet and draws.are_for(item.claim):
             _print_one(found)
     return complete
+
+
+def _check_machine(chosen: Sequence[Judged], evidence: Evidence, study: StudyFit) -> None:
+    """A draw is of the prices of one machine, and would be set on any."""
+    for item in chosen:
+        for scenario in item.scenarios if item.predicted is not None else ():
+            if (machine := evidence.machine(scenario)) != study.profile:
+                raise InputError(
+                    f"over_draws of fit.json names the claim {item.claim.id}, whose scenario {scenario} is of the "
+                    f"machine {machine}; draws are of the prices of {study.profile}"
+                )
 
 
 def _about_the_fit(study: StudyFit | None, judged: Sequence[Judged]) -> str:
