@@ -113,8 +113,9 @@ struct TransportDesign {
   /// polling does not keep others from sending, as in btl/tcp).
   std::string send_lock = "instance";
   std::string lock = "pthread-mutex"; ///< lock kind of the connections' locks
-  /// What a poller holds while it handles what it has found: instance (the lock that it polls under), none (that lock is for
-  /// taking it out of the queues; others poll meanwhile, and handle what they find, as in btl/openib).
+  /// What a turn of progress holds while it handles what it has found: instance (the lock that it polls under), none (that lock
+  /// is for taking it out of the queues; others poll meanwhile, and handle what they find, as in btl/openib). A sender that polls
+  /// to make room does so under the lock.
   std::string handler_lock = "instance";
   /// Shared memory: where a message goes whose fast box is full. queue: into the queue of the receiver, and what comes after it
   /// as well until that is empty (Nemesis). wait: it waits at its connection; pointers to fragments take places in the box,

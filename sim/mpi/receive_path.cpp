@@ -79,7 +79,8 @@ HardwareMatcher::Time Process::arrived(Envelope& envelope) {
   return time;
 }
 
-/// Delivery of one arrived message; the polling thread holds the lock of the instance it came from.
+/// Delivery of one arrived message; unless the design handles without it, the polling thread holds the lock of the instance it
+/// came from.
 void Process::receive(SimThread& self, const Envelope& envelope) {
   show_found(self, envelope.number);
   if (settings_.library.tasks.matching && envelope.matched == nullptr &&

@@ -73,6 +73,9 @@ void Process::continue_rendezvous(SimThread& self, const Envelope& envelope) {
     break;
   case Header::fragment:
     self.owe(copy_time(envelope.bytes), Category::copy);
+    if (handles_unlocked_) {
+      self.settle(); // another thread may copy the piece that comes last
+    }
     rendezvous.arrived += envelope.bytes;
     if (rendezvous.arrived == rendezvous.bytes) {
       finish_receive(self, rendezvous);
@@ -169,7 +172,7 @@ void Process::wait_for_room(SimThread& self, const RendezvousStep& step) {
   end_rests(); // a resting thread would find it at the end of its turn
 }
 
-/// A thread in the middle of a poll answers where it polls: waiting for a second instance's lock could end in a deadlock.
+/// A thread in the middle of a poll under the lock answers where it polls: waiting for a second instance's lock could end in a deadlock.
 Process::Instance& Process::instance_for_reply(SimThread& self, const Rendezvous& rendezvous) {
   const auto held = std::find_if(instances_.begin(), instances_.end(),
                                  [&](const Instance& instance) { return instance.lock->holder() == &self; });

@@ -186,8 +186,8 @@ Section transport_fields() {
   s.field("lock", &P::lock, lock_kind, "lock of each connection, where connections have one");
   s.field(
       "handler_lock", &P::handler_lock, ChoiceRule{{"instance", "none"}},
-      "what a poller of a network interface holds while it handles what it has found: the instance's lock, or none, so "
-      "that others poll meanwhile and handle what they find");
+      "what a turn of progress holds while it handles what it has found at a network interface: the instance's lock, or "
+      "none, so that others poll meanwhile and handle what they find");
   s.field(
       "full_box", &P::full_box, ChoiceRule{{"queue", "wait"}},
       "shared memory: a message that finds its fast box full takes the receiver's queue, or waits at its connection, "

@@ -11,7 +11,8 @@ Section nic_fields() {
   s.of_network();
   s.field("post", &P::post, any_time, "CPU: build one work request");
   s.field("doorbell", &P::doorbell, any_time, "CPU: ring the doorbell");
-  s.field("wqe_fetch", &P::wqe_fetch, any_time, "interface: from doorbell to the first byte on the wire");
+  s.field("wqe_fetch", &P::wqe_fetch, any_time,
+          "interface: from doorbell to the first byte on the wire, if its payload need not be fetched");
   s.field("context_gap", &P::context_gap, any_time, "interface: least time between two messages of one context");
   s.field("nic_gap", &P::nic_gap, any_time, "interface: least time between two messages of the whole interface");
   s.field("completion", &P::completion, any_time, "CPU: take one entry out of a completion queue");
@@ -45,7 +46,7 @@ Section nic_fields() {
       "largest message, the library's header included, that the processor writes into its work request; the interface "
       "fetches larger ones from memory");
   s.field("payload_fetch", &P::payload_fetch, any_time,
-          "interface: from having a work request to having the first byte of a payload that it fetches");
+          "interface: from turning to a work request to having the first byte of a payload that it fetches");
   s.field(
       "bus_bandwidth", &P::bus_bytes_per_second, rate_or_none,
       "between memory and interface: each packet of a fetched payload passes it whole, before the wire and after it; "

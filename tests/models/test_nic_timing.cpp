@@ -78,11 +78,14 @@ TEST_CASE("payloads are fetched side by side: they delay messages, but no rate",
   }
 }
 
-TEST_CASE("who waits for a fetched payload are messages of the same context only", "[nic]") {
-  const auto small_behind_large = [](bool same_context) {
-    test::Wire wire(fetching());
+TEST_CASE("who waits for a fetched payload are messages of the same context's FIFO only", "[nic]") {
+  const auto small_behind_large = [](bool same_context, int fifos = 1) {
+    NicParameters parameters = fetching();
+    parameters.injection_fifos = fifos;
+    test::Wire wire(parameters);
     Endpoint& first = wire.connect();
-    Endpoint& second = same_context ? first : wire.connect();
+    Endpoint other(*wire.locals[0], *wire.remotes[0], CreditParameters{});
+    Endpoint& second = same_context ? other : wire.connect();
     Duration posted{};
     wire.engine.spawn("sender", 0, 0, [&](SimThread& self) {
       REQUIRE(first.post(self, test::message(0), 1000));
@@ -92,10 +95,11 @@ TEST_CASE("who waits for a fetched payload are messages of the same context only
     wire.engine.run();
     REQUIRE(wire.inbound.times.size() == 2);
     const Duration unhindered = posted + plain.wqe_fetch + route.latency;
-    const auto small = static_cast<std::size_t>(same_context ? 1 : 0);
+    const auto small = static_cast<std::size_t>(same_context && fifos == 1 ? 1 : 0);
     return wire.inbound.times[small].time.since_start() - unhindered;
   };
   CHECK(small_behind_large(false) == Duration{});
+  CHECK(small_behind_large(true, 2) == Duration{});
   const NicParameters parameters = fetching();
   // With the large one, which is fetched, and passes both buses and the wire, since the first of the two posts.
   CHECK(small_behind_large(true) == parameters.payload_fetch + 2 * (50_ps * 1000) + serialization(1000) - later_post);

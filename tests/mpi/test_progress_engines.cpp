@@ -240,28 +240,6 @@ TEST_CASE("with one lock for all requests, each completion sends the condition's
   CHECK(transfers >= 3 * completions); // those of the lock, the counters and the condition
 }
 
-TEST_CASE("threads that poll one instance handle messages side by side where handling takes no lock",
-          "[mpi][progress]") {
-  // Each of four receivers waits for messages of its own communicator, and handling one is what takes long.
-  const auto rate = [](const std::string& handler_lock) {
-    PointConfig point = test::small_point();
-    test::add_jitter(point);
-    point.library.instances.count = 1;
-    point.library.progress.engine = "concurrent";
-    point.library.transport.handler_lock = handler_lock;
-    point.machine.software.deliver = 2_us;
-    point.machine.nic.poll_batch = 1;
-    point.workload.multirate.pairs = 4;
-    point.workload.multirate.window = 32;
-    point.workload.multirate.iterations = 5;
-    point.workload.multirate.communicator_per_pair = true;
-    const PointResult result = simulate(point, {});
-    return static_cast<double>(result.workload.operations) / result.workload.elapsed.in_seconds();
-  };
-  CHECK(rate("none") > 2 * rate("instance"));
-  CHECK(rate("instance") <= 1 / 2e-6);
-}
-
 TEST_CASE("messages of an instance whose thread has ended are found", "[mpi][progress][orphan]") {
   for (const std::string& engine : progress_registry().names()) {
     for (const std::string assignment : {"dedicated", "round-robin"}) {

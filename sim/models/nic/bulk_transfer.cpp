@@ -27,7 +27,7 @@ void BulkTransfer::fire() {
   Packet& burst = packet();
   burst.last_burst_ = packets_left_ == 0;
   burst.occupancy_ = occupancy;
-  nic.engine_.schedule(burst, departure + on_wire + nic.route_.latency + nic.bus(payload));
+  nic.engine_.schedule(burst, departure + on_wire + nic.route_.latency + bus_);
   if (packets_left_ > 0) {
     nic.engine_.schedule(*this, departure + occupancy - parameters.wqe_fetch);
   }
@@ -46,7 +46,7 @@ void BulkTransfer::flow_finished() {
   Packet& end = packet();
   end.last_burst_ = true;
   end.occupancy_ = Duration{};
-  source_->engine_.schedule(end, source_->engine_.now() + source_->route_.latency + source_->bus(unsent_));
+  source_->engine_.schedule(end, source_->engine_.now() + source_->route_.latency + bus_);
 }
 
 } // namespace contend

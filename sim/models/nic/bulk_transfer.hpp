@@ -38,6 +38,7 @@ private:
   std::int64_t burst_packets_ = 1;
   std::int64_t unsent_ = 0; ///< payload
   std::int64_t packets_left_ = 0;
+  Duration bus_{};      ///< of a packet, between memory and interface at either end
   int completions_ = 0; ///< of the poster's send queue
   Envelope envelope_;
 };

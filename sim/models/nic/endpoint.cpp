@@ -146,6 +146,7 @@ bool Endpoint::post_bulk(SimThread& self, Bulk kind, const Envelope& envelope, s
   bulk.envelope_ = envelope;
   bulk.unsent_ = bytes;
   bulk.packets_left_ = nic.packets_for(bytes);
+  bulk.bus_ = nic.bus(bytes);
   bulk.burst_packets_ = (bulk.packets_left_ + most_bursts - 1) / most_bursts;
   bulk.completions_ = std::exchange(unreported_, 0) + 1; // the earlier ones are over as well by then
   bulk.wants_grant_ = kind == Bulk::send && take_credit();
@@ -153,7 +154,7 @@ bool Endpoint::post_bulk(SimThread& self, Bulk kind, const Envelope& envelope, s
   bulk.control_seen_ = kind == Bulk::send ? std::exchange(control_to_return_, 0) : 0;
   if (kind != Bulk::read) {
     bulk.source_ = &nic;
-    Duration fetch = parameters.payload_fetch + nic.bus(bytes);
+    Duration fetch = parameters.payload_fetch + bulk.bus_;
     if (nic.flows_ != nullptr) {
       fetch += parameters.wqe_fetch;
     }
@@ -169,8 +170,8 @@ bool Endpoint::post_bulk(SimThread& self, Bulk kind, const Envelope& envelope, s
   const TimePoint departure = nic.depart_besides("read request", nic.engine_.now() + parameters.wqe_fetch,
                                                  std::max(parameters.nic_gap, on_wire), on_wire);
   bulk.source_ = &remote_.nic_;
-  const Duration fetch =
-      (nic.flows_ != nullptr ? remote_.nic_.parameters_.wqe_fetch : Duration{}) + remote_.nic_.bus(bytes);
+  // The target reads its memory for that, which takes about as long as reading a work request.
+  const Duration fetch = (nic.flows_ != nullptr ? remote_.nic_.parameters_.wqe_fetch : Duration{}) + bulk.bus_;
   nic.engine_.schedule(bulk, departure + on_wire + nic.route_.latency + fetch);
   return true;
 }
@@ -227,9 +228,10 @@ void Endpoint::free_slot(SimThread& self) {
   }
   Nic& nic = local_.nic_;
   const NicParameters& parameters = nic.parameters_;
+  const int credits = std::exchange(to_return_, 0); // before time passes: another thread may free a slot meanwhile
   self.spend(parameters.post + parameters.doorbell, Category::nic_post);
   Packet& packet = packet_to(remote_, Packet::Stage::credit_write);
-  packet.credits_ = std::exchange(to_return_, 0);
+  packet.credits_ = credits;
   nic.engine_.schedule(packet, nic.engine_.now() + parameters.wqe_fetch + nic.route_.latency);
 }
 

@@ -91,21 +91,6 @@ void NicContext::look(SimThread& self) {
   self.spend(nic_.parameters().empty_poll, Category::poll_idle);
 }
 
-/// Who finds messages in buffers looks at the queue only from time to time (progress_one_device in Open MPI 4.0).
-template <class Found>
-int NicContext::take(SimThread& self, Found&& found) {
-  constexpr int most_without_queue = 100; // btl_openib_eager_rdma_poll_ratio
-  int taken = 0;
-  if (written_ > 0) [[unlikely]] {
-    taken = take_from_buffers(self, found);
-    if (++polls_without_queue_ < most_without_queue) {
-      return taken;
-    }
-  }
-  polls_without_queue_ = 0;
-  return taken + take_from_queue(self, found);
-}
-
 template <class Found>
 int NicContext::take_from_buffers(SimThread& self, Found&& found) {
   int taken = 0;
@@ -126,9 +111,9 @@ int NicContext::take_from_buffers(SimThread& self, Found&& found) {
 }
 
 template <class Found>
-int NicContext::take_from_queue(SimThread& self, Found&& found) {
+int NicContext::take_from_queue(SimThread& self, int most, Found&& found) {
   int taken = 0;
-  for (; taken < nic_.parameters().poll_batch; self.settle()) {
+  for (; taken < most; self.settle()) {
     if (completions_.empty()) {
       break;
     }
@@ -146,26 +131,66 @@ int NicContext::take_from_queue(SimThread& self, Found&& found) {
   return taken;
 }
 
-int NicContext::drain(SimThread& self, CompletionHandler& handler) {
-  return take(self, [&](const Completion& completion) { handle(self, handler, completion); });
+/// Who finds messages in buffers looks at the queue only from time to time (progress_one_device in Open MPI 4.0).
+bool NicContext::looks_at_queue() {
+  constexpr int most_without_queue = 100; // btl_openib_eager_rdma_poll_ratio
+  if (written_ > 0 && polls_without_queue_ + 1 < most_without_queue) [[unlikely]] {
+    ++polls_without_queue_;
+    return false;
+  }
+  polls_without_queue_ = 0;
+  return true;
 }
 
-/// Like ibv_poll_cq(), which takes as many as it is asked for, and a buffer's head, which is moved on (progress_one_device).
+int NicContext::drain(SimThread& self, CompletionHandler& handler) {
+  const auto found = [&](const Completion& completion) { handle(self, handler, completion); };
+  const bool with_queue = looks_at_queue();
+  const int taken = written_ > 0 ? take_from_buffers(self, found) : 0;
+  return with_queue ? taken + take_from_queue(self, nic_.parameters().poll_batch, found) : taken;
+}
+
+/// The lock guards a buffer's head while it is moved on, and the queue while ibv_poll_cq() takes what is there; that is done
+/// again until there is nothing left (progress_one_device and poll_device in Open MPI 4.0).
 int NicContext::drain_unlocked(SimThread& self, CompletionHandler& handler, Lock& lock) {
+  constexpr int most_at_once = 256; // btl_openib_cq_poll_batch
   std::vector<Completion> batch;
   if (!spare_.empty()) {
     batch = std::move(spare_.back());
     spare_.pop_back();
   }
-  const int taken = take(self, [&](const Completion& completion) { batch.push_back(completion); });
-  lock.unlock(self, Category::poll_idle);
-  for (const Completion& completion : batch) {
-    handle(self, handler, completion);
-    self.settle();
+  const auto found = [&](const Completion& completion) { batch.push_back(completion); };
+  const auto unlock_and_handle = [&] {
+    lock.unlock(self, Category::poll_idle);
+    for (const Completion& completion : batch) {
+      handle(self, handler, completion);
+      self.settle();
+      listener_.activity(*this); // there may be room now, and no lock has told those who rest
+    }
+    batch.clear();
+  };
+  const bool with_queue = looks_at_queue();
+  int written = 0;
+  if (written_ > 0) {
+    written = take_from_buffers(self, found);
+    unlock_and_handle();
+    if (with_queue) {
+      lock.lock(self, Category::poll_idle);
+    }
   }
-  batch.clear();
+  int queued = 0;
+  for (bool again = with_queue; again;) {
+    const int most = std::min(most_at_once, nic_.parameters().poll_batch - queued);
+    const int taken = take_from_queue(self, most, found);
+    unlock_and_handle();
+    queued += taken;
+    again = taken > 0 && queued < nic_.parameters().poll_batch;
+    if (again) {
+      lock.lock(self, Category::poll_idle);
+      look(self);
+    }
+  }
   spare_.push_back(std::move(batch));
-  return taken;
+  return written + queued;
 }
 
 void NicContext::handle(SimThread& self, CompletionHandler& handler, const Completion& completion) {

@@ -86,20 +86,20 @@ private:
   };
 
   /// A work request takes its turn at the interface and in one of this context's FIFOs. Payloads are fetched side by side:
-  /// that delays a message, and what is behind it in its FIFO, but not the interface.
+  /// that delays a message, and what is behind it in its FIFO, but not the interface, whose wire is taken when it turns to the
+  /// message. Bulk transfers, credits and grants go round the FIFOs.
   Passage send(const WorkRequest& request);
   /// The FIFO of the next connection.
   std::size_t take_fifo() { return connections_++ % fifos_.size(); }
   MessageNumber trace_post(const SimThread& self, TimePoint called, std::int64_t bytes, const Passage& passage) const;
   void report(const Completion& completion);
-  /// Buffers for eager RDMA first, one of each connection; then up to poll_batch entries of the completion queue. Each goes
-  /// to `found` when it has been taken out. Returns how many.
-  template <class Found>
-  int take(SimThread& self, Found&& found);
+  /// Whether this poll looks at the completion queue, besides buffers for eager RDMA.
+  [[nodiscard]] bool looks_at_queue();
+  /// One of each connection, or up to `most` entries. Each goes to `found` when it has been taken out. Returns how many.
   template <class Found>
   int take_from_buffers(SimThread& self, Found&& found);
   template <class Found>
-  int take_from_queue(SimThread& self, Found&& found);
+  int take_from_queue(SimThread& self, int most, Found&& found);
   void handle(SimThread& self, CompletionHandler& handler, const Completion& completion);
   void show_queue() const;
 

@@ -11,7 +11,7 @@ namespace contend {
 struct NicParameters {
   Duration post{};               ///< CPU: build one work request
   Duration doorbell{};           ///< CPU: ring the doorbell (uncached store)
-  Duration wqe_fetch{};          ///< NIC: from doorbell to the first byte on the wire
+  Duration wqe_fetch{};          ///< NIC: from doorbell to the first byte on the wire, of what need not be fetched
   Duration context_gap{};        ///< NIC: least time between two messages of one context
   Duration nic_gap{};            ///< NIC: least time between two messages of the whole interface
   Duration completion{};         ///< CPU: take one entry out of a completion queue
@@ -26,7 +26,7 @@ struct NicParameters {
   // The payload of a large message is in memory when its work request reaches the interface.
   std::int64_t inline_bytes = 0; ///< largest message, the library's header included, that the CPU writes into its work
                                  ///< request; the interface fetches larger ones
-  Duration payload_fetch{};      ///< NIC: from having a work request to having the first byte of a payload to fetch
+  Duration payload_fetch{};      ///< NIC: from turning to a work request to having the first byte of a payload to fetch
   double bus_bytes_per_second =
       0;                   ///< between memory and interface: a packet of a fetched payload passes whole, before the
                            ///< wire and after it; 0: in no time

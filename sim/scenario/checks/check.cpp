@@ -1,5 +1,7 @@
 #include "scenario/checks/check.hpp"
 
+#include <algorithm>
+
 namespace contend::scenario {
 
 std::int64_t usable_cores(const PointConfig& point) {
@@ -23,13 +25,21 @@ double seconds_of_transport_copies(const PointConfig& point, std::int64_t bytes)
   return 0;
 }
 
+double seconds_on_the_buses(const PointConfig& point, std::int64_t bytes) {
+  const NicParameters& nic = point.machine.nic;
+  return nic.bus_bytes_per_second > 0
+             ? 2 * static_cast<double>(std::min(bytes, nic.mtu_bytes)) / nic.bus_bytes_per_second
+             : 0;
+}
+
 double seconds_of_a_message(const PointConfig& point, std::int64_t bytes) {
   constexpr double page_bytes = 4096;
   const NicParameters& nic = point.machine.nic;
   const auto payload = static_cast<double>(bytes);
   const double packets = payload / static_cast<double>(nic.mtu_bytes) + 2;
   const double pages = payload / page_bytes + 1;
-  return (payload + packets * static_cast<double>(nic.packet_bytes)) / point.route.bytes_per_second +
+  return seconds_on_the_buses(point, bytes) +
+         (payload + packets * static_cast<double>(nic.packet_bytes)) / point.route.bytes_per_second +
          packets * nic.nic_gap.in_seconds() + 2 * pages * nic.registration_page.in_seconds() +
          2 * payload / point.machine.software.copy_bytes_per_second + seconds_of_transport_copies(point, bytes);
 }

@@ -191,6 +191,8 @@ Problem handler_without_lock(const PointConfig& point) {
     return "the transport \"" + library.transport.kind +
            "\" takes out one message after the other and handles each under the instance's lock: set it to "
            "\"instance\"";
+  if (library.critical_section == "global")
+    return "a global critical section is held for the whole of a turn: set it to \"instance\"";
   if (library.matching.guard == "instance")
     return "it is the instance's lock that guards the queues of matching: library.matching.guard must be \"lock\"";
   if (library.matching.ordered_by_transport())

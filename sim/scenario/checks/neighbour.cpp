@@ -100,7 +100,8 @@ Problem neighbours_longer_than_time(const PointConfig& point) {
   const double packets = bytes / static_cast<double>(nic.mtu_bytes) + 2;
   const double message = (bytes + packets * static_cast<double>(nic.packet_bytes)) / point.route.bytes_per_second +
                          packets * nic.nic_gap.in_seconds() + 2 * bytes / point.machine.software.copy_bytes_per_second +
-                         seconds_of_transport_copies(point, workload.message_size_bytes);
+                         seconds_of_transport_copies(point, workload.message_size_bytes) +
+                         seconds_on_the_buses(point, workload.message_size_bytes);
   return longer_than_time(2 * message * static_cast<double>(neighbours(point)) * workload.window *
                           (static_cast<double>(workload.iterations) + workload.warmup_iterations));
 }

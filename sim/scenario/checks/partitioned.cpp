@@ -97,6 +97,7 @@ Problem partitions_longer_than_time(const PointConfig& point) {
       2 * (bytes / 4096 + workload.partitions) * machine.nic.registration_page.in_seconds() +
       bytes / machine.rdma.store_bytes_per_second + 2 * bytes / machine.software.copy_bytes_per_second +
       seconds_of_transport_copies(point, workload.buffer_size_bytes) +
+      workload.partitions * seconds_on_the_buses(point, workload.buffer_size_bytes) +
       workload.partitions * point.library.partitioned.aggregate_age.in_seconds();
   return longer_than_time(iteration * (static_cast<double>(workload.iterations) + workload.warmup_iterations));
 }

@@ -68,7 +68,8 @@ Problem one_sided_payload_longer_than_time(const PointConfig& point) {
   const double operation =
       point.library.one_sided.path != "interface"
           ? 2 * seconds_of_a_message(point, workload.message_size_bytes)
-          : 2 * ((bytes + packets * static_cast<double>(machine.nic.packet_bytes)) / point.route.bytes_per_second +
+          : 2 * (seconds_on_the_buses(point, workload.message_size_bytes) +
+                 (bytes + packets * static_cast<double>(machine.nic.packet_bytes)) / point.route.bytes_per_second +
                  packets * machine.nic.nic_gap.in_seconds()) + // there and, under a lock, back
                 bytes / machine.rdma.store_bytes_per_second +
                 bytes / machine.software.copy_bytes_per_second;

@@ -60,6 +60,17 @@ inline void draw_handler_lock(PointConfig& point, std::uint64_t seed) {
   }
 }
 
+/// Messages whose payload the interface fetches, and which others pass meanwhile.
+inline void draw_fetching(PointConfig& point, std::uint64_t seed) {
+  RandomStream random(seed, "fetching");
+  if (random.below(2) == 0) {
+    NicParameters& nic = point.machine.nic;
+    nic.inline_bytes = static_cast<std::int64_t>(random.below(100));
+    nic.payload_fetch = Duration::picoseconds(static_cast<std::int64_t>(random.below(2'000'000)));
+    nic.bus_bytes_per_second = random.below(3) == 0 ? 0.0 : 1e9 + 1e9 * static_cast<double>(random.below(15));
+  }
+}
+
 /// Kinds of locks that designs may use anywhere. Left out are locks that whoever is back first gets again, without backing
 /// off: pollers that never pause keep the others from them for ever, see test_starvation.cpp.
 inline std::vector<std::string> patient_locks() {
@@ -122,6 +133,7 @@ inline PointConfig random_point(std::uint64_t seed) {
   draw_matching(point, seed);
   draw_waiting(point, seed);
   draw_handler_lock(point, seed);
+  draw_fetching(point, seed);
   return point;
 }
 
