@@ -35,7 +35,8 @@ MECHANISMS: dict[str, tuple[str, ...]] = {
         "machine.nic.post", "machine.nic.doorbell", "machine.rdma.store_post", "machine.rdma.offload_post",
     ),
     "from the doorbell to the wire": (
-        "machine.nic.wqe_fetch", "machine.rdma.store_start", "machine.rdma.offload_start",
+        "machine.nic.wqe_fetch", "machine.nic.payload_fetch", "machine.nic.bus_bandwidth", "machine.rdma.store_start",
+        "machine.rdma.offload_start",
     ),
     "gaps of the interface": (
         "machine.nic.context_gap", "machine.nic.nic_gap", "machine.rdma.offload_gap", "machine.rdma.atomic_gap",

@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 from calibrating import dataset, mapping, metric, write
+from contend.accuracy.along import along
 from contend.accuracy.curves import count_of, curves
 from contend.accuracy.names import design_of
-from contend.accuracy.pictures import counted_along
 from contend.calibrate.mapping import scenario_layers
 from contend.calibrate.partitioned_points import longest_partitioned, partitioned_workload
 from contend.calibrate.split import choose_split, split_points
@@ -83,9 +83,11 @@ def test_curves_without_threads_are_over_partitions() -> None:
     (curve,) = curves(points)
     assert [count_of(point) for point in curve.points] == [2, 8]
     assert curve.others == {"method": "partitioned"}
-    assert counted_along(points) == "partitions"
-    assert counted_along([{"threads": 0, "parameters": {"requests": 1}}]) == "requests"
-    assert counted_along([{"threads": 2, "parameters": {"pairs": 2}}]) == "threads or pairs"
+    assert along(points).title == "partitions"
+    assert along([{"machine": "m", "dataset": "d", "threads": 0, "parameters": {"requests": 1}}]).title == "requests"
+    assert (
+        along([{"machine": "m", "dataset": "d", "threads": 2, "parameters": {"pairs": 2}}]).title == "threads or pairs"
+    )
 
 
 @pytest.mark.core

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from contend.accuracy.curves import count_of, curves
+from contend.accuracy.along import along
 from contend.plots import STYLE
 
 if TYPE_CHECKING:
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from matplotlib.axis import Axis
     from matplotlib.figure import Figure
 
+    from contend.accuracy.along import Along
     from contend.accuracy.curves import Curve
     from contend.jsontypes import JsonObject
 
@@ -37,6 +38,8 @@ _RESIDUAL_LIMIT = 3.0
 _FARTHEST_INTERVAL = 10.0
 # Up to how many times the lowest value an axis has three labels in each decade, and then one.
 _SHORT_AXIS = 200.0
+# Of places along one curve.
+_MOST_LABELS = 8
 
 
 def pictures(result: JsonObject) -> dict[str, bytes]:
@@ -74,13 +77,6 @@ def _group_of(point: JsonObject) -> str:
     if point["library"] == "none":
         return str(point["parameters"].get("lock", point["dataset"]))
     return f"{point['library']}, {point['transport']}"
-
-
-def counted_along(points: Sequence[JsonObject]) -> str:
-    """What curves are over."""
-    if any(point["threads"] for point in points):
-        return "threads or pairs"
-    return "partitions" if any("partitions" in point["parameters"] for point in points) else "requests"
 
 
 def _by_unit(points: Sequence[JsonObject]) -> dict[str, list[JsonObject]]:
@@ -164,7 +160,8 @@ def _title(curve: Curve, *, has_machine: bool) -> str:
 def _curves(points: Sequence[JsonObject]) -> Figure:
     from matplotlib.figure import Figure
 
-    found = curves(points)
+    run_over = along(points)
+    found = run_over.curves(points)
     shown = [curve for curve in found if len(curve.points) > 1][:_MOST_CURVES] or found[:_MOST_CURVES]
     machines = {(point["dataset"], point["machine"]) for point in points}
     on_several = {name for name, count in Counter(name for name, _ in machines).items() if count > 1}
@@ -177,38 +174,44 @@ def _curves(points: Sequence[JsonObject]) -> Figure:
             axes.set_visible(False)
             continue
         curve = shown[index]
-        _draw_curve(axes, curve.points)
+        _draw_curve(axes, curve.points, run_over)
         title = _title(curve, has_machine=curve.first["dataset"] in on_several)
         axes.set_title(title, loc="left", fontsize=7)
     handles, labels = grid.flat[0].get_legend_handles_labels()
     figure.legend(handles, labels, loc="outside upper left", ncols=4, fontsize=8)
-    figure.supxlabel(counted_along(points), fontsize=9)
+    figure.supxlabel(run_over.title, fontsize=9)
     figure.supylabel(" or ".join(_by_unit(points)), fontsize=9)
     return figure
 
 
-def _draw_curve(axes: Axes, members: Sequence[JsonObject]) -> None:
-    threads = [count_of(point) for point in members]
+def _draw_curve(axes: Axes, members: Sequence[JsonObject], run_over: Along) -> None:
+    places = sorted({run_over.place(point) for point in members})
+    at = {place: index if run_over.by_order else place for index, place in enumerate(places)}
+    x = [at[run_over.place(point)] for point in members]
     predicted = [point["predicted"]["median"] for point in members]
     low = [point["predicted"]["ci95"][0] for point in members]
     high = [point["predicted"]["ci95"][1] for point in members]
-    axes.fill_between(threads, low, high, color="#4e79a7", alpha=0.2, lw=0, label="95 %")
-    axes.plot(threads, predicted, color="#4e79a7", lw=1.4, label="predicted")
+    if len(places) > 1:
+        axes.fill_between(x, low, high, color="#4e79a7", alpha=0.2, lw=0, label="95 %")
+    else:  # neither a band nor a line would have a width
+        axes.vlines(x, low, high, color="#4e79a7", alpha=0.2, lw=8, label="95 %")
+    axes.plot(x, predicted, color="#4e79a7", lw=1.4, marker=None if len(places) > 1 else "_", ms=14, label="predicted")
     for held_out, face, label in ((True, "#e15759", "measured, held out"), (False, "white", "measured, fitted")):
         chosen = [point for point in members if point["held_out"] == held_out]
-        at = [count_of(point) for point in chosen]
+        where = [at[run_over.place(point)] for point in chosen]
         median = [point["measured"]["median"] for point in chosen]
         spread = np.array([point["measured"]["iqr"] for point in chosen]).reshape(-1, 2).T
         errors = np.abs(spread - np.array(median)) if chosen else None
         axes.errorbar(
-            at, median, yerr=errors, fmt="o", markersize=4.5, color="#e15759", markerfacecolor=face, elinewidth=0.9,
+            where, median, yerr=errors, fmt="o", markersize=4.5, color="#e15759", markerfacecolor=face, elinewidth=0.9,
             label=label,
         )  # fmt: skip
     axes.set_yscale("log")
     _label(axes.yaxis)
-    if len(set(threads)) > 1:
+    if len(places) > 1 and not run_over.by_order:
         axes.set_xscale("log", base=2)
-    axes.set_xticks(sorted(set(threads)), [str(value) for value in sorted(set(threads))])
+    step = math.ceil(len(places) / _MOST_LABELS) if run_over.by_order else 1
+    axes.set_xticks([at[place] for place in places[::step]], [run_over.label(place) for place in places[::step]])
     axes.minorticks_off()
     axes.tick_params(labelsize=7)
 
@@ -218,8 +221,9 @@ def _residuals(points: Sequence[JsonObject]) -> Figure:
 
     figure = Figure(figsize=(7.0, 3.8), layout="constrained")
     axes = figure.add_subplot()
-    counts = sorted({count_of(point) for point in points})
-    place = {count: index for index, count in enumerate(counts)}
+    run_over = along(points)
+    places = sorted({run_over.place(point) for point in points})
+    order = {place: index for index, place in enumerate(places)}
     groups = _groups(points)
     for number, (name, style) in enumerate(groups.items()):
         offset = (number - (len(groups) - 1) / 2) * 0.7 / max(len(groups), 1)
@@ -234,18 +238,18 @@ def _residuals(points: Sequence[JsonObject]) -> Figure:
                 for p in chosen
             ]
             axes.plot(
-                [place[count_of(p)] + offset for p in chosen], y, linestyle="none", markersize=5, **style,
+                [order[run_over.place(p)] + offset for p in chosen], y, linestyle="none", markersize=5, **style,
                 markerfacecolor=style["color"] if held_out else "white",
                 label=name if held_out or not any(p["held_out"] for p in points if _group_of(p) == name) else None,
             )  # fmt: skip
     axes.axhline(0, color="black", lw=0.8)
     axes.axhspan(-math.log2(1.15), math.log2(1.15), color="black", alpha=0.08, lw=0)
-    axes.set_xticks(range(len(counts)), [str(count) for count in counts])
-    axes.set_xlim(-0.6, len(counts) - 0.4)
+    axes.set_xticks(range(len(places)), [run_over.label(place) for place in places])
+    axes.set_xlim(-0.6, len(places) - 0.4)
     ticks = [-3, -2, -1, 0, 1, 2, 3]
     axes.set_yticks(ticks, [f"1/{2**-t}" if t < 0 else str(2**t) for t in ticks])
     axes.set_ylim(-_RESIDUAL_LIMIT - 0.2, _RESIDUAL_LIMIT + 0.2)
-    axes.set_xlabel(counted_along(points))
+    axes.set_xlabel(run_over.title)
     axes.set_ylabel("predicted / measured")
     axes.set_title("residuals; filled: held out, hollow: fitted; the band is 15 %", loc="left", fontsize=9)
     axes.legend(fontsize=7, ncols=2)

@@ -1,0 +1,104 @@
+"""What the curves in pictures of a result run over: counts of threads, requests or partitions, or sizes of messages."""
+
+from __future__ import annotations
+
+import json
+from abc import ABC, abstractmethod
+from typing import TYPE_CHECKING
+
+from contend.accuracy.curves import Curve, count_of, curves
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from contend.jsontypes import JsonObject
+
+_SIZE = "message_size"
+# Names the point that a ratio is over; of curves over sizes it is another one for each size.
+_SERIES = "series"
+_KI = 1024
+
+
+class Along(ABC):
+    """What curves run over. `title` is in words, with its unit; `by_order`: places stand side by side."""
+
+    title: str
+    by_order: bool
+
+    @abstractmethod
+    def place(self, point: JsonObject) -> int:
+        """Where on its curve a point is."""
+
+    @abstractmethod
+    def label(self, place: int) -> str:
+        """What stands there at the axis."""
+
+    @abstractmethod
+    def curves(self, points: Sequence[JsonObject]) -> list[Curve]:
+        """The curves that points are on, each in the order of its places."""
+
+
+class _Counts(Along):
+    by_order = False
+
+    def __init__(self, points: Sequence[JsonObject]) -> None:
+        if any(point["threads"] for point in points):
+            self.title = "threads or pairs"
+        else:
+            self.title = "partitions" if any("partitions" in point["parameters"] for point in points) else "requests"
+
+    def place(self, point: JsonObject) -> int:
+        return count_of(point)
+
+    def label(self, place: int) -> str:
+        return str(place)
+
+    def curves(self, points: Sequence[JsonObject]) -> list[Curve]:
+        return curves(points)
+
+
+class _Sizes(Along):
+    title = "message size (bytes)"
+    by_order = True  # a size may be zero
+
+    def place(self, point: JsonObject) -> int:
+        return int(point["parameters"].get(_SIZE, 0))
+
+    def label(self, place: int) -> str:
+        for unit, name in ((_KI * _KI, " Mi"), (_KI, " Ki")):
+            if place >= unit:
+                return f"{place / unit:g}{name}"
+        return str(place)
+
+    def curves(self, points: Sequence[JsonObject]) -> list[Curve]:
+        found = []
+        for curve in self._alike(points, {_SIZE, _SERIES}):
+            places = [self.place(point) for point in curve.points]
+            found += [curve] if len(set(places)) == len(places) else self._alike(curve.points, {_SIZE})
+        return found
+
+    def _alike(self, points: Sequence[JsonObject], free: set[str]) -> list[Curve]:
+        """Points of a dataset that differ in the `free` parameters only."""
+        found: dict[tuple[str, str, str], tuple[JsonObject, list[JsonObject]]] = {}
+        for point in points:
+            others = {name: value for name, value in point["parameters"].items() if name not in free}
+            key = (point["machine"], point["dataset"], json.dumps(others, sort_keys=True))
+            found.setdefault(key, (others, []))[1].append(point)
+        return [Curve(tuple(sorted(members, key=self.place)), others) for others, members in found.values()]
+
+
+def along(points: Sequence[JsonObject]) -> Along:
+    """What the curves of a result run over: sizes where no dataset has several counts, and one has several sizes.
+
+    Args:
+        points: As `contend validate --json` writes them.
+    """
+    counts: dict[tuple[str, str], set[int]] = {}
+    for point in points:
+        counts.setdefault((point["machine"], point["dataset"]), set()).add(count_of(point))
+    sizes = _Sizes()
+    if all(len(known) == 1 for known in counts.values()) and any(
+        len({sizes.place(point) for point in curve.points}) > 1 for curve in sizes.curves(points)
+    ):
+        return sizes
+    return _Counts(points)
