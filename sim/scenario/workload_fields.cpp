@@ -25,6 +25,10 @@ Section multirate_fields() {
   s.field("barrier_every_iteration", &P::barrier_every_iteration, FlagRule{},
           "pattern pairwise: all entities meet in every iteration, or only before the timed part; threads that share a "
           "communicator should meet or have tags of their own, or pairs take each other's messages until all wait");
+  s.field("completion", &P::completion, ChoiceRule{{"window", "test", "testany", "waitany"}},
+          "pattern pairwise: post a window, wait for all of it, and answer; or keep a window of requests in flight, "
+          "and post "
+          "each again when it is found complete, without an answer: by testing one after the other, or any of all");
   s.field("communicator_per_pair", &P::communicator_per_pair, FlagRule{}, "each pair has a communicator of its own");
   s.field(
       "handshake", &P::handshake, ChoiceRule{{"pair", "world"}},

@@ -2,23 +2,14 @@
 
 namespace contend {
 
-void MultiratePairwise::create_communicators(World& world) {
-  communicators_.assign(static_cast<std::size_t>(parameters().pairs), world_communicator());
-  if (parameters().communicator_per_pair) {
-    for (int& communicator : communicators_) {
-      communicator = world.create_communicator(parameters().allow_overtaking);
-    }
-  }
-}
-
 void MultiratePairwise::run(SimThread& self, const Entity& entity) {
-  const int communicator = communicators_[static_cast<std::size_t>(entity.number)];
-  entity.role == Role::sender ? run_sender(self, entity, communicator) : run_receiver(self, entity, communicator);
+  entity.role == Role::sender ? run_sender(self, entity) : run_receiver(self, entity);
 }
 
-void MultiratePairwise::run_sender(SimThread& self, const Entity& entity, int communicator) {
+void MultiratePairwise::run_sender(SimThread& self, const Entity& entity) {
   Process& process = *entity.process;
-  const int peer = rank_of(Role::receiver, entity.number);
+  const int communicator = communicator_of(entity);
+  const int peer = peer_of(entity);
   const int words = handshake_communicator(communicator);
   const int ready_tag = tag_of(entity.number, parameters().window);
   const int acknowledgement = tag_of(entity.number, parameters().window + 1);
@@ -39,9 +30,10 @@ void MultiratePairwise::run_sender(SimThread& self, const Entity& entity, int co
   end_iterations(self, entity);
 }
 
-void MultiratePairwise::run_receiver(SimThread& self, const Entity& entity, int communicator) {
+void MultiratePairwise::run_receiver(SimThread& self, const Entity& entity) {
   Process& process = *entity.process;
-  const int peer = rank_of(Role::sender, entity.number);
+  const int communicator = communicator_of(entity);
+  const int peer = peer_of(entity);
   const int words = handshake_communicator(communicator);
   const int ready_tag = tag_of(entity.number, parameters().window);
   const int acknowledgement = tag_of(entity.number, parameters().window + 1);

@@ -26,6 +26,9 @@ struct MultirateParameters {
   /// Pairwise: all entities meet in every iteration, as in the benchmark's pairwise.c; or once, before the timed part, as in
   /// its multirate.c. The other patterns always meet.
   bool barrier_every_iteration = true;
+  /// Pairwise: window: a window is posted, waited for and acknowledged. Otherwise a window of requests is kept in flight, and each posted
+  /// again when it is complete, without an answer; test: looked at one by one; testany, waitany: looked for among all of them.
+  std::string completion = "window";
   bool communicator_per_pair = false;
   /// Pairwise: where a pair's ready word and its acknowledgement travel. pair: where its data does; world: on a communicator
   /// that all pairs share, as in the benchmark, where threads of a process take each other's words.

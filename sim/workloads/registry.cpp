@@ -2,6 +2,7 @@
 #include "workloads/lock_use.hpp"
 #include "workloads/multirate_all_to_all.hpp"
 #include "workloads/multirate_pairwise.hpp"
+#include "workloads/multirate_slots.hpp"
 #include "workloads/neighbour.hpp"
 #include "workloads/pack.hpp"
 #include "workloads/partitioned.hpp"
@@ -23,6 +24,9 @@ Registry<WorkloadFactory>& workload_registry() {
        }},
       {"multirate",
        [](const WorkloadParameters& parameters) -> std::unique_ptr<Workload> {
+         if (parameters.multirate.completion != "window") {
+           return std::make_unique<MultirateSlots>(parameters.multirate);
+         }
          if (parameters.multirate.pattern == "pairwise") {
            return std::make_unique<MultiratePairwise>(parameters.multirate);
          }

@@ -44,6 +44,20 @@ Problem pairs_without_pairwise(const PointConfig& point) {
   return "the " + workload.pattern + " pattern counts workload.senders and workload.receivers, not pairs";
 }
 
+Problem requests_one_by_one(const PointConfig& point) {
+  const MultirateParameters& workload = point.workload.multirate;
+  if (workload.completion == "window")
+    return {};
+  if (workload.pattern != "pairwise")
+    return "only the pairwise pattern keeps requests in flight one by one";
+  if (workload.barrier_every_iteration)
+    return "requests that are posted again one by one have no iterations to meet in: workload.barrier_every_iteration "
+           "must be false";
+  if (workload.handshake != "pair")
+    return "requests that are posted again one by one have no handshakes: leave workload.handshake out";
+  return {};
+}
+
 Problem handshake_without_pairs(const PointConfig& point) {
   const MultirateParameters& workload = point.workload.multirate;
   if (workload.pattern == "pairwise" || workload.handshake == "pair")
@@ -112,7 +126,11 @@ Problem too_much_state(const PointConfig& point) {
 
 Problem too_many_outstanding(const PointConfig& point) {
   constexpr std::int64_t most = 8'000'000;
-  const std::int64_t outstanding = sides_of(point).streams() * point.workload.multirate.window;
+  const MultirateParameters& workload = point.workload.multirate;
+  // Nobody answers where each request is by itself: receivers may be behind by all of them.
+  const std::int64_t windows =
+      workload.completion != "window" ? std::int64_t{workload.iterations} + workload.warmup_iterations : 1;
+  const std::int64_t outstanding = sides_of(point).streams() * workload.window * windows;
   if (outstanding <= most)
     return {};
   return number(outstanding) + " messages can be outstanding, more than the " + number(most) + " that fit into memory";
@@ -196,6 +214,7 @@ std::span<const Check> multirate_checks() {
       Check{"workload.pattern", wrong_count_for_pairwise, "multirate"},
       Check{"workload.pattern", many_where_one_is_said, "multirate"},
       Check{"workload.pairs", pairs_without_pairwise, "multirate"},
+      Check{"workload.completion", requests_one_by_one, "multirate"},
       Check{"workload.handshake", handshake_without_pairs, "multirate"},
       Check{"workload.tags", tags_without_pairs, "multirate"},
       Check{"workload.barrier_every_iteration", barrier_that_is_there_anyway, "multirate"},
