@@ -7,9 +7,14 @@ from typing import Any
 from contend.accuracy.along import along
 
 
-def point(size: int, threads: int = 1, dataset: str = "d", **others: object) -> dict[str, Any]:
-    parameters = {"message_size": size, "pairs": threads, **others}
-    return {"machine": "m", "dataset": dataset, "threads": threads, "parameters": parameters}
+def point(size: int, threads: int = 1, dataset: str = "d", *, value: float = 1.0, **others: object) -> dict[str, Any]:
+    return {
+        "machine": "m",
+        "dataset": dataset,
+        "threads": threads,
+        "parameters": {"message_size": size, "pairs": threads, **others},
+        "measured": {"median": value},
+    }
 
 
 def test_curves_run_over_counts_where_a_dataset_has_several() -> None:
@@ -36,6 +41,16 @@ def test_what_a_ratio_is_over_tells_curves_apart_only_where_sizes_do_not() -> No
     found = along(in_flight).curves(in_flight)
     assert [curve.others["series"] for curve in found] == ["1 in flight", "10 in flight"]
     assert [[one["parameters"]["message_size"] for one in curve.points] for curve in found] == [[1, 2]] * 2
+
+
+def test_of_sizes_and_windows_the_one_with_more_on_its_curves_is_chosen() -> None:
+    many_windows = [point(size, window=window) for size in (1, 1024) for window in (1, 10, 100)]
+    assert along(many_windows).title == "window (messages)"
+    many_sizes = [point(size, window=window) for size in (0, 1, 1024) for window in (1, 10)]
+    assert along(many_sizes).title == "message size (bytes)"
+    # Of equals, what the values depend on.
+    alike = [point(size, window=window, value=1 / window) for size in (1, 1024) for window in (1, 10)]
+    assert along(alike).title == "window (messages)"
 
 
 def test_a_single_size_is_no_axis() -> None:

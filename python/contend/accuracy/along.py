@@ -1,8 +1,9 @@
-"""What the curves in pictures of a result run over: counts of threads, requests or partitions, or sizes of messages."""
+"""What the curves in pictures of a result run over: counts of threads, requests or partitions; sizes, or windows."""
 
 from __future__ import annotations
 
 import json
+import math
 from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING
 
@@ -13,7 +14,8 @@ if TYPE_CHECKING:
 
     from contend.jsontypes import JsonObject
 
-_SIZE = "message_size"
+# What curves may run over where counts do not vary, and what it is called at the axis.
+_OTHERS = {"message_size": "message size (bytes)", "window": "window (messages)"}
 # Names the point that a ratio is over; of curves over sizes it is another one for each size.
 _SERIES = "series"
 _KI = 1024
@@ -57,12 +59,15 @@ class _Counts(Along):
         return curves(points)
 
 
-class _Sizes(Along):
-    title = "message size (bytes)"
+class _Parameter(Along):
     by_order = True  # a size may be zero
 
+    def __init__(self, name: str) -> None:
+        self._name = name
+        self.title = _OTHERS[name]
+
     def place(self, point: JsonObject) -> int:
-        return int(point["parameters"].get(_SIZE, 0))
+        return int(point["parameters"].get(self._name, 0))
 
     def label(self, place: int) -> str:
         for unit, name in ((_KI * _KI, " Mi"), (_KI, " Ki")):
@@ -72,9 +77,9 @@ class _Sizes(Along):
 
     def curves(self, points: Sequence[JsonObject]) -> list[Curve]:
         found = []
-        for curve in self._alike(points, {_SIZE, _SERIES}):
+        for curve in self._alike(points, {self._name, _SERIES}):
             places = [self.place(point) for point in curve.points]
-            found += [curve] if len(set(places)) == len(places) else self._alike(curve.points, {_SIZE})
+            found += [curve] if len(set(places)) == len(places) else self._alike(curve.points, {self._name})
         return found
 
     def _alike(self, points: Sequence[JsonObject], free: set[str]) -> list[Curve]:
@@ -88,7 +93,10 @@ class _Sizes(Along):
 
 
 def along(points: Sequence[JsonObject]) -> Along:
-    """What the curves of a result run over: sizes where no dataset has several counts, and one has several sizes.
+    """What the curves of a result run over.
+
+    Counts, unless no dataset has several of them; then what connects most points, and of equals what the measured
+    values depend on more.
 
     Args:
         points: As `contend validate --json` writes them.
@@ -96,9 +104,15 @@ def along(points: Sequence[JsonObject]) -> Along:
     counts: dict[tuple[str, str], set[int]] = {}
     for point in points:
         counts.setdefault((point["machine"], point["dataset"]), set()).add(count_of(point))
-    sizes = _Sizes()
-    if all(len(known) == 1 for known in counts.values()) and any(
-        len({sizes.place(point) for point in curve.points}) > 1 for curve in sizes.curves(points)
-    ):
-        return sizes
+    if all(len(known) == 1 for known in counts.values()):
+        best = max(map(_Parameter, _OTHERS), key=lambda one: _use(one, points))
+        if _use(best, points) > (0, 0.0):
+            return best
     return _Counts(points)
+
+
+def _use(chosen: Along, points: Sequence[JsonObject]) -> tuple[int, float]:
+    """How many points come after another one on their curves, and by how many powers of e values of curves differ."""
+    drawn = [curve.points for curve in chosen.curves(points) if len({chosen.place(one) for one in curve.points}) > 1]
+    values = [[one["measured"]["median"] for one in members] for members in drawn]
+    return sum(len(members) - 1 for members in drawn), sum(math.log(max(known) / min(known)) for known in values)
