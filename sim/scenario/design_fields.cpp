@@ -184,10 +184,10 @@ Section transport_fields() {
   s.field("send_lock", &P::send_lock, ChoiceRule{{"instance", "connection"}},
           "what a sending thread locks: the instance, as pollers do, or its connection");
   s.field("lock", &P::lock, lock_kind, "lock of each connection, where connections have one");
-  s.field(
-      "handler_lock", &P::handler_lock, ChoiceRule{{"instance", "none"}},
-      "what a turn of progress holds while it handles what it has found at a network interface: the instance's lock, or "
-      "none, so that others poll meanwhile and handle what they find");
+  s.field("handler_lock", &P::handler_lock, ChoiceRule{{"instance", "none"}},
+          "what a turn of progress holds while it handles what it has found at a network interface: the instance's "
+          "lock, or "
+          "none, so that others poll meanwhile and handle what they find");
   s.field(
       "full_box", &P::full_box, ChoiceRule{{"queue", "wait"}},
       "shared memory: a message that finds its fast box full takes the receiver's queue, or waits at its connection, "
