@@ -84,7 +84,7 @@ void Multirate::end_iterations(SimThread& self, const Entity& entity) {
 }
 
 WorkloadResult Multirate::result(const World& world) const {
-  const std::int64_t all = messages_per_iteration() * iterations();
+  const std::int64_t all = messages();
   std::int64_t received = 0;
   for (int rank = 0; rank < world.size(); ++rank) {
     if (role_of_rank(rank) == Role::receiver) {

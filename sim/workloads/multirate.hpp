@@ -46,6 +46,8 @@ protected:
   /// Entities of a role, and the processes they are threads of.
   [[nodiscard]] virtual int entities(Role role) const = 0;
   [[nodiscard]] virtual std::int64_t messages_per_iteration() const = 0;
+  /// Of the whole run.
+  [[nodiscard]] virtual std::int64_t messages() const { return messages_per_iteration() * iterations(); }
   [[nodiscard]] bool threads(Role role) const;
   [[nodiscard]] int ranks(Role role) const { return threads(role) ? 1 : entities(role); }
   [[nodiscard]] int first_rank(Role role) const { return role == Role::sender ? 0 : ranks(Role::sender); }

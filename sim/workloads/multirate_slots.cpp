@@ -6,52 +6,48 @@ namespace contend {
 
 /// Of one thread.
 struct MultirateSlots::Slots {
-  enum class State { posted, complete, done };
+  explicit Slots(int count) : requests(static_cast<std::size_t>(count)), is_posted(static_cast<std::size_t>(count)) {}
 
-  Slots(int count, int messages)
-      : requests(static_cast<std::size_t>(count)), states(static_cast<std::size_t>(count), State::complete),
-        unposted(static_cast<std::size_t>(count), messages), busy(count) {}
-
-  std::vector<Request*> requests; ///< none where a message is gone when it is posted
-  std::vector<State> states;
-  std::vector<int> unposted;
-  int busy; ///< not done
+  std::vector<Request*> requests; ///< none where a message was gone when it was posted
+  std::vector<char> is_posted;    ///< and not found complete
+  std::size_t filled = 0;         ///< have had a request
+  std::size_t next = 0;           ///< to be tested
+  std::int64_t unposted = 0;
 };
 
 void MultirateSlots::run(SimThread& self, const Entity& entity) {
-  fill_slots(self, entity, parameters().warmup_iterations);
+  Slots slots(parameters().window);
+  post_more(self, entity, slots, std::int64_t{parameters().window} * parameters().warmup_iterations);
   begin_iteration(self, entity, parameters().warmup_iterations);
-  fill_slots(self, entity, parameters().iterations);
+  post_more(self, entity, slots, std::int64_t{parameters().window} * parameters().iterations);
   end_iterations(self, entity);
+  meet_all(self, entity);
+  close(self, entity, slots);
 }
 
-void MultirateSlots::fill_slots(SimThread& self, const Entity& entity, int messages) const {
-  Slots slots(parameters().window, messages);
-  for (std::size_t place = 0; place < slots.states.size(); ++place) {
-    post(self, entity, slots, place);
+void MultirateSlots::post_more(SimThread& self, const Entity& entity, Slots& slots, std::int64_t count) {
+  slots.unposted = count;
+  for (; count > 0 && slots.filled < slots.requests.size(); ++slots.filled) {
+    post(self, entity, slots, slots.filled);
   }
-  while (slots.busy > 0) {
+  while (slots.unposted > 0) {
     parameters().completion == "test" ? test_in_turn(self, entity, slots) : look_for_any(self, entity, slots);
   }
 }
 
-void MultirateSlots::test_in_turn(SimThread& self, const Entity& entity, Slots& slots) const {
-  for (std::size_t place = 0; place < slots.states.size(); ++place) {
-    Slots::State& state = slots.states[place];
-    if (state == Slots::State::posted && entity.process->test(self, &slots.requests[place])) {
-      state = Slots::State::complete;
-    }
-    if (state == Slots::State::complete) {
-      post(self, entity, slots, place);
-    }
+void MultirateSlots::test_in_turn(SimThread& self, const Entity& entity, Slots& slots) {
+  const std::size_t place = slots.next;
+  slots.next = (place + 1) % slots.requests.size();
+  if (slots.is_posted[place] == 0 || entity.process->test(self, &slots.requests[place])) {
+    post(self, entity, slots, place);
   }
 }
 
-void MultirateSlots::look_for_any(SimThread& self, const Entity& entity, Slots& slots) const {
-  // The lowest that is complete is found, and what is gone already is so without a look at a request.
-  const auto gone = std::find(slots.states.begin(), slots.states.end(), Slots::State::complete);
-  if (gone != slots.states.end()) {
-    post(self, entity, slots, static_cast<std::size_t>(gone - slots.states.begin()));
+/// What was gone when it was posted is found without a call, and before anything that has a request.
+void MultirateSlots::look_for_any(SimThread& self, const Entity& entity, Slots& slots) {
+  const auto gone = std::find(slots.is_posted.begin(), slots.is_posted.end(), 0);
+  if (gone != slots.is_posted.end()) {
+    post(self, entity, slots, static_cast<std::size_t>(gone - slots.is_posted.begin()));
     return;
   }
   const int found = parameters().completion == "testany" ? entity.process->testany(self, slots.requests)
@@ -61,24 +57,49 @@ void MultirateSlots::look_for_any(SimThread& self, const Entity& entity, Slots& 
   }
 }
 
-/// The next message of a slot whose last one is complete, if there is one.
-void MultirateSlots::post(SimThread& self, const Entity& entity, Slots& slots, std::size_t place) const {
-  if (slots.unposted[place] == 0) {
-    slots.requests[place] = nullptr;
-    slots.states[place] = Slots::State::done;
-    --slots.busy;
-    return;
+void MultirateSlots::post(SimThread& self, const Entity& entity, Slots& slots, std::size_t place) {
+  Traffic& traffic = traffic_[channel_of(entity, static_cast<int>(place))];
+  const auto role = static_cast<std::size_t>(entity.role);
+  ++traffic.posted[role];
+  traffic.closed_by[role] = std::max(traffic.closed_by[role], entity.number);
+  --slots.unposted;
+  slots.requests[place] = new_request(self, entity, static_cast<int>(place));
+  slots.is_posted[place] = slots.requests[place] != nullptr ? 1 : 0;
+}
+
+void MultirateSlots::close(SimThread& self, const Entity& entity, Slots& slots) {
+  const auto role = static_cast<std::size_t>(entity.role);
+  std::vector<Request*>& requests = slots.requests; // none where a slot is empty
+  for (int place = 0; place < parameters().window; ++place) {
+    const auto found = traffic_.find(channel_of(entity, place));
+    if (found == traffic_.end() || found->second.closed_by[role] != entity.number) {
+      continue;
+    }
+    Traffic& traffic = found->second;
+    traffic.closed_by[role] = -1; // with any tag other places are of the same channel
+    for (std::int64_t missing = traffic.posted[1 - role] - traffic.posted[role]; missing > 0; --missing) {
+      closing_ += entity.role == Role::sender ? 1 : 0;
+      requests.push_back(new_request(self, entity, place));
+    }
   }
-  --slots.unposted[place];
+  entity.process->waitall(self, requests);
+}
+
+Request* MultirateSlots::new_request(SimThread& self, const Entity& entity, int place) const {
   Process& process = *entity.process;
   const int communicator = communicator_of(entity);
   const int peer = peer_of(entity);
-  const int tag = tag_of(entity.number, static_cast<int>(place));
+  const int tag = tag_of(entity.number, place);
   const std::int64_t bytes = parameters().message_size_bytes;
-  slots.requests[place] = entity.role == Role::sender
-                              ? process.isend(self, communicator, peer, tag, bytes)
-                              : process.irecv(self, communicator, wanted_source(peer), wanted_tag(tag), bytes);
-  slots.states[place] = slots.requests[place] == nullptr ? Slots::State::complete : Slots::State::posted;
+  return entity.role == Role::sender ? process.isend(self, communicator, peer, tag, bytes)
+                                     : process.irecv(self, communicator, wanted_source(peer), wanted_tag(tag), bytes);
+}
+
+MultirateSlots::Channel MultirateSlots::channel_of(const Entity& entity, int place) const {
+  const int sender = rank_of(Role::sender, entity.number);
+  const int receiver = rank_of(Role::receiver, entity.number);
+  return {communicator_of(entity), wanted_source(sender) == any_source ? -1 : sender, receiver,
+          wanted_tag(0) == any_tag ? -1 : tag_of(entity.number, place)};
 }
 
 } // namespace contend

@@ -103,8 +103,8 @@ public:
   virtual void look(SimThread& self) = 0;
   /// Handles what is there, as much as one poll takes. Returns how many things that were.
   virtual int drain(SimThread& self, CompletionHandler& handler) = 0;
-  /// As drain(), for a caller that holds `lock` and gives it back here: as soon as what is handled has been taken out of the
-  /// queues, where the transport can tell the two apart.
+  /// As drain(), for a caller that holds `lock`, which is given back here. Where the transport can tell taking out from handling,
+  /// it holds the lock for taking only, and may take it again for the next batch.
   virtual int drain_unlocked(SimThread& self, CompletionHandler& handler, Lock& lock) {
     const int found = drain(self, handler);
     lock.unlock(self, Category::poll_idle);

@@ -48,9 +48,9 @@ inline constexpr const char* how_to_share = "; to let threads share cores set pl
 /// Simulated time is an integer number of picoseconds, 106 days in all.
 [[nodiscard]] Problem longer_than_time(double seconds);
 /// What the transport's own copies of a message's payload take, in and out; nothing where an interface moves it.
-/// Of the first packet of a fetched payload before the wire, and of the last one after it.
-[[nodiscard]] double seconds_on_the_buses(const PointConfig& point, std::int64_t bytes);
 [[nodiscard]] double seconds_of_transport_copies(const PointConfig& point, std::int64_t bytes);
+/// What the buses of both hosts take: the first packet of a fetched payload before the wire, and the last one after it.
+[[nodiscard]] double seconds_on_the_buses(const PointConfig& point, std::int64_t bytes);
 /// What the payload of a message takes at least where nothing overlaps: copies, registration, packets and the wire.
 [[nodiscard]] double seconds_of_a_message(const PointConfig& point, std::int64_t bytes);
 

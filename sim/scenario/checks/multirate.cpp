@@ -189,14 +189,17 @@ Problem sequence_numbers_wrap(const PointConfig& point) {
   const std::int64_t streams = !shared || (sides.pairwise && sides.processes() > 2)
                                    ? 1
                                    : sides.streams() / (sides.sending_processes * sides.receiving_processes);
-  const std::int64_t outstanding = workload.window * streams;
+  // Nobody answers where each request is by itself: all of a thread's can pass one of another thread, or on another instance.
+  const std::int64_t windows = workload.completion != "window" && (streams > 1 || point.library.instances.count > 1)
+                                   ? std::int64_t{workload.iterations} + workload.warmup_iterations
+                                   : 1;
+  const std::int64_t outstanding = workload.window * streams * windows;
   if (outstanding <= most)
     return {};
   return number(outstanding) + " messages can be outstanding " +
-         (streams > 1
-              ? "in the shared communicator (" + std::string(sides.pairwise ? "pairs" : "threads") + " x window)"
-              : "between two entities (window)") +
-         ", but 16-bit sequence numbers tell only " + number(most) + " apart";
+         (streams > 1 ? "in the shared communicator (" + std::string(sides.pairwise ? "pairs" : "threads") + " x window"
+                      : std::string("between two entities (window")) +
+         (windows > 1 ? " x iterations)" : ")") + ", but 16-bit sequence numbers tell only " + number(most) + " apart";
 }
 
 Problem payload_longer_than_time(const PointConfig& point) {
