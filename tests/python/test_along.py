@@ -53,6 +53,18 @@ def test_of_sizes_and_windows_the_one_with_more_on_its_curves_is_chosen() -> Non
     assert along(alike).title == "window (messages)"
 
 
+def test_sizes_may_be_written_with_units_and_only_round_ones_are_labelled_so() -> None:
+    points: list[dict[str, Any]] = [point(size) for size in (64, 4096, 5000)]
+    points[1]["parameters"]["message_size"] = "4 KiB"
+    chosen = along(points)
+    assert [chosen.place(one) for one in points] == [64, 4096, 5000]
+    assert [chosen.label(place) for place in (64, 4096, 5000)] == ["64", "4 Ki", "5000"]
+    windows = [point(1, window=window) for window in (1, 1024)]
+    assert along(windows).label(1024) == "1024"  # messages
+    del points[2]["parameters"]["message_size"]
+    assert along(points).title == "threads or pairs"  # not known of all
+
+
 def test_a_single_size_is_no_axis() -> None:
     points = [point(8, dataset="one"), point(8, dataset="two")]
     assert along(points).title == "threads or pairs"

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from contend.claims import Judged, load_claims
+from contend.claims import load_claims
 from contend.cli import main
 from contend.cli.claims import _check_machine as check_machine
 from contend.errors import InputError
@@ -199,11 +199,9 @@ def test_draws_are_for_the_claims_that_the_fit_names(capsys: pytest.CaptureFixtu
 def test_draws_are_of_one_machine(tmp_path: Path) -> None:
     study = load_fit(ROOT, "dissertation")
     evidence = Evidence(ROOT / "scenarios" / "dissertation", make_engine("contend"), jobs=1, cache=tmp_path)
-    claim = load_claims(ROOT / "validation" / "dissertation" / "claims")[0]
-    check_machine([Judged(claim, 1.0, None, ("fig5_2a_base",))], evidence, study)
-    elsewhere = Judged(claim, 1.0, None, ("fig5_2a_base", "fig5_7_rma_put_haswell"))
-    with pytest.raises(InputError, match=f"{claim.id}, whose scenario fig5_7_rma_put_haswell .* trinitite-haswell"):
-        check_machine([elsewhere], evidence, study)
+    check_machine("a claim", ["fig5_2a_base"], evidence, study)
+    with pytest.raises(InputError, match=r"a claim, whose scenario fig5_7_rma_put_haswell .* trinitite-haswell"):
+        check_machine("a claim", ["fig5_2a_base", "fig5_7_rma_put_haswell"], evidence, study)
 
 
 def test_a_study_without_a_fit_says_so() -> None:

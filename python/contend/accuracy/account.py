@@ -206,7 +206,7 @@ def account_files(account: list[JsonObject], title: str) -> dict[str, bytes]:
 
 _SET_HEAD = ("set", "grade", "rows", "points", "median error", "90th percentile", "scored by", "profile")
 _OTHER_HEAD = ("set", "points", "median error", "90th percentile", "profile")
-_OTHERS = "The same points with another profile, which was chosen when the errors above were known:"
+_OTHERS = "The same points with another profile, which counts nowhere; the remarks of the runs say when it was chosen:"
 _PART_HEAD = ("set", "what", "over", "points", "median error", "90th percentile", "profile", "run")
 
 

@@ -8,6 +8,7 @@ from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING
 
 from contend.accuracy.curves import Curve, count_of, curves
+from contend.quantities import parse_quantity
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -15,7 +16,8 @@ if TYPE_CHECKING:
     from contend.jsontypes import JsonObject
 
 # What curves may run over where counts do not vary, and what it is called at the axis.
-_OTHERS = {"message_size": "message size (bytes)", "window": "window (messages)"}
+_SIZE = "message_size"
+_OTHERS = {_SIZE: "message size (bytes)", "window": "window (messages)"}
 # Names the point that a ratio is over; of curves over sizes it is another one for each size.
 _SERIES = "series"
 _KI = 1024
@@ -67,12 +69,19 @@ class _Parameter(Along):
         self.title = _OTHERS[name]
 
     def place(self, point: JsonObject) -> int:
-        return int(point["parameters"].get(self._name, 0))
+        value = point["parameters"].get(self._name)
+        found = parse_quantity(value)
+        return int(value if found is None else found.value)
+
+    def is_known(self, points: Sequence[JsonObject]) -> bool:
+        """Whether it is a parameter of all points."""
+        values = [point["parameters"].get(self._name) for point in points]
+        return all(isinstance(value, int) or parse_quantity(value) is not None for value in values)
 
     def label(self, place: int) -> str:
-        for unit, name in ((_KI * _KI, " Mi"), (_KI, " Ki")):
-            if place >= unit:
-                return f"{place / unit:g}{name}"
+        for unit, name in ((_KI * _KI, " Mi"), (_KI, " Ki")) if self._name == _SIZE else ():
+            if place >= unit and place % unit == 0:
+                return f"{place // unit}{name}"
         return str(place)
 
     def curves(self, points: Sequence[JsonObject]) -> list[Curve]:
@@ -104,15 +113,15 @@ def along(points: Sequence[JsonObject]) -> Along:
     counts: dict[tuple[str, str], set[int]] = {}
     for point in points:
         counts.setdefault((point["machine"], point["dataset"]), set()).add(count_of(point))
-    if all(len(known) == 1 for known in counts.values()):
-        best = max(map(_Parameter, _OTHERS), key=lambda one: _use(one, points))
-        if _use(best, points) > (0, 0.0):
-            return best
-    return _Counts(points)
+    if any(len(known) > 1 for known in counts.values()):
+        return _Counts(points)
+    usable = [one for one in map(_Parameter, _OTHERS) if one.is_known(points) and _use(one, points)[0] > 0]
+    return max(usable, key=lambda one: _use(one, points), default=_Counts(points))
 
 
 def _use(chosen: Along, points: Sequence[JsonObject]) -> tuple[int, float]:
     """How many points come after another one on their curves, and by how many powers of e values of curves differ."""
     drawn = [curve.points for curve in chosen.curves(points) if len({chosen.place(one) for one in curve.points}) > 1]
-    values = [[one["measured"]["median"] for one in members] for members in drawn]
-    return sum(len(members) - 1 for members in drawn), sum(math.log(max(known) / min(known)) for known in values)
+    values = [[float(one["measured"]["median"]) for one in members] for members in drawn]
+    spreads = [math.log(max(known) / min(known)) for known in values if min(known) > 0]
+    return sum(len(members) - 1 for members in drawn), sum(spreads)

@@ -13,7 +13,7 @@ from contend.errors import ContendError, InputError
 from contend.spelling import counted
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from contend.claims import Claim, Judged
     from contend.evidence import Evidence
@@ -246,7 +246,10 @@ def _over_draws(judged: Sequence[Judged], evidence: Evidence, draws: Draws, *, q
     chosen = [item for item in judged if draws.are_for(item.claim)]
     if not chosen:
         raise InputError("none of these claims is judged with draws of the prices: validation/*/fit.json names those")
-    _check_machine(chosen, evidence, draws.study)
+    for item in chosen:
+        if item.predicted is not None:
+            what = f"over_draws of fit.json names the claim {item.claim.id}"
+            _check_machine(what, item.scenarios, evidence, draws.study)
     claims = [item.claim for item in chosen]
     with ProgressReport(f"{len(draws)} draws of prices", len(draws) * len(claims), quiet=quiet) as report:
         drawn = judge_over(claims, draws, report.advance)
@@ -262,15 +265,14 @@ def _over_draws(judged: Sequence[Judged], evidence: Evidence, draws: Draws, *, q
     return complete
 
 
-def _check_machine(chosen: Sequence[Judged], evidence: Evidence, study: StudyFit) -> None:
+def _check_machine(what: str, scenarios: Iterable[str], evidence: Evidence, study: StudyFit) -> None:
     """A draw is of the prices of one machine, and would be set on any."""
-    for item in chosen:
-        for scenario in item.scenarios if item.predicted is not None else ():
-            if (machine := evidence.machine(scenario)) != study.profile:
-                raise InputError(
-                    f"over_draws of fit.json names the claim {item.claim.id}, whose scenario {scenario} is of the "
-                    f"machine {machine}; draws are of the prices of {study.profile}"
-                )
+    for scenario in scenarios:
+        if (machine := evidence.machine(scenario)) != study.profile:
+            raise InputError(
+                f"{what}, whose scenario {scenario} is of the machine {machine}; draws are of the prices of "
+                f"{study.profile}"
+            )
 
 
 def _about_the_fit(study: StudyFit | None, judged: Sequence[Judged]) -> str:
@@ -297,8 +299,10 @@ def _write_predictions(
     file = place.folder / "predictions.py"
     if not file.is_file():
         return []
-    predictions = predict(file, evidence)
+    with evidence.recording() as used:
+        predictions = predict(file, evidence)
     if draws is not None:
+        _check_machine(f"{file} is computed with draws of prices", used, evidence, draws.study)
         with ProgressReport(f"predictions with {len(draws)} draws of prices", len(draws), quiet=quiet) as report:
             over = predict_over(file, draws, report.advance)
         predictions = {
