@@ -50,14 +50,9 @@ TEST_CASE("every pattern in every mode sends what the benchmark sends", "[mpi][p
         const test::Expected want = test::expected(workload);
         const test::Observation run = test::observe(point, 1);
         CHECK(run.counters.size() == static_cast<std::size_t>(want.sending_ranks + want.receiving_ranks));
-        std::int64_t sent = 0;
-        std::int64_t received = 0;
-        for (const SpcCounters& rank : run.counters) {
-          sent += rank.sent;
-          received += rank.received;
-        }
-        CHECK(sent == want.data + want.handshakes);
-        CHECK(received == sent);
+        const test::Totals all(run);
+        CHECK(all.sent == want.data + want.handshakes);
+        CHECK(all.received == all.sent);
         CHECK(run.result.operations == want.data / 4 * 3); // 3 of 4 iterations are timed
         CHECK(run.result.threads[0] == (pattern == "pairwise" ? 3 : workload.senders));
         CHECK(run.result.threads[1] == (pattern == "pairwise" ? 3 : workload.receivers));
@@ -126,19 +121,11 @@ TEST_CASE("random exchanges: everything sent is matched and completed, and nothi
     REQUIRE(run.monotone);
     // Without barriers the accounts start afresh after the one before the timed part.
     REQUIRE((run.accounts_add_up || !point.workload.multirate.barrier_every_iteration));
-    std::int64_t sent = 0;
-    std::int64_t posted = 0;
-    std::int64_t received = 0;
-    for (const SpcCounters& rank : run.counters) {
-      sent += rank.sent;
-      posted += rank.posted;
-      received += rank.received;
-      REQUIRE(rank.oos_in_queue == 0);
-      REQUIRE(rank.unexpected_in_queue == 0);
-    }
-    REQUIRE(sent == want.data + want.handshakes);
-    REQUIRE(posted == sent);
-    REQUIRE(received == sent);
+    const test::Totals all(run);
+    REQUIRE(all.left_in_queues == 0);
+    REQUIRE(all.sent == want.data + want.handshakes);
+    REQUIRE(all.posted == all.sent);
+    REQUIRE(all.received == all.sent);
     REQUIRE(run.result.operations == want.data);
     if (point.workload.multirate.message_size_bytes > 0) { // never faster than the wire
       const double seconds = static_cast<double>(want.data) *

@@ -28,16 +28,10 @@ PointConfig unlocked_point() {
 std::int64_t check_exchange(const PointConfig& point, std::uint64_t seed) {
   const test::Expected want = test::expected(point.workload.multirate);
   const test::Observation run = test::observe(point, seed, 40'000'000);
-  std::int64_t sent = 0;
-  std::int64_t received = 0;
-  for (const SpcCounters& rank : run.counters) {
-    sent += rank.sent;
-    received += rank.received;
-    REQUIRE(rank.oos_in_queue == 0);
-    REQUIRE(rank.unexpected_in_queue == 0);
-  }
-  REQUIRE(sent == want.data + want.handshakes);
-  REQUIRE(received == sent);
+  const test::Totals all(run);
+  REQUIRE(all.left_in_queues == 0);
+  REQUIRE(all.sent == want.data + want.handshakes);
+  REQUIRE(all.received == all.sent);
   return run.counters.front().delayed_sends;
 }
 

@@ -24,13 +24,9 @@ TEST_CASE("random designs: everything sent is matched and completed, and nothing
                               point.workload.multirate.iterations;
     const std::int64_t handshakes =
         std::int64_t{2} * point.workload.multirate.pairs * point.workload.multirate.iterations; // ready, ack
-    std::int64_t sent = 0;
-    std::int64_t posted = 0;
+    const test::Totals all(run);
+    REQUIRE(all.left_in_queues == 0);
     for (const SpcCounters& rank : run.counters) {
-      sent += rank.sent;
-      posted += rank.posted;
-      REQUIRE(rank.oos_in_queue == 0);
-      REQUIRE(rank.unexpected_in_queue == 0);
       REQUIRE(rank.oos_in_queue_max <= rank.out_of_sequence);
       REQUIRE(rank.unexpected_in_queue_max <= rank.unexpected);
       REQUIRE(rank.delayed_sends <=
@@ -39,8 +35,8 @@ TEST_CASE("random designs: everything sent is matched and completed, and nothing
         REQUIRE(rank.out_of_sequence == 0);
       }
     }
-    REQUIRE(sent == data + handshakes);
-    REQUIRE(posted == data + handshakes);
+    REQUIRE(all.sent == data + handshakes);
+    REQUIRE(all.posted == data + handshakes);
     REQUIRE(run.result.operations == data);
     REQUIRE(run.result.elapsed > Duration{});
   }
@@ -51,13 +47,8 @@ TEST_CASE("random designs: every message counts as received, expected or not", "
     const PointConfig point = test::random_point(seed);
     CAPTURE(seed, test::describe(point));
     const test::Observation run = test::observe(point, seed);
-    std::int64_t sent = 0;
-    std::int64_t received = 0;
-    for (const SpcCounters& rank : run.counters) {
-      sent += rank.sent;
-      received += rank.received;
-    }
-    REQUIRE(received == sent);
+    const test::Totals all(run);
+    REQUIRE(all.received == all.sent);
   }
 }
 

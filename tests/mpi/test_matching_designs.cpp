@@ -93,18 +93,12 @@ TEST_CASE("every design receives all messages and leaves nothing behind", "[mpi]
         point.workload.multirate.communicator_per_pair = own_communicators;
         point.library.matching.offload_capacity = offload_capacity;
         const test::Observation run = test::observe(point, 3);
-        std::int64_t sent = 0;
-        std::int64_t received = 0;
-        for (const SpcCounters& rank : run.counters) {
-          sent += rank.sent;
-          received += rank.received;
-          CHECK(rank.oos_in_queue == 0);
-          CHECK(rank.unexpected_in_queue == 0);
-        }
+        const test::Totals all(run);
+        CHECK(all.left_in_queues == 0);
         const std::int64_t iterations =
             point.workload.multirate.iterations + point.workload.multirate.warmup_iterations;
-        CHECK(sent == iterations * point.workload.multirate.pairs * (point.workload.multirate.window + 2));
-        CHECK(received == sent);
+        CHECK(all.sent == iterations * point.workload.multirate.pairs * (point.workload.multirate.window + 2));
+        CHECK(all.received == all.sent);
       }
     }
   });

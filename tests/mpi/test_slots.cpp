@@ -31,24 +31,16 @@ void check_all_there(const PointConfig& point, std::uint64_t seed) {
   const test::Observation run = test::observe(point, seed, 40'000'000);
   const std::int64_t per_iteration = std::int64_t{workload.pairs} * workload.window;
   REQUIRE(run.result.operations == per_iteration * workload.iterations);
-  std::int64_t sent = 0;
-  std::int64_t posted = 0;
-  std::int64_t received = 0;
-  for (const SpcCounters& rank : run.counters) {
-    sent += rank.sent;
-    posted += rank.posted;
-    received += rank.received;
-    REQUIRE(rank.unexpected_in_queue == 0);
-    REQUIRE(rank.oos_in_queue == 0);
-  }
+  const test::Totals all(run);
+  REQUIRE(all.left_in_queues == 0);
   const std::int64_t planned = per_iteration * (workload.iterations + workload.warmup_iterations); // nobody answers
-  REQUIRE(sent >= planned);
-  REQUIRE(sent - planned < planned); // what slots that were served more seldom have left
+  REQUIRE(all.sent >= planned);
+  REQUIRE(all.sent - planned < planned); // what slots that were served more seldom have left
   if (workload.window == 1 && workload.tags == "pair") {
-    REQUIRE(sent == planned);
+    REQUIRE(all.sent == planned);
   }
-  REQUIRE(posted == sent);
-  REQUIRE(received == sent);
+  REQUIRE(all.posted == all.sent);
+  REQUIRE(all.received == all.sent);
 }
 
 double rate(const PointConfig& point) {

@@ -56,6 +56,23 @@ struct Observation {
   std::uint64_t steps = 0;
 };
 
+/// What all ranks have counted.
+struct Totals {
+  explicit Totals(const Observation& run) {
+    for (const SpcCounters& rank : run.counters) {
+      sent += rank.sent;
+      posted += rank.posted;
+      received += rank.received;
+      left_in_queues += rank.oos_in_queue + rank.unexpected_in_queue;
+    }
+  }
+
+  std::int64_t sent = 0;
+  std::int64_t posted = 0;
+  std::int64_t received = 0;
+  std::int64_t left_in_queues = 0; ///< at the end: early and unexpected messages
+};
+
 /// Throws what the run throws.
 inline Observation observe(const PointConfig& point, std::uint64_t seed, std::uint64_t step_limit = 20'000'000) {
   Engine engine(seed);
