@@ -172,7 +172,8 @@ void Process::wait_for_room(SimThread& self, const RendezvousStep& step) {
   end_rests(); // a resting thread would find it at the end of its turn
 }
 
-/// A thread in the middle of a poll under the lock answers where it polls: waiting for a second instance's lock could end in a deadlock.
+/// A thread in the middle of a poll under the lock answers where it polls: waiting for a second instance's lock could end in a
+/// deadlock.
 Process::Instance& Process::instance_for_reply(SimThread& self, const Rendezvous& rendezvous) {
   const auto held = std::find_if(instances_.begin(), instances_.end(),
                                  [&](const Instance& instance) { return instance.lock->holder() == &self; });

@@ -27,10 +27,9 @@ struct NicParameters {
   std::int64_t inline_bytes = 0; ///< largest message, the library's header included, that the CPU writes into its work
                                  ///< request; the interface fetches larger ones
   Duration payload_fetch{};      ///< NIC: from turning to a work request to having the first byte of a payload to fetch
-  double bus_bytes_per_second =
-      0;                   ///< between memory and interface: a packet of a fetched payload passes whole, before the
-                           ///< wire and after it; 0: in no time
-  Duration registration{}; ///< CPU: make a buffer known to the interface, besides its pages
+  /// Between memory and interface: each packet of a fetched payload passes whole, before the wire and after it; 0: in no time.
+  double bus_bytes_per_second = 0;
+  Duration registration{};      ///< CPU: make a buffer known to the interface, besides its pages
   Duration registration_page{}; ///< CPU: each page of 4 KiB of it
   Duration registration_hit{};  ///< CPU: find a buffer that is registered already
   int injection_fifos =
