@@ -92,6 +92,50 @@ def test_pairs_exchange_correctly(mpi: Run, ranks: int, options: list[str]) -> N
     assert point["verification"]["order_checked"] == ("--allow-overtaking" not in options)
 
 
+SLOTS = [
+    (2, []),
+    (2, ["--any-tag"]),
+    (2, ["--communicator-per-pair", "--any-tag"]),
+    (2, ["--tags", "pair", "--message-size", "100000"]),
+    (4, ["--mode", "process"]),
+    (3, ["--mode", "process-to-thread"]),
+]
+
+
+@pytest.mark.parametrize("completion", ["test", "testany", "waitany"])
+@pytest.mark.parametrize(("ranks", "options"), SLOTS)
+def test_requests_in_flight_are_all_served(mpi: Run, ranks: int, options: list[str], completion: str) -> None:
+    """What is sent beyond the windows closes what a thread that looks for any has left."""
+    fixed = ["--pairs=2", "--window=5", "--iterations=40", "--warmup-iterations=2", "--repetitions=2", "--verify"]
+    sized = [] if "--message-size" in options else ["--message-size", "40"]
+    loop = ["--completion", completion, "--no-barrier-every-iteration"]
+    outcome = mpi("multirate", ranks, *fixed, *loop, *sized, *options)
+    point = checked(outcome)
+    in_windows = 2 * 5 * (2 + 2 * 40)
+    counted = point["counters"]["messages_received"]
+    assert counted >= in_windows
+    assert point["verification"]["messages"] == counted
+    assert point["verification"]["errors"] == 0
+    assert document_of(outcome)["workload"]["completion"] == completion
+    for rate, elapsed in zip(point["message_rate"]["samples"], point["elapsed"]["samples"], strict=True):
+        assert rate == pytest.approx(2 * 5 * 40 / elapsed)
+    if completion == "test":
+        assert counted <= in_windows + 2 * 5  # slots are served in turn
+
+
+def test_a_single_slot_is_a_message_at_a_time(mpi: Run) -> None:
+    options = ["--completion=waitany", "--no-barrier-every-iteration", "--window=1", "--iterations=50", "--verify"]
+    point = checked(mpi("multirate", 2, "--pairs=1", "--message-size=16", *options))
+    assert point["counters"]["messages_received"] == 50 + 10
+
+
+def test_a_wrong_payload_in_flight_is_found(mpi: Run) -> None:
+    options = ["--completion=test", "--no-barrier-every-iteration", "--message-size=40", "--verify", "--corrupt=3"]
+    outcome = mpi("multirate", 2, "--iterations=10", *options)
+    assert outcome.status != 0
+    assert "contend-multirate: error 4: " in outcome.errors
+
+
 @pytest.mark.parametrize("options", [[], ["--any-tag"], ["--communicator-per-pair"]])
 @pytest.mark.parametrize(("pattern", "senders", "receivers"), PATTERNS)
 def test_patterns_exchange_correctly(mpi: Run, pattern: str, senders: int, receivers: int, options: list[str]) -> None:

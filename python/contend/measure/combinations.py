@@ -30,18 +30,22 @@ def _multirate_problems(given: Mapping[str, object]) -> Iterator[tuple[bool, str
     pattern, mode = given.get("pattern", "pairwise"), given.get("mode", "thread")
     pairs, senders, receivers = (_whole(given, name, 1) for name in ("pairs", "senders", "receivers"))
     is_pairwise = pattern == "pairwise"
-    meets = given.get("barrier_every_iteration", True)
+    meets = given.get("barrier_every_iteration", True) is not False
+    has_windows = given.get("completion", "window") == "window"
     has_tags = given.get("tags", "window") == "pair"
     tells_apart = given.get("communicator_per_pair") or (has_tags and not given.get("any_tag")) or mode != "thread"
     needed = (_whole(given, "window", 128) + 2) * pairs
     yield is_pairwise and not senders == receivers == 1, "the pattern pairwise takes pairs, not senders and receivers"
     yield not is_pairwise and pairs != 1, f"the pattern {pattern} takes senders and receivers, not pairs"
     yield not is_pairwise and not meets, "only the pattern pairwise can do without barrier_every_iteration"
+    yield not is_pairwise and not has_windows, "only the pattern pairwise keeps requests in flight one by one"
+    yield not has_windows and meets, "requests that are posted again one by one need barrier_every_iteration false"
+    yield not has_windows and given.get("handshake", "pair") != "pair", "requests one by one have no handshakes"
     yield not is_pairwise and given.get("handshake", "pair") != "pair", "only the pattern pairwise has handshakes"
     yield not is_pairwise and has_tags, "only the pattern pairwise has tags of pairs"
     yield has_tags and needed > _TAGS, f"tags of pairs need (window + 2) x pairs = {needed} tags; MPI has {_TAGS}"
     yield (
-        is_pairwise and pairs > 1 and not meets and not tells_apart,
+        is_pairwise and has_windows and pairs > 1 and not meets and not tells_apart,
         (
             "threads that share a communicator and do not meet can take each other's messages; they need "
             "barrier_every_iteration, communicator_per_pair, or tags of pairs without any_tag"

@@ -143,6 +143,7 @@ PROGRAM_OPTIONS: dict[str, dict[str, Option]] = {
         "window": Whole(1, 65536),
         **_ITERATIONS,
         "barrier_every_iteration": Flag(),
+        "completion": Choice(("window", "test", "testany", "waitany")),
         "communicator_per_pair": Flag(),
         "handshake": Choice(("pair", "world")),
         "tags": Choice(("window", "pair")),

@@ -29,10 +29,18 @@ void Exchange::prepare(Entity& entity) const {
   }
 }
 
-std::span<std::byte> Exchange::slice(Entity& entity, std::size_t index) const {
+std::int64_t Exchange::messages(std::int64_t iterations) const {
+  return workload_.messages_per_iteration() * iterations;
+}
+
+std::vector<std::int64_t> Exchange::messages_by_place(std::int64_t iterations) const {
+  return std::vector<std::int64_t>(static_cast<std::size_t>(workload_.messages_per_iteration()), iterations);
+}
+
+std::span<std::byte> Exchange::slice(Entity& entity, std::size_t buffer) const {
   const auto size = static_cast<std::size_t>(workload_.message_size);
   const bool own_slices = entity.role == Role::receiver || verifier_ != nullptr;
-  return std::span(entity.payload).subspan(own_slices ? index * size : 0, size);
+  return std::span(entity.payload).subspan(own_slices ? buffer * size : 0, size);
 }
 
 void Exchange::meet(const Entity& entity, MPI_Comm communicator) {
@@ -43,25 +51,39 @@ void Exchange::meet(const Entity& entity, MPI_Comm communicator) {
   barrier_.wait();
 }
 
-void Exchange::send(Entity& entity, MPI_Comm communicator, int to, int tag, const Stamp& stamp) {
-  const std::span<std::byte> payload = slice(entity, entity.requests.size());
+bool Exchange::corrupts(const Stamp& stamp) const {
+  return stamp.iteration == corrupt_ && stamp.sender == 0 && stamp.index + 1 == workload_.window;
+}
+
+MPI_Request Exchange::start_send(Entity& entity, std::size_t buffer, MPI_Comm communicator, int to, int tag,
+                                 const Stamp& stamp) const {
+  const std::span<std::byte> payload = slice(entity, buffer);
   if (verifier_ != nullptr) {
     verifier_->write(payload, stamp);
-    if (stamp.iteration == corrupt_ && stamp.sender == 0 && stamp.index + 1 == workload_.window && !payload.empty()) {
+    if (corrupts(stamp) && !payload.empty()) {
       payload.back() ^= std::byte{1};
     }
   }
   MPI_Request request = MPI_REQUEST_NULL;
   MPI_Isend(payload.data(), static_cast<int>(payload.size()), MPI_BYTE, to, tag, communicator, &request);
-  entity.requests.push_back(request);
+  return request;
 }
 
-void Exchange::receive(Entity& entity, MPI_Comm communicator, const Expected& expected) {
-  const std::span<std::byte> payload = slice(entity, entity.requests.size());
+MPI_Request Exchange::start_receive(Entity& entity, std::size_t buffer, MPI_Comm communicator,
+                                    const Expected& expected) const {
+  const std::span<std::byte> payload = slice(entity, buffer);
   MPI_Request request = MPI_REQUEST_NULL;
   MPI_Irecv(payload.data(), static_cast<int>(payload.size()), MPI_BYTE, expected.source, expected.tag, communicator,
             &request);
-  entity.requests.push_back(request);
+  return request;
+}
+
+void Exchange::send(Entity& entity, MPI_Comm communicator, int to, int tag, const Stamp& stamp) {
+  entity.requests.push_back(start_send(entity, entity.requests.size(), communicator, to, tag, stamp));
+}
+
+void Exchange::receive(Entity& entity, MPI_Comm communicator, const Expected& expected) {
+  entity.requests.push_back(start_receive(entity, entity.requests.size(), communicator, expected));
   if (verifier_ != nullptr) {
     entity.expected.push_back(expected);
   }

@@ -5,6 +5,7 @@
 #include "mpi/usage.hpp"
 #include "multirate/all_to_all.hpp"
 #include "multirate/pairwise.hpp"
+#include "multirate/slots.hpp"
 #include "support/affinity.hpp"
 #include "support/clock.hpp"
 #include "support/deadline.hpp"
@@ -65,7 +66,9 @@ public:
       verifier_ = std::make_unique<Verifier>(options.workload);
     }
     Verifier* verifier = verifier_.get();
-    if (options.workload.pairwise()) {
+    if (!options.workload.windows()) {
+      exchange_ = std::make_unique<Slots>(options.workload, communicators_, verifier, options.corrupt);
+    } else if (options.workload.pairwise()) {
       exchange_ = std::make_unique<Pairwise>(options.workload, communicators_, verifier, options.corrupt);
     } else {
       exchange_ = std::make_unique<AllToAll>(options.workload, communicators_, verifier, options.corrupt);
@@ -89,6 +92,7 @@ public:
     run_team(threads_, [&](int thread) {
       begin_thread(thread);
       timed.run_thread(thread);
+      exchange_->finish(entity(thread));
     });
     const Usage used = Usage::now().since(before);
     const std::vector<Counters::Value> values = counters_.read();
@@ -147,7 +151,7 @@ private:
 
   void add_counters(Json& point, const std::vector<Counters::Value>& values, std::int64_t iterations) const {
     const SideCounters sides = gather_counters(values, static_cast<int>(role_));
-    const std::int64_t messages = options_.workload.messages_per_iteration() * iterations;
+    const std::int64_t messages = exchange_->messages(iterations);
     Json counters = Json::object();
     counters.set("messages_sent", messages).set("messages_received", messages);
     add_known_counters(counters, sides.receiver);
@@ -160,7 +164,7 @@ private:
   Json verify(std::int64_t iterations) {
     if (role_ == Role::receiver) {
       const bool all_here = options_.workload.threads(Role::receiver);
-      verifier_->check_complete(iterations, all_here ? -1 : entities_.front().number);
+      verifier_->check_complete(exchange_->messages_by_place(iterations), all_here ? -1 : entities_.front().number);
     }
     const std::array<std::int64_t, 3> mine{verifier_->checked(), verifier_->errors(), verifier_->overtaken()};
     std::array<std::int64_t, 3> sum{};

@@ -107,13 +107,22 @@ void Verifier::check_stamp(std::span<const std::byte> payload, const MPI_Status&
   }
   seen_[channel(stamp) * static_cast<std::size_t>(workload_.window) + stamp.index].fetch_add(1,
                                                                                              std::memory_order_relaxed);
-  check_order(stamp, expected, order);
+  const bool any_tag = expected.tag == MPI_ANY_TAG;
+  if (expected.posting < 0) {
+    check_order(stamp, any_tag, order);
+    return;
+  }
+  order.early_.emplace(expected.posting, stamp);
+  for (auto next = order.early_.begin(); next != order.early_.end() && next->first == order.next_; ++order.next_) {
+    check_order(next->second, any_tag, order);
+    next = order.early_.erase(next);
+  }
 }
 
 /// Receives of one thread that fit the same messages are posted in order, and a sender's messages are sent in order: so they
 /// must meet in order.
-void Verifier::check_order(const Stamp& stamp, const Expected& expected, Order& order) {
-  const bool one_class = expected.tag == MPI_ANY_TAG || !workload_.pairwise();
+void Verifier::check_order(const Stamp& stamp, bool any_tag, Order& order) {
+  const bool one_class = any_tag || !workload_.pairwise();
   const std::size_t classes = one_class ? 1 : static_cast<std::size_t>(workload_.window);
   const std::size_t tag_class = one_class ? 0 : stamp.index; // what its tag says, as was checked
   order.last_.resize(static_cast<std::size_t>(workload_.entities(Role::sender)) * classes, -1);
@@ -131,7 +140,7 @@ void Verifier::check_order(const Stamp& stamp, const Expected& expected, Order& 
   last = std::max(last, now);
 }
 
-void Verifier::check_complete(std::int64_t iterations, int receiver) {
+void Verifier::check_complete(const std::vector<std::int64_t>& sent, int receiver) {
   if (!stamps()) {
     return;
   }
@@ -141,10 +150,10 @@ void Verifier::check_complete(std::int64_t iterations, int receiver) {
     if (receiver >= 0 && ends_at != static_cast<std::size_t>(receiver)) {
       continue;
     }
-    if (seen_[slot].load() != iterations) {
+    if (seen_[slot].load() != sent[slot]) {
       report("channel " + std::to_string(at) + ", index " +
              std::to_string(slot % static_cast<std::size_t>(workload_.window)) + ": " +
-             std::to_string(seen_[slot].load()) + " messages in " + std::to_string(iterations) + " iterations");
+             std::to_string(seen_[slot].load()) + " messages of " + std::to_string(sent[slot]) + " that were sent");
     }
   }
 }

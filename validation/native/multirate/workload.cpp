@@ -23,6 +23,9 @@ void Workload::declare(Options& options) {
   options.integer("iterations", iterations, 1, 10'000'000, "timed iterations per repetition");
   options.integer("warmup-iterations", warmup_iterations, 0, 10'000'000, "iterations before the timed ones");
   options.flag("barrier-every-iteration", barrier_every_iteration, "all entities meet in every iteration; pairwise");
+  options.choice("completion", completion, {"window", "test", "testany", "waitany"},
+                 "wait for a whole window and answer; or keep a window of requests in flight, and post each again when "
+                 "it is found complete, one after the other or any of all; pairwise");
   options.flag("communicator-per-pair", communicator_per_pair, "each pair has a communicator of its own");
   options.choice("handshake", handshake, {"pair", "world"},
                  "ready words and acknowledgements travel on the pair's communicator, or on one of all; pairwise");
@@ -42,6 +45,16 @@ void Workload::check() const {
   }
   if (!pairwise() && !barrier_every_iteration) {
     refuse("only pattern pairwise can do without a barrier in every iteration");
+  }
+  if (!pairwise() && !windows()) {
+    refuse("only pattern pairwise keeps requests in flight one by one");
+  }
+  if (!windows() && barrier_every_iteration) {
+    refuse("requests that are posted again one by one have no iterations to meet in: they need "
+           "--no-barrier-every-iteration");
+  }
+  if (!windows() && handshake != "pair") {
+    refuse("requests that are posted again one by one have no handshakes");
   }
   if (!pairwise() && handshake != "pair") {
     refuse("only pattern pairwise has handshakes of pairs");
@@ -72,7 +85,7 @@ bool Workload::tells_pairs_apart() const {
 }
 
 bool Workload::pairs_can_starve() const {
-  return pairwise() && pairs > 1 && !barrier_every_iteration && !tells_pairs_apart();
+  return pairwise() && windows() && pairs > 1 && !barrier_every_iteration && !tells_pairs_apart();
 }
 
 int Workload::entities(Role role) const {
@@ -101,10 +114,10 @@ Json Workload::describe() const {
       .set("iterations", iterations)
       .set("warmup_iterations", warmup_iterations);
   if (pairwise()) {
-    result.set("barrier_every_iteration", barrier_every_iteration);
+    result.set("barrier_every_iteration", barrier_every_iteration).set("handshake", handshake).set("tags", tags);
   }
-  if (pairwise()) {
-    result.set("handshake", handshake).set("tags", tags);
+  if (!windows()) {
+    result.set("completion", completion);
   }
   result.set("communicator_per_pair", communicator_per_pair)
       .set("allow_overtaking", allow_overtaking)

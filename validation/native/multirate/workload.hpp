@@ -22,6 +22,7 @@ struct Workload {
   std::int64_t iterations = 1000;
   std::int64_t warmup_iterations = 10;
   bool barrier_every_iteration = true;
+  std::string completion = "window"; ///< pairwise: window, all at once; or how requests are found one by one
   bool communicator_per_pair = false;
   std::string handshake = "pair"; ///< pairwise: where ready words and acknowledgements travel: pair, world
   std::string tags = "window";    ///< pairwise: what a tag says: window, a message's place; pair, also whose it is
@@ -33,6 +34,8 @@ struct Workload {
   void check() const;
 
   [[nodiscard]] bool pairwise() const { return pattern == "pairwise"; }
+  /// Else requests are posted again one by one.
+  [[nodiscard]] bool windows() const { return completion == "window"; }
   [[nodiscard]] int entities(Role role) const;
   /// The entities of a role are threads of one process, else processes.
   [[nodiscard]] bool threads(Role role) const;
