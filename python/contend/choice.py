@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 from contend.errors import InputError
 from contend.nearest import nearest_names
+from contend.quantities import parse_quantity
 from contend.spelling import value_text
 
 if TYPE_CHECKING:
@@ -36,7 +38,7 @@ def choose_point(points: Sequence[Located], at: Sequence[tuple[str, str]]) -> in
     left = list(range(len(points)))
     for name, wanted in at:
         known = list(dict.fromkeys(value_text(points[index].parameters.get(name)) for index in left))
-        left = [index for index in left if value_text(points[index].parameters.get(name)) == wanted]
+        left = [index for index in left if _is_spelled(points[index].parameters.get(name), wanted)]
         if not left:
             swept = list(points[0].parameters)
             if name in swept:
@@ -87,6 +89,16 @@ def the_point_with(points: Sequence[Located], parameters: Mapping[str, Scalar]) 
         names = ", ".join(dict.fromkeys(name for point in points for name in point.parameters)) or "nothing"
         raise InputError(f"{len(matching)} points have {dict(parameters) or 'no parameters'}; swept: {names}")
     return matching[0]
+
+
+def _is_spelled(value: Scalar | None, wanted: str) -> bool:
+    """Whether a text stands for a value: as results show it, or as the same quantity with another unit."""
+    text = value_text(value)
+    quantity = parse_quantity(wanted)
+    other = parse_quantity(text)
+    if text == wanted or quantity is None or other is None:
+        return text == wanted
+    return quantity.unit == other.unit and math.isclose(quantity.value, other.value)
 
 
 def _quoted(value: str) -> str:

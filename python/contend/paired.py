@@ -24,6 +24,8 @@ LEAST_FOR_BOOTSTRAP = 6
 
 # Two designs make no difference where the whole interval of B - A is within this share of A's mean.
 ALIKE = 0.05
+# However sure its sign is, so small a difference is none that anybody could measure.
+NEGLIGIBLE = 0.005
 _NORMAL_95 = 1.96
 
 IntervalMethod: TypeAlias = "Callable[[Sequence[float]], Estimate]"
@@ -57,18 +59,25 @@ class Difference:
     def verdict(self) -> str:
         """Whether B is higher or lower than A at 95 % confidence.
 
-        "higher", "lower", or "no difference" when the whole interval lies within ALIKE of A; else "undecided": it is
-        too wide to say so, or a single replication gives none.
+        "higher", "lower", or "no difference" when the whole interval lies within NEGLIGIBLE of A, or has both signs and
+        lies within ALIKE of it; else "undecided": it is too wide to say so, or a single replication gives none.
         """
         low, high = self.difference.low, self.difference.high
         if low is None or high is None:
             return "undecided"
+        if self._is_within(NEGLIGIBLE):
+            return "no difference"
         if low > 0:
             return "higher"
         if high < 0:
             return "lower"
-        most = ALIKE * abs(self.a.mean)
-        return "no difference" if -most <= low and high <= most else "undecided"
+        return "no difference" if self._is_within(ALIKE) else "undecided"
+
+    def _is_within(self, share: float) -> bool:
+        """Whether the whole interval of the difference is within this share of A's mean."""
+        low, high = self.difference.low, self.difference.high
+        most = share * abs(self.a.mean)
+        return low is not None and high is not None and -most <= low and high <= most
 
     @property
     def replications_to_decide(self) -> int | None:

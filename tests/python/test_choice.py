@@ -28,6 +28,11 @@ def test_every_value_is_found_as_it_is_written(index: int) -> None:
     assert choose_point(POINTS, at) == index
 
 
+@pytest.mark.parametrize("spelling", ["85 ns", "85ns", "0.085 us", "85000 ps"])
+def test_a_quantity_is_found_in_any_unit(spelling: str) -> None:
+    assert POINTS[choose_point(POINTS, [("latency", spelling)])].parameters["latency"] == "85 ns"
+
+
 def test_the_last_of_several() -> None:
     assert choose_point(POINTS, [("pairs", "1")]) == len(POINTS) // 2 - 1
 
@@ -36,7 +41,7 @@ def test_what_is_not_there_is_named() -> None:
     with pytest.raises(InputError, match=r"--at overtaking=yes: no such point; overtaking is false, true"):
         choose_point(POINTS, [("overtaking", "yes")])
     with pytest.raises(InputError, match=r"; latency is '85 ns', 0\.5; did you mean '85 ns'\?$"):
-        choose_point(POINTS, [("latency", "85ns")])
+        choose_point(POINTS, [("latency", "86 ns")])
     with pytest.raises(InputError, match=r"no such point; the sweep's are: pairs, .*; did you mean 'pairs'\?$"):
         choose_point(POINTS, [("pears", "1")])
     with pytest.raises(

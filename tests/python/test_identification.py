@@ -73,8 +73,10 @@ def test_the_interval_follows_the_spread(tmp_path: Path) -> None:
 
     one = identified(*[6e-8] * 8)
     other = identified(*[3e-8, 6e-8] * 4)
-    assert one.half_width == pytest.approx(0.05)  # the least
-    assert other.half_width > 0.2
+    assert one.interval_text == "±5%, 95 %"  # the least
+    below, above = (abs(float(part.rstrip("%"))) for part in other.interval_text.removesuffix(", 95 %").split(", "))
+    assert 20 < below < above
+    assert below < 100  # no time is negative
 
 
 def test_a_formula_that_gives_nothing_positive_is_no_value(tmp_path: Path) -> None:

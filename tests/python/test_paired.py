@@ -39,6 +39,13 @@ def test_chance_that_hits_both_sides_drops_out() -> None:
     assert shuffled.variance_reduction < 4
 
 
+def test_what_nobody_could_measure_is_no_difference() -> None:
+    same = [100.0, 100.1, 99.9, 100.05]
+    assert compare_samples("x", same, [value * 1.0004 for value in same]).verdict == "no difference"
+    assert compare_samples("x", same, [value * 1.02 for value in same]).verdict == "higher"
+    assert compare_samples("x", same, [value * 0.98 for value in same]).verdict == "lower"
+
+
 @pytest.mark.parametrize("interval", ["t", "bootstrap"])
 def test_swapping_the_sides_turns_the_verdict(interval: str) -> None:
     a, b = [10.0, 10.1, 9.9, 10.05, 10.1, 9.95], [12.0, 12.2, 11.9, 12.1, 12.0, 12.15]

@@ -14,7 +14,9 @@ from contend.shared_prices import shared_prices_remark
         (["ob1-base", "ob1-cri"], ""),
         (["ch4-global", "mpich-tcp"], ""),  # both MPICH
         (["as it is", "ob1-base", None], ""),
-        (["ob1-openib", "ch4-vci"], ""),  # says what its code costs
+        (["ob1-openib", "ch4-vci"], "ob1-openib has prices of code for one library (library.code), ch4-vci pays"),
+        (["ob1-openib", "ob1-base"], ""),  # the same library
+        (["ob1-openib", "ch4-vci", "ucx-worker"], "ch4-vci and ucx-worker stand for different code"),
     ],
 )
 def test_presets_of_different_libraries_are_named(names: list[object], told: str) -> None:

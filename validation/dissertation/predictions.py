@@ -1,4 +1,4 @@
-"""The columns of the counter table that were not known when the models were built, at the study's 1010 iterations."""
+"""The columns of the counter table that were not known when the models were built, for the study's 1010 iterations."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ INSTANCES = [1, 10, 20]
 
 
 def _column(e: Evidence, table: str) -> JsonObject:
-    # The scenarios run all messages of the study; fewer, by --iterations, are scaled to them.
+    # The scenarios have all messages of the study. The claims run fewer of them (--iterations), and these are scaled.
     def column(counter: str, scale: float, most: float | None) -> Scaled:
         return Scaled([scale * e.per_message(table, counter, instances=n) for n in INSTANCES], counter, scale, most)
 

@@ -62,9 +62,12 @@ class Identified:
     points: int
 
     @property
-    def half_width(self) -> float:
-        """Half the interval as a share of the value."""
-        return max(self.high / self.value, self.value / self.low) - 1
+    def interval_text(self) -> str:
+        """The interval around the value, in percent of it. What only guides a fit has none that was measured."""
+        below, above = 1 - self.low / self.value, self.high / self.value - 1
+        if not self.rule.isolates and above >= _GUIDED_FACTOR - 1:
+            return f"a factor of {_GUIDED_FACTOR:.0f}, assumed"
+        return f"±{above:.0%}, 95 %" if f"{below:.0%}" == f"{above:.0%}" else f"-{below:.0%}, +{above:.0%}, 95 %"
 
 
 @dataclass(frozen=True)

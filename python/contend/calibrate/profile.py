@@ -171,7 +171,7 @@ def _identified_entry(one: Identified) -> JsonObject:
     return {
         "value": value,
         "source": f"measured: {one.rule.what} ({where}, {counted(one.points, 'point')})"[:_MOST_TEXT],
-        "uncertainty": f"±{one.half_width:.0%}, 95 %",
+        "uncertainty": one.interval_text,
         "basis": "measured",
         "range": _range(value, low, high, one.kind),
         "identified_by": ("direct measurement" if one.rule.isolates else "direct measurement, to begin a fit with")

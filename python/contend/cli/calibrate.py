@@ -278,7 +278,7 @@ def _print(found: Calibration, document: JsonObject) -> None:
         direct.add_column(title, overflow="fold")
     for one in found.identified:
         direct.add_row(*map(Text, (
-            one.rule.path, one.scope, str(format_price(one.value, one.kind)), f"±{one.half_width:.0%}",
+            one.rule.path, one.scope, str(format_price(one.value, one.kind)), one.interval_text.removesuffix(", 95 %"),
             one.rule.what,
         )))  # fmt: skip
     for gap in (one for one in found.skipped if one.reason != NO_PARAMETER):
