@@ -49,6 +49,7 @@ public:
       rest = prices.empty_wake_call.scaled(1 - until_bucket);
       if (!bucket_.look(self, category)) {
         self.owe(rest, category);
+        self.leave_kernel();
         return 0;
       }
       bucket_.pass(self, category);
@@ -74,6 +75,7 @@ public:
     }
     bucket_.retract(woken);
     self.owe(spent, category);
+    self.leave_kernel(); // whoever was woken may be gone afterwards, and this futex with it
     return woken;
   }
 
@@ -121,6 +123,7 @@ private:
       if (prices.call_jitter == Duration{} && ++in_vain_ > strict) [[unlikely]] {
         self.spend(until_comparison().scaled(jitter_.uniform()), category);
       }
+      self.leave_kernel();
       return false;
     }
     in_vain_ = 0;

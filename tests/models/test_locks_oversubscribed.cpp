@@ -29,6 +29,7 @@ SchedulerParameters fair(const std::string& policy) {
 }
 
 struct Crowded {
+  Duration longest_free{}; ///< from the end of one section to the next, while all want the lock
   Duration elapsed{};
   Duration lock_wait{};
   Duration holding{};
@@ -45,6 +46,8 @@ Crowded contend_for(const std::string& kind, const SchedulerParameters& paramete
   Scheduler scheduler(engine, host, 0, parameters, cores);
   const auto lock = lock_registry().at(kind)(engine, host, test::small_locks(), "lock");
   int inside = 0;
+  TimePoint given_back;
+  Duration longest_free;
   std::vector<SimThread*> all;
   for (int i = 0; i < threads; ++i) {
     all.push_back(&scheduler.spawn("t" + std::to_string(i), {}, [&](SimThread& self) {
@@ -53,14 +56,17 @@ Crowded contend_for(const std::string& kind, const SchedulerParameters& paramete
         self.spend(random.exponential(away), Category::software);
         lock->lock(self);
         REQUIRE(++inside == 1);
+        longest_free = given_back == TimePoint() ? longest_free : std::max(longest_free, self.now() - given_back);
         self.spend(held, Category::matching);
         REQUIRE(inside-- == 1);
         lock->unlock(self);
+        given_back = self.now();
       }
     }));
   }
   engine.run();
-  Crowded outcome{engine.now().since_start(), {}, {}, lock->acquisitions(), scheduler.counters().preemptions};
+  Crowded outcome{longest_free, engine.now().since_start(), {},
+                  {},           lock->acquisitions(),       scheduler.counters().preemptions};
   for (const SimThread* thread : all) {
     outcome.lock_wait += spent(*thread, Category::lock_wait);
     outcome.holding += spent(*thread, Category::matching);
@@ -85,6 +91,16 @@ TEST_CASE("every lock excludes and ends where threads share cores", "[locks][sch
     CHECK(outcome.acquisitions == 7 * 60);
     CHECK(outcome.holding == 40_us * (7 * 60));
   }
+}
+
+TEST_CASE("a lock of threads that look is not given to one that has no core", "[locks][scheduler]") {
+  // Ten times as many threads as one that is passed 15 times by each, so that all are favoured at some time.
+  const std::string kind = GENERATE("tas", "ttas", "ttas-eager");
+  const Crowded outcome = contend_for(kind, "eevdf", 3, 9, 20'000, 200_ns, 20_ns);
+  CAPTURE(kind, outcome.longest_free.count());
+  CHECK(outcome.acquisitions == 9 * 20'000);
+  CHECK(outcome.preemptions > 0);
+  CHECK(outcome.longest_free < 100_us); // a slice is 1.5 ms: whoever has a core sees the lock free
 }
 
 TEST_CASE("spinning collapses when the holder loses its core, sleeping does not", "[locks][scheduler]") {

@@ -21,7 +21,7 @@ class Bypasses {
 public:
   Bypasses() = default;
   /// Of threads that sleep.
-  explicit Bypasses(const FutexParameters& prices) : counts_(wakes_in_step(prices)) {}
+  explicit Bypasses(const FutexParameters& prices) : counts_(wakes_in_step(prices)), sleep_(true) {}
 
   /// Calls of the kernel, or wake-ups, take the same time always.
   [[nodiscard]] static bool wakes_in_step(const FutexParameters& prices) {
@@ -55,10 +55,12 @@ public:
     int passed_ = 0;
   };
 
-  /// The lock is given back. Returns whether it has a new holder already.
+  /// The lock is given back. Returns whether it has a new holder already. A thread that looks must have a core to see that.
   [[nodiscard]] bool hand_over() {
     ++releases_;
-    given_ = std::exchange(next_, nullptr);
+    if (next_ != nullptr && (sleep_ || next_->has_core())) {
+      given_ = std::exchange(next_, nullptr);
+    }
     return given_ != nullptr;
   }
   /// Whether this thread gets the lock from the next who gives it back, or has it: it must go on looking.
@@ -78,6 +80,7 @@ private:
   static constexpr int per_thread = 15;
 
   bool counts_ = true;
+  bool sleep_ = false; ///< and are woken when they get the lock
   int waiting_ = 0;
   std::uint64_t releases_ = 0;
   const SimThread* next_ = nullptr;  ///< who has been passed too often
