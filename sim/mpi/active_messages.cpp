@@ -71,7 +71,7 @@ void Process::send_active(SimThread& self, int instance, int destination, std::i
   Envelope envelope{0, rank_, 0, 0, bytes, Header::active};
   envelope.active = &message;
   if (!copied_by_transport_) {
-    self.owe(copy_time(bytes), Category::copy);
+    copy(self, bytes);
   }
   Lock& lock = send_lock_of(chosen, destination);
   for (;;) {
@@ -110,7 +110,7 @@ void Process::answer_active(SimThread& self, int instance, int destination, std:
   Envelope envelope{0, rank_, 0, 0, bytes, Header::active};
   envelope.active = &message;
   if (!copied_by_transport_) {
-    self.owe(copy_time(bytes), Category::copy);
+    copy(self, bytes);
   }
   self.settle();
   if (answers_.empty() && post_active(self, instances_[static_cast<std::size_t>(instance)], destination, envelope)) {

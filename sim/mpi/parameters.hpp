@@ -174,8 +174,10 @@ struct LibraryDesign {
   std::string name = "unnamed";
   /// MPI_THREAD_MULTIPLE or MPI_THREAD_SINGLE: multiple, single. With single there are no locks, and no atomics.
   std::string thread_level = "multiple";
-  /// fine: locks around what they protect; global: one lock, of the instances' kind, around every call, released between
-  /// two turns of progress (MPICH's MPIR_THREAD_GRANULARITY_GLOBAL). Nothing inside it is locked again.
+  /// fine: locks around what they protect; instance: the lock of its instance around the whole of a call that sends or receives
+  /// (UCX's UCP_WORKER_THREAD_CS_ENTER in ucp_tag_send_nbx, MPICH's MPID_THREAD_CS_ENTER(VCI) in MPIDI_NM_mpi_isend), from its
+  /// code over its copy to its request; global: one lock, of the instances' kind, around every call, released between two
+  /// turns of progress (MPICH's MPIR_THREAD_GRANULARITY_GLOBAL). Nothing inside it is locked again.
   std::string critical_section = "fine";
   /// Every operation holds a reference on its communicator from its start to its wait: a counter that all threads change
   /// (MPICH's MPIR_Comm_add_ref, MPIR_Comm_release).

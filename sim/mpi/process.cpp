@@ -13,6 +13,7 @@ Process::Process(Engine& engine, const Host& host, Transport& transport, const P
     : engine_(engine), host_(host), transport_(transport), settings_(settings), rank_(rank), peers_(peers),
       single_(settings.library.thread_level == "single"), mapping_(settings.library.instances, rank),
       guarded_by_instance_(settings.library.matching.guard == "instance"),
+      calls_hold_instance_(settings.library.critical_section == "instance"),
       handles_unlocked_(settings.library.transport.handler_lock == "none"),
       domain_kind_(settings.library.matching.domain == "global"     ? DomainKind::global
                    : settings.library.matching.domain == "instance" ? DomainKind::instance
@@ -288,6 +289,17 @@ Process::Instance& Process::instance_of(const Lock& lock) {
 
 Duration Process::copy_time(std::int64_t bytes) const {
   return Duration::seconds(static_cast<double>(bytes) / settings_.software.copy_bytes_per_second);
+}
+
+/// A long copy can lose a core that it shares.
+void Process::copy(SimThread& self, std::int64_t bytes) const {
+  constexpr auto uninterrupted = Duration::microseconds(10); // slices are a hundred times as long
+  const Duration time = copy_time(bytes);
+  if (self.shares_core() && time > uninterrupted) {
+    self.spend(time, Category::copy);
+  } else {
+    self.owe(time, Category::copy);
+  }
 }
 
 CacheLine& Process::free_list_of(int instance) {

@@ -251,6 +251,13 @@ private:
 
   // Send path. `handle`: the request that the caller has been given already, if any.
   Request* start_send(SimThread& self, int communicator, int destination, int tag, std::int64_t bytes, Request* handle);
+  /// The payload goes into a buffer of the library or its interface.
+  [[nodiscard]] bool is_packed(const Envelope& envelope) const {
+    return envelope.header == Header::eager && !copied_by_transport_;
+  }
+  [[nodiscard]] bool post_at_once(SimThread& self, int instance, int destination, const Envelope& envelope);
+  [[nodiscard]] Request* finish_eager(SimThread& self, const Envelope& envelope, int instance, Request* handle,
+                                      bool sent);
   Request* announce(SimThread& self, Envelope& envelope, int destination, Request* handle);
   Request* deliver_to_self(SimThread& self, const Envelope& envelope, Request* handle);
   [[nodiscard]] bool behind_others(int instance, int destination) const;
@@ -266,7 +273,7 @@ private:
   [[nodiscard]] bool delayed_sends_may_go() const;
   [[nodiscard]] bool may_go(const Instance& instance, int destination, const WaitingAtConnection& waiting) const;
   bool try_to_go(SimThread& self, Instance& instance, int destination, const WaitingAtConnection& waiting);
-  void gone(SimThread& self, const WaitingAtConnection& waiting);
+  void gone(SimThread& self, const Instance& instance, const WaitingAtConnection& waiting);
   int send_where_there_is_room(SimThread& self);
 
   // Messages above the eager limit.
@@ -284,7 +291,8 @@ private:
   [[nodiscard]] bool first_may_go(int instance, const RingQueue<RendezvousStep>& waiting) const;
   int retry_steps(SimThread& self);
   int retry_steps(SimThread& self, int instance, RingQueue<RendezvousStep>& waiting);
-  void after_step(SimThread& self, const RendezvousStep& step);
+  [[nodiscard]] bool over_on_return(const Instance& instance, const RendezvousStep& step) const;
+  void after_step(SimThread& self, const Instance& instance, const RendezvousStep& step);
   bool send_pieces(SimThread& self, Instance& instance, Rendezvous& rendezvous);
   void finish_send(SimThread& self, Rendezvous& rendezvous);
   void finish_receive(SimThread& self, Rendezvous& rendezvous);
@@ -296,7 +304,9 @@ private:
   [[nodiscard]] std::int64_t wire_bytes(const Envelope& envelope) const;
 
   // Receive path.
-  void start_receive(SimThread& self, Request& request, int communicator, int source, int tag, std::int64_t bytes);
+  /// `has_lock`: the caller holds the locks of the instances that the receive concerns, which this gives back.
+  void start_receive(SimThread& self, Request& request, int communicator, int source, int tag, std::int64_t bytes,
+                     bool has_lock = false);
   void receive(SimThread& self, const Envelope& envelope) override;
   void receive_now(SimThread& self, const Envelope& envelope);
   void receive_later(SimThread& self, const Envelope& envelope);
@@ -394,6 +404,7 @@ private:
     self.owe(cost + noise_.exponential(settings_.noise), Category::software);
   }
   [[nodiscard]] Duration copy_time(std::int64_t bytes) const;
+  void copy(SimThread& self, std::int64_t bytes) const;
 
   // For traces.
   void show_matching(const MatchingDomain& domain) const;
@@ -423,6 +434,7 @@ private:
   InstanceMapping mapping_;
   InstanceUse instance_use_;
   bool guarded_by_instance_; ///< queues have no lock of their own
+  bool calls_hold_instance_; ///< LibraryDesign::critical_section
   bool handles_unlocked_;    ///< what a poll has found
   DomainKind domain_kind_;
   bool wait_at_connection_;  ///< delayed sends

@@ -17,17 +17,20 @@ Request* Process::irecv(SimThread& self, int communicator, int source, int tag, 
     return submit(self, {Command::Kind::receive, communicator, source, tag, bytes, nullptr});
   }
   enter_call(self);
+  if (calls_hold_instance_) {
+    lock_guards(self, mapping_.of_receive(communicator, tag, source));
+  }
   software(self, settings_.software.receive_call);
   count_reference(self, communicator);
   Request* const request = new_request(self, mapping_.of_request(Direction::receive, communicator, tag, source));
   request->owner = self.id();
-  start_receive(self, *request, communicator, source, tag, bytes);
+  start_receive(self, *request, communicator, source, tag, bytes, calls_hold_instance_);
   leave_call(self);
   return request;
 }
 
 void Process::start_receive(SimThread& self, Request& request, int communicator, int source, int tag,
-                            std::int64_t bytes) {
+                            std::int64_t bytes, bool has_lock) {
   if (commands_) {
     software(self, settings_.software.receive_call);
     count_reference(self, communicator);
@@ -40,24 +43,33 @@ void Process::start_receive(SimThread& self, Request& request, int communicator,
 
   MatchingDomain& domain = domain_of(communicators_[static_cast<std::size_t>(communicator)], tag);
   const int guard = mapping_.of_receive(communicator, tag, source);
-  lock_guards(self, guard);
+  if (!has_lock) {
+    lock_guards(self, guard);
+  }
   lock_queues(self, domain);
   const std::optional<Envelope> message = domain.matcher->post(self, request);
   show_matching(domain);
   counters_.unexpected_in_queue -= message && message->tag >= 0 ? 1 : 0;
   unlock_queues(self, domain);
-  unlock_guards(self, guard);
+  const bool is_announced = message && message->header == Header::rendezvous; // its answer takes locks
+  const bool ends_under_lock = calls_hold_instance_ && !is_announced;
+  if (!ends_under_lock) {
+    unlock_guards(self, guard);
+  }
   if (message) {
     show_match(self, *message);
     counters_.received += message->tag >= 0 ? 1 : 0;
     request.received_tag = message->tag;
-    if (message->header == Header::rendezvous) {
+    if (is_announced) {
       begin_rendezvous(self, request, *message);
     } else {
       request.bytes = message->bytes;
-      self.owe(copy_time(message->bytes), Category::copy);
+      copy(self, message->bytes);
       complete(self, request);
     }
+  }
+  if (ends_under_lock) {
+    unlock_guards(self, guard);
   }
 }
 
@@ -179,7 +191,7 @@ void Process::take_message(SimThread& self, Request& request, const Envelope& en
   }
   request.bytes = envelope.bytes;
   if (envelope.bytes > 0) {
-    self.owe(copy_time(envelope.bytes), Category::copy);
+    copy(self, envelope.bytes);
   }
   complete(self, request);
 }
@@ -188,7 +200,7 @@ void Process::take_message(SimThread& self, Request& request, const Envelope& en
 /// (MCA_PML_OB1_RECV_FRAG_INIT copies it under the matching lock).
 void Process::keep_payload(SimThread& self, const Envelope& envelope) {
   if (envelope.header == Header::eager) {
-    self.owe(copy_time(envelope.bytes), Category::copy);
+    copy(self, envelope.bytes);
   }
 }
 

@@ -72,7 +72,7 @@ void Process::continue_rendezvous(SimThread& self, const Envelope& envelope) {
     }
     break;
   case Header::fragment:
-    self.owe(copy_time(envelope.bytes), Category::copy);
+    copy(self, envelope.bytes);
     if (handles_unlocked_) {
       self.settle(); // another thread may copy the piece that comes last
     }
@@ -119,7 +119,7 @@ bool Process::send_pieces(SimThread& self, Instance& instance, Rendezvous& rende
       rendezvous.handed_over += bytes;
       ++rendezvous.pieces_under_way;
       if (!copied_by_transport_) {
-        self.owe(copy_time(bytes), Category::copy); // into a buffer that the interface knows
+        copy(self, bytes); // into a buffer that the interface knows
       }
       if (in_turn) {
         take_step(self, piece);
@@ -151,7 +151,7 @@ void Process::take_step(SimThread& self, const RendezvousStep& step) {
   const int peer = step.rendezvous->sender == rank_ ? step.rendezvous->receiver : step.rendezvous->sender;
   const bool in_turn = waits_in_turn(instance, step);
   if (!(in_turn && others_wait_at(number, peer)) && post_step(self, instance, step)) {
-    after_step(self, step);
+    after_step(self, instance, step);
     return;
   }
   if (in_turn) {
@@ -212,6 +212,9 @@ bool Process::waits_in_turn(const Instance& instance, const RendezvousStep& step
 /// Tries a step under the lock that it takes. Returns whether there was room.
 bool Process::post_step(SimThread& self, Instance& instance, const RendezvousStep& step) {
   const Rendezvous& rendezvous = *step.rendezvous;
+  if (over_on_return(instance, step)) {
+    return try_step(self, instance, step);
+  }
   Lock& lock = send_lock_of(instance, rendezvous.sender == rank_ ? rendezvous.receiver : rendezvous.sender);
   const bool held = lock.holder() == &self; // by a poll: the locks of instances are recursive in btl/uct
   if (!held) {
@@ -240,9 +243,19 @@ bool Process::try_step(SimThread& self, Instance& instance, const RendezvousStep
   return connection.post(self, envelope, wire_bytes(envelope));
 }
 
+/// The payload moves while its poster waits (mca_btl_sm_get, which calls back before it returns).
+bool Process::over_on_return(const Instance& instance, const RendezvousStep& step) const {
+  const bool sends = step.rendezvous->sender == rank_;
+  return step.kind == RendezvousStep::Kind::transfer &&
+         connection_to(instance, sends ? step.rendezvous->receiver : step.rendezvous->sender)
+             .over_on_return(sends ? Bulk::write : Bulk::read);
+}
+
 /// A side is done when the other one is told, so that no thread leaves the library with the message in its hands.
-void Process::after_step(SimThread& self, const RendezvousStep& step) {
-  if (step.header == Header::finish) {
+void Process::after_step(SimThread& self, const Instance& instance, const RendezvousStep& step) {
+  if (over_on_return(instance, step)) {
+    take_step(self, {RendezvousStep::Kind::message, Header::finish, step.rendezvous, 0});
+  } else if (step.header == Header::finish) {
     step.rendezvous->sender == rank_ ? finish_send(self, *step.rendezvous) : finish_receive(self, *step.rendezvous);
   }
 }
@@ -323,7 +336,7 @@ int Process::retry_steps(SimThread& self, int instance, RingQueue<RendezvousStep
         break;
       }
     } else if (post_step(self, chosen, step)) {
-      after_step(self, step);
+      after_step(self, chosen, step);
       ++taken;
     } else {
       update_shared(self, steps_line_, Category::line_transfer);

@@ -26,6 +26,13 @@ Request* Process::isend(SimThread& self, int communicator, int destination, int 
 
 Request* Process::start_send(SimThread& self, int communicator, int destination, int tag, std::int64_t bytes,
                              Request* handle) {
+  const bool to_self = destination == rank_;
+  const bool call_holds = calls_hold_instance_ && !to_self;
+  int instance = 0;
+  if (call_holds) {
+    instance = instance_for(self, communicator, tag, destination);
+    send_lock_of(instances_[static_cast<std::size_t>(instance)], destination).lock(self);
+  }
   software(self, settings_.software.send_call);
   count_reference(self, communicator);
   Communicator& comm = communicators_[static_cast<std::size_t>(communicator)];
@@ -37,55 +44,75 @@ Request* Process::start_send(SimThread& self, int communicator, int destination,
     update_shared(self, *peer.send_line, Category::line_transfer);
     envelope.sequence = peer.next_to_send++;
   }
-  const bool eager = bytes <= settings_.library.protocol.eager_limit_bytes || destination == rank_;
-  if (eager && (destination == rank_ || !copied_by_transport_)) {
-    self.owe(copy_time(bytes), Category::copy);
-  }
-  if (destination == rank_) {
+  if (to_self) {
+    copy(self, bytes);
     return deliver_to_self(self, envelope, handle);
   }
-  Request* request = handle;
-  if (!eager) {
-    request = announce(self, envelope, destination, handle);
+  const bool eager = bytes <= settings_.library.protocol.eager_limit_bytes;
+  Request* request = eager ? handle : announce(self, envelope, destination, handle);
+  if (!call_holds) {
+    instance = instance_for(self, communicator, tag, destination);
   }
-  const int instance = instance_for(self, communicator, tag, destination);
-  Instance& chosen = instances_[static_cast<std::size_t>(instance)];
-  Lock& lock = send_lock_of(chosen, destination);
-  lock.lock(self);
-  const bool sent = !behind_others(instance, destination) &&
-                    connection_to(chosen, destination).post(self, envelope, wire_bytes(envelope));
-  lock.unlock(self);
-  if (!eager) {
-    if (!sent) {
-      send_or_delay(self, instance, destination, envelope, request);
+  Lock& lock = send_lock_of(instances_[static_cast<std::size_t>(instance)], destination);
+  if (!call_holds) {
+    lock.lock(self);
+  }
+  const bool sent = post_at_once(self, instance, destination, envelope);
+  if (!call_holds) {
+    lock.unlock(self);
+  }
+  if (eager) {
+    request = finish_eager(self, envelope, instance, handle, sent);
+  }
+  if (call_holds) {
+    lock.unlock(self);
+  }
+  if (!sent) {
+    if (is_packed(envelope)) {
+      copy(self, bytes);
     }
-    return request;
+    send_or_delay(self, instance, destination, envelope, request);
   }
-  const bool inlined = bytes <= settings_.library.protocol.inline_limit_bytes;
+  return request;
+}
+
+/// The fast path, under the lock that senders hold: payload is packed into a buffer of the interface where there is room for the
+/// message (mca_btl_uct_sendi, mca_btl_openib_sendi). What finds none is packed without the lock.
+bool Process::post_at_once(SimThread& self, int instance, int destination, const Envelope& envelope) {
+  Connection& connection = connection_to(instances_[static_cast<std::size_t>(instance)], destination);
+  if (behind_others(instance, destination)) {
+    return false;
+  }
+  if (is_packed(envelope) && connection.has_room(wire_bytes(envelope))) {
+    copy(self, envelope.bytes);
+  }
+  return connection.post(self, envelope, wire_bytes(envelope));
+}
+
+/// The request of a message that was posted, or could not be. None if it is complete on return.
+Request* Process::finish_eager(SimThread& self, const Envelope& envelope, int instance, Request* handle, bool sent) {
+  const bool inlined = envelope.bytes <= settings_.library.protocol.inline_limit_bytes;
   if (sent && inlined) {
     if (handle != nullptr) {
       complete(self, *handle);
     } else {
-      count_reference(self, communicator);
+      count_reference(self, envelope.communicator);
     }
-    return handle; // none: complete on return, without a request object
+    return handle;
   }
   self.owe(settings_.software.send_request, Category::software);
+  Request* request = handle;
   if (handle == nullptr) {
     request = new_request(self, mapping_.decides() ? instance : -1);
-    request->communicator = communicator;
+    request->communicator = envelope.communicator;
   }
-  if (sent) { // the payload is in a bounce buffer
-    if (handle != nullptr) {
-      complete(self, *handle);
-    } else {
-      request->complete = true;
-      engine_.note_operation();
-      progress_->completed_unwatched(self);
-    }
-    return request;
+  if (sent && handle != nullptr) { // the payload is in a bounce buffer
+    complete(self, *handle);
+  } else if (sent) {
+    request->complete = true;
+    engine_.note_operation();
+    progress_->completed_unwatched(self);
   }
-  send_or_delay(self, instance, destination, envelope, request);
   return request;
 }
 
@@ -266,9 +293,9 @@ bool Process::try_to_go(SimThread& self, Instance& instance, int destination, co
 }
 
 /// What the transport keeps is complete when its memory comes back.
-void Process::gone(SimThread& self, const WaitingAtConnection& waiting) {
+void Process::gone(SimThread& self, const Instance& instance, const WaitingAtConnection& waiting) {
   if (waiting.step) {
-    after_step(self, *waiting.step);
+    after_step(self, instance, *waiting.step);
   } else if (!waiting.kept && waiting.send.envelope.header == Header::eager) {
     complete(self, *waiting.send.request);
   }
@@ -297,7 +324,7 @@ int Process::send_where_there_is_room(SimThread& self) {
       queue.pop_front();
       instance.waiting_without_memory -= next.kept ? 0 : 1;
       ++handled;
-      gone(self, next);
+      gone(self, instance, next);
     }
     lock.unlock(self);
   }

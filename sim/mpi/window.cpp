@@ -93,7 +93,7 @@ void Window::read_modify_write(SimThread& self, int target, std::int64_t bytes) 
   }
   request.kind = RdmaRequest::Kind::get;
   start_and_wait(self, request);
-  self.owe(process_.copy_time(bytes), Category::copy);
+  process_.copy(self, bytes);
   request.kind = RdmaRequest::Kind::put;
   start_and_wait(self, request);
   fetch_add(self, target, &Words::accumulate, -taken);
@@ -118,7 +118,7 @@ void Window::start_and_wait(SimThread& self, const RdmaRequest& request) {
 
 void Window::copy_to_self(SimThread& self, const RdmaRequest& request) const {
   process_.software(self, process_.settings_.software.one_sided_call);
-  self.owe(process_.copy_time(request.bytes), Category::copy);
+  process_.copy(self, request.bytes);
   if (request.memory != nullptr) {
     self.settle();
     request.memory->written(request);

@@ -82,7 +82,7 @@ protected:
   void answer_active(SimThread& self, int instance, int origin, std::int64_t bytes, ActiveMessage& message) const {
     process().answer_active(self, instance, origin, bytes, message);
   }
-  void copy(SimThread& self, std::int64_t bytes) const { self.owe(process().copy_time(bytes), Category::copy); }
+  void copy(SimThread& self, std::int64_t bytes) const { process().copy(self, bytes); }
 
   void count_hardware_atomic() const { ++process().counters_.hardware_atomics; }
   void note_start(int target) { ++outstanding_[static_cast<std::size_t>(target)]; }

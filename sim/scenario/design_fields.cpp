@@ -327,8 +327,10 @@ Section library_fields() {
   s.field("name", &P::name, TextRule{100}, "name of the design");
   s.field("thread_level", &P::thread_level, ChoiceRule{{"multiple", "single"}},
           "MPI_THREAD_MULTIPLE, or MPI_THREAD_SINGLE: no locks and no atomics");
-  s.field("critical_section", &P::critical_section, ChoiceRule{{"fine", "global"}},
-          "locks around what they protect, or one (of the instances' kind) around every call");
+  s.field(
+      "critical_section", &P::critical_section, ChoiceRule{{"fine", "instance", "global"}},
+      "locks around what they protect; the lock of its instance around the whole of a call that sends or receives; or "
+      "one (of the instances' kind) around every call");
   s.field("reference_counts", &P::reference_counts, FlagRule{},
           "every operation holds a reference on its communicator: a counter that all threads change");
   s.field("barrier", &P::barrier, ChoiceRule{{"dissemination", "release-gather"}},

@@ -467,11 +467,13 @@ TEST_CASE("one copy through the kernel", "[shared memory]") {
     CHECK(pair.connection->post_bulk(self, Bulk::read, test::message(0), 10'000));
     self.settle();
     CHECK(test::clock(self) == memory.copy_call + 10'000 * 100_ps);
+    CHECK(pair.connection->over_on_return(Bulk::read));
+    CHECK(pair.sender.drain(self, handler) == 0); // nobody has to be told
+    CHECK_FALSE(pair.connection->over_on_return(Bulk::send));
+    CHECK(pair.connection->post_bulk(self, Bulk::send, test::message(0), 1000));
     CHECK(pair.sender.drain(self, handler) == 1);
     CHECK(handler.over == 1);
     CHECK(handler.received == 0);
-    CHECK(pair.connection->post_bulk(self, Bulk::send, test::message(0), 1000));
-    CHECK(pair.sender.drain(self, handler) == 1);
     CHECK(pair.receiver.drain(self, handler) == 1);
     CHECK(handler.received == 1);
   });

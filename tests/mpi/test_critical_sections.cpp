@@ -44,6 +44,10 @@ PointConfig single_worker() {
   return point;
 }
 
+double in_percent(Duration part, Duration whole) {
+  return 100 * static_cast<double>(part.count()) / static_cast<double>(whole.count());
+}
+
 Duration lock_wait(const PointResult& result) {
   Duration sum;
   for (const SimThread::Times& times : result.workload.times) {
@@ -53,6 +57,57 @@ Duration lock_wait(const PointResult& result) {
 }
 
 } // namespace
+
+TEST_CASE("a call that holds its instance keeps others out of its code", "[mpi][vci]") {
+  PointConfig fine = single_worker();
+  fine.library.progress.engine = "per-target";
+  fine.machine.software.send_call = 900'017_ps;
+  fine.workload.multirate.message_size_bytes = 512;
+  fine.workload.multirate.iterations = 20;
+  PointConfig whole = fine;
+  whole.library.critical_section = "instance";
+  const auto elapsed = [](PointConfig point, int pairs) {
+    point.workload.multirate.pairs = pairs;
+    return simulate(point, {}).workload.elapsed;
+  };
+  CHECK(in_percent(elapsed(whole, 1), elapsed(fine, 1)) == Approx(100).margin(1)); // nobody is kept out
+  CHECK(in_percent(elapsed(whole, 4), elapsed(fine, 4)) > 115);
+  CHECK(lock_wait(simulate(whole, {})) > lock_wait(simulate(fine, {})));
+}
+
+TEST_CASE("with one lock for a whole call nothing is lost, whatever the messages are", "[mpi][vci]") {
+  for (const std::int64_t bytes : {0, 512, 50'000}) {
+    for (const bool any_source : {false, true}) {
+      PointConfig point = single_worker();
+      point.library.critical_section = "instance";
+      point.workload.multirate.message_size_bytes = bytes;
+      point.workload.multirate.any_source = any_source;
+      CAPTURE(bytes, any_source);
+      const test::Observation run = test::observe(point, 1);
+      const test::Totals all(run);
+      CHECK(all.sent == all.received);
+      CHECK(all.left_in_queues == 0);
+      CHECK(run.accounts_add_up);
+    }
+  }
+}
+
+TEST_CASE("payload is packed under the lock of the instance that sends it", "[mpi][locks]") {
+  PointConfig shared = test::small_point();
+  shared.machine.software.copy_bytes_per_second = 1e9;
+  shared.workload.multirate.message_size_bytes = 4000; // 4 us for each copy
+  shared.library.protocol.eager_limit_bytes = 8192;
+  shared.workload.multirate.communicator_per_pair = true;
+  PointConfig apart = shared;
+  apart.library.instances.count = 4;
+  apart.library.instances.assignment = "dedicated";
+  const PointResult one = simulate(shared, {});
+  const PointResult four = simulate(apart, {});
+  // The senders' copies take turns, but for those that another thread makes meanwhile.
+  const Duration copies = Duration::microseconds(4) * (4 * 16 * 3);
+  CHECK(one.workload.elapsed > copies);
+  CHECK(lock_wait(one) > lock_wait(four));
+}
 
 TEST_CASE("two communicators on two VCIs do not contend", "[mpi][vci]") {
   // Both pairs on the first socket, where all costs are the same; the interface is fast enough for both.

@@ -53,6 +53,20 @@ Duration spent(const PointResult& result, Category category) {
 
 } // namespace
 
+TEST_CASE("a long copy loses its core like any computation", "[mpi][scheduler]") {
+  PointConfig point = shared_point();
+  point.library.protocol.eager_limit_bytes = 1 << 30;
+  point.machine.software.copy_bytes_per_second = 1e9;
+  point.workload.multirate.pairs = 2;
+  point.placement.cores = 1;
+  point.workload.multirate.window = 1;
+  point.workload.multirate.iterations = 2;
+  point.workload.multirate.message_size_bytes = 5'000'000; // 5 ms: dozens of slices
+  const PointResult result = simulate(point, {});
+  CHECK(spent(result, Category::copy) >= Duration::microseconds(5000) * (2 * 2 * 2));
+  CHECK(spent(result, Category::context_switch) > 300_us);
+}
+
 TEST_CASE("random designs on shared cores lose nothing", "[mpi][scheduler][property]") {
   const std::array<std::string, 3> placements{"pinned", "pinned-by-process", "floating"};
   for (std::uint64_t seed = 1; seed <= 120; ++seed) {

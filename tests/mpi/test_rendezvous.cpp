@@ -319,3 +319,34 @@ TEST_CASE("with one instance a receive may have any tag, whatever decides on ins
   program.run();
   CHECK(program.counters(1).received == 1);
 }
+
+TEST_CASE("over shared memory a receiver that copies needs nobody to tell it that it has", "[mpi][rendezvous]") {
+  PointConfig point = with_protocol("get");
+  point.library.transport.kind = "shared-memory";
+  point.library.transport.send_lock = "connection";
+  SharedMemoryParameters& memory = point.machine.shared_memory;
+  memory.queue_write = memory.queue_read = 41'011_ps;
+  memory.poll_queue = 3'001_ps;
+  memory.copy_call = 501'001_ps;
+  memory.copy_bytes_per_second = 10e9;
+  memory.fragments = 20;
+  memory.poll_batch = 5;
+  Program program(2, point);
+  const int comm = program.communicator;
+  program.thread(0, [&](SimThread& self, Process& mpi) { mpi.send(self, comm, 1, 1, 100'000); });
+  program.thread(1, [&](SimThread& self, Process& mpi) {
+    self.spend(1'000_us, Category::software);
+    mpi.recv(self, comm, 0, 2, 0); // comes after the other, which is unexpected then
+    const TimePoint before = self.now();
+    Request* request = mpi.irecv(self, comm, 0, 1, 100'000);
+    CHECK(request->complete);
+    CHECK(self.now() - before >= 10_us);
+    mpi.wait(self, request);
+  });
+  program.thread(0, [&](SimThread& self, Process& mpi) {
+    self.spend(500_us, Category::software);
+    mpi.send(self, comm, 1, 2, 0);
+  });
+  program.run();
+  CHECK(program.counters(0).sent == 2);
+}

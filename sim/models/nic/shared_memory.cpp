@@ -188,12 +188,12 @@ bool SharedMemoryConnection::send_fragment(SimThread& self, const Envelope& enve
 bool SharedMemoryConnection::post_bulk(SimThread& self, Bulk kind, const Envelope& envelope, std::int64_t bytes) {
   const SharedMemoryParameters& parameters = local_.transport_.parameters();
   self.settle();
-  if (kind == Bulk::send) {
-    if (!send_fragment(self, envelope, bytes)) {
-      return false;
-    }
-  } else {
+  if (kind != Bulk::send) {
     self.spend(parameters.copy_call + copying(parameters, bytes), Category::copy);
+    return true;
+  }
+  if (!send_fragment(self, envelope, bytes)) {
+    return false;
   }
   local_.copied_.push_back(envelope);
   local_.report();

@@ -42,6 +42,7 @@ public:
   [[nodiscard]] bool has_room_for_kept() const override;
   /// read and write: one copy by the poster, through the kernel. send: a copy into a fragment.
   bool post_bulk(SimThread& self, Bulk kind, const Envelope& envelope, std::int64_t bytes) override;
+  [[nodiscard]] bool over_on_return(Bulk kind) const override { return kind != Bulk::send; }
   [[nodiscard]] bool has_room(std::int64_t wire_bytes) const override;
   [[nodiscard]] bool has_room_for(Bulk kind, std::int64_t bytes) const override;
 
@@ -119,7 +120,7 @@ private:
   CacheLine tail_line_; ///< where senders append
   std::vector<SharedMemoryConnection*> boxes_;
   RingQueue<SharedMemoryFragment*> queue_;
-  RingQueue<Envelope> copied_; ///< bulk transfers of this side that are over
+  RingQueue<Envelope> copied_; ///< pieces of this side that are in fragments
   int waiting_ = 0;            ///< messages in boxes and queue, fragments that came back, and transfers that are over
   int fragments_in_use_ = 0;   ///< of this process, as a sender
   std::deque<SharedMemoryFragment> fragments_; ///< those that were ever used

@@ -71,9 +71,12 @@ public:
   virtual bool post_kept(SimThread& /*self*/, const Envelope& /*envelope*/, void* /*token*/) { return false; }
   /// Whether post_kept() would succeed.
   [[nodiscard]] virtual bool has_room_for_kept() const { return false; }
-  /// Moves `bytes` of payload. transferred(envelope) is called at this side when that is over; the peer of a Bulk::send
-  /// gets receive(envelope). Returns false like post(). Throws std::logic_error for a kind that the transport has not.
+  /// Moves `bytes` of payload. transferred(envelope) is called at this side when that is over, unless over_on_return(); the
+  /// peer of a Bulk::send gets receive(envelope). Returns false like post(). Throws std::logic_error for a kind that the
+  /// transport has not.
   virtual bool post_bulk(SimThread& self, Bulk kind, const Envelope& envelope, std::int64_t bytes) = 0;
+  /// Whether the poster moves the payload itself, within post_bulk(), which needs no lock then.
+  [[nodiscard]] virtual bool over_on_return(Bulk /*kind*/) const { return false; }
   /// Whether post() of so many bytes would succeed.
   [[nodiscard]] virtual bool has_room(std::int64_t wire_bytes) const = 0;
   /// Whether a bulk transfer takes its turn among the messages, so that it waits behind those that wait at the connection.

@@ -29,6 +29,20 @@ Problem offload_in_global_section(const PointConfig& point) {
   return "with a progress thread, application threads enter no critical section that could be global";
 }
 
+/// A call that holds the lock of its instance has what that lock guards.
+Problem calls_of_an_instance(const PointConfig& point) {
+  const LibraryDesign& library = point.library;
+  if (library.critical_section != "instance")
+    return {};
+  if (library.matching.guard != "instance")
+    return "a call that holds the lock of its instance has the queues under it as well: library.matching.guard must be "
+           "\"instance\"";
+  if (library.transport.send_lock == "connection")
+    return "a call that holds the lock of its instance sends under it: library.transport.send_lock must be "
+           "\"instance\"";
+  return {};
+}
+
 /// Who holds an instance's lock must have all messages of the queues that the lock guards.
 Problem queues_of_many_instances(const PointConfig& point) {
   const LibraryDesign& library = point.library;
@@ -259,6 +273,7 @@ std::span<const Check> library_checks() {
       Check{"library.protocol.eager_limit", inline_above_eager},
       Check{"library.progress.threads_in_progress", limit_without_meaning},
       Check{"library.critical_section", offload_in_global_section},
+      Check{"library.critical_section", calls_of_an_instance},
       Check{"library.matching.guard", queues_of_many_instances},
       Check{"workload.any_tag", any_tag_has_no_instance, nullptr, "library.instances.mapping"},
       Check{"library.flow_control.credits", credits_never_return},
