@@ -127,6 +127,15 @@ std::vector<std::string> World::notes() const {
     notes.push_back("all messages go through one of the " + std::to_string(processes_.front()->instances()) +
                     " instances: the communicator decides (library.instances.mapping), and there is one");
   }
+  const std::string& engine = settings_.library.progress.engine;
+  if ((engine == "per-target" || engine == "every-nth") && settings_.library.instances.mapping == "thread" &&
+      settings_.library.instances.count > 1) {
+    notes.push_back(
+        "progress engine \"" + engine +
+        "\" polls the instance of the waiting thread, and what it waits for comes in wherever its sender's "
+        "thread has sent it: most waits end at a turn that polls all (library.progress.global_every). With a "
+        "library.instances.mapping messages come in where their receivers look");
+  }
   return notes;
 }
 

@@ -18,7 +18,7 @@ std::optional<std::string> too_few_turns(const Engine& engine, const SchedulerPa
     return std::nullopt;
   }
   return "the timed part is shorter than " + std::to_string(enough) +
-         " time slices: where threads share cores a longer one (workload.iterations) may have another rate";
+         " time slices: where threads share cores a longer one (more iterations or operations) may have another rate";
 }
 
 std::optional<std::string> siblings_at_full_speed(const Engine& engine, const TopologyParameters& topology) {

@@ -343,6 +343,20 @@ TEST_CASE("threads with one communicator meet at one of the instances that it is
   CHECK(notes(false, 4).empty());
 }
 
+TEST_CASE("an engine that polls where nothing need come in says so", "[mpi][instances]") {
+  PointConfig point = test::small_point();
+  point.library.instances.count = 4;
+  point.library.progress.engine = GENERATE("per-target", "every-nth", "concurrent");
+  const bool polls_own = point.library.progress.engine != "concurrent";
+  CHECK(simulate(point, {}).notes.size() == (polls_own ? 1 : 0));
+  point.library.instances.count = 1;
+  CHECK(simulate(point, {}).notes.empty());
+  point.library.instances.count = 4;
+  point.library.instances.mapping = "communicator";
+  point.workload.multirate.communicator_per_pair = true;
+  CHECK(simulate(point, {}).notes.empty());
+}
+
 TEST_CASE("threads of one communicator meet in other workloads, too", "[mpi][instances]") {
   PointConfig point = test::small_point();
   point.library.instances.count = 4;

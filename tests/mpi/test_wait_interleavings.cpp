@@ -36,8 +36,9 @@ PointConfig random_design(std::uint64_t seed) {
   test::add_jitter(point);
   LibraryDesign& library = point.library;
   const std::vector<std::string> locks{"pthread-mutex", "ticket", "mcs"};
-  library.progress.engine = draw.one_of({"ownership", "ownership", "ownership", "concurrent", "concurrent",
-                                         "per-target", "request-lock", "serial-blocking", "serial-try-lock"});
+  library.progress.engine =
+      draw.one_of({"ownership", "ownership", "ownership", "concurrent", "concurrent", "per-target", "every-nth",
+                   "request-lock", "serial-blocking", "serial-try-lock"});
   library.progress.lock = draw.one_of(locks);
   library.instances.lock = draw.one_of(locks);
   library.matching.lock = draw.one_of(locks);
@@ -46,11 +47,13 @@ PointConfig random_design(std::uint64_t seed) {
   const bool ring = library.progress.engine == "ownership" || library.progress.engine == "concurrent";
   if (ring) {
     library.progress.threads_in_progress = draw.number(library.progress.engine == "ownership" ? 0 : 1, 3);
-    library.waiting.idle = draw.one_of({"sleep", "sleep", "spin", "steal"});
+    library.progress.lenient_limit = draw.one_in(2);
+    library.waiting.idle = draw.one_of({"sleep", "guarded-sleep", "spin", "steal"});
     library.tasks.matching = library.waiting.idle == "steal" && draw.one_in(2);
-  } else if (library.progress.engine != "per-target") {
+  } else if (library.progress.engine != "per-target" && library.progress.engine != "every-nth") {
     library.waiting.notification = draw.one_of({"sync-object", "request-flags"});
   }
+  library.waiting.attach = draw.one_of({"pending", "every", "none"});
   library.progress.yield_when_idle = draw.one_in(3);
   point.machine.nic.poll_batch = draw.number(1, 4);
   return point;

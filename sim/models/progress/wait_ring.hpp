@@ -41,7 +41,6 @@ public:
   /// sync.pending has become 0: its thread need not idle any more.
   void completed(SimThread& self, SyncObject& sync);
 
-  [[nodiscard]] int limit() const { return limit_; }
   [[nodiscard]] int in_progress() const { return in_progress_; }
 
 private:

@@ -241,6 +241,10 @@ Problem nobody_idles(const PointConfig& point) {
   if (library.waiting.idle == "sleep" || library.progress.engine == "ownership" ||
       (library.progress.engine == "concurrent" && library.progress.threads_in_progress > 0))
     return {};
+  if (library.progress.engine == offload_engine)
+    return "with progress engine \"" + library.progress.engine +
+           "\" waiting threads look at their requests, while another one makes progress: none could " +
+           library.waiting.idle;
   return "with progress engine \"" + library.progress.engine +
          "\" every waiting thread makes progress: there is none that could " + library.waiting.idle;
 }
