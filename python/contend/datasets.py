@@ -42,9 +42,11 @@ _LEAST_ERROR = 0.005
 # The standard error of a median over that of the mean, for a normal distribution.
 _MEDIAN_OVER_MEAN = math.sqrt(math.pi / 2)
 _NORMAL_95 = 1.959964
-# Numbers of iterations that a workload, or the parameters of a point, may have: the least.
-_ITERATIONS = {"iterations": 1, "warmup_iterations": 0}
-_MOST_ITERATIONS = 2**62
+# Whole numbers that a workload, or the parameters of a point, may have: the least.
+_COUNTS = {"iterations": 1, "warmup_iterations": 0} | dict.fromkeys(
+    ("pairs", "senders", "receivers", "threads", "window", "partitions", "receive_partitions", "requests"), 1
+)
+_MOST_COUNTED = 2**62
 # No rate and no time is beyond these.
 SMALLEST_SAMPLE, LARGEST_SAMPLE = 1e-30, 1e30
 
@@ -258,8 +260,7 @@ def read_dataset(path: Path) -> Dataset:
     document = parse_json(text, str(path))
     if not isinstance(document, dict):
         raise InputError(f"{path}: a dataset is a JSON object")
-    if not _is_marked(document) and (kind := kind_of(document)):
-        raise InputError(f"{path} is a {kind}, not a measured dataset")
+    _check_mark(path, document)
     _check_format(path, document)
     points = _get(path, document, "points", list)
     library = _get(path, document, "library", dict)
@@ -282,6 +283,17 @@ def read_dataset(path: Path) -> Dataset:
         program=str(_entry(document, "benchmark", "program") or ""),
         bind=str(_entry(document, "placement", "bind") or "none"),
     )
+
+
+def _check_mark(path: Path, document: JsonObject) -> None:
+    """Whether it has what all datasets have; one that nearly has it is a dataset with a mistake, not another file."""
+    missing = sorted(DATASET - document.keys())
+    others = [key for key in document if key not in DATASET]
+    for key in missing:
+        if near := nearest_names(key, others):
+            raise InputError(f"{path}: /{near[0]}: unknown key; did you mean {key!r}?")
+    if missing and (kind := kind_of(document)):
+        raise InputError(f"{path} is a {kind}, not a measured dataset")
 
 
 def _entry(document: JsonObject, section: str, key: str) -> object:
@@ -317,7 +329,7 @@ def _is_number(value: object) -> bool:
 
 
 def _is_count(value: object, least: int) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool) and least <= value <= _MOST_ITERATIONS
+    return isinstance(value, int) and not isinstance(value, bool) and least <= value <= _MOST_COUNTED
 
 
 def _check_values(path: Path, where: str, values: object) -> None:
@@ -330,10 +342,11 @@ def _check_values(path: Path, where: str, values: object) -> None:
 
 
 def _check_counts(path: Path, where: str, workload: JsonObject) -> None:
-    """Numbers of iterations, in a workload or among the parameters of a point."""
+    """Numbers of iterations, threads and messages, in a workload or among the parameters of a point."""
     for name, value in workload.items():
-        least = _ITERATIONS.get(name.removeprefix("workload."))
-        if least is not None and not _is_count(value, least):
+        least = _COUNTS.get(name.removeprefix("workload."))
+        swept = value if isinstance(value, list) and "iterations" not in name else [value]
+        if least is not None and not all(_is_count(one, least) for one in swept):
             raise _refusal(path, f"{where}/{name}", value, f"a whole number from {least}")
 
 
@@ -360,7 +373,8 @@ def _point(path: Path, where: str, point: object) -> MeasuredPoint:
     if metric is None:
         if outcome != "ok":
             return MeasuredPoint(parameters, next(iter(METRICS)), "", (), None, outcome)
-        raise InputError(f"{path}: {where}: has none of {', '.join(METRICS)}")
+        near = next((f"; did you mean {found[0]!r}?" for key in point if (found := nearest_names(key, METRICS))), "")
+        raise InputError(f"{path}: {where}: has none of {', '.join(METRICS)}{near}")
     entry = _get(path, point, metric, dict, where)
     samples = _get(path, entry, "samples", list, f"{where}/{metric}")
     for index, sample in enumerate(samples):

@@ -16,7 +16,7 @@ from contend.errors import InputError
 from contend.measures import ESTIMATED, SCALARS
 from contend.paths import version
 from contend.shared_prices import shared_prices_remark
-from contend.spelling import counted
+from contend.spelling import counted, listed
 from contend.statistics import Estimate, estimate, mean_number
 
 if TYPE_CHECKING:
@@ -31,6 +31,10 @@ if TYPE_CHECKING:
 
 # The only fields that may differ between two runs of the same scenario and seed.
 VOLATILE = frozenset({"wall_s", "events"})
+
+
+# What only threads that share cores have to do with.
+_SCHEDULER = "machine.scheduler"
 
 
 @dataclass(frozen=True)
@@ -166,7 +170,23 @@ class Results:
         ]
         prices = shared_prices_remark(point.parameters.get("preset") for point in self.points)
         own = [note for point in self.points for note in point.notes]
-        return list(dict.fromkeys([*self.remarks, *own, *idle, *filter(None, [prices])]))
+        return list(dict.fromkeys([*self.remarks, *own, *idle, *filter(None, [self._scheduler_remark(), prices])]))
+
+    def _scheduler_remark(self) -> str:
+        """That nobody uses the scheduler which a user has changed."""
+        changed = [path for path, _ in self.overrides if path.startswith(_SCHEDULER)]
+        placement = self.scenario.get("placement")
+        threads = placement.get("threads") if isinstance(placement, dict) else None
+        if (
+            not changed
+            or threads not in {None, "one-per-core"}
+            or any("placement" in path for path, _ in self.overrides)
+        ):
+            return ""
+        return (
+            f"{listed(changed)} {'changes' if len(changed) == 1 else 'change'} nothing here: each thread has a core to "
+            "itself (placement.threads)"
+        )
 
     @property
     def name(self) -> str:

@@ -3,6 +3,7 @@
 import json
 import math
 import re
+import statistics
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -10,7 +11,7 @@ from typing import Any
 import pytest
 
 from contend.accuracy.comparisons import comparisons
-from contend.accuracy.document import as_markdown, html_section
+from contend.accuracy.document import as_markdown, html_section, plain_note
 from contend.accuracy.fits import fit_sections
 from contend.accuracy.page import accuracy_page
 from contend.accuracy.pictures import _agreement as draw_agreement
@@ -36,6 +37,25 @@ def test_documents_have_every_held_out_point_and_what_was_left_out(tmp_path: Pat
     assert page.startswith("<section")
     assert "Predictions &lt;of&gt; box" in page
     assert page.count("<svg") == 3
+
+
+def test_noisy_points_are_counted_and_scored_by_their_medians_as_well(tmp_path: Path) -> None:
+    found = result(tmp_path)
+    assert plain_note(found) == ""
+    noisy = next(point for point in found["points"] if point["held_out"])
+    noisy |= {"scored_against_interval": True, "abs_error_pct": 0}
+    noisy["predicted"] |= {"median": 1.5 * noisy["measured"]["median"]}
+    note = plain_note(found)
+    held_out = sum(point["held_out"] for point in found["points"])
+    assert note.startswith(f"1 of the {held_out} held-out points have samples that spread by more than 20 %")
+    assert "which is none for 1." in note
+    errors = [
+        abs(point["predicted"]["median"] / point["measured"]["median"] - 1)
+        for point in found["points"]
+        if point["held_out"]
+    ]
+    assert f"a median error of {100 * statistics.median(errors):.3g} %" in note
+    assert note in as_markdown(found, "Box")
 
 
 def test_pictures_are_the_same_every_time(tmp_path: Path) -> None:

@@ -472,3 +472,14 @@ def test_quantities() -> None:
         assert quantity.value == value
     for text in ("1", "us", "1 furlong", "1 us s", 5, None):
         assert parse_quantity(text) is None
+
+
+@pytest.mark.core
+def test_a_scheduler_that_nobody_uses_is_named() -> None:
+    small = contend.load("fig5_2a_base").with_({"workload.pairs": 1, "workload.iterations": 1, "run.replications": 1})
+    changed = small.with_({"machine.scheduler.tick_cost": "400 us"})
+    told = "machine.scheduler.tick_cost changes nothing here: each thread has a core to itself (placement.threads)"
+    assert told in contend.run(changed).notes
+    assert not any("machine.scheduler" in note for note in contend.run(small).notes)
+    shared = changed.with_({"placement.threads": "pinned"})
+    assert not any("machine.scheduler" in note for note in contend.run(shared).notes)

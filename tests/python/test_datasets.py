@@ -89,6 +89,14 @@ def one_point(**changes: Any) -> dict[str, Any]:
         ({k: v for k, v in broken().items() if k != "transport"}, "/transport: is missing; allowed: a text"),
         (broken(points=[4]), "/points/0: a point is an object"),
         (broken(points=[{"parameters": {}}]), "/points/0: has none of latency, message_rate"),
+        (broken(points=[{"parameters": {}, "mesage_rate": {}}]), "perceived_bandwidth; did you mean 'message_rate'?"),
+        (
+            {"pionts" if k == "points" else k: v for k, v in broken().items()},
+            "/pionts: unknown key; did you mean 'points'?",
+        ),
+        (one_point(parameters={"pairs": -4}), "/points/0/parameters/pairs: found -4; allowed: a whole number from 1"),
+        (one_point(parameters={"pairs": "4"}), '/points/0/parameters/pairs: found "4"; allowed: a whole number from 1'),
+        (broken(workload={"window": 0}), "/workload/window: found 0; allowed: a whole number from 1"),
         (
             broken(points=[{"parameters": {}, "message_rate": {"samples": [1, -2]}}]),
             "/samples/1: found -2; allowed: a pos",
@@ -122,6 +130,7 @@ def one_point(**changes: Any) -> dict[str, Any]:
         (broken(library={"options": {"yield": [1]}}), "/library/options/yield: found [1]; allowed: a text"),
         (broken(workload={"iterations": "abc"}), '/workload/iterations: found "abc"; allowed: a whole number from 1'),
         (broken(workload={"iterations": [3]}), "/workload/iterations: found [3]; allowed: a whole number from 1"),
+        (broken(workload={"requests": [3, 0]}), "/workload/requests: found [3, 0]; allowed: a whole number from 1"),
         (broken(workload={"warmup_iterations": "a"}), '/workload/warmup_iterations: found "a"; allowed: a whole'),
         (
             broken(points=[{"parameters": {"pairs": 1}, "message_rate": metric(5.0)}] * 2),

@@ -259,7 +259,7 @@ def test_what_was_imported_is_simulated_or_said_not_to_be(
         assert len(result["points"]) == len(read_dataset(made).points)
     else:
         assert status == 2
-        assert "none of the datasets is of a workload that can be simulated" in error
+        assert "/workload/kind: found" in error
     assert is_simulated_by_the_docs(kind) is (kind in SIMULATED)
 
 

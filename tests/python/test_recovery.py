@@ -39,3 +39,8 @@ def test_coverage_counts_known_parameters_only() -> None:
     assert (found["known_parameters"], found["covered"], found["coverage"]) == (4, 2, 0.5)
     assert found["trials_with_all_covered"] == 0
     assert found["by_parameter"]["c"]["verdicts"] == {"not seen by the data": 2}
+
+
+def test_a_trial_that_knows_nothing_covers_nothing() -> None:
+    known, nothing = [Recovered("a", Verdict.weak, 1.0, (0.5, 2.0))], [Recovered("a", Verdict.unseen, 1.0, None)]
+    assert coverage([known, nothing])["trials_with_all_covered"] == 1

@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import html
 from collections import Counter
+from statistics import median
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from contend.accuracy.curves import knee_agreement, knees
+from contend.accuracy.predicted import error_pct
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -102,6 +106,28 @@ POINT_HEAD = ("dataset", "point", "measured", "predicted (95 %)", "error", "cove
 NOISY_NOTE = "\\* samples spread by more than 20 %: the error is that from the measured interval."
 
 
+def plain_note(result: JsonObject) -> str:
+    """What the errors of held-out points leave out, and how wide intervals are; empty where no point is noisy."""
+    points = [point for point in result["points"] if point["held_out"]]
+    noisy = [point for point in points if point["scored_against_interval"]]
+    if not noisy:
+        return ""
+    inside = sum(point["abs_error_pct"] == 0 for point in noisy)
+    errors = [error_pct(point["predicted"]["median"], point["measured"]["median"], None) for point in points]
+    widths = [high / low for low, high in (point["predicted"]["ci95"] for point in points) if low > 0]
+    width = (
+        f" From end to end an interval of a prediction is a factor of {median(widths):.2g} in the median."
+        if widths
+        else ""
+    )
+    typical, bad = median(errors), float(np.quantile(errors, 0.9))
+    return (
+        f"{len(noisy)} of the {len(points)} held-out points have samples that spread by more than 20 %: their error is "
+        f"that from the measured interval, which is none for {inside}. Against the measured medians alone all "
+        f"{len(points)} have a median error of {percent(typical)} and a 90th percentile of {percent(bad)}.{width}"
+    )
+
+
 def interval_note(result: JsonObject) -> str:
     """Where the intervals of predictions come from; empty for results of old versions, which do not say it."""
     origins = Counter(origin for point in result["points"] if (origin := point["predicted"].get("interval_from")))
@@ -133,6 +159,8 @@ def as_markdown(result: JsonObject, title: str, *, with_points: bool = True) -> 
 def sections(result: JsonObject) -> list[str]:
     """Summary, groups, knees and what could not be predicted."""
     parts = [markdown_table(SUMMARY_HEAD, summary_rows(result))]
+    if note := plain_note(result):
+        parts.append(note)
     if groups := group_rows(result):
         parts += ["Held-out points by group:", markdown_table(GROUP_HEAD, groups)]
     if turns := _turns(result):

@@ -8,7 +8,7 @@ import numpy as np
 
 from contend.accuracy.account import RESULTS, TABLE, account_sections
 from contend.accuracy.comparisons import Comparison, comparisons
-from contend.accuracy.document import SUMMARY_HEAD, markdown_table, sections, summary_rows
+from contend.accuracy.document import SUMMARY_HEAD, markdown_table, plain_note, sections, summary_rows
 from contend.accuracy.fits import fit_sections
 from contend.accuracy.pooled import pool
 from contend.accuracy.recovered import recovery_sections
@@ -197,8 +197,9 @@ def _comparison(one: Comparison) -> list[str]:
         parts += [*account_sections(account), f"[by what each set is scored](../validation/{name}/{table})"]
     results = {run.name: one.result(run.name) for run in one.description.runs}
     for together in one.description.pooled:
-        rows = summary_rows(pool([results[run] for run in together.runs]))
-        parts += [f"### {together.title}", markdown_table(SUMMARY_HEAD, rows)]
+        pooled = pool([results[run] for run in together.runs])
+        note = plain_note(pooled)
+        parts += [f"### {together.title}", markdown_table(SUMMARY_HEAD, summary_rows(pooled)), *filter(None, [note])]
     for run in one.description.runs:
         result = results[run.name]
         base = f"../validation/{name}/{run.name}"

@@ -44,7 +44,8 @@ def pool(results: Sequence[JsonObject]) -> JsonObject:
             "held_out": _summary(held_out) | {"kendall_tau": _tau(results)},
             "calibration": _summary(fitted) | {"kendall_tau": None},
             "baselines": _baselines(points),
-        }
+        },
+        "points": [point.row for point in points],
     }
 
 

@@ -30,6 +30,7 @@ from contend.calibrate.mapping import STEPS_OF_MEASURED
 from contend.calibrate.problem import Builder, Unpredicted
 from contend.calibrate.split import FITTED_KINDS, was_fitted
 from contend.errors import InputError, SimulationFailedError
+from contend.nearest import nearest_names
 from contend.spelling import counted
 
 if TYPE_CHECKING:
@@ -81,7 +82,7 @@ def predict(
     """
     points = [(d, point) for d in datasets if d.kind in FITTED_KINDS for point in d.points]
     if not points:
-        raise InputError("none of the datasets is of a workload that can be simulated")
+        raise InputError("; ".join(f"{one.path}: {_cannot_be_simulated(one)}" for one in datasets))
     builder = Builder(profile, mappings, messages=messages, seed=seed, steps_per_operation=STEPS_OF_MEASURED)
     problem = builder.build(points)
     if not problem.targets:
@@ -135,6 +136,15 @@ def predict(
         reasons = counted_reasons(one.reason for one in problem.unpredicted)
         raise SimulationFailedError(f"no point was predicted: {reasons}")
     return results, problem.unpredicted
+
+
+def _cannot_be_simulated(dataset: Dataset) -> str:
+    """Why no scenario can stand for any point of a dataset."""
+    if not dataset.points:
+        return "/points: is empty; allowed: an array with points"
+    near = nearest_names(dataset.kind, FITTED_KINDS)
+    hint = f"; did you mean {near[0]!r}?" if near else ""
+    return f"/workload/kind: found {json.dumps(dataset.kind)}; can be simulated: {', '.join(FITTED_KINDS)}{hint}"
 
 
 def replications_of(target: Target, longest: int) -> int:

@@ -227,7 +227,10 @@ def coverage(trials: Sequence[Sequence[Recovered]]) -> JsonObject:
         "known_parameters": len(known),
         "covered": sum(one.is_covered for one in known),
         "coverage": round(sum(one.is_covered for one in known) / len(known), 3) if known else None,
-        "trials_with_all_covered": sum(all(one.is_covered for one in trial if one.is_known) for trial in trials),
+        "trials_with_all_covered": sum(
+            any(one.is_known for one in trial) and all(one.is_covered for one in trial if one.is_known)
+            for trial in trials
+        ),
         "by_parameter": {
             name: {
                 "verdicts": {
