@@ -147,6 +147,19 @@ def fit(scope: str, dataset: str, posterior: dict[str, Any], **more: Any) -> dic
             "posterior": posterior, **more}  # fmt: skip
 
 
+def test_a_search_that_was_stopped_is_said_to_be(tmp_path: Path) -> None:
+    found = result(tmp_path)
+    searched = fit("alib", "shared", {"refused": "no"}, at_edge_of_range=["x"],
+                   search={"starts": [{"ended": "maxfevals"}, {"ended": "the budget is spent"}]})  # fmt: skip
+    record = {"base": "box", "identified_directly": [], "fits": [searched],
+              "split": {"threads": [1], "window": None, "excluded": [], "calibration": []}}  # fmt: skip
+    assert "| 2 starts, none converged; 1 value at an end of its range |" in "\n".join(
+        fit_sections({"calibration": record}, found)
+    )
+    searched["search"]["starts"][1]["ended"] = "tolfun"
+    assert "| 2 starts, 1 converged; " in "\n".join(fit_sections({"calibration": record}, found))
+
+
 def test_a_run_says_from_its_profile_what_was_fitted(tmp_path: Path) -> None:
     found = result(tmp_path)
     made = {"method": "emcee", "steps": 5000, "rhat": 1.0269, "parameters": ["x"]}
@@ -156,7 +169,7 @@ def test_a_run_says_from_its_profile_what_was_fitted(tmp_path: Path) -> None:
     record = {"base": "box", "identified_directly": [], "split": split, "fits": [fit("alib", "shared", made), refused]}
     text = "\n".join(fit_sections({"calibration": record}, found))
     assert "points with 1, 4 threads or pairs and window 128, without those of `c`" in text
-    assert "| alib | 1 of 1 | 1 | 39.4 % | 41 % | emcee: 1 parameter, 5000 steps, R-hat 1.0269 |" in text
+    assert "| alib | 1 of 1 | 1 | 39.4 % | 41 % | - | emcee: 1 parameter, 5000 steps, R-hat 1.0269 |" in text
     assert "refused: 0.87 of noise; 2 fits without a thread count instead" in text
     assert "No fit has points of" not in text
     record["fits"] = [refused]

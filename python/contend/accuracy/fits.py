@@ -10,7 +10,9 @@ from contend.spelling import counted
 if TYPE_CHECKING:
     from contend.jsontypes import JsonObject
 
-_HEAD = ("fitted for", "parameters", "points", "median error", "90th percentile", "posterior")
+_HEAD = ("fitted for", "parameters", "points", "median error", "90th percentile", "search", "posterior")
+# How a start of the search ended that was stopped before its places came together.
+_STOPPED = {"maxfevals", "the budget is spent"}
 
 
 def fit_sections(profile: JsonObject | None, result: JsonObject) -> list[str]:
@@ -51,8 +53,19 @@ def _row(fit: JsonObject) -> tuple[str, ...]:
     error = fit["error_pct"]
     return (
         ", ".join(scopes), f"{len(kept)} of {len(fit['parameters'])}", str(len(fit["points"])),
-        percent(error["median"]), percent(error["p90"]), _posterior(fit),
+        percent(error["median"]), percent(error["p90"]), _search(fit), _posterior(fit),
     )  # fmt: skip
+
+
+def _search(fit: JsonObject) -> str:
+    """How many starts came to an end of their own, and how many values lie at the end of what they may be."""
+    starts = (fit.get("search") or {}).get("starts") or []
+    if not starts:
+        return "-"
+    ended = sum(one.get("ended") not in _STOPPED for one in starts)
+    edges = len(fit.get("at_edge_of_range") or [])
+    at_edges = f"; {counted(edges, 'value')} at an end of {'its' if edges == 1 else 'their'} range" if edges else ""
+    return f"{counted(len(starts), 'start')}, {ended or 'none'} converged{at_edges}"
 
 
 def _posterior(fit: JsonObject) -> str:
