@@ -17,6 +17,7 @@ from contend.errors import InputError
 from contend.files import parse_json, read_json, read_text, write_files
 
 if TYPE_CHECKING:
+    from contend.accuracy.shapes import Shape
     from contend.jsontypes import JsonObject
 
 FILE = "comparison.json"
@@ -50,7 +51,7 @@ class Run(BaseModel):
 
     With `calibrate` the profile is a file of that folder that is made first, from `fit_datasets` too (microbenchmarks
     that are not predicted). With `ratios` the points of a curve are scored relative to its first one: for machines that
-    are not fully known.
+    are not fully known. `shapes` are what one point should be to another.
     """
 
     model_config = ConfigDict(extra="forbid")
@@ -65,6 +66,7 @@ class Run(BaseModel):
     messages: int = Field(default=4000, ge=100)
     seed: int = 1
     ratios: bool = False
+    shapes: list[Shape] = Field(default_factory=list)
     remark: str = ""
 
 

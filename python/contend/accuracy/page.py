@@ -12,6 +12,7 @@ from contend.accuracy.document import SUMMARY_HEAD, markdown_table, plain_note, 
 from contend.accuracy.fits import fit_sections
 from contend.accuracy.pooled import pool
 from contend.accuracy.recovered import recovery_sections
+from contend.accuracy.shapes import shape_section
 from contend.files import read_json
 from contend.lockstudy import scored_errors
 
@@ -204,7 +205,8 @@ def _comparison(one: Comparison) -> list[str]:
         result = results[run.name]
         base = f"../validation/{name}/{run.name}"
         fits = fit_sections(_profile(one.folder / run.profile), result)
-        parts += [f"### {run.title}", *([run.remark] if run.remark else []), *fits, *sections(result),
+        shapes = [shape_section(run.shapes, result)] if run.shapes else []
+        parts += [f"### {run.title}", *([run.remark] if run.remark else []), *fits, *shapes, *sections(result),
                   f"![measured against predicted]({base}-agreement.svg)",
                   (f"[curves]({base}-curves.svg), [residuals]({base}-residuals.svg), "
                    f"[every point]({base}.md)")]  # fmt: skip
