@@ -181,9 +181,9 @@ by_tag, vci = "MPICH, VCIs by tag", "MPICH, a VCI for each communicator"
 highest = {name: results.frame()["message_rate"].max() for name, results in shared.items()}
 assert all(rate < 560e3 for name, rate in highest.items() if name != by_tag) and highest[by_tag] > 1.5e6
 scaling = separate[vci].frame().sort("pairs")["message_rate"]
-assert scaling.is_sorted() and 20 < scaling[-1] / scaling[0] < 30
+assert scaling.is_sorted() and 40 < scaling[-1] / scaling[0] < 60
 
-assert all(row["verdict"] not in ("faster", "slower") and 0.95 < row["gain"] < 1.05 for row in gains)
+assert all(0.95 < row["gain"] < 1.05 for row in gains)
 assert explanation.stage_frame()["busy"].max() < 0.03
 large = {
     (point.parameters["message_size"], point.parameters["bandwidth"]): point.message_rate.mean for point in sizes.points
@@ -213,10 +213,10 @@ assert lock_separate.message_rate.mean < 0.5 * lock_shared.message_rate.mean
 #
 # - **Parallel matching pays more than anything that can be bought.** With one communicator, no design but the one that
 #   tells threads apart by tag gets past about half a million messages per second, with one thread or with 128. With a
-#   communicator for each thread, a virtual interface for each communicator gains up to the last core, to 25 times the
+#   communicator for each thread, a virtual interface for each communicator gains up to the last core, to fifty times the
 #   rate of one thread.
-# - **A faster network alone pays nothing for small messages** in any of these designs: all intervals of the gain
-#   include 1, and the gains themselves are a few percent up or down. The interfaces are busy for two percent of the
+# - **A faster network alone pays nothing for small messages** in any of these designs: the gains are a few percent
+#   up or down, and most intervals include 1. The interfaces are busy for two percent of the
 #   time. It pays where payload fills the wire, from some kilobytes on.
 # - **A progress thread, hash bins, or matching in hardware do not replace it**: they move one queue to another place.
 #   Matching in hardware gives 64 threads in one communicator a fifth more, hash bins a tenth, a progress thread takes
