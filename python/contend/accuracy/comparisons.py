@@ -13,11 +13,11 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_valida
 from contend.accuracy.account import account_files, account_json, published_points, read_account
 from contend.accuracy.document import as_markdown
 from contend.accuracy.pictures import pictures
+from contend.accuracy.shapes import Shape  # noqa: TC001 - pydantic looks it up
 from contend.errors import InputError
 from contend.files import parse_json, read_json, read_text, write_files
 
 if TYPE_CHECKING:
-    from contend.accuracy.shapes import Shape
     from contend.jsontypes import JsonObject
 
 FILE = "comparison.json"
