@@ -34,7 +34,12 @@ public:
     explicit Wait(Bypasses& all) : all_(all) { ++all.waiting_; }
     Wait(const Wait&) = delete;
     Wait& operator=(const Wait&) = delete;
-    ~Wait() { --all_.waiting_; }
+    ~Wait() {
+      --all_.waiting_;
+      if (chosen_ != nullptr && all_.next_ == chosen_) { // it came first while it could have been given the lock
+        all_.next_ = nullptr;
+      }
+    }
 
     /// The thread has looked and found the lock held.
     void missed(const SimThread& self) {
@@ -44,6 +49,7 @@ public:
       }
       if (++passed_ >= per_thread * (all_.waiting_ + 1) && all_.next_ == nullptr) {
         all_.next_ = &self;
+        chosen_ = &self;
       }
     }
 
@@ -53,6 +59,7 @@ public:
     Bypasses& all_;
     std::uint64_t releases_ = not_yet; ///< at the last look
     int passed_ = 0;
+    const SimThread* chosen_ = nullptr; ///< this one, if it was passed too often
   };
 
   /// The lock is given back. Returns whether it has a new holder already. A thread that looks must have a core to see that.
