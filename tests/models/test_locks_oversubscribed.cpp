@@ -1,6 +1,7 @@
 // Locks where threads share cores: what becomes of spinning when the holder, or the next one in line, has lost its core.
 #include "core/futex.hpp"
 #include "core/scheduler.hpp"
+#include "models/locks/bypasses.hpp"
 #include "models/locks/lock.hpp"
 #include "support/machine.hpp"
 
@@ -101,6 +102,24 @@ TEST_CASE("a lock of threads that look is not given to one that has no core", "[
   CHECK(outcome.acquisitions == 9 * 20'000);
   CHECK(outcome.preemptions > 0);
   CHECK(outcome.longest_free < 100_us); // a slice is 1.5 ms: whoever has a core sees the lock free
+}
+
+TEST_CASE("a thread that came first by itself is favoured no more", "[locks][scheduler]") {
+  Engine engine(1);
+  Bypasses bypasses;
+  engine.spawn("passed", 0, 0, [&](SimThread& self) {
+    {
+      Bypasses::Wait wait(bypasses);
+      for (int passed = 0; !bypasses.chosen(self); ++passed) {
+        REQUIRE(passed < 100);
+        REQUIRE_FALSE(bypasses.hand_over());
+        wait.missed(self);
+      }
+    } // has the lock, though nobody has given it
+    CHECK_FALSE(bypasses.chosen(self));
+    CHECK_FALSE(bypasses.hand_over());
+  });
+  engine.run();
 }
 
 TEST_CASE("spinning collapses when the holder loses its core, sleeping does not", "[locks][scheduler]") {
