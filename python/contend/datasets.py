@@ -289,9 +289,8 @@ def _check_mark(path: Path, document: JsonObject) -> None:
     """Whether it has what all datasets have; one that nearly has it is a dataset with a mistake, not another file."""
     missing = sorted(DATASET - document.keys())
     others = [key for key in document if key not in DATASET]
-    for key in missing:
-        if near := nearest_names(key, others):
-            raise InputError(f"{path}: /{near[0]}: unknown key; did you mean {key!r}?")
+    if len(missing) == 1 and (near := nearest_names(missing[0], others)):
+        raise InputError(f"{path}: /{near[0]}: unknown key; did you mean {missing[0]!r}?")
     if missing and (kind := kind_of(document)):
         raise InputError(f"{path} is a {kind}, not a measured dataset")
 
