@@ -137,7 +137,8 @@ contend.plots.lock_timeline(contend.timeline(quick.at(pairs=8), length_us=30), m
 # %%
 three_over_one, twenty_over_one = ({row["pairs"]: row for row in frame.to_dicts()} for frame in (few, many))
 for pairs in (4, 8, 12, 16, 20):
-    assert three_over_one[pairs]["b_is"] == "faster" and 1.05 < three_over_one[pairs]["ratio"] < 1.16
+    assert three_over_one[pairs]["b_is"] == ("undecided" if pairs == 20 else "faster")
+    assert 1.05 < three_over_one[pairs]["ratio"] < 1.16
     assert 0.88 < twenty_over_one[pairs]["ratio"] < 1.07 and twenty_over_one[pairs]["b_is"] != "faster"
 for pairs in (1, 2):
     assert 0.75 < twenty_over_one[pairs]["ratio"] < 0.85
@@ -151,7 +152,7 @@ assert all(concurrently[pairs] < 0.9 * one[pairs] for pairs in (2, 4, 8, 12, 16,
 # ## What to take home
 #
 # - **A second and a third instance bring a tenth, and more of them no more.** From 4 pairs on three move about a tenth
-#   more messages than one (`compare`); the map, whose two replications leave much open, shows no number that is clearly
+#   more messages than one (`compare`; at 20 pairs ten replications leave that open); the map, whose two replications leave much open, shows no number that is clearly
 #   better. Twenty bring nothing at any number of pairs, and with one and two pairs they cost a fifth: progress has to
 #   look into every one of them.
 # - **More threads still move fewer messages.** After the senders' locks the next limit is the receiver: one thread at a time makes
