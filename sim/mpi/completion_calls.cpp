@@ -197,6 +197,7 @@ void Process::test_once(SimThread& self, SyncObject& sync) {
   poller.testing = true;
   progress_->test(self, sync, *this);
   poller.testing = false;
+  stop(self);
 }
 
 /// The looks at each that a design has besides those that are for what is complete.
@@ -220,13 +221,20 @@ void Process::make_progress_between(SimThread& self, std::span<Request* const> r
   }
 }
 
-/// One turn, by a thread that does not wait.
+/// One turn, by a thread that is in a call and does not wait. A global critical section covers all of that call, the turn as
+/// well (MPIR_Test of MPICH), unless turns queue for a lock of their own, whose holder asks for the section.
 void Process::make_progress(SimThread& self, SyncObject& sync) {
   self.settle();
-  leave_call(self);
+  if (progress_->queues_for_turns()) {
+    leave_call(self);
+    test_once(self, sync);
+    enter_call(self);
+    return;
+  }
+  Poller& poller = poller_of(self);
+  poller.in_section = global_lock_ != nullptr;
   test_once(self, sync);
-  stop(self);
-  enter_call(self);
+  poller.in_section = false;
 }
 
 int Process::waitany(SimThread& self, std::span<Request*> requests) {

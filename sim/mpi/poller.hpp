@@ -21,10 +21,11 @@ struct Poller {
 
   bool resuming = false; ///< the turn goes on at visit `resumption.visit`
   IdlePoll::Resumption resumption;
-  std::size_t polls = 0; ///< of this turn
-  bool drew = false;     ///< the target of the next poll, see Process::next_target
-  int found = 0;         ///< in this turn so far
-  bool testing = false;  ///< the thread is in a call that returns whether its requests are complete or not
+  std::size_t polls = 0;   ///< of this turn
+  bool drew = false;       ///< the target of the next poll, see Process::next_target
+  int found = 0;           ///< in this turn so far
+  bool testing = false;    ///< the thread is in a call that returns whether its requests are complete or not
+  bool in_section = false; ///< that call has the lock that covers all of the turn, and keeps it
 
   /// What comes before the next poll has passed already.
   [[nodiscard]] bool passing() const { return resuming && polls <= resumption.visit; }

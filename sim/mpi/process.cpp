@@ -405,14 +405,16 @@ void Process::count_reference(SimThread& self, int communicator) {
 
 bool Process::get_status(SimThread& self, Request* request) {
   const TraceScope scope(self, rank_, "MPI_Request_get_status");
+  enter_call(self);
   software(self, settings_.software.wait_call);
   self.settle();
   if (request != nullptr && !request->complete) {
-    test_once(self, sync_for_test(self, {&request, 1}));
+    make_progress(self, sync_for_test(self, {&request, 1}));
     self.settle();
-    stop(self);
   }
-  return request == nullptr || request->complete;
+  const bool complete = request == nullptr || request->complete;
+  leave_call(self);
+  return complete;
 }
 
 void Process::poll_until(SimThread& self, const std::function<bool()>& done) {

@@ -64,8 +64,10 @@ void Process::begin_turn(SimThread& self, Noise noise) {
            Category::poll_idle);
   if (global_lock_) {
     poller.lock_at = self.now() - poller.turn_start;
-    poller.disturb_if(in_use(*global_lock_));
-    global_lock_->lock(self, Category::poll_idle);
+    if (!poller.in_section) {
+      poller.disturb_if(in_use(*global_lock_));
+      global_lock_->lock(self, Category::poll_idle);
+    }
   }
 }
 
@@ -168,7 +170,7 @@ int Process::end_turn(SimThread& self) {
     poller.disturb_if(true);
     found += send_answers(self);
   }
-  if (global_lock_) {
+  if (global_lock_ && !poller.in_section) {
     global_lock_->unlock(self, Category::poll_idle);
   }
   poller.turn.period = self.now() - poller.turn_start;
@@ -177,7 +179,9 @@ int Process::end_turn(SimThread& self) {
   }
   TraceScope::close(self);
   const ProgressDesign& design = settings_.library.progress;
-  if ((design.yield_every_turn && !poller.testing) || (design.yield_when_idle && poller.found + found == 0)) {
+  const bool yields =
+      (design.yield_every_turn && !poller.testing) || (design.yield_when_idle && poller.found + found == 0);
+  if (yields && !poller.in_section) { // nobody yields the core and keeps the section
     yield(self);
   }
   return found;

@@ -1,10 +1,15 @@
 // Which lock guards what: VCIs, one global critical section, and no locks at all.
+#include "core/contention_account.hpp"
 #include "simulation/simulation.hpp"
+#include "support/engines.hpp"
 #include "support/observe.hpp"
 #include "support/program.hpp"
 
 #include <catch2/catch.hpp>
 
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -200,6 +205,58 @@ TEST_CASE("a global critical section leaves nothing inside to wait for", "[mpi][
     return sum;
   };
   CHECK(elapsed(crowded) > elapsed(finer));
+}
+
+TEST_CASE("a call that tests is one critical section, with its turn of progress", "[mpi][critical section]") {
+  test::Program program(2, global_section());
+  const ContentionAccount account(program.engine);
+  std::size_t calls = 0;
+  program.thread(0, [&](SimThread& self, Process& mpi) {
+    std::vector<Request*> requests{mpi.irecv(self, program.communicator, 1, 0, 0)};
+    UserSync& sync = mpi.sync_init(self);
+    self.reset_times();
+    const std::vector<bool> found{mpi.test(self, requests.data()),        mpi.testany(self, requests) >= 0,
+                                  !mpi.testsome(self, requests).empty(),  mpi.testall(self, requests),
+                                  mpi.get_status(self, requests.front()), mpi.sync_query(self, sync).has_value()};
+    CHECK(std::count(found.begin(), found.end(), true) == 0);
+    calls = found.size();
+  });
+  program.run();
+  const std::vector<ContentionAccount::LockAccount> locks = account.locks();
+  const auto section = std::find_if(locks.begin(), locks.end(), [](const ContentionAccount::LockAccount& one) {
+    return one.lock->name == "rank 0/global lock";
+  });
+  REQUIRE(section != locks.end());
+  CHECK(section->uses.front().acquisitions == static_cast<std::int64_t>(calls));
+}
+
+TEST_CASE("threads that test under one critical section do not stop each other, whatever makes progress",
+          "[mpi][critical section]") {
+  for (const std::string& engine : test::engines_that_act_at_once()) {
+    CAPTURE(engine);
+    PointConfig point = global_section();
+    point.library.progress.engine = engine;
+    point.library.progress.yield_when_idle = true;
+    test::Program program(2, point);
+    int received = 0;
+    for (int thread = 0; thread < 3; ++thread) {
+      program.thread(0, [&, thread](SimThread& self, Process& mpi) {
+        for (int message = 0; message < 20; ++message) {
+          mpi.send(self, program.communicator, 1, thread, 0);
+        }
+      });
+      program.thread(1, [&, thread](SimThread& self, Process& mpi) {
+        for (int message = 0; message < 20; ++message) {
+          Request* request = mpi.irecv(self, program.communicator, 0, thread, 0);
+          while (!mpi.test(self, &request)) {
+          }
+          ++received;
+        }
+      });
+    }
+    program.run();
+    CHECK(received == 60);
+  }
 }
 
 TEST_CASE("without threads, MPI_THREAD_SINGLE saves locks and atomics and changes nothing else", "[mpi][single]") {
