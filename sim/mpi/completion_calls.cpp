@@ -222,10 +222,10 @@ void Process::make_progress_between(SimThread& self, std::span<Request* const> r
 }
 
 /// One turn, by a thread that is in a call and does not wait. A global critical section covers all of that call, the turn as
-/// well (MPIR_Test of MPICH), unless turns queue for a lock of their own, whose holder asks for the section.
+/// well (MPIR_Test of MPICH), unless turns have a lock of their own, whose holder asks for the section.
 void Process::make_progress(SimThread& self, SyncObject& sync) {
   self.settle();
-  if (progress_->queues_for_turns()) {
+  if (progress_->locks_turns()) {
     leave_call(self);
     test_once(self, sync);
     enter_call(self);

@@ -21,6 +21,7 @@ Process::Process(Engine& engine, const Host& host, Transport& transport, const P
       wait_at_connection_(settings_.library.protocol.pending_order == "at-connection" ||
                           settings_.library.protocol.pending_order == "behind-others"),
       behind_others_(settings_.library.protocol.pending_order == "behind-others"),
+      tries_in_call_(settings_.library.protocol.pending_order == "in-call"),
       copied_by_transport_(transport.copies_payload()),
       next_target_line_(engine, host, name() + "/next instance to poll"),
       steps_line_(engine, host, name() + "/rendezvous steps"), answers_line_(engine, host, name() + "/answers"),

@@ -264,6 +264,7 @@ private:
   [[nodiscard]] bool others_wait_at(int instance, int destination) const;
   void wait_at_connection(int instance, int destination, const WaitingAtConnection& waiting);
   void send_or_delay(SimThread& self, int instance, int destination, const Envelope& envelope, Request* request);
+  void send_in_call(SimThread& self, const DelayedSend& send);
   bool try_send(SimThread& self, const DelayedSend& send, Attempt* attempt);
   int retry_delayed_sends(SimThread& self);
   [[nodiscard]] bool finds_room(std::size_t begin, std::size_t end) const;
@@ -439,6 +440,7 @@ private:
   DomainKind domain_kind_;
   bool wait_at_connection_;  ///< delayed sends
   bool behind_others_;       ///< at their connection, those that come later
+  bool tries_in_call_;       ///< until there is room
   bool copied_by_transport_; ///< payload, out of the user's memory
   SpcCounters counters_;
 

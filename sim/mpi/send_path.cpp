@@ -180,6 +180,10 @@ void Process::wait_at_connection(int instance, int destination, const WaitingAtC
 void Process::send_or_delay(SimThread& self, int instance, int destination, const Envelope& envelope,
                             Request* request) {
   const DelayedSend send{instance, destination, envelope, request};
+  if (tries_in_call_) {
+    send_in_call(self, send);
+    return;
+  }
   const bool must_wait = wait_at_connection_ || behind_others(instance, destination);
   if (!must_wait && try_send(self, send, nullptr)) {
     return;
@@ -199,6 +203,38 @@ void Process::send_or_delay(SimThread& self, int instance, int destination, cons
   show_delayed_sends();
   end_rests(); // a resting thread would find it at the end of its turn
   delayed_lock_->unlock(self);
+}
+
+/// Makes progress and tries again until there is room (MPIDI_OFI_CALL_RETRY of MPICH). The turn waits for the lock of the
+/// message's own interface, or threads that queue for it would keep turns from making room. Another thread's message may go first.
+void Process::send_in_call(SimThread& self, const DelayedSend& send) {
+  ++counters_.delayed_sends;
+  Instance& instance = instances_[static_cast<std::size_t>(send.instance)];
+  Connection& connection = connection_to(instance, send.destination);
+  Lock& lock = send_lock_of(instance, send.destination);
+  Poller& poller = poller_of(self);
+  poller.testing = true;
+  poller.in_section = global_lock_ != nullptr;
+  bool sent = false;
+  while (!sent) {
+    begin_turn(self, Noise::always);
+    poll(self, send.instance, IfHeld::wait);
+    for (int target = 0; target < targets(); ++target) {
+      if (target != send.instance) {
+        poll(self, target, IfHeld::skip);
+      }
+    }
+    end_turn(self);
+    lock.lock(self);
+    sent = connection.post(self, send.envelope, wire_bytes(send.envelope));
+    lock.unlock(self);
+  }
+  poller.testing = false;
+  poller.in_section = false;
+  stop(self);
+  if (send.envelope.header == Header::eager) {
+    complete(self, *send.request);
+  }
 }
 
 /// Posts if there is room, and polls the instance in any case to make room (as btl/uct does in the same critical

@@ -116,9 +116,10 @@ Section protocol_fields() {
   s.field("eager_limit", &P::eager_limit_bytes, message_bytes, "largest payload sent without asking the receiver");
   s.field("header", &P::header_bytes, SizeRule{0, 65536}, "bytes on the wire in front of the payload");
   s.field(
-      "pending_order", &P::pending_order, ChoiceRule{{"reversing", "fifo", "at-connection", "behind-others"}},
+      "pending_order", &P::pending_order,
+      ChoiceRule{{"reversing", "fifo", "at-connection", "behind-others", "in-call"}},
       "delayed sends: a failed retry goes in front of the list, or stays in place; or they wait at their connection "
-      "until it has room, and new ones may pass them or wait behind them");
+      "until it has room, and new ones may pass them or wait behind them; or the call tries until there is room");
   s.field(
       "rendezvous", &P::rendezvous, ChoiceRule{{"get", "put", "send"}},
       "how payload above the eager limit travels: the receiver reads it, the sender writes it, or the sender copies it "

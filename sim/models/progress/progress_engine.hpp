@@ -87,9 +87,9 @@ public:
   /// One turn of progress by a thread that tests and does not wait; `sync` is its own. Returns how much it found. Default:
   /// one that polls every target, whoever else makes progress (Open MPI's MPI_Test calls opal_progress itself).
   virtual int test(SimThread& self, SyncObject& sync, ProgressSource& source);
-  /// True: test() blocks at a lock that is held over turns of progress, so that whoever asks for one may hold no lock that a
-  /// turn takes.
-  [[nodiscard]] virtual bool queues_for_turns() const { return false; }
+  /// True: test() asks for a lock that is held over turns of progress, so that whoever calls it may hold no lock that a turn
+  /// takes.
+  [[nodiscard]] virtual bool locks_turns() const { return false; }
   /// `sync.pending` has just become smaller, and is not 0; called by the thread that completed a request.
   virtual void advanced(SimThread& /*self*/, SyncObject& /*sync*/) {}
   /// A request is complete that no thread waits for, yet.

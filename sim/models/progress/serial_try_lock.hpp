@@ -19,6 +19,7 @@ public:
 
   void wait(SimThread& self, SyncObject& sync) override;
   int test(SimThread& self, SyncObject& sync, ProgressSource& source) override;
+  [[nodiscard]] bool locks_turns() const override { return true; }
   void completed(SimThread& /*self*/, SyncObject& /*sync*/) override {} // waiters look for themselves
 
 private:

@@ -29,6 +29,14 @@ Problem offload_in_global_section(const PointConfig& point) {
   return "with a progress thread, application threads enter no critical section that could be global";
 }
 
+/// What the progress thread sends it sends in a turn of progress.
+Problem offload_that_tries_in_calls(const PointConfig& point) {
+  if (point.library.progress.engine != offload_engine || point.library.protocol.pending_order != "in-call")
+    return {};
+  return "a progress thread that makes progress until a message has room would do so in the middle of a turn: "
+         "library.protocol.pending_order must be another";
+}
+
 /// A call that holds the lock of its instance has what that lock guards.
 Problem calls_of_an_instance(const PointConfig& point) {
   const LibraryDesign& library = point.library;
@@ -96,9 +104,9 @@ Problem transport_cannot_order(const PointConfig& point) {
       library.instances.count > 1)
     return "round-robin assignment sends the messages of one thread through " + number(library.instances.count) +
            " instances, and a transport keeps the order within one only";
-  if (library.protocol.pending_order != "fifo" && library.protocol.pending_order != "behind-others")
+  if (library.protocol.pending_order == "reversing" || library.protocol.pending_order == "at-connection")
     return "a transport keeps messages in order only if delayed sends wait in order: "
-           "library.protocol.pending_order must be \"fifo\" or \"behind-others\"";
+           "library.protocol.pending_order must be \"fifo\", \"behind-others\" or \"in-call\"";
   if (library.flow_control.kind == "credits" && library.flow_control.credits.eager_rdma_buffers > 0)
     return "messages that are written into buffers for eager RDMA overtake those of the receive queue: "
            "library.flow_control.credits.eager_rdma_buffers must be 0";
@@ -277,6 +285,7 @@ std::span<const Check> library_checks() {
       Check{"library.protocol.eager_limit", inline_above_eager},
       Check{"library.progress.threads_in_progress", limit_without_meaning},
       Check{"library.critical_section", offload_in_global_section},
+      Check{"library.protocol.pending_order", offload_that_tries_in_calls},
       Check{"library.critical_section", calls_of_an_instance},
       Check{"library.matching.guard", queues_of_many_instances},
       Check{"workload.any_tag", any_tag_has_no_instance, nullptr, "library.instances.mapping"},

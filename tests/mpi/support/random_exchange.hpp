@@ -36,7 +36,10 @@ inline PointConfig random_exchange(std::uint64_t seed) {
   protocol.piece_bytes = number(1, 4) * 10'000;
   protocol.pieces_under_way = number(1, 4);
   protocol.registration_cache = random.below(2) == 0;
-  protocol.pending_order = one_of({"reversing", "fifo", "at-connection", "behind-others"});
+  protocol.pending_order = one_of({"reversing", "fifo", "at-connection", "behind-others", "in-call"});
+  if (protocol.pending_order == "in-call" && point.library.progress.engine == "offload-thread") {
+    protocol.pending_order = "fifo"; // a progress thread makes none in the middle of a turn
+  }
   point.machine.nic.registration = 3'000'017_ps;
   point.machine.nic.registration_page = 201'011_ps;
   point.machine.nic.registration_hit = 53'003_ps;
