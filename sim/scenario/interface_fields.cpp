@@ -115,6 +115,14 @@ Section tcp_fields() {
           "CPU: what a send costs more where the last one on its socket was by another core");
   s.field("moved_receive", &P::moved_receive, any_time,
           "CPU: what a receive costs more where the last one on its socket was by another core");
+  s.field(
+      "queued_send_call", &P::queued_send_call, any_time,
+      "CPU: a send, on one host, that the peer's kernel does not take yet: it joins those that wait in the sender's "
+      "socket; 0: not known, it fails");
+  s.field("window", &P::window_packets, CountRule{0, 1 << 20},
+          "congestion window: packets on their way, until the peer reads, before sends queue; 0: none");
+  s.field("send_queue", &P::send_queue_bytes, SizeRule{0, std::int64_t{1} << 40},
+          "bytes that may wait in the sender's socket");
   return s.finish();
 }
 

@@ -274,6 +274,96 @@ TEST_CASE("buffers fill, and reading makes room", "[tcp]") {
   sockets.engine.run();
 }
 
+TEST_CASE("what is sent while the congestion window is full goes out when the peer reads", "[tcp][oracle]") {
+  TcpParameters tcp = small_tcp();
+  tcp.window_packets = 3;
+  tcp.queued_send_call = 203'017_ps;
+  tcp.send_queue_bytes = 100'000;
+  tcp.receive_bytes = 130; // three messages
+  Sockets sockets(true, tcp);
+  sockets.engine.spawn("both", 0, 0, [&](SimThread& self) {
+    const auto took = [&](auto&& action) {
+      self.settle();
+      const Duration start = test::clock(self);
+      action();
+      self.settle();
+      return test::clock(self) - start;
+    };
+    const auto send = [&](int tag) { return took([&] { CHECK(sockets.stream->post(self, test::message(tag), 40)); }); };
+    const auto poll = [&](int messages) { return took([&] { CHECK(sockets.poll(self) == messages); }); };
+    const Duration copy = 40 * 100_ps;
+    for (int tag = 0; tag < 8; ++tag) {
+      CHECK(send(tag) == (tag < 3 ? tcp.send_call : tcp.queued_send_call) + copy);
+    }
+    const Duration look = tcp.poll_call + tcp.poll_socket + tcp.dispatch + tcp.receive_call + 3 * copy;
+    CHECK(poll(3) == look + tcp.send_call); // and the other five come in one packet
+    CHECK(send(8) == tcp.send_call + copy); // two are on their way now
+    CHECK(send(9) == tcp.send_call + copy);
+    CHECK(send(10) == tcp.queued_send_call + copy);
+    CHECK(poll(3) == look + tcp.send_call);
+    CHECK(poll(3) == look);
+    CHECK(poll(2) == look - copy);
+    CHECK_FALSE(sockets.receiver.has_completions());
+    for (int tag = 11; tag < 14; ++tag) {
+      CHECK(send(tag) == tcp.send_call + copy);
+    }
+    CHECK(send(14) == tcp.queued_send_call + copy);
+    CHECK(poll(3) == look + tcp.send_call);
+    CHECK(poll(1) == look - 2 * copy);
+  });
+  sockets.engine.run();
+  for (std::size_t i = 0; i < sockets.inbox.messages.size(); ++i) {
+    CHECK(sockets.inbox.messages[i].tag == static_cast<int>(i));
+  }
+}
+
+TEST_CASE("what the peer's buffer has no room for waits in the sender's socket, up to its room", "[tcp]") {
+  TcpParameters tcp = small_tcp(); // the peer's has room for ten packets of 40 bytes
+  tcp.queued_send_call = 203'017_ps;
+  tcp.send_queue_bytes = 400;
+  Sockets sockets(true, tcp);
+  sockets.engine.spawn("both", 0, 0, [&](SimThread& self) {
+    int sent = 0;
+    for (; sockets.stream->post(self, test::message(sent), 40); ++sent) {
+    }
+    CHECK(sent == 10 + 10);
+    CHECK_FALSE(sockets.stream->has_room(40));
+    CHECK(sockets.poll(self) == 6); // 600 bytes with their packets, so that ten without are there
+    CHECK(sockets.stream->has_room(40));
+    for (int taken = 6; taken < sent;) {
+      const int more = sockets.poll(self);
+      REQUIRE(more > 0);
+      taken += more;
+    }
+    CHECK_FALSE(sockets.receiver.has_completions());
+  });
+  sockets.engine.run();
+  REQUIRE(sockets.inbox.messages.size() == 20);
+  for (std::size_t i = 0; i < sockets.inbox.messages.size(); ++i) {
+    CHECK(sockets.inbox.messages[i].tag == static_cast<int>(i));
+  }
+}
+
+TEST_CASE("a send under way when the window opens does not stay behind", "[tcp]") {
+  // It began when the window was full, so that it costs what joining the queue costs; the peer reads everything meanwhile.
+  TcpParameters tcp = small_tcp();
+  tcp.window_packets = 1;
+  tcp.queued_send_call = 500_us;
+  tcp.send_queue_bytes = 100'000;
+  Sockets sockets(true, tcp);
+  sockets.engine.spawn("sender", 0, 0, [&](SimThread& self) {
+    CHECK(sockets.stream->post(self, test::message(0), 40));
+    CHECK(sockets.stream->post(self, test::message(1), 40));
+  });
+  sockets.engine.spawn("receiver", 0, 1, [&](SimThread& self) {
+    self.spend(100_us, Category::software);
+    CHECK(sockets.poll(self) == 1);
+    CHECK_FALSE(sockets.receiver.has_completions());
+  });
+  sockets.engine.run();
+  CHECK(sockets.receiver.has_completions());
+}
+
 TEST_CASE("a message above the buffers goes out alone", "[tcp]") {
   Sockets sockets;
   sockets.engine.spawn("both", 0, 0, [&](SimThread& self) {

@@ -325,6 +325,14 @@ def test_the_socket_probe_isolates_the_kernels_part_of_a_send(tmp_path: Path) ->
     assert {one.scope for one in found.values()} == {"machine"}
 
 
+def test_a_send_that_waits_in_its_socket_is_put_where_the_base_says_nothing(tmp_path: Path) -> None:
+    points = [time_of(9e-7, 9e-7, probe="socket_queue", core=0, part="send")]
+    assert get_path(PROFILES.load("vm-2core")[1], "tcp.queued_send_call") is None
+    found, _ = identified_from(tmp_path, dataset("machine", {"kind": "machine"}, points, transport="none"))
+    assert found["machine.tcp.queued_send_call"].value == pytest.approx(9e-7)
+    assert found["machine.tcp.queued_send_call"].scope == "machine"
+
+
 def test_a_socket_that_moves_is_put_where_the_base_says_nothing(tmp_path: Path) -> None:
     points = [
         time_of(time, time, probe="socket_turns", from_core=0, to_core=1, part=part, moved=moved)

@@ -73,6 +73,7 @@ def test_machine_probes_have_the_documented_parameters(plain: Run) -> None:
         "guarded_wake": {"core", "sleepers"},
         "context_switch": {"core"},
         "socket": {"from_core", "to_core", "part"},
+        "socket_queue": {"core", "part"},
         "socket_turns": {"from_core", "to_core", "part", "moved"},
         "turns": {"core", "of", "count", "calls"},
         "yield": {"core", "threads"},

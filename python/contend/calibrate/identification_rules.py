@@ -154,6 +154,9 @@ RULES: tuple[Rule, ...] = (
     Rule("machine.tcp.moved_receive", "machine", _machine("socket_turns", part="read", moved=True),
          "what a receive over the loopback device costs more after one by another core",
          minus=(_machine("socket_turns", part="read", moved=False),), is_optional=True),
+    Rule("machine.tcp.queued_send_call", "machine", _machine("socket_queue", part="send"),
+         "a send over the loopback device that joins those that wait because the congestion window is full",
+         is_optional=True),
     # Prices of the library's calls, from one thread with nobody else. How a call's time is shared among its parts is
     # the model's reading of it, so that these guide the fit.
     Rule("machine.software.receive_call", "library", _call("irecv", "shm"),

@@ -10,6 +10,8 @@ namespace contend {
 
 namespace {
 
+constexpr std::int64_t largest_packet = 65536; ///< bytes, of the loopback device (GSO_LEGACY_MAX_SIZE of Linux)
+
 Duration copying(const TcpParameters& parameters, std::int64_t bytes) {
   return Duration::seconds(static_cast<double>(bytes) / parameters.copy_bytes_per_second);
 }
@@ -34,9 +36,40 @@ TcpStream::TcpStream(TcpContext& local, TcpContext& remote)
 }
 
 /// A message larger than the buffers goes out alone.
+bool TcpStream::fit_into_peers_buffer(std::int64_t bytes) const {
+  return buffered_ == 0 || buffered_ + bytes <= local_.transport_.parameters().buffer_bytes;
+}
+
+bool TcpStream::queues(std::int64_t bytes) const {
+  const TcpParameters& parameters = local_.transport_.parameters();
+  const bool same_host = &local_.transport_.host() == &remote_.transport_.host();
+  return parameters.queued_send_call > Duration{} && same_host &&
+         (!queued_.empty() || (parameters.window_packets > 0 && unacknowledged_ >= parameters.window_packets) ||
+          !fit_into_peers_buffer(bytes + parameters.packet_bytes));
+}
+
 bool TcpStream::fits(std::int64_t bytes) const {
   const TcpParameters& parameters = local_.transport_.parameters();
-  return buffered_ == 0 || buffered_ + bytes + parameters.packet_bytes <= parameters.buffer_bytes;
+  if (queues(bytes)) {
+    return queued_bytes_ == 0 || queued_bytes_ + bytes <= parameters.send_queue_bytes;
+  }
+  return fit_into_peers_buffer(bytes + parameters.packet_bytes);
+}
+
+int TcpStream::open_window() {
+  std::int64_t bytes = 0;
+  for (; !queued_.empty() && fit_into_peers_buffer(queued_.front().bytes); queued_.pop_front()) {
+    bytes += queued_.front().bytes;
+    buffered_ += queued_.front().bytes;
+    readable_.push_back(queued_.front());
+    remote_.count_incoming(1);
+  }
+  queued_bytes_ -= bytes;
+  unacknowledged_ = static_cast<int>((bytes + largest_packet - 1) / largest_packet);
+  if (bytes > 0) {
+    remote_.listener_.activity(remote_);
+  }
+  return unacknowledged_;
 }
 
 bool TcpStream::post(SimThread& self, const Envelope& envelope, std::int64_t wire_bytes) {
@@ -83,15 +116,28 @@ bool TcpStream::send(SimThread& self, Segment segment) {
     self.leave_kernel();
     return false;
   }
-  buffered_ += bytes + parameters.packet_bytes;
+  const bool same_host = &transport.host() == &remote_.transport_.host();
+  const bool waits = queues(bytes);
+  segment.overhead = waits ? 0 : parameters.packet_bytes;
+  (waits ? queued_bytes_ : buffered_) += bytes + segment.overhead;
   segment.envelope.number = trace_sent(self, called);
-  const bool beside_another = contended(self) && parameters.contended_send > Duration{};
+  const bool beside_another = contended(self) && parameters.contended_send > Duration{} && !waits;
   const Duration beside = beside_another ? local_.contention_.exponential(parameters.contended_send) : Duration{};
   const Duration fetched = moved(self, sent_by_, parameters.moved_send);
-  self.spend(parameters.send_call + fetched + beside + copying(parameters, bytes), Category::nic_post);
+  const Duration call = waits ? parameters.queued_send_call : parameters.send_call;
+  self.spend(call + fetched + beside + copying(parameters, bytes), Category::nic_post);
   self.leave_kernel();
-  const bool same_host = &transport.host() == &remote_.transport_.host();
+  if (waits && queues(bytes)) {
+    queued_.push_back(segment);
+    return true;
+  }
+  if (waits) { // the peer has read meanwhile, and would not be told of what stayed behind
+    segment.overhead = parameters.packet_bytes;
+    queued_bytes_ -= bytes;
+    buffered_ += bytes + segment.overhead;
+  }
   if (same_host) {
+    ++unacknowledged_;
     // The soft interrupt has run on this processor: the data is in the peer's socket.
     receiver_line_.store_protected(self, Category::nic_post);
     self.settle();
@@ -145,16 +191,18 @@ int TcpStream::read(SimThread& self, CompletionHandler& handler) {
     if (readable_.front().told) {
       taken.push_back(readable_.front().envelope);
     }
-    buffered_ -= readable_.front().bytes + parameters.packet_bytes;
+    buffered_ -= readable_.front().bytes + readable_.front().overhead;
     readable_.pop_front();
   }
   remote_.count_incoming(-static_cast<int>(messages));
+  const int packets = open_window();
   if (!readable_.empty()) {
     remote_.ready_.push_back(this); // level-triggered: it is reported again
   }
   local_.listener_.activity(local_); // there is room again
   const Duration fetched = moved(self, read_by_, parameters.moved_receive);
-  self.spend(parameters.receive_call + fetched + copying(parameters, bytes), Category::completion);
+  self.spend(parameters.receive_call + parameters.send_call * packets + fetched + copying(parameters, bytes),
+             Category::completion);
   self.leave_kernel();
   for (const Envelope& envelope : taken) {
     handler.receive(self, envelope);

@@ -20,6 +20,13 @@ class TcpContext;
 class TcpTransport;
 
 /// One direction of a connection: what has been sent and not been read.
+///
+///   send(bytes):  if the congestion window or the peer's buffer is full, or others wait: they join the sender's queue, for less
+///                   than the way through the stack, if that has room for them
+///                 else: a packet, up to the peer's socket
+///                 no room: EAGAIN
+///   read():       takes bytes from the socket; what has arrived is acknowledged, so that what the sender has queued goes out,
+///                 in packets as large as they get, on the reader's processor
 class TcpStream final : public Connection {
 public:
   TcpStream(TcpContext& local, TcpContext& remote);
@@ -31,7 +38,7 @@ public:
   [[nodiscard]] bool has_room(std::int64_t wire_bytes) const override { return fits(wire_bytes); }
   [[nodiscard]] bool takes_turn(Bulk /*kind*/) const override { return true; }
 
-  /// Bytes in the buffers of the connection, with what each packet takes up.
+  /// Bytes in the buffers of the connection, with what each packet takes up; without those that wait in the sender's socket.
   [[nodiscard]] std::int64_t buffered() const { return buffered_; }
 
 private:
@@ -40,7 +47,8 @@ private:
   struct Segment {
     Envelope envelope;
     std::int64_t bytes = 0;
-    bool told = true; ///< the peer's library gets the envelope
+    bool told = true;          ///< the peer's library gets the envelope
+    std::int64_t overhead = 0; ///< what its packet takes up in the buffers besides
   };
 
   /// Bytes that reach the peer's socket later: on the wire between hosts.
@@ -56,6 +64,11 @@ private:
   };
 
   [[nodiscard]] bool fits(std::int64_t bytes) const;
+  [[nodiscard]] bool fit_into_peers_buffer(std::int64_t bytes) const;
+  /// What is sent now waits in the sender's socket.
+  [[nodiscard]] bool queues(std::int64_t bytes) const;
+  /// The peer has acknowledged what had arrived: what waits goes out, as far as the peer has room. Returns the number of packets.
+  int open_window();
   bool send(SimThread& self, Segment segment);
   [[nodiscard]] bool contended(const SimThread& self);
   /// What a call costs more if another core made the last one.
@@ -73,6 +86,9 @@ private:
   TimePoint sent_at_;            ///< the last send
   std::int64_t buffered_ = 0;
   RingQueue<Segment> readable_;
+  RingQueue<Segment> queued_; ///< in the sender's socket
+  std::int64_t queued_bytes_ = 0;
+  int unacknowledged_ = 0; ///< packets
   std::vector<std::unique_ptr<Flight>> flights_;
   std::vector<Flight*> free_flights_;
 };

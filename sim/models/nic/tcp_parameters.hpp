@@ -25,9 +25,16 @@ struct TcpParameters {
   Duration poll_socket{};             ///< CPU: each socket on top, where the call looks at all of them (poll)
   Duration dispatch{};                ///< CPU: from a readable socket to the transport's receive function
   double copy_bytes_per_second = 1e9; ///< between user memory and socket buffers, each way
-  std::int64_t buffer_bytes = 0;      ///< send and receive buffer of one direction of a connection together
-  std::int64_t packet_bytes = 0;      ///< what a small message takes up in them besides its bytes
-  std::int64_t receive_bytes = 0;     ///< most that one receive call takes
+  /// CPU: a send, on one host, whose bytes the peer's kernel does not take yet: they join what waits in the sender's socket, and go
+  /// out in large packets on the processor of who reads. Zero: not known; a send that finds no room fails then.
+  Duration queued_send_call{};
+  /// So many packets may be on their way that the peer's kernel has not acknowledged, which it does when the peer reads (the
+  /// congestion window). Linux begins with 10 and lets it grow where it is what limits.
+  int window_packets = 0;
+  std::int64_t send_queue_bytes = 0; ///< that may wait in the sender's socket (tcp_wmem)
+  std::int64_t buffer_bytes = 0;     ///< send and receive buffer of one direction of a connection together
+  std::int64_t packet_bytes = 0;     ///< what a small message takes up in them besides its bytes
+  std::int64_t receive_bytes = 0;    ///< most that one receive call takes
 
   /// A machine without values for TCP cannot run designs that use it.
   [[nodiscard]] bool given() const { return buffer_bytes > 0; }
