@@ -147,7 +147,10 @@ bool Process::wait_for_one(SimThread& self, std::span<Request* const> requests, 
   self.settle();
   if (!complete) {
     leave_call(self);
+    Poller& poller = poller_of(self);
+    poller.keeps_core = settings_.library.waiting.yields == "waits-for-all";
     progress_->wait(self, sync);
+    poller.keeps_core = false;
     stop(self);
     enter_call(self);
   }
@@ -195,8 +198,10 @@ SyncObject& Process::sync_for_test(SimThread& self, std::span<Request* const> re
 void Process::test_once(SimThread& self, SyncObject& sync) {
   Poller& poller = poller_of(self);
   poller.testing = true;
+  poller.keeps_core = settings_.library.waiting.yields != "every-call";
   progress_->test(self, sync, *this);
   poller.testing = false;
+  poller.keeps_core = false;
   stop(self);
 }
 

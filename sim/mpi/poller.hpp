@@ -25,6 +25,7 @@ struct Poller {
   bool drew = false;       ///< the target of the next poll, see Process::next_target
   int found = 0;           ///< in this turn so far
   bool testing = false;    ///< the thread is in a call that returns whether its requests are complete or not
+  bool keeps_core = false; ///< the call yields in no turn
   bool in_section = false; ///< that call has the lock that covers all of the turn, and keeps it
 
   /// What comes before the next poll has passed already.

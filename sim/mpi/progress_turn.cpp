@@ -181,7 +181,7 @@ int Process::end_turn(SimThread& self) {
   const ProgressDesign& design = settings_.library.progress;
   const bool yields =
       (design.yield_every_turn && !poller.testing) || (design.yield_when_idle && poller.found + found == 0);
-  if (yields && !poller.in_section) { // nobody yields the core and keeps the section
+  if (yields && !poller.keeps_core && !poller.in_section) { // nobody yields the core and keeps the section
     yield(self);
   }
   return found;

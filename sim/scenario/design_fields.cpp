@@ -71,6 +71,11 @@ Section waiting_design_fields() {
           "MPI_Testall looks no further than the first request that is not complete");
   s.field("batch", &P::batch, CountRule{0, 1'000'000},
           "MPI_Testall takes so many requests at a time, with a turn of progress for each (MPICH: 64); 0: all at once");
+  s.field(
+      "yields", &P::yields, ChoiceRule{{"every-call", "waits", "waits-for-all"}},
+      "which calls yield where turns of progress do (progress.yield_every_turn, progress.yield_when_idle): all, tests "
+      "after an idle turn as well (Open MPI); those that wait (MPICH with one lock); these without MPI_Waitany and "
+      "MPI_Waitsome (MPICH with a lock for each interface)");
   s.field("poll_every", &P::poll_every, CountRule{0, 1'000'000},
           "MPI_Waitsome makes a turn of progress before it looks, and one at every n-th request (MPICH: 8); 0: only "
           "where it waits");

@@ -404,3 +404,55 @@ TEST_CASE("a request whose handle the application has is given back under the lo
   CHECK(time_to_receive("request-lock", false) > time_to_receive("request-lock", true));
   CHECK(time_to_receive("serial-blocking", false) == time_to_receive("serial-blocking", true));
 }
+
+TEST_CASE("which calls yield after a turn that found nothing", "[mpi][waiting]") {
+  const auto in_call = [](const std::string& yields, Duration price, const auto& call) {
+    PointConfig point = yielding_point(true, false);
+    point.library.waiting.yields = yields;
+    point.machine.futex.yield_call = price;
+    Program program(2, point);
+    Duration time;
+    program.thread(0, [&](SimThread& self, Process& process) {
+      self.spend(100_us, Category::software);
+      process.send(self, program.communicator, 1, 7, 0);
+    });
+    program.thread(1, [&](SimThread& self, Process& process) {
+      std::vector<Request*> requests{process.irecv(self, program.communicator, 0, 7, 0)};
+      self.settle();
+      const TimePoint begin = self.now();
+      call(self, process, requests);
+      self.settle();
+      time = self.now() - begin;
+      if (requests.front() != nullptr) {
+        process.waitall(self, requests);
+      }
+    });
+    program.run();
+    return time;
+  };
+  const auto yields = [&](const std::string& which, const auto& call) {
+    return in_call(which, 30_us, call) > in_call(which, 0_ns, call) + 20_us;
+  };
+  const auto test = [](SimThread& self, Process& process, std::vector<Request*>& requests) {
+    CHECK_FALSE(process.test(self, requests.data()));
+  };
+  const auto waitany = [](SimThread& self, Process& process, std::vector<Request*>& requests) {
+    for (int turn = 0; turn < 3 && requests.front() != nullptr; ++turn) {
+      CHECK(process.waitany(self, requests) == 0);
+    }
+  };
+  const auto get_it = [](SimThread& self, Process& process, std::vector<Request*>& requests) {
+    process.waitall(self, requests);
+    requests.front() = nullptr;
+  };
+  CHECK(yields("every-call", test));
+  CHECK_FALSE(yields("waits", test));
+  CHECK_FALSE(yields("waits-for-all", test));
+  for (const std::string which : {"every-call", "waits", "waits-for-all"}) {
+    CAPTURE(which);
+    // A yield of 70 us is under way when the message comes.
+    const bool any = in_call(which, 70_us, waitany) > in_call(which, 0_ns, waitany) + 20_us;
+    CHECK(any == (which != "waits-for-all"));
+    CHECK(in_call(which, 70_us, get_it) > in_call(which, 0_ns, get_it) + 20_us);
+  }
+}

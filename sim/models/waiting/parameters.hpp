@@ -39,6 +39,10 @@ struct WaitingDesign {
   bool looks_again = false;         ///< tests that found nothing, after their turn of progress
   bool stops_at_incomplete = false; ///< MPI_Testall looks no further than the first request that is not complete
   int batch = 0;                    ///< MPI_Testall takes so many at a time, with a turn of progress for each; 0: all
+  /// Which calls yield where turns of progress do (ProgressDesign). every-call: all, tests after an idle turn as well (Open MPI's
+  /// opal_progress); waits: those that wait (MPICH with one lock); waits-for-all: not MPI_Waitany and MPI_Waitsome, whose turns
+  /// are those of tests (MPICH with a lock for each interface).
+  std::string yields = "every-call";
   int poll_every = 0; ///< MPI_Waitsome makes a turn of progress first, and one at every n-th request; 0: none
 };
 
