@@ -10,21 +10,20 @@ namespace contend::native {
 
 namespace {
 
-constexpr std::int64_t unread = 4096; ///< many times the congestion window of a young connection
-constexpr std::int64_t timed = 1024;  ///< the last of them
-constexpr std::int64_t rounds = 16;   ///< for each the window grows a little, if it was full
-
 /// Time of each of the last ones.
 double queue(int core) {
+  constexpr std::int64_t unread = 4096; // many times the congestion window of a young connection
+  constexpr std::int64_t timed = 1024;  // the last of them
+  constexpr std::int64_t fillings = 16; // in each the window grows a little
   double time = 0.0;
   std::jthread([&] {
     bind_to_core(core);
     Loopback connection;
-    for (std::int64_t round = 0; round < rounds; ++round) {
+    for (std::int64_t filling = 0; filling < fillings; ++filling) {
       for (std::int64_t i = timed; i < unread; ++i) {
         connection.send_one();
       }
-      time += time_each(timed, [&] { connection.send_one(); }) / static_cast<double>(rounds);
+      time += time_each(timed, [&] { connection.send_one(); }) / static_cast<double>(fillings);
       for (std::int64_t left = unread * Loopback::message; left > 0;) {
         left -= connection.read_some();
       }
