@@ -129,6 +129,11 @@ struct SchedulerParameters {
   /// hardware thread of the domain. Zero: load is never balanced.
   Duration balance_period{};
   int busy_factor = 16; ///< how many times less often a busy core does
+  /// What the first thread of a process takes to create another one; those begin on the core that is idlest then. Zero, as
+  /// process_skew is: all threads of a run begin at once, at its beginning.
+  Duration thread_create{};
+  Duration thread_begin{}; ///< mean of the exponential time that a new thread takes to its first call: page faults
+  Duration process_skew{}; ///< mean of the exponential delay with which the first thread of each process begins
 };
 
 } // namespace contend

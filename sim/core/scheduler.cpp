@@ -8,7 +8,7 @@ namespace contend {
 
 Scheduler::Scheduler(Engine& engine, const Host& host, int number, const SchedulerParameters& parameters, int cores,
                      bool grouped)
-    : CorePolicy(engine), host_(host), number_(number), parameters_(parameters),
+    : CorePolicy(engine), host_(host), number_(number), parameters_(parameters), grouped_(grouped),
       jitter_(engine.stream("host " + std::to_string(number) + "/scheduler")),
       placement_(engine.stream("host " + std::to_string(number) + "/scheduler/placement")),
       look_(engine.stream("host " + std::to_string(number) + "/scheduler/balancing")) {
@@ -32,7 +32,7 @@ Scheduler::Scheduler(Engine& engine, const Host& host, int number, const Schedul
 
 Scheduler::~Scheduler() = default;
 
-SimThread& Scheduler::spawn(std::string name, const Placement& placement, SimThread::Body body) {
+SimThread& Scheduler::create(std::string name, const Placement& placement, SimThread::Body body) {
   CoreSet allowed;
   for (std::size_t core = 0; core < cores_.size(); ++core) {
     allowed.set(core, placement.allowed.none() || placement.allowed.test(core));
@@ -42,8 +42,8 @@ SimThread& Scheduler::spawn(std::string name, const Placement& placement, SimThr
   }
   const auto first = static_cast<std::size_t>(placement.first_core);
   const bool chosen = placement.first_core >= 0 && first < cores_.size() && allowed.test(first);
-  Core& core = chosen ? *cores_[first] : idlest_core(allowed);
-  SimThread& thread = create_thread(std::move(name), number_, core.number, std::move(body), placement.daemon);
+  SimThread& thread =
+      create_thread(std::move(name), number_, chosen ? placement.first_core : 0, std::move(body), placement.daemon);
   const auto id = static_cast<std::size_t>(thread.id());
   if (tasks_.size() <= id) {
     tasks_.resize(id + 1);
@@ -52,7 +52,16 @@ SimThread& Scheduler::spawn(std::string name, const Placement& placement, SimThr
   Task& task = *tasks_[id];
   task.weight = placement.weight;
   task.group = placement.group;
-  task.since = now();
+  task.core = chosen ? cores_[first].get() : nullptr;
+  return thread;
+}
+
+void Scheduler::begin(SimThread& thread) {
+  Task& task = task_of(thread);
+  Core& core = task.core != nullptr ? *task.core : idlest_core(task.allowed);
+  put_on_core(thread, core.number);
+  task.state = Task::State::runnable;
+  task.since = task.load_noted = now();
   const double load_before = core.queue->load();
   enqueue(core, task, now() == TimePoint{} ? FairQueue::Arrival::started : FairQueue::Arrival::forked);
   core.load += core.queue->load() - load_before; // counts at once: init_entity_runnable_average()
@@ -61,6 +70,11 @@ SimThread& Scheduler::spawn(std::string name, const Placement& placement, SimThr
   } else {
     arm(core);
   }
+}
+
+SimThread& Scheduler::spawn(std::string name, const Placement& placement, SimThread::Body body) {
+  SimThread& thread = create(std::move(name), placement, std::move(body));
+  begin(thread);
   return thread;
 }
 

@@ -43,8 +43,12 @@ public:
     int group = FairEntity::no_group;       ///< where groups compete: which one
     int first_core = -1;                    ///< where it begins; -1: on the idlest core
   };
-  /// Adds a thread that can start now, on its first core, else on the idlest one that it may use: in the socket with the least
-  /// to do, there in such a cluster, and so on.
+  /// Adds a thread that does nothing before it begins.
+  SimThread& create(std::string name, const Placement& placement, SimThread::Body body);
+  /// Lets it begin, on its first core, else on the idlest one that it may use: in the socket with the least to do, there in
+  /// such a cluster, and so on. Requires: it has not begun.
+  void begin(SimThread& thread);
+  /// Adds a thread that begins now.
   SimThread& spawn(std::string name, const Placement& placement, SimThread::Body body);
 
   struct Counters {
@@ -56,6 +60,11 @@ public:
   };
   [[nodiscard]] const Counters& counters() const { return counters_; }
   [[nodiscard]] int cores() const { return static_cast<int>(cores_.size()); }
+  [[nodiscard]] const SchedulerParameters& parameters() const { return parameters_; }
+  /// Whether the first thread of a process creates the others; else all begin at once.
+  [[nodiscard]] bool begins_in_turn() const {
+    return parameters_.thread_create > Duration{} || parameters_.process_skew > Duration{};
+  }
 
   // For the engine.
   void advance(SimThread& self, Duration owed, Duration span, Category category) override;
@@ -109,6 +118,7 @@ private:
   void enqueue(Core& core, Task& task, FairQueue::Arrival arrival);
   void woken(Task& task);
   [[nodiscard]] Core& core_for(const Task& task);
+  [[nodiscard]] bool looks_for_idle_cores();
   [[nodiscard]] Core& idlest_core(const CoreSet& allowed);
   [[nodiscard]] Task* candidate(const Core& from, const Core& to, bool hot_ones_too) const;
   bool pull(Core& core, bool hot_ones_too);
@@ -117,6 +127,8 @@ private:
   // Balancing.
   void make_domains();
   void note_load(Core& core);
+  void note_load(Task& task, bool wanted_core);
+  [[nodiscard]] bool is_drawn_to(Core& waker, Core& last, const Task& task);
   void arm_balancing();
   void look_soon(Core& core);
   void balance();
@@ -130,6 +142,7 @@ private:
   const Host& host_;
   int number_;
   SchedulerParameters parameters_;
+  bool grouped_;
   std::vector<std::unique_ptr<Core>> cores_;
   std::vector<std::unique_ptr<Domain>> domains_; ///< among which load is balanced, inner ones first
   std::vector<std::unique_ptr<Task>> tasks_;     ///< by thread id

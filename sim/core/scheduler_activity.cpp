@@ -90,6 +90,7 @@ void Scheduler::wait(SimThread& self, Waiting how, Category category) {
   }
   task.ran_until = now();
   task.state = Task::State::asleep;
+  note_load(task, true);
   free_core(task);
   park(self);
 }

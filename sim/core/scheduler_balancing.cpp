@@ -23,6 +23,9 @@ constexpr LevelRules within_core{1.10, -1}; // siblings share their caches
 constexpr LevelRules within_socket{1.17, 1};
 constexpr LevelRules within_host{1.25, 2};
 
+/// Of averages: half is forgotten in 32 ms.
+constexpr double mean_life_s = 32e-3 / 0.69314718055994531;
+
 /// Averages this near to each other are alike.
 constexpr double alike = 0.01;
 
@@ -73,13 +76,20 @@ void Scheduler::make_domains() {
   }
 }
 
-/// Brings a core's average load up to now, which forgets half in LOAD_AVG_PERIOD of Linux (kernel/sched/pelt.c); to be called
+/// Brings a core's average load and utilisation up to now, which forgets half in LOAD_AVG_PERIOD of Linux (kernel/sched/pelt.c); to be called
 /// before its queue changes.
 void Scheduler::note_load(Core& core) {
-  constexpr double mean_life_s = 32e-3 / 0.69314718055994531; // half of it is forgotten in 32 ms
   const double forgotten = decayed((now() - core.load_noted).in_seconds() / mean_life_s);
   core.load += (core.queue->load() - core.load) * forgotten;
+  core.utilisation += ((core.queue->length() > 0 ? 1.0 : 0.0) - core.utilisation) * forgotten;
   core.load_noted = now();
+}
+
+/// The same for a thread, which wanted a core since its load was noted, or slept.
+void Scheduler::note_load(Task& task, bool wanted_core) {
+  const double forgotten = decayed((now() - task.load_noted).in_seconds() / mean_life_s);
+  task.load += ((wanted_core ? 1.0 : 0.0) - task.load) * forgotten;
+  task.load_noted = now();
 }
 
 /// Somebody waits who may go elsewhere: cores look for such from now on.

@@ -42,7 +42,7 @@ private:
 
 /// A thread, as its scheduler sees it.
 struct Scheduler::Task : FairEntity {
-  enum class State { running, runnable, asleep, ended };
+  enum class State { created, running, runnable, asleep, ended };
   /// What it does when it has a core.
   enum class Activity {
     acting,    ///< its own code runs, or time passes that cannot be interrupted
@@ -59,7 +59,7 @@ struct Scheduler::Task : FairEntity {
   CoreSet allowed;
   Core* core = nullptr;   ///< whose queue it is in, or was in last
   Core* ran_on = nullptr; ///< where its caches are warm
-  State state = State::runnable;
+  State state = State::created;
   Activity activity = Activity::acting;
   Category category{};   ///< of the activity, or of its sleep
   TimePoint since;       ///< its time is charged up to here; lies ahead while it gets onto a core
@@ -70,8 +70,10 @@ struct Scheduler::Task : FairEntity {
   Duration latency;      ///< of the idle core on which it wakes up
   int waker_core = -1;   ///< -1: not known
   bool to_waker = false; ///< it goes there if no core idles
-  TaskEvent step;        ///< the end of computing, or of getting onto a core
-  TaskEvent alarm;       ///< resume_at() and wake()
+  double load = 1.0;     ///< share of the time in which it wanted a core, averaged as that of cores, up to `load_noted`
+  TimePoint load_noted;
+  TaskEvent step;  ///< the end of computing, or of getting onto a core
+  TaskEvent alarm; ///< resume_at() and wake()
 };
 
 /// The interrupt at which a slice may end.
@@ -130,6 +132,7 @@ struct Scheduler::Core {
   std::vector<int> processes; ///< that had it, the last one first
   TimePoint accounted;        ///< the queue knows of the current thread's time up to here
   double load = 0.0;          ///< average of that of the queue, up to `load_noted`
+  double utilisation = 0.0;   ///< share of the time in which it had something to do, averaged alike
   TimePoint load_noted;
   std::vector<Look> looks; ///< inner domains first
   CoreTimer timer;

@@ -33,6 +33,7 @@ void Scheduler::woken(Task& task) {
   task.since = now();
   task.slept = now() - task.ran_until;
   Core& core = core_for(task);
+  note_load(task, false);
   if (core.current == nullptr) {
     enqueue(core, task, FairQueue::Arrival::woken);
     dispatch(core, task, task.latency);
@@ -52,18 +53,17 @@ void Scheduler::woken(Task& task) {
   }
 }
 
-/// Where a thread that wakes up goes: an idle core if there is one, its last one first, then near ones; else its last one, or
-/// sometimes the waker's (select_task_rq_fair()). Linux compares averages of load over some 30 ms for that, which are about
-/// equal for cores that are crowded; lengths of queues at this moment, which would sort threads by process, are not what it
-/// sees. Hence a coin (wake()).
+/// Where a thread that wakes up goes: an idle core if it finds one, its last one first, then near ones; else its last one or the
+/// waker's (select_task_rq_fair()).
 Scheduler::Core& Scheduler::core_for(const Task& task) {
   Core& last = *task.core;
   if (last.current == nullptr) {
     return last;
   }
   Core* nearest = nullptr;
+  const bool looks = looks_for_idle_cores();
   for (const auto& core : cores_) {
-    if (core->current == nullptr && task.allowed.test(static_cast<std::size_t>(core->number)) &&
+    if (looks && core->current == nullptr && task.allowed.test(static_cast<std::size_t>(core->number)) &&
         (nearest == nullptr ||
          host_.transfer(last.number, core->number) < host_.transfer(last.number, nearest->number))) {
       nearest = core.get();
@@ -74,7 +74,39 @@ Scheduler::Core& Scheduler::core_for(const Task& task) {
   }
   const auto waker = static_cast<std::size_t>(task.waker_core);
   const bool may = task.waker_core >= 0 && waker < cores_.size() && task.allowed.test(waker);
-  return may && task.to_waker ? *cores_[waker] : last;
+  return may && is_drawn_to(*cores_[waker], last, task) ? *cores_[waker] : last;
+}
+
+/// Whether a thread goes to its waker's core rather than to its last one, where neither idles. Under eevdf the waker's core must
+/// have less load with the thread than the last one has without it, of averages over some 30 ms (wake_affine_weight()). Where
+/// groups compete, what a sleeping thread is of its group's load is not known here, and under cfs (whose profiles have no
+/// share) it was not looked into: there it is a coin (wake()).
+bool Scheduler::is_drawn_to(Core& waker, Core& last, const Task& task) {
+  if (parameters_.policy != "eevdf" || grouped_) {
+    return task.to_waker;
+  }
+  constexpr double dearer = 1.08; // half of what imbalance_pct is over 100
+  note_load(waker);
+  note_load(last);
+  return &waker != &last && waker.load + task.load < (last.load - task.load) * dearer;
+}
+
+/// Where cores are busy enough, nobody looks for one that idles (SIS_UTIL of select_idle_cpu(), Linux 5.19 on; here of eevdf, which
+/// is newer): of n cores n (1 - (1.17 x)^2) are looked at, rounded down, where x is the share of them that is used, so that
+/// with two cores none is from 60 % on, and with many none from 85 % (update_idle_cpu_scan()).
+bool Scheduler::looks_for_idle_cores() {
+  if (parameters_.policy != "eevdf") {
+    return true;
+  }
+  constexpr double overloaded = 1.17; // imbalance_pct of a domain of cores that share a cache
+  double used = 0.0;
+  for (const auto& core : cores_) {
+    note_load(*core);
+    used += core->utilisation;
+  }
+  const auto cores = static_cast<double>(cores_.size());
+  const double share = overloaded * used / cores;
+  return cores * (1.0 - share * share) >= 1.0;
 }
 
 /// Where a thread begins: domain by domain, from the host inwards, in the group with the fewest threads for its cores

@@ -70,6 +70,9 @@ void World::share_barriers() {
 
 SimThread& World::spawn(int rank, std::string name, SimThread::Body body) {
   const auto number = static_cast<std::size_t>(host_of_rank_[static_cast<std::size_t>(rank)]);
+  if (Scheduler* const scheduler = schedulers_[number].get(); scheduler != nullptr && scheduler->begins_in_turn()) {
+    return add_to_team(rank, *scheduler, std::move(name), std::move(body));
+  }
   const int core = schedulers_[number] ? 0 : threads_on_host_[number]++;
   if (core >= usable_cores(static_cast<int>(number))) {
     throw std::invalid_argument("thread '" + name + "' has no hardware thread of its own on its host");
@@ -101,9 +104,51 @@ void World::spawn_beside(SimThread& self, int rank, std::string name, SimThread:
   thread.set_process(rank);
 }
 
+SimThread& World::add_to_team(int rank, Scheduler& scheduler, std::string name, SimThread::Body body) {
+  teams_.resize(processes_.size());
+  std::vector<SimThread*>& team = teams_[static_cast<std::size_t>(rank)];
+  SimThread* thread = nullptr;
+  if (team.empty()) {
+    thread = &scheduler.spawn(std::move(name), placement_of_next(rank, false),
+                              [this, rank, &scheduler, body = std::move(body)](SimThread& self) {
+                                begin_team(self, rank, scheduler);
+                                body(self);
+                              });
+  } else {
+    Scheduler::Placement placement = placement_of_next(rank, false);
+    placement.first_core = -1; // placement.start is for threads that exist when a run begins
+    RandomStream delay = engine_.stream(process(rank).name() + "/" + name + "/begin");
+    thread = &scheduler.create(std::move(name), placement,
+                               [&scheduler, delay = std::move(delay), body = std::move(body)](SimThread& self) mutable {
+                                 self.spend(delay.exponential(scheduler.parameters().thread_begin), Category::software);
+                                 body(self);
+                               });
+  }
+  thread->set_process(rank);
+  team.push_back(thread);
+  return *thread;
+}
+
+void World::begin_team(SimThread& first, int rank, Scheduler& scheduler) {
+  const SchedulerParameters& prices = scheduler.parameters();
+  first.spend(engine_.stream(process(rank).name() + "/launch").exponential(prices.process_skew), Category::software);
+  const std::vector<SimThread*>& team = teams_[static_cast<std::size_t>(rank)];
+  for (auto other = std::next(team.begin()); other != team.end(); ++other) {
+    first.spend(prices.thread_create, Category::software);
+    first.settle();
+    scheduler.begin(**other);
+  }
+}
+
 SimThread& World::spawn_shared(int rank, std::string name, SimThread::Body body, bool daemon) {
   const auto host = static_cast<std::size_t>(host_of_rank_[static_cast<std::size_t>(rank)]);
-  Scheduler& scheduler = *schedulers_[host];
+  return schedulers_[host]->spawn(std::move(name), placement_of_next(rank, daemon), std::move(body));
+}
+
+/// Of the next thread of its host.
+Scheduler::Placement World::placement_of_next(int rank, bool daemon) {
+  const auto host = static_cast<std::size_t>(host_of_rank_[static_cast<std::size_t>(rank)]);
+  const Scheduler& scheduler = *schedulers_[host];
   const int thread = threads_on_host_[host]++;
   const auto before = std::count(host_of_rank_.begin(), host_of_rank_.begin() + rank, static_cast<int>(host));
   const auto core_of_process = static_cast<int>(before % scheduler.cores());
@@ -117,7 +162,7 @@ SimThread& World::spawn_shared(int rank, std::string name, SimThread::Body body,
   } else if (placement_.start == "by-process") {
     placement.first_core = core_of_process;
   }
-  return scheduler.spawn(std::move(name), placement, std::move(body));
+  return placement;
 }
 
 std::vector<std::string> World::notes() const {

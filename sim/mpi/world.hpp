@@ -34,7 +34,8 @@ public:
   /// all of them. Call once, after all add_host.
   void add_processes(const std::vector<int>& host_of_rank);
   /// Adds a thread of the application to a rank. The placement says where it runs: those of a host that have a core each
-  /// take core 0, 1, ... in the order of these calls.
+  /// take core 0, 1, ... in the order of these calls. Where they share cores and the machine says what creating a thread takes,
+  /// the first one of a rank creates the others, in this order, before it does anything else.
   SimThread& spawn(int rank, std::string name, SimThread::Body body);
   /// Adds a thread of the library that has little to do. It runs beside `self`, a thread of that rank: on its core, or,
   /// where threads share cores, as one like others.
@@ -76,6 +77,9 @@ private:
   void share_barriers();
   void start_progress_threads();
   SimThread& spawn_shared(int rank, std::string name, SimThread::Body body, bool daemon);
+  SimThread& add_to_team(int rank, Scheduler& scheduler, std::string name, SimThread::Body body);
+  void begin_team(SimThread& first, int rank, Scheduler& scheduler);
+  [[nodiscard]] Scheduler::Placement placement_of_next(int rank, bool daemon);
 
   Engine& engine_;
   ProcessSettings settings_;
@@ -84,6 +88,8 @@ private:
   std::vector<std::unique_ptr<Scheduler>> schedulers_; ///< by host
   std::vector<int> threads_on_host_;                   ///< of the application, or all where they share cores
   std::vector<int> host_of_rank_;
+  /// By rank: its threads that have been added, where the first one creates the others.
+  std::vector<std::vector<SimThread*>> teams_;
   std::unique_ptr<FlowNetwork> flows_;                 ///< if wires are shared so
   std::vector<std::unique_ptr<Transport>> transports_; ///< by host
   std::unique_ptr<SharedMemoryBarriers> barriers_;     ///< if the library has them, and all processes share a host

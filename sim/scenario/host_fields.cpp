@@ -166,6 +166,15 @@ Section scheduler_fields() {
       "for each hardware thread of the domain; 0 ns: load is never balanced");
   s.threshold();
   s.field("busy_factor", &P::busy_factor, CountRule{1, 1024}, "how many times less often a busy core does");
+  s.field("thread_create", &P::thread_create, any_time,
+          "what the first thread of a process takes to create another one; 0 ns, as process_skew: all "
+          "threads begin at once");
+  s.threshold();
+  s.field("thread_begin", &P::thread_begin, any_time,
+          "mean of the exponential time that a new thread takes to its first call: page faults, its allocator");
+  s.field("process_skew", &P::process_skew, any_time,
+          "mean of the exponential delay with which the first thread of each process begins");
+  s.threshold();
   return s.finish();
 }
 

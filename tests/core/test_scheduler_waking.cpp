@@ -150,6 +150,57 @@ TEST_CASE("lazily, a thread that is woken on its waker's core takes it at once",
   }
 }
 
+TEST_CASE("eevdf: a thread goes to its waker's core if that has less load", "[scheduler]") {
+  SchedulerParameters parameters = test::free_scheduler("eevdf");
+  parameters.balance_period = Duration{};
+  const int hogs = GENERATE(2, 3);
+  SharedHost shared(2, parameters);
+  Futex word(shared.engine, shared.host, "word");
+  int woken_on = -1;
+  const SimThread& sleeper = shared.spawn("sleeper", [&](SimThread& self) {
+    word.wait(self, Category::blocked, [] { return true; });
+    woken_on = self.core();
+  });
+  REQUIRE(sleeper.core() == 0);
+  shared.spawn_on(1, "waker", [&](SimThread& self) {
+    compute(self, 200_ms);
+    word.wake(self, 1, Category::software);
+    compute(self, 200_ms);
+  });
+  for (int hog = 0; hog < hogs; ++hog) {
+    shared.spawn_on(0, "hog", [](SimThread& self) { compute(self, 400_ms); });
+  }
+  shared.engine.run();
+  CHECK(sleeper.finished());
+  // The sleeper counts as one thread, as it did when it fell asleep: 1 + 1 against 2 - 1 or 3 - 1, and the latter by 1.08.
+  CHECK(woken_on == (hogs == 3 ? 1 : 0));
+}
+
+TEST_CASE("eevdf: where cores were busy of late nobody looks for an idle one", "[scheduler]") {
+  const auto* const policy = GENERATE("cfs", "eevdf");
+  const Duration idle = GENERATE(1_ms, 300_ms);
+  SchedulerParameters parameters = test::free_scheduler(policy);
+  parameters.balance_period = Duration{};
+  SharedHost shared(2, parameters);
+  Futex word(shared.engine, shared.host, "word");
+  int woken_on = -1;
+  const SimThread& sleeper = shared.spawn("sleeper", [&](SimThread& self) {
+    word.wait(self, Category::blocked, [] { return true; });
+    woken_on = self.core();
+  });
+  REQUIRE(sleeper.core() == 0);
+  shared.spawn_on(0, "waker", [&](SimThread& self) {
+    compute(self, 200_ms + idle);
+    word.wake(self, 1, Category::software);
+    compute(self, 200_ms);
+  });
+  shared.spawn_on(1, "neighbour", [](SimThread& self) { compute(self, 200_ms); });
+  shared.engine.run();
+  CHECK(sleeper.finished());
+  const bool looks = std::string(policy) == "cfs" || idle > 100_ms;
+  CHECK(woken_on == (looks ? 1 : 0));
+}
+
 TEST_CASE("waker affinity decides where a thread goes that finds no idle core", "[scheduler]") {
   SchedulerParameters parameters = test::free_scheduler("cfs");
   parameters.balance_period = Duration{};
