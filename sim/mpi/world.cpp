@@ -116,7 +116,10 @@ SimThread& World::add_to_team(int rank, Scheduler& scheduler, std::string name, 
                               });
   } else {
     Scheduler::Placement placement = placement_of_next(rank, false);
-    placement.first_core = -1; // placement.start is for threads that exist when a run begins
+    if (placement_.shares !=
+        "processes") { // there nothing would sort threads by process later, see Scheduler::is_drawn_to
+      placement.first_core = -1;
+    }
     RandomStream delay = engine_.stream(process(rank).name() + "/" + name + "/begin");
     thread = &scheduler.create(std::move(name), placement,
                                [&scheduler, delay = std::move(delay), body = std::move(body)](SimThread& self) mutable {
