@@ -116,8 +116,7 @@ SimThread& World::add_to_team(int rank, Scheduler& scheduler, std::string name, 
                               });
   } else {
     Scheduler::Placement placement = placement_of_next(rank, false);
-    if (placement_.shares !=
-        "processes") { // there nothing would sort threads by process later, see Scheduler::is_drawn_to
+    if (placement_.shares != "processes") { // where nothing sorts threads by process later (Scheduler::is_drawn_to)
       placement.first_core = -1;
     }
     RandomStream delay = engine_.stream(process(rank).name() + "/" + name + "/begin");

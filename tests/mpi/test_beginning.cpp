@@ -20,12 +20,14 @@ struct Beginning {
 };
 
 /// When and where the threads of two processes begin on four cores, by name.
-std::map<std::string, Beginning> beginnings(const SchedulerParameters& scheduler, int threads, std::uint64_t seed = 1) {
+std::map<std::string, Beginning> beginnings(const SchedulerParameters& scheduler, int threads, std::uint64_t seed = 1,
+                                            const std::string& shares = "threads") {
   const PointConfig point = test::small_point();
   Engine engine(seed);
   PlacementParameters placement;
   placement.threads = "floating";
   placement.start = "by-process";
+  placement.shares = shares;
   placement.cores = 4;
   World world(engine,
               {point.library, point.machine.software, point.machine.locks, point.machine.matching, point.machine.rdma,
@@ -75,6 +77,14 @@ TEST_CASE("threads begin at once, or are created one after the other", "[mpi][sc
     CHECK(begun[created].time == TimePoint::at(30_us));
     CHECK(begun[created].core >= 2);
   }
+}
+
+TEST_CASE("where processes have shares, threads that are created begin on their process's core", "[mpi][scheduler]") {
+  SchedulerParameters parameters = scheduler();
+  parameters.thread_create = 30_us;
+  const auto begun = beginnings(parameters, 2, 1, "processes");
+  CHECK(begun.at("0.1").core == 0);
+  CHECK(begun.at("1.1").core == 1);
 }
 
 TEST_CASE("a new thread takes time to its first call, and processes begin at different times", "[mpi][scheduler]") {
