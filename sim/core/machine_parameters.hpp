@@ -123,8 +123,9 @@ struct SchedulerParameters {
   std::int64_t working_set_bytes = 0;
   Duration kin_refill{};        ///< a thread's own lines, which threads of the same process take from it as others do
   double refills_at_once = 4.0; ///< lines of the working set that are fetched from the shared cache at a time
-  double waker_affinity = 0.0;  ///< share of wake-ups that go to the waker's core although it is busy
-  Duration cache_hot{};         ///< a thread that ran so short ago stays on its core when another one falls idle
+  /// Share of wake-ups that go to the waker's core although it is busy. Under eevdf only where groups compete: else loads decide.
+  double waker_affinity = 0.0;
+  Duration cache_hot{}; ///< a thread that ran so short ago stays on its core when another one falls idle
   /// How often an idle core looks for threads that wait on other cores of a domain (core, cluster, socket, host), for each
   /// hardware thread of the domain. Zero: load is never balanced.
   Duration balance_period{};

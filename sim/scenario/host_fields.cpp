@@ -154,9 +154,10 @@ Section scheduler_fields() {
       "with working_set: refilling a thread's own lines after others used its core, threads of its process included");
   s.field("refills_at_once", &P::refills_at_once, RealRule{1.0, 64.0},
           "with working_set: lines of it that are fetched from the shared cache at a time");
-  s.field(
-      "waker_affinity", &P::waker_affinity, RealRule{0.0, 1.0},
-      "share of wake-ups that go to the waker's core although it is busy; others go back to the thread's last core");
+  s.field("waker_affinity", &P::waker_affinity, RealRule{0.0, 1.0},
+          "share of wake-ups that go to the waker's core although it is busy, others go back to the thread's last "
+          "core; under "
+          "eevdf only where processes have shares, elsewhere loads decide");
   s.field("cache_hot", &P::cache_hot, any_time,
           "a thread that ran so short ago stays on its core when another one falls idle");
   s.threshold();
