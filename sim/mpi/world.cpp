@@ -121,7 +121,7 @@ SimThread& World::add_to_team(int rank, Scheduler& scheduler, std::string name, 
     }
     RandomStream delay = engine_.stream(process(rank).name() + "/" + name + "/begin");
     thread = &scheduler.create(std::move(name), placement,
-                               [&scheduler, delay = std::move(delay), body = std::move(body)](SimThread& self) mutable {
+                               [&scheduler, delay, body = std::move(body)](SimThread& self) mutable {
                                  self.spend(delay.exponential(scheduler.parameters().thread_begin), Category::software);
                                  body(self);
                                });
