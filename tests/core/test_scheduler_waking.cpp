@@ -19,6 +19,18 @@ using test::Reason;
 using test::SharedHost;
 using test::total;
 
+namespace {
+
+/// A thread that sleeps until `word` is woken, and notes on which core it is then.
+SimThread& spawn_sleeper(SharedHost& shared, Futex& word, int& woken_on) {
+  return shared.spawn("sleeper", [&](SimThread& self) {
+    word.wait(self, Category::blocked, [] { return true; });
+    woken_on = self.core();
+  });
+}
+
+} // namespace
+
 TEST_CASE("a thread that wakes up takes the core from one that has had more", "[scheduler]") {
   const bool at_once = GENERATE(true, false);
   SchedulerParameters parameters = test::free_scheduler("cfs");
@@ -157,10 +169,7 @@ TEST_CASE("eevdf: a thread goes to its waker's core if that has less load", "[sc
   SharedHost shared(2, parameters);
   Futex word(shared.engine, shared.host, "word");
   int woken_on = -1;
-  const SimThread& sleeper = shared.spawn("sleeper", [&](SimThread& self) {
-    word.wait(self, Category::blocked, [] { return true; });
-    woken_on = self.core();
-  });
+  const SimThread& sleeper = spawn_sleeper(shared, word, woken_on);
   REQUIRE(sleeper.core() == 0);
   shared.spawn_on(1, "waker", [&](SimThread& self) {
     compute(self, 200_ms);
@@ -184,10 +193,7 @@ TEST_CASE("eevdf: where cores were busy of late nobody looks for an idle one", "
   SharedHost shared(2, parameters);
   Futex word(shared.engine, shared.host, "word");
   int woken_on = -1;
-  const SimThread& sleeper = shared.spawn("sleeper", [&](SimThread& self) {
-    word.wait(self, Category::blocked, [] { return true; });
-    woken_on = self.core();
-  });
+  const SimThread& sleeper = spawn_sleeper(shared, word, woken_on);
   REQUIRE(sleeper.core() == 0);
   shared.spawn_on(0, "waker", [&](SimThread& self) {
     compute(self, 200_ms + idle);
@@ -208,10 +214,7 @@ TEST_CASE("waker affinity decides where a thread goes that finds no idle core", 
   SharedHost shared(2, parameters);
   Futex word(shared.engine, shared.host, "word");
   int woken_on = -1;
-  SimThread& sleeper = shared.spawn("sleeper", [&](SimThread& self) {
-    word.wait(self, Category::blocked, [] { return true; });
-    woken_on = self.core();
-  });
+  const SimThread& sleeper = spawn_sleeper(shared, word, woken_on);
   shared.spawn_on(1, "waker", [&](SimThread& self) {
     compute(self, 10_ms);
     word.wake(self, 1, Category::software);
