@@ -76,8 +76,8 @@ void Scheduler::make_domains() {
   }
 }
 
-/// Brings a core's average load and utilisation up to now, which forgets half in LOAD_AVG_PERIOD of Linux (kernel/sched/pelt.c); to be called
-/// before its queue changes.
+/// Brings a core's average load and utilisation up to now, which forget half in LOAD_AVG_PERIOD of Linux (kernel/sched/pelt.c);
+/// to be called before its queue changes.
 void Scheduler::note_load(Core& core) {
   const double forgotten = decayed((now() - core.load_noted).in_seconds() / mean_life_s);
   core.load += (core.queue->load() - core.load) * forgotten;

@@ -94,6 +94,7 @@ bool Scheduler::is_drawn_to(Core& waker, Core& last, const Task& task) {
 /// Where cores are busy enough, nobody looks for one that idles (SIS_UTIL of select_idle_cpu(), Linux 5.19 on; here of eevdf, which
 /// is newer): of n cores n (1 - (1.17 x)^2) are looked at, rounded down, where x is the share of them that is used, so that
 /// with two cores none is from 60 % on, and with many none from 85 % (update_idle_cpu_scan()).
+/// Linux does so for cores that share a cache; here all of a host are taken together.
 bool Scheduler::looks_for_idle_cores() {
   if (parameters_.policy != "eevdf") {
     return true;
