@@ -51,6 +51,7 @@ public:
       access(self, Mode::store, category);
     } else {
       self.settle();
+      self.preemption_point(); // else the core could be lost within what is multiplied
       const TimePoint called = self.now();
       access(self, Mode::store, category);
       self.owe((lines - 1) * (self.now() - called), category);

@@ -1,4 +1,5 @@
 // What a thread refills of its caches when it gets a core again, by who had the core in the meantime.
+#include "core/cache_line.hpp"
 #include "core/decay.hpp"
 #include "support/scheduling.hpp"
 
@@ -118,4 +119,34 @@ TEST_CASE("decay is that of the C library", "[scheduler]") {
     const double expected = -std::expm1(-x);
     CHECK(std::abs(decayed(x) - expected) <= 1e-14 * expected);
   }
+}
+
+TEST_CASE("lines that move together are charged what they take, wherever the core is lost", "[scheduler]") {
+  const int lines = GENERATE(1, 2, 5);
+  CAPTURE(lines);
+  CacheParameters prices;
+  prices.hit = 1_ns;
+  prices.l3_hit = 20_ns;
+  prices.transfer_socket = 60_ns;
+  SharedHost shared(2, test::free_scheduler("eevdf"), 1, {}, prices);
+  CacheLine line(shared.engine, shared.host, "state");
+  constexpr int rounds = 2000;
+  shared.spawn_on(0, "rival", [](SimThread& self) { compute(self, 40_ms); });
+  SimThread& writer = shared.spawn_on(0, "writer", [&](SimThread& self) {
+    for (int round = 0; round < rounds; ++round) {
+      self.stall(10_us, Category::software); // whoever asks for the core meanwhile gets it afterwards
+      line.store_protected(self, lines, Category::line_transfer);
+    }
+  });
+  shared.spawn_on(1, "other", [&](SimThread& self) {
+    for (int round = 0; round < 6 * rounds; ++round) {
+      self.spend(5_us, Category::software);
+      line.store(self, Category::software);
+    }
+  });
+  shared.engine.run();
+  CHECK(writer.charged(Category::run_queue) > 10_ms);
+  CHECK(writer.line_transfers() > 100);
+  CHECK(writer.charged(Category::line_transfer) > Duration{});
+  CHECK(writer.charged(Category::line_transfer) <= rounds * lines * 2 * (prices.transfer_socket + prices.hit));
 }
