@@ -52,6 +52,10 @@ public:
   [[nodiscard]] bool finished() const { return finished_; }
   [[nodiscard]] bool daemon() const { return daemon_; }
 
+  /// Time so far that it was ready to run and had no core.
+  [[nodiscard]] Duration without_core() const {
+    return charged(Category::run_queue) + charged(Category::context_switch);
+  }
   /// Uses the core for `span`. Only the running thread may call this.
   void spend(Duration span, Category category);
   /// Like spend() if nobody else is due until then; else returns false and does nothing.

@@ -235,3 +235,36 @@ TEST_CASE("every lock ends where each switch takes more than a slice", "[locks][
     CHECK_NOTHROW(contend_for(kind, parameters, 1, 3, 20, 100_ns, 100_ns));
   }
 }
+
+TEST_CASE("who has no core does not look, and naps later for it", "[locks][scheduler]") {
+  LockParameters prices = test::small_locks();
+  prices.nap_after = 1'000'000; // 6 ms
+  prices.nap = 200_ms;
+  Engine engine(1);
+  const Host host = test::small_host();
+  Scheduler scheduler(engine, host, 0, fair("eevdf"), 2);
+  const auto lock = lock_registry().at("ttas")(engine, host, prices, "lock");
+  const auto on = [](int core) {
+    Scheduler::Placement placement;
+    placement.allowed.set(static_cast<std::size_t>(core));
+    return placement;
+  };
+  const Duration turn = prices.pause + test::cache.hit;
+  const Duration spins = turn * prices.nap_after;
+  scheduler.spawn("holder", on(0), [&](SimThread& self) {
+    lock->lock(self);
+    self.spend(4 * spins, Category::software); // the waiter is in its first nap by then
+    lock->unlock(self);
+  });
+  scheduler.spawn("rival", on(1), [&](SimThread& self) { self.spend(4 * spins, Category::software); });
+  scheduler.spawn("waiter", on(1), [&](SimThread& self) {
+    self.spend(1_us, Category::software);
+    lock->lock(self);
+    CHECK(2 * self.without_core() > spins);
+    const Duration spun = self.now().since_start() - self.without_core() - prices.nap;
+    CHECK(spun > spins);
+    CHECK(20 * (spun - spins) < spins);
+    lock->unlock(self);
+  });
+  engine.run();
+}

@@ -16,6 +16,7 @@ McsLock::Node& McsLock::node_of(const SimThread& self) {
 
 void McsLock::do_lock(SimThread& self, Category category) {
   Node& mine = node_of(self);
+  mine.line.store(self, category); // whoever had the lock before and after the last time wrote to it
   mine.next = nullptr;
   mine.locked = true;
   tail_line_.atomic(self, category); // swap(tail, mine)
@@ -30,6 +31,7 @@ void McsLock::do_lock(SimThread& self, Category category) {
 }
 
 bool McsLock::do_try_lock(SimThread& self, Category category) {
+  node_of(self).line.store(self, category);
   if (!tail_line_.compare(self, category, [this] { return tail_ == nullptr; })) { // cmpxchg(tail, null, mine)
     return false;
   }

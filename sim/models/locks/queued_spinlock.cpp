@@ -43,6 +43,7 @@ bool QueuedSpinlock::take_pending(SimThread& self, Category category) {
 
 void QueuedSpinlock::queue_up(SimThread& self, Category category) {
   Node& mine = node_of(self);
+  mine.line.store(self, category); // whoever was before and behind it the last time wrote to it
   mine.next = nullptr;
   mine.first = false;
   word_.atomic(self, category); // xchg(tail, mine)

@@ -53,8 +53,10 @@ bool SharedMutex::spin(SimThread& self, Category category, Bypasses::Wait& wait)
       return true;
     }
     const TimePoint rested = self.now();
+    const Duration away = self.without_core();
     spinners_.rest(self, category, *this, rested + pause_ * looks);
-    looks -= std::max<std::int64_t>(1, (self.now() - rested) / pause_);
+    const Duration looked = self.now() - rested - (self.without_core() - away);
+    looks -= std::max<std::int64_t>(1, looked / pause_);
   }
   return false;
 }

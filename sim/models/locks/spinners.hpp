@@ -100,10 +100,12 @@ public:
       spinners.rest(self, category, reason);
       return;
     }
-    const TimePoint rested = self.now();
     if (left_ > 0) {
+      const TimePoint rested = self.now();
+      const Duration away = self.without_core();
       spinners.rest(self, category, reason, begins(rested));
-      left_ -= std::min(left_, std::max<std::int64_t>(1, (self.now() - rested) / turn_));
+      const Duration looked = self.now() - rested - (self.without_core() - away);
+      left_ -= std::min(left_, std::max<std::int64_t>(1, looked / turn_));
     }
     if (left_ == 0) {
       sleep(self, nap_, category, reason);
