@@ -15,6 +15,14 @@ Problem more_contenders_than_cores(const PointConfig& point) {
   return more_threads_than_cores(point, point.workload.lock_use.threads);
 }
 
+/// Threads of this workload make no calls.
+Problem progress_thread_without_calls(const PointConfig& point) {
+  if (point.library.progress.engine != offload_engine)
+    return {};
+  return R"(a workload "lock" makes no calls of the library, so that a progress thread would only take a core from what )"
+         R"(is measured: library.progress.engine must be another than "offload-thread")";
+}
+
 Problem atomics_without_lines(const PointConfig& point) {
   const LockUseParameters& workload = point.workload.lock_use;
   if (takes_a_lock(workload) || workload.lines > 0)
@@ -104,6 +112,7 @@ Problem contention_longer_than_time(const PointConfig& point) {
 
 std::span<const Check> lock_use_checks() {
   static constexpr std::array checks{Check{"workload.threads", more_contenders_than_cores, "lock"},
+                                     Check{"library.progress.engine", progress_thread_without_calls, "lock"},
                                      Check{"workload.lines", atomics_without_lines, "lock"},
                                      Check{"workload.section", section_without_lock, "lock"},
                                      Check{"workload.retry", retry_without_attempts, "lock"},
