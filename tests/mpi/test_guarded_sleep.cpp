@@ -91,3 +91,32 @@ TEST_CASE("on its signaller's core a waiter takes the rest of a slice, once in a
   CHECK(one > four);
   CHECK(two > eight);
 }
+
+TEST_CASE("a waiter that polls is signalled like one that sleeps", "[mpi][waiting]") {
+  Engine engine(1);
+  CacheParameters cache;
+  cache.hit = 1_ns;
+  cache.atomic_hit = 6_ns;
+  cache.l3_hit = 20_ns;
+  cache.transfer_socket = 60_ns;
+  const Host host({1, 2, 1}, cache, FutexParameters{});
+  SyncObject sync(engine, host, "sync");
+  GuardedSleepIdling idling;
+  engine.spawn("signaller", 0, 0, [&](SimThread& self) {
+    idling.signal_poller(self, sync, Category::completion);
+    self.settle();
+    const Duration first = self.charged(Category::completion);
+    CHECK(first > Duration{}); // the mutex, and the line of the flag
+    CHECK_FALSE(sync.guard.signalling);
+    self.spend(100_us, Category::software);
+    idling.signal_poller(self, sync, Category::completion);
+    self.settle();
+    CHECK(2 * (self.charged(Category::completion) - first) > first); // the waiter has had the mutex's line
+  });
+  engine.spawn("waiter", 0, 1, [&](SimThread& self) {
+    self.spend(50_us, Category::software);
+    sync.guard.mutex.lock(self, Category::blocked);
+    sync.guard.mutex.unlock(self, Category::blocked);
+  });
+  engine.run();
+}

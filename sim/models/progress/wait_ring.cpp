@@ -83,6 +83,7 @@ void WaitRing::completed(SimThread& self, SyncObject& sync) {
     idling_.wake(self, sync, Category::completion, false);
   } else {
     source_.end_rest_of(sync);
+    idling_.signal_poller(self, sync, Category::completion);
   }
 }
 

@@ -44,6 +44,9 @@ public:
       guard.leavers.notify();
     }
   }
+  void signal_poller(SimThread& self, SyncObject& sync, Category category) override {
+    wake(self, sync, category, false); // wait_sync_update() does not know whether anybody sleeps
+  }
   void leave(SimThread& self, SyncObject& sync) override {
     if (sync.guard.signalling) {
       sync.guard.leavers.wait(self, Category::lock_wait, *this, [&] { return !sync.guard.signalling; });

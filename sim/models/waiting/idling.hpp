@@ -23,6 +23,8 @@ public:
   /// sync.idles() has become false: its thread goes on. `told`: by a write of its own, for which `self` has to pay;
   /// else by the line of the counter, which `self` has just written.
   virtual void wake(SimThread& self, SyncObject& sync, Category category, bool told) = 0;
+  /// sync.pending has become 0 while its thread made progress itself: `self`, who may be that thread, signals all the same.
+  virtual void signal_poller(SimThread& /*self*/, SyncObject& /*sync*/, Category /*category*/) {}
   /// The thread of `sync` has nothing left to wait for, and is done with it.
   virtual void leave(SimThread& /*self*/, SyncObject& /*sync*/) {}
 };
