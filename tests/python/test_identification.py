@@ -66,7 +66,8 @@ def test_a_microbenchmark_gives_its_parameter(tmp_path: Path) -> None:
 
 def test_the_interval_follows_the_spread(tmp_path: Path) -> None:
     def identified(*times: float) -> Identified:
-        points = [time_of(*times, probe="cache_line", from_core=0, to_core=1)]
+        point = time_of(*times, probe="cache_line", from_core=0, to_core=1)
+        points = [point | {"time_per_operation": metric(*times, unit="s", launches=4)}]
         document = dataset("m", {"kind": "machine"}, points, machine=ALIKE)
         (found,), _ = identify([read_dataset(write(tmp_path, document))], base())
         return found
@@ -406,6 +407,18 @@ def test_what_a_polling_receiver_adds_to_a_send_is_paid_once(tmp_path: Path) -> 
     found, _ = identify([*datasets, *read_datasets([write(tmp_path, streams)])], PROFILES.load("vm-2core")[1])
     (send,) = [one.value for one in found if (one.rule.path, one.scope) == ("machine.tcp.send_call", "alib/tcp")]
     assert send == pytest.approx(2.5e-6 - own, rel=1e-3)
+
+
+def test_beginning_threads_give_the_prices_of_their_beginning(tmp_path: Path) -> None:
+    points = [
+        time_of(3e-5, 4e-5, 3e-5, primitive="team_begin", part="create"),
+        time_of(2e-5, 2e-5, 9e-5, primitive="team_begin", part="first_call"),
+    ]
+    document = dataset("beginning", {"kind": "primitives"}, points)
+    found, _ = identify(read_datasets([write(tmp_path, document)]), PROFILES.load("vm-2core")[1])
+    values = {one.rule.path.removeprefix("machine.scheduler."): (one.value, one.scope) for one in found}
+    assert values["thread_create"] == (pytest.approx(3e-5), "machine")
+    assert values["thread_begin"] == (pytest.approx(2e-5 / math.log(2)), "machine")  # the mean of such a median
 
 
 def test_the_spread_of_single_wake_ups_comes_before_that_of_samples(tmp_path: Path) -> None:

@@ -355,6 +355,7 @@ def test_primitives_are_all_there(mpi: Run) -> None:
         tuple(point["parameters"].values()): point["time_per_operation"] for point in document_of(outcome)["points"]
     }
     assert set(times) == {
+        *(("team_begin", part) for part in ("create", "first_call")),
         *((name, size) for name in ("isend", "latency", "message") for size in (0, 1024)),
         *((name, depth) for name in ("match_posted", "match_unexpected") for depth in (0, 64)),
         ("irecv",),
@@ -362,3 +363,4 @@ def test_primitives_are_all_there(mpi: Run) -> None:
         ("iprobe_empty",),
     }
     assert all(0 < time["samples"][0] < 1 for time in times.values())
+    assert len(times["team_begin", "create"]["samples"]) == len(times["team_begin", "first_call"]["samples"]) == 7

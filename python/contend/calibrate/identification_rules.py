@@ -201,6 +201,12 @@ RULES: tuple[Rule, ...] = (
          "a fifth of a message of a stream over shared memory", scale=0.2, isolates=False),
     Rule("machine.matching.element", "library", _call("match_posted", "shm"),
          "slope of half a ping-pong over the number of receives that a message passes", over="depth"),
+    # How runs begin. What exponential delays have in the model has a median of ln 2 of their mean.
+    Rule("machine.scheduler.thread_create", "machine", _call("team_begin", part="create"),
+         "processor time that the first thread of a process takes to create another one", is_optional=True),
+    Rule("machine.scheduler.thread_begin", "machine", _call("team_begin", part="first_call"),
+         "processor time of a new thread until it could make its first call, as an exponential delay's",
+         scale=1 / math.log(2), is_optional=True),
     # Prices of a call over many requests.
     Rule("machine.waiting.clock", "machine", _machine("clock", clock="steady_clock"), "one reading of the clock",
          is_optional=True),

@@ -204,7 +204,7 @@ PROGRAM_OPTIONS: dict[str, dict[str, Option]] = {
     "primitives": {
         "primitive": Choice(
             (
-                "isend", "irecv", "test_empty", "iprobe_empty", "latency", "message", "match_posted",
+                "team_begin", "isend", "irecv", "test_empty", "iprobe_empty", "latency", "message", "match_posted",
                 "match_unexpected",
             ),
             many=True,
@@ -228,7 +228,8 @@ PROGRAM_OPTIONS: dict[str, dict[str, Option]] = {
         "probe": Choice(
             (
                 "clock", "cache_line", "atomic", "futex_wake", "context_switch", "yield", "memcpy", "thread_create",
-                "busy_wake", "guarded_wake", "socket", "turns",
+                "busy_cores", "futex_calls", "busy_wake", "guarded_wake", "socket", "socket_queue", "socket_turns",
+                "turns",
             ),
             many=True,
         ),

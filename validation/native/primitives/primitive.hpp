@@ -36,6 +36,8 @@ struct PrimitiveContext {
   [[nodiscard]] int peer() const { return 1 - rank; }
   /// Both ranks call it; `measure` gives seconds per operation on rank 0 and is called once per repetition on both.
   void add_point(const std::string& primitive, const Json::Object& parameters, const std::function<double()>& measure);
+  /// The same for what was measured already: seconds, of which rank 0 keeps its own.
+  void add_samples(const std::string& primitive, const Json::Object& parameters, const std::vector<double>& samples);
 };
 
 /// Both ranks are here.
@@ -46,6 +48,7 @@ struct Primitive {
   void (*run)(PrimitiveContext&);
 };
 
+void primitive_team_begin(PrimitiveContext& context);
 void primitive_isend(PrimitiveContext& context);
 void primitive_irecv(PrimitiveContext& context);
 void primitive_test_empty(PrimitiveContext& context);

@@ -25,11 +25,14 @@ void guarded(const std::function<void(int)>& body, int index) {
 
 } // namespace
 
-void run_team(int threads, const std::function<void(int)>& body) {
+void run_team(int threads, const std::function<void(int)>& body, const std::function<void()>& created) {
   std::vector<std::jthread> others;
   others.reserve(static_cast<std::size_t>(threads));
   for (int index = 1; index < threads; ++index) {
     others.emplace_back([&body, index] { guarded(body, index); });
+    if (created) {
+      created();
+    }
   }
   guarded(body, 0);
 }
