@@ -7,7 +7,7 @@ import json
 import math
 import statistics
 import sys
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from contend.errors import InputError
@@ -68,6 +68,8 @@ class MeasuredPoint:
     outcome: str
     iterations: int | None = None
     iteration_range_s: float | None = None
+    between_launches: float | None = None
+    """Standard deviation of the logarithms of launches' medians at the dataset's points that have several launches."""
 
     @property
     def median(self) -> float:
@@ -84,17 +86,18 @@ class MeasuredPoint:
     def log_error(self) -> float:
         """Standard error of the logarithm of the median.
 
-        From the bootstrap interval over launches where there is one, else from the samples as if independent.
+        From the bootstrap interval over launches where there is one. Samples of a single launch share its luck: what
+        launches of other points differ by, or a spread that is not known, is on top of their own.
         """
         found = self.spread
         if found is None:
             return math.inf
         if found.ci95 is not None and found.ci95[0] > 0:
             error = math.log(found.ci95[1] / found.ci95[0]) / (2 * _NORMAL_95)
-        elif found.cov is not None:
-            error = _MEDIAN_OVER_MEAN * found.cov / math.sqrt(found.count)
         else:
-            error = _UNKNOWN_SPREAD
+            own = 0.0 if found.cov is None else _MEDIAN_OVER_MEAN * found.cov / math.sqrt(found.count)
+            among = _UNKNOWN_SPREAD if self.between_launches is None else self.between_launches
+            error = math.hypot(own, among)
         return max(error, _LEAST_ERROR)
 
     @property
@@ -268,8 +271,9 @@ def read_dataset(path: Path) -> Dataset:
         _check_values(path, "/library/options", library["options"])
     workload = _get(path, document, "workload", dict)
     _check_counts(path, "/workload", workload)
-    read = tuple(_point(path, f"/points/{index}", point) for index, point in enumerate(points))
-    _check_doubles(path, read)
+    read = [_point(path, f"/points/{index}", point) for index, point in enumerate(points)]
+    _check_doubles(path, [point for point, _ in read])
+    between = _between_launches([launches for _, launches in read])
     return Dataset(
         name=_get(path, document, "dataset", str),
         path=path,
@@ -279,7 +283,7 @@ def read_dataset(path: Path) -> Dataset:
         library=library,
         transport=_get(path, document, "transport", str),
         workload=workload,
-        points=read,
+        points=tuple(replace(point, between_launches=between) for point, _ in read),
         program=str(_entry(document, "benchmark", "program") or ""),
         bind=str(_entry(document, "placement", "bind") or "none"),
     )
@@ -361,7 +365,8 @@ def _check_doubles(path: Path, points: Sequence[MeasuredPoint]) -> None:
 _NAMES: dict[type, str] = {dict: "an object", list: "an array", str: "a text"}
 
 
-def _point(path: Path, where: str, point: object) -> MeasuredPoint:
+def _point(path: Path, where: str, point: object) -> tuple[MeasuredPoint, list[list[float]]]:
+    """A point, and its clean samples by launch."""
     if not isinstance(point, dict):
         raise InputError(f"{path}: {where}: a point is an object")
     parameters = _get(path, point, "parameters", dict, where)
@@ -371,7 +376,7 @@ def _point(path: Path, where: str, point: object) -> MeasuredPoint:
     metric = next((name for name in METRICS if name in point), None)
     if metric is None:
         if outcome != "ok":
-            return MeasuredPoint(parameters, next(iter(METRICS)), "", (), None, outcome)
+            return MeasuredPoint(parameters, next(iter(METRICS)), "", (), None, outcome), []
         near = next((f"; did you mean {found[0]!r}?" for key in point if (found := nearest_names(key, METRICS))), "")
         raise InputError(f"{path}: {where}: has none of {', '.join(METRICS)}{near}")
     entry = _get(path, point, metric, dict, where)
@@ -386,10 +391,27 @@ def _point(path: Path, where: str, point: object) -> MeasuredPoint:
         _check_unit(path, f"{where}/{metric}", entry, METRICS[metric])
     launches = _launches(path, where, point)
     groups, kept = _by_launch(path, f"{where}/{metric}", entry, samples)
-    return MeasuredPoint(
+    read = MeasuredPoint(
         parameters, metric, METRICS[metric] if samples else "", tuple(kept), spread(groups), outcome,
         _iterations(launches), _iteration_range(launches),
     )  # fmt: skip
+    return read, groups
+
+
+def _between_launches(points: Sequence[Sequence[Sequence[float]]]) -> float | None:
+    """What launches usually differ by: the standard deviation of the logarithms of their medians.
+
+    The median over points, so that one whose launches are in different states does not speak for all. That of few
+    launches is too small by the median of a chi-squared variable over its degrees of freedom (Wilson and Hilferty
+    1931). None where no point has several launches.
+    """
+    found = []
+    for launches in points:
+        freedom = len(launches) - 1
+        if freedom > 0:
+            deviation = statistics.stdev(math.log(statistics.median(samples)) for samples in launches)
+            found.append(deviation / (1 - 2 / (9 * freedom)) ** 1.5)
+    return statistics.median(found) if found else None
 
 
 def _check_unit(path: Path, where: str, entry: JsonObject, unit: str) -> None:

@@ -56,6 +56,19 @@ def test_the_error_of_a_median_comes_from_its_launches(tmp_path: Path) -> None:
     assert single.log_error == pytest.approx(0.1)
 
 
+def test_samples_of_one_launch_share_its_luck(tmp_path: Path) -> None:
+    """Launches that agree within themselves and differ by 20 % tell what a lonely launch may be off by."""
+    several = [metric(*[100.0 * n] * 4, *[120.0 * n] * 4, launches=2) for n in (1, 2, 3)]
+    alone = metric(*[500.0, 501.0] * 4)
+    points = [{"parameters": {"pairs": n}, "message_rate": entry} for n, entry in enumerate((*several, alone), 1)]
+    read = read_dataset(write(tmp_path, dataset("a", {}, points))).points
+    # Two launches: the standard deviation of their logarithms, over what the median of that falls short.
+    differ = math.log(1.2) / math.sqrt(2) / (1 - 2 / 9) ** 1.5
+    assert read[-1].log_error == pytest.approx(differ, rel=0.01)
+    lonely = read_dataset(write(tmp_path, dataset("b", {}, points[-1:]))).points[0]
+    assert lonely.log_error == pytest.approx(0.1, rel=0.01)
+
+
 def test_a_point_without_samples_says_why(tmp_path: Path) -> None:
     point = {"parameters": {"pairs": 2}, "message_rate": {"samples": [], "unit": ""}, "outcome": "timed out"}
     found = read_dataset(write(tmp_path, dataset("a", {}, [point]))).points[0]
