@@ -12,6 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_valida
 
 from contend.accuracy.account import account_files, account_json, published_points, read_account
 from contend.accuracy.document import as_markdown
+from contend.accuracy.made_from import changes
 from contend.accuracy.pictures import pictures
 from contend.accuracy.shapes import Shape  # noqa: TC001 - pydantic looks it up
 from contend.errors import InputError
@@ -115,6 +116,17 @@ class Comparison:
             raise InputError(f"{path} is missing: run './contend validate comparison {self.folder.name}'")
         result: JsonObject = read_json(path, "validation result")
         return result
+
+    def changes(self, run: Run) -> list[str] | None:
+        """What the result of a run was made from that is another one now, in words; None where the result does not say.
+
+        Raises:
+            InputError: The run has no result yet, or lacks a file.
+        """
+        profile = self.folder / run.profile
+        datasets = [path for pattern in run.datasets for path in _matching(self.folder, pattern)]
+        mappings = [self.folder / one for one in run.mappings]
+        return changes(self.result(run.name), str(profile) if profile.is_file() else run.profile, mappings, datasets)
 
     def profile_and_result(self, run: str) -> tuple[str, JsonObject]:
         """The profile of a run, by its name or by its place in validation/, and what the run came to.

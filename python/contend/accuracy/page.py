@@ -33,7 +33,8 @@ is in [validation.md](validation.md#predictions-of-measured-points); how a profi
 
 _LOCKS = """
 Published sets of what a lock or an atomic operation costs by number of threads. A machine's prices of cache lines and
-futexes are fitted to the points with one and two threads; all others are predicted. Sets of grade B are scored by
+futexes are fitted to the points with one and two threads, or those with two alone where others are not given or do
+other work (`fit_threads` of `validation/locks/sets.json`); all others are predicted. Sets of grade B are scored by
 ratios to their fitted point. A set without points only gives prices: all of its points are fitted. Targets, for grade
 A: a median error of at most 20 %, and the kinds ranked right at each number of threads (Kendall's tau of at least 0.8).
 What misses, and why, is in [validation.md](validation.md#locks); what is left out of a set, with every point.
@@ -57,11 +58,30 @@ def accuracy_page(root: Path) -> str:
     Raises:
         InputError: A comparison has no results yet.
     """
-    parts = [_HEAD, *_claims(root), *_locks(root)]
-    for one in comparisons(root):
+    compared = comparisons(root)
+    parts = [_HEAD, *_without_record(compared), *_claims(root), *_locks(root)]
+    for one in compared:
         parts += _comparison(one)
     parts += _recovery(root)
     return "\n\n".join(part.strip() for part in parts) + "\n"
+
+
+def _without_record(compared: Sequence[Comparison]) -> list[str]:
+    """The runs whose results are older than the record of what they were made from."""
+    without = {
+        one.folder.name: names
+        for one in compared
+        if (names := [run.name for run in one.description.runs if one.changes(run) is None])
+    }
+    if not without:
+        return []
+    named = "; ".join(f"`{name}`: {', '.join(runs)}" for name, runs in without.items())
+    return [
+        (
+            "A result says which profile, mappings and datasets it was made from, and below it stands where one of "
+            f"them has changed since. Not on record is that of {named}."
+        )
+    ]
 
 
 def _claims(root: Path) -> list[str]:
@@ -203,14 +223,21 @@ def _comparison(one: Comparison) -> list[str]:
         parts += [f"### {together.title}", markdown_table(SUMMARY_HEAD, summary_rows(pooled)), *filter(None, [note])]
     for run in one.description.runs:
         result = results[run.name]
+        outdated = _outdated(one.changes(run) or [])
         base = f"../validation/{name}/{run.name}"
         fits = fit_sections(_profile(one.folder / run.profile), result)
         shapes = [shape_section(run.shapes, result)] if run.shapes else []
-        parts += [f"### {run.title}", *([run.remark] if run.remark else []), *fits, *shapes, *sections(result),
+        parts += [f"### {run.title}", *outdated, *([run.remark] if run.remark else []), *fits,
+                  *shapes, *sections(result),
                   f"![measured against predicted]({base}-agreement.svg)",
                   (f"[curves]({base}-curves.svg), [residuals]({base}-residuals.svg), "
                    f"[every point]({base}.md)")]  # fmt: skip
     return parts
+
+
+def _outdated(changed: Sequence[str]) -> list[str]:
+    """What a reader has to know of a result whose inputs are others now."""
+    return [f"**To be made again**: {', '.join(changed)} changed since."] if changed else []
 
 
 def _profile(path: Path) -> JsonObject | None:

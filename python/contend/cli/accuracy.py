@@ -107,6 +107,8 @@ def _validate(  # noqa: PLR0917 - all of one stage
     ratios: bool,
     quiet: bool,
 ) -> JsonObject:
+    from contend.accuracy.made_from import KEY as MADE_FROM
+    from contend.accuracy.made_from import made_from
     from contend.accuracy.predict import predict
     from contend.accuracy.ratios import as_ratios
     from contend.accuracy.scores import result_json
@@ -146,7 +148,9 @@ def _validate(  # noqa: PLR0917 - all of one stage
         if not points:
             raise InputError("--ratios: no curve has a second point that was predicted")
     options: JsonObject = {"draws": draws, "messages": messages, "seed": seed, "ratios": ratios}
-    return result_json(path.stem, points, unpredicted, options)
+    used = [one for one in mappings if any(one.fits(dataset) for dataset in measured)]
+    inputs = made_from(document, used, [one.path for one in measured])
+    return result_json(path.stem, points, unpredicted, options) | {MADE_FROM: inputs}
 
 
 def _tables(result: JsonObject) -> list[object]:

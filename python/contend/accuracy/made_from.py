@@ -1,0 +1,104 @@
+"""What a validation result was made from, and whether that has changed since.
+
+Digests are of what predictions depend on: the values and ranges of a profile, the model of a mapping, the file of a
+dataset. What is only said of them (sources, descriptions) is left out. The simulator itself is not among them: another
+version of it may or may not predict the same.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from typing import TYPE_CHECKING, Any
+
+from contend.calibrate.mapping import load_mappings
+from contend.catalogs import PROFILES
+from contend.files import read_text
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping as Dictionary
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from contend.calibrate.mapping import Mapping
+    from contend.jsontypes import JsonObject
+
+KEY = "made_from"
+_DIGITS = 16
+# Of what a profile says of a price, what a prediction depends on.
+_OF_A_PRICE = ("value", "range")
+_WORDS = {"name", "description", "cpu", "calibration"}
+# Of what calibration has left in a profile, the same.
+_CALIBRATED = ("scopes", "discrepancy")
+
+
+def made_from(profile: JsonObject, mappings: Sequence[Mapping], datasets: Sequence[Path]) -> JsonObject:
+    """Digests of what predictions are made from, by name.
+
+    Args:
+        profile: The document of the machine profile.
+        mappings: Those that the datasets may be predicted with.
+        datasets: Their files.
+
+    Raises:
+        ContendError: A file cannot be read.
+    """
+    return {
+        "profile": _digest(_prices(profile)),
+        "mappings": {one.name: _digest(_model(one)) for one in sorted(mappings, key=lambda one: one.name)},
+        "datasets": {
+            f"{file.parent.name}/{file.stem}": _hash(read_text(file, "dataset")) for file in sorted(set(datasets))
+        },
+    }
+
+
+def changes(result: JsonObject, profile: str, mappings: Sequence[Path], datasets: Sequence[Path]) -> list[str] | None:
+    """What a result was made from that is another one now, in words; None where the result does not say.
+
+    Args:
+        result: What `contend validate --json` wrote.
+        profile: Name or file of the profile that it is validated with.
+        mappings: Files of mappings besides the shipped ones.
+        datasets: The datasets' files.
+
+    Raises:
+        ContendError: A file cannot be read.
+        InputError: A file is not usable.
+    """
+    said = result.get(KEY)
+    if not isinstance(said, dict):
+        return None
+    now = made_from(PROFILES.load(profile)[1], load_mappings(mappings), datasets)
+    found = [] if said["profile"] == now["profile"] else ["the profile"]
+    for key, word in (("mappings", "mapping"), ("datasets", "dataset")):
+        found += [f"the {word} {name}" for name in said[key] if now[key].get(name) != said[key][name]]
+    found += [f"the dataset {name}" for name in now["datasets"] if name not in said["datasets"]]
+    return found
+
+
+def _prices(profile: JsonObject) -> JsonObject:
+    calibration = profile.get("calibration") or {}
+    machine = {key: value for key, value in profile.items() if key not in _WORDS}
+    return {"machine": _bare(machine), "calibration": _bare({key: calibration.get(key) for key in _CALIBRATED})}
+
+
+def _bare(entry: Any) -> Any:  # noqa: ANN401 - any JSON
+    if isinstance(entry, list):
+        return [_bare(one) for one in entry]
+    if not isinstance(entry, dict):
+        return entry
+    if "value" in entry:
+        return {key: entry[key] for key in _OF_A_PRICE if key in entry}
+    return {key: _bare(value) for key, value in entry.items()}
+
+
+def _model(mapping: Mapping) -> Dictionary[str, Any]:
+    return mapping.model_dump(mode="json", exclude={"description", "stand_in"})
+
+
+def _digest(document: object) -> str:
+    return _hash(json.dumps(document, sort_keys=True))
+
+
+def _hash(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()[:_DIGITS]
