@@ -14,9 +14,6 @@ from contend.accuracy.comparisons import comparisons
 from contend.accuracy.document import as_markdown, html_section, plain_note
 from contend.accuracy.fits import fit_sections
 from contend.accuracy.page import accuracy_page
-from contend.accuracy.pictures import _agreement as draw_agreement
-from contend.accuracy.pictures import _curves as draw_curves
-from contend.accuracy.pictures import pictures
 from contend.accuracy.pooled import pool
 from contend.accuracy.scores import (
     result_json,
@@ -56,48 +53,6 @@ def test_noisy_points_are_counted_and_scored_by_their_medians_as_well(tmp_path: 
     ]
     assert f"a median error of {100 * statistics.median(errors):.3g} %" in note
     assert note in as_markdown(found, "Box")
-
-
-def test_pictures_are_the_same_every_time(tmp_path: Path) -> None:
-    found = result(tmp_path)
-    first, second = pictures(found), pictures(found)
-    assert set(first) == {f"{name}.{kind}" for name in ("agreement", "curves", "residuals") for kind in ("png", "svg")}
-    assert all(first[name] == second[name] for name in first if name.endswith(".svg"))
-
-
-def test_pictures_have_the_curves_of_each_machine(tmp_path: Path) -> None:
-    one = curve(tmp_path, "a", lambda n: 1e5 / n)
-    points = result_json("box", predicted(one, dict.fromkeys(COUNTS, 1e5)), [], {})["points"]
-    other = [{**point, "machine": "another"} for point in points]
-    (alone,) = draw_curves(points).axes
-    assert alone.get_title(loc="left") == "a"
-    both = draw_curves([*points, *other]).axes
-    assert [axes.get_title(loc="left") for axes in both] == ["a on box", "a on another"]
-    assert [list(axes.lines[0].get_xdata()) for axes in both] == [list(COUNTS)] * 2
-
-
-def test_points_without_a_library_go_by_their_lock(tmp_path: Path) -> None:
-    one = curve(tmp_path, "a", lambda n: 1e5 / n)
-    points = result_json("box", predicted(one, dict.fromkeys(COUNTS, 1e5)), [], {})["points"]
-    locks = [
-        {**point, "library": "none", "transport": "none", "parameters": {**point["parameters"], "lock": lock}}
-        for lock in ("mcs", "ticket")
-        for point in points
-    ]
-    (axes,) = draw_agreement(locks).axes
-    labels = {text.get_text().removesuffix(" (fitted)") for text in axes.get_legend().get_texts()}
-    assert labels == {"mcs", "ticket"}
-
-
-def test_what_a_curve_is_of_stands_above_it_in_lines(tmp_path: Path) -> None:
-    one = curve(tmp_path, "a", lambda n: 1e5 / n)
-    points = result_json("box", predicted(one, dict.fromkeys(COUNTS, 1e5)), [], {})["points"]
-    design = {"communicator_per_pair": False, "options.contexts": 8, "options.progress_threads": 16}
-    (axes,) = draw_curves([{**point, "parameters": point["parameters"] | design} for point in points]).axes
-    name, *lines = axes.get_title(loc="left").split("\n")
-    assert name == "a"
-    assert len(lines) == 2
-    assert " ".join(lines) == "communicator_per_pair=false, contexts=8, progress_threads=16"
 
 
 def test_the_page_is_made_of_results_only(tmp_path: Path) -> None:

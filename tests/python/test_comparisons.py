@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 
 from calibrating import rates, write
-from contend.accuracy.comparisons import comparisons, find_comparison, regenerate
+from contend.accuracy.comparisons import comparisons, draw_pictures, find_comparison, regenerate
+from contend.cli import main
 from contend.datasets import read_dataset
 from contend.errors import InputError
 from fakes import REPOSITORY
@@ -65,6 +66,28 @@ def test_a_comparison_makes_its_profile_and_writes_beside_itself(tmp_path: Path)
         "made.json", "tcp.json", "tcp.md", "tcp-agreement.svg", "tcp-curves.svg", "tcp-residuals.svg",
     }  # fmt: skip
     assert json.loads((folder / "tcp.json").read_text())["profile"] == "box"
+
+
+def test_pictures_are_drawn_again_from_results_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = comparison(tmp_path)
+    with pytest.raises(InputError, match=r"tcp\.json is missing: run './contend validate comparison here'"):
+        draw_pictures(find_comparison(tmp_path, "here"))
+    found = json.dumps(result(tmp_path))
+    (folder / "tcp.json").write_text(found)
+    (folder / "tcp-curves.svg").write_text("an old one")
+    monkeypatch.setattr("contend.paths.require_repository", lambda _: tmp_path)
+    assert main(["validate", "pictures"]) == 0
+    drawn = {
+        name: (folder / name).read_bytes() for name in ("tcp-agreement.svg", "tcp-curves.svg", "tcp-residuals.svg")
+    }
+    assert {path.name for path in folder.iterdir()} == {"comparison.json", "tcp.json", *drawn}
+    assert all(data.startswith(b"<?xml") for data in drawn.values())
+    assert (folder / "tcp.json").read_text() == found
+    for path in folder.glob("*.svg"):
+        path.unlink()
+    assert main(["validate", "pictures", "here"]) == 0
+    assert {name: (folder / name).read_bytes() for name in drawn} == drawn
+    assert main(["validate", "pictures", "there"]) == 2
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ import contend
 from contend import plots
 from contend.plots.curves import legend_height
 from contend.plots.style import figure_bytes
-from contend.plots.ticks import axis_title, number_text, tick_expression, tick_formatter
+from contend.plots.ticks import axis_title, logarithmic_ticks, number_text, tick_expression, tick_formatter
 from contend.report.charts import make_charts
 
 SMALL = {"workload.iterations": 1, "workload.window": 16, "run.replications": 2}
@@ -30,6 +30,15 @@ SMALL = {"workload.iterations": 1, "workload.window": 16, "run.replications": 2}
 )
 def test_a_prefix_stands_where_it_belongs_to_the_unit(value: float, unit: str, text: str) -> None:
     assert number_text(value, unit) == text == tick_formatter(unit)(value)
+
+
+@pytest.mark.parametrize("low", [3.7e-8, 0.0999, 0.94, 1.0, 7.3e6])
+@pytest.mark.parametrize("times", [1.001, 1.06, 1.5, 4.0, 9.9, 16.0, 199.0, 201.0, 1e6, 1e20])
+def test_a_logarithmic_axis_has_labels_enough_to_read_it(low: float, times: float) -> None:
+    ticks = logarithmic_ticks(low, low * times)
+    assert 3 <= len(ticks) <= 10
+    assert all(low <= tick <= low * times for tick in ticks)
+    assert ticks == sorted(set(ticks))
 
 
 def test_the_unit_of_a_time_is_at_the_ticks_only() -> None:

@@ -205,14 +205,32 @@ def regenerate(
             run.ratios,
         )
         content = (json.dumps(result, indent=1, ensure_ascii=False, allow_nan=False) + "\n").encode()
-        drawn = {f"{run.name}-{name}": data for name, data in pictures(result).items() if name.endswith(".svg")}
         text = as_markdown(result, run.title).encode()
-        written += write_files(chosen.folder, {f"{run.name}.json": content, f"{run.name}.md": text, **drawn})
+        files_of_run = {f"{run.name}.json": content, f"{run.name}.md": text, **_drawn(run.name, result)}
+        written += write_files(chosen.folder, files_of_run)
         results.append(result)
     if account is not None:
         found = account_json(account, published_points(chosen.folder), chosen.profile_and_result)
         written += write_files(chosen.folder, account_files(found, chosen.description.title))
     return results, written
+
+
+def draw_pictures(chosen: Comparison) -> list[Path]:
+    """Draws the pictures of a comparison's results again, beside these, without a simulation.
+
+    Returns:
+        The files that were written: RUN-agreement.svg, RUN-curves.svg and RUN-residuals.svg of each run with points.
+
+    Raises:
+        InputError: A run has no result yet.
+    """
+    names = [run.name for run in chosen.description.runs]
+    drawn = [_drawn(name, chosen.result(name)) for name in names]  # all of them, before the first is written
+    return write_files(chosen.folder, {name: data for files in drawn for name, data in files.items()})
+
+
+def _drawn(run: str, result: JsonObject) -> dict[str, bytes]:
+    return {f"{run}-{name}": data for name, data in pictures(result, ("svg",)).items()}
 
 
 def _matching(folder: Path, pattern: str) -> list[Path]:

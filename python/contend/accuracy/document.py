@@ -205,8 +205,8 @@ def html_section(result: JsonObject, title: str, anchor: str = "validation") -> 
     """The section of `contend report`: self-contained, with the pictures inside."""
     from contend.accuracy.pictures import pictures
 
-    svg = {name: data.decode() for name, data in pictures(result).items() if name.endswith(".svg")}
-    drawn = "".join(f"<figure>{text[text.index('<svg') :]}</figure>" for text in svg.values())
+    svg = [data.decode() for data in pictures(result, ("svg",)).values()]
+    drawn = "".join(f"<figure>{text[text.index('<svg') :]}</figure>" for text in svg)
     missing = not_predicted(result)
     return (
         f'<section class="validation" id="{html.escape(anchor)}"><h2>{html.escape(title)}</h2>'

@@ -1,4 +1,4 @@
-"""`contend validate PROFILE DATASETS...`, `contend validate comparison` and `contend validate accuracy`."""
+"""`contend validate PROFILE DATASETS...`, and its commands `comparison`, `pictures` and `accuracy`."""
 
 from __future__ import annotations
 
@@ -22,6 +22,7 @@ def register(app: typer.Typer, data_command: str) -> None:
     """Adds the commands to those of `contend validate`."""
     app.command(data_command)(data)
     app.command("comparison")(comparison)
+    app.command("pictures")(redraw)
     app.command("accuracy")(accuracy)
 
 
@@ -224,6 +225,23 @@ def comparison(
         for result in results:
             stdout_console().print(_tables(result)[-1])
         print("\n".join(f"wrote {path}" for path in written))
+
+
+def redraw(
+    *,
+    names: Annotated[
+        list[str] | None, typer.Argument(help="Folders of validation/ with a comparison.json. [default: all]")
+    ] = None,
+) -> None:
+    """Draws the pictures of comparisons again from the results beside them, without a simulation."""
+    from contend.accuracy.comparisons import comparisons, draw_pictures, find_comparison
+    from contend.paths import require_repository
+
+    root = require_repository("validate pictures")
+    chosen = [find_comparison(root, name) for name in names] if names else comparisons(root)
+    for one in chosen:
+        for path in draw_pictures(one):
+            print(f"wrote {path}")
 
 
 def accuracy(

@@ -10,7 +10,7 @@ from matplotlib.ticker import NullFormatter
 from contend.documents import misfit
 from contend.errors import InputError
 from contend.plots.curves import add_legend, legend_height
-from contend.plots.style import STYLE, Picture, add_heading, single
+from contend.plots.style import MARKERS, STYLE, Picture, add_heading, single
 from contend.plots.ticks import axis_title, tick_formatter
 
 if TYPE_CHECKING:
@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from contend.jsontypes import JsonObject
 
 _COLUMNS = ("predicted_low", "predicted_high", "measured_low", "measured_high")
-_MARKERS = "osD^vP*X"
 _LOG_ABOVE = 10.0
 _WITHIN = 0.2
 _BAND = "within 20 %"
@@ -103,7 +102,7 @@ def measured_against_predicted(
             measured, predicted = ([row[name] for row in own] for name in ("measured", "predicted"))
             axes.errorbar(
                 measured, predicted, xerr=_bars(own, "measured"), yerr=_bars(own, "predicted"),
-                fmt=_MARKERS[index % len(_MARKERS)], color=f"C{index % 10}", ms=5, elinewidth=0.8, alpha=0.9,
+                fmt=MARKERS[index % len(MARKERS)], color=f"C{index % 10}", ms=5, elinewidth=0.8, alpha=0.9,
                 label=str(group) or None, zorder=3,
             )  # fmt: skip
         axes.set_xlim(*limits)

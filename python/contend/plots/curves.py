@@ -15,7 +15,7 @@ from contend.axes import Curve, axis_value, curves, x_axis
 from contend.changes import named_changes
 from contend.errors import InputError
 from contend.measures import main_measure
-from contend.plots.style import STYLE, Picture, add_heading, draw_interval, single
+from contend.plots.style import MARKERS, STYLE, Picture, add_heading, draw_interval, single
 from contend.plots.ticks import axis_title, tick_formatter
 from contend.results import Results
 from contend.spelling import parameters_text, value_text
@@ -24,6 +24,7 @@ from contend.study import study_points
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from matplotlib.artist import Artist
     from matplotlib.axes import Axes
 
     from contend.axes import Located
@@ -47,7 +48,6 @@ _FEWEST_BARS = 6
 # Characters of the name of an only point, and of a line of it.
 _ALONE_LENGTH, _ALONE_WIDTH = 120, 40
 _STUDY_MARKER = "\N{BLACK STAR}"
-_MARKERS = "osD^vP*X"
 _LINES = ("-", "--", ":", "-.")
 # A rate axis is logarithmic when its largest value is more than so many times the smallest.
 _LOG_ABOVE = 50.0
@@ -109,7 +109,7 @@ def line_styles(all_curves: list[Curve]) -> list[dict[str, Any]]:
     for curve in all_curves:
         colour = colours.index(str(curve.parameters.get(names[0])) if names else "")
         rest = rests.index(str([curve.parameters.get(name) for name in names[1:]]))
-        marker = _MARKERS[(rest if len(rests) > 1 else colour) % len(_MARKERS)]
+        marker = MARKERS[(rest if len(rests) > 1 else colour) % len(MARKERS)]
         styles.append({"color": f"C{colour % 10}", "linestyle": _LINES[rest % len(_LINES)], "marker": marker})
     return styles
 
@@ -251,6 +251,21 @@ def add_legend(axes: Axes) -> None:
             handles, _wrapped(labels, width), fontsize="small", loc="upper center", bbox_to_anchor=(0.5, 0.0),
             borderaxespad=4.4, ncols=_legend_columns(labels, width),
         )  # fmt: skip
+
+
+def add_outside_legend(picture: Picture, keys: Sequence[Artist]) -> None:
+    """Below all axes of a picture; `legend_height` is the room it needs.
+
+    Args:
+        picture: With constrained layout.
+        keys: What stands in it, with their labels.
+    """
+    labels = [str(key.get_label()) for key in keys]
+    width = min(1.0, picture.get_figwidth() / _FULL_WIDTH)
+    picture.legend(
+        keys, _wrapped(labels, width), fontsize="small", loc="outside lower center",
+        ncols=_legend_columns(labels, width),
+    )  # fmt: skip
 
 
 def legend_height(labels: Sequence[str], width: float = _FULL_WIDTH) -> float:

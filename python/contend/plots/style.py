@@ -40,6 +40,8 @@ OTHER_COLOURS = ("#edc948", "#b6992d", "#499894", "#86bcb6", "#d37295", "#9d7660
 SERIES_COLOURS = (
     "#3f90da", "#ffa90e", "#bd1f01", "#94a4a2", "#832db6", "#a96b59", "#e76300", "#b9ac70", "#717581", "#92dadd",
 )  # fmt: skip
+# Markers of series, in this order.
+MARKERS = "osD^vP*X"
 STYLE: Any = {
     # The same bytes for the same results: no random identifiers.
     "svg.hashsalt": "contend",
@@ -59,13 +61,28 @@ _HEADING_CHARACTERS_PER_INCH = 9.5
 
 
 def draw_interval(
-    axes: Axes, x: Sequence[float], low: Sequence[float], high: Sequence[float], colour: ColorType
+    axes: Axes,
+    x: Sequence[float],
+    low: Sequence[float],
+    high: Sequence[float],
+    colour: ColorType,
+    *,
+    label: str = "",
 ) -> None:
-    """Draws intervals as a band; where there is one only, which would have no width, as a bar."""
+    """Draws intervals as a band; where there is one only, which would have no width, as a bar.
+
+    Args:
+        axes: Where to draw.
+        x: Where they are.
+        low: Their lower ends.
+        high: Their upper ends.
+        colour: Of the band.
+        label: In the legend; "" for none.
+    """
     if len(x) > 1:
-        axes.fill_between(x, low, high, color=colour, alpha=0.2, lw=0)
+        axes.fill_between(x, low, high, color=colour, alpha=0.2, lw=0, label=label)
     else:
-        axes.vlines(x, low, high, color=colour, alpha=0.6, lw=2)
+        axes.vlines(x, low, high, color=colour, alpha=0.6, lw=2, label=label)
 
 
 class Picture(Figure):

@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
-from matplotlib.ticker import EngFormatter, FuncFormatter
+from matplotlib.ticker import EngFormatter, FixedLocator, FuncFormatter, LogLocator, MaxNLocator, NullFormatter
 
 if TYPE_CHECKING:
+    from matplotlib.axis import Axis
     from matplotlib.ticker import Formatter
 
 _SECONDS = "s"
 # Units with a prefix of their own: "2 k MiB/s" and "2 M ns" are no way to write a number.
 _PREFIXED = frozenset({"MiB/s", "ns", "us"})
+# On a logarithmic axis: from how many times its lowest value on there is one label in a decade, not three, and how
+# many labels are enough or too many.
+_LONG_AXIS = 200.0
+_FEWEST, _MOST = 3, 8
 
 
 def axis_title(title: str, unit: str) -> str:
@@ -45,6 +51,41 @@ def number_text(value: float, unit: str, *, places: int | None = None, sep: str 
 def tick_formatter(unit: str, *, sep: str = " ") -> Formatter:
     """What writes the ticks of an axis with this unit."""
     return FuncFormatter(lambda value, _: number_text(value, unit, sep=sep))
+
+
+def logarithmic_ticks(low: float, high: float) -> list[float]:
+    """Where labels stand on a logarithmic axis: at powers of ten, at 1, 2 and 5 of each, or closer on short axes.
+
+    Args:
+        low: Where the axis begins, more than zero.
+        high: Where it ends, more than `low`.
+
+    Examples:
+        >>> logarithmic_ticks(0.8, 70), logarithmic_ticks(0.8, 2.1)
+        ([1.0, 2.0, 5.0, 10.0, 20.0, 50.0], [1.0, 1.5, 2.0])
+    """
+    powers = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
+    step = math.ceil(math.log10(high / low) / _MOST)
+    subs = (1, 2, 5) if high < low * _LONG_AXIS else (1,)
+    decades = [float(f"{sub}e{power}") for power in powers if power % step == 0 for sub in subs]
+    ticks = [tick for tick in decades if low <= tick <= high]
+    if len(ticks) >= _FEWEST:
+        return ticks
+    for most in range(_MOST // 2, _MOST + 1):
+        steps = MaxNLocator(nbins=most, steps=[1, 2, 5, 10]).tick_values(low, high)
+        ticks = [float(f"{tick:.12g}") for tick in steps if low <= tick <= high]
+        if len(ticks) >= _FEWEST:
+            break
+    return ticks
+
+
+def set_logarithmic_ticks(axis: Axis, unit: str) -> None:
+    """Labels a logarithmic axis, whose limits are set or follow from what is drawn, so that values can be read."""
+    low, high = axis.get_view_interval()
+    axis.set_major_locator(FixedLocator(logarithmic_ticks(low, high)))
+    axis.set_major_formatter(tick_formatter(unit))
+    axis.set_minor_locator(LogLocator(subs="all"))
+    axis.set_minor_formatter(NullFormatter())
 
 
 def tick_expression(unit: str) -> str:
