@@ -12,7 +12,7 @@ import sys
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
-from contend.errors import ContendError, InputError, InterruptedRunError
+from contend.errors import InputError, SimulationFailedError
 from contend.statistics import student_t_quantile
 
 if TYPE_CHECKING:
@@ -27,6 +27,9 @@ if TYPE_CHECKING:
 Compute: TypeAlias = "Callable[[Evidence], float]"
 HOLDS = "holds"
 MISSES = "misses"
+# What says something of a claim: it asks for what its scenarios do not have, a simulation fails with an error, or its
+# arithmetic does. All else (a store that cannot be written to, a scenario that is not there) says nothing of it.
+FINDINGS = (InputError, SimulationFailedError, ArithmeticError, ValueError, LookupError)
 
 
 @dataclass(frozen=True)
@@ -211,7 +214,8 @@ def jackknife(compute: Callable[[], float], evidence: Evidence) -> tuple[float, 
 def judge(claims: Sequence[Claim], evidence: Evidence, report: Callable[[Judged], None] | None = None) -> list[Judged]:
     """Judges all claims.
 
-    A claim that cannot be computed misses, with the reason.
+    A claim that cannot be computed misses, with the reason. What is no fault of a claim is no verdict either: it is
+    raised, such as that the results of simulations cannot be kept.
 
     Args:
         claims: What to judge, in order.
@@ -220,6 +224,8 @@ def judge(claims: Sequence[Claim], evidence: Evidence, report: Callable[[Judged]
 
     Raises:
         InputError: There are no claims.
+        UnusableScenarioError: A scenario is not there, or is none.
+        ContendError: Results of simulations cannot be kept or read.
         InterruptedRunError: Ctrl-C.
     """
     if not claims:
@@ -231,9 +237,7 @@ def judge(claims: Sequence[Claim], evidence: Evidence, report: Callable[[Judged]
             if not math.isfinite(value) or (interval is not None and not all(map(math.isfinite, interval))):
                 raise InputError(f"the number is not finite: {value}, {interval}")
             found = Judged(item, float(value), interval, tuple(scenarios))
-        except InterruptedRunError:
-            raise
-        except (ContendError, ArithmeticError, ValueError, LookupError) as error:
+        except FINDINGS as error:
             found = Judged(item, None, None, (), f"{type(error).__name__}: {error}")
         judged.append(found)
         if report is not None:
@@ -292,7 +296,11 @@ def as_markdown(judged: Sequence[Judged], title: str, note: str = "") -> str:
 
 
 def single_runs(item: Claim, evidence: Evidence) -> tuple[float, float] | None:
-    """The least and the largest number that one replication alone gives; None if a claim cannot be computed."""
+    """The least and the largest number that one replication alone gives; None if a claim cannot be computed.
+
+    Raises:
+        ContendError: As `judge`.
+    """
     try:
         with evidence.recording():
             item.compute(evidence)
@@ -301,7 +309,7 @@ def single_runs(item: Claim, evidence: Evidence) -> tuple[float, float] | None:
         for replication in range(count):
             with evidence.only(replication):
                 values.append(float(item.compute(evidence)))
-    except (ContendError, ArithmeticError, ValueError, LookupError):
+    except FINDINGS:
         return None
     return (min(values), max(values)) if values and all(map(math.isfinite, values)) else None
 

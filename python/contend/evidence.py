@@ -1,24 +1,23 @@
 """Runs the scenarios that statements are checked against, once each, and hands out their numbers.
 
-Results of a scenario are kept in a folder, by everything that they depend on: parameters and configuration of every
-point, and the compiled core. A second run of the same thing reads them; one that was interrupted goes on.
+Each replication is in a store of results as soon as it ends (contend.store), by everything that it depends on. What is
+there already, from an earlier run, one that was killed, or another process, is not simulated again.
 """
 
 from __future__ import annotations
 
-import hashlib
-import json
 import math
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
-from contend.core import fingerprint
+from contend.course import Course, Entry, run_here
 from contend.documents import misfit
-from contend.errors import InputError, InterruptedRunError
-from contend.files import make_writable_directory, write_file
-from contend.runner import run_points, total_weight
+from contend.errors import EXIT_BAD_INPUT, ContendError, InputError, InterruptedRunError, SimulationFailedError
+from contend.files import require_regular
+from contend.runner import failure_text, total_weight
 from contend.scenario import resolve_scenario
+from contend.store import point_key
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -28,14 +27,31 @@ if TYPE_CHECKING:
     from contend.jsontypes import JsonObject, Scalar
     from contend.runner import Engine
     from contend.scenario import ResolvedScenario
+    from contend.store import ResultStore
+
+    Announce: TypeAlias = Callable[[ResolvedScenario], AbstractContextManager[Callable[[float], None]]]
+
+
+class UnusableScenarioError(ContendError):
+    """A scenario that a claim needs is not there, or is none.
+
+    No InputError: that says something of the claim, and this does not.
+    """
+
+    exit_code = EXIT_BAD_INPUT
 
 
 @dataclass(frozen=True)
 class Measured:
-    """One point of a scenario with what each replication gave."""
+    """One point of a scenario with what each replication gave, or why one of them gave nothing."""
 
     parameters: dict[str, Scalar]
     replications: tuple[JsonObject, ...]
+    failure: str | None = None
+
+
+def _quietly(_: ResolvedScenario) -> AbstractContextManager[Callable[[float], None]]:
+    return nullcontext(lambda _: None)
 
 
 class Evidence:
@@ -50,9 +66,9 @@ class Evidence:
         engine: Engine,
         *,
         jobs: int,
-        cache: Path,
+        store: ResultStore,
         overrides: Sequence[tuple[str, str]] = (),
-        announce: Callable[[ResolvedScenario], Callable[[float], None]] | None = None,
+        announce: Announce = _quietly,
     ) -> None:
         """Prepares access to the scenarios of a folder.
 
@@ -60,14 +76,15 @@ class Evidence:
             folder: Where the scenario files are.
             engine: What simulates them.
             jobs: How many simulations run at once.
-            cache: Where results are kept.
+            store: Where results are kept; they are those of contend's own engine.
             overrides: Dotted path and value, for all scenarios.
-            announce: Told of each scenario before it is simulated; returns what is called as that goes on.
+            announce: Entered with each scenario that has to be simulated; gives what is called with the weight of
+                what is done, found results included, and left when that ends.
         """
         self._folder = folder
         self._engine = engine
         self._jobs = jobs
-        self._cache = cache
+        self._store = store
         self._overrides = list(overrides)
         self._announce = announce
         self._known: dict[str, list[Measured]] = {}
@@ -94,6 +111,10 @@ class Evidence:
 
         Raises:
             InputError: The parameters fit no point, or several, or the replications do not have it.
+            SimulationFailedError: A simulation of the point failed.
+            UnusableScenarioError: The scenario is not there, or is none.
+            ContendError: The store cannot be read or written to.
+            InterruptedRunError: Ctrl-C.
         """
         matching = self._matching(scenario, parameters)
         if len(matching) != 1:
@@ -123,12 +144,12 @@ class Evidence:
 
     @property
     def replications(self) -> int:
-        """The number of replications of what was looked at so far.
+        """The number of replications of what was looked at so far; points that failed do not count.
 
         Raises:
             InputError: Scenarios differ in it.
         """
-        counts = {len(point.replications) for name in self._used for point in self._points(name)}
+        counts = {len(point.replications) for name in self._used for point in self._points(name) if not point.failure}
         if len(counts) > 1:
             raise InputError(f"{', '.join(self._used)} differ in their replications")
         return counts.pop() if counts else 0
@@ -137,7 +158,7 @@ class Evidence:
         """The name of the profile that a scenario takes its machine from.
 
         Raises:
-            InputError: The scenario does not exist or is not usable.
+            UnusableScenarioError: The scenario is not there, or is none.
         """
         machine: JsonObject = self._resolved(scenario).document["machine"]
         return str(machine["name"])
@@ -165,6 +186,8 @@ class Evidence:
         yield self._used
 
     def _looked_at(self, point: Measured) -> list[JsonObject]:
+        if point.failure is not None:
+            raise SimulationFailedError(point.failure)
         return [result for number, result in enumerate(point.replications) if self._is_looked_at(number)]
 
     def _matching(self, scenario: str, parameters: dict[str, Scalar]) -> list[Measured]:
@@ -182,35 +205,31 @@ class Evidence:
 
     def _resolved(self, scenario: str) -> ResolvedScenario:
         path = self._folder / f"{scenario}.json"
-        if not path.is_file():
-            raise InputError(f"there is no scenario {path}")
-        return resolve_scenario(path, self._overrides)
+        try:
+            require_regular(path, "scenario")
+            return resolve_scenario(path, self._overrides)
+        except InputError as error:
+            raise UnusableScenarioError(str(error)) from error
 
     def _load(self, scenario: str) -> list[Measured]:
         resolved = self._resolved(scenario)
-        file = self._cache / f"{scenario}-{_fingerprint(resolved, self._engine)[:16]}.points.json"
-        # Results of all replications of a point, by its place in the scenario.
-        finished: dict[str, list[JsonObject]] = json.loads(file.read_text(encoding="utf-8")) if file.is_file() else {}
-        points = resolved.points
-        missing = {str(place): point for place, point in enumerate(points) if str(place) not in finished}
-        if missing:
-            advance = self._announce(resolved) if self._announce is not None else None
-            if advance is not None:
-                advance(total_weight([point for place, point in enumerate(points) if str(place) in finished]))
-            outcome = run_points(list(missing.values()), self._engine, jobs=self._jobs, progress=advance)
-            for place, runs in zip(missing, outcome.runs, strict=True):
-                if len(runs.results) == runs.point.replications:
-                    finished[place] = runs.results
-            make_writable_directory(self._cache)
-            write_file(file, json.dumps(finished).encode())
-            if outcome.interrupted:
-                raise InterruptedRunError("interrupted; points that had finished are kept and need not run again")
-        return [Measured(point.parameters, tuple(finished[str(place)])) for place, point in enumerate(points)]
+        entries = [Entry(point, point_key(point)) for point in resolved.points]
+        course = Course(entries, self._store)
+        if course.tasks:
+            try:
+                with self._announce(resolved) as advance:
+                    advance(total_weight(resolved.points) - course.work)
+                    run_here(course, self._engine, self._jobs, advance)
+            except KeyboardInterrupt:
+                raise InterruptedRunError(
+                    "interrupted; simulations that had finished are kept and need not run again"
+                ) from None
+        return [_measured(scenario, entry) for entry in entries]
 
 
-def _fingerprint(resolved: ResolvedScenario, engine: Engine) -> str:
-    """Of everything that results depend on, and of the parameters by which a point is asked for."""
-    digest = hashlib.sha256(f"{fingerprint()}\0{engine.name}\0".encode())
-    for point in resolved.points:
-        digest.update(f"{json.dumps(point.parameters)}\0{point.config_json}\0".encode())
-    return digest.hexdigest()
+def _measured(scenario: str, entry: Entry) -> Measured:
+    point = entry.point
+    if entry.failed is not None:
+        said = failure_text(point, entry.failed, entry.failure)
+        return Measured(point.parameters, (), f"{scenario}: {said}")
+    return Measured(point.parameters, tuple(entry.runs[number].result for number in range(point.replications)))

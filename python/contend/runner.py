@@ -147,6 +147,11 @@ def total_weight(points: Sequence[Point]) -> float:
     return sum(weight(point) * point.replications for point in points)
 
 
+def failure_text(point: Point, replication: int, said: object) -> str:
+    """What users read of a simulation that failed: which one, and what it said."""
+    return f"the simulation of {point.label()} (replication {replication}) failed: {said}"
+
+
 def run_points(
     points: Sequence[Point],
     engine: Engine,
@@ -231,9 +236,7 @@ class _Batch:
     def _take(self, done: Done[_Key, _Finished]) -> None:
         index, replication = done.item
         if isinstance(done.error, SimulationFailedError):
-            raise SimulationFailedError(
-                f"the simulation of {self._points[index].label()} (replication {replication}) failed: {done.error}"
-            ) from done.error
+            raise SimulationFailedError(failure_text(self._points[index], replication, done.error)) from done.error
         if done.error is not None:
             raise done.error
         assert done.result is not None  # noqa: S101 - no error, so there is one

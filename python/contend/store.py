@@ -26,6 +26,7 @@ from contend.core import fingerprint
 from contend.errors import ContendError
 from contend.files import describe, make_writable_directory
 from contend.paths import cache_directory
+from contend.spelling import shortened
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -48,9 +49,17 @@ class StoredRun:
 
     @staticmethod
     def from_json(text: bytes) -> StoredRun:
-        """The reverse of what `ResultStore.put` writes."""
-        entry: JsonObject = json.loads(text)
-        return StoredRun(entry["result"], entry["wall_s"])
+        """The reverse of what `ResultStore.put` writes.
+
+        Raises:
+            ContendError: It is something else, although its checksum is right: another program wrote it.
+        """
+        try:
+            entry: JsonObject = json.loads(text)
+            return StoredRun(entry["result"], entry["wall_s"])
+        except (ValueError, LookupError, TypeError) as error:
+            found = shortened(text.decode(errors="replace"))
+            raise ContendError(f"a stored result is none: {found}; remove the store that has it") from error
 
 
 def default_store() -> Path:

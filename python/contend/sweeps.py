@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-import json
-import threading
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from contend.course import Course, Entry, run_here
 from contend.errors import InputError, InterruptedRunError
 from contend.plans import as_plan, lay_upon
 from contend.results import PointResult, Results, summarise
-from contend.runner import CoreEngine, PointRuns, wanted_jobs, weight
+from contend.runner import CoreEngine, PointRuns, wanted_jobs
 from contend.scenarios import load
-from contend.store import ResultStore, StoredRun, default_store, point_key, run_key
-from contend.sweep_tasks import Failed, Finished, Task, simulate
-from contend.workers import Crew
+from contend.store import ResultStore, default_store, point_key
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -24,7 +21,6 @@ if TYPE_CHECKING:
 
     from contend.jsontypes import JsonObject, Scalar
     from contend.plans import PlanLike, Row
-    from contend.scenario import Point
     from contend.scenarios import Scenario, ScenarioLike
 
 
@@ -86,24 +82,10 @@ class Share:
 
 
 @dataclass
-class _Entry:
-    """One point on its way: what its replications gave so far."""
+class _Entry(Entry):
+    """A point of a sweep: its replications are summed up, and forgotten, once they are all there."""
 
-    point: Point
-    key: str
-    runs: dict[int, StoredRun] = field(default_factory=dict)
-    messages: dict[int, str] = field(default_factory=dict)
-    """Of replications that failed."""
     result: PointResult | None = None
-
-    @property
-    def is_complete(self) -> bool:
-        return len(self.runs) == self.point.replications
-
-    @property
-    def failure(self) -> str | None:
-        """What the first replication that failed says, whichever ended first."""
-        return self.messages[min(self.messages)] if self.messages else None
 
     def close(self) -> None:
         """Sums up what there is, and forgets the single replications."""
@@ -119,7 +101,7 @@ class _Entry:
             self.runs = {}
 
 
-class Sweep:
+class Sweep(Course):
     """All points of a plan upon a scenario, and what is in the store of them."""
 
     def __init__(
@@ -131,7 +113,6 @@ class Sweep:
             InputError: The plan does not go with the scenario.
         """
         self.scenario = scenario
-        self.store = store
         self.skipped: list[tuple[Row, str]] = []
         scenarios = [scenario]
         if plan is not None:
@@ -145,58 +126,7 @@ class Sweep:
         if len(scenarios) > 1:
             self.document["sweep"] = [row for part in scenarios for row in part.document["sweep"]]
         self.entries = [_Entry(point, point_key(point)) for point in points]
-        self.simulated = 0
-        self.reused = 0
-        self._waiting: dict[str, list[tuple[_Entry, int]]] = {}
-        self._lock = threading.Lock()
-        self.tasks = self._look_up()
-
-    def _look_up(self) -> list[Task]:
-        """Takes what the store has; returns what is to be done, each thing once."""
-        tasks = []
-        keys = [[run_key(entry.key, number) for number in range(entry.point.replications)] for entry in self.entries]
-        stored = self.store.find({key for of_entry in keys for key in of_entry})
-        for entry, of_entry in zip(self.entries, keys, strict=True):
-            for number, key in enumerate(of_entry):
-                if (text := stored.get(key)) is not None:
-                    entry.runs[number] = StoredRun.from_json(text)
-                    self.reused += 1
-                elif key in self._waiting:
-                    self._waiting[key].append((entry, number))
-                else:
-                    self._waiting[key] = [(entry, number)]
-                    tasks.append(Task(key, entry.point, number, weight(entry.point)))
-            if entry.is_complete:
-                entry.close()
-        return tasks
-
-    @property
-    def work(self) -> float:
-        """The weight of what is to be done."""
-        return sum(task.weight for task in self.tasks)
-
-    def take(self, task: Task, outcome: Finished | Failed) -> None:
-        """Keeps what became of a task.
-
-        Raises:
-            ContendError: The store cannot be written to.
-        """
-        waiting = self._waiting[task.key]
-        if isinstance(outcome, Failed):
-            for entry, number in waiting:
-                entry.messages[number] = outcome.message
-            return
-        self.store.put(task.key, outcome.answer, outcome.wall_s)
-        run = StoredRun(json.loads(outcome.answer), outcome.wall_s)
-        complete = []
-        with self._lock:
-            self.simulated += 1
-            for entry, number in waiting:
-                entry.runs[number] = run
-                if entry.is_complete:
-                    complete.append(entry)
-        for entry in complete:
-            entry.close()
+        super().__init__(self.entries, store)
 
     def results(self, *, interrupted: bool = False) -> SweepResults:
         """What there is; points without any finished replication are left out."""
@@ -217,39 +147,6 @@ class Sweep:
             failures=tuple(failures),
             skipped=tuple(self.skipped),
         )
-
-
-def run_here(sweep: Sweep, jobs: int, advance: Callable[[float], None]) -> None:
-    """Runs the tasks of a sweep on threads of this process; the engine releases the interpreter's lock.
-
-    Raises:
-        KeyboardInterrupt: Ctrl-C; simulations under way were stopped, results of the others are kept.
-        ContendError: The store cannot be written to.
-    """
-    engine = CoreEngine()
-    engine.reset()
-
-    def work(task: Task) -> None:
-        outcome = simulate(engine, task.point, task.replication)
-        if not (isinstance(outcome, Failed) and stopping.is_set()):
-            sweep.take(task, outcome)
-
-    stopping = threading.Event()
-
-    def interrupt() -> None:
-        stopping.set()
-        engine.stop()
-
-    crew = Crew(work, sweep.tasks, jobs)
-    try:
-        for done in crew:
-            if done.error is not None:
-                raise done.error  # noqa: TRY301 - stops the crew like any other
-            advance(done.item.weight)
-    except BaseException:
-        crew.stop(interrupt)
-        engine.reset()
-        raise
 
 
 def run_on_cluster(sweep: Sweep, address: str, advance: Callable[[float], None]) -> None:
@@ -333,7 +230,7 @@ def sweep(
             if cluster is not None:
                 run_on_cluster(course, cluster, report.advance)
             else:
-                run_here(course, count, report.advance)
+                run_here(course, CoreEngine(), count, report.advance)
     except KeyboardInterrupt:
         results = course.results(interrupted=True)
         raise InterruptedRunError(

@@ -85,7 +85,10 @@ class FakePoint:
         return self._config_json
 
     def identity(self) -> bytes:
-        return self._config_json.encode()
+        config = json.loads(self._config_json)
+        config.pop("name", None)
+        config["run"].pop("replications")
+        return json.dumps(config).encode()
 
     def run(self, *arguments: Any, **options: Any) -> str:
         return self._core.run_point(self._config_json, *arguments, **options)
@@ -126,7 +129,10 @@ class FakeCore(SimpleNamespace):
         preset_dirs: list[str],
         route_resolver: Callable[[str, str, str], tuple[float, float, int, int]],
     ) -> tuple[str, list[FakePoint]]:
-        document: dict[str, Any] = json.loads(Path(path).read_text())
+        try:
+            document: dict[str, Any] = json.loads(Path(path).read_text())
+        except ValueError as error:
+            raise self.ScenarioError(f"{path}: not JSON: {error}") from error
         origins = {f"/{key}": "file" for key in document}
         document.setdefault("run", {"seed": 1, "replications": 3})
         document.setdefault("workload", {"pairs": 1, "iterations": 10})

@@ -1,7 +1,11 @@
 """Statements of a study as checks: they can fail, and say so."""
 
+import errno
 import json
 import math
+import os
+import re
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from textwrap import dedent
 from typing import TYPE_CHECKING, Any
@@ -10,8 +14,10 @@ import pytest
 from scipy import stats
 
 from contend.claims import (
+    Drawn,
     Judged,
     about,
+    as_markdown,
     at_least,
     at_most,
     between,
@@ -20,17 +26,23 @@ from contend.claims import (
     judge,
     load_claims,
     predict,
+    single_runs,
 )
 from contend.cli import claims as command
 from contend.cli import main
-from contend.errors import InputError, InterruptedRunError
-from contend.evidence import Evidence
+from contend.errors import ContendError, InputError, InterruptedRunError
+from contend.evidence import Evidence, UnusableScenarioError
 from contend.runner import CoreEngine
+from contend.scenario import resolve_scenario
+from contend.statistics import Central
+from contend.store import ResultStore, count_stored, point_key, run_key
+from contend.studyfit.description import FIT_FILE, load_fit
 from fakes import REPOSITORY
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
+    from contend.jsontypes import JsonObject
     from contend.scenario import ResolvedScenario
     from fakes import FakeCore
 
@@ -40,7 +52,7 @@ Capture = pytest.CaptureFixture[str]
 @pytest.fixture
 def evidence(core: "FakeCore", scenario: Path) -> Evidence:
     del core
-    return Evidence(scenario.parent, CoreEngine(), jobs=2, cache=scenario.parent / "cache")
+    return Evidence(scenario.parent, CoreEngine(), jobs=2, store=ResultStore(scenario.parent / "cache"))
 
 
 def made(expected: Any, value: Any, **options: Any) -> Any:
@@ -102,7 +114,6 @@ def test_an_interval_that_has_the_whole_range_in_it_is_not_clear() -> None:
 @pytest.mark.parametrize(
     "compute",
     [
-        lambda e: e.rate("nothing", pairs=1),
         lambda e: e.rate("small", pairs=3, lock="mcs"),
         lambda e: e.rate("small", pairs=1),
         lambda e: e.rate("small", pears=1),
@@ -154,10 +165,63 @@ def test_scenarios_with_other_replications_do_not_mix(evidence: Evidence, tmp_pa
     assert "differ in their replications" in found.problem
 
 
+def test_a_simulation_that_failed_is_a_miss_of_what_looks_at_its_point(evidence: Evidence, core: "FakeCore") -> None:
+    core.fail_at = 4
+    rates = [made(at_least(0, ""), lambda e, n=n: e.rate("small", pairs=n, lock="mcs")) for n in (2, 4)]
+    fine, failed = judge(rates, evidence)
+    assert (fine.verdict, fine.problem) == ("holds", None)
+    assert fine.ci95 is not None
+    assert (failed.verdict, failed.predicted) == ("misses", None)
+    assert failed.problem == (
+        "SimulationFailedError: small: the simulation of pairs=4 lock=mcs (replication 0) failed: deadlock: thread "
+        "receiver 0 waits for lock matching"
+    )
+    calls = core.calls
+    judge(rates, evidence)
+    assert core.calls == calls
+
+
+def test_what_the_engine_cannot_simulate_is_a_miss(scenario: Path, core: "FakeCore") -> None:
+    class Picky(CoreEngine):
+        def run_point(self, *_: Any, **__: Any) -> str:
+            raise InputError("no engine for that")
+
+    evidence = Evidence(scenario.parent, Picky(), jobs=1, store=ResultStore(scenario.parent / "cache"))
+    (found,) = judge([made(at_least(0, ""), lambda e: e.rate("small", pairs=1, lock="mcs"))], evidence)
+    assert found.problem == "InputError: no engine for that"
+
+
+def test_what_is_no_fault_of_a_claim_is_no_miss(evidence: Evidence, scenario: Path) -> None:
+    """Nor a claim without single runs."""
+
+    def rate(e: Evidence) -> float:
+        return e.rate("small", pairs=1, lock="mcs")
+
+    there = made(at_least(0, ""), rate)
+    nothing = made(at_least(0, ""), lambda e: e.rate("nothing", pairs=1))
+    for look in (lambda item: judge([item], evidence), lambda item: single_runs(item, evidence)):
+        with pytest.raises(UnusableScenarioError, match=r"cannot read the scenario .*nothing.json: no such file"):
+            look(nothing)
+        text = scenario.read_text()
+        scenario.write_text(text[:-3])
+        with pytest.raises(UnusableScenarioError, match=r"small.json: not JSON"):
+            look(there)
+        scenario.write_text(text)
+        for error in (ContendError("cannot keep a result"), InterruptedRunError("interrupted")):
+            with pytest.raises(type(error), match=str(error)):
+                look(made(at_least(0, ""), lambda _, error=error: raising(error)))
+
+
+def raising(error: Exception) -> float:
+    raise error
+
+
 def test_results_are_kept_until_something_changes(core: "FakeCore", scenario: Path) -> None:
     def look(**options: Any) -> float:
-        cached = Evidence(scenario.parent, CoreEngine(), jobs=1, cache=scenario.parent / "cache", **options)
-        return cached.rate("small", pairs=1, lock="mcs")
+        store = ResultStore(scenario.parent / "cache")
+        return Evidence(scenario.parent, CoreEngine(), jobs=1, store=store, **options).rate(
+            "small", pairs=1, lock="mcs"
+        )
 
     first = look()
     calls = core.calls
@@ -169,33 +233,101 @@ def test_results_are_kept_until_something_changes(core: "FakeCore", scenario: Pa
     scenario.write_text(json.dumps({"name": "small", "workload": {"pairs": 1, "window": 3}}))
     look()
     assert core.calls == 3 * calls
+    # What is more is simulated, and nothing else: a replication of each of the six points, a point of each lock.
+    look(overrides=[("run.replications", "4")])
+    assert core.calls == 3 * calls + 6
+    core.pairs = [1, 2, 3, 4]
+    look()
+    assert core.calls == 3 * calls + 6 + 2 * 3
 
 
-def test_points_that_had_finished_before_ctrl_c_are_kept(core: "FakeCore", scenario: Path) -> None:
+def test_a_damaged_result_is_simulated_again(core: "FakeCore", scenario: Path) -> None:
+    def look() -> float:
+        store = ResultStore(scenario.parent / "cache")
+        return Evidence(scenario.parent, CoreEngine(), jobs=1, store=store).rate("small", pairs=1, lock="mcs")
+
+    first = look()
+    (results,) = (scenario.parent / "cache").rglob("*.results")
+    results.write_bytes(results.read_bytes().replace(b"message_rate", b"massage_rate", 2))
+    assert look() == first
+    assert core.calls == 18 + 2
+
+
+def test_a_stored_result_that_is_none_is_an_error(evidence: Evidence, scenario: Path) -> None:
+    point = resolve_scenario(scenario).points[0]
+    store = ResultStore(scenario.parent / "cache")
+    store.put(run_key(point_key(point), 0), "no JSON", 0.5)
+    with pytest.raises(ContendError, match=r"a stored result is none: \{.*; remove the store") as caught:
+        judge([made(at_least(0, ""), lambda e: e.rate("small", pairs=1, lock="mutex"))], evidence)
+    assert not isinstance(caught.value, InputError)
+
+
+def test_each_replication_is_kept_as_soon_as_it_ends(core: "FakeCore", scenario: Path) -> None:
+    """So that a kill costs what was under way, and others see what there is."""
+    cache = scenario.parent / "cache"
+    kept: list[int] = []
+
+    @contextmanager
+    def announce(_: "ResolvedScenario") -> "Iterator[Callable[[float], None]]":
+        yield lambda _: kept.append(count_stored(cache))
+
+    core.seconds_per_run = 0.06  # longer than until somebody looks what has ended
+    store = ResultStore(cache)
+    Evidence(scenario.parent, CoreEngine(), jobs=1, store=store, announce=announce).rate("small", pairs=1, lock="mcs")
+    assert kept[0] == 0
+    assert kept[-1] == 18
+    assert len(set(kept)) > 9
+
+
+def test_two_at_once_keep_what_both_simulate(core: "FakeCore", scenario: Path) -> None:
+    """One looks while the other is in the middle of it, and neither takes away what is the other's."""
+
+    def evidence(replications: int, announce: Any = lambda _: nullcontext(lambda _: None)) -> Evidence:
+        overrides = [("run.seed", "1"), ("run.replications", str(replications))]
+        store = ResultStore(scenario.parent / "cache")
+        return Evidence(scenario.parent, CoreEngine(), jobs=1, store=store, overrides=overrides, announce=announce)
+
+    other = evidence(5)
+    others: list[float] = []
+
+    @contextmanager
+    def announce(_: "ResolvedScenario") -> "Iterator[Callable[[float], None]]":
+        others.append(other.rate("small", pairs=1, lock="mcs"))
+        yield lambda _: None
+
+    one = evidence(2, announce).rate("small", pairs=1, lock="mcs")
+    assert core.calls == 6 * (2 + 5)
+    assert evidence(5).rate("small", pairs=1, lock="mcs") == others[0]
+    assert evidence(2).rate("small", pairs=1, lock="mcs") == one
+    assert core.calls == 6 * (2 + 5)
+
+
+def test_what_had_finished_before_ctrl_c_is_kept(core: "FakeCore", scenario: Path) -> None:
     progressed: list[float] = []
+    cache = scenario.parent / "cache"
 
-    def interrupted_at(limit: float) -> "Callable[[ResolvedScenario], Callable[[float], None]]":
+    def evidence(limit: float) -> Evidence:
+        progressed.clear()
+
         def advance(weight: float) -> None:
             progressed.append(weight)
             if sum(progressed) >= limit:
                 raise KeyboardInterrupt
 
-        return lambda _: advance
-
-    def evidence(limit: float) -> Evidence:
-        progressed.clear()
         folder = scenario.parent
-        return Evidence(folder, CoreEngine(), jobs=1, cache=folder / "cache", announce=interrupted_at(limit))
+        announce = lambda _: nullcontext(advance)  # noqa: E731 - needs no name
+        return Evidence(folder, CoreEngine(), jobs=1, store=ResultStore(cache), announce=announce)
 
     core.seconds_per_run = 0.05
     # Two points of three replications are done, and one replication of the third; operations are pairs.
-    with pytest.raises(InterruptedRunError, match="points that had finished are kept"):
+    with pytest.raises(InterruptedRunError, match="simulations that had finished are kept"):
         evidence(3 * 1 + 3 * 2 + 4).rate("small", pairs=1, lock="mcs")
-    calls = core.calls
-    assert calls < 18
+    calls, kept = core.calls, count_stored(cache)
+    assert 7 <= kept < 18
+    assert calls - kept <= 1
     everything = sum(3 * pairs for pairs in (1, 2, 4)) * 2
     assert evidence(everything + 1).rate("small", pairs=1, lock="mcs") > 0
-    assert core.calls - calls <= 12
+    assert core.calls - calls == 18 - kept
     assert sum(progressed) == everything
 
 
@@ -206,7 +338,7 @@ def test_a_parameter_that_changes_no_configuration_is_known_at_once(tmp_path: Pa
     document["workload"] |= {"iterations": 1, "warmup_iterations": 0}
     for sweep in ({"workload.pairs": [1, 2]}, {"workload.pairs": [1, 2], "workload.window": [128]}):
         (tmp_path / "same.json").write_text(json.dumps(document | {"sweep": sweep}))
-        evidence = Evidence(tmp_path, CoreEngine(), jobs=1, cache=tmp_path / "cache")
+        evidence = Evidence(tmp_path, CoreEngine(), jobs=1, store=ResultStore(tmp_path / "cache"))
         named = {name.rpartition(".")[2]: values[-1] for name, values in sweep.items()}
         assert evidence.rate("same", **named) > 0
 
@@ -264,6 +396,78 @@ def test_misses_are_listed_and_written(system: Path, capsys: Capture) -> None:
     assert set(entries["true"]) >= {"id", "source", "statement", "expected", "predicted", "ci95", "verdict"}
 
 
+def outputs(study: Path) -> set[str]:
+    return {path.name for path in study.iterdir()} - {"claims", "predictions.py"}
+
+
+@pytest.mark.parametrize("words", [[], ["--json"], ["--out", "elsewhere/new"], ["--strict"]])
+def test_a_cache_that_cannot_be_used_is_no_verdict(
+    system: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch, words: list[str]
+) -> None:
+    monkeypatch.chdir(system.parents[1])
+    cache = system.parents[1] / "out/validation/study"
+    cache.parent.mkdir(parents=True)
+    cache.touch()  # a file in the place of the folder: not even root can write there
+    assert main(["validate", "claims", "study", *words]) == 1
+    captured = capsys.readouterr()
+    assert not captured.out
+    assert re.search(r"contend: error: cannot write to the folder .*out/validation/study", captured.err)
+    assert not outputs(system)
+    assert not Path("elsewhere").exists()
+
+
+PREDICTIONS = """
+def predictions(e):
+    return {"study": {"rate": [e.rate("more", pairs=1, lock="mcs")]}}
+"""
+
+
+@pytest.mark.parametrize("results", [0, 5, 20])  # 18 are for the claims, as many for the predictions
+def test_a_full_disk_is_no_verdict(
+    system: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch, results: int
+) -> None:
+    if results > 18:
+        (system / "predictions.py").write_text(PREDICTIONS)
+    more = json.dumps({"name": "more", "workload": {"pairs": 1, "window": 3}})
+    (system.parents[1] / "scenarios/study/more.json").write_text(more)
+    left = 2 * results
+    write = os.write
+
+    def full(file: int, data: bytes) -> int:
+        nonlocal left
+        left -= 1
+        if left < 0:
+            raise OSError(errno.ENOSPC, "No space left on device")
+        return write(file, data)
+
+    with monkeypatch.context() as patch:
+        patch.setattr("contend.store.os.write", full)
+        assert main(["validate", "claims", "study", "-j", "1", "--quiet"]) == 1
+    assert "cannot keep a result in" in capsys.readouterr().err
+    assert not outputs(system)
+    assert main(["validate", "claims", "study", "--quiet"]) == 0
+    predictions = {"predictions.json"} if results > 18 else set()
+    assert outputs(system) == {"claims.json", "claims.md"} | predictions
+
+
+@pytest.mark.parametrize(("content", "message"), [(None, "no such file"), ('{"name": "sm', "not JSON")])
+def test_a_scenario_that_is_none_is_no_verdict(
+    system: Path, capsys: Capture, content: str | None, message: str
+) -> None:
+    file = system.parents[1] / "scenarios/study/small.json"
+    file.unlink() if content is None else file.write_text(content)
+    assert main(["validate", "claims", "study"]) == 2
+    assert message in capsys.readouterr().err
+    assert not outputs(system)
+
+
+def test_an_override_that_no_scenario_has_is_no_verdict(system: Path, capsys: Capture) -> None:
+    words = ["validate", "claims", "study", "--set", "wrokload.pairs=1", "--out", str(system / "new")]
+    assert main(words) == 2
+    assert "unknown key 'wrokload.pairs'" in capsys.readouterr().err
+    assert not outputs(system)
+
+
 def test_strict_fails_on_a_miss(system: Path, capsys: Capture) -> None:
     assert main(["validate", "claims", "study", "--strict", "--quiet"]) == 1
     assert "1 of 2 claims miss: false" in capsys.readouterr().err
@@ -301,11 +505,60 @@ def test_the_shipped_claims_are_complete(study: str) -> None:
     assert sum(not item.calibrated for item in claims) >= (25 if study == "dissertation" else 0.7 * len(claims))
 
 
+# What judging a claim finds out about it (contend.claims.FINDINGS), as claims.json has it.
+PROBLEM = re.compile(
+    r"InputError: (\d+ points of \w+ have |\w+ does not (have|sweep) |the number is not finite|.* differ in their repl)"
+    r"|SimulationFailedError: \w+: the simulation of |(ZeroDivision|Overflow|Arithmetic|Value|Key|Index)Error: "
+)
+
+
+def written_claims(study: str) -> list[Judged]:
+    """The claims of a study with what their file says that came out."""
+    folder = REPOSITORY / "validation" / study
+    entries: list[JsonObject] = json.loads((folder / command.CLAIMS_FILE).read_text(encoding="utf-8"))
+    found = []
+    for item, entry in zip(load_claims(folder / "claims"), entries, strict=True):
+        drawn = None
+        if (over := entry.get("over_draws")) is not None:
+            single = over["single_runs"] and tuple(over["single_runs"])
+            drawn = Drawn(Central(over["median"], *over["ci95"]), over["held"], over["draws"], single)
+        interval = entry["ci95"] and tuple(entry["ci95"])
+        found.append(Judged(item, entry["predicted"], interval, tuple(entry["scenarios"]), entry.get("problem"), drawn))
+    return found
+
+
 @pytest.mark.parametrize("study", STUDIES)
 def test_the_files_of_the_shipped_claims_match_them(study: str) -> None:
+    """All that no simulation gives is that of the claims, and verdicts follow from what simulations gave."""
     folder = REPOSITORY / "validation" / study
-    written = json.loads((folder / command.CLAIMS_FILE).read_text())
-    claims = load_claims(folder / "claims")
-    assert [entry["id"] for entry in written] == [item.id for item in claims]
-    assert [entry["expected"] for entry in written] == [str(item.expected) for item in claims]
-    assert {entry["verdict"] for entry in written} <= {"holds", "misses"}
+    judged = written_claims(study)
+    entries = json.loads((folder / command.CLAIMS_FILE).read_text(encoding="utf-8"))
+    for item, entry in zip(judged, entries, strict=True):
+        assert item.to_json() == entry
+    fit = load_fit(REPOSITORY, study) if (folder / FIT_FILE).is_file() else None
+    table = as_markdown(judged, f"Claims of {study}", command._about_the_fit(fit, judged))
+    assert (folder / command.TABLE_FILE).read_text(encoding="utf-8") == table
+
+
+@pytest.mark.parametrize("study", STUDIES)
+def test_what_the_shipped_claims_say_was_found_by_simulations(study: str) -> None:
+    for item in written_claims(study):
+        assert (item.predicted is None) == (item.problem is not None), item.claim.id
+        assert item.problem is None or PROBLEM.match(item.problem), item.claim.id
+        assert bool(item.scenarios) == (item.problem is None), item.claim.id
+        for name in item.scenarios:
+            assert (REPOSITORY / "scenarios" / study / f"{name}.json").is_file(), item.claim.id
+
+
+@pytest.mark.parametrize(
+    "problem",
+    [
+        "ContendError: cannot write to the folder out/validation/bluegene: permission denied",
+        "JSONDecodeError: Expecting value: line 1 column 1 (char 0)",
+        "InputError: there is no scenario scenarios/bluegene/barrier.json",
+        "InputError: cannot read the scenario small.json: no such file",
+        "UnicodeDecodeError: 'utf-8' codec can't decode byte",
+    ],
+)
+def test_failures_of_files_are_no_problems_of_claims(problem: str) -> None:
+    assert not PROBLEM.match(problem)

@@ -17,6 +17,7 @@ from contend.evidence import Evidence
 from contend.paths import repository
 from contend.runner import make_engine
 from contend.scenario import resolve_scenario
+from contend.store import ResultStore
 from contend.studyfit.description import Price, StudyFit, Target, load_fit
 from contend.studyfit.search import _cost as cost
 from contend.studyfit.search import fit
@@ -198,7 +199,9 @@ def test_draws_are_for_the_claims_that_the_fit_names(capsys: pytest.CaptureFixtu
 
 def test_draws_are_of_one_machine(tmp_path: Path) -> None:
     study = load_fit(ROOT, "dissertation")
-    evidence = Evidence(ROOT / "scenarios" / "dissertation", make_engine("contend"), jobs=1, cache=tmp_path)
+    evidence = Evidence(
+        ROOT / "scenarios" / "dissertation", make_engine("contend"), jobs=1, store=ResultStore(tmp_path)
+    )
     check_machine("a claim", ["fig5_2a_base"], evidence, study)
     with pytest.raises(InputError, match=r"a claim, whose scenario fig5_7_rma_put_haswell .* trinitite-haswell"):
         check_machine("a claim", ["fig5_2a_base", "fig5_7_rma_put_haswell"], evidence, study)

@@ -20,6 +20,7 @@ from contend.prices import parse_price
 from contend.runner import make_engine
 from contend.scenario import Point, resolve_scenario
 from contend.statistics import Central
+from contend.store import ResultStore
 from contend.studyfit.description import Price, StudyFit, Target, load_fit
 from contend.studyfit.draws import Draws, judge_over, predict_over
 from contend.studyfit.posterior import Posterior, load_posterior, moved, sample, to_json, widening
@@ -135,7 +136,7 @@ def draws(tmp_path: Path) -> Draws:
     prices = tuple({"software.send_call": call} for call in ("6 us", "4 us", "2 us"))
     posterior = Posterior(prices, 3, {}, {}, (Central(180e3 * math.exp(0.2), 1.0, 1e9),), "12ab")
     overrides = [("workload.pairs", "1"), *SHORT[1:], ("sweep", "{}")]
-    return Draws(study, posterior, SCENARIOS, make_engine("contend"), 2, tmp_path / "cache", overrides)
+    return Draws(study, posterior, SCENARIOS, make_engine("contend"), 2, ResultStore(tmp_path / "cache"), overrides)
 
 
 def test_claims_are_judged_with_each_draw(draws: Draws) -> None:

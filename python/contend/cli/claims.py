@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from dataclasses import dataclass, replace
 from pathlib import Path  # noqa: TC003 - typer reads it when the program runs
 from typing import TYPE_CHECKING, Annotated
@@ -13,12 +14,14 @@ from contend.errors import ContendError, InputError
 from contend.spelling import counted
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from contextlib import AbstractContextManager
 
     from contend.claims import Claim, Judged
     from contend.evidence import Evidence
     from contend.runner import Engine
     from contend.scenario import ResolvedScenario
+    from contend.store import ResultStore
     from contend.studyfit.description import StudyFit
     from contend.studyfit.draws import Draws
 
@@ -75,20 +78,21 @@ def claims(
     """Checks the statements of a study: claim, prediction with 95 % interval, verdict. Misses are listed, not hidden.
 
     Simulates what is needed (results are kept in out/validation and reused while nothing changed), and writes
-    claims.json and predictions.json. With --only or overrides they are written only where --out says. --fit writes the
-    prices into the profile and their posterior beside the claims as well.
+    claims.json and predictions.json; neither where something fails that says nothing of a claim. With --only or
+    overrides they are written only where --out says. --fit writes the prices into the profile and their posterior
+    beside the claims as well.
     """
     from contend.claims import as_markdown
-    from contend.files import make_writable_directory, write_files
+    from contend.files import output_folder, write_files
     from contend.paths import require_repository
     from contend.runner import default_jobs, make_engine
     from contend.scenario import parse_override
+    from contend.store import ResultStore
     from contend.studyfit.description import FIT_FILE, load_fit
 
-    if evaluations is not None and not fit:
-        raise InputError("--evaluations is for a fit: it does nothing without --fit")
-    if fit and (only or set_ or draws is not None or (replications or iterations) is not None):
-        raise InputError("--fit judges everything with what it finds: --only, --draws and overrides go without it")
+    _check_fit_options(
+        fit=fit, evaluations=evaluations, chooses=bool(only or set_ or draws is not None or replications or iterations)
+    )
     root = require_repository("validate")
     folder = _system_folder(root / "validation", system)
     shorter = (("run.replications", replications), ("workload.iterations", iterations))
@@ -99,31 +103,39 @@ def claims(
     study = load_fit(root, system) if fit or draws or (folder / FIT_FILE).is_file() else None
     target = out if out is not None else (folder if is_standard else None)
     chosen = _chosen(folder, parts)
-    if target is not None:
-        make_writable_directory(target)
     silent = quiet or json_
-    place = _Place(root, system, make_engine("contend"), jobs or default_jobs(), tuple(overrides))
-    if fit and study is not None:
-        _fit_to_study(place, study, evaluations or _EVALUATIONS, quiet=silent)
-    over = place.draws(study, draws) if study is not None and (is_standard if draws is None else draws) else None
-    blind = place.draws(study, None) if study is not None and target is not None and not parts else None
-    evidence = place.evidence(quiet=silent)
-    judged = _judge(chosen, evidence, over, quiet=silent)
-    content = json_bytes([item.to_json() for item in judged])
+    with output_folder(target), contextlib.closing(ResultStore(root / "out" / "validation" / system)) as store:
+        place = _Place(root, system, make_engine("contend"), jobs or default_jobs(), store, tuple(overrides))
+        if fit and study is not None:
+            _fit_to_study(place, study, evaluations or _EVALUATIONS, quiet=silent)
+        is_over_draws = is_standard if draws is None else draws > 0
+        has_predictions = target is not None and not parts
+        kept = place.draws(study) if study is not None and (is_over_draws or has_predictions) else None
+        over = place.first(draws, kept) if kept is not None and is_over_draws else None
+        evidence = place.evidence(quiet=silent)
+        judged = _judge(chosen, evidence, over, quiet=silent)
+        content = json_bytes([item.to_json() for item in judged])
+        paths: list[Path] = []
+        if target is not None:
+            table = as_markdown(judged, f"Claims of {system}", _about_the_fit(study, judged))
+            more = _predictions(place, evidence, kept, quiet=silent) if has_predictions else {}
+            paths = write_files(target, {CLAIMS_FILE: content, TABLE_FILE: table.encode(), **more})
     if json_:
         typer.echo(content.decode(), nl=False)
     elif not quiet:
         _print_sum(judged)
-    if target is not None:
-        table = as_markdown(judged, f"Claims of {system}", _about_the_fit(study, judged))
-        paths = write_files(target, {CLAIMS_FILE: content, TABLE_FILE: table.encode()})
-        if not parts:
-            paths += _write_predictions(target, place, evidence, blind, quiet=silent)
-        if not silent:
-            print("\n".join(f"wrote {path}" for path in paths))
+        for path in paths:
+            print(f"wrote {path}")
     misses = [item.claim.id for item in judged if item.verdict != "holds"]
     if strict and misses:
         raise ContendError(f"{len(misses)} of {len(judged)} claims miss: {', '.join(misses)}")
+
+
+def _check_fit_options(*, fit: bool, evaluations: int | None, chooses: bool) -> None:
+    if evaluations is not None and not fit:
+        raise InputError("--evaluations is for a fit: it does nothing without --fit")
+    if fit and chooses:
+        raise InputError("--fit judges everything with what it finds: --only, --draws and overrides go without it")
 
 
 @dataclass(frozen=True)
@@ -134,15 +146,12 @@ class _Place:
     system: str
     engine: Engine
     jobs: int
+    store: ResultStore
     overrides: tuple[tuple[str, str], ...]
 
     @property
     def folder(self) -> Path:
         return self.root / "validation" / self.system
-
-    @property
-    def cache(self) -> Path:
-        return self.root / "out" / "validation" / self.system
 
     @property
     def posterior_file(self) -> Path:
@@ -158,29 +167,25 @@ class _Place:
             self.root / "scenarios" / self.system,
             self.engine,
             jobs=self.jobs,
-            cache=self.cache,
+            store=self.store,
             overrides=self.overrides,
             announce=_announcer(quiet=quiet),
         )
 
-    def draws(self, study: StudyFit, count: int | None) -> Draws:
-        """The scenarios with draws of the fitted prices; all that are kept, or so many."""
+    def draws(self, study: StudyFit) -> Draws:
+        """The scenarios with all draws of the fitted prices that are kept."""
         from contend.studyfit.draws import Draws
         from contend.studyfit.posterior import load_posterior
 
         posterior = load_posterior(self.posterior_file, study)
-        kept = posterior.draws
-        if count is not None and count > len(kept):
-            raise InputError(f"--draws {count}: {self.posterior_file} has {len(kept)}")
-        return Draws(
-            study,
-            replace(posterior, draws=kept[:count]),
-            self.root / "scenarios" / self.system,
-            self.engine,
-            self.jobs,
-            self.cache / "draws",
-            self.overrides,
-        )
+        scenarios = self.root / "scenarios" / self.system
+        return Draws(study, posterior, scenarios, self.engine, self.jobs, self.store, self.overrides)
+
+    def first(self, count: int | None, draws: Draws) -> Draws:
+        """So many of the draws; all of them if that is not said."""
+        if count is not None and count > len(draws):
+            raise InputError(f"--draws {count}: {self.posterior_file} has {len(draws)}")
+        return replace(draws, posterior=replace(draws.posterior, draws=draws.posterior.draws[:count]))
 
 
 def _chosen(folder: Path, parts: list[str]) -> list[Claim]:
@@ -287,18 +292,18 @@ def _about_the_fit(study: StudyFit | None, judged: Sequence[Judged]) -> str:
     )
 
 
-def _write_predictions(
-    target: Path, place: _Place, evidence: Evidence, draws: Draws | None, *, quiet: bool
-) -> list[Path]:
-    """Numbers that were not known: over the posterior of prices where one is kept, else with the most probable ones."""
+def _predictions(place: _Place, evidence: Evidence, draws: Draws | None, *, quiet: bool) -> dict[str, bytes]:
+    """The file of predictions, by its name; nothing for a study that has none.
+
+    Numbers that were not known: over the posterior of prices where one is kept, else with the most probable ones.
+    """
     from contend.claims import predict
-    from contend.files import write_files
     from contend.studyfit.draws import predict_over
     from contend.terminal import ProgressReport
 
     file = place.folder / "predictions.py"
     if not file.is_file():
-        return []
+        return {}
     with evidence.recording() as used:
         predictions = predict(file, evidence)
     if draws is not None:
@@ -312,7 +317,7 @@ def _write_predictions(
             },
             "with_the_most_probable_prices_and_the_error_of_simulations_only": predictions,
         }  # fmt: skip
-    return write_files(target, {PREDICTIONS_FILE: json_bytes(predictions)})
+    return {PREDICTIONS_FILE: json_bytes(predictions)}
 
 
 def _system_folder(validation: Path, system: str) -> Path:
@@ -322,25 +327,15 @@ def _system_folder(validation: Path, system: str) -> Path:
     return validation / system
 
 
-def _announcer(*, quiet: bool) -> Callable[[ResolvedScenario], Callable[[float], None]]:
+def _announcer(*, quiet: bool) -> Callable[[ResolvedScenario], AbstractContextManager[Callable[[float], None]]]:
     """Makes a progress report for each scenario that has to be simulated."""
     from contend.runner import total_weight
     from contend.terminal import ProgressReport
 
-    def announce(resolved: ResolvedScenario) -> Callable[[float], None]:
-        total = total_weight(resolved.points)
-        report = ProgressReport(resolved.name, total, quiet=quiet)
-        report.__enter__()
-        done = 0.0
-
-        def advance(amount: float) -> None:
-            nonlocal done
-            done += amount
-            report.advance(amount)
-            if done >= total:
-                report.__exit__(None, None, None)
-
-        return advance
+    @contextlib.contextmanager
+    def announce(resolved: ResolvedScenario) -> Iterator[Callable[[float], None]]:
+        with ProgressReport(resolved.name, total_weight(resolved.points), quiet=quiet) as report:
+            yield report.advance
 
     return announce
 

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from contend.claims import Claim
     from contend.jsontypes import JsonObject
     from contend.runner import Engine
+    from contend.store import ResultStore
     from contend.studyfit.description import StudyFit
     from contend.studyfit.posterior import Posterior
 
@@ -36,7 +37,7 @@ class Draws:
         scenarios: The folder of the scenarios.
         engine: What simulates them.
         jobs: Simulations at once.
-        cache: Where results are kept.
+        store: Where results are kept.
         overrides: Dotted path and value, for all scenarios; of a price, too, whatever was drawn.
     """
 
@@ -45,7 +46,7 @@ class Draws:
     scenarios: Path
     engine: Engine
     jobs: int
-    cache: Path
+    store: ResultStore
     overrides: Sequence[tuple[str, str]] = ()
 
     def __len__(self) -> int:
@@ -63,7 +64,7 @@ class Draws:
                 self.scenarios,
                 self.engine,
                 jobs=self.jobs,
-                cache=self.cache,
+                store=self.store,
                 overrides=[("run.replications", "1"), *prices, *self.overrides],
             )
 
@@ -81,6 +82,7 @@ def judge_over(
         progress: Called with the number of claims that were computed, of `len(claims) * len(draws)`.
 
     Raises:
+        ContendError: As `contend.claims.judge`.
         InterruptedRunError: Ctrl-C.
     """
     found: dict[str, list[float]] = {}
