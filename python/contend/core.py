@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import hashlib
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -13,6 +12,10 @@ from contend.paths import version
 
 if TYPE_CHECKING:
     from contend.coretypes import Core
+
+
+# By file of a core, of the bytes that it was loaded from; or why they could not be read.
+_digests: dict[str, str | OSError] = {}
 
 
 def core() -> Core:
@@ -28,22 +31,31 @@ def core() -> Core:
             f"the compiled core cannot be loaded ({error}); in a checkout run './contend doctor', "
             "elsewhere install the package again"
         ) from error
+    binary = getattr(_core, "__file__", None)
+    if binary is not None and binary not in _digests:
+        _digests[binary] = _digest(binary)
     return _core
 
 
-@functools.cache
-def _digest(binary: str) -> str:
-    return hashlib.sha256(Path(binary).read_bytes()).hexdigest()
+def _digest(binary: str) -> str | OSError:
+    try:
+        return hashlib.sha256(Path(binary).read_bytes()).hexdigest()[:16]
+    except OSError as error:
+        return error
 
 
 def fingerprint() -> str:
     """What results depend on besides a point's configuration: the version and the bytes of the compiled core.
 
+    The bytes are those that `core()` loaded. A build since then does not count: this process goes on with the old one.
+
     Raises:
-        ContendError: The core is not built, or cannot be read.
+        ContendError: The core is not built, or could not be read.
     """
     binary = getattr(core(), "__file__", None)
-    try:
-        return f"{version()}-{_digest(binary)[:16]}" if binary is not None else version()
-    except OSError as error:
-        raise ContendError(f"cannot read the compiled core {binary}: {describe(error)}") from error
+    if binary is None:
+        return version()
+    digest = _digests[binary]
+    if isinstance(digest, OSError):
+        raise ContendError(f"cannot read the compiled core {binary}: {describe(digest)}") from digest
+    return f"{version()}-{digest}"

@@ -1,17 +1,19 @@
 """The compiled core, through the package and the command line."""
 
+import hashlib
 import json
 import os
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
 import contend
 from contend.cli import main
-from contend.core import core
-from contend.errors import SimulationFailedError
+from contend.core import core, fingerprint
+from contend.errors import ContendError, SimulationFailedError
 from contend.paths import scenarios_directory
 from contend.scenario import find_scenario, resolve_scenario
 from contend.simgrid import PlatformRoutes
@@ -29,6 +31,38 @@ def small_options() -> list[str]:
 
 def test_has_the_version_of_the_package() -> None:
     assert core().version() == contend.__version__
+
+
+def stand_in(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    module = SimpleNamespace(__file__=str(file))
+    monkeypatch.setitem(sys.modules, "contend._core", module)  # type: ignore[arg-type]
+    monkeypatch.setattr(contend, "_core", module, raising=False)
+
+
+def test_the_fingerprint_is_of_the_core_that_was_loaded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A notebook goes on with it after a build: its results are none of the new core."""
+    file = tmp_path / "core.so"
+    file.write_bytes(b"old")
+    stand_in(file, monkeypatch)
+    core()
+    file.write_bytes(b"new")
+    assert fingerprint() == f"{contend.__version__}-{hashlib.sha256(b'old').hexdigest()[:16]}"
+    file.unlink()
+    assert fingerprint().endswith(hashlib.sha256(b"old").hexdigest()[:16])
+
+
+def test_a_core_that_could_not_be_read_has_no_fingerprint(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    file = tmp_path / "none.so"
+    stand_in(file, monkeypatch)
+    assert core() is sys.modules["contend._core"]
+    file.write_bytes(b"new")
+    with pytest.raises(ContendError, match=r"cannot read the compiled core .*none.so: no such"):
+        fingerprint()
+
+
+def test_the_fingerprint_of_this_core() -> None:
+    loaded = Path(str(core().__file__)).read_bytes()  # type: ignore[attr-defined]
+    assert fingerprint() == f"{contend.__version__}-{hashlib.sha256(loaded).hexdigest()[:16]}"
 
 
 def test_ctrl_c_while_a_platform_is_read_is_no_problem_of_the_platform(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -19,6 +19,7 @@ from contend.runner import make_engine
 from contend.scenario import resolve_scenario
 from contend.store import ResultStore
 from contend.studyfit.description import Price, StudyFit, Target, load_fit
+from contend.studyfit.posterior import load_posterior
 from contend.studyfit.search import _cost as cost
 from contend.studyfit.search import fit
 
@@ -187,6 +188,54 @@ def test_which_claims_are_judged_how_does_not_make_it_another_fit(tmp_path: Path
     document["targets"][0]["value"] = 400000
     file.write_text(json.dumps(document), encoding="utf-8")
     assert load_fit(tmp_path, "dissertation").digest != load_fit(ROOT, "dissertation").digest
+
+
+PROFILE = "calibration/profiles/alembert.json"
+
+
+def price_of(profile: JsonObject, path: str) -> JsonObject:
+    section, name = path.split(".")
+    entry: JsonObject = profile[section][name]
+    return entry
+
+
+@pytest.mark.parametrize(
+    ("file", "change", "is_another"),
+    [
+        (PROFILE, lambda d: price_of(d, "nic.post").update(range=["30 ns", "90 ns"]), True),
+        (PROFILE, lambda d: price_of(d, "cache.hit").update(value="1.8 ns"), True),
+        ("scenarios/dissertation/fig5_2a.json", lambda d: d["workload"].update(window=64), True),
+        # What a fit writes, and words.
+        (PROFILE, lambda d: price_of(d, "nic.post").update(value="70 ns"), False),
+        (PROFILE, lambda d: price_of(d, "scheduler.wake_call").update(value="1 us"), False),
+        (PROFILE, lambda d: price_of(d, "nic.post").update(identified_by="a fit"), False),
+        ("scenarios/dissertation/fig5_2a.json", lambda d: d.update(name="another", description="text"), False),
+        ("scenarios/dissertation/fig5_2a.json", lambda d: d["run"].update(replications=3), False),
+    ],
+)
+def test_what_makes_it_another_fit(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    file: str,
+    change: object,
+    is_another: bool,  # noqa: FBT001
+) -> None:
+    """Ranges, and all that the simulations of its numbers depend on, but not what a fit itself writes."""
+    for folder in ("validation/dissertation", "calibration/profiles", "scenarios", "libraries"):
+        shutil.copytree(ROOT / folder, tmp_path / folder)
+    shipped = load_fit(ROOT, "dissertation")
+    monkeypatch.setenv("CONTEND_PROFILES", str(tmp_path / "calibration/profiles"))
+    document = json.loads((tmp_path / file).read_text(encoding="utf-8"))
+    change(document)  # type: ignore[operator]
+    (tmp_path / file).write_text(json.dumps(document), encoding="utf-8")
+    study = load_fit(tmp_path, "dissertation")
+    assert (study.digest != shipped.digest) == is_another
+    kept = ROOT / "validation" / "dissertation" / "posterior.json"
+    if is_another:
+        with pytest.raises(InputError, match="the ranges of its prices or its scenarios have changed"):
+            load_posterior(kept, study)
+    else:
+        assert load_posterior(kept, study).digest == study.digest
 
 
 def test_draws_are_for_the_claims_that_the_fit_names(capsys: pytest.CaptureFixture[str]) -> None:

@@ -13,6 +13,8 @@ import pytest
 
 from contend.claims import at_least, claim
 from contend.cli import main
+from contend.cli.claims import _Place as Place
+from contend.core import fingerprint
 from contend.documents import json_bytes
 from contend.errors import ContendError, InputError
 from contend.paths import repository
@@ -72,6 +74,7 @@ def test_prices_that_a_number_tells_are_narrowed_and_others_are_not() -> None:
     assert found.targets[0].median == pytest.approx(180e3, rel=0.02)
     assert widening(study, found) == {"message_rate": 1.0}
     assert found.digest == study.digest
+    assert found.core == fingerprint()
     assert found == sample(study, make_engine("contend"), jobs=1, members=60, assimilations=4, draws=5)
 
 
@@ -105,6 +108,10 @@ def test_a_posterior_is_written_and_read(tmp_path: Path) -> None:
     whole = to_json(study, posterior)
     file.write_bytes(json_bytes(whole))
     assert load_posterior(file, study) == posterior
+    assert "core" not in whole
+    made = replace(posterior, core="1.2.3-fedc")
+    file.write_bytes(json_bytes(to_json(study, made)))
+    assert load_posterior(file, study) == made
     with pytest.raises(InputError, match=r"there is no .*nothing.json: validate claims STUDY --fit writes it"):
         load_posterior(tmp_path / "nothing.json", study)
 
@@ -115,7 +122,7 @@ def test_a_posterior_is_written_and_read(tmp_path: Path) -> None:
 
     for key in ("draws", "prices", "targets", "fit"):
         refused({name: value for name, value in whole.items() if name != key}, f"is no posterior: it has no '{key}'")
-    refused({**whole, "fit": "34cd"}, "is of another fit.json than the one beside it")
+    refused({**whole, "fit": "34cd"}, "is of another fit: fit.json beside it, the ranges of its prices or its scenar")
     refused({**whole, "draws": []}, "each of its draws must have all prices of the fit")
     refused({**whole, "draws": [{"software.send_call": "5 us"}]}, "each of its draws must have all prices of the fit")
     refused(
@@ -221,6 +228,24 @@ def test_claims_over_draws_from_the_command_line(tmp_path: Path, capsys: pytest.
     assert high >= judged["predicted"] * 0.95
     assert "| single runs | over the prices' posterior (95 %) | holds in |" in (tmp_path / "claims.md").read_text()
     assert (FITTED / "claims.json").read_bytes() == shipped
+
+
+@pytest.mark.parametrize(("core", "is_said"), [(None, False), ("", False), ("1.2.3-fedc", True)])
+def test_draws_of_another_build_are_said_to_be(
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    core: str | None,
+    is_said: bool,  # noqa: FBT001
+) -> None:
+    study = load_fit(ROOT, "dissertation")
+    kept = replace(load_posterior(FITTED / "posterior.json", study), core=fingerprint() if core == "" else core)
+    file = tmp_path / "validation/dissertation/posterior.json"
+    file.parent.mkdir(parents=True)
+    file.write_bytes(json_bytes(to_json(study, kept)))
+    place = Place(tmp_path, "dissertation", make_engine("contend"), 1, ResultStore(tmp_path / "store"), ())
+    assert place.draws(study).posterior == kept
+    said = f"another build of the simulator made the draws of {file} (1.2.3-fedc; this is {fingerprint()})"
+    assert (said in capsys.readouterr().err) == is_said
 
 
 def test_the_kept_posterior_is_of_the_shipped_fit() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import sys
 from dataclasses import dataclass, replace
 from pathlib import Path  # noqa: TC003 - typer reads it when the program runs
 from typing import TYPE_CHECKING, Annotated
@@ -173,11 +174,18 @@ class _Place:
         )
 
     def draws(self, study: StudyFit) -> Draws:
-        """The scenarios with all draws of the fitted prices that are kept."""
+        """The scenarios with all draws of the fitted prices that are kept; says if another build made them."""
+        from contend.core import fingerprint
         from contend.studyfit.draws import Draws
         from contend.studyfit.posterior import load_posterior
 
         posterior = load_posterior(self.posterior_file, study)
+        if posterior.core not in {None, fingerprint()}:
+            print(
+                f"contend: warning: another build of the simulator made the draws of {self.posterior_file} "
+                f"({posterior.core}; this is {fingerprint()})",
+                file=sys.stderr,
+            )
         scenarios = self.root / "scenarios" / self.system
         return Draws(study, posterior, scenarios, self.engine, self.jobs, self.store, self.overrides)
 

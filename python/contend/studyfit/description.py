@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import copy
 import hashlib
 import json
 import math
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING
 
 from contend.documents import misfit
@@ -15,7 +16,7 @@ from contend.prices import format_price, parse_price
 from contend.scenario import Point, resolve_scenario
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
     from pathlib import Path
 
     from contend.jsontypes import JsonObject, Scalar
@@ -90,8 +91,9 @@ class StudyFit:
     """What to fit: prices of a profile that the study's scenarios name, to some numbers of the study.
 
     `over_draws` are how the ids of claims begin that are judged with each draw of the posterior, too. `tied` prices
-    take the value of another one. `digest` is of what decides where the prices end, so that what came out of a fit can
-    be told from what came out of another one.
+    take the value of another one. `digest` is of what decides where the prices end (where they are expected and their
+    ranges, the numbers, and all that the simulations of these depend on but the build of the simulator), so that what
+    came out of a fit can be told from what came out of another one.
     """
 
     profile: str
@@ -105,6 +107,15 @@ class StudyFit:
     def paths(self) -> set[str]:
         """What a set of prices has: those that are fitted, and those that follow them."""
         return {price.path for price in self.prices} | set(self.tied)
+
+    def values(self, place: Sequence[float]) -> dict[str, str | float]:
+        """What a place stands for: values by dotted path below `machine`.
+
+        Args:
+            place: For each price how many standard deviations it is from what is expected of it.
+        """
+        values = {price.path: price.at(float(x)) for price, x in zip(self.prices, place, strict=True)}
+        return values | {path: values[source] for path, source in self.tied.items()}
 
 
 def load_fit(root: Path, system: str) -> StudyFit:
@@ -126,7 +137,7 @@ def _read(root: Path, system: str, document: JsonObject) -> StudyFit:
     profile = read_json(profile_of(root, document["profile"]), "profile")
     overrides = [(path, str(value)) for path, value in document["simulated"].items()]
     folder = root / "scenarios" / system
-    return StudyFit(
+    study = StudyFit(
         document["profile"],
         tuple(document["over_draws"]),
         tuple(_price(profile, path, text) for path, text in document["prices"].items()),
@@ -141,14 +152,32 @@ def _read(root: Path, system: str, document: JsonObject) -> StudyFit:
             )
             for entry in document["targets"]
         ),
-        _digest(document),
+        digest="",
     )
+    return replace(study, digest=_digest(document, study))
 
 
-def _digest(document: JsonObject) -> str:
-    """Of everything in a fit but which claims are judged how."""
-    fitted = {key: value for key, value in document.items() if key != "over_draws"}
-    return hashlib.sha256(json.dumps(fitted, sort_keys=True).encode()).hexdigest()[:16]
+def _digest(document: JsonObject, study: StudyFit) -> str:
+    """Of everything in a fit but which claims are judged how, and of what it means in this checkout.
+
+    The profile's own values of prices that move do not count: they are what a fit writes.
+    """
+    expected = study.values([0.0] * len(study.prices))
+    whole = {
+        "fit": {key: value for key, value in document.items() if key != "over_draws"},
+        "prices": [asdict(price) for price in study.prices],
+        "points": [with_prices(target.point, expected).compiled.identity().decode() for target in study.targets],
+    }
+    return hashlib.sha256(json.dumps(whole, sort_keys=True).encode()).hexdigest()[:16]
+
+
+def with_prices(point: Point, values: Mapping[str, str | float]) -> Point:
+    """A point with other prices, by dotted path below `machine`."""
+    config = copy.deepcopy(point.config)
+    for path, value in values.items():
+        section, name = path.split(".")
+        config["machine"][section][name] = value
+    return Point(point.parameters, config)
 
 
 def profile_of(root: Path, name: str) -> Path:

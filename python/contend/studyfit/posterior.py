@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
+from contend.core import fingerprint
 from contend.documents import misfit
 from contend.errors import ContendError, InputError
 from contend.files import read_json
@@ -60,6 +61,7 @@ class Posterior:
         prices: By the path of a price, its values in the middle and at both ends of the central 95 %.
         targets: What each target comes out at, in its own unit, by other random numbers than the members were moved by.
         digest: Of the fit that it belongs to.
+        core: The build of the simulator that made it (contend.core.fingerprint); None if it does not say.
     """
 
     draws: tuple[dict[str, str | float], ...]
@@ -68,6 +70,7 @@ class Posterior:
     prices: dict[str, tuple[str | float, str | float, str | float]]
     targets: tuple[Central, ...]
     digest: str
+    core: str | None = None
 
 
 def sample(
@@ -120,7 +123,7 @@ def sample(
         trials.close()
     inside = np.clip(places, -RANGE_END, RANGE_END)
     return Posterior(
-        tuple(trials.values([float(x) for x in place]) for place in places[:draws]),
+        tuple(study.values([float(x) for x in place]) for place in places[:draws]),
         len(places),
         # As it is kept, so that what a profile says of it is the same before and after.
         {price.path: round(float(inside[:, k].std(ddof=1) / _EXPECTED), 3) for k, price in enumerate(study.prices)},
@@ -132,6 +135,7 @@ def sample(
             central([target.at_level(float(x)) for x in predicted[:, k]]) for k, target in enumerate(study.targets)
         ),
         study.digest,
+        fingerprint(),
     )  # fmt: skip
 
 
@@ -185,6 +189,7 @@ def to_json(study: StudyFit, posterior: Posterior) -> JsonObject:
     return {
         "profile": study.profile,
         "fit": posterior.digest,
+        **({} if posterior.core is None else {"core": posterior.core}),
         "members": posterior.members,
         "targets": [
             {
@@ -221,11 +226,15 @@ def load_posterior(file: Path, study: StudyFit) -> Posterior:
             {path: (entry["median"], *entry["ci95"]) for path, entry in document["prices"].items()},
             tuple(Central(float(entry["median"]), *map(float, entry["ci95"])) for entry in document["targets"]),
             str(document["fit"]),
+            None if (core := document.get("core")) is None else str(core),
         )
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise InputError(f"{file} is no posterior: {misfit(error)}") from error
     if posterior.digest != study.digest:
-        raise InputError(f"{file} is of another fit.json than the one beside it: validate claims STUDY --fit renews it")
+        raise InputError(
+            f"{file} is of another fit: fit.json beside it, the ranges of its prices or its scenarios have changed; "
+            "validate claims STUDY --fit renews it"
+        )
     if not posterior.draws or any(set(draw) != study.paths for draw in posterior.draws):
         raise InputError(f"{file} is no posterior: each of its draws must have all prices of the fit")
     if len(posterior.targets) != len(study.targets):

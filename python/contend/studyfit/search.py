@@ -62,7 +62,7 @@ def fit(
         predictions = trials.predictions(ends, _CHECK_REPLICATIONS)
         costs = [_cost(study, *pair) for pair in zip(ends, predictions, strict=True)]
         best = costs.index(min(costs))
-        return Found(trials.values(ends[best]), predictions[best], tuple(costs))
+        return Found(study.values(ends[best]), predictions[best], tuple(costs))
     finally:
         trials.close()
 

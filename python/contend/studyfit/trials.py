@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import json
 import math
 import statistics
@@ -10,13 +9,14 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING
 
 from contend.errors import ContendError
-from contend.scenario import Point
+from contend.studyfit.description import with_prices
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from contend.jsontypes import JsonObject
     from contend.runner import Engine
+    from contend.scenario import Point
     from contend.studyfit.description import StudyFit
 
 
@@ -33,14 +33,9 @@ class Trials:
             if target.point not in self._points:
                 self._points.append(target.point)
 
-    def values(self, place: Sequence[float]) -> dict[str, str | float]:
-        """What a place stands for: values by dotted path below `machine`."""
-        values = {price.path: price.at(float(x)) for price, x in zip(self._study.prices, place, strict=True)}
-        return values | {path: values[source] for path, source in self._study.tied.items()}
-
     def predictions(self, places: Sequence[Sequence[float]], replications: Sequence[int]) -> list[tuple[float, ...]]:
         """What each target comes out at in each place: the mean of the replications, NaN where one fails."""
-        moved = [[self._moved(point, self.values(place)) for point in self._points] for place in places]
+        moved = [[with_prices(point, self._study.values(place)) for point in self._points] for place in places]
         running = [
             [[self._pool.submit(self._run, point, replication) for replication in replications] for point in points]
             for points in moved
@@ -69,11 +64,3 @@ class Trials:
         except ContendError:  # prices with which no run ends
             return None
         return result
-
-    @staticmethod
-    def _moved(point: Point, values: dict[str, str | float]) -> Point:
-        config = copy.deepcopy(point.config)
-        for path, value in values.items():
-            section, name = path.split(".")
-            config["machine"][section][name] = value
-        return Point(point.parameters, config)
