@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -18,8 +19,6 @@ from contend.spelling import shortened
 from contend.terminal import progress_report
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from contend.comparison import Comparison
     from contend.datasets import Dataset
     from contend.explanation import Explanation
@@ -296,10 +295,13 @@ def load_measured(
         profile: Name or file of a machine profile; one of the dataset's machine if not given.
 
     Raises:
-        InputError: The file is no dataset, it has no such point (the message names the nearest), or no mapping or
-            profile stands for it.
+        InputError: The file is no dataset, it has no such point (the message names the nearest), `point` is no mapping,
+            or no mapping or profile stands for the dataset.
     """
     from contend.measured import open_dataset
+
+    if point is not None and not isinstance(point, Mapping):
+        raise InputError(f"a point is a mapping of parameters to values, such as {{'pairs': 4}}, not {point!r}")
 
     words = [
         f"{name}={value if isinstance(value, str) else json_text(value)}"

@@ -15,6 +15,7 @@ from contend.axes import is_number
 from contend.errors import InputError
 from contend.quantities import format_quantity, parse_quantity
 from contend.spelling import parameters_text, shortened
+from contend.whole_numbers import whole_number
 
 if TYPE_CHECKING:
     import numpy as np
@@ -192,15 +193,21 @@ class LatinHypercube:
         """The sample; a point that is drawn again, as small ranges of whole numbers make likely, is there once.
 
         Raises:
-            InputError: There is nothing to sample, a range is empty, or there are too many samples.
+            InputError: There is nothing to sample, a range is empty, or `samples` or `seed` is no number of them.
         """
         import numpy as np
         from scipy.stats import qmc
 
-        if self.samples < 1 or not self.ranges:
-            raise InputError("a Latin hypercube needs at least one range and one sample")
-        require_room(self.samples, "the Latin hypercube")
-        shares = qmc.LatinHypercube(len(self.ranges), rng=np.random.default_rng(self.seed)).random(self.samples)
+        if not self.ranges:
+            raise InputError("a Latin hypercube needs at least one range")
+        if (count := whole_number(self.samples, 1)) is None:
+            raise InputError(
+                f"samples={self.samples!r}: at least one sample is needed; allowed: a whole number from 1 on"
+            )
+        if (seed := whole_number(self.seed, 0)) is None:
+            raise InputError(f"seed={self.seed!r}: no seed of a sample; allowed: a whole number from 0 on")
+        require_room(count, "the Latin hypercube")
+        shares = qmc.LatinHypercube(len(self.ranges), rng=np.random.default_rng(seed)).random(count)
         rows = [self._row(row) for row in shares]
         return list({_row_text(row): row for row in rows}.values())
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Protocol, TypeAlias
 
 from contend.core import core
 from contend.errors import InputError, SimulationFailedError
+from contend.whole_numbers import whole_number
 from contend.workers import Crew
 
 if TYPE_CHECKING:
@@ -132,9 +133,9 @@ def wanted_jobs(jobs: int | None) -> int:
     """
     if jobs is None:
         return default_jobs()
-    if not hasattr(jobs, "__index__") or jobs < 1:  # NumPy's whole numbers are welcome
+    if (count := whole_number(jobs, 1)) is None:
         raise InputError(f"jobs={jobs!r}: at least one job is needed; allowed: a whole number from 1 on")
-    return int(jobs)
+    return count
 
 
 def weight(point: Point) -> float:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from contend.course import Course, Entry, run_here
 from contend.errors import InputError, InterruptedRunError
@@ -13,6 +13,7 @@ from contend.results import PointResult, Results, summarise
 from contend.runner import CoreEngine, PointRuns, wanted_jobs
 from contend.scenarios import load
 from contend.store import ResultStore, default_store, point_key
+from contend.whole_numbers import whole_number
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -79,6 +80,25 @@ class Share:
 
     index: int
     count: int
+
+    @staticmethod
+    def of(share: Any) -> Share:  # noqa: ANN401 - whatever was given
+        """What `sweep` takes: a pair (index, count).
+
+        Raises:
+            InputError: It is none, or the index is not below the count.
+        """
+        try:
+            index, count = share
+        except (TypeError, ValueError):
+            index = count = None
+        found = whole_number(index, 0), whole_number(count, 1)
+        if found[0] is None or found[1] is None or found[0] >= found[1]:
+            raise InputError(
+                f"share={share!r}: allowed: two whole numbers (index, count), where the index counts from 0 and is "
+                "below the count"
+            )
+        return Share(found[0], found[1])
 
 
 @dataclass
@@ -199,7 +219,7 @@ def sweep(
         progress: Whether to say on stderr how far it is; on a terminal if not given.
 
     Raises:
-        InputError: The scenario or the plan is not usable, or jobs is less than one.
+        InputError: The scenario, the plan or the share is not usable, or jobs is less than one.
         InterruptedRunError: Ctrl-C, or the notebook's stop button. Simulations stop within a second; what had finished
             is the error's `results`, and is in the store: the same call goes on from there.
         ContendError: The store cannot be written to, or the cluster is gone.
@@ -216,9 +236,7 @@ def sweep(
     """
     from contend.terminal import progress_report
 
-    part = Share(*share) if share is not None else None
-    if part is not None and not 0 <= part.index < part.count:
-        raise InputError(f"share ({part.index}, {part.count}): the index counts from 0 and is below the count")
+    part = Share.of(share) if share is not None else None
     count = wanted_jobs(jobs)
     wanted = load(scenario)
     if replications is not None:

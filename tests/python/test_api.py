@@ -119,6 +119,11 @@ class TestScenario:
         with pytest.raises(contend.InputError, match="cannot begin at nan us"):
             contend.timeline(small, begin_us=math.nan)
 
+    @pytest.mark.parametrize("point", [["pairs"], "pairs", 4, [("pairs", 4)], {"pairs"}])
+    def test_a_point_of_a_dataset_is_a_mapping(self, point: Any) -> None:
+        with pytest.raises(contend.InputError, match=r"^a point is a mapping of parameters to values, .* not "):
+            contend.load_measured(TCP, point)
+
     def test_numbers_of_numpy_are_numbers_everywhere(self, small: Scenario) -> None:
         three = cast("Any", np.int64(3))
         results = contend.run(small, {"workload.pairs": three}, replications=three, jobs=three)

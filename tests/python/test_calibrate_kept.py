@@ -31,6 +31,15 @@ def wait_until(condition: Callable[[], bool], seconds: float = 120.0) -> bool:
     return False
 
 
+def test_fits_are_kept_or_none_are_made(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    out = tmp_path / "made.json"
+    out.write_text("{}")
+    words = calibration(tmp_path, tmp_path, out, tmp_path / "work")
+    assert main([*words, "--keep-fits", "--direct"]) == 2
+    assert "--direct makes no fits, and --keep-fits leaves thread counts out of those" in capsys.readouterr().err
+    assert out.read_text() == "{}"
+
+
 class TestWithTheRealCore:
     pytestmark = pytest.mark.core
 
@@ -140,7 +149,11 @@ class TestWithTheRealCore:
             refused(f"made.json were made with other content of {name}\n")
             path.write_text(text)
         assert main([*words, "--keep-fits"]) == 0
-        assert not capsys.readouterr().err
+        quiet = capsys.readouterr()
+        assert not quiet.err
+        assert not quiet.out
+        assert main([*words, "--keep-fits", "--json"]) == 0
+        assert json.loads(capsys.readouterr().out) == json.loads(out.read_text())["calibration"]
         made["calibration"]["made_from"]["core"] = "0.0-another"
         out.write_text(json.dumps(made))
         assert main([*words, "--keep-fits"]) == 0

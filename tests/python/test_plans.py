@@ -1,8 +1,10 @@
 """Plans of sweeps: grids, lists and samples of points."""
 
 import math
+import re
 from typing import Any
 
+import numpy as np
 import polars as pl
 import pytest
 
@@ -53,6 +55,11 @@ class TestPlans:
         assert frame.height == 8
         assert sum(value < 1e-5 for value in frame["wake_latency"]) == 4
         assert contend.LatinHypercube(plan.ranges, 8, seed=2).rows() != rows
+
+    def test_whole_numbers_of_numpy_are_welcome(self) -> None:
+        ranges = {"workload.pairs": (1, 9)}
+        plan = contend.LatinHypercube(ranges, samples=np.int64(3), seed=np.uint8(4))
+        assert plan.rows() == contend.LatinHypercube(ranges, 3, 4).rows()
 
     def test_what_a_sample_draws_twice_counts_once(self) -> None:
         rows = contend.LatinHypercube({"workload.pairs": (1, 3)}, 9).rows()
@@ -138,6 +145,20 @@ class TestPlans:
             ),
             (contend.LatinHypercube({"workload.pairs": ("one", "2 us")}, 2), "no end of a range"),
             (contend.LatinHypercube({}, 2), "at least one range"),
+            *(
+                (
+                    contend.LatinHypercube({"workload.pairs": (1, 3)}, samples=samples),
+                    rf"^samples={re.escape(repr(samples))}: at least one sample is needed; allowed: a whole number",
+                )
+                for samples in (2.5, "2", None, 0, -1)
+            ),
+            *(
+                (
+                    contend.LatinHypercube({"workload.pairs": (1, 3)}, 2, seed=seed),
+                    rf"^seed={re.escape(repr(seed))}: no seed of a sample; allowed: a whole number from 0 on",
+                )
+                for seed in (-1, 1.5, "1", None)
+            ),
             (
                 contend.LatinHypercube({"workload.pairs": contend.Range(0, 9, log=True)}, 2),
                 "no logarithms; allowed: ends above 0",

@@ -16,7 +16,7 @@ import contend
 from contend import plots
 from contend.axes import axis_value
 from contend.changes import with_changes
-from contend.plots.agreement import validation_frame
+from contend.plots.agreement import checked_rows, validation_frame
 from contend.plots.heat import cells, ordered
 from contend.plots.samples import are_samples
 from contend.plots.style import OTHER_COLOURS, figure_bytes
@@ -350,12 +350,41 @@ def test_values_in_order() -> None:
     assert ordered(["ob1", "list"]) == ["ob1", "list"]
 
 
+@pytest.mark.parametrize("draw", [plots.measured_against_predicted, plots.interactive.measured_against_predicted])
+@pytest.mark.parametrize(
+    ("data", "message"),
+    [
+        *(
+            ([{"measured": 1.0, "predicted": 1.0}, {"measured": value, "predicted": 1.0}], "needs positive finite numb")
+            for value in (0.0, -1.0, math.inf, math.nan, 10**400, True, "1", None)
+        ),
+        ([{"measured": 1.0}], "needs positive finite numbers"),
+        ([{"measured": 1.0, "predicted": 1.0, "measured_high": math.inf}], "'measured_high' is inf in a row; allowed"),
+        ([{"measured": 1.0, "predicted": 1.0, "predicted_low": "1"}], "'predicted_low' is '1' in a row; allowed"),
+        ([], "no points"),
+        ([1.0], r"rows are a data frame or a list of mappings, not \[1.0\]"),
+        ({"measured": 1.0, "predicted": 1.0}, "rows are a data frame or a list of mappings, not"),
+        (None, "rows are a data frame or a list of mappings, not None"),
+    ],
+)
+def test_what_no_picture_of_agreement_can_be_drawn_of(draw: Any, data: Any, message: str) -> None:
+    with pytest.raises(contend.InputError, match=message):
+        draw(data)
+
+
+def test_ends_that_are_missing_are_the_values_themselves() -> None:
+    row = {"measured": 2.0, "predicted": 3, "measured_low": None, "measured_high": math.nan, "predicted_low": 2.5}
+    (found,) = checked_rows([row])
+    assert found == {
+        "group": "", "measured": 2.0, "predicted": 3, "measured_low": 2.0, "measured_high": 2.0, "predicted_low": 2.5,
+        "predicted_high": 3,
+    }  # fmt: skip
+
+
 def test_measured_against_predicted() -> None:
     axes = plots.measured_against_predicted(AGREEMENT).axes[0]
     assert axes.get_xlim() == axes.get_ylim()
     assert [text.get_text() for text in axes.get_legend().get_texts()] == ["within 20 %", "a", "b"]
-    with pytest.raises(contend.InputError, match="positive numbers"):
-        plots.measured_against_predicted([{"measured": 0.0, "predicted": 1.0}])
     document = {
         "points": [
             {

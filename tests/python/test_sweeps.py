@@ -12,6 +12,7 @@ import time
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import polars as pl
 import pytest
 
@@ -85,8 +86,16 @@ def test_parts_of_a_sweep(small: contend.Scenario) -> None:
     assert [part.simulated for part in parts] == [4, 4, 2, 2]
     whole = contend.sweep(small, GRID)
     assert (whole.simulated, whole.reused) == (0, 12)
-    with pytest.raises(contend.InputError, match="below the count"):
-        contend.sweep(small, GRID, share=(4, 4))
+    last = contend.sweep(small, GRID, share=(np.int64(3), np.int64(4)))
+    assert last.points == parts[3].points
+
+
+@pytest.mark.parametrize(
+    "share", [(4, 4), (-1, 4), (0, 0), (0, 1, 2), (0,), 3, "02", ("0", 2), (0, 2.0), (None, 2), [], object()]
+)
+def test_what_is_no_part_of_a_sweep(small: contend.Scenario, share: Any) -> None:
+    with pytest.raises(contend.InputError, match=rf"^share={re.escape(repr(share))}: allowed: two whole numbers"):
+        contend.sweep(small, GRID, share=share)
 
 
 def command(*words: str, environment: dict[str, str] | None = None) -> subprocess.Popen[str]:

@@ -112,6 +112,7 @@ def calibrate(
     from contend.runner import default_jobs, make_engine
     from contend.terminal import ProgressReport
 
+    _check_options(keep_fits=keep_fits, direct=direct)
     _check_output(out, base, datasets, mapping or [])
     base_path, base_document = _usable_profile(base)
     mappings = load_mappings(mapping or [])
@@ -139,22 +140,22 @@ def calibrate(
                 measured, base_document, mappings, split, evaluator, options, reporter, kept,
                 earlier["calibration"].get("not_fitted", []),
             )  # fmt: skip
-            write_file(out, profile_bytes(with_folds(earlier, found)))
-            if not silent:
-                print(f"{evaluator.simulated} simulations, {evaluator.found} found in {folder / JOURNAL}\nwrote {out}")
-            return
-        found = run(measured, base_document, mappings, split, evaluator, options, reporter)
-        chosen = (find_mapping(mappings, dataset) for dataset in measured)
-        used = {one.name: one.stand_in for one in chosen if one is not None}
-        document = calibrated_profile(base_document, base_path.stem, out.stem, found, used)
+            document = with_folds(earlier, found)
+        else:
+            found = run(measured, base_document, mappings, split, evaluator, options, reporter)
+            chosen = (find_mapping(mappings, dataset) for dataset in measured)
+            used = {one.name: one.stand_in for one in chosen if one is not None}
+            document = calibrated_profile(base_document, base_path.stem, out.stem, found, used)
         write_file(out, profile_bytes(document))
     if json_:
         print(json.dumps(document["calibration"], indent=2, ensure_ascii=False))
     elif not quiet:
-        _print(found, document)
+        if not keep_fits:
+            _print(found, document)
         print(f"{evaluator.simulated} simulations, {evaluator.found} found in {folder / JOURNAL}")
         print(f"wrote {out}")
-    _warn(found, has_posterior=posterior)
+    if not keep_fits:
+        _warn(found, has_posterior=posterior)
 
 
 def _warn(found: Calibration, *, has_posterior: bool) -> None:
@@ -167,6 +168,14 @@ def _warn(found: Calibration, *, has_posterior: bool) -> None:
             print(f"contend: warning: no uncertainty for {names}: {part.refused}", file=sys.stderr)
     for text in edges.warnings(found.parts):
         print(f"contend: warning: {text}", file=sys.stderr)
+
+
+def _check_options(*, keep_fits: bool, direct: bool) -> None:
+    if keep_fits and direct:
+        raise InputError(
+            "--direct makes no fits, and --keep-fits leaves thread counts out of those that the profile has: allowed: "
+            "one of the two"
+        )
 
 
 def _check_output(out: Path, base: str, datasets: list[Path], mapping: list[Path]) -> None:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import math
+import sys
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from matplotlib import rc_context
@@ -12,6 +15,7 @@ from contend.errors import InputError
 from contend.plots.curves import add_legend, legend_height
 from contend.plots.style import MARKERS, STYLE, Picture, add_heading, single
 from contend.plots.ticks import axis_title, tick_formatter
+from contend.spelling import shortened
 
 if TYPE_CHECKING:
     import polars as pl
@@ -54,19 +58,33 @@ def checked_rows(data: pl.DataFrame | list[dict[str, Any]]) -> list[dict[str, An
     """Rows with positive "measured" and "predicted"; missing ends of intervals are the values themselves.
 
     Raises:
-        InputError: A column is missing, or there are no rows.
+        InputError: These are no rows, or there are none; a column is missing, or a value is no finite number.
     """
-    rows: list[dict[str, Any]] = data if isinstance(data, list) else data.to_dicts()
+    rows: Any = data.to_dicts() if hasattr(data, "to_dicts") else data
+    if not isinstance(rows, list) or not all(isinstance(row, Mapping) for row in rows):
+        raise InputError(f"rows are a data frame or a list of mappings, not {shortened(repr(data))}")
     if not rows:
         raise InputError("there are no points to draw")
-    for row in rows:
-        if not all(isinstance(row.get(name), int | float) and row[name] > 0 for name in ("measured", "predicted")):
-            raise InputError(f"each row needs positive numbers under 'measured' and 'predicted'; one is {row}")
-    filled = []
-    for row in rows:
-        ends = {name: row.get(name) if row.get(name) is not None else row[name.partition("_")[0]] for name in _COLUMNS}
-        filled.append({"group": "", **row, **ends})
-    return filled
+    return [_checked(row) for row in rows]
+
+
+def _checked(row: Mapping[str, Any]) -> dict[str, Any]:
+    if not all(_is_finite(row.get(name)) and row[name] > 0 for name in ("measured", "predicted")):
+        raise InputError(f"each row needs positive finite numbers under 'measured' and 'predicted'; one is {row}")
+    ends = {name: row[name.partition("_")[0]] if _is_missing(row.get(name)) else row[name] for name in _COLUMNS}
+    for name, end in ends.items():
+        if not _is_finite(end):
+            raise InputError(f"{name!r} is {end!r} in a row; allowed: a finite number, or nothing")
+    return {"group": "", **row, **ends}
+
+
+def _is_missing(value: object) -> bool:
+    """Whether a row has nothing there: data frames have NaN where they have nothing."""
+    return value is None or (isinstance(value, float) and math.isnan(value))
+
+
+def _is_finite(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and abs(value) <= sys.float_info.max
 
 
 def measured_against_predicted(
@@ -81,7 +99,7 @@ def measured_against_predicted(
         title: Of the picture.
 
     Raises:
-        InputError: A column is missing, or a value is not positive.
+        InputError: These are no rows, a column is missing, or a value is not positive and finite.
     """
     rows = checked_rows(data)
     ends = [value for row in rows for value in (row["measured"], row["predicted"])]
