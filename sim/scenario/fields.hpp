@@ -70,6 +70,7 @@ struct Section {
   bool optional = false;              ///< may be left out whole, though its fields are required
   bool of_network = false;            ///< may be left out by who uses neither network nor library
   bool without_network = false;       ///< a kind of workload that uses neither
+  bool of_processes = false;          ///< a kind of workload whose MPI processes may be coroutines
   std::vector<std::string> stand_ins; ///< keys that the loader replaces by fields before reading, such as a profile
 
   /// Whether something in it must be given.

@@ -148,6 +148,35 @@ void check_network(const Node& top, const PointConfig& point, Diagnostics& diagn
     check(section, *machine, "/machine");
 }
 
+/// A preset that designs processes as coroutines says nothing of workloads that have none: what would be simulated under its
+/// name is the library of the defaults. What a scenario itself says of coroutines is left alone: resolved ones say everything.
+void check_preset(const Node& top, const Node& library, const std::string& pointer, const PointConfig& point,
+                  Diagnostics& diagnostics) {
+  const Node* coroutines = library.is_object() ? library.find("coroutines") : nullptr;
+  if (coroutines == nullptr || !coroutines->source->label.starts_with("preset "))
+    return;
+  std::string programs;
+  for (const Section& kind : root_section("workload").kinds) {
+    if (kind.of_processes)
+      programs += (programs.empty() ? "" : ", ") + kind.name;
+  }
+  diagnostics.add(at(top, pointer,
+                     coroutines->source->label + " designs MPI processes that are coroutines, which the workload " +
+                         excerpt(point.workload.kind) + " has not; allowed: another preset, or one of the workloads " +
+                         programs));
+}
+
+void check_presets(const Node& top, const std::vector<NamedDesign>& designs, const PointConfig& point,
+                   Diagnostics& diagnostics) {
+  const Section* workload = kind_of(root_section("workload"), point);
+  if (workload == nullptr || workload->of_processes)
+    return;
+  for (const NamedDesign& design : designs)
+    check_preset(top, design.library, design.pointer, point, diagnostics);
+  if (const Node* library = top.find("library"); library != nullptr && designs.empty())
+    check_preset(top, *library, "/library/preset", point, diagnostics);
+}
+
 ResolvedScenario resolve(Node top, const LoadOptions& options) {
   Diagnostics diagnostics;
   if (Node* machine = top.find("machine"); machine != nullptr && machine->is_object())
@@ -166,6 +195,7 @@ ResolvedScenario resolve(Node top, const LoadOptions& options) {
   read_section(scenario_fields(), &top, top, "", {"$schema", "schema_version", "description", "extends", "sweep"},
                reading, base);
   check_network(top, base, diagnostics);
+  check_presets(top, designs, base, diagnostics);
   const std::string description = read_description(top, diagnostics);
   if (!designs.empty()) {
     diagnostics.move([&](const std::string& pointer) { return place_in_design(designs.front(), pointer); });

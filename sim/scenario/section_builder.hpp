@@ -129,6 +129,7 @@ public:
   void of_network() { section_.of_network = true; }
   /// Says that this kind of workload uses neither network nor library.
   void without_network() { section_.without_network = true; }
+  void of_processes() { section_.of_processes = true; }
   [[nodiscard]] Section finish() { return std::move(section_); }
 
 private:

@@ -201,6 +201,7 @@ Section neighbour_fields() {
 template <class P, class Locate>
 SectionBuilder<P, Locate> declare_program(const char* name, const char* doc, Locate locate) {
   auto s = declare<P>(name, doc, Presence::defaulted, locate);
+  s.of_processes();
   s.field("processes_per_os_process", &P::processes_per_os_process, CountRule{1, 10'000'000},
           "MPI processes that share an OS process; 1: no coroutines");
   s.field("os_processes_per_node", &P::os_processes_per_node, CountRule{1, 16384}, "OS processes on each node");

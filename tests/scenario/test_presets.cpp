@@ -2,7 +2,9 @@
 #include "support.hpp"
 
 #include <catch2/catch.hpp>
+#include <nlohmann/json.hpp>
 
+#include <fstream>
 #include <string>
 
 using namespace contend;
@@ -172,6 +174,9 @@ TEST_CASE("the presets of the repository load, in thread and in process mode", "
     if (entry.path().extension() != ".json")
       continue;
     CAPTURE(entry.path());
+    std::ifstream file(entry.path());
+    if (nlohmann::json::parse(file).at("library").contains("coroutines"))
+      continue; // of processes that are coroutines
     for (const char* mode : {"thread", "process"}) {
       options.overrides = {{"library.preset", entry.path().stem().string()},
                            {"workload.mode", mode},
@@ -185,4 +190,23 @@ TEST_CASE("the presets of the repository load, in thread and in process mode", "
     ++loaded;
   }
   CHECK(loaded >= 1);
+}
+
+TEST_CASE("a preset of coroutines is for programs alone, whatever else the workload would simulate",
+          "[scenario][presets]") {
+  LoadOptions options = load_options();
+  options.preset_directories = {test::repository() / "libraries"};
+  const auto base = data_directory() / "valid" / "base.json";
+  options.overrides = {{"library.preset", "layered-runtime"}};
+  CHECK_THROWS_WITH(load_scenario(base, options),
+                    Catch::Contains("preset layered-runtime designs MPI processes that are coroutines") &&
+                        Catch::Contains("\"multirate\" has not") && Catch::Contains("ping, ring"));
+  options.overrides = {{"sweep.library.preset", R"(["ob1-base", "fg-mpi"])"}};
+  CHECK_THROWS_WITH(load_scenario(base, options),
+                    Catch::Contains("/sweep/library.preset") && Catch::Contains("preset fg-mpi designs"));
+  const auto program = test::repository() / "scenarios" / "fine-grain" / "ring.json";
+  LoadOptions shipped = options;
+  shipped.profile_directories = {test::repository() / "calibration" / "profiles"};
+  shipped.overrides = {{"library.preset", "fg-mpi"}};
+  CHECK_NOTHROW(load_scenario(program, shipped));
 }
