@@ -60,6 +60,9 @@ std::string meant_unit(std::string_view written, std::span<const Unit> units) {
     std::string_view end;
     std::string_view meant;
   };
+  constexpr std::string_view greek_mu = "\xce\xbcs"; // looks like the micro sign of "\xc2\xb5s"
+  if (written == greek_mu && !units.empty() && units.front().symbol == "ps")
+    return "us";
   constexpr std::array spellings{Spelling{"bps", "bit/s"}, Spelling{"b/s", "bit/s"}, Spelling{"bits/s", "bit/s"},
                                  Spelling{"Bps", "B/s"},   Spelling{"sec", "s"},     Spelling{"secs", "s"},
                                  Spelling{"seconds", "s"}};

@@ -97,6 +97,11 @@ TEST_CASE("what is no quantity is refused with the reason", "[scenario][units]")
   CHECK_THAT(parsed.problem, Catch::Contains(problem));
 }
 
+TEST_CASE("a Greek mu is no micro sign, but looks like one", "[scenario][units]") {
+  CHECK(parse_time("1 \xc2\xb5s").problem.empty());
+  CHECK_THAT(parse_time("1 \xce\xbcs").problem, Catch::EndsWith("; did you mean 'us'?"));
+}
+
 TEST_CASE("the first letter of a unit is what was meant, whatever its case", "[scenario][units]") {
   const auto [text, meant] = GENERATE(table<std::string, std::string>({
       {"4 M", "'MB' or 'MiB'"},
