@@ -27,6 +27,7 @@ _PER_LAUNCH = (
     "iteration_s",
     "iterations",
     "iteration_times_s",
+    "begin_skew_s",
     "hold_s",
     "hand_over_s",
     "verification",

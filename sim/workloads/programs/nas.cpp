@@ -55,17 +55,6 @@ NasProblem nas_problem(std::string_view benchmark, std::string_view problem_clas
   throw std::out_of_range("no NAS benchmark " + std::string(benchmark) + " of class " + std::string(problem_class));
 }
 
-bool nas_accepts(std::string_view benchmark, int processes) {
-  if (benchmark != "BT") {
-    return std::has_single_bit(static_cast<unsigned>(processes));
-  }
-  int side = 1;
-  while (side * side < processes) {
-    ++side;
-  }
-  return side * side == processes;
-}
-
 int NasProgram::wide_side(int size) {
   const int log = static_cast<int>(std::bit_width(static_cast<unsigned>(size))) - 1;
   return 1 << ((log + 1) / 2);

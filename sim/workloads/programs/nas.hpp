@@ -22,8 +22,6 @@ struct NasProblem {
 
 /// Throws std::out_of_range for a benchmark or class that is not known.
 [[nodiscard]] NasProblem nas_problem(std::string_view benchmark, std::string_view problem_class);
-/// Whether the benchmark can run on so many processes: a square for BT, a power of two for the others.
-[[nodiscard]] bool nas_accepts(std::string_view benchmark, int processes);
 
 /// What the skeletons have in common.
 class NasProgram : public Program {

@@ -89,6 +89,7 @@ public:
         [this](int thread, std::int64_t iteration) { exchange_->iterate(entity(thread), iteration); },
         [this](int thread) { exchange_->meet_all(entity(thread)); });
     const Usage before = Usage::now();
+    const std::int64_t begin_ns = now_ns();
     run_team(threads_, [&](int thread) {
       begin_thread(thread);
       timed.run_thread(thread);
@@ -102,6 +103,7 @@ public:
     add_times(point, timed.result());
     add_counters(point, values, timed.iterations_run());
     point.set("usage", gather_usage(used, static_cast<int>(role_)));
+    add_skew(point, begin_ns);
     if (verifier_) {
       point.set("verification", verify(timed.iterations_run()));
     }
@@ -147,6 +149,21 @@ private:
     if (options_.iteration_times == "all") {
       point.set("iteration_times_s", std::move(lists));
     }
+  }
+
+  /// How much later than the first process each other one began to create its threads, where all read one clock.
+  void add_skew(Json& point, std::int64_t begin_ns) const {
+    std::vector<std::int64_t> begins(static_cast<std::size_t>(session_.size()));
+    MPI_Gather(&begin_ns, 1, MPI_INT64_T, begins.data(), 1, MPI_INT64_T, 0, MPI_COMM_WORLD);
+    if (placement_.hosts != 1 || begins.size() == 1) {
+      return;
+    }
+    std::sort(begins.begin(), begins.end());
+    std::vector<double> later;
+    for (auto begin = std::next(begins.begin()); begin != begins.end(); ++begin) {
+      later.push_back(seconds(*begin - begins.front()));
+    }
+    point.set("begin_skew_s", Json::array_of(later));
   }
 
   void add_counters(Json& point, const std::vector<Counters::Value>& values, std::int64_t iterations) const {
