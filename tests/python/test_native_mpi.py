@@ -176,6 +176,8 @@ def test_rate_and_times_fit_together(mpi: Run) -> None:
     point = checked(outcome)
     assert document_of(outcome)["workload"]["kind"] == "multirate"
     assert [len(times) for times in point["iteration_times_s"]] == [50, 50, 50]
+    (skew,) = point["begin_skew_s"]  # of the second process
+    assert 0 <= skew < document_of(outcome)["wall_s"] + 1
     for rate, elapsed, times in zip(
         point["message_rate"]["samples"], point["elapsed"]["samples"], point["iteration_times_s"], strict=True
     ):
