@@ -2,6 +2,7 @@
 
 import dataclasses
 import itertools
+import json
 import math
 import re
 import warnings
@@ -16,6 +17,7 @@ import contend
 from contend import plots
 from contend.axes import axis_value
 from contend.changes import with_changes
+from contend.cli import main
 from contend.plots.agreement import checked_rows, validation_frame
 from contend.plots.heat import cells, ordered
 from contend.plots.samples import are_samples
@@ -410,6 +412,40 @@ def test_a_lock_has_one_holder_at_a_time(timeline: Any) -> None:
 def test_every_category_has_a_colour_of_its_own() -> None:
     known = [*plots.CATEGORY_COLOURS.values(), *OTHER_COLOURS]
     assert len(set(known)) == len(known)
+
+
+def test_a_name_with_dollar_signs_is_no_formula(results: contend.Results) -> None:
+    """Neither where it would be one, nor where Matplotlib could not read it; and no axis counts on formulas."""
+    for name in ("$HOME of a_1$", "cost $x_{1 vs $y"):
+        assert f"<!-- {name} -->" in figure_bytes(plots.rate(results, title=name), ("svg",))["svg"].decode()
+    for far in (2.0, 20.0, 2000.0):
+        rows = [{"measured": rate, "predicted": rate} for rate in (1e5, far * 1e5)]
+        written = figure_bytes(plots.measured_against_predicted(rows), ("svg",))["svg"].decode()
+        assert "mathdefault" not in written
+        assert "<!-- 100" in written
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["run"],
+        ["sweep", "--store", "store"],
+        ["compare", "dollars.json"],
+        ["explain", "--out", "out", "--no-speedups"],
+        ["report", "--no-speedups"],
+        ["run", "--trace", "trace.json"],
+    ],
+)
+def test_every_command_draws_a_name_with_dollar_signs(
+    words: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    scenario = contend.load("fig5_2a_base").with_(SMALL).document | {"name": "cost $x_{1 vs $y"}
+    Path("dollars.json").write_text(json.dumps(scenario))
+    assert main([words[0], "dollars.json", *words[1:]]) == 0
+    if "--trace" in words:
+        assert main(["trace-plot", "trace.json"]) == 0
+    assert [*tmp_path.rglob("*.png"), *tmp_path.rglob("*.html")]
 
 
 def test_a_name_in_another_script_is_no_warning(results: contend.Results) -> None:

@@ -8,13 +8,12 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from matplotlib import rc_context
-from matplotlib.ticker import NullFormatter
 
 from contend.documents import misfit
 from contend.errors import InputError
 from contend.plots.curves import add_legend, legend_height
 from contend.plots.style import MARKERS, STYLE, Picture, add_heading, single
-from contend.plots.ticks import axis_title, tick_formatter
+from contend.plots.ticks import axis_title, set_logarithmic_ticks, tick_formatter
 from contend.spelling import shortened
 
 if TYPE_CHECKING:
@@ -28,7 +27,6 @@ _WITHIN = 0.2
 _BAND = "within 20 %"
 # Without the legend, in inches.
 _WIDTH, _HEIGHT = 5.4, 5.4
-_FEW_TICKS = 10.0
 
 
 def validation_frame(document: JsonObject) -> pl.DataFrame:
@@ -127,9 +125,10 @@ def measured_against_predicted(
         axes.set_ylim(*limits)
         axes.set_aspect("equal", anchor="N")  # the legend is below
         for side in (axes.xaxis, axes.yaxis):
-            side.set_major_formatter(tick_formatter(unit, sep=""))
-            if logarithmic and high / low > _FEW_TICKS:
-                side.set_minor_formatter(NullFormatter())
+            if logarithmic:
+                set_logarithmic_ticks(side, unit)
+            else:
+                side.set_major_formatter(tick_formatter(unit, sep=""))
         axes.set_xlabel(axis_title("measured", unit))
         axes.set_ylabel(axis_title("predicted", unit))
         add_legend(axes)

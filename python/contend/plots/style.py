@@ -45,6 +45,8 @@ MARKERS = "osD^vP*X"
 STYLE: Any = {
     # The same bytes for the same results: no random identifiers.
     "svg.hashsalt": "contend",
+    # Names are anybody's: "cost of $a_1$" is shown as it is, and what is no formula ends no picture.
+    "text.parse_math": False,
     "font.size": 9.0,
     "axes.prop_cycle": f"cycler('color', {[colour[1:] for colour in SERIES_COLOURS]})",
     "axes.spines.top": False,
