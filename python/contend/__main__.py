@@ -10,16 +10,14 @@ import sys
 import time
 from typing import TYPE_CHECKING, NoReturn
 
+from contend.interruption import ENDINGS, SAME_PRESS_S
+
 if TYPE_CHECKING:
     from types import FrameType
 
-# Ctrl-C that comes again within this time is the same press.
-_SAME_PRESS_S = 1.0
 _EXIT_INTERRUPTED = 130
 # The shell's convention: signals that end a program are told apart by its exit code.
 _EXIT_SIGNAL = 128
-# What a batch system sends at the end of its time, and a terminal that is closed. `nohup` has the latter ignored.
-_ENDINGS = (signal.SIGTERM, signal.SIGHUP)
 
 
 class _Interruption:
@@ -30,7 +28,7 @@ class _Interruption:
     """
 
     def __init__(self) -> None:
-        self._last = -_SAME_PRESS_S
+        self._last = -SAME_PRESS_S
         self._ended_by: int | None = None
 
     def exit_code(self, code: int) -> int:
@@ -38,9 +36,9 @@ class _Interruption:
         return _EXIT_SIGNAL + self._ended_by if code == _EXIT_INTERRUPTED and self._ended_by else code
 
     def __call__(self, number: int, frame: FrameType | None) -> None:
-        self._ended_by = number if number in _ENDINGS else None
+        self._ended_by = number if number in ENDINGS else None
         before, self._last = self._last, time.monotonic()
-        if self._last - before >= _SAME_PRESS_S:
+        if self._last - before >= SAME_PRESS_S:
             signal.default_int_handler(number, frame)
 
 
@@ -59,7 +57,7 @@ def run() -> NoReturn:
     # Ignored where a shell started this in the background: it stays so.
     if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
         signal.signal(signal.SIGINT, interruption)
-    for ending in _ENDINGS:
+    for ending in ENDINGS:
         if signal.getsignal(ending) is signal.SIG_DFL:
             signal.signal(ending, interruption)
     try:

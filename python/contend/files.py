@@ -227,6 +227,13 @@ def write_files(directory: Path, contents: Mapping[str, bytes]) -> list[Path]:
     return [directory / name for name in contents]
 
 
+def remove_files(directory: Path, names: Iterable[str]) -> None:
+    """Takes files away that write_files would replace, as far as they are there and can be."""
+    for name in names:
+        with contextlib.suppress(OSError):
+            _target(directory / name).unlink(missing_ok=True)
+
+
 def write_file(path: Path, content: bytes) -> None:
     """Writes one file; see write_files."""
     write_files(path.parent, {path.name: content})

@@ -13,7 +13,8 @@ import contend.statistics
 from contend.amounts import interval_text, rate_text
 from contend.axes import curves, representative, x_axis
 from contend.errors import InputError
-from contend.output import default_directory, write_results
+from contend.files import write_files
+from contend.output import default_directory, result_numbers
 from contend.plots import picture_bytes
 from contend.results import Results
 from contend.tables import render
@@ -85,7 +86,7 @@ def test_canonical_bytes_leave_out_only_what_may_differ(core: "FakeCore", scenar
 
 
 def test_files_round_trip(results: Results, tmp_path: Path) -> None:
-    write_results(results, tmp_path)
+    write_files(tmp_path, result_numbers(results))
     assert contend.load_results(tmp_path).json_bytes() == results.json_bytes()
     frame = pl.read_parquet(tmp_path / "results.parquet")
     assert frame.equals(results.frame())

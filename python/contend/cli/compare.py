@@ -85,8 +85,9 @@ def compare(
     """
     from contend.comparison import compare_scenarios, prepare
     from contend.earlier import earlier_in
-    from contend.files import output_folder, refuse_replacing, write_files
-    from contend.output import default_directory
+    from contend.files import output_folder, refuse_replacing
+    from contend.interruption import held_back
+    from contend.output import Pictures, default_directory, save
     from contend.plots import comparison_picture_bytes
     from contend.runner import default_jobs
     from contend.scenario import parse_override
@@ -123,11 +124,12 @@ def compare(
                 jobs=jobs or default_jobs(),
                 progress=report.advance,
             )
-        content = comparison.to_json()
-        document = json.dumps(content, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
-        contents = {RESULT: document.encode()}
-        contents.update({f"plot.{kind}": data for kind, data in comparison_picture_bytes(comparison).items()})
-        paths = write_files(directory, contents)
+        with held_back() as held:
+            content = comparison.to_json()
+            document = json.dumps(content, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+            pictures = Pictures("plot", lambda: comparison_picture_bytes(comparison))
+            saved = save(directory, {RESULT: document.encode()}, pictures, held, again="the same command draws them")
+    paths = saved.paths
     if not quiet and (note := earlier.note(content, paths, by_default=out is None, what="another comparison")):
         print(f"contend: {note}", file=sys.stderr)
     if json_:
@@ -141,6 +143,7 @@ def compare(
             console.print(f"note: {note}", highlight=False, soft_wrap=True)
         for path in paths:
             console.print(f"wrote {path}", highlight=False, soft_wrap=True)
+    saved.raise_shortfall()
 
 
 def _changes(option: str, words: list[str]) -> list[tuple[str, str]]:

@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from contend.cli.completion import scenario_names
-from contend.errors import InterruptedRunError
 
 if TYPE_CHECKING:
     from contend.explanation import Explanation
+    from contend.interruption import HeldBack
+    from contend.output import Saved
 
 RESULT = "explain.json"
 
@@ -78,6 +79,8 @@ def explain(
     from contend.explain_output import render
     from contend.explanation import explain as explain_point
     from contend.files import output_file, output_folder, refuse_replacing, write_file
+    from contend.interruption import held_back
+    from contend.output import Saved
     from contend.runner import default_jobs, total_weight
     from contend.scenario import open_scenario, parse_override, resolve_scenario
     from contend.speedups import BUDGET_S
@@ -112,26 +115,30 @@ def explain(
                 budget_s=BUDGET_S if budget is None else 60 * budget,
                 progress=report,
             )
-        written = _write(explanation, out) if out is not None else []
-        if json_ is not None:
-            write_file(json_, explanation.json_bytes())
-            written.append(json_)
+        with held_back(unless=explanation.interrupted) as held:
+            if json_ is not None:
+                write_file(json_, explanation.json_bytes())
+            saved = _save(explanation, out, held) if out is not None else Saved([])
+    written = saved.paths + ([json_] if json_ is not None else [])
     if not quiet:
         console = stdout_console()
         console.print(render(explanation, everything=all_))
         for file in written:
             console.print(f"wrote {file}", highlight=False, soft_wrap=True)
-    if explanation.interrupted:
-        raise InterruptedRunError("interrupted; what had finished is above" + (" and in the files" if written else ""))
+    found = "interrupted; what had finished is above" + (" and in the files" if written else "")
+    saved.raise_shortfall(found if explanation.interrupted else "")
 
 
-def _write(explanation: Explanation, directory: Path) -> list[Path]:
-    from contend.explain_output import picture_bytes
-    from contend.files import write_files
+def _save(explanation: Explanation, directory: Path, held: HeldBack) -> Saved:
+    from contend.output import Pictures, save
 
     contents = {RESULT: explanation.json_bytes()}
     if explanation.speedups:
         contents["speedups.csv"] = explanation.csv_bytes()
-    for kind, picture in picture_bytes(explanation).items():
-        contents[f"explain.{kind}"] = picture
-    return write_files(directory, contents)
+
+    def draw() -> dict[str, bytes]:
+        from contend.explain_output import picture_bytes
+
+        return picture_bytes(explanation)
+
+    return save(directory, contents, Pictures("explain", draw), held)

@@ -165,7 +165,9 @@ def _run(entry: _Entry, engine: Engine, jobs: int, target: Path, report: Progres
         report.advance(planned - done)  # what it did not do is not left to do
     else:
         entry.results = written.results
-        entry.interrupted = written.outcome.interrupted
+        entry.interrupted = written.outcome.interrupted or written.saved.was_interrupted
+        if written.saved.shortfall is not None and not entry.interrupted:
+            entry.error = str(written.saved.shortfall)
         entry.directory = written.paths[0].parent if written.paths else None
     entry.wall_s = time.monotonic() - begin
 

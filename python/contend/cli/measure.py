@@ -13,7 +13,7 @@ import typer
 from contend.errors import ContendError, InputError, InterruptedRunError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping, Sequence
     from types import TracebackType
 
     from rich.progress import Progress, TaskID
@@ -169,16 +169,24 @@ def _measure(
 
 def _finish(entries: list[JsonObject], ending: Ending, directory: Path, source_hash: str, *, quiet: bool) -> None:
     """Writes datasets and picture, prints the tables."""
-    from contend.files import write_files
+    from contend.interruption import held_back
     from contend.measure.dataset import dataset_bytes, datasets
-    from contend.measure.report import picture_bytes, table
+    from contend.measure.report import picture_bytes
+    from contend.output import Pictures, save
 
     found = datasets(entries, ending.courses, ending.skipped, source_hash)
     contents = {f"{name}.json": dataset_bytes(dataset) for name, dataset in found.items()}
-    contents |= {f"plot.{kind}": data for kind, data in picture_bytes(found).items()}
-    paths = write_files(directory, contents)
-    if quiet:
-        return
+    with held_back() as held:
+        pictures = Pictures("plot", lambda: picture_bytes(found))
+        saved = save(directory, contents, pictures, held, again="the same command draws them")
+    if not quiet:
+        _print(found, ending, saved.paths)
+    saved.raise_shortfall()
+
+
+def _print(found: Mapping[str, JsonObject], ending: Ending, paths: Sequence[Path]) -> None:
+    """Tables of what was measured, what was not, and where it is."""
+    from contend.measure.report import table
     from contend.terminal import stdout_console
 
     console = stdout_console()

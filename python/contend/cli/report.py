@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -11,6 +13,8 @@ from contend.cli.completion import scenario_names
 from contend.errors import InputError, InterruptedRunError
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from contend.jsontypes import JsonObject
     from contend.report.content import Content, Watch, Wishes
 
@@ -130,8 +134,9 @@ def report(
             _refuse_inputs(out, [*read, ("scenario", file)])
             content, default = _run((file, text), overrides, wishes, watch, own_page=out is None, quiet=quiet)
         target = out if out is not None else default
-        page = render_page(content, validations)
-        write_file(target, page)
+        with _goes_on_from(default.parent):
+            page = render_page(content, validations)
+            write_file(target, page)
     if not quiet:
         for remark in content.remarks:
             typer.echo(f"note: {remark}")
@@ -185,6 +190,16 @@ def _run(
     page = directory / "report.html"
     if not quiet:
         done.tell_replaced(by_default=False, also=page if own_page else None)
-    if done.outcome.interrupted:
-        raise InterruptedRunError(f"interrupted; what had finished is in {directory}")
-    return of_scenario(resolved, done.results, wishes, watch), page
+    done.saved.raise_shortfall(f"interrupted; what had finished is in {directory}" if done.outcome.interrupted else "")
+    with _goes_on_from(directory):
+        return of_scenario(resolved, done.results, wishes, watch), page
+
+
+@contextlib.contextmanager
+def _goes_on_from(folder: Path) -> Iterator[None]:
+    """Says of a page that was interrupted that its folder has the results."""
+    try:
+        yield
+    except (KeyboardInterrupt, InterruptedRunError):
+        again = f"`contend report {shlex.quote(str(folder))}` goes on from there"
+        raise InterruptedRunError(f"interrupted; the results are in {folder}: {again}") from None

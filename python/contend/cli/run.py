@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from contend.cli.completion import scenario_names
-from contend.errors import ContendError, InputError, InterruptedRunError
+from contend.errors import ContendError, InputError
 from contend.spelling import counted
 
 if TYPE_CHECKING:
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
     from contend.earlier import Earlier
     from contend.measured import Configuration
+    from contend.output import Saved
     from contend.results import Results
     from contend.runner import Engine, Outcome
     from contend.scenario import ResolvedScenario
@@ -36,13 +37,18 @@ class EngineName(StrEnum):
 class Written:
     """What a simulated scenario came to.
 
-    `paths` are the files written: none if no replication finished. `earlier` is what the folder had before.
+    `saved` says which files were written: none if no replication finished. `earlier` is what the folder had before.
     """
 
     results: Results
     outcome: Outcome
-    paths: list[Path]
+    saved: Saved
     earlier: Earlier
+
+    @property
+    def paths(self) -> list[Path]:
+        """The files written."""
+        return self.saved.paths
 
     def tell_replaced(self, *, by_default: bool, also: Path | None = None) -> None:
         """Says on stderr where results of other settings were replaced.
@@ -234,7 +240,7 @@ def simulate_into(
     """Simulates a scenario and writes its results; leaves no empty folder behind.
 
     What an interrupted run had finished does not take the place of complete results: it goes into a folder of its own
-    beside them.
+    beside them. A request to end that comes after the last simulation leaves out the picture, and nothing else.
 
     Args:
         opened: What to simulate.
@@ -245,7 +251,16 @@ def simulate_into(
     """
     from contend.earlier import earlier_in
     from contend.files import make_writable_directory, output_folder
-    from contend.output import INTERRUPTED_FOLDER, has_complete_results, write_results
+    from contend.interruption import held_back
+    from contend.output import (
+        INTERRUPTED_FOLDER,
+        Saved,
+        has_complete_results,
+        report_draws,
+        result_numbers,
+        result_pictures,
+        save,
+    )
     from contend.results import collect
     from contend.runner import check_engine, run_points
 
@@ -253,15 +268,19 @@ def simulate_into(
     earlier = earlier_in(directory)
     with output_folder(directory):
         outcome = run_points(opened.resolved.points, engine, jobs=jobs, progress=advance)
-        results = collect(opened.resolved, outcome, engine.name)
-        if opened.configuration is not None:
-            results = opened.configuration.beside(results, opened.resolved)
-        if not results.points:
-            return Written(results, outcome, [], earlier)
-        if outcome.interrupted and has_complete_results(directory):
-            directory /= INTERRUPTED_FOLDER
-            make_writable_directory(directory)
-        return Written(results, outcome, write_results(results, directory), earlier)
+        with held_back(unless=outcome.interrupted) as held:
+            results = collect(opened.resolved, outcome, engine.name)
+            if opened.configuration is not None:
+                results = opened.configuration.beside(results, opened.resolved)
+            if not results.points:
+                return Written(results, outcome, Saved([]), earlier)
+            if outcome.interrupted and has_complete_results(directory):
+                directory /= INTERRUPTED_FOLDER
+                make_writable_directory(directory)
+            saved = save(
+                directory, result_numbers(results), result_pictures(results), held, again=report_draws(directory)
+            )
+            return Written(results, outcome, saved, earlier)
 
 
 def _run_and_write(opened: Opened, engine: Engine, jobs: int, out: Path | None, *, quiet: bool, as_json: bool) -> None:
@@ -294,15 +313,19 @@ def _run_and_write(opened: Opened, engine: Engine, jobs: int, out: Path | None, 
             console.print(f"note: {note}", highlight=False, soft_wrap=True)
         for path in paths:
             console.print(f"wrote {path}", highlight=False, soft_wrap=True)
-    if outcome.interrupted:
-        complete = sum(len(r.results) == r.point.replications for r in outcome.runs)
-        partial = sum(0 < len(r.results) < r.point.replications for r in outcome.runs)
-        kept = f"; {complete} of {len(outcome.runs)} points are complete" if paths else "; nothing had finished"
-        kept += f", {partial} in part" if partial else ""
-        if paths:
-            kept += f", kept in {paths[0].parent}"
-            kept += "" if paths[0].parent == directory else f"; {directory} has complete results of an earlier run"
-        raise InterruptedRunError(f"interrupted{kept}")
+    done.saved.raise_shortfall(_interruption(outcome, paths, directory) if outcome.interrupted else "")
+
+
+def _interruption(outcome: Outcome, paths: Sequence[Path], directory: Path) -> str:
+    """How far a run came that was interrupted, and where that is kept, in words."""
+    complete = sum(len(r.results) == r.point.replications for r in outcome.runs)
+    partial = sum(0 < len(r.results) < r.point.replications for r in outcome.runs)
+    kept = f"; {complete} of {len(outcome.runs)} points are complete" if paths else "; nothing had finished"
+    kept += f", {partial} in part" if partial else ""
+    if paths:
+        kept += f", kept in {paths[0].parent}"
+        kept += "" if paths[0].parent == directory else f"; {directory} has complete results of an earlier run"
+    return f"interrupted{kept}"
 
 
 def _trace(

@@ -18,6 +18,8 @@ from contend.spelling import counted, parameters_text, shortened
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
+    from contend.interruption import HeldBack
+    from contend.output import Saved
     from contend.plans import Plan, Row
     from contend.sweeps import SweepResults
 
@@ -99,7 +101,8 @@ def sweep(
     """
     from contend.earlier import earlier_in
     from contend.files import make_writable_directory, output_folder, refuse_replacing
-    from contend.output import INTERRUPTED_FOLDER, default_directory, has_complete_results
+    from contend.interruption import held_back
+    from contend.output import INTERRUPTED_FOLDER, Saved, default_directory, has_complete_results
     from contend.scenario import COMMAND_LINE, open_scenario, parse_override
     from contend.scenarios import Scenario
     from contend.sweeps import sweep as carry_out
@@ -140,15 +143,17 @@ def sweep(
             if not isinstance(error.results, SweepResults):
                 raise
             results, interrupted = error.results, error
-        target = directory
-        if interrupted is not None and share is None and results.points and has_complete_results(directory):
-            target /= INTERRUPTED_FOLDER
-            make_writable_directory(target)
-            interrupted = InterruptedRunError(
-                f"{interrupted}; what there is is in {target}: {directory} has complete results of an earlier run",
-                results=results,
-            )
-        written = _write(results, target) if share is None and results.points else []
+        with held_back(unless=interrupted is not None) as held:
+            target = directory
+            if interrupted is not None and share is None and results.points and has_complete_results(directory):
+                target /= INTERRUPTED_FOLDER
+                make_writable_directory(target)
+                interrupted = InterruptedRunError(
+                    f"{interrupted}; what there is is in {target}: {directory} has complete results of an earlier run",
+                    results=results,
+                )
+            saved = _save(results, target, held) if share is None and results.points else Saved([])
+    written = saved.paths
     what = "results of other settings"
     if not quiet and (note := earlier.note(results.manifest(), written, by_default=out is None, what=what)):
         print(f"contend: {note}", file=sys.stderr)
@@ -156,8 +161,7 @@ def sweep(
         sys.stdout.write(json.dumps(results.manifest() | {"files": [str(path) for path in written]}, indent=2) + "\n")
     elif not quiet:
         _print(results, written, share)
-    if interrupted is not None:
-        raise interrupted
+    saved.raise_shortfall(str(interrupted or ""))
     if results.failures:
         raise typer.Exit(EXIT_FAILURE)
 
@@ -345,10 +349,9 @@ def _column_names(cells: list[str], place: str) -> list[str]:
     return names
 
 
-def _write(results: SweepResults, directory: Path) -> list[Path]:
-    from contend.files import write_files
+def _save(results: SweepResults, directory: Path, held: HeldBack) -> Saved:
     from contend.frames import parquet_bytes
-    from contend.output import result_contents
+    from contend.output import result_numbers, result_pictures, save
 
     manifest = json.dumps(results.manifest(), indent=1, ensure_ascii=False) + "\n"
     contents = {
@@ -356,9 +359,10 @@ def _write(results: SweepResults, directory: Path) -> list[Path]:
         "samples.parquet": parquet_bytes(results.samples(), {"units": results.units}),
         "sweep.json": manifest.encode(),
     }
-    if len(results.points) <= _MOST_IN_JSON:
-        contents = result_contents(results) | contents
-    return write_files(directory, contents)
+    if len(results.points) > _MOST_IN_JSON:
+        return save(directory, contents, None, held)
+    contents = result_numbers(results) | contents
+    return save(directory, contents, result_pictures(results), held, again="the same command draws them")
 
 
 def _print(results: SweepResults, written: list[Path], share: tuple[int, int] | None) -> None:
