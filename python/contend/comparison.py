@@ -45,7 +45,7 @@ if TYPE_CHECKING:
     from contend.jsontypes import JsonObject, Scalar
     from contend.pairing import Pairing
     from contend.plots import Picture
-    from contend.runner import Outcome, PointRuns
+    from contend.runner import Engine, Outcome, PointRuns
     from contend.scenario import Point, ResolvedScenario
 
 _MESSAGE_RATE = measure_named(RATE, {})
@@ -357,9 +357,14 @@ class Contest:
     """B's points with another seed, to measure what pairing gains."""
 
     @property
+    def points(self) -> list[Point]:
+        """All that is simulated."""
+        return [*self.pairing.a, *self.pairing.b, *self.independent]
+
+    @property
     def weight(self) -> float:
         """What `progress` of compare_scenarios adds up to."""
-        return total_weight([*self.pairing.a, *self.pairing.b, *self.independent])
+        return total_weight(self.points)
 
 
 def prepare(
@@ -392,6 +397,7 @@ def compare_scenarios(
     measure: str | None = None,
     jobs: int,
     progress: Callable[[float], None] | None = None,
+    engine: Engine | None = None,
 ) -> Comparison:
     """Simulates two designs at the points that both have, and compares them.
 
@@ -402,13 +408,14 @@ def compare_scenarios(
         measure: The measure that verdicts are about; what the workload is about if not given.
         jobs: How many simulations run at once.
         progress: Called with the weight of each replication that finishes.
+        engine: What simulates; contend's own if not given.
 
     Raises:
         InputError: A side does not have the measure, or has too few replications for the interval.
         SimulationFailedError: A simulation ended with an error.
         InterruptedRunError: Ctrl-C.
     """
-    engine = make_engine("contend")
+    engine = engine or make_engine("contend")
     pairing = contest.pairing
     check_interval(interval, min(point.replications for point in pairing.a))
     outcomes: list[Outcome] = []

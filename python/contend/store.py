@@ -18,6 +18,7 @@ import json
 import os
 import struct
 import threading
+import time
 import uuid
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -26,13 +27,14 @@ from contend.core import fingerprint
 from contend.errors import ContendError
 from contend.files import describe, make_writable_directory
 from contend.paths import cache_directory
-from contend.spelling import shortened
+from contend.spelling import counted, shortened
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
+    from collections.abc import Collection, Iterable
     from pathlib import Path
 
     from contend.jsontypes import JsonObject
+    from contend.runner import Engine
     from contend.scenario import Point
 
 _DIGEST_BYTES = 64
@@ -137,7 +139,7 @@ class ResultStore:
         except OSError as error:
             raise ContendError(
                 f"cannot keep a result in {self.folder}: {describe(error)}; what was kept before counts, so that the "
-                "same sweep goes on there once this is mended"
+                "same command goes on there once this is mended"
             ) from error
 
     def close(self) -> None:
@@ -146,6 +148,81 @@ class ResultStore:
             if self._pack is not None:
                 self._pack.close()
                 self._pack = None
+
+
+class KeptRuns:
+    """An engine that simulates only what a store does not have, and keeps it there.
+
+    A store that cannot be written to any more does not end the run: `failure` says so.
+    """
+
+    def __init__(self, engine: Engine, store: ResultStore, points: Iterable[Point]) -> None:
+        """Looks up what is there.
+
+        Args:
+            engine: What simulates the rest.
+            store: Where results are.
+            points: All that will be asked for; of others nothing is found.
+
+        Raises:
+            ContendError: A file of the store is there but cannot be read.
+        """
+        self.name = engine.name
+        self.simulated = 0
+        """How many replications were simulated."""
+        self.failure: ContendError | None = None
+        self._engine = engine
+        self._store = store
+        self._lock = threading.Lock()
+        keys = {run_key(point_key(point), number) for point in points for number in range(point.replications)}
+        self.planned = len(keys)
+        """How many different replications there are."""
+        self._found = store.find(keys)
+        self.reused = len(self._found)
+        """How many of these were there already."""
+        self._kept = set(self._found)
+
+    def run_point(self, point: Point, replication: int, *, trace_hash: bool) -> str:
+        """The result of one replication as JSON, from the store or simulated. Hashes of events are never kept.
+
+        Raises:
+            SimulationFailedError: The simulation ended with an error, or was stopped.
+            InputError: The configuration is not usable.
+        """
+        if trace_hash:
+            return self._engine.run_point(point, replication, trace_hash=True)
+        key = run_key(point_key(point), replication)
+        if (text := self._found.get(key)) is not None:
+            return json.dumps(StoredRun.from_json(text).result)
+        begin = time.perf_counter()
+        answer = self._engine.run_point(point, replication, trace_hash=False)
+        wall_s = time.perf_counter() - begin
+        try:
+            self._store.put(key, answer, wall_s)
+        except ContendError as error:
+            self.failure = error
+        with self._lock:
+            self.simulated += 1
+            self._kept.add(key)
+        return answer
+
+    def stop(self) -> None:
+        """Makes running replications end soon, with an error."""
+        self._engine.stop()
+
+    def reset(self) -> None:
+        """Allows runs again after a stop."""
+        self._engine.reset()
+
+    def kept(self) -> str:
+        """What is kept of a run that was interrupted, in words."""
+        if self.failure is not None:
+            return str(self.failure)
+        done = len(self._kept)
+        return (
+            f"{done} of {counted(self.planned, 'simulation')} {'are' if done != 1 else 'is'} kept in "
+            f"{self._store.folder}: the same command goes on from there"
+        )
 
 
 class _Pack:

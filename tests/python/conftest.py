@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import sys
+import uuid
 from pathlib import Path
 
 import pytest
@@ -32,6 +33,13 @@ def core(monkeypatch: pytest.MonkeyPatch) -> FakeCore:
     monkeypatch.setitem(sys.modules, "contend._core", fake)  # type: ignore[arg-type]
     monkeypatch.setattr(contend, "_core", fake, raising=False)
     return fake
+
+
+@pytest.fixture(autouse=True)
+def _results_of_no_other_test(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
+    """`compare` finds what the fake core has "simulated" in one test nowhere else, least of all in the user's cache."""
+    folder = tmp_path_factory.getbasetemp()
+    monkeypatch.setattr("contend.store.default_store", lambda: folder / f"results-{uuid.uuid4().hex}")
 
 
 @pytest.fixture

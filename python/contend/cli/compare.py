@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import sys
 from enum import StrEnum
@@ -10,19 +11,20 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from contend.errors import InputError
+from contend.errors import ContendError, InputError, InterruptedRunError
 from contend.spelling import counted, parameters_text
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from rich.console import RenderableType
 
-    from contend.comparison import Comparison
+    from contend.comparison import Comparison, Contest
     from contend.fitting_table import FittingTable
     from contend.paired import Difference
     from contend.scenario import ResolvedScenario
     from contend.statistics import Estimate
+    from contend.store import KeptRuns
 
 RESULT = "compare.json"
 # What makes pairs of the runs of both sides, with the option that sets it.
@@ -73,6 +75,10 @@ def compare(
     check_pairing: Annotated[
         bool, typer.Option("--check-pairing", help="Run B with other seeds too, and measure what pairing gains.")
     ] = False,
+    store: Annotated[
+        Path | None,
+        typer.Option(metavar="DIR", help="Where finished simulations are kept. [default: the user's cache]"),
+    ] = None,
     out: Annotated[
         Path | None, typer.Option("--out", "-o", metavar="DIR", help="Where results go. [default: out/compare/A_B]")
     ] = None,
@@ -82,6 +88,7 @@ def compare(
     """Compares two designs at each point of their sweeps: difference and ratio with 95 % intervals, and a verdict.
 
     Both sides run with the same seeds, replication by replication, so that chance which hits both alike drops out.
+    What was simulated before is not simulated again: killed or interrupted, the same command goes on where it was.
     """
     from contend.comparison import compare_scenarios, prepare
     from contend.earlier import earlier_in
@@ -115,7 +122,10 @@ def compare(
     contest = prepare(side_a, side_b, independent, measure)
     earlier = earlier_in(directory, [RESULT])
     with output_folder(directory):
-        with ProgressReport("compare", contest.weight, quiet=quiet or json_) as report:
+        with (
+            _keeping(contest, store, quiet=quiet) as engine,
+            ProgressReport("compare", contest.weight, quiet=quiet or json_) as report,
+        ):
             comparison = compare_scenarios(
                 contest,
                 names=(_label(side_a, side_b, set_a), _label(side_b, side_a, set_b)),
@@ -123,6 +133,7 @@ def compare(
                 measure=measure,
                 jobs=jobs or default_jobs(),
                 progress=report.advance,
+                engine=engine,
             )
         with held_back() as held:
             content = comparison.to_json()
@@ -135,15 +146,50 @@ def compare(
     if json_:
         sys.stdout.write(document)
     elif not quiet:
-        from contend.terminal import stdout_console
-
-        console = stdout_console()
-        console.print(_render(comparison))
-        for note in dict.fromkeys([*side_a.remarks, *side_b.remarks]):
-            console.print(f"note: {note}", highlight=False, soft_wrap=True)
-        for path in paths:
-            console.print(f"wrote {path}", highlight=False, soft_wrap=True)
+        remarks = [f"note: {note}" for note in dict.fromkeys([*side_a.remarks, *side_b.remarks])]
+        if engine is not None and engine.reused:
+            remarks.insert(0, f"{counted(engine.simulated, 'simulation')} done, {engine.reused} were there already")
+        _print(comparison, [*remarks, *(f"wrote {path}" for path in paths)])
     saved.raise_shortfall()
+
+
+def _print(comparison: Comparison, lines: Sequence[str]) -> None:
+    from contend.terminal import stdout_console
+
+    console = stdout_console()
+    console.print(_render(comparison))
+    for line in lines:
+        console.print(line, highlight=False, soft_wrap=True)
+
+
+@contextlib.contextmanager
+def _keeping(contest: Contest, store: Path | None, *, quiet: bool) -> Iterator[KeptRuns | None]:
+    """What simulates, and keeps what it did; None, and a note, where the user's cache cannot be used.
+
+    Raises:
+        ContendError: The folder that the user named cannot be used.
+        InterruptedRunError: Ctrl-C in the body; says what the same command will find.
+    """
+    from contend.runner import make_engine
+    from contend.store import KeptRuns, ResultStore, default_store
+
+    kept = None
+    try:
+        kept = ResultStore(store if store is not None else default_store())
+    except ContendError as error:
+        if store is not None:
+            raise
+        if not quiet:
+            print(f"contend: {error}: an interrupted comparison would begin anew (--store DIR)", file=sys.stderr)
+    engine = KeptRuns(make_engine("contend"), kept, contest.points) if kept is not None else None
+    try:
+        yield engine
+    except (KeyboardInterrupt, InterruptedRunError) as error:
+        said = str(error) or "interrupted: nothing was compared"
+        raise InterruptedRunError(f"{said}; {engine.kept()}" if engine is not None else said) from None
+    finally:
+        if kept is not None:
+            kept.close()
 
 
 def _changes(option: str, words: list[str]) -> list[tuple[str, str]]:
