@@ -30,20 +30,20 @@ class Earlier:
     directory: Path
     document: JsonObject | None
 
-    def note(self, document: JsonObject, written: Iterable[Path], *, by_default: bool, what: str) -> str:
+    def note(self, document: JsonObject, written: Iterable[Path], *, other: str, what: str) -> str:
         """What a user must know where the new files took the place of others; empty if nothing.
 
         Args:
             document: The new one.
             written: The files that the run wrote.
-            by_default: Whether nobody chose the folder, so that another one is the way out.
+            other: The option that names another folder, as "--out DIR", where nobody chose this one; else "".
             what: What was replaced, in words.
         """
         names = {path.name for path in written if path.parent == self.directory}
         if self.document is None or not names or _settings(self.document) == _settings(document):
             return ""
         stale = [name for name in _FILES if name not in names and (self.directory / name).is_file()]
-        hint = " (--out DIR keeps both)" if by_default else ""
+        hint = f" ({other} keeps both)" if other else ""
         still = f"; {listed(stale)} there {'are' if len(stale) > 1 else 'is'} of earlier ones" if stale else ""
         return f"replaced {what} in {self.directory}{hint}{still}"
 

@@ -23,8 +23,33 @@ def test_what_a_run_leaves_of_an_earlier_one_is_said(results: Path, scenario: Pa
     for name in ("report.html", "trace.json"):
         (results / name).write_text("{}")
     assert main(["report", str(scenario), "--seed", "9", "--no-speedups"]) == 0
-    left = "contend: replaced results of other settings in out/small; trace.json there is of earlier ones\n"
-    assert capsys.readouterr().err == left
+    left = "contend: replaced results of other settings in out/small (--results DIR keeps both); trace.json there is of"
+    assert capsys.readouterr().err == f"{left} earlier ones\n"
+
+
+def test_results_of_a_page_can_go_elsewhere(results: Path, scenario: Path, capsys: Capture) -> None:
+    """The page's own place says nothing of theirs."""
+    before = {path.name: path.read_bytes() for path in results.iterdir()}
+    words = ["report", str(scenario), "--seed", "9", "--no-speedups", "--results"]
+    assert main([*words, "seed 9", "--out", "page.html"]) == 0
+    assert main([*words, "with page"]) == 0
+    assert capsys.readouterr().err == ""
+    assert {path.name: path.read_bytes() for path in results.iterdir()} == before
+    written = {"results.json", "results.csv", "results.parquet", "plot.png", "plot.svg"}
+    assert {path.name for path in Path("seed 9").iterdir()} == written
+    assert {path.name for path in Path("with page").iterdir()} == written | {"report.html"}
+    assert page_of(Path("page.html")).text.count("seed")
+    assert main(["report", str(results), "--results", "elsewhere"]) == 2
+    assert (
+        "out/small has results already: --set, --seed, --replications, --iterations, --results want"
+        in capsys.readouterr().err
+    )
+    Path("own").mkdir()
+    own = scenario.rename("own/results.json")
+    Path("link.json").symlink_to(own)
+    capsys.readouterr()
+    assert main(["report", "link.json", "--results", "own"]) == 2
+    assert "--results own: results.json is the scenario itself" in capsys.readouterr().err
 
 
 def test_what_the_folder_has_is_not_simulated(core: FakeCore, results: Path, scenario: Path) -> None:

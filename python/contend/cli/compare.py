@@ -141,7 +141,9 @@ def compare(
             pictures = Pictures("plot", lambda: comparison_picture_bytes(comparison))
             saved = save(directory, {RESULT: document.encode()}, pictures, held, again="the same command draws them")
     paths = saved.paths
-    if not quiet and (note := earlier.note(content, paths, by_default=out is None, what="another comparison")):
+    if not quiet and (
+        note := earlier.note(content, paths, other="" if out else "--out DIR", what="another comparison")
+    ):
         print(f"contend: {note}", file=sys.stderr)
     if json_:
         sys.stdout.write(document)

@@ -119,7 +119,7 @@ def run_folder(
     if not quiet:
         for entry in entries:
             if entry.written is not None:
-                entry.written.tell_replaced(by_default=out is None)
+                entry.written.tell_replaced(out)
     summary = {"scenarios": [entry.to_json() for entry in entries], "wall_s": round(time.monotonic() - started, 3)}
     text = json.dumps(summary, indent=2, ensure_ascii=False) + "\n"
     write_file(target / SUMMARY, text.encode(errors="backslashreplace"))

@@ -37,6 +37,10 @@ def report(
     out: Annotated[
         Path | None, typer.Option("--out", "-o", metavar="FILE", help="The page. [default: report.html in the folder]")
     ] = None,
+    results: Annotated[
+        Path | None,
+        typer.Option(metavar="DIR", help="Where the results of a scenario go. [default: out/NAME]"),
+    ] = None,
     at: Annotated[
         list[str] | None,
         typer.Option(metavar="NAME=VALUE", help="Explain this point of the sweep; repeatable. [default: the last]"),
@@ -118,21 +122,19 @@ def report(
     read = [("validation result", file) for file in validation or []]
     with output_file(out):
         if is_results(Path(what)):
-            if overrides:
-                raise InputError(
-                    f"{what} has results already: --set, --seed, --replications, --iterations want a scenario"
-                )
-            folder = Path(what).parent if Path(what).name == RESULTS else Path(what)
+            folder = _results_folder(what, is_run=bool(overrides) or results is not None)
             from contend.report.content import read_folder
 
-            _refuse_inputs(out, [*read, *((f"run's {name}", folder / name) for name in (RESULTS, EXPLANATION, TRACE))])
+            _refuse_inputs(
+                out, None, [*read, *((f"run's {name}", folder / name) for name in (RESULTS, EXPLANATION, TRACE))]
+            )
             content, default = read_folder(folder, wishes, watch), folder / "report.html"
         else:
             if not simulate:
                 raise InputError("--no-simulate wants a folder with results")
             file, text = open_scenario(what)
-            _refuse_inputs(out, [*read, ("scenario", file)])
-            content, default = _run((file, text), overrides, wishes, watch, own_page=out is None, quiet=quiet)
+            _refuse_inputs(out, results, [*read, ("scenario", file)])
+            content, default = _run((file, text), overrides, wishes, watch, results, own_page=out is None, quiet=quiet)
         target = out if out is not None else default
         with _goes_on_from(default.parent):
             page = render_page(content, validations)
@@ -151,11 +153,28 @@ def _refuse_folder(out: Path) -> None:
         raise InputError(f"--out {out}: that is a folder; a report is one file, such as {out / 'report.html'}")
 
 
-def _refuse_inputs(out: Path | None, read: list[tuple[str, Path]]) -> None:
+def _results_folder(what: str, *, is_run: bool) -> Path:
+    """The folder that a path means.
+
+    Raises:
+        InputError: There are options that say how to run a scenario.
+    """
+    from contend.output import RESULTS
+
+    if is_run:
+        options = "--set, --seed, --replications, --iterations, --results"
+        raise InputError(f"{what} has results already: {options} want a scenario")
+    return Path(what).parent if Path(what).name == RESULTS else Path(what)
+
+
+def _refuse_inputs(out: Path | None, results: Path | None, read: list[tuple[str, Path]]) -> None:
     from contend.files import refuse_replacing
+    from contend.output import RESULTS
 
     if out is not None:
         refuse_replacing(f"-o {out}", [out], read)
+    if results is not None:
+        refuse_replacing(f"--results {results}: {RESULTS}", [results / RESULTS], read)
 
 
 def _validation(file: Path) -> tuple[str, JsonObject]:
@@ -169,11 +188,15 @@ def _run(
     overrides: list[tuple[str, str]],
     wishes: Wishes,
     watch: Watch,
+    results: Path | None,
     *,
     own_page: bool,
     quiet: bool,
 ) -> tuple[Content, Path]:
-    """Runs a scenario, keeps its results in out/NAME, with the page unless that has another place, and explains it."""
+    """Runs a scenario and explains it.
+
+    Its results go into a folder, out/NAME unless `results` is one, and so does the page unless that has another place.
+    """
     from contend.choice import choose_point
     from contend.cli.run import Opened, simulate_into
     from contend.output import default_directory
@@ -184,13 +207,13 @@ def _run(
     file, text = opened
     resolved = resolve_scenario(file, overrides, text)
     choose_point(resolved.points, wishes.at)  # before minutes are spent
-    directory = default_directory(resolved.name)
+    directory = results if results is not None else default_directory(resolved.name)
     with watch(resolved.name, total_weight(resolved.points)) as progress:
         done = simulate_into(Opened(resolved), make_engine("contend"), wishes.jobs, directory, progress.advance)
     page = directory / "report.html"
     if not quiet:
-        done.tell_replaced(by_default=False, also=page if own_page else None)
-    done.saved.raise_shortfall(f"interrupted; what had finished is in {directory}" if done.outcome.interrupted else "")
+        done.tell_replaced(results, option="--results", also=page if own_page else None)
+    done.raise_shortfall(directory)
     with _goes_on_from(directory):
         return of_scenario(resolved, done.results, wishes, watch), page
 

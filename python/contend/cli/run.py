@@ -50,18 +50,45 @@ class Written:
         """The files written."""
         return self.saved.paths
 
-    def tell_replaced(self, *, by_default: bool, also: Path | None = None) -> None:
+    def tell_replaced(self, out: Path | None, *, option: str = "--out", also: Path | None = None) -> None:
         """Says on stderr where results of other settings were replaced.
 
         Args:
-            by_default: Whether nobody chose the folder.
+            out: The folder that the user chose; None if nobody did.
+            option: What chooses it.
             also: A file that will be written, too.
         """
         paths = self.paths if also is None else [*self.paths, also]
         document = self.results.to_json()
-        note = self.earlier.note(document, paths, by_default=by_default, what="results of other settings")
+        other = f"{option} DIR" if out is None else ""
+        note = self.earlier.note(document, paths, other=other, what="results of other settings")
         if self.paths and note:
             print(f"contend: {note}", file=sys.stderr)
+
+    def raise_shortfall(self, directory: Path) -> None:
+        """Ends a command whose simulations or pictures are not complete.
+
+        Args:
+            directory: Where complete results would be.
+
+        Raises:
+            InterruptedRunError: Simulations were interrupted, or drawing; says how far the run came.
+            ContendError: The pictures could not be drawn or written.
+        """
+        self.saved.raise_shortfall(self._interruption(directory) if self.outcome.interrupted else "")
+
+    def _interruption(self, directory: Path) -> str:
+        """How far a run came that was interrupted, and where that is kept, in words."""
+        runs = self.outcome.runs
+        complete = sum(len(r.results) == r.point.replications for r in runs)
+        partial = sum(0 < len(r.results) < r.point.replications for r in runs)
+        kept = f"; {complete} of {len(runs)} points are complete" if self.paths else "; nothing had finished"
+        kept += f", {partial} in part" if partial else ""
+        if self.paths:
+            folder = self.paths[0].parent
+            kept += f", kept in {folder}"
+            kept += "" if folder == directory else f"; {directory} has complete results of an earlier run"
+        return f"interrupted{kept}"
 
 
 @dataclass(frozen=True)
@@ -294,7 +321,7 @@ def _run_and_write(opened: Opened, engine: Engine, jobs: int, out: Path | None, 
         done = simulate_into(opened, engine, jobs, directory, report.advance)
     results, outcome, paths = done.results, done.outcome, done.paths
     if not quiet:
-        done.tell_replaced(by_default=out is None)
+        done.tell_replaced(out)
     if as_json:
         sys.stdout.write(results.json_bytes().decode())
     elif not quiet:
@@ -313,19 +340,7 @@ def _run_and_write(opened: Opened, engine: Engine, jobs: int, out: Path | None, 
             console.print(f"note: {note}", highlight=False, soft_wrap=True)
         for path in paths:
             console.print(f"wrote {path}", highlight=False, soft_wrap=True)
-    done.saved.raise_shortfall(_interruption(outcome, paths, directory) if outcome.interrupted else "")
-
-
-def _interruption(outcome: Outcome, paths: Sequence[Path], directory: Path) -> str:
-    """How far a run came that was interrupted, and where that is kept, in words."""
-    complete = sum(len(r.results) == r.point.replications for r in outcome.runs)
-    partial = sum(0 < len(r.results) < r.point.replications for r in outcome.runs)
-    kept = f"; {complete} of {len(outcome.runs)} points are complete" if paths else "; nothing had finished"
-    kept += f", {partial} in part" if partial else ""
-    if paths:
-        kept += f", kept in {paths[0].parent}"
-        kept += "" if paths[0].parent == directory else f"; {directory} has complete results of an earlier run"
-    return f"interrupted{kept}"
+    done.raise_shortfall(directory)
 
 
 def _trace(

@@ -154,8 +154,8 @@ def sweep(
                 )
             saved = _save(results, target, held) if share is None and results.points else Saved([])
     written = saved.paths
-    what = "results of other settings"
-    if not quiet and (note := earlier.note(results.manifest(), written, by_default=out is None, what=what)):
+    what, other = "results of other settings", "" if out is not None else "--out DIR"
+    if not quiet and (note := earlier.note(results.manifest(), written, other=other, what=what)):
         print(f"contend: {note}", file=sys.stderr)
     if json_:
         sys.stdout.write(json.dumps(results.manifest() | {"files": [str(path) for path in written]}, indent=2) + "\n")
