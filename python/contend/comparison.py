@@ -49,6 +49,8 @@ if TYPE_CHECKING:
     from contend.scenario import Point, ResolvedScenario
 
 _MESSAGE_RATE = measure_named(RATE, {})
+# So many values in which the sides differ are named to a reader; compare.json has all.
+_MOST_NAMED = 8
 
 
 @dataclass(frozen=True)
@@ -107,7 +109,7 @@ class Comparison:
     workload_differences: dict[str, tuple[object, object]] = field(default_factory=dict)
     """What is not alike in what the sides have to do, by name: A's value and B's where that is first so."""
     system_differences: dict[str, tuple[object, object]] = field(default_factory=dict)
-    """What is not alike in machine and network, likewise: the machine's name, and values of the fabric."""
+    """What is not alike in machine, network and placement, likewise: the machine's name, or else values of it."""
     shared_prices: tuple[str, str] | None = None
     """The names of two designs that pay the same prices of code."""
     sides: tuple[Side, ...] = ()
@@ -125,7 +127,7 @@ class Comparison:
 
     @property
     def system_remark(self) -> str:
-        """What a reader has to know where the sides run on other machines or networks; nothing where they do not."""
+        """What a reader has to know where the sides have other machines, networks or places; nothing where not."""
         return _not_designs_alone("systems", self.system_differences)
 
     @property
@@ -294,7 +296,9 @@ def _not_designs_alone(what: str, differences: dict[str, tuple[object, object]])
     if not differences:
         return ""
     apart = [f"{name} ({value_text(a)}, {value_text(b)})" for name, (a, b) in differences.items()]
-    return f"The {what} differ, so this is not about the designs alone: {', '.join(apart)}."
+    more = f" and {counted(left, 'more value')}" if (left := len(apart) - _MOST_NAMED) > 0 else ""
+    named = ", ".join(apart[:_MOST_NAMED])
+    return f"The {what} differ, so this is not about the designs alone: {named}{more}."
 
 
 def compare_runs(

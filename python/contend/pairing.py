@@ -104,13 +104,20 @@ def workload_differences(pairing: Pairing) -> Differences:
 
 
 def system_differences(pairing: Pairing) -> Differences:
-    """Machines of other names, and values of the fabric in which paired points differ, as `workload_differences`."""
+    """The values of fabric, placement and machine in which paired points differ, as `workload_differences`.
+
+    Of machines of other names the names are all that is said, below `machine`. Prices of a library's own code are no
+    part of a machine: they are factors in `library.code`.
+    """
     found: Differences = {}
     for a, b in zip(pairing.a, pairing.b, strict=True):
-        names = [point.config.get("machine", {}).get("name") for point in (a, b)]
-        if names[0] != names[1]:
-            found.setdefault("machine", (names[0], names[1]))
-        _add_apart(found, "fabric.", a.config.get("fabric", {}), b.config.get("fabric", {}))
+        own, other = (point.config.get("machine", {}) for point in (a, b))
+        if own.get("name") != other.get("name"):
+            found.setdefault("machine", (own.get("name"), other.get("name")))
+    for section in ("fabric", "placement", "machine"):
+        if section not in found:
+            for a, b in zip(pairing.a, pairing.b, strict=True):
+                _add_apart(found, f"{section}.", a.config.get(section, {}), b.config.get(section, {}))
     return found
 
 

@@ -45,6 +45,58 @@ def test_what_a_reader_of_verdicts_has_to_know_is_said(tmp_path: Path, capsys: C
 
 
 @pytest.mark.core
+def test_what_differs_in_machines_of_one_profile_and_in_placement_is_said(
+    tmp_path: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    scenario = {
+        "schema_version": 1,
+        "name": "own",
+        "machine": {"profile": "alembert"},
+        "library": {"preset": "ob1-base"},
+        "fabric": {"latency": "1 us", "bandwidth": "1 GB/s"},
+        "workload": {"kind": "multirate", "pairs": 2, "iterations": 1},
+        "run": {"replications": 1},
+    }
+    changes = {"topology": {"sockets": 1, "cores_per_socket": 16}, "cache": {"transfer_socket": "20 ns"}}
+    monkeypatch.chdir(tmp_path)
+    Path("own.json").write_text(json.dumps(scenario | {"machine": {"profile": "alembert"} | changes}))
+    Path("profile.json").write_text(json.dumps(scenario | {"name": "profile"}))
+
+    def said(*words: str) -> tuple[str, dict[str, list[object]]]:
+        assert main(["compare", *words, "--out", "out"]) == 0
+        document = json.loads(Path("out/compare.json").read_text())
+        return " ".join(capsys.readouterr().out.split()), document["system_differences"]
+
+    _, found = said("own.json", "profile.json")
+    assert found == {
+        "machine.topology.sockets": [1, 2],
+        "machine.topology.cores_per_socket": [16, 10],
+        "machine.cache.transfer_socket": ["20 ns", "45 ns"],
+    }
+    shared = ["--set-b", "placement.threads=floating", "--set-b", "placement.cores=2"]
+    text, found = said("profile.json", "profile.json", *shared)
+    assert found == {"placement.threads": ["one-per-core", "floating"], "placement.cores": [0, 2]}
+    assert "designs alone: placement.threads (one-per-core, floating), placement.cores (0, 2)." in text
+    _, found = said("profile.json", "profile.json", "--set-b", "library.preset=ob1-openib")
+    assert found == {}, "prices of a library's own code are no part of the machine"
+    _, found = said("own.json", "own.json", "--set-b", "machine.cache.transfer_socket=0.02 us")
+    assert found == {}, "the same price in another unit"
+    _, found = said("own.json", "profile.json", "--set-b", "machine.profile=trinitite-haswell")
+    assert found == {"machine": ["alembert", "trinitite-haswell"]}, "the names of other profiles are enough"
+    prices = {f"machine.software.{name}": f"{10 + index} ns" for index, name in enumerate(_SOFTWARE)}
+    text, found = said("own.json", "own.json", *(w for item in prices.items() for w in ("--set-b", "=".join(item))))
+    assert list(found) == list(prices)
+    assert "machine.software.wait_call (40 ns, 16 ns)" in text
+    assert "wait_request (20 ns, 17 ns) and 2 more values." in text
+
+
+_SOFTWARE = [
+    "send_call", "send_request", "receive_call", "request_allocate", "deliver", "complete", "wait_call", "wait_request",
+    "progress_call", "one_sided_call",
+]  # fmt: skip
+
+
+@pytest.mark.core
 def test_what_differs_in_the_workloads_is_said(tmp_path: Path, capsys: Capture) -> None:
     words = ["compare", "fig5_2a_base", "fig5_2a_base", "--set", "sweep={}", "--iterations", "1", "--replications", "1"]
     words += ["--out", str(tmp_path)]
