@@ -373,13 +373,43 @@ def test_a_scope_may_be_only_its_library_or_its_transport(tmp_path: Path, capsys
     assert "put in place of tcp" not in said
     assert "give it in the scenario: fabric.latency 2 us" in said
     assert "has no values of its own for a/tcp" in said
-    value, said = placed("c/tcp")
-    assert value == "2 us"
-    assert "put in place of tcp: nic.post 2 us" in said
     value, said = placed("tcp")
     assert (value, "no values of its own" in said) == ("2 us", False)
+    assert "put in place of tcp: nic.post 2 us" in said
     value, said = placed("b/shm")
     assert value == base()["nic"]["post"]["value"]
     assert "nothing but the name changed" in said
     assert main(["profile", "scope", str(path), "d/shm", "-o", str(out)]) == 2
     assert "it has: tcp, a, b" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("scope", "near"),
+    [
+        ("mpich-5/tpc", "mpich-5/tcp"),
+        ("mpch-5/tcp", "mpich-5/tcp"),
+        ("tcp/mpich-5", "mpich-5/tcp"),
+        ("mpich5", "mpich-5"),
+        ("mpich-5/", "mpich-5"),
+        ("zzz", None),
+    ],
+)
+def test_a_scope_that_a_profile_does_not_know_is_refused(
+    scope: str, near: str | None, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    made, out = REPOSITORY / "validation" / "vm-2core" / "tcp-profile.json", tmp_path / "plain.json"
+    assert main(["profile", "scope", str(made), scope, "-o", str(out)]) == 2
+    said = " ".join(capsys.readouterr().err.split())
+    assert f"the profile tcp-profile has no scope {scope!r}; it has: mpich-5, openmpi-5, " in said
+    assert said.endswith(f"; did you mean {near!r}?" if near else "openmpi-5/shm")
+    assert not out.exists()
+
+
+def test_a_library_may_have_no_values_of_its_own_for_a_transport(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    made, out = REPOSITORY / "validation" / "vm-2core" / "shm-profile.json", tmp_path / "plain.json"
+    assert main(["profile", "scope", str(made), "mpich-5/tcp", "-o", str(out)]) == 0
+    said = capsys.readouterr().out
+    assert "put in place of mpich-5: " in said
+    assert "has no values of its own for tcp and mpich-5/tcp" in said

@@ -132,21 +132,12 @@ def scope_of_profile(
     """Writes a profile with the values of one library over one transport in their places, for use in scenarios."""
     from contend.calibrate.profile import profile_bytes, scoped_profile
     from contend.catalogs import PROFILES
-    from contend.errors import InputError
     from contend.files import output_file, refuse_replacing, write_file
     from contend.spelling import listed
 
     path, document = PROFILES.load(name)
     refuse_replacing(f"-o {out}", [out], [("profile", path)])
-    try:
-        found = scoped_profile(document, scope)
-    except KeyError:
-        if known := (document.get("calibration") or {}).get("scopes"):
-            raise InputError(f"the profile {path.stem} has no scope {scope!r}; it has: {', '.join(known)}") from None
-        raise InputError(
-            f"the profile {path.stem} has no values of single libraries or transports, such as {scope}: only one that "
-            "`contend calibrate` has made from measurements of them does"
-        ) from None
+    found = scoped_profile(document, scope, path.stem)
     with output_file(out):
         write_file(out, profile_bytes(found.document | {"name": out.stem}))
     for one, values in found.placed.items():
