@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from contend.errors import InputError
 from contend.nearest import nearest_names
-from contend.quantities import parse_quantity
+from contend.quantities import Quantity, parse_quantity
 from contend.spelling import value_text
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ def choose_point(points: Sequence[Located], at: Sequence[tuple[str, str]]) -> in
         if not left:
             swept = list(points[0].parameters)
             if name in swept:
-                hint = f"{name} is {', '.join(map(_quoted, known))}{_proposal(wanted, known)}"
+                hint = f"{name} is {', '.join(map(_quoted, known))}{_value_proposal(wanted, known)}"
             elif swept:
                 hint = f"the sweep's are: {', '.join(swept)}{_proposal(name, swept)}"
             else:
@@ -72,7 +72,7 @@ def points_with(points: Sequence[Located], parameters: Mapping[str, Scalar]) -> 
         values = list(dict.fromkeys(point.parameters[name] for point in points if name in point.parameters))
         if value not in values:
             known = [value_text(one) for one in values]
-            proposal = _proposal(value_text(value), known)
+            proposal = _value_proposal(value_text(value), known)
             there_are = ", ".join(map(_quoted, known))
             raise InputError(f"no point has {name}={value_text(value)}{proposal} ({name}: {there_are})")
     return [index for index, point in enumerate(points) if parameters.items() <= point.parameters.items()]
@@ -109,6 +109,25 @@ def _quoted(value: str) -> str:
 def _proposal(name: str, known: Iterable[str]) -> str:
     near = nearest_names(name, known)
     return f"; did you mean {near[0]!r}?" if near else ""
+
+
+def _value_proposal(wanted: str, known: Iterable[str]) -> str:
+    """The nearest of the values that there are: of numbers and quantities by what they are worth, not by their text."""
+    own = _worth(wanted)
+    if own is None:
+        return _proposal(wanted, known)
+    alike = {text: worth.value for text in known if (worth := _worth(text)) is not None and worth.unit == own.unit}
+    near = min(alike, key=lambda text: abs(alike[text] - own.value), default=None)
+    return "" if near is None else f"; did you mean {near!r}?"
+
+
+def _worth(text: str) -> Quantity | None:
+    """A quantity, or a number, which has no unit; None for anything else."""
+    try:
+        value = float(text)
+    except ValueError:
+        return parse_quantity(text)
+    return Quantity(value, "") if math.isfinite(value) else None
 
 
 def check_parts(parts: Iterable[str], names: Sequence[str], what: str) -> None:

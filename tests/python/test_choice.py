@@ -48,3 +48,31 @@ def test_what_is_not_there_is_named() -> None:
         InputError, match=r"no point has latency=85ns; did you mean '85 ns'\? \(latency: '85 ns', 0\.5\)"
     ):
         points_with(POINTS, {"latency": "85ns"})
+
+
+@pytest.mark.parametrize(
+    ("wanted", "near"),
+    [
+        ("1000 B", "'1 KiB'"),
+        ("900 KiB", "'1 MiB'"),
+        ("1 B", "'0 B'"),
+        ("9 ns", None),  # no size
+        ("100", None),  # no unit
+        ("nan", None),
+        ("1 kiB", "'1 KiB'"),  # no quantity: the nearest text
+    ],
+)
+def test_the_nearest_quantity_is_proposed_whatever_its_text(wanted: str, near: str | None) -> None:
+    points = [At({"size": size}) for size in ("0 B", "1 KiB", "1 MiB")]
+    with pytest.raises(InputError) as caught:
+        choose_point(points, [("size", wanted)])
+    assert str(caught.value).endswith(f"; did you mean {near}?" if near else "size is '0 B', '1 KiB', '1 MiB'")
+
+
+@pytest.mark.parametrize(("wanted", "near"), [("11", "10"), ("2000", "1000"), ("0.2", "1"), ("-3", "1")])
+def test_the_nearest_number_is_proposed_whatever_its_text(wanted: str, near: str) -> None:
+    points = [At({"pairs": pairs}) for pairs in (1, 10, 100, 1000)]
+    with pytest.raises(InputError, match=rf"pairs is 1, 10, 100, 1000; did you mean '{near}'\?$"):
+        choose_point(points, [("pairs", wanted)])
+    with pytest.raises(InputError, match=rf"no point has pairs={wanted}; did you mean '{near}'\?"):
+        points_with(points, {"pairs": float(wanted) if "." in wanted else int(wanted)})
