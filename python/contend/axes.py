@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Protocol, TypeVar
 
 from contend.quantities import parse_quantity
 from contend.spelling import parameters_text
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from contend.results import PointResult
 
 
+Item = TypeVar("Item")
 # Parameters that say how long a point is measured.
 _LENGTHS = ("iterations", "warmup_iterations")
 
@@ -142,13 +143,15 @@ def representative(points: Sequence[PointResult], limit: int = 6) -> list[PointR
     groups = curves(points, x_axis(points))
     share = limit // len(groups)
     if share < 2:  # noqa: PLR2004
-        return _spread([curve.points[-1] for curve in groups], limit)
-    return _spread([point for curve in groups for point in _spread(list(curve.points), share)], limit)
+        return spread([curve.points[-1] for curve in groups], limit)
+    return spread([point for curve in groups for point in spread(list(curve.points), share)], limit)
 
 
-def _spread(items: list[PointResult], count: int) -> list[PointResult]:
-    """At most `count` (two or more) items at even distances, with the first and the last."""
+def spread(items: list[Item], count: int) -> list[Item]:
+    """At most `count` (one or more) items at even distances, with the first and the last; of one the last."""
     if len(items) <= count:
         return items
+    if count == 1:
+        return items[-1:]
     step = (len(items) - 1) / (count - 1)
     return [items[round(index * step)] for index in range(count)]

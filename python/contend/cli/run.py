@@ -325,6 +325,7 @@ def _run_and_write(opened: Opened, engine: Engine, jobs: int, out: Path | None, 
     if as_json:
         sys.stdout.write(results.json_bytes().decode())
     elif not quiet:
+        from contend.plots.summary import left_out
         from contend.tables import render
         from contend.terminal import stdout_console
 
@@ -336,7 +337,7 @@ def _run_and_write(opened: Opened, engine: Engine, jobs: int, out: Path | None, 
             f"{counted(len(results.points), 'point')}, {counted(runs, 'run')} in {outcome.wall_s:.1f} s, "
             f"{at_once} at once"
         )
-        for note in results.notes:
+        for note in [*results.notes, *(left_out(results) if paths else ())]:
             console.print(f"note: {note}", highlight=False, soft_wrap=True)
         for path in paths:
             console.print(f"wrote {path}", highlight=False, soft_wrap=True)

@@ -366,6 +366,7 @@ def _save(results: SweepResults, directory: Path, held: HeldBack) -> Saved:
 
 
 def _print(results: SweepResults, written: list[Path], share: tuple[int, int] | None) -> None:
+    from contend.plots.summary import left_out
     from contend.tables import render_points
     from contend.terminal import stdout_console
 
@@ -379,6 +380,8 @@ def _print(results: SweepResults, written: list[Path], share: tuple[int, int] | 
     if share is not None:
         lines.append(f"part {share[0]} of {share[1]}; the same command without --array-index puts all parts together")
     lines += [f"note: {note}" for note in results.notes]
+    if any(path.name == "plot.png" for path in written):
+        lines += [f"note: {note}" for note in left_out(results)]
     if results.skipped:
         lines.append(_skipped_text(results.skipped, is_written=bool(written)))
     for failure in results.failures[:_MOST_FAILURES_SHOWN]:

@@ -8,7 +8,8 @@ from matplotlib import rc_context
 
 from contend.axes import curves, x_axis
 from contend.errors import InputError
-from contend.plots.curves import common_text, point_labels
+from contend.panels import MOST_CURVES
+from contend.plots.curves import common_text, point_labels, value_of
 from contend.plots.style import CATEGORY_COLOURS, OTHER_COLOURS, STYLE, Picture, add_heading
 from contend.spelling import value_text
 from contend.workload_words import words_of
@@ -18,11 +19,14 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure, SubFigure
 
     from contend.axes import Curve
+    from contend.measures import Measure
     from contend.results import PointResult, Results
     from contend.workload_words import WorkloadWords
 
 _SMALLEST_SHARE_PERCENT = 0.05
 _MOST_BARS = 40
+# So many of the best and of the worst, where all are too many.
+_ENDS = 10
 
 
 def draw_budget(axes: Axes, role: str, points: tuple[PointResult, ...], word: str) -> None:
@@ -65,14 +69,48 @@ def budget_points(all_curves: list[Curve], axis: str | None) -> tuple[tuple[Poin
     return points, [curve.label for curve in all_curves], where
 
 
+def few_curves(all_curves: list[Curve], measure: Measure) -> tuple[list[Curve], str]:
+    """The curves whose bars are shown where those of all are too many to read: the best and the worst at their ends.
+
+    Args:
+        all_curves: All of them.
+        measure: What they are ordered by.
+
+    Returns:
+        The curves, and which ones they are, in words; nothing where they are all.
+    """
+    if len(all_curves) <= MOST_CURVES:
+        return all_curves, ""
+    ranked = sorted(all_curves, key=lambda curve: value_of(curve.points[-1], measure.name)[0], reverse=True)
+    return ranked[:_ENDS] + ranked[-_ENDS:], f"{_ENDS} highest and {_ENDS} lowest of {len(ranked)} in {measure.title}"
+
+
 def draw_budgets(
-    figure: Figure | SubFigure, all_curves: list[Curve], axis: str | None, roles: list[str], words: WorkloadWords
+    figure: Figure | SubFigure,
+    all_curves: list[Curve],
+    axis: str | None,
+    roles: list[str],
+    words: WorkloadWords,
+    *,
+    which: str = "",
 ) -> None:
-    """One panel a role, side by side, with one legend for all."""
+    """One panel a role, side by side, with one legend for all.
+
+    Args:
+        figure: Where to draw.
+        all_curves: Whose bars; see budget_points.
+        axis: The parameter on the horizontal axis of the curves.
+        roles: Of threads.
+        words: What the roles are called.
+        which: Which curves of more they are, in words; empty where they are all.
+    """
     shown, labels, what = budget_points(all_curves, axis)
+    what = "\n".join(filter(None, (which, what)))
     panels = figure.subplots(1, len(roles), squeeze=False)[0]
     for panel, role in zip(panels, roles, strict=True):
         draw_budget(panel, role, shown, words.role(role))
+        if which:
+            panel.axhline(len(shown) / 2 - 0.5, color="black", lw=0.8)
     panels[0].set_yticks(range(len(shown)), labels, fontsize="small")
     panels[0].set_ylabel(what)
     handles: dict[str, Any] = {}

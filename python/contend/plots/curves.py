@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
     from matplotlib.artist import Artist
     from matplotlib.axes import Axes
+    from matplotlib.figure import SubFigure
 
     from contend.axes import Located
     from contend.jsontypes import Scalar
@@ -42,7 +43,7 @@ _FULL_WIDTH = 10.4
 _WIDTH, _HEIGHT = 6.4, 4.0
 # The same of the labels of an axis.
 _TICKS_WIDTH = 105
-_MAX_TICKS = 10
+_MAX_TICKS, _TICKS_OF_ROW = 10, 24
 # There is room for so many bars at least.
 _FEWEST_BARS = 6
 # Characters of the name of an only point, and of a line of it.
@@ -100,11 +101,17 @@ def only_point(results: Results) -> str:
     return textwrap.fill(textwrap.shorten(text, _ALONE_LENGTH, placeholder=" ..."), _ALONE_WIDTH)
 
 
-def line_styles(all_curves: list[Curve]) -> list[dict[str, Any]]:
-    """A colour for each value of the first parameter that tells curves apart, line and marker for the others."""
-    names = list(all_curves[0].parameters)
-    colours = list(dict.fromkeys(str(curve.parameters.get(names[0])) if names else "" for curve in all_curves))
-    rests = list(dict.fromkeys(str([curve.parameters.get(name) for name in names[1:]]) for curve in all_curves))
+def line_styles(all_curves: Sequence[Curve], among: Sequence[Curve] = ()) -> list[dict[str, Any]]:
+    """A colour for each value of the first parameter that tells curves apart, line and marker for the others.
+
+    Args:
+        all_curves: What is drawn.
+        among: All that has to be told apart, where these are only some of it.
+    """
+    known = among or all_curves
+    names = list(known[0].parameters)
+    colours = list(dict.fromkeys(str(curve.parameters.get(names[0])) if names else "" for curve in known))
+    rests = list(dict.fromkeys(str([curve.parameters.get(name) for name in names[1:]]) for curve in known))
     styles = []
     for curve in all_curves:
         colour = colours.index(str(curve.parameters.get(names[0])) if names else "")
@@ -114,7 +121,15 @@ def line_styles(all_curves: list[Curve]) -> list[dict[str, Any]]:
     return styles
 
 
-def draw_curves(axes: Axes, all_curves: list[Curve], axis: str, measure: str, value: ValueOf = value_of) -> None:
+def draw_curves(
+    axes: Axes,
+    all_curves: Sequence[Curve],
+    axis: str,
+    measure: str,
+    value: ValueOf = value_of,
+    *,
+    among: Sequence[Curve] = (),
+) -> None:
     """Lines with markers and bands.
 
     Args:
@@ -123,8 +138,9 @@ def draw_curves(axes: Axes, all_curves: list[Curve], axis: str, measure: str, va
         axis: The parameter on the horizontal axis.
         measure: The name of a measure or counter.
         value: What of it is drawn at a point: the middle, and both ends of the band.
+        among: See line_styles.
     """
-    for curve, style in zip(all_curves, line_styles(all_curves), strict=True):
+    for curve, style in zip(all_curves, line_styles(all_curves, among), strict=True):
         x = [axis_value(point, axis) for point in curve.points]
         values = [value(point, measure) for point in curve.points]
         (line,) = axes.plot(x, [v[0] for v in values], markersize=4, label=curve.label, **style)
@@ -157,11 +173,12 @@ def set_x_axis(axes: Axes, values: list[float], labels: Mapping[float, str] | No
             axes.set_xscale("log", base=2)
         places = [math.log2(value) if value else math.log2(values[1]) - 1 for value in values]
         ticks = [(place, texts[value]) for place, value in zip(places, values, strict=True)]
-        shown = _apart(ticks, _share_of_width(axes) * _TICKS_WIDTH)
+        shown = _apart(ticks, _share_of_width(axes) * _TICKS_WIDTH / _columns_of(axes))
         axes.set_xticks(values, [texts[value] if fits else "" for value, fits in zip(values, shown, strict=True)])
         axes.minorticks_off()
     else:
-        some = values[:: -math.ceil(len(values) / _MAX_TICKS)]
+        most = min(_MAX_TICKS, _TICKS_OF_ROW // _columns_of(axes))
+        some = values[:: -math.ceil(len(values) / most)]
         axes.set_xticks(some, [texts[value] for value in some])
 
 
@@ -185,20 +202,41 @@ def _share_of_width(axes: Axes) -> float:
     return 1.0 if figure is None else min(1.0, figure.get_figwidth() / _FULL_WIDTH)
 
 
+def _columns_of(axes: Axes) -> int:
+    """How many axes stand side by side."""
+    place = axes.get_subplotspec()
+    return 1 if place is None else place.get_gridspec().ncols
+
+
 def is_geometric(ticks: list[float]) -> bool:
     """Whether values double (or more) from one to the next, as window sizes do."""
     return len(ticks) > 2 and ticks[0] > 0 and all(b / a >= 2 for a, b in itertools.pairwise(ticks))  # noqa: PLR2004
 
 
 def draw_study(
-    axes: Axes, measured: list[StudyPoint], all_curves: list[Curve], axis: str, counter: str | None = None
+    axes: Axes,
+    measured: Sequence[StudyPoint],
+    all_curves: Sequence[Curve],
+    axis: str,
+    *,
+    counter: str | None = None,
+    among: Sequence[Curve] = (),
 ) -> None:
-    """Published measurements: a star, or a line between two where one number stands for a range."""
+    """Published measurements: a star, or a line between two where one number stands for a range.
+
+    Args:
+        axes: Where to draw.
+        measured: The measurements.
+        all_curves: Which of them are drawn: those of these curves, in their colours.
+        axis: The parameter on the horizontal axis.
+        counter: The counter that was reported; the rate if not given.
+        among: See line_styles.
+    """
     for item in measured:
         value = item.message_rate if counter is None else item.per_message.get(counter)
         if value is None or axis not in item.parameters:
             continue
-        for curve, style in zip(all_curves, line_styles(all_curves), strict=True):
+        for curve, style in zip(all_curves, line_styles(all_curves, among), strict=True):
             at = [axis_value(point, axis) for point in curve.points if item.is_of(point.parameters)]
             if at:
                 star = {"marker": "*", "markersize": 12, "markerfacecolor": style["color"], "markeredgecolor": "black"}
@@ -207,7 +245,7 @@ def draw_study(
                 break
 
 
-def study_label(measured: list[StudyPoint]) -> str:
+def study_label(measured: Sequence[StudyPoint]) -> str:
     """What the stars mean."""
     if not measured:
         return ""
@@ -253,15 +291,15 @@ def add_legend(axes: Axes) -> None:
         )  # fmt: skip
 
 
-def add_outside_legend(picture: Picture, keys: Sequence[Artist]) -> None:
+def add_outside_legend(picture: Picture | SubFigure, keys: Sequence[Artist]) -> None:
     """Below all axes of a picture; `legend_height` is the room it needs.
 
     Args:
-        picture: With constrained layout.
+        picture: With constrained layout, or a part of it as wide as the picture.
         keys: What stands in it, with their labels.
     """
     labels = [str(key.get_label()) for key in keys]
-    width = min(1.0, picture.get_figwidth() / _FULL_WIDTH)
+    width = min(1.0, picture.figure.get_figwidth() / _FULL_WIDTH)
     picture.legend(
         keys, _wrapped(labels, width), fontsize="small", loc="outside lower center",
         ncols=_legend_columns(labels, width),

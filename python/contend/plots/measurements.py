@@ -41,15 +41,28 @@ def predicted_value(point: PointResult, measure: str) -> tuple[float, float, flo
     return predicted, min(ends), max(ends)
 
 
-def draw_measurements(axes: Axes, points: Sequence[PointResult], all_curves: Sequence[Curve], axis: str | None) -> None:
+def draw_measurements(
+    axes: Axes,
+    points: Sequence[PointResult],
+    all_curves: Sequence[Curve],
+    axis: str | None,
+    among: Sequence[Curve] = (),
+) -> None:
     """A star at each measured median, in its curve's colour, with the interval of the median where it has one.
 
     It stands beside its point: upon it, the bar of the prediction would be taken for the interval of the measurement.
+
+    Args:
+        axes: Where to draw.
+        points: The points, which stand side by side where there is no axis.
+        all_curves: The curves that they make where there is one.
+        axis: The parameter on the horizontal axis.
+        among: See line_styles.
     """
     if axis is None:
         _draw_stars(axes, points, [float(index) for index in range(len(points))], "white")
         return
-    for curve, style in zip(all_curves, line_styles(list(all_curves)), strict=True):
+    for curve, style in zip(all_curves, line_styles(all_curves, among), strict=True):
         _draw_stars(axes, curve.points, [axis_value(point, axis) for point in curve.points], style["color"])
 
 
