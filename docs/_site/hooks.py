@@ -43,14 +43,7 @@ def on_config(config: MkDocsConfig) -> MkDocsConfig:
 
 
 def on_files(files: Files, *, config: MkDocsConfig) -> Files:
-    """Adds generated pages, and the files that pages link to."""
-    generated: dict[str, Callable[[], str]] = {
-        "commands.md": _commands,
-        "machine-profiles.md": lambda: _catalog("PROFILES", _PROFILES_TITLE),
-        "library-presets.md": lambda: _catalog("PRESETS", _PRESETS_TITLE),
-    }
-    for name, make in generated.items():
-        files.append(File.generated(config, name, content=make()))
+    """Adds the pages that are files elsewhere, and the files that pages link to."""
     for name, source in _PAGES.items():
         files.append(File.generated(config, name, content=(_ROOT / source).read_text(encoding="utf-8")))
     wanted = [
@@ -72,8 +65,12 @@ def on_files(files: Files, *, config: MkDocsConfig) -> Files:
 
 
 def on_page_markdown(markdown: str, *, page: Page, **_: Any) -> str:  # noqa: ANN401 - what MkDocs passes
-    """Points links that leave docs/ at the copies, and lists the Python functions."""
+    """Points links that leave docs/ at the copies, and lists what the program has."""
     uri = page.file.src_uri
+    if uri in _LISTS:
+        mark, content = _LISTS[uri]
+        above, _, _ = markdown.partition(mark)
+        markdown = above + content()
     if uri == "python.md":
         package = importlib.import_module("contend")
         names = sorted((name for name in package.__all__ if not name.startswith("__")), key=str.lower)
@@ -172,29 +169,14 @@ def _commands() -> str:
 
     command = typer.main.get_command(app)
     context = typer.Context(command)
-    text = get_docs_for_click(obj=command, ctx=context, name="contend", title="Commands and options")
-    note = "Generated from the program; the same as `--help`. [Using contend](usage.md) says more about each.\n\n"
-    title, _, rest = text.partition("\n\n")
-    return f"{title}\n\n{note}{rest}"
+    text: str = get_docs_for_click(obj=command, ctx=context, name="contend", title="Commands and options")
+    return text.partition("\n\n")[2]
 
 
-_PROFILES_TITLE = """# Machine profiles
-
-Generated from `calibration/profiles/`. A profile is a machine that scenarios can name: every price with its source, and
-how uncertain it is. [The scenario reference](scenario-reference.md#machine) says what each means,
-[the models](models.md) how they are used, and [profiles](profiles.md) how to write one.
-"""
-_PRESETS_TITLE = """# Library presets
-
-Generated from `libraries/`. A preset is a library that scenarios can name: every choice with its source.
-[The scenario reference](scenario-reference.md#library) says what each means, [the models](models.md) how they work.
-All share the machine profile's prices of software: [what a preset does not say](usage.md#what-a-preset-does-not-say).
-"""
-
-
-def _catalog(name: str, title: str) -> str:
+def _catalog(name: str) -> str:
+    """Every value of each file of a catalog."""
     catalogs = importlib.import_module("contend.catalogs")
-    lines = [title]
+    lines = []
     catalog = getattr(catalogs, name)
     for entry, path in catalog.available().items():
         if not path.is_relative_to(_ROOT):
@@ -214,3 +196,11 @@ def _catalog(name: str, title: str) -> str:
 def _text(value: object) -> str:
     """Text that means nothing to Markdown."""
     return re.sub(r"([\\`*_{}\[\]<>|])", r"\\\1", str(value).replace("\n", " "))
+
+
+# Pages that have in the site what the program says from a mark on, in place of what readers of a checkout need.
+_LISTS: dict[str, tuple[str, Callable[[], str]]] = {
+    "commands.md": ("<!-- commands -->", _commands),
+    "machine-profiles.md": ("<!-- profiles -->", lambda: _catalog("PROFILES")),
+    "library-presets.md": ("<!-- presets -->", lambda: _catalog("PRESETS")),
+}

@@ -223,13 +223,30 @@ def test_the_tutorial_works(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, cap
         assert (tmp_path / picture).exists(), picture
 
 
+@pytest.mark.parametrize(
+    "page", [pytest.param(page, id=str(page.relative_to(REPOSITORY))) for page in (*PAGES, REPOSITORY / "CHANGELOG.md")]
+)
+def test_links_lead_somewhere_in_a_checkout(page: Path) -> None:
+    """Where readers of GitHub are; of the site MkDocs checks it."""
+    text = re.sub(r"^```.*?^```", "", page.read_text(encoding="utf-8"), flags=re.MULTILINE | re.DOTALL)
+    links = re.findall(r"\[[^\]]*\]\(([^)\s#:]+)(?:#[^)\s]*)?\)", text)
+    assert [link for link in links if not (page.parent / link).exists()] == []
+
+
 @pytest.mark.slow
 def test_the_site_builds_without_a_warning(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     assert main(["docs", "--out", str(tmp_path / "site")]) == 0, capfd.readouterr()
     site = tmp_path / "site"
     for page in ("index", "tutorial", "scenario-reference", "commands", "machine-profiles", "python", "changelog"):
         assert (site / f"{page}.html").is_file(), page
-    assert "contend report" in (site / "commands.html").read_text()
+    for page, listed in (
+        ("commands", "contend report"),
+        ("machine-profiles", "cache.hit"),
+        ("library-presets", "ch4-vci"),
+    ):
+        text = (site / f"{page}.html").read_text()
+        assert listed in text
+        assert "In a checkout" not in text, "what stands in place of the list for those who have no site"
     assert "machine.cache" in (site / "scenario-reference.html").read_text()
     assert (site / "source" / "sim" / "models" / "locks" / "lock.hpp").is_file(), "links to sources lead to copies"
     assert (site / "search" / "search_index.js").is_file(), "the search works without a server"
