@@ -6,7 +6,7 @@ import math
 from typing import TYPE_CHECKING
 
 from contend.errors import InputError
-from contend.nearest import nearest_names
+from contend.nearest import nearest_names, proposal
 from contend.quantities import Quantity, parse_quantity
 from contend.spelling import value_text
 
@@ -44,7 +44,7 @@ def choose_point(points: Sequence[Located], at: Sequence[tuple[str, str]]) -> in
             if name in swept:
                 hint = f"{name} is {', '.join(map(_quoted, known))}{_value_proposal(wanted, known)}"
             elif swept:
-                hint = f"the sweep's are: {', '.join(swept)}{_proposal(name, swept)}"
+                hint = f"the sweep's are: {', '.join(swept)}{proposal(name, swept)}"
             else:
                 hint = "nothing is swept, there is one point only"
             raise InputError(f"--at {name}={wanted}: no such point; {hint}")
@@ -68,13 +68,13 @@ def points_with(points: Sequence[Located], parameters: Mapping[str, Scalar]) -> 
     for name, value in parameters.items():
         if name not in swept:
             there_are = f"swept: {', '.join(swept)}" if swept else "nothing is swept"
-            raise InputError(f"no parameter {name!r}{_proposal(name, swept)} ({there_are})")
+            raise InputError(f"no parameter {name!r}{proposal(name, swept)} ({there_are})")
         values = list(dict.fromkeys(point.parameters[name] for point in points if name in point.parameters))
         if value not in values:
             known = [value_text(one) for one in values]
-            proposal = _value_proposal(value_text(value), known)
+            hint = _value_proposal(value_text(value), known)
             there_are = ", ".join(map(_quoted, known))
-            raise InputError(f"no point has {name}={value_text(value)}{proposal} ({name}: {there_are})")
+            raise InputError(f"no point has {name}={value_text(value)}{hint} ({name}: {there_are})")
     return [index for index, point in enumerate(points) if parameters.items() <= point.parameters.items()]
 
 
@@ -106,18 +106,25 @@ def _quoted(value: str) -> str:
     return repr(value) if " " in value or "," in value else value
 
 
-def _proposal(name: str, known: Iterable[str]) -> str:
-    near = nearest_names(name, known)
-    return f"; did you mean {near[0]!r}?" if near else ""
+def nearest_value(wanted: str, known: Iterable[str]) -> str | None:
+    """The nearest of the values that there are: of numbers and quantities by what they are worth, not by their text.
+
+    Args:
+        wanted: What was given.
+        known: What there is.
+
+    Returns:
+        One of these; None if none is near: no word is alike, or no quantity has the unit.
+    """
+    own = _worth(wanted)
+    if own is None:
+        return next(iter(nearest_names(wanted, known)), None)
+    alike = {text: worth.value for text in known if (worth := _worth(text)) is not None and worth.unit == own.unit}
+    return min(alike, key=lambda text: abs(alike[text] - own.value), default=None)
 
 
 def _value_proposal(wanted: str, known: Iterable[str]) -> str:
-    """The nearest of the values that there are: of numbers and quantities by what they are worth, not by their text."""
-    own = _worth(wanted)
-    if own is None:
-        return _proposal(wanted, known)
-    alike = {text: worth.value for text in known if (worth := _worth(text)) is not None and worth.unit == own.unit}
-    near = min(alike, key=lambda text: abs(alike[text] - own.value), default=None)
+    near = nearest_value(wanted, known)
     return "" if near is None else f"; did you mean {near!r}?"
 
 

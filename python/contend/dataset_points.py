@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import json
-import math
 from typing import TYPE_CHECKING
 
+from contend.choice import nearest_value
 from contend.errors import InputError
-from contend.nearest import nearest_names
+from contend.nearest import proposal
 from contend.quantities import parse_quantity
 
 if TYPE_CHECKING:
@@ -61,8 +61,7 @@ def select_points(dataset: Dataset, conditions: Sequence[str]) -> tuple[Measured
         if not separator or not name or not value:
             raise InputError(f"--point {condition!r}: expected NAME=VALUE, for example pairs=4")
         if name not in known:
-            near = nearest_names(name, known)
-            hint = f"; did you mean {near[0]!r}?" if near else ""
+            hint = proposal(name, known)
             raise InputError(
                 f"the points of {dataset.name} have no {name!r}; they have: {', '.join(known) or 'nothing'}{hint}"
             )
@@ -96,13 +95,6 @@ def _value_of(point: MeasuredPoint, name: str) -> str | None:
 
 
 def _nearest(value: str, known: Sequence[str]) -> str:
-    """The nearest of what was measured: by size, for words by their letters."""
-    try:
-        wanted = float(value)
-        near = min(known, key=lambda one: abs(math.log(float(one) / wanted)) if wanted > 0 else abs(float(one)))
-    except (ValueError, ZeroDivisionError):
-        close = nearest_names(value, known)
-        if not close:
-            return ""
-        near = close[0]
-    return f"; the nearest is {near}"
+    """The nearest of what was measured, as the end of a message."""
+    near = nearest_value(value, known)
+    return "" if near is None else f"; the nearest is {near}"

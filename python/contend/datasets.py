@@ -15,7 +15,7 @@ from contend.file_kinds import DATASET, kind_of
 from contend.files import keys_of, parse_json, read_json, read_text
 from contend.measure.benchmarks import BENCHMARKS
 from contend.measure.spread import Spread, spread
-from contend.nearest import nearest_names
+from contend.nearest import nearest_names, proposal
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -306,8 +306,7 @@ def _entry(document: JsonObject, section: str, key: str) -> object:
 
 def _check_format(path: Path, document: JsonObject) -> None:
     if "format" not in document:
-        near = nearest_names("format", document)
-        hint = f"; did you mean {near[0]!r}?" if near else ""
+        hint = proposal("format", document)
         raise InputError(f"{path}: /format: is missing; allowed: {FORMAT}{hint}")
     found = document["format"]
     if type(found) is not int or found != FORMAT:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic import BaseModel
 
-from contend.nearest import nearest_names
+from contend.nearest import proposal
 from contend.spelling import printable, shortened
 
 if TYPE_CHECKING:
@@ -38,12 +38,6 @@ def pointer(keys: Iterable[int | str]) -> str:
     return "".join("/" + printable(shortened(str(key))).replace("~", "~0").replace("/", "~1") for key in keys)
 
 
-def hint(name: object, known: Iterable[str]) -> str:
-    """The end of a message that names the nearest of some names; empty if none is near, or a name was not found."""
-    near = nearest_names(name, known) if isinstance(name, str) else []
-    return f"; did you mean {near[0]!r}?" if near else ""
-
-
 def shown(value: object) -> str:
     """A value of a document as messages echo it."""
     return printable(shortened(json.dumps(value, ensure_ascii=False, default=str)))
@@ -69,7 +63,7 @@ def misfit_of(error: ValidationError, document: object, model: type[BaseModel]) 
     if kind == "extra_forbidden":
         name = str(one["loc"][-1])
         known = list(_model_at(model, one["loc"][:-1]).model_fields)
-        return f"{where}unknown key {shown(name)}; allowed: {', '.join(known)}{hint(name, known)}"
+        return f"{where}unknown key {shown(name)}; allowed: {', '.join(known)}{proposal(name, known)}"
     message = str(one["msg"])
     if message.startswith(_OWN):
         return where + message.removeprefix(_OWN)
@@ -78,7 +72,7 @@ def misfit_of(error: ValidationError, document: object, model: type[BaseModel]) 
     what = f"{where}{'unknown key' if is_key else 'found'} {shown(value)}"
     if kind == "literal_error":
         words = re.findall(r"'([^']*)'", str(one.get("ctx", {}).get("expected", "")))
-        return f"{what}; allowed: {', '.join(words) or _allowed(message)}{hint(value, words)}"
+        return f"{what}; allowed: {', '.join(words) or _allowed(message)}{proposal(value, words)}"
     if is_key:
         return f"{what}; allowed: {_allowed(message)}"
     # A union says what each of its members wants.

@@ -24,3 +24,17 @@ def nearest_names(name: str, known: Iterable[str], most: int = 1) -> list[str]:
     for one in known:
         folded.setdefault(one.casefold(), one)
     return [folded[one] for one in difflib.get_close_matches(name.casefold(), folded, n=most)]
+
+
+def proposal(name: object, known: Iterable[str]) -> str:
+    """The end of a message that names the nearest of some names: "; did you mean 'pairs'?".
+
+    Args:
+        name: What was given.
+        known: What could have been meant.
+
+    Returns:
+        The words; empty if no name is near, or a name was not given.
+    """
+    near = nearest_names(name, known) if isinstance(name, str) else []
+    return f"; did you mean {near[0]!r}?" if near else ""

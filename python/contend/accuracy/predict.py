@@ -30,7 +30,7 @@ from contend.calibrate.mapping import STEPS_OF_MEASURED
 from contend.calibrate.problem import Builder, Unpredicted
 from contend.calibrate.split import FITTED_KINDS, was_fitted
 from contend.errors import InputError, SimulationFailedError
-from contend.nearest import nearest_names
+from contend.nearest import proposal
 from contend.spelling import counted
 
 if TYPE_CHECKING:
@@ -142,8 +142,7 @@ def _cannot_be_simulated(dataset: Dataset) -> str:
     """Why no scenario can stand for any point of a dataset."""
     if not dataset.points:
         return "/points: is empty; allowed: an array with points"
-    near = nearest_names(dataset.kind, FITTED_KINDS)
-    hint = f"; did you mean {near[0]!r}?" if near else ""
+    hint = proposal(dataset.kind, FITTED_KINDS)
     return f"/workload/kind: found {json.dumps(dataset.kind)}; can be simulated: {', '.join(FITTED_KINDS)}{hint}"
 
 

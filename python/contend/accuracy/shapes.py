@@ -8,7 +8,7 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from contend.accuracy.document import markdown_table
 from contend.errors import InputError
-from contend.nearest import nearest_names
+from contend.nearest import proposal
 
 if TYPE_CHECKING:
     from contend.jsontypes import JsonObject
@@ -76,7 +76,6 @@ def _find(place: Place, result: JsonObject) -> JsonObject:
         return found[0]
     if not points:
         names = list(dict.fromkeys(point["dataset"] for point in result["points"]))
-        near = nearest_names(place.dataset, names)
-        raise InputError(f"shapes: no dataset {place.dataset!r}" + (f"; did you mean {near[0]!r}?" if near else ""))
+        raise InputError(f"shapes: no dataset {place.dataset!r}{proposal(place.dataset, names)}")
     counts = ", ".join(str(point["threads"]) for point in points)
     raise InputError(f"shapes: {place.dataset} has {len(found)} points of {place.threads} threads; it has {counts}")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from contend.errors import InputError
-from contend.nearest import nearest_names
+from contend.nearest import proposal
 
 if TYPE_CHECKING:
     from contend.jsontypes import JsonObject
@@ -42,8 +42,7 @@ def lock_workload(measured: JsonObject, *, most_s: float | None = None) -> JsonO
     rest: dict[str, Any] = dict(measured)
     name = rest.pop("lock", "mutex")
     if name not in _CALLED:
-        near = nearest_names(str(name), _CALLED)
-        hint = f"; did you mean {near[0]!r}?" if near else ""
+        hint = proposal(name, _CALLED)
         raise InputError(f"no scenario has the lock {name!r}; there are: {', '.join(_CALLED)}{hint}")
     seconds = rest.pop(_SECONDS, None)
     if isinstance(seconds, bool) or not isinstance(seconds, int | float) or not seconds > 0:

@@ -20,7 +20,7 @@ from contend.documents import set_path
 from contend.errors import InputError
 from contend.files import parse_json, read_text
 from contend.misfits import misfit_of
-from contend.nearest import nearest_names
+from contend.nearest import proposal
 from contend.paths import data_directory
 
 if TYPE_CHECKING:
@@ -148,8 +148,7 @@ def why_no_mapping(mappings: Sequence[Mapping], dataset: Dataset) -> str:
         also = " (InfiniBand and RoCE are 'fabric')" if "fabric" in transports else ""
         return f"{said}; of {dataset.library_key} there are mappings over: {', '.join(transports)}{also}"
     libraries = sorted({one for mapping in mappings for one in mapping.libraries if one != _NO_LIBRARY})
-    near = nearest_names(dataset.library_key, libraries)
-    return f"{said}; libraries of mappings: {', '.join(libraries)}" + (f"; did you mean {near[0]!r}?" if near else "")
+    return f"{said}; libraries of mappings: {', '.join(libraries)}{proposal(dataset.library_key, libraries)}"
 
 
 def scope_key(scope: Scope, dataset: Dataset) -> str:

@@ -10,7 +10,8 @@ from contend.datasets import METRICS
 from contend.errors import InputError
 from contend.files import read_text
 from contend.measures import ESTIMATED, SCALARS
-from contend.misfits import hint, pointer, shown
+from contend.misfits import pointer, shown
+from contend.nearest import proposal
 from contend.paths import data_directory
 
 if TYPE_CHECKING:
@@ -57,7 +58,7 @@ def _refuse(
     path: Path, keys: Sequence[str], problem: str, name: str, known: Iterable[str], *, is_listed: bool = False
 ) -> NoReturn:
     allowed = f"; allowed: {', '.join(known)}" if is_listed else ""
-    raise InputError(f"{path}: {pointer(keys)}: {problem}{allowed}{hint(name, known)}")
+    raise InputError(f"{path}: {pointer(keys)}: {problem}{allowed}{proposal(name, known)}")
 
 
 def _layers(mapping: Mapping) -> Iterator[tuple[list[str], dict[str, JsonObject]]]:
@@ -93,7 +94,7 @@ def _check_conditions(path: Path, mapping: Mapping) -> None:
         if key not in known:
             raise InputError(
                 f"{path}: /cases/{index}/when/{key}: unknown key {key!r}; allowed: {LIBRARY}, options of the mapping, "
-                f"and keys of a workload{hint(key, known)}"
+                f"and keys of a workload{proposal(key, known)}"
             )
 
 

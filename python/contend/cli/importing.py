@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from contend.errors import InputError
-from contend.nearest import nearest_names
+from contend.nearest import proposal
 from contend.spelling import counted, listed
 
 
@@ -51,8 +51,7 @@ def import_(
     from contend.measure.dataset import dataset_bytes
 
     if format_ not in FORMATS:
-        near = nearest_names(format_, FORMATS)
-        hint = f"; did you mean {near[0]!r}?" if near else ""
+        hint = proposal(format_, FORMATS)
         raise InputError(f"no format {format_!r}; there are: {', '.join(FORMATS)}{hint}")
     if out.suffix != ".json":
         raise InputError(f"-o {out}: a dataset is a file NAME.json")

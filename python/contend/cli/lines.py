@@ -45,12 +45,11 @@ def lines(
     from contend.errors import InputError
     from contend.files import output_file, refuse_replacing, write_file
     from contend.measure.lines import Rounds, count_lines
-    from contend.nearest import nearest_names
+    from contend.nearest import proposal
 
     for name in side or ():
         if name not in _SIDES:
-            near = nearest_names(name, _SIDES)
-            hint = f"; did you mean {near[0]!r}?" if near else ""
+            hint = proposal(name, _SIDES)
             raise InputError(f"--side {name}: allowed: {', '.join(_SIDES)}{hint}")
     if json_ is not None:
         refuse_replacing(f"--json {json_}", [json_], [])

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from contend.core import core
 from contend.errors import InputError
-from contend.nearest import nearest_names
+from contend.nearest import proposal
 from contend.spelling import shortened, value_text
 
 if TYPE_CHECKING:
@@ -42,8 +42,7 @@ def added_workload(words: Sequence[str], found: Imported) -> JsonObject:
         if not separator or not key:
             raise InputError(f"--workload {shortened(word)!r}: expected KEY=VALUE")
         if key not in known:
-            near = nearest_names(key, known)
-            hint = f"; did you mean {near[0]!r}?" if near else ""
+            hint = proposal(key, known)
             kind, names = found.workload["kind"], ", ".join(name for name in known if name not in said) or "none"
             raise InputError(
                 f"--workload {shortened(word)}: no key {shortened(key)!r} in a workload of kind {kind!r}; "
@@ -111,8 +110,7 @@ def _check(word: str, value: object, schema: JsonObject) -> None:
     else:
         return
     if not is_allowed:
-        near = nearest_names(str(value), schema.get("enum", ()))
-        hint = f"; did you mean {near[0]!r}?" if near else ""
+        hint = proposal(str(value), schema.get("enum", ()))
         raise InputError(
             f"--workload {shortened(word)}: found {shortened(value_text(value))!r}; allowed: {allowed}{hint}"
         )

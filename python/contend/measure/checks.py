@@ -13,7 +13,8 @@ from contend.measure.combinations import combination_problem
 from contend.measure.libraries import known_keys
 from contend.measure.options import LIBRARY_OPTIONS, PROGRAM_OPTIONS, misfits, nearest_words
 from contend.measure.transports import TRANSPORTS, needs_veth
-from contend.misfits import hint, pointer, shown
+from contend.misfits import pointer, shown
+from contend.nearest import proposal
 from contend.spelling import parameters_text, shortened
 
 if TYPE_CHECKING:
@@ -94,7 +95,7 @@ class _Checker:
         known = list(known)
         for number, name in enumerate(given):
             if name not in known:
-                self.fail([*place, number], f"found {shown(name)}; allowed: {', '.join(known)}{hint(name, known)}")
+                self.fail([*place, number], f"found {shown(name)}; allowed: {', '.join(known)}{proposal(name, known)}")
         self._once(place, given, given)
 
     def _once(self, place: Sequence[int | str], keys: Sequence[object], values: Sequence[object]) -> None:
@@ -117,7 +118,7 @@ class _Checker:
         if option is None and name in _BY_EFFORT:
             self.fail(place, f"{name!r} is set by the campaign's effort")
         if option is None:
-            self.fail(place, f"unknown key {shown(name)}; allowed: {', '.join(options)}{hint(name, options)}")
+            self.fail(place, f"unknown key {shown(name)}; allowed: {', '.join(options)}{proposal(name, options)}")
         for index, one in misfits(option, value):
             parts = [part for part in (number, index) if part is not None]
             near = nearest_words(option, one)
@@ -134,7 +135,7 @@ class _Checker:
         while rest:
             word, _, rest = rest.partition(" ")
             if word not in _NETEM:
-                self.fail(place, f"found {shown(word)}; allowed: {', '.join(_NETEM)}{hint(word, _NETEM)}")
+                self.fail(place, f"found {shown(word)}; allowed: {', '.join(_NETEM)}{proposal(word, _NETEM)}")
             match = re.match(rf"{_NETEM[word]}(?= |$)", rest)
             if match is None:
                 self.fail(

@@ -12,7 +12,8 @@ from contend.errors import InputError
 from contend.measure.benchmarks import BENCHMARKS, Benchmark, ranks
 from contend.measure.libraries import NO_LIBRARY, known_keys
 from contend.measure.transports import TRANSPORTS
-from contend.misfits import hint, shown
+from contend.misfits import shown
+from contend.nearest import proposal
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -82,7 +83,7 @@ def expand(campaign: Campaign, libraries: set[str] | None = None, transports: se
     for what, chosen, known in (("library", libraries, known_keys()), ("transport", transports, TRANSPORTS)):
         for name in sorted(chosen or ()):
             if name not in known:
-                raise InputError(f"--{what}: found {shown(name)}; allowed: {', '.join(known)}{hint(name, known)}")
+                raise InputError(f"--{what}: found {shown(name)}; allowed: {', '.join(known)}{proposal(name, known)}")
     cells = [
         cell
         for experiment in campaign.experiments
