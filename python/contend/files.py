@@ -65,7 +65,10 @@ def make_writable_directory(path: Path) -> None:
         with tempfile.TemporaryFile(dir=path):
             pass
     except OSError as error:
-        raise ContendError(f"cannot write to the folder {path}: {describe(error)}") from error
+        # The kernel's own file systems say so of folders that are there.
+        is_odd = error.errno == errno.ENOENT and path.is_dir()
+        reason = "no file can be made there" if is_odd else describe(error)
+        raise ContendError(f"cannot write to the folder {path}: {reason}") from error
 
 
 @contextlib.contextmanager

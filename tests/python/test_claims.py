@@ -487,7 +487,9 @@ def test_a_part_does_not_overwrite_the_whole(system: Path, capsys: Capture) -> N
 def test_unknown_study(system: Path, capsys: Capture) -> None:
     del system
     assert main(["validate", "claims", "stduy"]) == 2
-    assert "no claims of 'stduy'; there are: study" in capsys.readouterr().err
+    assert "no claims of 'stduy'; there are: study; did you mean 'study'?" in capsys.readouterr().err
+    assert main(["validate", "claims"]) == 2
+    assert "Missing argument 'STUDY'." in capsys.readouterr().err
 
 
 STUDIES = sorted(path.parent.name for path in (REPOSITORY / "validation").glob("*/claims"))

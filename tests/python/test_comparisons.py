@@ -111,12 +111,12 @@ def test_only_runs_that_are_there_are_pooled(tmp_path: Path) -> None:
 
 def test_a_comparison_that_is_not_there_is_named(tmp_path: Path) -> None:
     comparison(tmp_path)
-    with pytest.raises(InputError, match="no comparison 'there'; there are: here"):
+    with pytest.raises(InputError, match=r"no comparison 'there'; there are: here; did you mean 'here'\?"):
         find_comparison(tmp_path, "there")
     with pytest.raises(InputError, match=r"no file \.\./data"):
         regenerate(tmp_path, find_comparison(tmp_path, "here"), lambda *_: {}, lambda *_: None)
-    with pytest.raises(InputError, match="here has no run 'shm'; there are: tcp"):
-        regenerate(tmp_path, find_comparison(tmp_path, "here"), lambda *_: {}, lambda *_: None, only=["shm"])
+    with pytest.raises(InputError, match="here has no run 'tpc'; there are: tcp; did you mean 'tcp'"):
+        regenerate(tmp_path, find_comparison(tmp_path, "here"), lambda *_: {}, lambda *_: None, only=["tpc"])
 
 
 def test_the_shipped_comparisons_are_usable() -> None:

@@ -167,3 +167,9 @@ def test_a_symbolic_link_stays_and_its_target_is_written(tmp_path: Path) -> None
 def test_what_is_wrong_with_a_json_text(text: str, problem: str) -> None:
     with pytest.raises(InputError, match=problem):
         files.parse_json(text, "name")
+
+
+@pytest.mark.skipif(not Path("/proc/self").is_dir(), reason="no such file system")
+def test_a_folder_that_takes_no_files_is_not_said_to_be_missing() -> None:
+    with pytest.raises(ContendError, match=r"cannot write to the folder /proc/self: (?!no such folder)"):
+        files.make_writable_directory(Path("/proc/self"))

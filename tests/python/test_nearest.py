@@ -5,7 +5,7 @@ import json
 import pytest
 
 from contend.cli import main
-from contend.nearest import nearest_names
+from contend.nearest import nearest_names, proposal
 
 
 @pytest.mark.parametrize(
@@ -18,6 +18,18 @@ def test_case_does_not_matter(name: str, nearest: list[str]) -> None:
 
 def test_several_come_best_first() -> None:
     assert nearest_names("pair", ["pairs", "pear", "window"], 2) == ["pairs", "pear"]
+
+
+def test_a_message_ends_with_the_nearest_name_or_with_nothing() -> None:
+    assert proposal("piars", ["pairs", "window"]) == "; did you mean 'pairs'?"
+    assert [proposal(name, ["pairs"]) for name in ("xyz", 5, None)] == [""] * 3
+
+
+def test_a_library_to_measure_is_proposed(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["lines", "openmpi"]) == 2
+    said = " ".join(capsys.readouterr().err.split())
+    assert "no library 'openmpi'; there are: openmpi-5, " in said
+    assert said.endswith("did you mean 'openmpi-5'?")
 
 
 def test_a_family_of_presets_is_named_whatever_the_case(capsys: pytest.CaptureFixture[str]) -> None:

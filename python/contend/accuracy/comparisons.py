@@ -17,6 +17,7 @@ from contend.accuracy.pictures import pictures
 from contend.accuracy.shapes import Shape  # noqa: TC001 - pydantic looks it up
 from contend.errors import InputError
 from contend.files import parse_json, read_json, read_text, write_files
+from contend.nearest import proposal
 
 if TYPE_CHECKING:
     from contend.jsontypes import JsonObject
@@ -156,7 +157,7 @@ def find_comparison(root: Path, name: str) -> Comparison:
     path = root / "validation" / name / FILE
     if not path.is_file():
         known = [one.parent.name for one in sorted((root / "validation").glob(f"*/{FILE}"))]
-        raise InputError(f"no comparison {name!r}; there are: {', '.join(known) or 'none'}")
+        raise InputError(f"no comparison {name!r}; there are: {', '.join(known) or 'none'}{proposal(name, known)}")
     return _read(path)
 
 
@@ -185,7 +186,8 @@ def regenerate(
     results, written = [], []
     names = [run.name for run in chosen.description.runs]
     if unknown := [name for name in only if name not in names]:
-        raise InputError(f"{chosen.folder.name} has no run {unknown[0]!r}; there are: {', '.join(names)}")
+        hint = proposal(unknown[0], names)
+        raise InputError(f"{chosen.folder.name} has no run {unknown[0]!r}; there are: {', '.join(names)}{hint}")
     for run in chosen.description.runs:
         if only and run.name not in only:
             continue

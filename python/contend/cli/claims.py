@@ -12,6 +12,7 @@ import typer
 
 from contend.documents import json_bytes
 from contend.errors import ContendError, InputError
+from contend.nearest import proposal
 from contend.spelling import counted
 
 if TYPE_CHECKING:
@@ -39,7 +40,7 @@ def register(app: typer.Typer) -> None:
 
 def claims(
     *,
-    system: Annotated[str, typer.Argument(help="Which study: a folder of validation/.")],
+    system: Annotated[str, typer.Argument(metavar="STUDY", help="Which study: a folder of validation/.")],
     strict: Annotated[bool, typer.Option("--strict", help="End with status 1 if a claim misses.")] = False,
     only: Annotated[
         list[str] | None, typer.Option("--only", metavar="TEXT", help="Only claims whose id has this; repeatable.")
@@ -49,7 +50,7 @@ def claims(
         typer.Option("--set", metavar="PATH=VALUE", help="Override a value of all scenarios; repeatable."),
     ] = None,
     fit: Annotated[
-        bool, typer.Option("--fit", help="Fit the profile of validation/SYSTEM/fit.json first, for some minutes.")
+        bool, typer.Option("--fit", help="Fit the profile of validation/STUDY/fit.json first, for some minutes.")
     ] = False,
     evaluations: Annotated[
         int | None,
@@ -59,7 +60,7 @@ def claims(
         int | None,
         typer.Option(
             min=0,
-            help="Where validation/SYSTEM/fit.json says what prices are fitted to: the claims that it names are judged "
+            help="Where validation/STUDY/fit.json says what prices are fitted to: the claims that it names are judged "
             "with so many draws of the prices' posterior, too. [default: all that are kept; with --only or overrides "
             "none]",
         ),
@@ -71,7 +72,7 @@ def claims(
     ] = None,
     out: Annotated[
         Path | None,
-        typer.Option("--out", "-o", metavar="DIR", help="Where the files go. [default: validation/SYSTEM]"),
+        typer.Option("--out", "-o", metavar="DIR", help="Where the files go. [default: validation/STUDY]"),
     ] = None,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print no progress and no tables.")] = False,
     json_: Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")] = False,
@@ -331,7 +332,7 @@ def _predictions(place: _Place, evidence: Evidence, draws: Draws | None, *, quie
 def _system_folder(validation: Path, system: str) -> Path:
     known = sorted(path.parent.name for path in validation.glob("*/claims"))
     if system not in known:
-        raise InputError(f"no claims of {system!r}; there are: {', '.join(known) or 'none'}")
+        raise InputError(f"no claims of {system!r}; there are: {', '.join(known) or 'none'}{proposal(system, known)}")
     return validation / system
 
 

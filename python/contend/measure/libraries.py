@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING
 
 from contend.errors import ContendError, InputError
 from contend.measure.locking import locked
+from contend.nearest import proposal
 from contend.paths import cache_directory
 
 if TYPE_CHECKING:
@@ -219,7 +220,7 @@ def _system_installation(key: str) -> Installation | None:
         "system": ("mpicxx", "mpiexec"),
     }
     if key not in names:
-        raise InputError(f"there is no library '{key}' (known: {', '.join(known_keys())})")
+        raise InputError(f"no library {key!r}; there are: {', '.join(known_keys())}{proposal(key, known_keys())}")
     compiler, launcher = (shutil.which(name) for name in names[key])
     if compiler is None or launcher is None:
         return None
