@@ -12,9 +12,9 @@ namespace contend::native {
 namespace {
 
 // As many as on one side of the larger points of contend-multirate's usual sweeps. The price of one hardly depends on it.
-constexpr int threads = 8;
+constexpr int team_size = 8;
 // Requests that a thread has memory for before it calls the library, as a thread of contend-multirate does.
-constexpr std::size_t window = 128;
+constexpr std::size_t requests_of_thread = 128;
 
 /// Processor time of the calling thread: waiting for a core is not in it.
 double processor_seconds() {
@@ -32,13 +32,13 @@ struct Beginning {
 
 /// The first team of the process: a later one would find stacks and heaps of the threads before it.
 Beginning begin_team() {
-  Beginning beginning{.create_s = {}, .begin_s = std::vector<double>(threads)};
-  ThreadBarrier all_begun(threads);
+  Beginning beginning{.create_s = {}, .begin_s = std::vector<double>(team_size)};
+  ThreadBarrier all_begun(team_size);
   double before = processor_seconds();
   run_team(
-      threads,
+      team_size,
       [&](int thread) {
-        const std::vector<MPI_Request> requests(window, MPI_REQUEST_NULL);
+        const std::vector<MPI_Request> requests(requests_of_thread, MPI_REQUEST_NULL);
         beginning.begin_s[static_cast<std::size_t>(thread)] = processor_seconds();
         all_begun.wait(); // the next thread would have the memory of one that ended
       },
