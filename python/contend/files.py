@@ -4,19 +4,23 @@ from __future__ import annotations
 
 import contextlib
 import errno
+import fcntl
 import json
 import os
 import re
 import stat
 import tempfile
+import time
+import uuid
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Never
+from typing import TYPE_CHECKING, Any, Never, Self
 
 from contend.errors import ContendError, InputError
 from contend.spelling import shortened
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
+    from types import TracebackType
 
 _REASONS = {
     errno.ENOSPC: "no space left on the device",
@@ -32,6 +36,11 @@ _REASONS = {
     errno.ENODEV: "that is a device or a pipe, no ordinary file",
     errno.EFBIG: "the file would be larger than is allowed",
 }
+_SUFFIX = ".tmp"
+# How long, in s, nobody has written to a temporary file that will not be put in its place any more, nor has locked it.
+_STALE_S = 60.0
+# Where this process opens what has no name.
+_DESCRIPTORS = "/proc/self/fd"
 
 
 def require_utf8(text: str) -> None:
@@ -151,42 +160,109 @@ def _target(path: Path) -> Path:
     return target
 
 
-def _stage(path: Path, content: bytes) -> Path:
-    """Writes the content to a temporary file beside `path` and returns its name; removes it on any failure."""
-    descriptor, name = tempfile.mkstemp(prefix=f".{path.name}.", suffix=".tmp", dir=path.parent)
-    staged = Path(name)
-    try:
-        with os.fdopen(descriptor, "wb") as stream:
-            stream.write(content)
-            stream.flush()
-            os.fsync(stream.fileno())
+class _Staged:
+    """A file on its way to its place.
+
+    Where the file system can do that it has no name until then, so that it goes away with the process, whatever ends
+    that. Else it is beside its place, locked as long as this process lives; the next one removes it after that.
+    """
+
+    def __init__(self, target: Path) -> None:
+        """Makes the file, empty.
+
+        Raises:
+            OSError: It cannot be made.
+        """
+        self._target = target
+        self._name: Path | None = None
         umask = os.umask(0)
         os.umask(umask)
-        staged.chmod(0o666 & ~umask)
-    except BaseException:
-        staged.unlink(missing_ok=True)
-        raise
-    return staged
+        mode = 0o666 & ~umask
+        try:
+            os.stat(_DESCRIPTORS)  # noqa: PTH116 - by these it is opened and gets its name
+            descriptor = os.open(target.parent, os.O_TMPFILE | os.O_RDWR, mode)
+        except OSError:
+            descriptor, name = tempfile.mkstemp(prefix=_prefix(target), suffix=_SUFFIX, dir=target.parent)
+            self._name = Path(name)
+            os.fchmod(descriptor, mode)
+        self._stream = os.fdopen(descriptor, "r+b")
+        with contextlib.suppress(OSError):  # not all file systems have locks
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+
+    @property
+    def path(self) -> Path:
+        """By which it can be opened in this process."""
+        return self._name or Path(f"{_DESCRIPTORS}/{self._stream.fileno()}")
+
+    def write(self, content: bytes) -> None:
+        """Adds to it."""
+        self._stream.write(content)
+
+    def sync(self) -> None:
+        """Brings what was written, by whatever way, to the disk."""
+        self._stream.flush()
+        os.fsync(self._stream.fileno())
+
+    def give_name(self) -> None:
+        """The last that can fail for lack of space or permission."""
+        if self._name is None:
+            name = self._target.with_name(f"{_prefix(self._target)}{uuid.uuid4().hex[:8]}{_SUFFIX}")
+            # With a folder, which an absolute path has no use for, Python follows the link to the file.
+            os.link(self.path, name, src_dir_fd=self._stream.fileno())
+            self._name = name
+
+    def put(self) -> None:
+        """Puts it in its place; it has a name."""
+        assert self._name is not None  # noqa: S101 - as said
+        self._name.replace(self._target)
+        self._name = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        """Leaves nothing behind that is not in its place."""
+        if self._name is not None:
+            with contextlib.suppress(OSError):
+                self._name.unlink(missing_ok=True)
+        with contextlib.suppress(OSError):  # what it says of a full disk was said before
+            self._stream.close()
+
+
+def _prefix(target: Path) -> str:
+    return f".{target.name}.contend-"
+
+
+def _remove_stale(target: Path) -> None:
+    """Removes what writers of the same file have left that were killed: nobody holds it, and it is old."""
+    shape = re.compile(f"{re.escape(_prefix(target))}[a-z0-9_]{{8}}{re.escape(_SUFFIX)}")
+    with contextlib.suppress(OSError):
+        for path in [path for path in target.parent.iterdir() if shape.fullmatch(path.name)]:
+            with contextlib.suppress(OSError), path.open("rb") as file:
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                if time.time() - os.fstat(file.fileno()).st_mtime > _STALE_S:
+                    path.unlink()
 
 
 @contextlib.contextmanager
 def staged_file(path: Path) -> Iterator[Path]:
-    """A temporary file beside `path` that takes its place at the end of the block, for writers that need a name.
+    """A temporary file that takes the place of `path` at the end of the block, for writers that need a name.
+
+    The name is good in this process only, and the file has it as long as the block lasts.
 
     Raises:
         ContendError: It cannot be written; nothing is left behind then.
     """
     try:
         target = _target(path)
-        staged = _stage(target, b"")
-        try:
-            yield staged
-            with staged.open("rb") as stream:
-                os.fsync(stream.fileno())
-            staged.replace(target)
-        except BaseException:
-            staged.unlink(missing_ok=True)
-            raise
+        _remove_stale(target)
+        with _Staged(target) as staged:
+            yield staged.path
+            staged.sync()
+            staged.give_name()
+            staged.put()
     except OSError as error:
         raise ContendError(f"cannot write {path}: {describe(error)}") from error
 
@@ -207,26 +283,26 @@ def write_files(directory: Path, contents: Mapping[str, bytes]) -> list[Path]:
     Raises:
         ContendError: One cannot be written. No temporary file is left.
     """
-    staged: list[tuple[Path, Path]] = []
+    staged: dict[str, _Staged] = {}
     replaced: list[str] = []
     path = directory
     try:
-        for name, content in contents.items():
-            path = directory / name
-            target = _target(path)
-            staged.append((_stage(target, content), target))
-        while staged:
-            temporary, path = staged[0]
-            temporary.replace(path)
-            staged.pop(0)
-            replaced.append(path.name)
+        with contextlib.ExitStack() as stack:
+            for name, content in contents.items():
+                path = directory / name
+                staged[name] = stack.enter_context(_Staged(_target(path)))
+                staged[name].write(content)
+                staged[name].sync()
+            for name, file in staged.items():
+                path = directory / name
+                file.give_name()
+            for name, file in staged.items():
+                path = directory / name
+                file.put()
+                replaced.append(name)
     except OSError as error:
         already = f"; new already: {', '.join(replaced)}" if replaced else ""
         raise ContendError(f"cannot write {path}: {describe(error)}{already}") from error
-    finally:
-        for temporary, _ in staged:
-            with contextlib.suppress(OSError):
-                temporary.unlink(missing_ok=True)
     return [directory / name for name in contents]
 
 

@@ -1,7 +1,10 @@
 import errno
 import os
 import socket
+import subprocess
+import sys
 from pathlib import Path
+from unittest.mock import Mock
 
 import pytest
 
@@ -62,6 +65,80 @@ def test_a_failure_half_way_says_what_is_new(tmp_path: Path, monkeypatch: pytest
         files.write_files(tmp_path, {"a": b"new", "b": b"new"})
     assert names(tmp_path) == ["a", "b"]
     assert (tmp_path / "b").read_bytes() == b"old"
+
+
+@pytest.fixture(params=["unnamed", "named"])
+def kind(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
+    """How a file is on its way: without a name, or, as on NFS, with one."""
+    if request.param == "named":
+        monkeypatch.setattr(files, "_DESCRIPTORS", "/proc/none")
+    return str(request.param)
+
+
+def test_a_file_on_its_way(kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    previous = os.umask(0o027)
+    target = tmp_path / "a.json"
+    target.write_bytes(b"old")
+    try:
+        with files.staged_file(target) as staged:
+            staged.write_bytes(b"new, and longer")
+            assert staged.stat().st_size == 15
+            there = names(tmp_path)
+            assert target.read_bytes() == b"old"
+    finally:
+        os.umask(previous)
+    assert len(there) == (1 if kind == "unnamed" else 2)
+    assert names(tmp_path) == ["a.json"]
+    assert target.read_bytes() == b"new, and longer"
+    assert target.stat().st_mode & 0o777 == 0o640
+    with pytest.raises(ZeroDivisionError), files.staged_file(target) as staged:
+        staged.write_bytes(bytes(1 // 0))
+    files.write_files(tmp_path, {"a.json": b"1", "b": b"2"})
+    assert names(tmp_path) == ["a.json", "b"]
+    monkeypatch.setattr(files.os, "fsync", Mock(side_effect=OSError(errno.ENOSPC, "No space left on device")))
+    with pytest.raises(ContendError, match="no space left"):
+        files.write_file(target, b"3" * 100_000)
+    assert names(tmp_path) == ["a.json", "b"]
+    assert target.read_bytes() == b"1"
+
+
+def test_a_writer_that_is_killed_leaves_nothing_for_ever(kind: str, tmp_path: Path) -> None:
+    """Neither where files on their way have names: the next writer takes them away, and those of nobody else."""
+    target = tmp_path / "a.json"
+    program = f"""
+import pathlib, time
+from contend import files
+files._DESCRIPTORS = {files._DESCRIPTORS!r}
+with files.staged_file(pathlib.Path({str(target)!r})) as staged:
+    staged.write_bytes(b"large")
+    print("written", flush=True)
+    time.sleep(60)
+"""
+    child = subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE)
+    assert child.stdout is not None
+    assert child.stdout.readline() == b"written\n"
+    left = names(tmp_path)
+    for path in tmp_path.iterdir():
+        os.utime(path, (0, 0))
+    with files.staged_file(target) as staged:  # beside it, as long as it lives
+        staged.write_bytes(b"1")
+    assert names(tmp_path) == sorted([*left, "a.json"])
+    child.kill()
+    child.communicate()
+    if kind == "unnamed":
+        assert names(tmp_path) == ["a.json"]
+    else:
+        assert len(names(tmp_path)) == 2
+        young = tmp_path / ".a.json.contend-0123abcd.tmp"
+        others = [tmp_path / name for name in (".a.json.settings.tmp", ".b.json.contend-0123abcd.tmp")]
+        for path in (young, *others):
+            path.write_bytes(b"")
+        for path in others:
+            os.utime(path, (0, 0))
+        files.write_file(target, b"2")
+        with files.staged_file(target) as staged:
+            staged.write_bytes(b"3")
+        assert names(tmp_path) == sorted(["a.json", young.name, *(path.name for path in others)])
 
 
 def test_folder_that_is_a_file(tmp_path: Path) -> None:

@@ -218,13 +218,7 @@ class TestFormat:
 
     @pytest.mark.skipif(not Path("/dev/full").exists(), reason="no /dev/full")
     def test_a_full_disk_is_one_message(self, tmp_path: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch) -> None:
-        def full(path: Path, content: bytes) -> Path:
-            del content
-            staged = path.parent / "staged"
-            staged.symlink_to("/dev/full")
-            return staged
-
-        monkeypatch.setattr(files, "_stage", full)
+        monkeypatch.setattr(files._Staged, "path", Path("/dev/full"))
         assert main(["run", BASE, "--trace", str(tmp_path / "t.json"), *options({})]) == 1
         assert "no space left" in capsys.readouterr().err
         assert list(tmp_path.iterdir()) == []
