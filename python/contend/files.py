@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import errno
 import fcntl
+import io
 import json
 import os
 import re
@@ -318,6 +319,11 @@ def write_file(path: Path, content: bytes) -> None:
     write_files(path.parent, {path.name: content})
 
 
+def input_path(name: str | Path) -> Path:
+    """What a command reads that takes "-" for standard input."""
+    return Path("/dev/stdin" if str(name) == "-" else name)
+
+
 def require_regular(path: Path, what: str, *, piped: bool = False) -> None:
     """Refuses what is there but no regular file, before it is opened: a pipe would keep its reader waiting for ever.
 
@@ -344,21 +350,27 @@ def require_regular(path: Path, what: str, *, piped: bool = False) -> None:
         raise InputError(f"cannot read the {what} {path}: it is not a regular file")
 
 
-def read_text(path: Path, what: str, *, piped: bool = False) -> str:
+def read_text(path: Path, what: str, *, piped: int = 0) -> str:
     """Reads a text file.
 
     Args:
         path: The file.
         what: What it is, for the message: "scenario", "profile".
-        piped: See require_regular.
+        piped: How many bytes may come through a pipe, as what another program prints; 0: there may be none.
 
     Raises:
         ContendError: It cannot be read.
-        InputError: It is not there, no regular file, or no text.
+        InputError: It is not there, no regular file, or no text, or a pipe gives more; it is not read to its end then.
     """
-    require_regular(path, what, piped=piped)
+    require_regular(path, what, piped=piped > 0)
     try:
-        return path.read_text(encoding="utf-8")
+        if not path.is_fifo():
+            return path.read_text(encoding="utf-8")
+        with path.open("rb") as pipe:
+            content = pipe.read(piped + 1)
+        if len(content) > piped:
+            raise InputError(f"cannot read the {what} {path}: larger than {piped >> 20} MiB")
+        return io.TextIOWrapper(io.BytesIO(content), encoding="utf-8").read()
     except OSError as error:
         raise ContendError(f"cannot read the {what} {path}: {describe(error)}") from error
     except UnicodeDecodeError as error:

@@ -17,7 +17,7 @@ from contend.core import core
 from contend.datasets import is_dataset
 from contend.errors import InputError
 from contend.file_kinds import DATASET, PRESET, PROFILE, is_written
-from contend.files import describe, keys_of, read_text, require_utf8
+from contend.files import describe, input_path, keys_of, read_text, require_utf8
 from contend.nearest import nearest_names
 from contend.paths import preset_directories, profile_directories, scenarios_directory
 from contend.profile_uses import profiles_for
@@ -32,6 +32,8 @@ if TYPE_CHECKING:
 
 
 _EXAMPLE = "dissertation/fig5_2a_base"
+# Of a scenario, as the core takes it (JsonLimits::bytes).
+_MOST_BYTES = 8 * 2**20
 # What the core calls the place of all overrides, whoever gave them.
 COMMAND_LINE = "command line"
 # The only workload that counts something else.
@@ -234,12 +236,12 @@ def open_scenario(name: str) -> tuple[Path, str | None]:
 
     Raises:
         ContendError: It cannot be read.
-        InputError: There is none, or what came is no text.
+        InputError: There is none, or what came is no text, or too much.
     """
-    pipe = Path("/dev/stdin" if name == "-" else name)
+    pipe = input_path(name)
     if name != "-" and not (pipe.is_relative_to("/dev") and pipe.is_fifo()):
         return find_scenario(name), None
-    return Path("standard-input" if name == "-" else pipe.name), read_text(pipe, "scenario", piped=True)
+    return Path("standard-input" if name == "-" else pipe.name), read_text(pipe, "scenario", piped=_MOST_BYTES)
 
 
 def scenarios_in(folder: Path) -> list[Path]:

@@ -216,6 +216,42 @@ def test_a_scenario_from_another_program(name: str, words: list[str], tmp_path: 
     assert re.search(r"(standard-input|stdin):1: /workload/kind: found \"multirat\"", wrong.stderr), wrong.stderr
 
 
+def _in_bash(line: str, folder: Path) -> subprocess.CompletedProcess[str]:
+    """A line in which `contend` is this one."""
+    words = ["bash", "-c", f'contend() {{ "{sys.executable}" -m contend "$@"; }}; {line}']
+    return subprocess.run(words, cwd=folder, capture_output=True, text=True, check=False, timeout=60)
+
+
+@pytest.mark.core
+def test_comparisons_of_what_other_programs_write(tmp_path: Path) -> None:
+    """Their place is named after the scenarios, and a pipe may be both sides, also where B is resolved twice."""
+    for name in ("one", "two"):
+        scenario = contend.load("fig5_2a_base").with_({"workload.pairs": 1, "workload.iterations": 1}).document
+        (tmp_path / f"{name}.json").write_text(json.dumps(scenario | {"name": name}))
+    options = "--replications 2 -q --store s"
+    for sides, place in (
+        ("<(cat one.json) <(cat two.json) --check-pairing", "one_two"),
+        ("- - --set-b workload.pairs=2 < <(cat one.json)", "one_one"),
+        ("two.json /dev/stdin < <(cat one.json)", "two_one"),
+    ):
+        done = _in_bash(f"contend compare {options} {sides}", tmp_path)
+        assert (done.returncode, done.stderr) == (0, ""), sides
+        assert (tmp_path / "out/compare" / place / "compare.json").is_file()
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ("contend run <(yes '[')", "cannot read the scenario /dev/fd/63: larger than 8 MiB"),
+        ("yes '[' | contend explain -", "cannot read the scenario /dev/stdin: larger than 8 MiB"),
+        ("yes 1 | contend import osu-mbw-mr - -o d.json", "cannot read the file /dev/stdin: larger than 64 MiB"),
+    ],
+)
+def test_a_pipe_without_an_end_is_refused(line: str, message: str, tmp_path: Path) -> None:
+    done = _in_bash(line, tmp_path)
+    assert (done.returncode, done.stdout, done.stderr) == (2, "", f"contend: error: {message}\n")
+
+
 def test_letters_that_the_terminal_lacks_are_escaped(tmp_path: Path) -> None:
     document = json.loads((REPOSITORY / "scenarios/dissertation/fig5_2a_base.json").read_text())
     document["name"] = "caf\u00e9"

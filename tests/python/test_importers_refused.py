@@ -2,6 +2,8 @@
 
 import json
 import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -263,3 +265,10 @@ def test_what_a_program_prints_comes_through_a_pipe() -> None:
         assert [line.number for line in lines_of(Path(f"/dev/fd/{reading}"))] == [1]
     finally:
         os.close(reading)
+
+
+def test_what_a_program_prints_comes_through_standard_input(tmp_path: Path) -> None:
+    words = [sys.executable, "-m", "contend", "import", "multirate", "-", "-o", "d.json"]
+    done = subprocess.run(words, input=MULTIRATE, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert json.loads((tmp_path / "d.json").read_text())["campaign"] == {"imported": "stdin"}

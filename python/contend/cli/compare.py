@@ -107,15 +107,16 @@ def compare(
     for key, value in (("run.seed", seed), ("run.replications", replications)):
         if value is not None:
             common.append((key, str(value)))
-    side_a = _resolve(a, common + changes_a)
+    opened_a, opened_b = _open_both(a, b)
+    side_a = _resolve(opened_a, common + changes_a)
     # The pairs are made of A's seed and replications, whatever B's file says.
     run = side_a.points[0].config["run"]
     pairing = [("run.seed", str(run["seed"])), ("run.replications", str(run["replications"]))]
     overrides_b = common + changes_b
-    side_b = _resolve(b, overrides_b + pairing)
+    side_b = _resolve(opened_b, overrides_b + pairing)
     other_seed = ("run.seed", str(int(run["seed"]) ^ 1))
-    independent = _resolve(b, [*overrides_b, other_seed, pairing[1]]) if check_pairing else None
-    pair = default_directory(f"{side_a.path.stem}_{side_b.path.stem}").name
+    independent = _resolve(opened_b, [*overrides_b, other_seed, pairing[1]]) if check_pairing else None
+    pair = default_directory(f"{side_a.name}_{side_b.name}").name
     directory = out if out is not None else Path("out") / "compare" / pair
     read = [("scenario", side.path) for side in (side_a, side_b)]
     refuse_replacing(f"-o {directory}: {RESULT}", [directory / RESULT], read)
@@ -209,10 +210,23 @@ def _changes(option: str, words: list[str]) -> list[tuple[str, str]]:
     return changes
 
 
-def _resolve(name: str, overrides: list[tuple[str, str]]) -> ResolvedScenario:
-    from contend.scenario import open_scenario, resolve_scenario
+def _open_both(a: str, b: str) -> tuple[tuple[Path, str | None], tuple[Path, str | None]]:
+    """Both sides as open_scenario gives them; a pipe, which gives its text once, may be both."""
+    from contend.files import input_path
+    from contend.scenario import open_scenario
 
-    path, text = open_scenario(name)
+    opened_a = open_scenario(a)
+    try:
+        is_both = opened_a[1] is not None and input_path(a).samefile(input_path(b))
+    except OSError:  # the name of a shipped one
+        is_both = False
+    return opened_a, opened_a if is_both else open_scenario(b)
+
+
+def _resolve(opened: tuple[Path, str | None], overrides: list[tuple[str, str]]) -> ResolvedScenario:
+    from contend.scenario import resolve_scenario
+
+    path, text = opened
     return resolve_scenario(path, overrides, text)
 
 

@@ -24,7 +24,7 @@ def import_(
         str,
         typer.Argument(metavar="FORMAT", help="multirate, osu-mbw-mr, osu-latency-mt, rma-mt, imb-mt or ucx-perftest."),
     ],
-    file: Annotated[Path, typer.Argument(help="What the program printed.")],
+    file: Annotated[Path, typer.Argument(help="What the program printed; - for standard input.")],
     out: Annotated[Path, typer.Option("--out", "-o", metavar="DATASET", help="The dataset to write, NAME.json.")],
     library: Annotated[str, typer.Option(metavar="KEY", help="The MPI library, as mappings name it.")] = "unknown",
     transport: Annotated[
@@ -44,7 +44,7 @@ def import_(
     from contend.calibrate.mapping import find_mapping, load_mappings, why_no_mapping
     from contend.calibrate.split import FITTED_KINDS
     from contend.datasets import read_dataset
-    from contend.files import output_file, refuse_replacing, write_file
+    from contend.files import input_path, output_file, refuse_replacing, write_file
     from contend.importers.dataset import imported_dataset
     from contend.importers.formats import FORMATS
     from contend.importers.workload import added_workload
@@ -55,6 +55,7 @@ def import_(
         raise InputError(f"no format {format_!r}; there are: {', '.join(FORMATS)}{hint}")
     if out.suffix != ".json":
         raise InputError(f"-o {out}: a dataset is a file NAME.json")
+    file = input_path(file)
     refuse_replacing(f"-o {out}", [out], [("benchmark's output", file)])
     found = FORMATS[format_](file)
     added = added_workload(workload or (), found)

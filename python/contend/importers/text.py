@@ -29,6 +29,8 @@ _SMALLEST, _LARGEST = 1e6 * SMALLEST_SAMPLE, LARGEST_SAMPLE
 # Nearer they may be: of several threads the mean time and the longest.
 _FURTHEST_APART = 5.0
 _MOST_DIGITS = 18
+# That a program may print into a pipe: a million lines.
+_MOST_BYTES = 64 * 2**20
 _MOST_SHOWN = 40
 
 
@@ -160,7 +162,7 @@ def lines_of(path: Path) -> Iterator[Line]:
     Raises:
         InputError: There are none.
     """
-    text = read_text(path, "file", piped=True)
+    text = read_text(path, "file", piped=_MOST_BYTES)
     empty = True
     lines = text.split("\n")
     for number, marked in enumerate(lines, 1):
