@@ -124,6 +124,10 @@ def save(
     """
     paths = write_files(directory, numbers)
     if pictures is None:
+        try:
+            held.release()
+        except KeyboardInterrupt:
+            return Saved(paths, InterruptedRunError(f"interrupted; everything is in {directory}"))
         return Saved(paths)
     kept = f"without {listed(pictures.files)}, all else is in {directory}{again and f' ({again})'}"
     try:

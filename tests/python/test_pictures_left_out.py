@@ -130,6 +130,19 @@ def test_what_happens_while_drawing_leaves_the_numbers(  # noqa: PLR0917
 
 
 @pytest.mark.core
+def test_ctrl_c_while_what_has_no_picture_is_written(
+    small: contend.Scenario, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: Capture
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    write(small)
+    monkeypatch.setattr("contend.cli.sweep._MOST_IN_JSON", 0)
+    while_writing(monkeypatch, press)
+    assert main(["sweep", "small.json", "--out", "o"]) == 130
+    assert names("o") == {"results.parquet", "samples.parquet", "sweep.json"}
+    assert capsys.readouterr().err.endswith("contend: error: interrupted; everything is in o\n")
+
+
+@pytest.mark.core
 def test_an_explanation_whose_picture_is_left_out(
     small: contend.Scenario, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: Capture
 ) -> None:
