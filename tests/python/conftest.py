@@ -12,6 +12,7 @@ import pytest
 from hypothesis import settings
 
 import contend
+import contend.sweeps  # has the default store by its own name, from before it is another one
 from contend.cli import main
 from contend.report import page as report_page
 from fakes import FakeCore
