@@ -323,7 +323,7 @@ class TestRun:
         assert len(results.select(pairs=1).points) == 1
         with pytest.raises(contend.InputError, match="2 points have no parameters"):
             results.point()
-        with pytest.raises(contend.InputError, match=r"no point has pairs=3 \(pairs: 1, 2\)"):
+        with pytest.raises(contend.InputError, match=r"no point has pairs=3; did you mean '2'\? \(pairs: 1, 2\)"):
             results.select(pairs=3)
         with pytest.raises(contend.InputError, match=r"no parameter 'pear'; did you mean 'pairs'"):
             results.point(pear=3)

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from calibrating import mapping, rates, write
+from calibrating import launched_each, mapping, rates, write
 from contend.accuracy.draws import left_out_discrepancy
 from contend.accuracy.predict import predict
 from contend.accuracy.predicted import Predicted
@@ -249,7 +249,7 @@ class TestFromDatasetsToIntervals:
         for name in "abcd":
             medians = {n: n**0.5 / 3e-7 * math.exp(stream.normal(0, discrepancy)) for n in (1, 2, 4, 8, 12, 16)}
             samples = {n: list(rate * np.exp(stream.normal(0, 0.02, 6))) for n, rate in medians.items()}
-            write(tmp_path, rates(name, samples))
+            write(tmp_path, launched_each(rates(name, samples)))
         datasets, priced = read_datasets([tmp_path]), mapping()
         evaluator, base = cast("Evaluator", PricedCall(0.02)), PROFILES.load("alembert")[1]
         options = Options(starts=1, messages=200)

@@ -224,6 +224,7 @@ def killed(*arguments):
     return original(*arguments)
 
 signal.signal(signal.SIGINT, signal.default_int_handler)
+signal.signal(signal.SIGHUP, signal.SIG_DFL)  # which nohup has set to be ignored
 with patch("{place}", killed):
     sys.argv[0] = "contend"
     run()

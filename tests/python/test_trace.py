@@ -1,5 +1,6 @@
 """`contend run --trace` and `contend trace-plot`."""
 
+import contextlib
 import errno
 import itertools
 import json
@@ -224,6 +225,16 @@ class TestFormat:
         assert list(tmp_path.iterdir()) == []
 
 
+def sizes_of_open_files(folder: Path) -> list[int]:
+    """Bytes of the files in a folder that this process has open, those without a name too."""
+    sizes = []
+    for link in Path("/proc/self/fd").iterdir():
+        with contextlib.suppress(OSError):
+            if str(link.readlink()).startswith(str(folder)):
+                sizes.append(link.stat().st_size)
+    return sizes
+
+
 class TestPicture:
     pytestmark = pytest.mark.core
 
@@ -257,7 +268,9 @@ class TestPicture:
 
     def test_ctrl_c_ends_it_soon_and_keeps_what_there_is(self, tmp_path: Path, capsys: Capture) -> None:
         def something_is_written() -> None:
-            while not any(path.stat().st_size > 100_000 for path in tmp_path.iterdir()):
+            """The file has no name before it is whole."""
+            deadline = time.monotonic() + 30  # a trace without limit would fill the disk
+            while time.monotonic() < deadline and not any(size > 100_000 for size in sizes_of_open_files(tmp_path)):
                 time.sleep(0.01)
 
         file = tmp_path / "trace.json"
