@@ -1,145 +1,166 @@
-// Messages that a handler takes: those of a library below MPI, which only count, and those of one-sided operations.
+#include "mpi/active_messages.hpp"
+
 #include "core/trace_scope.hpp"
-#include "models/matching/active_message.hpp"
-#include "mpi/process.hpp"
 
 namespace contend {
 
-void Process::send_active(SimThread& self, int destination, std::int64_t bytes) {
-  const TraceScope scope(self, rank_, "send active message");
-  Instance& instance = instances_[static_cast<std::size_t>(instance_for(self, 0, 0, destination))];
-  Connection& connection = connection_to(instance, destination);
-  const Envelope envelope{0, rank_, 0, 0, bytes, Header::active};
-  Lock& lock = send_lock_of(instance, destination);
-  enter_call(self);
+ActiveMessages::ActiveMessages(ProcessContext& process, Instances& instances, ProgressTurns& turns,
+                               CompletionHandler& handler)
+    : process_(process), instances_(instances), turns_(turns), handler_(handler),
+      counted_(static_cast<std::size_t>(process.peers())),
+      answers_line_(process.engine(), process.host(), process.name() + "/answers") {}
+
+void ActiveMessages::send_counted(SimThread& self, int destination, std::int64_t bytes) {
+  const TraceScope scope(self, process_.rank(), "send active message");
+  const Instance& instance = instances_[instances_.of_message(self, 0, 0, destination)];
+  Connection& connection = instance.connection_to(destination);
+  const Envelope envelope{0, process_.rank(), 0, 0, bytes, Header::active};
+  Lock& lock = instance.send_lock(destination);
+  process_.enter_call(self);
   lock.lock(self);
-  while (!connection.post(self, envelope, settings_.library.protocol.header_bytes + bytes)) {
+  while (!connection.post(self, envelope, process_.wire_bytes(envelope))) {
     if (&lock == instance.lock.get()) {
-      instance.interface->poll(self, *this);
+      instance.interface->poll(self, handler_);
     } else { // a poll needs the instance's lock, and may send
       lock.unlock(self);
       instance.lock->lock(self, Category::poll_idle);
-      instance.interface->poll(self, *this);
+      instance.interface->poll(self, handler_);
       instance.lock->unlock(self, Category::poll_idle);
       lock.lock(self);
     }
     advance_others(self, instance);
   }
   lock.unlock(self);
-  leave_call(self);
+  process_.leave_call(self);
 }
 
-void Process::wait_active(SimThread& self, int source, std::int64_t messages) {
-  const TraceScope scope(self, rank_, "wait for active messages");
+void ActiveMessages::wait_counted(SimThread& self, int source, std::int64_t messages) {
+  const TraceScope scope(self, process_.rank(), "wait for active messages");
   const auto from = static_cast<std::size_t>(source);
   // Messages come in where they were sent: senders that do not map them choose an instance of their own.
-  const int first = mapping_.decides() ? mapping_.of(0, 0, source) : 0;
-  const int last = mapping_.decides() ? first : targets() - 1;
+  const InstanceMapping& mapping = instances_.mapping();
+  const int first = mapping.decides() ? mapping.of(0, 0, source) : 0;
+  const int last = mapping.decides() ? first : instances_.count() - 1;
   int target = first;
-  for (self.settle(); active_received_[from] < messages; self.settle()) {
-    advance_active(self, instances_[static_cast<std::size_t>(target)]);
+  for (self.settle(); counted_[from] < messages; self.settle()) {
+    advance(self, instances_[target]);
     target = target == last ? first : target + 1;
   }
 }
 
 /// What makes room at the peer may have come to another instance where threads choose them. Whoever holds its lock advances it.
-void Process::advance_others(SimThread& self, const Instance& instance) {
-  for (Instance& other : instances_) {
-    if (!mapping_.decides() && &other != &instance && other.lock->try_lock(self, Category::poll_idle)) {
-      other.interface->poll(self, *this);
+void ActiveMessages::advance_others(SimThread& self, const Instance& instance) {
+  if (instances_.mapping().decides()) {
+    return;
+  }
+  for (const Instance& other : instances_) {
+    if (&other != &instance && other.lock->try_lock(self, Category::poll_idle)) {
+      other.interface->poll(self, handler_);
       other.lock->unlock(self, Category::poll_idle);
     }
   }
 }
 
-void Process::advance_active(SimThread& self, Instance& instance) {
-  if (global_lock_) {
-    global_lock_->lock(self, Category::poll_idle);
+void ActiveMessages::advance(SimThread& self, const Instance& instance) {
+  Lock* const global_lock = process_.global_lock();
+  if (global_lock != nullptr) {
+    global_lock->lock(self, Category::poll_idle);
   }
   instance.lock->lock(self, Category::poll_idle);
-  instance.interface->poll(self, *this);
+  instance.interface->poll(self, handler_);
   instance.lock->unlock(self, Category::poll_idle);
-  if (global_lock_) {
-    global_lock_->unlock(self, Category::poll_idle);
+  if (global_lock != nullptr) {
+    global_lock->unlock(self, Category::poll_idle);
   }
 }
 
-/// Makes progress until there is room. The caller is inside a call. Like btl/uct it polls where it has the instance's lock
-/// already: threads that queue for a fair lock would keep turns of progress, which try it, from making room.
-void Process::send_active(SimThread& self, int instance, int destination, std::int64_t bytes, ActiveMessage& message) {
-  Instance& chosen = instances_[static_cast<std::size_t>(instance)];
-  Envelope envelope{0, rank_, 0, 0, bytes, Header::active};
+/// Of a message with a handler, whose payload is where the interface reads it.
+Envelope ActiveMessages::envelope_of(SimThread& self, std::int64_t bytes, ActiveMessage& message) const {
+  Envelope envelope{0, process_.rank(), 0, 0, bytes, Header::active};
   envelope.active = &message;
-  if (!copied_by_transport_) {
-    copy(self, bytes);
+  if (!process_.copied_by_transport()) {
+    process_.copy(self, bytes);
   }
-  Lock& lock = send_lock_of(chosen, destination);
+  return envelope;
+}
+
+/// Like btl/uct it polls where it has the instance's lock already: threads that queue for a fair lock would keep turns of
+/// progress, which try it, from making room.
+void ActiveMessages::send(SimThread& self, int instance, int destination, std::int64_t bytes, ActiveMessage& message) {
+  const Instance& chosen = instances_[instance];
+  const Envelope envelope = envelope_of(self, bytes, message);
+  Lock& lock = chosen.send_lock(destination);
   for (;;) {
     lock.lock(self);
-    const bool sent = post_active(self, chosen, destination, envelope);
+    const bool sent = post(self, chosen, destination, envelope);
     if (!sent && &lock == chosen.lock.get()) {
       chosen.context->look(self);
-      chosen.context->drain(self, *this);
+      chosen.context->drain(self, handler_);
     }
     lock.unlock(self);
     if (sent) {
       return;
     }
-    leave_call(self);
-    progress(self, Noise::always);
-    enter_call(self);
+    process_.leave_call(self);
+    turns_.progress(self, ProgressSource::Noise::always);
+    process_.enter_call(self);
   }
 }
 
-bool Process::post_active(SimThread& self, Instance& instance, int destination, const Envelope& envelope) {
-  Lock& lock = send_lock_of(instance, destination);
+bool ActiveMessages::post(SimThread& self, const Instance& instance, int destination, const Envelope& envelope) const {
+  Lock& lock = instance.send_lock(destination);
   const bool held = lock.holder() == &self; // by a poll
   if (!held) {
     lock.lock(self);
   }
-  const bool sent = connection_to(instance, destination).post(self, envelope, wire_bytes(envelope));
+  const bool sent = instance.connection_to(destination).post(self, envelope, process_.wire_bytes(envelope));
   if (!held) {
     lock.unlock(self);
   }
   return sent;
 }
 
-/// From a handler, which must not wait: what finds no room goes at the end of a turn of progress.
-void Process::answer_active(SimThread& self, int instance, int destination, std::int64_t bytes,
+/// What finds no room goes at the end of a turn of progress.
+void ActiveMessages::answer(SimThread& self, int instance, int destination, std::int64_t bytes,
                             ActiveMessage& message) {
-  Envelope envelope{0, rank_, 0, 0, bytes, Header::active};
-  envelope.active = &message;
-  if (!copied_by_transport_) {
-    copy(self, bytes);
-  }
+  const Envelope envelope = envelope_of(self, bytes, message);
   self.settle();
-  if (answers_.empty() && post_active(self, instances_[static_cast<std::size_t>(instance)], destination, envelope)) {
+  if (answers_.empty() && post(self, instances_[instance], destination, envelope)) {
     return;
   }
-  update_shared(self, answers_line_, Category::line_transfer);
+  process_.update_shared(self, answers_line_, Category::line_transfer);
   answers_.push_back({instance, destination, envelope});
-  end_rests(); // a resting thread would find it at the end of its turn
+  turns_.end_rests(); // a resting thread would find it at the end of its turn
 }
 
-bool Process::first_answer_may_go() const {
+void ActiveMessages::take(SimThread& self, const Envelope& envelope) {
+  self.settle();
+  if (envelope.active != nullptr) {
+    envelope.active->arrived(self);
+    return;
+  }
+  ++counted_[static_cast<std::size_t>(envelope.source)];
+  process_.engine().note_operation();
+}
+
+bool ActiveMessages::first_answer_may_go() const {
   const WaitingAnswer& first = answers_.front();
-  return connection_to(instances_[static_cast<std::size_t>(first.instance)], first.destination)
-      .has_room(wire_bytes(first.envelope));
+  return instances_[first.instance].connection_to(first.destination).has_room(process_.wire_bytes(first.envelope));
 }
 
-int Process::send_answers(SimThread& self) {
+int ActiveMessages::run(SimThread& self) {
   int sent = 0;
-  while (answers_may_go()) {
-    update_shared(self, answers_line_, Category::line_transfer);
+  while (may_go()) {
+    process_.update_shared(self, answers_line_, Category::line_transfer);
     if (answers_.empty()) {
       break; // another thread was faster
     }
     const WaitingAnswer next = answers_.front();
     answers_.pop_front();
-    if (!post_active(self, instances_[static_cast<std::size_t>(next.instance)], next.destination, next.envelope)) {
-      update_shared(self, answers_line_, Category::line_transfer);
+    if (!post(self, instances_[next.instance], next.destination, next.envelope)) {
+      process_.update_shared(self, answers_line_, Category::line_transfer);
       answers_.push_front(next);
-      end_rests(); // of who found none while this one was tried
+      turns_.end_rests(); // of who found none while this one was tried
       break;
     }
     ++sent;

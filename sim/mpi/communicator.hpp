@@ -12,7 +12,7 @@
 
 namespace contend {
 
-/// Queues that are searched under one lock. Several communicators may share a domain, see Process::domain_of.
+/// Queues that are searched under one lock. Several communicators may share a domain, see Communicators::domain_of.
 struct MatchingDomain {
   std::unique_ptr<Lock> lock;
   std::unique_ptr<Matcher> matcher;

@@ -1,86 +1,74 @@
-// MPI_Waitany, MPI_Waitsome and the test calls. A sync object is attached to each request and detached again in every call
-// that has to wait (Open MPI's ompi_request_default_wait_any and _wait_some):
-//
-//   waitsome(requests):
-//     sync.count = 1
-//     for each request: compare-and-swap(request.state, pending, sync), or it is complete
-//     if none is: wait(sync)
-//     for each request: compare-and-swap(request.state, sync, pending), or it is complete now
-//     spin until all of these have updated the counter: the sync object is used again
-//
-//   testsome(requests): look at each; if none is complete: one turn of progress
-//
-// A call over several requests has checked all of their handles before. How often it looks at them, and whether waits
-// attach anything at all, is the design's (WaitingDesign).
+#include "mpi/completion_calls.hpp"
+
 #include "core/trace_scope.hpp"
-#include "mpi/process.hpp"
 
 #include <algorithm>
-#include <stdexcept>
 
 namespace contend {
 
+SyncObject& CompletionCalls::sync_of(SimThread& self) {
+  const auto id = static_cast<std::size_t>(self.id());
+  if (syncs_.size() <= id) {
+    syncs_.resize(id + 1);
+  }
+  if (!syncs_[id]) {
+    syncs_[id] = std::make_unique<SyncObject>(process_.engine(), process_.host(),
+                                              process_.name() + "/sync of " + self.name(), self.id());
+    syncs_[id]->notification = &notification_;
+  }
+  return *syncs_[id];
+}
+
+void CompletionCalls::waitall(SimThread& self, std::span<Request* const> requests, std::span<int> tags, Handle handle) {
+  const TraceScope scope(self, process_.rank(), "MPI_Waitall");
+  enter(self, requests.size());
+  SyncObject& sync = sync_of(self);
+  sync.pending = 0;
+  sync.targets.clear();
+  notification_.begin(self, sync, static_cast<int>(requests.size()));
+  for (Request* request : requests) {
+    if (counts(request) && !request->complete) {
+      completion_.attach(self, sync, *request, process_.settings().software.wait_request);
+      ++sync.pending;
+    }
+  }
+  self.settle();
+  process_.leave_call(self);
+  progress_.wait(self, sync);
+  turns_.stop(self);
+  process_.enter_call(self);
+  for (std::size_t i = 0; i < tags.size(); ++i) { // a request that is free may be another thread's at once
+    tags[i] = requests[i]->received_tag;
+  }
+  for (Request* request : requests) {
+    if (counts(request)) {
+      completion_.release(self, request, handle);
+    }
+  }
+  process_.leave_call(self);
+}
+
+void CompletionCalls::enter(SimThread& self, std::size_t handles) {
+  process_.enter_call(self);
+  process_.software(self, process_.settings().software.wait_call);
+  check_handles(self, handles);
+}
+
 /// A single handle is part of the price of the call. Checking it reads the request.
-void Process::check_handles(SimThread& self, std::size_t handles) {
-  if (handles > 1 && settings_.waiting.handle > Duration{}) {
+void CompletionCalls::check_handles(SimThread& self, std::size_t handles) {
+  if (handles > 1 && process_.settings().waiting.handle > Duration{}) {
     const auto count = static_cast<std::int64_t>(handles);
-    QueueWalk walk(host_, settings_.waiting.handle, self.core());
+    QueueWalk walk(process_.host(), process_.settings().waiting.handle, self.core());
     walk.visit(count);
-    self.owe(walk.price(count * settings_.waiting.request_bytes, settings_.waiting.misses_at_once), Category::software);
-  }
-}
-
-void Process::attach(SimThread& self, SyncObject& sync, Request& request, Duration price) const {
-  if (request.sync != nullptr) {
-    throw std::logic_error(name() + ": a request is waited for by two");
-  }
-  self.owe(price, Category::software); // by compare-and-swap
-  request.sync = &sync;
-  add_targets(sync, request);
-}
-
-/// Where to look for what completes the request, if that depends on the request.
-void Process::add_targets(SyncObject& sync, const Request& request) const {
-  if (mapping_.decides()) {
-    sync.targets.reserve(instances_.size()); // whoever waits may be going through them: they must stay where they are
-  }
-  const bool anywhere = request.instance == every_instance;
-  for (int target = anywhere ? 0 : request.instance; mapping_.decides() && target < targets(); ++target) {
-    if (std::find(sync.targets.begin(), sync.targets.end(), target) == sync.targets.end()) {
-      sync.targets.push_back(target);
-    }
-    if (!anywhere) {
-      return;
-    }
-  }
-}
-
-/// The application has learnt that the request is complete.
-void Process::release(SimThread& self, Request* request, Handle handle) {
-  self.owe(settings_.software.wait_request, Category::software);
-  fetch_request(self, *request, settings_.library.lines.status, Category::line_transfer);
-  if (request->persistent != Request::Persistent::no) {
-    count_reference(self, request->communicator);
-    request->active = false;
-    request->sync = nullptr;
-    request->user_sync = nullptr;
-    return;
-  }
-  Lock* const guard = handle == Handle::given ? progress_->request_lock() : nullptr;
-  if (guard != nullptr) {
-    guard->lock(self);
-  }
-  count_reference(self, request->communicator);
-  free_request(self, request);
-  if (guard != nullptr) {
-    guard->unlock(self);
+    self.owe(walk.price(count * process_.settings().waiting.request_bytes, process_.settings().waiting.misses_at_once),
+             Category::software);
   }
 }
 
 /// Reads the state of the requests in order, up to one that is complete, or not, as `until` says; a look at a request
 /// that is in the core's cache costs `check`. Returns how many of those that were looked at are complete.
-int Process::look_at_all(SimThread& self, std::span<Request* const> requests, LookUntil until, Duration check) {
-  QueueWalk walk(host_, check, self.core());
+int CompletionCalls::look_at_all(SimThread& self, std::span<Request* const> requests, LookUntil until, Duration check) {
+  QueueWalk walk(process_.host(), check, self.core());
   int complete = 0;
   for (const Request* request : requests) {
     walk.visit(1);
@@ -101,29 +89,29 @@ int Process::look_at_all(SimThread& self, std::span<Request* const> requests, Lo
       break;
     }
   }
-  self.owe(walk.price(static_cast<std::int64_t>(requests.size()) * settings_.waiting.request_bytes,
-                      settings_.waiting.misses_at_once),
+  self.owe(walk.price(static_cast<std::int64_t>(requests.size()) * process_.settings().waiting.request_bytes,
+                      process_.settings().waiting.misses_at_once),
            Category::software);
   self.settle();
   return complete;
 }
 
 /// Returns when at least one request is complete; false: none counts.
-bool Process::wait_for_one(SimThread& self, std::span<Request* const> requests, bool stop_at_first) {
+bool CompletionCalls::wait_for_one(SimThread& self, std::span<Request* const> requests, bool stop_at_first) {
   if (std::none_of(requests.begin(), requests.end(), counts)) {
-    self.owe(settings_.waiting.check * static_cast<std::int64_t>(requests.size()), Category::software);
+    self.owe(process_.settings().waiting.check * static_cast<std::int64_t>(requests.size()), Category::software);
     return false;
   }
   SyncObject& sync = sync_of(self);
   sync.pending = 1;
   sync.targets.clear();
-  notification_->begin(self, sync, static_cast<int>(requests.size()));
-  const std::string& attaches = settings_.library.waiting.attach;
+  notification_.begin(self, sync, static_cast<int>(requests.size()));
+  const std::string& attaches = design().attach;
   const bool every = attaches == "every";
   const bool swaps = attaches != "none"; // without, the sync object only says what the thread waits for
-  const Duration swap = host_.cache().atomic_hit;
-  const Duration to_attach = every ? swap : swaps ? settings_.software.wait_request : Duration{};
-  const Duration to_detach = every ? swap : swaps ? settings_.waiting.detach : Duration{};
+  const Duration swap = process_.host().cache().atomic_hit;
+  const Duration to_attach = every ? swap : swaps ? process_.settings().software.wait_request : Duration{};
+  const Duration to_detach = every ? swap : swaps ? process_.settings().waiting.detach : Duration{};
   std::vector<Request*> attached;
   attached.reserve(requests.size());
   bool complete = false;
@@ -140,19 +128,19 @@ bool Process::wait_for_one(SimThread& self, std::span<Request* const> requests, 
         break;
       }
     } else {
-      attach(self, sync, *request, to_attach);
+      completion_.attach(self, sync, *request, to_attach);
       attached.push_back(request);
     }
   }
   self.settle();
   if (!complete) {
-    leave_call(self);
-    Poller& poller = poller_of(self);
-    poller.keeps_core = settings_.library.waiting.yields == "waits-for-all";
-    progress_->wait(self, sync);
+    process_.leave_call(self);
+    Poller& poller = turns_.poller_of(self);
+    poller.keeps_core = design().yields == "waits-for-all";
+    progress_.wait(self, sync);
     poller.keeps_core = false;
-    stop(self);
-    enter_call(self);
+    turns_.stop(self);
+    process_.enter_call(self);
   }
   int completions = 0;
   for (Request* request : attached) {
@@ -162,14 +150,14 @@ bool Process::wait_for_one(SimThread& self, std::span<Request* const> requests, 
   }
   self.settle();
   while (sync.pending > 1 - completions) { // they are on their way to the counter
-    self.spend(settings_.locks.pause, Category::poll_idle);
+    self.spend(process_.settings().locks.pause, Category::poll_idle);
     sync.line.load(self, Category::poll_idle);
   }
   return true;
 }
 
 /// Releases up to `most` complete requests, and returns their indices.
-std::vector<int> Process::take_complete(SimThread& self, std::span<Request*> requests, std::size_t most) {
+std::vector<int> CompletionCalls::take_complete(SimThread& self, std::span<Request*> requests, std::size_t most) {
   std::vector<int> indices;
   for (std::size_t i = 0; i < requests.size() && indices.size() < most; ++i) {
     Request* const request = requests[i];
@@ -178,44 +166,44 @@ std::vector<int> Process::take_complete(SimThread& self, std::span<Request*> req
     }
     indices.push_back(static_cast<int>(i));
     requests[i] = request->persistent == Request::Persistent::no ? nullptr : request;
-    release(self, request);
+    completion_.release(self, request);
   }
   return indices;
 }
 
 /// The calling thread's, with the instances that the requests belong to.
-SyncObject& Process::sync_for_test(SimThread& self, std::span<Request* const> requests) {
+SyncObject& CompletionCalls::sync_for_test(SimThread& self, std::span<Request* const> requests) {
   SyncObject& sync = sync_of(self);
   sync.targets.clear();
   for (const Request* request : requests) {
     if (counts(request)) {
-      add_targets(sync, *request);
+      completion_.add_targets(sync, *request);
     }
   }
   return sync;
 }
 
-void Process::test_once(SimThread& self, SyncObject& sync) {
-  Poller& poller = poller_of(self);
+void CompletionCalls::test_once(SimThread& self, SyncObject& sync) {
+  Poller& poller = turns_.poller_of(self);
   poller.testing = true;
-  poller.keeps_core = settings_.library.waiting.yields != "every-call";
-  progress_->test(self, sync, *this);
+  poller.keeps_core = design().yields != "every-call";
+  progress_.test(self, sync, turns_);
   poller.testing = false;
   poller.keeps_core = false;
-  stop(self);
+  turns_.stop(self);
 }
 
 /// The looks at each that a design has besides those that are for what is complete.
-void Process::look_before(SimThread& self, std::span<Request* const> requests) {
-  for (int look = 0; look < settings_.library.waiting.looks_before; ++look) {
+void CompletionCalls::look_before(SimThread& self, std::span<Request* const> requests) {
+  for (int look = 0; look < design().looks_before; ++look) {
     look_at_all(self, requests, LookUntil::end);
   }
 }
 
 /// Turns of progress before and between looks at the requests, where the design has them: at every n-th. They poll for
 /// requests that are not complete, which is nowhere if all are.
-void Process::make_progress_between(SimThread& self, std::span<Request* const> requests) {
-  const int every = settings_.library.waiting.poll_every;
+void CompletionCalls::make_progress_between(SimThread& self, std::span<Request* const> requests) {
+  const int every = design().poll_every;
   const auto pending = [](const Request* request) { return counts(request) && !request->complete; };
   if (every == 0 || std::none_of(requests.begin(), requests.end(), pending)) {
     return;
@@ -226,41 +214,35 @@ void Process::make_progress_between(SimThread& self, std::span<Request* const> r
   }
 }
 
-/// One turn, by a thread that is in a call and does not wait. A global critical section covers all of that call, the turn as
-/// well (MPIR_Test of MPICH), unless turns have a lock of their own, whose holder asks for the section.
-void Process::make_progress(SimThread& self, SyncObject& sync) {
+void CompletionCalls::make_progress(SimThread& self, SyncObject& sync) {
   self.settle();
-  if (progress_->locks_turns()) {
-    leave_call(self);
+  if (progress_.locks_turns()) {
+    process_.leave_call(self);
     test_once(self, sync);
-    enter_call(self);
+    process_.enter_call(self);
     return;
   }
-  Poller& poller = poller_of(self);
-  poller.in_section = global_lock_ != nullptr;
+  Poller& poller = turns_.poller_of(self);
+  poller.in_section = process_.global_lock() != nullptr;
   test_once(self, sync);
   poller.in_section = false;
 }
 
-int Process::waitany(SimThread& self, std::span<Request*> requests) {
-  const TraceScope scope(self, rank_, "MPI_Waitany");
-  enter_call(self);
-  software(self, settings_.software.wait_call);
-  check_handles(self, requests.size());
+int CompletionCalls::waitany(SimThread& self, std::span<Request*> requests) {
+  const TraceScope scope(self, process_.rank(), "MPI_Waitany");
+  enter(self, requests.size());
   std::vector<int> index;
   if (wait_for_one(self, requests, true)) {
     look_at_all(self, requests, LookUntil::complete, look_after_wait());
     index = take_complete(self, requests, 1);
   }
-  leave_call(self);
+  process_.leave_call(self);
   return index.empty() ? -1 : index.front();
 }
 
-std::vector<int> Process::waitsome(SimThread& self, std::span<Request*> requests) {
-  const TraceScope scope(self, rank_, "MPI_Waitsome");
-  enter_call(self);
-  software(self, settings_.software.wait_call);
-  check_handles(self, requests.size());
+std::vector<int> CompletionCalls::waitsome(SimThread& self, std::span<Request*> requests) {
+  const TraceScope scope(self, process_.rank(), "MPI_Waitsome");
+  enter(self, requests.size());
   look_before(self, requests);
   make_progress_between(self, requests);
   std::vector<int> indices;
@@ -268,18 +250,17 @@ std::vector<int> Process::waitsome(SimThread& self, std::span<Request*> requests
     look_at_all(self, requests, LookUntil::end, look_after_wait());
     indices = take_complete(self, requests, requests.size());
   }
-  leave_call(self);
+  process_.leave_call(self);
   return indices;
 }
 
-bool Process::test(SimThread& self, Request** request) {
-  const TraceScope scope(self, rank_, "MPI_Test");
+bool CompletionCalls::test(SimThread& self, Request** request) {
+  const TraceScope scope(self, process_.rank(), "MPI_Test");
   const std::span<Request*> one(request, 1);
   if (!counts(*request)) {
     return true;
   }
-  enter_call(self);
-  software(self, settings_.software.wait_call);
+  enter(self, 1);
   bool complete = look_at_all(self, one, LookUntil::complete) == 1;
   if (!complete) {
     make_progress(self, sync_for_test(self, one));
@@ -288,73 +269,64 @@ bool Process::test(SimThread& self, Request** request) {
   if (complete) {
     take_complete(self, one, 1);
   }
-  leave_call(self);
+  process_.leave_call(self);
   return complete;
 }
 
-int Process::testany(SimThread& self, std::span<Request*> requests) {
-  const TraceScope scope(self, rank_, "MPI_Testany");
-  const WaitingDesign& design = settings_.library.waiting;
-  enter_call(self);
-  software(self, settings_.software.wait_call);
-  check_handles(self, requests.size());
+int CompletionCalls::testany(SimThread& self, std::span<Request*> requests) {
+  const TraceScope scope(self, process_.rank(), "MPI_Testany");
+  enter(self, requests.size());
   const auto finds_one = [&] { return look_at_all(self, requests, LookUntil::complete) > 0; };
   // The first look finds what is complete, too.
   bool found = finds_one();
-  for (int look = 0; look < design.looks_before && !found; ++look) {
+  for (int look = 0; look < design().looks_before && !found; ++look) {
     found = finds_one();
   }
   if (!found) {
     make_progress(self, sync_for_test(self, requests));
-    found = design.looks_again && finds_one();
+    found = design().looks_again && finds_one();
   }
   const std::vector<int> index = found ? take_complete(self, requests, 1) : std::vector<int>();
-  leave_call(self);
+  process_.leave_call(self);
   return index.empty() ? -1 : index.front();
 }
 
-std::vector<int> Process::testsome(SimThread& self, std::span<Request*> requests) {
-  const TraceScope scope(self, rank_, "MPI_Testsome");
-  const WaitingDesign& design = settings_.library.waiting;
-  enter_call(self);
-  software(self, settings_.software.wait_call);
-  check_handles(self, requests.size());
+std::vector<int> CompletionCalls::testsome(SimThread& self, std::span<Request*> requests) {
+  const TraceScope scope(self, process_.rank(), "MPI_Testsome");
+  enter(self, requests.size());
   look_before(self, requests);
   bool found = look_at_all(self, requests, LookUntil::end) > 0;
   if (!found) {
     make_progress(self, sync_for_test(self, requests));
-    found = design.looks_again && look_at_all(self, requests, LookUntil::end) > 0;
+    found = design().looks_again && look_at_all(self, requests, LookUntil::end) > 0;
   }
   std::vector<int> indices = found ? take_complete(self, requests, requests.size()) : std::vector<int>();
-  leave_call(self);
+  process_.leave_call(self);
   return indices;
 }
 
 /// Whether all of them are complete, with a turn of progress if not: what MPI_Testall does with a batch.
-bool Process::are_complete(SimThread& self, std::span<Request* const> requests) {
-  const WaitingDesign& design = settings_.library.waiting;
+bool CompletionCalls::are_complete(SimThread& self, std::span<Request* const> requests) {
   const auto active = std::count_if(requests.begin(), requests.end(), counts);
   const auto finds_all = [&] {
-    return look_at_all(self, requests, design.stops_at_incomplete ? LookUntil::incomplete : LookUntil::end) == active;
+    return look_at_all(self, requests, design().stops_at_incomplete ? LookUntil::incomplete : LookUntil::end) == active;
   };
   look_before(self, requests);
   bool all = finds_all();
   if (!all) {
     make_progress(self, sync_for_test(self, requests));
-    all = design.looks_again && finds_all();
+    all = design().looks_again && finds_all();
   }
-  if (design.looks_before > 0) {
+  if (design().looks_before > 0) {
     look_at_all(self, requests, LookUntil::end);
   }
   return all;
 }
 
-bool Process::testall(SimThread& self, std::span<Request*> requests) {
-  const TraceScope scope(self, rank_, "MPI_Testall");
-  enter_call(self);
-  software(self, settings_.software.wait_call);
-  check_handles(self, requests.size());
-  const auto batch = static_cast<std::size_t>(settings_.library.waiting.batch);
+bool CompletionCalls::testall(SimThread& self, std::span<Request*> requests) {
+  const TraceScope scope(self, process_.rank(), "MPI_Testall");
+  enter(self, requests.size());
+  const auto batch = static_cast<std::size_t>(design().batch);
   bool all = true;
   std::size_t begin = 0;
   do {
@@ -365,8 +337,44 @@ bool Process::testall(SimThread& self, std::span<Request*> requests) {
   if (all) {
     take_complete(self, requests, requests.size());
   }
-  leave_call(self);
+  process_.leave_call(self);
   return all;
+}
+
+bool CompletionCalls::get_status(SimThread& self, Request* request) {
+  const TraceScope scope(self, process_.rank(), "MPI_Request_get_status");
+  enter(self, 1);
+  self.settle();
+  if (request != nullptr && !request->complete) {
+    make_progress(self, sync_for_test(self, {&request, 1}));
+    self.settle();
+  }
+  const bool complete = request == nullptr || request->complete;
+  process_.leave_call(self);
+  return complete;
+}
+
+void CompletionCalls::poll_until(SimThread& self, const std::function<bool()>& done) {
+  const TraceScope scope(self, process_.rank(), "MPI_Test");
+  completion_.begin_to_look();
+  if (completion_.looking() == 2) {
+    turns_.end_rests(); // the thread that was alone has company
+  }
+  process_.software(self, process_.settings().software.wait_call);
+  Poller& poller = turns_.poller_of(self);
+  poller.testing = true;
+  bool idle = false;
+  for (self.settle(); !done(); self.settle()) {
+    const bool alone = completion_.looking() == 1;
+    if (idle && alone && turns_.rest(self, ProgressSource::no_limit).look_again()) {
+      idle = false;
+      continue;
+    }
+    idle = turns_.progress(self, alone ? ProgressSource::Noise::never : ProgressSource::Noise::always) == 0;
+  }
+  poller.testing = false;
+  turns_.stop(self);
+  completion_.stop_looking();
 }
 
 } // namespace contend

@@ -3,13 +3,10 @@
 
 #include "core/ring_queue.hpp"
 #include "models/matching/envelope.hpp"
-#include "mpi/rendezvous.hpp"
 #include "mpi/request.hpp"
 
 #include <cstddef>
 #include <deque>
-#include <iterator>
-#include <optional>
 #include <vector>
 
 namespace contend {
@@ -24,13 +21,6 @@ struct DelayedSend {
   [[nodiscard]] bool same_connection(const DelayedSend& other) const {
     return instance == other.instance && destination == other.destination;
   }
-};
-
-/// What waits at a connection: a message, or a step of a rendezvous.
-struct WaitingAtConnection {
-  DelayedSend send;
-  bool kept = false;                  ///< the message: in memory of the transport
-  std::optional<RendezvousStep> step; ///< in place of a message
 };
 
 /// A list that can be turned round at once: libraries that put a failing send in front of those that failed before it

@@ -22,7 +22,7 @@ struct Poller {
   bool resuming = false; ///< the turn goes on at visit `resumption.visit`
   IdlePoll::Resumption resumption;
   std::size_t polls = 0;   ///< of this turn
-  bool drew = false;       ///< the target of the next poll, see Process::next_target
+  bool drew = false;       ///< the target of the next poll, see ProgressTurns::next_target
   int found = 0;           ///< in this turn so far
   bool testing = false;    ///< the thread is in a call that returns whether its requests are complete or not
   bool keeps_core = false; ///< the call yields in no turn

@@ -33,11 +33,16 @@ public:
     bool operator==(const Completion&) const = default;
   };
 
+  /// Head and tail of the list of completions, which is lock-free.
+  [[nodiscard]] CacheLine& list() { return list_; }
+  /// Puts a complete request last on the list. The caller has changed list().
+  void append(Request& request) { completed_.push_back(&request); }
+
 private:
-  friend class Process;
+  friend class SyncCalls;
 
   SyncObject object_; ///< `pending`: attached requests that are not complete
-  CacheLine list_;    ///< head and tail of the list, which is lock-free
+  CacheLine list_;
   RingQueue<Request*> completed_;
   std::size_t attached_ = 0;
   bool waiting_ = false; ///< a thread is in waitall

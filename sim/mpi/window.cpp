@@ -19,12 +19,11 @@ constexpr std::int64_t any_lock_all = exclusive_bit - one_lock_all;
 
 } // namespace
 
-Window::Window(Process& process, int id, int communicator)
-    : process_(process), communicator_(communicator), name_(process.name() + "/window " + std::to_string(id)),
-      words_line_(process.engine_, process.host_, name_ + "/lock words") {
-  const std::string& path = process.settings_.library.one_sided.path;
-  path_ = window_path_registry().at(path)({process, communicator, name_, words_line_});
-}
+Window::Window(const OneSidedParts& parts, Process& calls, int id, int communicator)
+    : process_(parts.process), turns_(parts.turns), calls_(calls), communicator_(communicator),
+      name_(process_.name() + "/window " + std::to_string(id)),
+      words_line_(process_.engine(), process_.host(), name_ + "/lock words"),
+      path_(window_path_registry().at(process_.library().one_sided.path)({parts, communicator, name_, words_line_})) {}
 
 Window::~Window() = default;
 
@@ -45,7 +44,7 @@ std::int64_t Window::outstanding(int target) const { return path_->outstanding(t
 
 void Window::put(SimThread& self, int target, std::int64_t bytes, RemoteMemory* memory, std::int64_t offset) {
   const TraceScope scope(self, process_.rank(), "MPI_Put");
-  ++process_.counters_.puts;
+  ++process_.counters().puts;
   RdmaRequest request;
   request.kind = RdmaRequest::Kind::put;
   request.bytes = bytes;
@@ -57,7 +56,7 @@ void Window::put(SimThread& self, int target, std::int64_t bytes, RemoteMemory* 
 
 void Window::get(SimThread& self, int target, std::int64_t bytes) {
   const TraceScope scope(self, process_.rank(), "MPI_Get");
-  ++process_.counters_.gets;
+  ++process_.counters().gets;
   RdmaRequest request;
   request.kind = RdmaRequest::Kind::get;
   request.bytes = bytes;
@@ -67,13 +66,13 @@ void Window::get(SimThread& self, int target, std::int64_t bytes) {
 
 void Window::accumulate(SimThread& self, int target, std::int64_t bytes) {
   const TraceScope scope(self, process_.rank(), "MPI_Accumulate");
-  ++process_.counters_.accumulates;
+  ++process_.counters().accumulates;
   read_modify_write(self, target, bytes);
 }
 
 void Window::fetch_and_op(SimThread& self, int target, std::int64_t bytes) {
   const TraceScope scope(self, process_.rank(), "MPI_Fetch_and_op");
-  ++process_.counters_.fetch_and_ops;
+  ++process_.counters().fetch_and_ops;
   read_modify_write(self, target, bytes);
 }
 
@@ -89,7 +88,7 @@ void Window::read_modify_write(SimThread& self, int target, std::int64_t bytes) 
   constexpr std::int64_t open = 0;
   constexpr std::int64_t taken = 1;
   while (compare_swap(self, target, &Words::accumulate, open, taken) != open) {
-    ++process_.counters_.window_lock_retries;
+    ++process_.counters().window_lock_retries;
   }
   request.kind = RdmaRequest::Kind::get;
   start_and_wait(self, request);
@@ -117,7 +116,7 @@ void Window::start_and_wait(SimThread& self, const RdmaRequest& request) {
 }
 
 void Window::copy_to_self(SimThread& self, const RdmaRequest& request) const {
-  process_.software(self, process_.settings_.software.one_sided_call);
+  process_.software(self, process_.settings().software.one_sided_call);
   process_.copy(self, request.bytes);
   if (request.memory != nullptr) {
     self.settle();
@@ -138,15 +137,15 @@ void Window::flush_all(SimThread& self) {
 }
 
 void Window::flush_targets(SimThread& self, int target) {
-  ++process_.counters_.flushes;
-  process_.software(self, process_.settings_.software.one_sided_synchronize);
+  ++process_.counters().flushes;
+  process_.software(self, process_.settings().software.one_sided_synchronize);
   path_->complete(self, target);
 }
 
 void Window::flush_local(SimThread& self, int target) {
   const TraceScope scope(self, process_.rank(), "MPI_Win_flush_local");
-  ++process_.counters_.flushes;
-  process_.software(self, process_.settings_.software.one_sided_synchronize);
+  ++process_.counters().flushes;
+  process_.software(self, process_.settings().software.one_sided_synchronize);
   path_->complete_locally(self, target);
 }
 
@@ -192,8 +191,8 @@ void Window::acquire_shared(SimThread& self, int target, std::int64_t Words::*wo
                             std::int64_t conflict) {
   while ((fetch_add(self, target, word, mine) & conflict) != 0) {
     fetch_add(self, target, word, -mine);
-    ++process_.counters_.window_lock_retries;
-    process_.progress(self, ProgressSource::Noise::always);
+    ++process_.counters().window_lock_retries;
+    turns_.progress(self, ProgressSource::Noise::always);
   }
 }
 
@@ -204,15 +203,15 @@ void Window::lock(SimThread& self, int target, WindowLock kind) {
     throw InvariantViolation(name_ + ": rank " + std::to_string(target) + " is locked twice by the same process");
   }
   held = kind == WindowLock::shared ? Held::shared : Held::exclusive;
-  process_.software(self, process_.settings_.software.one_sided_synchronize);
+  process_.software(self, process_.settings().software.one_sided_synchronize);
   if (kind == WindowLock::shared) {
     acquire_shared(self, target, &Words::local, 1, exclusive_bit);
     return;
   }
   acquire_shared(self, 0, &Words::global, one_exclusive, any_lock_all);
   while (compare_swap(self, target, &Words::local, 0, exclusive_bit) != 0) {
-    ++process_.counters_.window_lock_retries;
-    process_.progress(self, ProgressSource::Noise::always);
+    ++process_.counters().window_lock_retries;
+    turns_.progress(self, ProgressSource::Noise::always);
   }
 }
 
@@ -222,7 +221,7 @@ void Window::unlock(SimThread& self, int target) {
   if (held == Held::nothing) {
     throw InvariantViolation(name_ + ": rank " + std::to_string(target) + " is unlocked without a lock");
   }
-  process_.software(self, process_.settings_.software.one_sided_synchronize);
+  process_.software(self, process_.settings().software.one_sided_synchronize);
   path_->complete(self, target);
   if (held == Held::shared) {
     fetch_add(self, target, &Words::local, -1);
@@ -239,7 +238,7 @@ void Window::lock_all(SimThread& self) {
     throw InvariantViolation(name_ + ": lock_all by a process that holds a lock");
   }
   holds_all_ = true;
-  process_.software(self, process_.settings_.software.one_sided_synchronize);
+  process_.software(self, process_.settings().software.one_sided_synchronize);
   acquire_shared(self, 0, &Words::global, one_lock_all, any_exclusive);
 }
 
@@ -248,7 +247,7 @@ void Window::unlock_all(SimThread& self) {
   if (!holds_all_) {
     throw InvariantViolation(name_ + ": unlock_all without lock_all");
   }
-  process_.software(self, process_.settings_.software.one_sided_synchronize);
+  process_.software(self, process_.settings().software.one_sided_synchronize);
   path_->complete(self, WindowPath::all_targets);
   fetch_add(self, 0, &Words::global, -one_lock_all);
   holds_all_ = false;
@@ -256,9 +255,9 @@ void Window::unlock_all(SimThread& self) {
 
 void Window::fence(SimThread& self) {
   const TraceScope scope(self, process_.rank(), "MPI_Win_fence");
-  process_.software(self, process_.settings_.software.one_sided_synchronize);
+  process_.software(self, process_.settings().software.one_sided_synchronize);
   path_->complete(self, WindowPath::all_targets);
-  process_.barrier(self, communicator_);
+  calls_.barrier(self, communicator_);
 }
 
 } // namespace contend

@@ -3,6 +3,7 @@
 
 #include "core/cache_line.hpp"
 #include "models/nic/rdma.hpp"
+#include "mpi/one_sided_parts.hpp"
 
 #include <cstdint>
 #include <memory>
@@ -23,7 +24,8 @@ enum class WindowLock { shared, exclusive };
 /// time; breaking such a rule throws InvariantViolation. What is not modelled: registration of memory (it is cached).
 class Window final {
 public:
-  Window(Process& process, int id, int communicator);
+  /// `calls`: of the process whose parts these are.
+  Window(const OneSidedParts& parts, Process& calls, int id, int communicator);
   ~Window();
   Window(const Window&) = delete;
   Window& operator=(const Window&) = delete;
@@ -84,7 +86,9 @@ private:
                             std::int64_t desired);
   void acquire_shared(SimThread& self, int target, std::int64_t Words::*word, std::int64_t mine, std::int64_t conflict);
 
-  Process& process_;
+  ProcessContext& process_;
+  ProgressTurns& turns_;
+  Process& calls_;
   int communicator_;
   std::string name_;
   Words words_;

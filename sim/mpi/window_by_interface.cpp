@@ -61,7 +61,7 @@ int WindowByInterface::pick(SimThread& self, int target) {
 void WindowByInterface::start(SimThread& self, const RdmaRequest& request) {
   charge_call(self);
   if (request.kind == RdmaRequest::Kind::fetch_add && request.word == nullptr) {
-    count_hardware_atomic();
+    ++process().counters().hardware_atomics;
   }
   RdmaRequest counted = request;
   counted.listener = counted.listener == nullptr ? this : counted.listener;
@@ -76,7 +76,7 @@ void WindowByInterface::start(SimThread& self, const RdmaRequest& request) {
 /// Like btl/uct: when the queue is full the instance is polled until there is room, and it is polled once in any case,
 /// because the lock is held.
 void WindowByInterface::post(SimThread& self, int instance, const RdmaRequest& request) {
-  Instance& chosen = this->instance(instance);
+  Instance& chosen = instances()[instance];
   RdmaEndpoint& endpoint = *chosen.one_sided[static_cast<std::size_t>(request.target)];
   chosen.lock->lock(self);
   while (!endpoint.post(self, request)) {
@@ -101,7 +101,7 @@ void WindowByInterface::start_and_wait(SimThread& self, const RdmaRequest& reque
   heard.listener = &blocking;
   heard.report = true;
   start(self, heard);
-  Instance& instance = this->instance(static_cast<int>(last_instance(self)));
+  Instance& instance = instances()[static_cast<int>(last_instance(self))];
   for (self.settle(); !blocking.done; self.settle()) {
     if (instance.lock->try_lock(self, Category::poll_idle)) {
       WindowPath::poll(self, instance);
@@ -131,11 +131,11 @@ void WindowByInterface::complete_locally(SimThread& self, int target) {
 /// btl_flush: every instance in turn is polled until the interface has nothing of ours in it. The thread's own instance
 /// comes first; operations that other threads complete meanwhile need no wait.
 void WindowByInterface::drain_instances(SimThread& self, int target, bool buffers_only) {
-  const auto count = static_cast<std::size_t>(process().instances());
+  const auto count = static_cast<std::size_t>(instances().count());
   const std::size_t own = last_instance(self);
   const bool by_turns = design().completion == "instance-turns";
   for (std::size_t i = 0; i < count; ++i) {
-    Instance& instance = this->instance(static_cast<int>((own + i) % count));
+    Instance& instance = instances()[static_cast<int>((own + i) % count)];
     if (!by_turns) {
       instance.lock->lock(self);
     }

@@ -24,7 +24,7 @@ public:
       } else if (request.kind == RdmaRequest::Kind::fetch_add) {
         update(self, static_cast<WindowByMemory&>(side(request.target)), request.bytes);
       } else {
-        copy(self, request.bytes);
+        process().copy(self, request.bytes);
       }
       if (request.memory != nullptr) {
         self.settle();
@@ -43,7 +43,7 @@ private:
   /// An accumulate or a fetch-and-op: others that change the target's memory wait.
   void update(SimThread& self, WindowByMemory& target, std::int64_t bytes) const {
     target.update_lock_->lock(self);
-    copy(self, bytes);
+    process().copy(self, bytes);
     target.update_lock_->unlock(self);
   }
   /// An atomic of the core.
@@ -58,8 +58,8 @@ private:
 
   template <typename Action>
   void inside(SimThread& self, int target, Action action) {
-    enter_call(self);
-    Lock* const lock = guarded_ ? instance(pick_instance(self, target)).lock.get() : nullptr;
+    process().enter_call(self);
+    Lock* const lock = guarded_ ? instances()[pick_instance(self, target)].lock.get() : nullptr;
     if (lock != nullptr) {
       lock->lock(self);
     }
@@ -67,7 +67,7 @@ private:
     if (lock != nullptr) {
       lock->unlock(self);
     }
-    leave_call(self);
+    process().leave_call(self);
   }
 
   bool guarded_;

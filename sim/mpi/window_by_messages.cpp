@@ -87,7 +87,7 @@ int WindowByMessages::send(SimThread& self, const RdmaRequest& request) {
   const bool may_split = request.word == nullptr; // an atomic's word changes once
   const std::int64_t most =
       may_split ? std::max<std::int64_t>(1, settings().library.protocol.eager_limit_bytes) : request.bytes;
-  enter_call(self);
+  process().enter_call(self);
   charge_call(self);
   int pieces = 0;
   for (std::int64_t left = request.bytes; pieces == 0 || left > 0; left -= most, ++pieces) {
@@ -96,7 +96,7 @@ int WindowByMessages::send(SimThread& self, const RdmaRequest& request) {
     piece.memory = left <= most ? request.memory : nullptr; // with the last one all is there
     send_piece(self, piece, request.bytes, wants_answer);
   }
-  leave_call(self);
+  process().leave_call(self);
   return pieces;
 }
 
@@ -110,8 +110,8 @@ void WindowByMessages::send_piece(SimThread& self, const RdmaRequest& piece, std
   operation.wants_answer = wants_answer;
   count(self, piece.target, Category::line_transfer);
   note_start(piece.target);
-  send_active(self, operation.instance, piece.target, piece.kind == RdmaRequest::Kind::get ? 0 : piece.bytes,
-              operation);
+  active().send(self, operation.instance, piece.target, piece.kind == RdmaRequest::Kind::get ? 0 : piece.bytes,
+                operation);
   if (!wants_answer) { // it may have arrived by now
     self.owe(settings().software.one_sided_complete, Category::completion);
     count(self, piece.target, Category::completion);
@@ -124,7 +124,7 @@ void WindowByMessages::carry_out(SimThread& self, Operation& operation) {
   RdmaRequest& request = operation.request;
   switch (request.kind) {
   case RdmaRequest::Kind::put:
-    copy(self, request.bytes);
+    process().copy(self, request.bytes);
     self.settle();
     if (request.memory != nullptr) {
       request.bytes = operation.whole_bytes;
@@ -136,7 +136,7 @@ void WindowByMessages::carry_out(SimThread& self, Operation& operation) {
   case RdmaRequest::Kind::fetch_add:
   case RdmaRequest::Kind::compare_swap:
     if (request.word == nullptr) {
-      copy(self, request.bytes);
+      process().copy(self, request.bytes);
       break;
     }
     words_line().atomic(self, Category::line_transfer);
@@ -144,8 +144,8 @@ void WindowByMessages::carry_out(SimThread& self, Operation& operation) {
     break;
   }
   if (operation.wants_answer) {
-    answer_active(self, operation.instance, operation.origin->rank(),
-                  request.kind == RdmaRequest::Kind::get ? request.bytes : 0, operation.answer);
+    active().answer(self, operation.instance, operation.origin->rank(),
+                    request.kind == RdmaRequest::Kind::get ? request.bytes : 0, operation.answer);
   } else {
     operation.origin->free_.push_back(&operation);
   }
@@ -156,7 +156,7 @@ void WindowByMessages::answered(SimThread& self, Operation& operation) {
   const RdmaRequest& request = operation.request;
   self.owe(settings().software.one_sided_complete, Category::completion);
   if (request.kind == RdmaRequest::Kind::get) {
-    copy(self, request.bytes);
+    process().copy(self, request.bytes);
   }
   if (request.result != nullptr) {
     *request.result = request.old_value;

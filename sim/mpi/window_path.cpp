@@ -28,7 +28,7 @@ void WindowPath::count(SimThread& self, int target, Category category) {
 
 void WindowPath::note_completion(int target) {
   --outstanding_[static_cast<std::size_t>(target)];
-  ++process().counters_.one_sided_completed;
+  ++process().counters().one_sided_completed;
   process().engine().note_operation();
 }
 

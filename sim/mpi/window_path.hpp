@@ -5,7 +5,7 @@
 #include "core/cache_line.hpp"
 #include "models/nic/rdma.hpp"
 #include "models/registry.hpp"
-#include "mpi/process.hpp"
+#include "mpi/one_sided_parts.hpp"
 
 #include <cstdint>
 #include <functional>
@@ -17,7 +17,7 @@ namespace contend {
 
 /// What a path is built from: one process's side of a window.
 struct WindowPathParts {
-  Process& process;
+  OneSidedParts library;
   int communicator = 0;
   std::string name;      ///< of the window's side
   CacheLine& words_line; ///< of this side's lock words
@@ -53,9 +53,7 @@ public:
   [[nodiscard]] std::int64_t outstanding(int target) const { return outstanding_[static_cast<std::size_t>(target)]; }
 
 protected:
-  using Instance = Process::Instance;
-
-  [[nodiscard]] Process& process() const { return parts_.process; }
+  [[nodiscard]] ProcessContext& process() const { return parts_.library.process; }
   [[nodiscard]] const ProcessSettings& settings() const { return process().settings(); }
   [[nodiscard]] const OneSidedDesign& design() const { return settings().library.one_sided; }
   [[nodiscard]] CacheLine& words_line() const { return parts_.words_line; }
@@ -63,28 +61,19 @@ protected:
   [[nodiscard]] WindowPath& side(int rank) const { return *sides_[static_cast<std::size_t>(rank)]; }
 
   // What the library does for its paths.
+  [[nodiscard]] Instances& instances() const { return parts_.library.instances; }
+  [[nodiscard]] ActiveMessages& active() const { return parts_.library.active; }
   [[nodiscard]] int pick_instance(SimThread& self, int target) const {
-    return process().instance_for(self, parts_.communicator, 0, target);
+    return instances().of_message(self, parts_.communicator, 0, target);
   }
-  [[nodiscard]] Instance& instance(int number) const { return process().instances_[static_cast<std::size_t>(number)]; }
-  void poll(SimThread& self, const Instance& instance) const { instance.interface->poll(self, process()); }
+  void poll(SimThread& self, const Instance& instance) const { instance.interface->poll(self, parts_.library.handler); }
   void poll_until_report(SimThread& self, const Instance& instance) const {
-    instance.interface->poll_until_report(self, process());
+    instance.interface->poll_until_report(self, parts_.library.handler);
   }
-  void enter_call(SimThread& self) const { process().enter_call(self); }
-  void leave_call(SimThread& self) const { process().leave_call(self); }
   [[nodiscard]] std::unique_ptr<Lock> make_update_lock() const;
   void charge_call(SimThread& self) const { process().software(self, settings().software.one_sided_call); }
-  void make_progress(SimThread& self) const { process().progress(self, ProgressSource::Noise::always); }
-  void send_active(SimThread& self, int instance, int target, std::int64_t bytes, ActiveMessage& message) const {
-    process().send_active(self, instance, target, bytes, message);
-  }
-  void answer_active(SimThread& self, int instance, int origin, std::int64_t bytes, ActiveMessage& message) const {
-    process().answer_active(self, instance, origin, bytes, message);
-  }
-  void copy(SimThread& self, std::int64_t bytes) const { process().copy(self, bytes); }
+  void make_progress(SimThread& self) const { parts_.library.turns.progress(self, ProgressSource::Noise::always); }
 
-  void count_hardware_atomic() const { ++process().counters_.hardware_atomics; }
   void note_start(int target) { ++outstanding_[static_cast<std::size_t>(target)]; }
   /// One operation is complete and the origin knows.
   void note_completion(int target);

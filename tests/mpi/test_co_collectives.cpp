@@ -145,13 +145,13 @@ TEST_CASE("splitting a communicator sorts by key, and numbers do not meet", "[co
         CAPTURE(variant.name, numbers, maps);
         variant.settings.library.coroutines.context_ids = numbers;
         variant.settings.library.coroutines.maps = maps;
-        std::unique_ptr<Communicators> communicators;
+        std::unique_ptr<CoCommunicators> communicators;
         std::vector<std::vector<CoCommunicator>> results(2, std::vector<CoCommunicator>(12));
         Job job(variant.layout, variant.settings, [&](CoProcess& self) -> CoTask {
           if (communicators == nullptr) {
-            communicators = std::make_unique<Communicators>(self.os().world());
+            communicators = std::make_unique<CoCommunicators>(self.os().world());
           }
-          return [](CoProcess& s, Communicators& all, std::vector<std::vector<CoCommunicator>>& out) -> CoTask {
+          return [](CoProcess& s, CoCommunicators& all, std::vector<std::vector<CoCommunicator>>& out) -> CoTask {
             const auto me = static_cast<std::size_t>(s.rank());
             co_await all.split(s, s.rank() % 3, -s.rank(), out[0][me]);
             co_await all.split(s, s.rank() / 6, 0, out[1][me]);
@@ -199,12 +199,12 @@ TEST_CASE("a process leads no more communicators than it has bits", "[coroutines
   const auto run = [](int splits, const char* numbers) {
     CoSettings settings = job_settings();
     settings.library.coroutines.context_ids = numbers;
-    std::unique_ptr<Communicators> communicators;
+    std::unique_ptr<CoCommunicators> communicators;
     Job({2, 1, 1}, settings, [&](CoProcess& self) -> CoTask {
       if (communicators == nullptr) {
-        communicators = std::make_unique<Communicators>(self.os().world());
+        communicators = std::make_unique<CoCommunicators>(self.os().world());
       }
-      return [](CoProcess& s, Communicators& all, int n) -> CoTask {
+      return [](CoProcess& s, CoCommunicators& all, int n) -> CoTask {
         CoCommunicator result;
         for (int i = 0; i < n; ++i) {
           co_await all.split(s, 0, 0, result);

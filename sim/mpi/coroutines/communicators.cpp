@@ -20,7 +20,7 @@ constexpr int map_tag = 16;
 
 } // namespace
 
-Communicators::Communicators(CoWorld& world)
+CoCommunicators::CoCommunicators(CoWorld& world)
     : world_(world), by_leader_(world.settings().library.coroutines.context_ids == "leader"),
       shared_(world.settings().library.coroutines.maps == "shared"),
       calls_(static_cast<std::size_t>(world.layout().processes())), leads_(calls_.size()),
@@ -29,7 +29,7 @@ Communicators::Communicators(CoWorld& world)
 }
 
 /// What the root does between collecting and answering.
-void Communicators::decide(CoProcess& root, Split& split) {
+void CoCommunicators::decide(CoProcess& root, Split& split) {
   std::map<int, std::vector<int>> by_colour;
   for (std::size_t rank = 0; rank < split.members.size(); ++rank) {
     by_colour[split.members[rank].colour].push_back(static_cast<int>(rank));
@@ -74,7 +74,7 @@ void Communicators::decide(CoProcess& root, Split& split) {
   }
 }
 
-CoTask Communicators::split(CoProcess& self, int colour, int key, CoCommunicator& result) {
+CoTask CoCommunicators::split(CoProcess& self, int colour, int key, CoCommunicator& result) {
   const auto rank = static_cast<std::size_t>(self.rank());
   const auto call = static_cast<std::size_t>(calls_[rank]++);
   if (call == splits_.size()) {

@@ -1,4 +1,4 @@
-// Communicators of coroutine processes: their maps, their numbers, and MPI_Comm_split.
+// CoCommunicators of coroutine processes: their maps, their numbers, and MPI_Comm_split.
 #pragma once
 
 #include "mpi/coroutines/process.hpp"
@@ -28,9 +28,9 @@ struct CoCommunicator {
 /// who leads fewest, and sends each process its place, and the map to the first member in each OS process; that one
 /// puts it into the OS process's table, where the others wait for it.
 /// With "bitmap", all processes agree on a bit that everybody has free, of 2048, of which two are the predefined one's.
-class Communicators {
+class CoCommunicators {
 public:
-  explicit Communicators(CoWorld& world);
+  explicit CoCommunicators(CoWorld& world);
 
   /// MPI_Comm_split of the predefined communicator. All processes call it, in the same order.
   CoTask split(CoProcess& self, int colour, int key, CoCommunicator& result);

@@ -1,6 +1,6 @@
-// One turn of the library's progress loop, and sleeping through turns that find nothing.
+#include "mpi/progress_turns.hpp"
+
 #include "core/trace_scope.hpp"
-#include "mpi/process.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -17,7 +17,20 @@ bool in_use(Lock& lock) {
 
 } // namespace
 
-Poller& Process::add_poller(std::size_t thread) {
+ProgressTurns::ProgressTurns(ProcessContext& process, Instances& instances, CompletionHandler& handler)
+    : process_(process), instances_(instances), handler_(handler),
+      handles_unlocked_(process.library().transport.handler_lock == "none"),
+      next_target_line_(process.engine(), process.host(), process.name() + "/next instance to poll") {
+  idles_.push_back(make_idle());
+  free_idles_.push_back(idles_.back().get());
+}
+
+std::unique_ptr<IdlePoll> ProgressTurns::make_idle() {
+  return std::make_unique<IdlePoll>(process_.engine(), process_.settings().coalesce_idle_polls, process_.name(),
+                                    observer());
+}
+
+Poller& ProgressTurns::add_poller(std::size_t thread) {
   if (pollers_.size() <= thread) {
     pollers_.resize(thread + 1);
   }
@@ -25,10 +38,10 @@ Poller& Process::add_poller(std::size_t thread) {
   return *pollers_[thread];
 }
 
-IdlePoll& Process::idle_of(Poller& poller) {
+IdlePoll& ProgressTurns::idle_of(Poller& poller) {
   if (poller.idle == nullptr) {
     if (free_idles_.empty()) {
-      idles_.push_back(std::make_unique<IdlePoll>(engine_, settings_.coalesce_idle_polls, name(), observer()));
+      idles_.push_back(make_idle());
       free_idles_.push_back(idles_.back().get());
     }
     poller.idle = free_idles_.back();
@@ -37,59 +50,60 @@ IdlePoll& Process::idle_of(Poller& poller) {
   return *poller.idle;
 }
 
-void Process::stop(SimThread& self) {
+void ProgressTurns::stop(SimThread& self) {
   const auto id = static_cast<std::size_t>(self.id());
   if (id < pollers_.size() && pollers_[id] && pollers_[id]->idle != nullptr) {
     free_idles_.push_back(std::exchange(pollers_[id]->idle, nullptr));
   }
 }
 
-void Process::begin_turn(SimThread& self, Noise noise) {
-  TraceScope::open(self, rank_, "progress");
+void ProgressTurns::begin_turn(SimThread& self, Noise noise) {
+  TraceScope::open(self, process_.rank(), "progress");
   Poller& poller = poller_of(self);
+  Lock* const global_lock = process_.global_lock();
   poller.polls = 0;
   poller.drew = false;
   poller.found = 0;
   if (poller.resuming) {
     poller.turn.undisturbed = false;
-    if (global_lock_ && !poller.resumption.looking) {
-      global_lock_->lock(self, Category::poll_idle);
+    if (global_lock != nullptr && !poller.resumption.looking) {
+      global_lock->lock(self, Category::poll_idle);
     }
     return;
   }
   poller.turn_start = self.now();
   poller.turn.start(self);
-  self.owe(settings_.software.progress_call +
-               (noise == Noise::always ? noise_.exponential(settings_.noise) : Duration{}),
+  self.owe(process_.settings().software.progress_call + (noise == Noise::always ? process_.jitter() : Duration{}),
            Category::poll_idle);
-  if (global_lock_) {
+  if (global_lock != nullptr) {
     poller.lock_at = self.now() - poller.turn_start;
     if (!poller.in_section) {
-      poller.disturb_if(in_use(*global_lock_));
-      global_lock_->lock(self, Category::poll_idle);
+      poller.disturb_if(in_use(*global_lock));
+      global_lock->lock(self, Category::poll_idle);
     }
   }
 }
 
-int Process::poll(SimThread& self, int target, IfHeld if_held) {
+int ProgressTurns::poll(SimThread& self, int target, IfHeld if_held) {
   Poller& poller = poller_of(self);
   if (poller.passed()) {
     return 0;
   }
-  Instance& instance = instances_[static_cast<std::size_t>(target)];
+  Instance& instance = instances_[target];
+  const bool has_global_lock = process_.global_lock() != nullptr;
   if (poller.take_looking()) {
-    if (global_lock_) {
+    if (has_global_lock) {
       instance.lock->lock(self); // what has been granted is the global lock
     }
     const PollTurn::Visit& visit = poller.turn.visits[poller.resumption.visit];
-    instance.context->skipped_look(self, engine_.now() - (visit.look_at - visit.begin_at));
+    instance.context->skipped_look(self, process_.engine().now() - (visit.look_at - visit.begin_at));
     const int found = handle_and_unlock(self, instance);
     poller.disturb_if(found > 0);
     poller.found += found;
     return found;
   }
   // Under the global lock a turn never tries again: it has the lock from one look to the next.
-  const Duration try_at = !global_lock_                ? self.now() - poller.turn_start
+  const Duration try_at = !has_global_lock             ? self.now() - poller.turn_start
                           : poller.turn.visits.empty() ? poller.lock_at
                                                        : poller.turn.visits.back().done_at;
   if (if_held == IfHeld::wait) {
@@ -101,9 +115,9 @@ int Process::poll(SimThread& self, int target, IfHeld if_held) {
   }
   const Duration begin_at = self.now() - poller.turn_start;
   instance.context->look(self);
-  const Duration look_at = engine_.now() - poller.turn_start;
+  const Duration look_at = process_.engine().now() - poller.turn_start;
   poller.turn.visits.push_back(
-      {&lock_of(instance), try_at, look_at, look_at, target, begin_at, std::exchange(poller.drew, false)});
+      {&instances_.lock_of(instance), try_at, look_at, look_at, target, begin_at, std::exchange(poller.drew, false)});
   const int found = handle_and_unlock(self, instance);
   poller.disturb_if(found > 0);
   poller.turn.visits.back().done_at = self.now() - poller.turn_start;
@@ -112,16 +126,16 @@ int Process::poll(SimThread& self, int target, IfHeld if_held) {
 }
 
 /// Handles what a look has shown at an instance whose lock is held.
-int Process::handle_and_unlock(SimThread& self, Instance& instance) {
+int ProgressTurns::handle_and_unlock(SimThread& self, Instance& instance) {
   if (handles_unlocked_) {
-    return instance.context->drain_unlocked(self, *this, *instance.lock);
+    return instance.context->drain_unlocked(self, handler_, *instance.lock);
   }
-  const int found = instance.context->drain(self, *this);
+  const int found = instance.context->drain(self, handler_);
   instance.lock->unlock(self, Category::poll_idle);
   return found;
 }
 
-int Process::take_commands(SimThread& self) {
+int ProgressTurns::take_commands(SimThread& self) {
   Poller& poller = poller_of(self);
   if (poller.passed()) {
     return 0;
@@ -129,18 +143,13 @@ int Process::take_commands(SimThread& self) {
   if (!poller.take_looking()) {
     const Duration try_at = self.now() - poller.turn_start;
     commands_->look(self, Category::poll_idle);
-    const Duration look_at = engine_.now() - poller.turn_start;
+    const Duration look_at = process_.engine().now() - poller.turn_start;
     poller.turn.visits.push_back({nullptr, try_at, look_at, look_at});
   }
   int taken = 0;
   // Not more than the queue holds, or busy threads would keep this one from polling.
   for (const auto most = static_cast<int>(commands_->slots()); taken < most && commands_->ready(); ++taken) {
-    const Command command = commands_->take(self, Category::line_transfer);
-    if (command.kind == Command::Kind::send) {
-      start_send(self, command.communicator, command.peer, command.tag, command.bytes, command.request);
-    } else {
-      start_receive(self, *command.request, command.communicator, command.peer, command.tag, command.bytes);
-    }
+    command_handler_->carry_out(self, commands_->take(self, Category::line_transfer));
     commands_->look(self, Category::poll_idle);
   }
   poller.disturb_if(taken > 0);
@@ -148,37 +157,26 @@ int Process::take_commands(SimThread& self) {
   return taken;
 }
 
-int Process::end_turn(SimThread& self) {
+int ProgressTurns::end_turn(SimThread& self) {
   Poller& poller = poller_of(self);
+  Lock* const global_lock = process_.global_lock();
   poller.resuming = false;
   int found = 0;
-  if (tasks_ && !tasks_->empty()) { // a thread in progress helps as well
-    poller.disturb_if(true);
-    while (tasks_->run_one(self, Category::poll_idle)) {
-      ++found;
+  for (EndOfTurnWork* const work : works_) {
+    if (work->may_go()) {
+      poller.disturb_if(true);
+      found += work->run(self);
     }
   }
-  if (steps_may_go()) {
-    poller.disturb_if(true);
-    found += retry_steps(self);
-  }
-  if (delayed_sends_may_go()) {
-    poller.disturb_if(true);
-    found += retry_delayed_sends(self);
-  }
-  if (answers_may_go()) {
-    poller.disturb_if(true);
-    found += send_answers(self);
-  }
-  if (global_lock_ && !poller.in_section) {
-    global_lock_->unlock(self, Category::poll_idle);
+  if (global_lock != nullptr && !poller.in_section) {
+    global_lock->unlock(self, Category::poll_idle);
   }
   poller.turn.period = self.now() - poller.turn_start;
-  if (global_lock_ && !poller.turn.visits.empty()) {
+  if (global_lock != nullptr && !poller.turn.visits.empty()) {
     poller.turn.visits.back().done_at = poller.turn.period;
   }
   TraceScope::close(self);
-  const ProgressDesign& design = settings_.library.progress;
+  const ProgressDesign& design = process_.library().progress;
   const bool yields =
       (design.yield_every_turn && !poller.testing) || (design.yield_when_idle && poller.found + found == 0);
   if (yields && !poller.keeps_core && !poller.in_section) { // nobody yields the core and keeps the section
@@ -187,44 +185,42 @@ int Process::end_turn(SimThread& self) {
   return found;
 }
 
-/// With instances assigned to threads, the thread's own: what it waits for may have come in anywhere. Else those that the
-/// requests were mapped to.
-std::span<const int> Process::own_targets(SimThread& self, SyncObject& sync) {
-  if (!mapping_.decides()) {
-    sync.targets.assign(1, own_instance_->pick(self));
+std::span<const int> ProgressTurns::own_targets(SimThread& self, SyncObject& sync) {
+  if (!instances_.mapping().decides()) {
+    sync.targets.assign(1, instances_.polled_first_by(self));
   }
   return sync.targets;
 }
 
-int Process::next_target(SimThread& self) {
-  if (instances_.size() == 1) {
+int ProgressTurns::next_target(SimThread& self) {
+  if (targets() == 1) {
     return 0;
   }
   Poller& poller = poller_of(self);
   if (poller.passing() && poller.polls < poller.turn.visits.size()) {
     return poller.turn.visits[poller.polls].target; // which others may have drawn from since
   }
-  update_shared(self, next_target_line_,
-                Category::poll_idle); // the study's algorithm counts on everybody's turn to come
+  // The study's algorithm counts on everybody's turn to come.
+  process_.update_shared(self, next_target_line_, Category::poll_idle);
   poller.drew = true;
-  return static_cast<int>(next_target_++ % instances_.size());
+  return static_cast<int>(next_target_++ % static_cast<unsigned>(targets()));
 }
 
 /// sched_yield(). Where the thread has its core to itself, the system call is all there is to it.
-void Process::yield(SimThread& self) const {
-  self.owe(host_.futex().yield_call, Category::poll_idle);
+void ProgressTurns::yield(SimThread& self) const {
+  self.owe(process_.host().futex().yield_call, Category::poll_idle);
   self.yield();
 }
 
-ProgressSource::Rest Process::rest(SimThread& self, std::int64_t limit) {
+ProgressSource::Rest ProgressTurns::rest(SimThread& self, std::int64_t limit) {
   self.settle();
   Poller& poller = poller_of(self);
   const IdlePoll::Resumption resumption =
-      idle_of(poller).rest(self, poller.turn, poller.last_turn, nothing_in_sight(poller.turn), limit);
+      rest_through(self, poller.turn, poller.last_turn, nothing_in_sight(poller.turn), limit);
   poller.resumption = resumption;
   poller.resuming = resumption.inside;
-  if (!global_lock_ && !resumption.inside && resumption.turns > 0 && end_of_turn_has_work()) {
-    // The last skipped turn would have found them at its end. (One that gives the global lock back has looked for them before.)
+  if (process_.global_lock() == nullptr && !resumption.inside && resumption.turns > 0 && end_has_work()) {
+    // The last skipped turn would have found it at its end. (One that gives the global lock back has looked for it before.)
     poller.resuming = true;
     poller.resumption.visit = poller.turn.visits.size();
     poller.resumption.looking = false;
@@ -233,38 +229,41 @@ ProgressSource::Rest Process::rest(SimThread& self, std::int64_t limit) {
   return {resumption.turns, resumption.inside};
 }
 
-void Process::skipped_look(const SimThread& poller, const PollTurn::Visit& visit, TimePoint begin) {
-  instances_[static_cast<std::size_t>(visit.target)].context->skipped_look(poller, begin);
+void ProgressTurns::skipped_look(const SimThread& poller, const PollTurn::Visit& visit, TimePoint begin) {
+  instances_[visit.target].context->skipped_look(poller, begin);
 }
 
 /// A turn that goes on in its middle has drawn these targets before anybody who draws from now on. Whole turns draw each as often.
-void Process::interrupted(const PollTurn& turn, std::size_t visit) {
+void ProgressTurns::interrupted(const PollTurn& turn, std::size_t visit) {
   for (std::size_t i = 0; i <= visit && i < turn.visits.size(); ++i) {
     next_target_ += turn.visits[i].drawn ? 1 : 0;
   }
 }
 
-void Process::activity() { end_rests(); }
-
-void Process::end_rests() {
+void ProgressTurns::end_rests() {
   for (const auto& idle : idles_) {
     idle->disturb();
   }
 }
 
-void Process::end_rest_of(const SyncObject& sync) {
+void ProgressTurns::end_rest_of(const SyncObject& sync) {
   const auto id = static_cast<std::size_t>(sync.waiter);
   if (id < pollers_.size() && pollers_[id] && pollers_[id]->idle != nullptr) {
     pollers_[id]->idle->disturb();
   }
 }
 
-bool Process::nothing_in_sight(const PollTurn& turn) {
-  return !end_of_turn_has_work() && (!commands_ || commands_->quiet()) &&
-         std::none_of(instances_.begin(), instances_.end(), [&](Instance& instance) {
+bool ProgressTurns::end_has_work() const {
+  return std::any_of(works_.begin(), works_.end(), [](const EndOfTurnWork* work) { return work->may_go(); });
+}
+
+bool ProgressTurns::nothing_in_sight(const PollTurn& turn) const {
+  return !end_has_work() && (commands_ == nullptr || commands_->quiet()) &&
+         std::none_of(instances_.begin(), instances_.end(), [&](const Instance& instance) {
            return instance.context->has_completions() &&
-                  std::any_of(turn.visits.begin(), turn.visits.end(),
-                              [&](const PollTurn::Visit& visit) { return visit.lock == &lock_of(instance); });
+                  std::any_of(turn.visits.begin(), turn.visits.end(), [&](const PollTurn::Visit& visit) {
+                    return visit.lock == &instances_.lock_of(instance);
+                  });
          });
 }
 
