@@ -76,6 +76,10 @@ class Pictures:
         """The names of the files."""
         return [f"{self.name}.{kind}" for kind in _KINDS]
 
+    def drawn(self) -> dict[str, bytes]:
+        """The content of each file by its name."""
+        return {f"{self.name}.{kind}": content for kind, content in self.draw().items()}
+
 
 @dataclass(frozen=True)
 class Saved:
@@ -133,8 +137,7 @@ def save(
     try:
         remove_files(directory, pictures.files)
         held.release()
-        drawn = {f"{pictures.name}.{kind}": content for kind, content in pictures.draw().items()}
-        return Saved(paths + write_files(directory, drawn))
+        return Saved(paths + write_files(directory, pictures.drawn()))
     except KeyboardInterrupt:
         shortfall: ContendError = InterruptedRunError(f"interrupted while drawing: {kept}")
     except ContendError as error:
@@ -146,6 +149,6 @@ def save(
     return Saved(paths, shortfall)
 
 
-def report_draws(directory: Path) -> str:
-    """How to see the curves of results whose picture is missing, in words."""
-    return f"`contend report {shlex.quote(str(directory))} --no-simulate` draws the same curves"
+def plot_draws(directory: Path) -> str:
+    """How to get the picture of results that is missing, in words."""
+    return f"`contend plot {shlex.quote(str(directory))}` draws them"

@@ -78,7 +78,8 @@ def test_a_link_that_leads_nowhere_is_named_as_such(
 
 
 @pytest.mark.parametrize(
-    "command", [["run"], ["explain"], ["compare", "small.json"], ["report"], ["dataset", "show"], ["trace-plot"]]
+    "command",
+    [["run"], ["explain"], ["compare", "small.json"], ["report"], ["dataset", "show"], ["plot"], ["trace-plot"]],
 )
 def test_a_name_that_no_file_can_have_is_shortened(
     core: "FakeCore", scenario: Path, capsys: Capture, command: list[str]
@@ -215,6 +216,8 @@ def test_files_of_another_kind_are_recognised(tmp_path: Path, capsys: Capture) -
         (["profile", "show", dataset], f"{dataset} is a measured dataset, not a machine profile"),
         (["preset", "show", profile], f"{profile} is a machine profile, not a library preset"),
         (["dataset", "show", scenario], f"{scenario} is a scenario, not a measured dataset"),
+        (["plot", scenario], f"{scenario} is a scenario, not a result of `contend run`"),
+        (["plot", dataset], f"{dataset} is a measured dataset, not a result of `contend run`"),
         (["calibrate", profile, "--base", "alembert", "-o", out], f"{profile} is a machine profile, not a measured"),
         (["calibrate", preset, "--base", "alembert", "-o", out], f"{preset} is a library preset, not a measured"),
         (["calibrate", dataset, "--base", dataset, "-o", out], f"{dataset} is a measured dataset, not a machine"),

@@ -63,7 +63,7 @@ def complete_in_bash(program: Path, line: str) -> list[str]:
 
 @pytest.mark.skipif(shutil.which("bash") is None, reason="no bash")
 def test_bash_completes(program: Path) -> None:
-    assert {"run", "report", "explain"} <= set(complete_in_bash(program, "contend "))
+    assert {"run", "report", "explain", "plot"} <= set(complete_in_bash(program, "contend "))
     assert complete_in_bash(program, "contend rep") == ["report"]
     assert "--no-speedups" in complete_in_bash(program, "contend report --no-")
     assert complete_in_bash(program, "contend run fig5_2a_p") == ["fig5_2a_process_mode"]

@@ -75,10 +75,11 @@ def test_ctrl_c_while_numbers_are_written_waits_for_them(
     assert "wrote out/small/results.parquet" in output.out
     assert output.err == (
         "contend: error: interrupted while drawing: without plot.png and plot.svg, all else is in out/small (`contend "
-        "report out/small --no-simulate` draws the same curves)\n"
+        "plot out/small` draws them)\n"
     )
+    assert main(["plot", "out/small"]) == 0
+    assert names("out/small") == NUMBERS | {"plot.png", "plot.svg"}
     assert core.calls == 18
-    assert main(["report", "out/small", "--no-simulate"]) == 0
 
 
 def test_a_second_press_while_numbers_are_written_gives_up(

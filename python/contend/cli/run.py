@@ -283,7 +283,7 @@ def simulate_into(
         INTERRUPTED_FOLDER,
         Saved,
         has_complete_results,
-        report_draws,
+        plot_draws,
         result_numbers,
         result_pictures,
         save,
@@ -305,7 +305,7 @@ def simulate_into(
                 directory /= INTERRUPTED_FOLDER
                 make_writable_directory(directory)
             saved = save(
-                directory, result_numbers(results), result_pictures(results), held, again=report_draws(directory)
+                directory, result_numbers(results), result_pictures(results), held, again=plot_draws(directory)
             )
             return Written(results, outcome, saved, earlier)
 

@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING, Annotated, Self, TypeAlias, TypeVar
 from pydantic import BaseModel, ConfigDict, Field, PlainValidator, ValidationError, field_validator, model_validator
 
 from contend.errors import ContendError, InputError
-from contend.files import describe, parse_json, require_regular
+from contend.file_kinds import RESULT_OF_RUN, kind_of
+from contend.files import describe, json_object, parse_json, require_regular
 from contend.jsontypes import JsonObject, Scalar  # noqa: TC001 - pydantic reads it when the program runs
 from contend.measures import ESTIMATED, SCALARS, main_of
-from contend.output import RESULTS
+from contend.output import RESULTS, SWEEP
 from contend.price_bases import known_from_text
 from contend.results import Results
 
@@ -302,8 +303,25 @@ def read_results(folder: Path) -> Results:
     if not path.exists():
         if (folder / "summary.json").is_file():
             raise InputError(f"{folder} holds the results of several scenarios: name one of the folders in it")
+        if (folder / SWEEP).is_file():
+            raise InputError(f"{folder} has no {RESULTS}: a sweep of so many points writes none, and has no picture")
         raise InputError(f"{folder} has no {RESULTS}: 'contend run SCENARIO --out {folder}' writes one")
-    checked = _read(path, ResultsFile)
+    return read_results_file(path)
+
+
+def read_results_file(path: Path) -> Results:
+    """Reads a results.json, whatever it is called.
+
+    Raises:
+        InputError: It is not what `contend run` writes, or has no points.
+        ContendError: It cannot be read.
+    """
+    try:
+        checked = _read(path, ResultsFile)
+    except InputError:
+        if (kind := kind_of(json_object(path) or {})) not in ("", RESULT_OF_RUN):
+            raise InputError(f"{path} is a {kind}, not a {RESULT_OF_RUN}") from None
+        raise
     if not checked.points:
         raise InputError(f"{path}: it has no points: the run was stopped before anything had finished")
     return Results.from_json(dict(checked) | {"points": [_point(entry) for entry in checked.points]})
