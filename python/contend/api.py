@@ -116,9 +116,12 @@ def compare(
     interval: str = "t",
     measure: str | None = None,
     jobs: int | None = None,
+    store: str | Path | None = None,
     progress: bool | None = None,
 ) -> Comparison:
     """Compares two designs at each point that both sweeps have, with the same random numbers on both sides.
+
+    What was simulated before, by a comparison or a sweep, comes from the store.
 
     Args:
         a: The one; its seed and number of replications hold for both.
@@ -128,6 +131,8 @@ def compare(
         measure: What the verdict is about, such as "message_rate" or "time_per_operation_s"; what the workload is
             about if not given.
         jobs: How many simulations run at once; all cores if not given.
+        store: Folder of results by content, as for sweep; `contend/results` in the user's cache folder if not given.
+            Where that cannot be written to, nothing is kept.
         progress: As for run.
 
     Returns:
@@ -137,7 +142,9 @@ def compare(
         InputError: A scenario is not usable, the sweeps have other axes or no point in common, or a side does not have
             the measure.
         SimulationFailedError: A simulation ended with an error.
-        InterruptedRunError: Ctrl-C; nothing was compared.
+        InterruptedRunError: Ctrl-C; nothing was compared. What had finished is in the store: the same call goes on from
+            there.
+        ContendError: The folder that was named cannot be written to.
 
     Examples:
         >>> small = load("fig5_2a_base").with_({"workload.pairs": 4, "workload.iterations": 1})
@@ -145,15 +152,20 @@ def compare(
         >>> contest.points[0].verdict in ("faster", "slower", "no difference", "undecided")
         True
     """
-    from contend.comparison import compare_scenarios, prepare
+    from contend.comparison import compare_scenarios, keeping, prepare
 
+    count = wanted_jobs(jobs)
     side_a = _changed(a, None, replications)
     side_b = _changed(b, {"run.seed": side_a.seed, "run.replications": side_a.replications}, None)
     contest = prepare(side_a.resolved, side_b.resolved, measure=measure)
-    with progress_report("compare", contest.weight, wanted=progress) as report:
+    folder = Path(store) if store is not None else None
+    with (
+        keeping(contest, folder, again="the same call") as engine,
+        progress_report("compare", contest.weight, wanted=progress) as report,
+    ):
         return compare_scenarios(
-            contest, interval=interval, measure=measure, jobs=wanted_jobs(jobs), progress=report.advance,
-            names=_side_names(load(a), load(b)),
+            contest, interval=interval, measure=measure, jobs=count, progress=report.advance,
+            names=_side_names(load(a), load(b)), engine=engine,
         )  # fmt: skip
 
 

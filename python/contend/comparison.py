@@ -7,11 +7,12 @@ Differences are then taken per replication, and chance that hits both sides alik
 
 from __future__ import annotations
 
+import contextlib
 from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from contend.errors import InterruptedRunError
+from contend.errors import ContendError, InterruptedRunError
 from contend.measures import RATE, Measure, check_known, choose, measure_named, measures_in, unknown
 from contend.paired import (
     ALIKE,
@@ -39,6 +40,7 @@ from contend.workload_words import words_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Container, Iterator, Sequence
+    from pathlib import Path
 
     import polars as pl
 
@@ -47,6 +49,7 @@ if TYPE_CHECKING:
     from contend.plots import Picture
     from contend.runner import Engine, Outcome, PointRuns
     from contend.scenario import Point, ResolvedScenario
+    from contend.store import KeptRuns
 
 _MESSAGE_RATE = measure_named(RATE, {})
 # So many values in which the sides differ are named to a reader; compare.json has all.
@@ -391,6 +394,46 @@ def prepare(
     check_units(pairing, measure)
     others = () if independent is None else pair_points(a.points, independent.points).b
     return Contest(a, b, pairing, others)
+
+
+@contextlib.contextmanager
+def keeping(
+    contest: Contest, store: Path | None, *, again: str, unusable: Callable[[ContendError], None] | None = None
+) -> Iterator[KeptRuns | None]:
+    """What simulates the runs of a comparison, and keeps them where those of sweeps are.
+
+    Args:
+        contest: What will be compared.
+        store: The folder that the user named; None for the user's cache.
+        again: What goes on after an interruption, such as "the same command".
+        unusable: Called with the reason where the user's cache cannot be used.
+
+    Yields:
+        The engine for compare_scenarios; None where the user's cache cannot be used, so that nothing is kept.
+
+    Raises:
+        ContendError: The folder that the user named cannot be used.
+        InterruptedRunError: Ctrl-C in the body; says what is kept.
+    """
+    from contend.store import KeptRuns, ResultStore, default_store
+
+    kept = None
+    try:
+        kept = ResultStore(store if store is not None else default_store())
+    except ContendError as error:
+        if store is not None:
+            raise
+        if unusable is not None:
+            unusable(error)
+    engine = KeptRuns(make_engine("contend"), kept, contest.points) if kept is not None else None
+    try:
+        yield engine
+    except (KeyboardInterrupt, InterruptedRunError) as error:
+        said = str(error) or "interrupted: nothing was compared"
+        raise InterruptedRunError(f"{said}; {engine.kept(again)}" if engine is not None else said) from None
+    finally:
+        if kept is not None:
+            kept.close()
 
 
 def compare_scenarios(

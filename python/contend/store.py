@@ -214,14 +214,18 @@ class KeptRuns:
         """Allows runs again after a stop."""
         self._engine.reset()
 
-    def kept(self) -> str:
-        """What is kept of a run that was interrupted, in words."""
+    def kept(self, again: str = "the same command") -> str:
+        """What is kept of a run that was interrupted, in words.
+
+        Args:
+            again: What goes on from there.
+        """
         if self.failure is not None:
             return str(self.failure)
         done = len(self._kept)
         return (
             f"{done} of {counted(self.planned, 'simulation')} {'are' if done != 1 else 'is'} kept in "
-            f"{self._store.folder}: the same command goes on from there"
+            f"{self._store.folder}: {again} goes on from there"
         )
 
 

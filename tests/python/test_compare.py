@@ -1,19 +1,15 @@
 """Comparing two designs with paired replications."""
 
-import errno
 import itertools
 import json
-import re
 from pathlib import Path
 from typing import TYPE_CHECKING
-from unittest.mock import Mock
 
 import pytest
 
 from contend.amounts import rate_text
 from contend.cli import main
 from contend.cli.compare import _verdict_text
-from fakes import ctrl_c_after
 
 if TYPE_CHECKING:
     from fakes import FakeCore, FakePoint
@@ -421,56 +417,3 @@ def test_a_comparison_can_be_made_again_from_its_file(
     words = ["compare", "a.json", "a.json", "--set-b", "library.instances.count=2", "--out", "first"]
     assert main(words) == 0
     assert "replaced another comparison in first" in capsys.readouterr().err
-
-
-def test_an_interrupted_comparison_goes_on_where_it_was(core: "FakeCore", scenario: Path, capsys: Capture) -> None:
-    """Replications that had finished are there, also where another command asks for them."""
-    words = ["compare", str(scenario), str(scenario), "--set-b", "workload.iterations=20", "-j", "1"]
-    words += ["--store", "kept", "--out"]
-    core.seconds_per_run = 0.1
-    with ctrl_c_after(core, runs=22):  # of 18 for either side
-        assert main([*words, "o"]) == 130
-    output = capsys.readouterr()
-    said = re.search(
-        r"interrupted: nothing was compared; (\d+) of 36 simulations are kept in kept: the same command", output.err
-    )
-    assert said
-    assert not Path("o").exists()
-    kept = int(said[1])
-    assert kept >= 20
-    core.seconds_per_run = 0.0
-    calls = core.calls
-    assert main([*words, "o"]) == 0
-    assert core.calls == calls + 36 - kept
-    assert f"{36 - kept} simulations done, {kept} were there already" in capsys.readouterr().out
-    assert main(["compare", *words[1:-3], "--store", "other", "--out", "whole"]) == 0
-    assert Path("whole/compare.json").read_bytes() == Path("o/compare.json").read_bytes()
-
-
-def test_ctrl_c_after_the_simulations_of_a_comparison(
-    core: "FakeCore", scenario: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def pressed(*_: object, **__: object) -> None:
-        raise KeyboardInterrupt
-
-    del core
-    monkeypatch.setattr("contend.comparison.compare_runs", pressed)
-    assert main(["compare", str(scenario), str(scenario), "--store", "kept"]) == 130
-    assert "compared; 18 of 18 simulations are kept in kept: the same command goes on" in capsys.readouterr().err
-
-
-def test_a_comparison_without_a_place_to_keep_its_simulations(
-    core: "FakeCore", scenario: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """The cache is a help, and a folder that was asked for a condition."""
-    words = ["compare", str(scenario), str(scenario)]
-    monkeypatch.setattr("contend.store.default_store", lambda: scenario)
-    assert main(words) == 0
-    said = capsys.readouterr().err
-    assert "a part of the path is a file: an interrupted comparison would begin anew (--store DIR)" in said
-    calls = core.calls
-    assert main([*words, "--store", str(scenario)]) == 1
-    assert core.calls == calls
-    full = OSError(errno.ENOSPC, "No space left on device")
-    monkeypatch.setattr("contend.store._Pack", Mock(side_effect=full))
-    assert main([*words, "--store", "full"]) == 0

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
 import sys
 from enum import StrEnum
@@ -11,20 +10,20 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from contend.errors import ContendError, InputError, InterruptedRunError
+from contend.errors import InputError
 from contend.spelling import counted, parameters_text
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Sequence
 
     from rich.console import RenderableType
 
-    from contend.comparison import Comparison, Contest
+    from contend.comparison import Comparison
+    from contend.errors import ContendError
     from contend.fitting_table import FittingTable
     from contend.paired import Difference
     from contend.scenario import ResolvedScenario
     from contend.statistics import Estimate
-    from contend.store import KeptRuns
 
 RESULT = "compare.json"
 # What makes pairs of the runs of both sides, with the option that sets it.
@@ -90,7 +89,7 @@ def compare(
     Both sides run with the same seeds, replication by replication, so that chance which hits both alike drops out.
     What was simulated before is not simulated again: killed or interrupted, the same command goes on where it was.
     """
-    from contend.comparison import compare_scenarios, prepare
+    from contend.comparison import compare_scenarios, keeping, prepare
     from contend.earlier import earlier_in
     from contend.files import output_folder, refuse_replacing
     from contend.interruption import held_back
@@ -124,7 +123,7 @@ def compare(
     earlier = earlier_in(directory, [RESULT])
     with output_folder(directory):
         with (
-            _keeping(contest, store, quiet=quiet) as engine,
+            keeping(contest, store, again="the same command", unusable=None if quiet else _say_unusable) as engine,
             ProgressReport("compare", contest.weight, quiet=quiet or json_) as report,
         ):
             comparison = compare_scenarios(
@@ -156,6 +155,10 @@ def compare(
     saved.raise_shortfall()
 
 
+def _say_unusable(error: ContendError) -> None:
+    print(f"contend: {error}: an interrupted comparison would begin anew (--store DIR)", file=sys.stderr)
+
+
 def _print(comparison: Comparison, lines: Sequence[str]) -> None:
     from contend.terminal import stdout_console
 
@@ -163,36 +166,6 @@ def _print(comparison: Comparison, lines: Sequence[str]) -> None:
     console.print(_render(comparison))
     for line in lines:
         console.print(line, highlight=False, soft_wrap=True)
-
-
-@contextlib.contextmanager
-def _keeping(contest: Contest, store: Path | None, *, quiet: bool) -> Iterator[KeptRuns | None]:
-    """What simulates, and keeps what it did; None, and a note, where the user's cache cannot be used.
-
-    Raises:
-        ContendError: The folder that the user named cannot be used.
-        InterruptedRunError: Ctrl-C in the body; says what the same command will find.
-    """
-    from contend.runner import make_engine
-    from contend.store import KeptRuns, ResultStore, default_store
-
-    kept = None
-    try:
-        kept = ResultStore(store if store is not None else default_store())
-    except ContendError as error:
-        if store is not None:
-            raise
-        if not quiet:
-            print(f"contend: {error}: an interrupted comparison would begin anew (--store DIR)", file=sys.stderr)
-    engine = KeptRuns(make_engine("contend"), kept, contest.points) if kept is not None else None
-    try:
-        yield engine
-    except (KeyboardInterrupt, InterruptedRunError) as error:
-        said = str(error) or "interrupted: nothing was compared"
-        raise InterruptedRunError(f"{said}; {engine.kept()}" if engine is not None else said) from None
-    finally:
-        if kept is not None:
-            kept.close()
 
 
 def _changes(option: str, words: list[str]) -> list[tuple[str, str]]:
