@@ -1,15 +1,52 @@
-"""What datasets say of the machine that they are of: the topology, which is no price and nothing to fit."""
+"""What datasets say of the machine that they are of: which one it is, and its topology, which is nothing to fit."""
 
 from __future__ import annotations
 
 import copy
 from typing import TYPE_CHECKING
 
+from contend.spelling import counted, listed, shortened
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from contend.datasets import Dataset
     from contend.jsontypes import JsonObject
+
+
+# So many datasets of a machine are named.
+_MOST_NAMED = 3
+
+
+def several_machines(datasets: Sequence[Dataset]) -> str:
+    """What a user has to know where datasets are of several machines; empty where they are of one.
+
+    Args:
+        datasets: Those that a calibration uses.
+    """
+    of_machines: dict[str, list[Dataset]] = {}
+    for dataset in datasets:
+        of_machines.setdefault(dataset.machine_id, []).append(dataset)
+    if len(of_machines) < 2:  # noqa: PLR2004 - several
+        return ""
+    each = "; ".join(f"{_names(found)} of {_machine_text(found[0])}" for found in of_machines.values())
+    return (
+        f"the datasets are of {counted(len(of_machines), 'machine')} ({each}): nothing is identified directly, and one "
+        "price is fitted where each may have its own; a calibration for each machine, or --exclude DATASET, keeps them "
+        "apart"
+    )
+
+
+def _names(datasets: Sequence[Dataset]) -> str:
+    names = [dataset.name for dataset in datasets]
+    more = len(names) - _MOST_NAMED
+    return listed([*names[:_MOST_NAMED], *([f"{more} more"] if more > 0 else [])])
+
+
+def _machine_text(dataset: Dataset) -> str:
+    cpu, known = dataset.machine.get("cpu"), dataset.machine.get("id")
+    text = shortened(str(cpu)) if cpu else "a processor that is not known"
+    return f"{text}, id {known}" if known else text
 
 
 def topology_of(dataset: Dataset) -> dict[str, int] | None:

@@ -105,7 +105,7 @@ def calibrate(
     from contend.calibrate.pipeline import calibrate as run
     from contend.calibrate.pipeline import leave_out_again
     from contend.calibrate.profile import calibrated_profile, kept_fits, profile_bytes, with_folds
-    from contend.calibrate.split import choose_split
+    from contend.calibrate.split import calibration_side, choose_split
     from contend.datasets import read_datasets
     from contend.files import output_file, output_folder, write_file
     from contend.measure.journal import Journal
@@ -119,16 +119,16 @@ def calibrate(
     measured = read_datasets(datasets)
     base_document = on_measured_machine(base_document, measured)
     split = choose_split(measured, _thread_list(threads), window, exclude or [])
+    _warn_of_several_machines(calibration_side(measured, split))
     options = Options(seed, starts, messages, budget * 60, is_direct_only=direct, has_posterior=posterior)
     base_used = (base_path.stem, base_document)
     earlier = _earlier(out, base_used, mappings, split, options, measured) if keep_fits else None
     folder = work if work is not None else Path("out") / "calibrate" / out.stem
-    silent = quiet or json_
     with (
         output_file(out),
         output_folder(folder),
         Journal(folder / JOURNAL) as journal,
-        ProgressReport("calibration", 0.0, quiet=silent) as report,
+        ProgressReport("calibration", 0.0, quiet=quiet or json_) as report,
     ):
         if fresh:
             journal.clear()
@@ -156,6 +156,13 @@ def calibrate(
         print(f"wrote {out}")
     if not keep_fits:
         _warn(found, has_posterior=posterior)
+
+
+def _warn_of_several_machines(datasets: Sequence[Dataset]) -> None:
+    from contend.calibrate.measured_machine import several_machines
+
+    if said := several_machines(datasets):
+        print(f"contend: warning: {said}", file=sys.stderr)
 
 
 def _warn(found: Calibration, *, has_posterior: bool) -> None:
