@@ -4,11 +4,6 @@
 
 namespace contend {
 
-bool Multirate::threads(Role role) const {
-  return parameters_.mode == "thread" ||
-         parameters_.mode == (role == Role::sender ? "thread-to-process" : "process-to-thread");
-}
-
 std::vector<int> Multirate::host_of_rank() const {
   std::vector<int> hosts(static_cast<std::size_t>(ranks(Role::sender)), sending_host);
   hosts.resize(hosts.size() + static_cast<std::size_t>(ranks(Role::receiver)), receiving_host);
@@ -56,7 +51,7 @@ void Multirate::meet_all(SimThread& self, const Entity& entity) const {
 }
 
 bool Multirate::meets_before_timing() const {
-  return times_each_process() || (parameters_.pattern == "pairwise" && !parameters_.barrier_every_iteration);
+  return times_each_process() || (parameters_.pairwise() && !parameters_.barrier_every_iteration);
 }
 
 Multirate::Clock& Multirate::clock_of(const Entity& entity) {

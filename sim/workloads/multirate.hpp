@@ -43,13 +43,12 @@ protected:
 
   [[nodiscard]] const MultirateParameters& parameters() const { return parameters_; }
   [[nodiscard]] int iterations() const { return parameters_.warmup_iterations + parameters_.iterations; }
-  /// Entities of a role, and the processes they are threads of.
-  [[nodiscard]] virtual int entities(Role role) const = 0;
+  [[nodiscard]] int entities(Role role) const { return parameters_.entities(role); }
   [[nodiscard]] virtual std::int64_t messages_per_iteration() const = 0;
   /// Of the whole run.
   [[nodiscard]] virtual std::int64_t messages() const { return messages_per_iteration() * iterations(); }
-  [[nodiscard]] bool threads(Role role) const;
-  [[nodiscard]] int ranks(Role role) const { return threads(role) ? 1 : entities(role); }
+  [[nodiscard]] bool threads(Role role) const { return parameters_.are_threads(role); }
+  [[nodiscard]] int ranks(Role role) const { return parameters_.processes(role); }
   [[nodiscard]] int first_rank(Role role) const { return role == Role::sender ? 0 : ranks(Role::sender); }
   [[nodiscard]] int rank_of(Role role, int number) const { return first_rank(role) + (threads(role) ? 0 : number); }
   [[nodiscard]] int threads_per_rank(Role role) const { return threads(role) ? entities(role) : 1; }

@@ -11,9 +11,6 @@ public:
   using Multirate::Multirate;
 
 private:
-  [[nodiscard]] int entities(Role role) const override {
-    return role == Role::sender ? parameters().senders : parameters().receivers;
-  }
   [[nodiscard]] std::int64_t messages_per_iteration() const override {
     return std::int64_t{parameters().senders} * parameters().receivers * parameters().window;
   }

@@ -25,7 +25,6 @@ protected:
   }
 
 private:
-  [[nodiscard]] int entities(Role /*role*/) const override { return parameters().pairs; }
   [[nodiscard]] std::int64_t messages_per_iteration() const override {
     return std::int64_t{parameters().pairs} * parameters().window;
   }

@@ -3,6 +3,7 @@
 
 #include "core/time.hpp"
 #include "workloads/programs/parameters.hpp"
+#include "workloads/role.hpp"
 
 #include <cstdint>
 #include <string>
@@ -44,6 +45,16 @@ struct MultirateParameters {
   /// meet, then each process has its own, from when its first thread goes on to its last thread's end, and the longest time counts,
   /// as in programs that reduce their processes' times.
   std::string timing = "all";
+
+  [[nodiscard]] bool pairwise() const { return pattern == "pairwise"; }
+  [[nodiscard]] int entities(Role role) const {
+    return pairwise() ? pairs : role == Role::sender ? senders : receivers;
+  }
+  /// Whether the entities of a role are threads of one process.
+  [[nodiscard]] bool are_threads(Role role) const {
+    return mode == "thread" || mode == (role == Role::sender ? "thread-to-process" : "process-to-thread");
+  }
+  [[nodiscard]] int processes(Role role) const { return are_threads(role) ? 1 : entities(role); }
 };
 
 /// Latency between the threads of two processes, as the OSU micro-benchmarks measure it (osu_latency_mt; with one thread each, osu_latency).

@@ -27,7 +27,7 @@ Registry<WorkloadFactory>& workload_registry() {
          if (parameters.multirate.completion != "window") {
            return std::make_unique<MultirateSlots>(parameters.multirate);
          }
-         if (parameters.multirate.pattern == "pairwise") {
+         if (parameters.multirate.pairwise()) {
            return std::make_unique<MultiratePairwise>(parameters.multirate);
          }
          return std::make_unique<MultirateAllToAll>(parameters.multirate);

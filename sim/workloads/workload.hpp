@@ -6,6 +6,7 @@
 #include "models/registry.hpp"
 #include "mpi/world.hpp"
 #include "workloads/parameters.hpp"
+#include "workloads/role.hpp"
 
 #include <algorithm>
 #include <array>
@@ -18,9 +19,6 @@
 #include <vector>
 
 namespace contend {
-
-/// Who a thread is in the workload's pattern; results are summed up by role.
-enum class Role { sender, receiver };
 
 /// How a workload on locks was served, in its timed part.
 struct LockUseStatistics {

@@ -22,24 +22,20 @@ struct Sides {
 
 Sides sides_of(const PointConfig& point) {
   const MultirateParameters& workload = point.workload.multirate;
-  const bool pairwise = workload.pattern == "pairwise";
-  const int senders = pairwise ? workload.pairs : workload.senders;
-  const int receivers = pairwise ? workload.pairs : workload.receivers;
-  const bool sending_threads = workload.mode == "thread" || workload.mode == "thread-to-process";
-  const bool receiving_threads = workload.mode == "thread" || workload.mode == "process-to-thread";
-  return {pairwise, senders, receivers, sending_threads ? 1 : senders, receiving_threads ? 1 : receivers};
+  return {workload.pairwise(), workload.entities(Role::sender), workload.entities(Role::receiver),
+          workload.processes(Role::sender), workload.processes(Role::receiver)};
 }
 
 Problem wrong_count_for_pairwise(const PointConfig& point) {
   const MultirateParameters& workload = point.workload.multirate;
-  if (workload.pattern != "pairwise" || (workload.senders == 1 && workload.receivers == 1))
+  if (!workload.pairwise() || (workload.senders == 1 && workload.receivers == 1))
     return {};
   return "the pairwise pattern has as many senders as receivers: give workload.pairs, not senders or receivers";
 }
 
 Problem pairs_without_pairwise(const PointConfig& point) {
   const MultirateParameters& workload = point.workload.multirate;
-  if (workload.pattern == "pairwise" || workload.pairs == 1)
+  if (workload.pairwise() || workload.pairs == 1)
     return {};
   return "the " + workload.pattern + " pattern counts workload.senders and workload.receivers, not pairs";
 }
@@ -48,7 +44,7 @@ Problem requests_one_by_one(const PointConfig& point) {
   const MultirateParameters& workload = point.workload.multirate;
   if (workload.completion == "window")
     return {};
-  if (workload.pattern != "pairwise")
+  if (!workload.pairwise())
     return "only the pairwise pattern keeps requests in flight one by one";
   if (workload.barrier_every_iteration)
     return "requests that are posted again one by one have no iterations to meet in: workload.barrier_every_iteration "
@@ -60,14 +56,14 @@ Problem requests_one_by_one(const PointConfig& point) {
 
 Problem handshake_without_pairs(const PointConfig& point) {
   const MultirateParameters& workload = point.workload.multirate;
-  if (workload.pattern == "pairwise" || workload.handshake == "pair")
+  if (workload.pairwise() || workload.handshake == "pair")
     return {};
   return "only the pairwise pattern has handshakes of pairs; the others speak for all on a communicator of their own";
 }
 
 Problem barrier_that_is_there_anyway(const PointConfig& point) {
   const MultirateParameters& workload = point.workload.multirate;
-  if (workload.pattern == "pairwise" || workload.barrier_every_iteration)
+  if (workload.pairwise() || workload.barrier_every_iteration)
     return {};
   return "only pairs can go on without each other; in the " + workload.pattern +
          " pattern each side meets in every iteration";
@@ -75,7 +71,7 @@ Problem barrier_that_is_there_anyway(const PointConfig& point) {
 
 Problem tags_without_pairs(const PointConfig& point) {
   const MultirateParameters& workload = point.workload.multirate;
-  if (workload.pattern == "pairwise" || workload.tags == "window")
+  if (workload.pairwise() || workload.tags == "window")
     return {};
   return "only the pairwise pattern has pairs; the others' tags are their threads' numbers";
 }
