@@ -34,14 +34,14 @@ struct BothEnds {
 };
 
 void check_bounds(const Endpoint& endpoint, const CreditParameters& credits) {
-  REQUIRE(endpoint.credits() >= 0);
-  REQUIRE(endpoint.credits() <= credits.buffers);
-  REQUIRE(endpoint.posted_buffers() >= 0);
-  REQUIRE(endpoint.posted_buffers() <= credits.buffers);
-  REQUIRE(endpoint.control_sent() >= 0);
-  REQUIRE(endpoint.control_sent() < credits.reserve);
-  REQUIRE(endpoint.tokens() >= 0);
-  REQUIRE(endpoint.tokens() <= credits.eager_rdma_buffers);
+  REQUIRE(endpoint.credits().available() >= 0);
+  REQUIRE(endpoint.credits().available() <= credits.buffers);
+  REQUIRE(endpoint.credits().posted_buffers() >= 0);
+  REQUIRE(endpoint.credits().posted_buffers() <= credits.buffers);
+  REQUIRE(endpoint.credits().control_sent() >= 0);
+  REQUIRE(endpoint.credits().control_sent() < credits.reserve);
+  REQUIRE(endpoint.credits().tokens() >= 0);
+  REQUIRE(endpoint.credits().tokens() <= credits.eager_rdma_buffers);
 }
 
 /// Sends `count` messages as soon as they may go, and polls in between.
@@ -90,7 +90,7 @@ TEST_CASE("a sender stops when the peer's buffers are used up", "[nic][credits]"
       REQUIRE_FALSE(connection.left.post(self, test::message(0), 40));
       self.spend(200_us, Category::software);
       connection.left_context.poll(self, left_box);
-      CHECK(connection.left.credits() >= credits.window); // back in a message of their own
+      CHECK(connection.left.credits().available() >= credits.window); // back in a message of their own
       CHECK(connection.left.post(self, test::message(0), 40));
       CHECK(left_box.messages.empty()); // of which the library sees nothing
     });
@@ -115,12 +115,12 @@ TEST_CASE("credits ride on messages that go the other way", "[nic][credits]") {
     self.spend(100_us, Category::software);
     connection.left_context.poll(self, left_box);
     CHECK(left_box.messages.size() == 1);
-    CHECK(connection.left.credits() == 8);
+    CHECK(connection.left.credits().available() == 8);
   });
   connection.engine.spawn("right", 0, 2, [&](SimThread& self) {
     self.spend(20_us, Category::software);
     connection.right_context.poll(self, right_box);
-    CHECK(connection.right.control_sent() == 0);
+    CHECK(connection.right.credits().control_sent() == 0);
     REQUIRE(connection.right.post(self, test::message(0), 40));
   });
   connection.engine.run();
@@ -139,16 +139,16 @@ TEST_CASE("messages go into buffers that are looked at while there are some, and
   connection.engine.spawn("left", 0, 0, [&](SimThread& self) {
     for (int k = 0; k < 8; ++k) {
       REQUIRE(connection.left.post(self, test::message(k), 40));
-      CHECK(connection.left.tokens() == std::max(0, 2 - k));
-      CHECK(connection.left.credits() == (k < 3 ? 8 : 10 - k));
+      CHECK(connection.left.credits().tokens() == std::max(0, 2 - k));
+      CHECK(connection.left.credits().available() == (k < 3 ? 8 : 10 - k));
     }
     REQUIRE_FALSE(connection.left.has_room(40)); // the send queue is as long as the receive queue
     self.spend(200_us, Category::software);
-    while (left_box.messages.empty() && connection.left.tokens() == 0) {
+    while (left_box.messages.empty() && connection.left.credits().tokens() == 0) {
       connection.left_context.poll(self, left_box);
     }
-    CHECK(connection.left.tokens() == 2); // more than one was free
-    CHECK(connection.left.credits() == 3);
+    CHECK(connection.left.credits().tokens() == 2); // more than one was free
+    CHECK(connection.left.credits().available() == 3);
   });
   connection.engine.spawn("right", 0, 2, [&](SimThread& self) {
     self.spend(100_us, Category::software);
@@ -156,7 +156,7 @@ TEST_CASE("messages go into buffers that are looked at while there are some, and
          {std::size_t{1}, std::size_t{2}}) { // a poll takes one of each connection, and leaves the queue alone
       connection.right_context.poll(self, right_box);
       CHECK(right_box.messages.size() == found);
-      CHECK(connection.right.posted_buffers() == 8);
+      CHECK(connection.right.credits().posted_buffers() == 8);
     }
   });
   connection.engine.run();
@@ -175,11 +175,11 @@ TEST_CASE("a piece of payload needs a receive buffer, whatever buffers there are
     self.spend(100_us, Category::software);
     connection.left_context.poll(self, left_box); // the work requests are done, but nobody has read the buffers
     CHECK(connection.left.outstanding() == 0);
-    CHECK(connection.left.credits() == 0);
+    CHECK(connection.left.credits().available() == 0);
     CHECK(connection.left.has_room(40)); // by eager RDMA
     CHECK_FALSE(connection.left.has_room_for(Bulk::send, 1'000));
     CHECK_FALSE(connection.left.post_bulk(self, Bulk::send, test::message(2), 1'000));
-    CHECK(connection.left.credits() == 0);
+    CHECK(connection.left.credits().available() == 0);
   });
   connection.engine.run();
 }
@@ -203,13 +203,13 @@ TEST_CASE("a message and credits that another thread sends do not take the same 
       REQUIRE(left.post(self, test::message(2), 40));
       self.spend(20_us, Category::software);
       connection.left_context.poll(self, left_box);
-      REQUIRE(left.credits() == 0); // the peer has not looked
-      REQUIRE(left.tokens() == 1);
+      REQUIRE(left.credits().available() == 0); // the peer has not looked
+      REQUIRE(left.credits().tokens() == 1);
       self.spend(TimePoint::at(100_us) - self.now(), Category::software);
       const bool sent = left.post(self, test::message(3), 40);
-      CHECK(left.credits() >= 0);
-      CHECK(left.tokens() >= 0);
-      together = together || (sent && left.control_sent() == 1);
+      CHECK(left.credits().available() >= 0);
+      CHECK(left.credits().tokens() >= 0);
+      together = together || (sent && left.credits().control_sent() == 1);
     });
     connection.engine.spawn("left poller", 0, 1, [&](SimThread& self) {
       self.spend(TimePoint::at(100_us) - 100_ns + offset - self.now(), Category::software);
@@ -314,12 +314,12 @@ TEST_CASE("a mailbox takes as many messages as it has slots, and tells of free o
     REQUIRE_FALSE(connection.left.post(self, test::message(4), 40));
     self.spend(100_us, Category::software); // the receiver has read one: that is not told yet
     REQUIRE(box.messages.size() == 1);
-    CHECK(connection.left.credits() == 0);
+    CHECK(connection.left.credits().available() == 0);
     self.spend(100_us, Category::software); // and two more, of which the first makes a pair; nothing was polled here
     REQUIRE(box.messages.size() == 3);
-    CHECK(connection.left.credits() == 2);
+    CHECK(connection.left.credits().available() == 2);
     CHECK(connection.left.post(self, test::message(4), 40));
-    CHECK(connection.left.credits() == 1);
+    CHECK(connection.left.credits().available() == 1);
   });
   connection.engine.spawn("right", 0, 2, [&](SimThread& self) {
     for (const int more : {1, 2, 2}) {
@@ -331,7 +331,7 @@ TEST_CASE("a mailbox takes as many messages as it has slots, and tells of free o
   });
   connection.engine.run();
   CHECK(box.messages.size() == 5);
-  CHECK(connection.left.credits() == 3); // four messages were told of, one is left over
+  CHECK(connection.left.credits().available() == 3); // four messages were told of, one is left over
 }
 
 TEST_CASE("slots of mailboxes are neither lost nor found", "[nic][credits]") {
@@ -352,7 +352,7 @@ TEST_CASE("slots of mailboxes are neither lost nor found", "[nic][credits]") {
       int sent = 0;
       while (sent < count || inbox.messages.size() < static_cast<std::size_t>(expected)) {
         sent += sent < count && end.post(self, test::message(sent), 40) ? 1 : 0;
-        REQUIRE(end.credits() >= 0);
+        REQUIRE(end.credits().available() >= 0);
         context.poll(self, inbox);
         self.spend(pause, Category::software);
       }
@@ -369,7 +369,7 @@ TEST_CASE("slots of mailboxes are neither lost nor found", "[nic][credits]") {
     connection.engine.run();
     REQUIRE(left_box.messages.size() == static_cast<std::size_t>(right_count));
     REQUIRE(right_box.messages.size() == static_cast<std::size_t>(left_count));
-    REQUIRE(connection.left.credits() == slots - left_count % together);
-    REQUIRE(connection.right.credits() == slots - right_count % together);
+    REQUIRE(connection.left.credits().available() == slots - left_count % together);
+    REQUIRE(connection.right.credits().available() == slots - right_count % together);
   }
 }

@@ -3,6 +3,7 @@
 
 #include "core/engine.hpp"
 #include "models/matching/envelope.hpp"
+#include "models/nic/connection_credits.hpp"
 #include "models/nic/nic_context.hpp"
 #include "models/nic/packet.hpp"
 #include "models/nic/parameters.hpp"
@@ -33,52 +34,49 @@ public:
   [[nodiscard]] bool has_room_for(Bulk kind, std::int64_t bytes) const override;
 
   [[nodiscard]] int outstanding() const { return outstanding_; }
-  /// Messages that may be sent before the peer gives something back.
-  [[nodiscard]] int credits() const { return credits_; }
-  /// Messages that may be written into the peer's buffers for eager RDMA.
-  [[nodiscard]] int tokens() const { return tokens_; }
-  /// Receive buffers of this side that hold no message.
-  [[nodiscard]] int posted_buffers() const { return posted_buffers_; }
-  /// Credit messages under way, or seen by the peer without our knowing.
-  [[nodiscard]] int control_sent() const { return control_sent_; }
+  [[nodiscard]] const ConnectionCredits& credits() const { return credits_; }
+
+  // What contexts and what is on the way use.
+  [[nodiscard]] NicContext& local() const { return local_; }
+  [[nodiscard]] NicContext& remote() const { return remote_; }
+  [[nodiscard]] Nic& nic() const { return local_.nic(); }
+  /// The other end. Requires: pair().
+  [[nodiscard]] Endpoint& peer() const { return *reverse_; }
+  /// Which of its context's sets of buffers for eager RDMA is this connection's.
+  [[nodiscard]] std::size_t channel() const { return channel_; }
+  /// A packet for the caller to fill further and to schedule.
+  Packet& packet_to(NicContext& destination, Packet::Stage stage);
+  /// Schedules what the poster will find in its completion queue.
+  void report_after(TimePoint time, int completions, const Envelope* transfer);
+  /// The poster has polled so many completions.
+  void retire(int count) { outstanding_ -= count; }
+  /// The peer has restored the window.
+  void granted() { credits_.restore_window(); }
+  /// The peer has written so many credits.
+  void credits_written(int credits) { credits_.add_written(credits); }
+  /// Called on the receiving side: a control message lets the sender go on.
+  void grant(SimThread& self);
+  /// Called on the receiving side: a message of this end has been handled, and its buffer is free.
+  void consumed(SimThread& self, const CreditHeader& header, bool credit_message) {
+    if (credits_.count_buffers()) {
+      self.settle();
+      reverse_->free_buffer(self, header, credit_message);
+    }
+  }
 
 private:
-  friend class BulkTransfer;
-  friend class NicContext;
-  friend class Packet;
-
-  void grant(SimThread& self);
-  void consumed(SimThread& self, const NicContext::Completion& message);
-  void read_buffer(bool eager_rdma, bool credit_message);
+  void free_buffer(SimThread& self, const CreditHeader& header, bool credit_message);
   void send_credits(SimThread& self);
-  void free_slot(SimThread& self);
-  /// Credits that a message takes along.
-  int credits_to_take_along();
-  [[nodiscard]] bool uses_credits() const { return credit_parameters_.buffers > 0; }
-  /// btl/openib makes the send queue as long as the peer's receive queue.
-  [[nodiscard]] int send_queue_depth() const;
-  [[nodiscard]] bool has_credit() const;
-  bool take_credit();
-  Packet& packet_to(NicContext& destination, Packet::Stage stage);
-  void report_after(TimePoint time, int completions, const Envelope* transfer);
 
   NicContext& local_;
   NicContext& remote_;
   std::size_t fifo_;        ///< of the context
-  std::size_t channel_ = 0; ///< of the context: which of its sets of buffers for eager RDMA
-  CreditParameters credit_parameters_;
+  std::size_t channel_ = 0; ///< of the context
+  ConnectionCredits credits_;
+  int send_queue_depth_;
   Endpoint* reverse_ = nullptr; ///< the peer's end
-  int credits_;                 ///< messages that may be sent before the next grant, or the next credit
-  int tokens_;                  ///< messages that may be written into the peer's buffers for eager RDMA
   int outstanding_ = 0;         ///< work requests whose completion has not been polled
   int unreported_ = 0;          ///< posted since the last work request that asks for a completion
-  // Of this side's receive buffers:
-  int posted_buffers_;
-  int to_return_ = 0;         ///< credits that the peer does not know of yet
-  int tokens_to_return_ = 0;  ///< buffers for eager RDMA that the peer does not know to be free
-  int control_received_ = 0;  ///< credit messages whose buffers have not been posted again
-  int control_to_return_ = 0; ///< of these, posted again without the peer's knowing
-  int control_sent_ = 0;
 };
 
 } // namespace contend

@@ -1,8 +1,6 @@
 #include "models/nic/nic.hpp"
 
 #include <algorithm>
-#include <array>
-#include <limits>
 
 namespace contend {
 
@@ -35,51 +33,15 @@ BulkTransfer& Nic::take_bulk() {
   return bulk;
 }
 
-void Nic::share_wires(FlowNetwork& flows) {
-  flows_ = &flows;
-  out_ = flows.add_link(route_.bytes_per_second);
-  in_ = flows.add_link(route_.bytes_per_second);
+TimePoint Nic::match(const HardwareMatcher::Time& time) {
+  matching_until_ = std::max(engine_.now() + time.latency, matching_until_) + time.work;
+  return matching_until_;
 }
 
-void Nic::start_flow(FlowListener& listener, const Nic& to, std::int64_t bytes, std::int64_t packets) {
-  const std::array<FlowNetwork::Link, 2> route{out_, to.in_};
-  const Duration least = packets * parameters_.nic_gap;
-  const double limit =
-      least > Duration{} ? static_cast<double>(bytes) / least.in_seconds() : std::numeric_limits<double>::infinity();
-  flows_->start(listener, route, bytes, limit);
-}
-
-std::int64_t Nic::packets_for(std::int64_t bytes) const {
-  return std::max<std::int64_t>(1, (bytes + parameters_.mtu_bytes - 1) / parameters_.mtu_bytes);
-}
-
-Duration Nic::serialization(std::int64_t bytes) const {
-  return Duration::seconds(static_cast<double>(bytes) / route_.bytes_per_second);
-}
-
-Duration Nic::bus(std::int64_t bytes) const {
-  const double bandwidth = parameters_.bus_bytes_per_second;
-  return bandwidth > 0 ? Duration::seconds(static_cast<double>(std::min(bytes, parameters_.mtu_bytes)) / bandwidth)
-                       : Duration{};
-}
-
-TimePoint Nic::depart(TimePoint ready, Duration occupancy) {
-  const TimePoint departure = std::max(ready, next_departure_);
-  next_departure_ = departure + occupancy;
-  return departure;
-}
-
-TimePoint Nic::depart_besides(std::string_view what, TimePoint ready, Duration occupancy, Duration on_wire) {
-  const TimePoint departure = depart(ready, occupancy);
-  if (TraceSink* const trace = engine_.trace(); trace != nullptr) [[unlikely]] {
-    trace->interface_occupied(send_label_, what, ready, departure, occupancy, on_wire);
-  }
-  return departure;
-}
-
-TimePoint Nic::take(Duration occupancy) {
-  last_reception_ = std::max(engine_.now(), last_reception_ + occupancy);
-  return last_reception_;
+TimePoint Nic::begin_atomic(TimePoint ready, Duration gap) {
+  const TimePoint start = std::max(ready, next_atomic_);
+  next_atomic_ = start + gap;
+  return start;
 }
 
 } // namespace contend

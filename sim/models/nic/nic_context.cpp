@@ -1,5 +1,6 @@
 #include "models/nic/nic_context.hpp"
 
+#include "models/nic/endpoint.hpp"
 #include "models/nic/nic.hpp"
 #include "models/nic/rdma.hpp"
 
@@ -17,8 +18,8 @@ NicContext::NicContext(Nic& nic, ActivityListener& listener, std::string_view na
       queue_label_(std::string(name) + "/completions", process) {}
 
 void NicContext::report(const Completion& completion) {
-  if (completion.eager_rdma) {
-    buffers_[completion.endpoint->reverse_->channel_].push_back(completion);
+  if (completion.header.eager_rdma) {
+    buffers_[completion.endpoint->peer().channel()].push_back(completion);
     ++written_;
   } else {
     completions_.push_back(completion);
@@ -39,25 +40,34 @@ void NicContext::show_queue() const {
 /// The interface serves its contexts, each at its own pace, one message at a time.
 Passage NicContext::send(const WorkRequest& request) {
   Passage passage;
-  passage.on_wire = nic_.serialization(request.bytes);
-  passage.interface_busy = std::max(request.packets * nic_.parameters_.nic_gap, passage.on_wire);
-  passage.context_busy = std::max(nic_.parameters_.context_gap, passage.on_wire);
+  NicPort& port = nic_.port();
+  passage.on_wire = port.serialization(request.bytes);
+  passage.interface_busy = std::max(request.packets * nic_.parameters().nic_gap, passage.on_wire);
+  passage.context_busy = std::max(nic_.parameters().context_gap, passage.on_wire);
   passage.ready = request.ready;
-  passage.served = nic_.depart(request.ready, passage.interface_busy); // the pace of the interface, then of the context
+  passage.served = port.depart(request.ready, passage.interface_busy); // the pace of the interface, then of the context
   passage.loaded = passage.served + request.fetch + request.bus;
   Fifo& fifo = fifos_[request.fifo];
   passage.departure = std::max(passage.loaded, fifo.next_departure);
   fifo.next_departure = passage.departure + passage.context_busy;
-  passage.arrival =
-      std::max(passage.departure + passage.on_wire + nic_.route_.latency + request.bus, fifo.last_arrival);
+  passage.arrival = std::max(passage.departure + passage.on_wire + port.latency() + request.bus, fifo.last_arrival);
   fifo.last_arrival = passage.arrival;
   return passage;
 }
 
+void NicContext::hold_fifo(std::size_t fifo, TimePoint time) {
+  fifos_[fifo].next_departure = std::max(fifos_[fifo].next_departure, time);
+}
+
+std::size_t NicContext::add_buffers() {
+  buffers_.emplace_back();
+  return buffers_.size() - 1;
+}
+
 MessageNumber NicContext::trace_post(const SimThread& self, TimePoint called, std::int64_t bytes,
                                      const Passage& passage) const {
-  if (TraceSink* const trace = nic_.engine_.trace(); trace != nullptr) [[unlikely]] {
-    return trace->message_posted(self, {nic_.send_label_, label_, bytes, called, passage.ready, passage.served,
+  if (TraceSink* const trace = nic_.engine().trace(); trace != nullptr) [[unlikely]] {
+    return trace->message_posted(self, {nic_.port().send_label(), label_, bytes, called, passage.ready, passage.served,
                                         passage.loaded, passage.departure, passage.arrival, passage.interface_busy,
                                         passage.context_busy, passage.on_wire});
   }
@@ -164,7 +174,7 @@ int NicContext::drain_unlocked(SimThread& self, CompletionHandler& handler, Lock
     for (const Completion& completion : batch) {
       handle(self, handler, completion);
       self.settle();
-      listener_.activity(*this); // there may be room now, and no lock has told those who rest
+      tell(); // there may be room now, and no lock has told those who rest
     }
     batch.clear();
   };
@@ -196,35 +206,28 @@ int NicContext::drain_unlocked(SimThread& self, CompletionHandler& handler, Lock
 void NicContext::handle(SimThread& self, CompletionHandler& handler, const Completion& completion) {
   switch (completion.kind) {
   case Completion::Kind::sent:
-    completion.endpoint->outstanding_ -= completion.count;
+    completion.endpoint->retire(completion.count);
     break;
   case Completion::Kind::transferred:
-    completion.endpoint->outstanding_ -= completion.count;
+    completion.endpoint->retire(completion.count);
     handler.transferred(self, completion.envelope);
     break;
   case Completion::Kind::granted:
-    completion.endpoint->credits_ = nic_.parameters().flow_control_window;
+    completion.endpoint->granted();
     break;
   case Completion::Kind::rdma:
     completion.rdma->retire(self, completion.count);
     break;
   case Completion::Kind::received:
-    if (completion
-            .wants_grant) { // before the message is delivered, which may take long (uct_rc_iface_fc_handler in UCX)
+    // Before the message is delivered, which may take long (uct_rc_iface_fc_handler in UCX).
+    if (completion.header.wants_grant) {
       completion.endpoint->grant(self);
     }
     handler.receive(self, completion.envelope);
-    [[fallthrough]];
+    completion.endpoint->consumed(self, completion.header, false);
+    break;
   case Completion::Kind::credited:
-    if (completion.endpoint->uses_credits()) {
-      self.settle();
-      Endpoint& end = *completion.endpoint->reverse_;
-      if (end.credit_parameters_.written) {
-        end.free_slot(self);
-      } else {
-        end.consumed(self, completion);
-      }
-    }
+    completion.endpoint->consumed(self, completion.header, true);
     break;
   }
 }

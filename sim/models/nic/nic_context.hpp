@@ -5,6 +5,8 @@
 #include "core/engine.hpp"
 #include "core/ring_queue.hpp"
 #include "models/matching/envelope.hpp"
+#include "models/nic/connection_credits.hpp"
+#include "models/nic/offload_queue.hpp"
 #include "models/nic/transport.hpp"
 
 #include <cstddef>
@@ -18,7 +20,6 @@ namespace contend {
 class Endpoint;
 class Nic;
 class RdmaEndpoint;
-class RdmaTransfer;
 
 /// What a context sends.
 struct WorkRequest {
@@ -63,36 +64,40 @@ public:
   [[nodiscard]] bool has_completions() const override { return !completions_.empty() || written_ > 0; }
   [[nodiscard]] Nic& nic() const { return nic_; }
 
-private:
-  friend class BulkTransfer;
-  friend class Endpoint;
-  friend class Packet;
-  friend class RdmaEndpoint;
-  friend class RdmaTransfer;
-
+  // What endpoints and what is on the way use.
   /// What a poll finds.
   struct Completion {
     enum class Kind { sent, transferred, received, granted, credited, rdma };
     Kind kind = Kind::received;
-    int tokens = 0;
     Endpoint* endpoint = nullptr; ///< whose send it was; the peer's for a received message
     int count = 0;                ///< sends or one-sided operations that are complete
-    bool wants_grant = false;
-    bool eager_rdma = false; ///< in a buffer that is looked at, not in the completion queue
-    int credits = 0;
-    int control_seen = 0;
+    CreditHeader header;          ///< of a received message
     Envelope envelope;
     RdmaEndpoint* rdma = nullptr; ///< whose operations they were
   };
-
+  void report(const Completion& completion);
+  /// A message has arrived, and no poll has seen it.
+  HardwareMatcher::Time arrived(Envelope& envelope) { return listener_.arrived(envelope); }
+  /// Something has changed that a poll does not find.
+  void tell() { listener_.activity(*this); }
   /// A work request takes its turn at the interface and in one of this context's FIFOs. Payloads are fetched side by side:
   /// that delays a message, and what is behind it in its FIFO, but not the interface, whose wire is taken when it turns to the
   /// message. Bulk transfers, credits and grants go round the FIFOs.
   Passage send(const WorkRequest& request);
   /// The FIFO of the next connection.
   std::size_t take_fifo() { return connections_++ % fifos_.size(); }
+  /// Nothing leaves a FIFO before `time`.
+  void hold_fifo(std::size_t fifo, TimePoint time);
+  /// A set of buffers for eager RDMA, for one more connection. Returns its number.
+  std::size_t add_buffers();
+  /// Descriptors of one-sided operations that the interface works on one after the other.
+  [[nodiscard]] OffloadQueue& offloads() { return offloads_; }
+  /// The line that posting writes.
+  [[nodiscard]] CacheLine& send_state() { return send_state_; }
+  [[nodiscard]] const std::string& name() const { return label_.name; }
   MessageNumber trace_post(const SimThread& self, TimePoint called, std::int64_t bytes, const Passage& passage) const;
-  void report(const Completion& completion);
+
+private:
   /// Whether this poll looks at the completion queue, besides buffers for eager RDMA.
   [[nodiscard]] bool looks_at_queue();
   /// One of each connection, or up to `most` entries. Each goes to `found` when it has been taken out. Returns how many.
@@ -115,8 +120,7 @@ private:
   };
   std::vector<Fifo> fifos_; ///< for injection
   std::size_t connections_ = 0;
-  RingQueue<RdmaTransfer*> offloads_; ///< flows only: descriptors that are not done, in order
-  TimePoint next_offload_;            ///< flows only: when the next descriptor may begin
+  OffloadQueue offloads_;
   RingQueue<Completion> completions_;
   std::vector<RingQueue<Completion>> buffers_; ///< for eager RDMA, those that hold a message, by connection
   std::size_t written_ = 0;                    ///< of all connections

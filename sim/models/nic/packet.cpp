@@ -1,107 +1,116 @@
 #include "models/nic/packet.hpp"
 
+#include "models/nic/bulk_transfer.hpp"
+#include "models/nic/endpoint.hpp"
 #include "models/nic/nic.hpp"
-
-#include <algorithm>
 
 namespace contend {
 
 void Packet::fire() {
   using Kind = NicContext::Completion::Kind;
-  if (stage_ == Stage::send_completion) {
-    destination_->report({.kind = transfer_over_ ? Kind::transferred : Kind::sent,
-                          .endpoint = sender_,
-                          .count = completions_,
-                          .envelope = envelope_});
-  } else if (stage_ == Stage::grant) {
-    destination_->report({.kind = Kind::granted, .endpoint = sender_, .envelope = {}});
-  } else if (stage_ == Stage::credit_write) {
-    Endpoint& credited = *sender_->reverse_;
-    credited.credits_ += credits_;
-    if (credited.credits_ > credited.credit_parameters_.buffers) {
-      throw InvariantViolation("a connection has " + std::to_string(credited.credits_) + " credits for a mailbox of " +
-                               std::to_string(credited.credit_parameters_.buffers) + " slots");
-    }
-    destination_->listener_.activity(*destination_); // who rests may have something to send
-  } else {
-    Nic& receiver = destination_->nic_;
-    if (stage_ == Stage::wire) {
-      const TimePoint taken = receiver.take(occupancy_);
-      show_reception(taken);
-      if (taken > receiver.engine_.now()) {
-        stage_ = Stage::receive_queue;
-        receiver.engine_.schedule(*this, taken);
-        return;
-      }
-    }
-    const bool new_message = burst_of_ == nullptr && !credit_message_;
-    if (new_message && stage_ != Stage::matched) {
-      const HardwareMatcher::Time time = destination_->listener_.arrived(envelope_);
-      if (envelope_.matched != nullptr || envelope_.missed) {
-        // The latency overlaps with the messages before; the unit works on one at a time, and reports in order.
-        receiver.matching_until_ =
-            std::max(receiver.engine_.now() + time.latency, receiver.matching_until_) + time.work;
-        if (receiver.matching_until_ > receiver.engine_.now()) {
-          stage_ = Stage::matched;
-          receiver.engine_.schedule(*this, receiver.matching_until_);
-          return;
-        }
-      }
+  switch (stage) {
+  case Stage::send_completion:
+    destination->report({.kind = transfer_over ? Kind::transferred : Kind::sent,
+                         .endpoint = sender,
+                         .count = completions,
+                         .header = {},
+                         .envelope = envelope});
+    break;
+  case Stage::grant:
+    destination->report({.kind = Kind::granted, .endpoint = sender, .header = {}, .envelope = {}});
+    break;
+  case Stage::credit_write:
+    sender->peer().credits_written(header.credits);
+    destination->tell(); // who rests may have something to send
+    break;
+  case Stage::wire:
+  case Stage::receive_queue:
+  case Stage::matched:
+    if (go_on_later()) {
+      return;
     }
     arrive();
+    break;
   }
-  sender_->local_.nic_.give_back(*this);
+  sender->nic().give_back(*this);
+}
+
+/// The receiving interface is not done with it. Returns whether the next stage has been scheduled.
+bool Packet::go_on_later() {
+  Nic& receiver = destination->nic();
+  const TimePoint now = receiver.engine().now();
+  if (stage == Stage::wire) {
+    const TimePoint taken = receiver.port().take(occupancy);
+    show_reception(taken);
+    if (taken > now) {
+      stage = Stage::receive_queue;
+      receiver.engine().schedule(*this, taken);
+      return true;
+    }
+  }
+  const bool new_message = burst_of == nullptr && !credit_message;
+  if (!new_message || stage == Stage::matched) {
+    return false;
+  }
+  const HardwareMatcher::Time time = destination->arrived(envelope);
+  if (envelope.matched == nullptr && !envelope.missed) {
+    return false;
+  }
+  const TimePoint matched = receiver.match(time);
+  if (matched <= now) {
+    return false;
+  }
+  stage = Stage::matched;
+  receiver.engine().schedule(*this, matched);
+  return true;
 }
 
 /// The receiving interface is busy with the packet until `taken`.
 void Packet::show_reception(TimePoint taken) const {
-  const Nic& receiver = destination_->nic_;
-  TraceSink* const trace = receiver.engine_.trace();
+  const Nic& receiver = destination->nic();
+  TraceSink* const trace = receiver.engine().trace();
   if (trace == nullptr) [[likely]] {
     return;
   }
-  const TimePoint begin = taken - occupancy_;
-  if (burst_of_ == nullptr && !credit_message_) {
-    trace->message_arrived(envelope_.number, receiver.receive_label_, begin, occupancy_);
+  const TimePoint begin = taken - occupancy;
+  const TraceLabel& label = receiver.port().receive_label();
+  if (burst_of == nullptr && !credit_message) {
+    trace->message_arrived(envelope.number, label, begin, occupancy);
   } else {
-    trace->interface_occupied(receiver.receive_label_, credit_message_ ? "credits" : "burst", begin, begin, occupancy_,
-                              Duration{});
+    trace->interface_occupied(label, credit_message ? "credits" : "burst", begin, begin, occupancy, Duration{});
   }
 }
 
 void Packet::arrive() {
   using Kind = NicContext::Completion::Kind;
-  if (burst_of_ == nullptr) {
-    if (!credit_message_) {
-      ++destination_->nic_.messages_received_;
+  if (burst_of != nullptr) {
+    if (last_burst) {
+      end_transfer();
     }
-    destination_->report({.kind = credit_message_ ? Kind::credited : Kind::received,
-                          .tokens = tokens_,
-                          .endpoint = sender_,
-                          .wants_grant = wants_grant_,
-                          .eager_rdma = eager_rdma_,
-                          .credits = credits_,
-                          .control_seen = control_seen_,
-                          .envelope = envelope_});
     return;
   }
-  if (!last_burst_) {
-    return;
+  if (!credit_message) {
+    destination->nic().count_received();
   }
-  BulkTransfer& bulk = *burst_of_;
-  Engine& engine = destination_->nic_.engine_;
-  ++destination_->nic_.messages_received_;
-  if (bulk.kind_ == Bulk::send) {
-    destination_->report({.kind = Kind::received,
-                          .endpoint = sender_,
-                          .wants_grant = bulk.wants_grant_,
-                          .credits = bulk.credits_,
-                          .control_seen = bulk.control_seen_,
-                          .envelope = bulk.envelope_});
+  destination->report({.kind = credit_message ? Kind::credited : Kind::received,
+                       .endpoint = sender,
+                       .header = header,
+                       .envelope = envelope});
+}
+
+void Packet::end_transfer() {
+  BulkTransfer& bulk = *burst_of;
+  Nic& receiver = destination->nic();
+  receiver.count_received();
+  if (bulk.kind == Bulk::send) {
+    destination->report({.kind = NicContext::Completion::Kind::received,
+                         .endpoint = sender,
+                         .header = bulk.header,
+                         .envelope = bulk.envelope});
   }
-  const Duration way_back = bulk.kind_ == Bulk::read ? Duration{} : destination_->nic_.route_.latency;
-  sender_->report_after(engine.now() + way_back, bulk.completions_, &bulk.envelope_);
-  sender_->local_.nic_.give_back(bulk);
+  const Duration way_back = bulk.kind == Bulk::read ? Duration{} : receiver.port().latency();
+  sender->report_after(receiver.engine().now() + way_back, bulk.completions, &bulk.envelope);
+  sender->nic().give_back(bulk);
 }
 
 } // namespace contend

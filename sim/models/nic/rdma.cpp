@@ -18,9 +18,9 @@ bool is_atomic(const RdmaRequest& request) {
 } // namespace
 
 /// An operation on its way to the target and back.
-class RdmaTransfer final : public Event, private FlowListener {
+class RdmaTransfer final : public Event, private FlowListener, private Offload {
 public:
-  explicit RdmaTransfer(RdmaEndpoint& endpoint) : Event(endpoint.local_.nic_.engine()), endpoint_(endpoint) {}
+  explicit RdmaTransfer(RdmaEndpoint& endpoint) : Event(endpoint.local_.nic().engine()), endpoint_(endpoint) {}
   void fire() override;
   /// A large put whose wires are shared as flows: the context works on one descriptor at a time.
   void queue(RdmaEndpoint::Operation& operation, TimePoint ready);
@@ -35,13 +35,13 @@ private:
 
   void go_on(Stage stage, TimePoint date) {
     stage_ = stage;
-    endpoint_.local_.nic_.engine().schedule(*this, date);
+    endpoint_.local_.nic().engine().schedule(*this, date);
   }
   TimePoint take(Nic& nic);
   void serve(TimePoint now);
   void respond(TimePoint ready, std::int64_t bytes);
   void execute();
-  void begin_descriptor();
+  void begin(TimePoint earliest) override;
   void flow_finished() override;
 
   RdmaEndpoint& endpoint_;
@@ -55,49 +55,40 @@ void RdmaTransfer::queue(RdmaEndpoint::Operation& operation, TimePoint ready) {
   operation_ = &operation;
   occupancy_ = Duration{};
   ready_ = ready;
-  RingQueue<RdmaTransfer*>& waiting = endpoint_.local_.offloads_;
-  waiting.push_back(this);
-  if (waiting.size() == 1) {
-    begin_descriptor();
-  }
+  endpoint_.local_.offloads().push(*this);
 }
 
-void RdmaTransfer::begin_descriptor() {
-  const NicContext& context = endpoint_.local_;
-  go_on(Stage::descriptor, std::max({context.nic_.engine().now(), ready_, context.next_offload_}));
+void RdmaTransfer::begin(TimePoint earliest) {
+  go_on(Stage::descriptor, std::max({endpoint_.local_.nic().engine().now(), ready_, earliest}));
 }
 
 /// The last byte has passed the wires of both interfaces.
 void RdmaTransfer::flow_finished() {
   NicContext& context = endpoint_.local_;
-  const TimePoint now = context.nic_.engine().now();
+  const TimePoint now = context.nic().engine().now();
   if (stage_ == Stage::read) {
-    const Nic& target = endpoint_.remote_.nic_;
-    go_on(Stage::response, now + target.route_.latency + target.bus(operation_->request.bytes));
+    const Nic& target = endpoint_.remote_.nic();
+    go_on(Stage::response, now + target.port().latency() + target.port().bus(operation_->request.bytes));
     return;
   }
-  go_on(Stage::request, now + context.nic_.route_.latency + context.nic_.bus(operation_->request.bytes));
-  context.next_offload_ = now + endpoint_.parameters_.offload_gap;
-  context.offloads_.pop_front();
-  if (!context.offloads_.empty()) {
-    context.offloads_.front()->begin_descriptor();
-  }
+  go_on(Stage::request, now + context.nic().port().latency() + context.nic().port().bus(operation_->request.bytes));
+  context.offloads().pop(now + endpoint_.parameters_.offload_gap);
 }
 
 void RdmaTransfer::fire() {
-  Nic& origin = endpoint_.local_.nic_;
-  Nic& target = endpoint_.remote_.nic_;
+  Nic& origin = endpoint_.local_.nic();
+  Nic& target = endpoint_.remote_.nic();
   const TimePoint now = origin.engine().now();
   switch (stage_) {
   case Stage::descriptor: {
     const std::int64_t bytes = operation_->request.bytes;
-    origin.start_flow(*this, target, endpoint_.wire_bytes(bytes), origin.packets_for(bytes));
+    origin.port().start_flow(*this, target.port(), endpoint_.wire_bytes(bytes), origin.port().packets_for(bytes));
     return;
   }
   case Stage::read: {
     const std::int64_t bytes = operation_->request.bytes;
     occupancy_ = Duration{};
-    target.start_flow(*this, origin, endpoint_.wire_bytes(bytes), target.packets_for(bytes));
+    target.port().start_flow(*this, origin.port(), endpoint_.wire_bytes(bytes), target.port().packets_for(bytes));
     return;
   }
   case Stage::request:
@@ -130,13 +121,13 @@ void RdmaTransfer::fire() {
 
 /// An interface takes the request, or the response. Returns when it is done with that.
 TimePoint RdmaTransfer::take(Nic& nic) {
-  const TimePoint taken = nic.take(occupancy_);
-  if (TraceSink* const trace = nic.engine_.trace(); trace != nullptr && occupancy_ > Duration{}) [[unlikely]] {
+  const TimePoint taken = nic.port().take(occupancy_);
+  if (TraceSink* const trace = nic.engine().trace(); trace != nullptr && occupancy_ > Duration{}) [[unlikely]] {
     const TimePoint begin = taken - occupancy_;
     if (stage_ == Stage::request) {
-      trace->message_arrived(operation_->number, nic.receive_label_, begin, occupancy_);
+      trace->message_arrived(operation_->number, nic.port().receive_label(), begin, occupancy_);
     } else {
-      trace->interface_occupied(nic.receive_label_, "response", begin, begin, occupancy_, Duration{});
+      trace->interface_occupied(nic.port().receive_label(), "response", begin, begin, occupancy_, Duration{});
     }
   }
   return taken;
@@ -144,32 +135,30 @@ TimePoint RdmaTransfer::take(Nic& nic) {
 
 /// The target's interface has taken the request.
 void RdmaTransfer::serve(TimePoint now) {
-  Nic& target = endpoint_.remote_.nic_;
+  Nic& target = endpoint_.remote_.nic();
   const RdmaRequest& request = operation_->request;
   if (is_atomic(request)) {
-    const TimePoint start = std::max(now, target.next_atomic_);
-    target.next_atomic_ = start + endpoint_.parameters_.atomic_gap;
-    go_on(Stage::atomic, start);
-  } else if (is_read(request) && target.flows_ != nullptr && endpoint_.offloaded(request)) {
-    go_on(Stage::read, now + endpoint_.parameters_.read_response + target.bus(request.bytes));
+    go_on(Stage::atomic, target.begin_atomic(now, endpoint_.parameters_.atomic_gap));
+  } else if (is_read(request) && target.port().is_shared() && endpoint_.offloaded(request)) {
+    go_on(Stage::read, now + endpoint_.parameters_.read_response + target.port().bus(request.bytes));
   } else if (is_read(request)) {
     respond(now + endpoint_.parameters_.read_response, request.bytes);
   } else {
     if (request.memory != nullptr) {
       request.memory->written(request);
     }
-    go_on(Stage::acknowledgement, now + target.route_.latency);
+    go_on(Stage::acknowledgement, now + target.port().latency());
   }
 }
 
 /// Data goes back to the origin, paced by the target's interface.
 void RdmaTransfer::respond(TimePoint ready, std::int64_t bytes) {
-  Nic& target = endpoint_.remote_.nic_;
-  const std::int64_t packets = target.packets_for(bytes);
-  const Duration on_wire = target.serialization(endpoint_.wire_bytes(bytes));
-  occupancy_ = std::max(packets * target.parameters_.nic_gap, on_wire);
-  const TimePoint departure = target.depart_besides("response", ready, occupancy_, on_wire);
-  go_on(Stage::response, departure + on_wire + target.route_.latency + 2 * target.bus(bytes));
+  Nic& target = endpoint_.remote_.nic();
+  const std::int64_t packets = target.port().packets_for(bytes);
+  const Duration on_wire = target.port().serialization(endpoint_.wire_bytes(bytes));
+  occupancy_ = std::max(packets * target.parameters().nic_gap, on_wire);
+  const TimePoint departure = target.port().depart_besides("response", ready, occupancy_, on_wire);
+  go_on(Stage::response, departure + on_wire + target.port().latency() + 2 * target.port().bus(bytes));
 }
 
 void RdmaTransfer::execute() {
@@ -205,8 +194,8 @@ RdmaTransfer& RdmaEndpoint::take_transfer() {
 /// Takes a descriptor and fills it in. The caller holds the lock of the context.
 RdmaEndpoint::Operation& RdmaEndpoint::new_operation(SimThread& self) {
   if (free_descriptors_.empty()) {
-    const Nic& nic = local_.nic_;
-    descriptors_.push_back(std::make_unique<CacheLine>(nic.engine(), nic.host(), local_.label_.name + "/descriptor"));
+    const Nic& nic = local_.nic();
+    descriptors_.push_back(std::make_unique<CacheLine>(nic.engine(), nic.host(), local_.name() + "/descriptor"));
     free_descriptors_.push_back(descriptors_.back().get());
   }
   Operation& operation = operations_.emplace_back();
@@ -217,8 +206,8 @@ RdmaEndpoint::Operation& RdmaEndpoint::new_operation(SimThread& self) {
 }
 
 bool RdmaEndpoint::post(SimThread& self, const RdmaRequest& request) {
-  local_.send_state_.store_protected(self, parameters_.post_lines, Category::nic_post);
-  if (outstanding_ == local_.nic_.parameters_.send_queue_depth ||
+  local_.send_state().store_protected(self, parameters_.post_lines, Category::nic_post);
+  if (outstanding_ == local_.nic().parameters().send_queue_depth ||
       (is_read(request) && reads_ == parameters_.read_depth)) {
     return false;
   }
@@ -237,7 +226,7 @@ bool RdmaEndpoint::post(SimThread& self, const RdmaRequest& request) {
   operation.stored = put && by_store;
   buffers_in_use_ += operation.stored ? 0 : 1;
   // The last one that fits asks for a report, or nothing would ever make room.
-  const bool last = outstanding_ == local_.nic_.parameters_.send_queue_depth ||
+  const bool last = outstanding_ == local_.nic().parameters().send_queue_depth ||
                     (is_read(request) && reads_ == parameters_.read_depth);
   operation.reported = ++unreported_ >= parameters_.completion_batch || last || request.report;
   unreported_ = operation.reported ? 0 : unreported_;
@@ -249,8 +238,8 @@ bool RdmaEndpoint::request_report(SimThread& self) {
   if (unreported_ == 0) {
     return true;
   }
-  local_.send_state_.store_protected(self, parameters_.post_lines, Category::nic_post);
-  if (outstanding_ == local_.nic_.parameters_.send_queue_depth) {
+  local_.send_state().store_protected(self, parameters_.post_lines, Category::nic_post);
+  if (outstanding_ == local_.nic().parameters().send_queue_depth) {
     return false;
   }
   const TimePoint called = self.now();
@@ -267,12 +256,12 @@ bool RdmaEndpoint::request_report(SimThread& self) {
 
 /// Of a request or response with `payload`: its header, and those of further packets.
 std::int64_t RdmaEndpoint::wire_bytes(std::int64_t payload) const {
-  const Nic& nic = local_.nic_;
-  return parameters_.header_bytes + payload + (nic.packets_for(payload) - 1) * nic.parameters_.packet_bytes;
+  const Nic& nic = local_.nic();
+  return parameters_.header_bytes + payload + (nic.port().packets_for(payload) - 1) * nic.parameters().packet_bytes;
 }
 
 void RdmaEndpoint::launch(const SimThread& self, TimePoint called) {
-  Nic& nic = local_.nic_;
+  Nic& nic = local_.nic();
   Operation& operation = operations_.back();
   const RdmaRequest& request = operation.request;
   const bool offload = offloaded(request);
@@ -283,16 +272,15 @@ void RdmaEndpoint::launch(const SimThread& self, TimePoint called) {
     payload = atomic_operands_bytes;
   }
   const TimePoint ready = nic.engine().now() + (offload ? parameters_.offload_start : parameters_.store_start);
-  if (offload && nic.flows_ != nullptr && request.kind == RdmaRequest::Kind::put) {
-    take_transfer().queue(operation, ready + nic.bus(payload));
+  if (offload && nic.port().is_shared() && request.kind == RdmaRequest::Kind::put) {
+    take_transfer().queue(operation, ready + nic.port().bus(payload));
     return;
   }
-  WorkRequest work{ready, wire_bytes(payload), nic.packets_for(payload), fifo_};
-  work.bus = offload ? nic.bus(payload) : Duration{}; // the first byte is fetched within offload_start
+  WorkRequest work{ready, wire_bytes(payload), nic.port().packets_for(payload), fifo_};
+  work.bus = offload ? nic.port().bus(payload) : Duration{}; // the first byte is fetched within offload_start
   const Passage passage = local_.send(work);
   if (offload) {
-    TimePoint& next = local_.fifos_[fifo_].next_departure;
-    next = std::max(next, passage.departure + passage.on_wire + parameters_.offload_gap);
+    local_.hold_fifo(fifo_, passage.departure + passage.on_wire + parameters_.offload_gap);
   }
   operation.number = local_.trace_post(self, called, wire_bytes(payload), passage);
   take_transfer().start(operation, passage);

@@ -69,7 +69,7 @@ public:
   bool request_report(SimThread& self);
 
   /// Reads how many operations are outstanding, without the lock: the line moves.
-  void look(SimThread& self) { local_.send_state_.load(self, Category::poll_idle); }
+  void look(SimThread& self) { local_.send_state().load(self, Category::poll_idle); }
   /// Operations whose completion has not been polled.
   [[nodiscard]] int outstanding() const { return outstanding_; }
   /// Of these, those whose buffer at the origin is still in use: all but puts that the processor has stored.
