@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from contend.errors import InputError
 from contend.spelling import counted
-from contend.statistics import Estimate, estimate
+from contend.statistics import Estimate, estimate, exact_mean, student_t_quantile
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -33,7 +33,10 @@ IntervalMethod: TypeAlias = "Callable[[Sequence[float]], Estimate]"
 
 @dataclass(frozen=True)
 class Ratio:
-    """B over A with its interval; without ends when one replication says nothing or a value is not positive."""
+    """Mean of B over mean of A with its interval.
+
+    Without ends where one replication says nothing, a value is not positive, or A's mean may be zero.
+    """
 
     value: float | None
     low: float | None = None
@@ -186,22 +189,54 @@ def compare_samples(measure: str, a: Sequence[float], b: Sequence[float], interv
         a=estimate(a),
         b=estimate(b),
         difference=method(differences),
-        ratio=_ratio(a, b, method),
+        ratio=_ratio(a, b, interval),
         variance_reduction=(sample_variance(a) + sample_variance(b)) / paired if paired > 0 else None,
     )
 
 
-def _ratio(a: Sequence[float], b: Sequence[float], method: IntervalMethod) -> Ratio:
-    """The ratio of geometric means, so that B/A and A/B tell the same.
+def _ratio(a: Sequence[float], b: Sequence[float], interval: str) -> Ratio:
+    """The ratio of the means that the sides are shown by; its interval excludes 1 where that of B - A excludes 0."""
+    mean_a, mean_b = exact_mean(a), exact_mean(b)
+    if mean_a == 0:
+        return Ratio(None)
+    value = mean_b / mean_a
+    if min(a) <= 0 or min(b) <= 0 or len(a) == 1:
+        return Ratio(value)
+    low, high = _bootstrap_of_ratio(a, b) if interval == "bootstrap" else _fieller(a, b)
+    return Ratio(value, low, high)
 
-    Its interval is that of the paired differences of logarithms.
+
+def _fieller(a: Sequence[float], b: Sequence[float]) -> tuple[float | None, float | None]:
+    """The ratios r for which the paired differences B - r A may have the mean zero.
+
+    Fieller, Some problems in interval estimation, 1954, at 95 %. Where A's mean may be zero nothing bounds them: None.
     """
-    if min(a) <= 0 or min(b) <= 0:
-        mean_a = math.fsum(a) / len(a)
-        return Ratio(math.fsum(b) / len(b) / mean_a) if mean_a else Ratio(None)
-    logs = method([math.log(y / x) for x, y in zip(a, b, strict=True)])
-    return Ratio(
-        math.exp(logs.mean),
-        None if logs.low is None else math.exp(logs.low),
-        None if logs.high is None else math.exp(logs.high),
-    )
+    count = len(a)
+    mean_a, mean_b = exact_mean(a), exact_mean(b)
+    square = student_t_quantile(0.975, count - 1) ** 2 / count
+    both = math.fsum((x - mean_a) * (y - mean_b) for x, y in zip(a, b, strict=True)) / (count - 1)
+    # Of the roots of p r^2 - 2 q r + s, between which it is not above zero.
+    p = mean_a**2 - square * sample_variance(a)
+    q = mean_a * mean_b - square * both
+    s = mean_b**2 - square * sample_variance(b)
+    if p <= 0:
+        return None, None
+    root = math.sqrt(max(0.0, q**2 - p * s))
+    return max(0.0, (q - root) / p), (q + root) / p
+
+
+def _bootstrap_of_ratio(a: Sequence[float], b: Sequence[float]) -> tuple[float, float]:
+    """Of the ratio of means over pairs; see bootstrap()."""
+    import numpy as np
+    from scipy import stats
+
+    sides = (np.asarray(a, dtype=float), np.asarray(b, dtype=float))
+    ratios = sides[1] / sides[0]
+    if np.all(ratios == ratios[0]):
+        return float(ratios[0]), float(ratios[0])
+    found = stats.bootstrap(
+        sides, lambda x, y, axis: np.mean(y, axis=axis) / np.mean(x, axis=axis), paired=True, vectorized=True,
+        n_resamples=_BOOTSTRAP_RESAMPLES, confidence_level=0.95, method="BCa",
+        rng=np.random.default_rng(_BOOTSTRAP_SEED),
+    ).confidence_interval  # fmt: skip
+    return float(found.low), float(found.high)

@@ -17,11 +17,49 @@ def test_the_interval_is_that_of_the_paired_t_test() -> None:
     expected = stats.ttest_rel(b, a).confidence_interval(0.95)
     assert found.difference.mean == pytest.approx(sum(b) / 5 - sum(a) / 5)
     assert (found.difference.low, found.difference.high) == (pytest.approx(expected.low), pytest.approx(expected.high))
-    logs = stats.ttest_rel([math.log(y) for y in b], [math.log(x) for x in a]).confidence_interval(0.95)
-    assert (found.ratio.low, found.ratio.high) == (
-        pytest.approx(math.exp(logs.low)),
-        pytest.approx(math.exp(logs.high)),
-    )
+
+
+@pytest.mark.parametrize("interval", ["t", "bootstrap"])
+def test_the_ratio_is_that_of_the_means_and_says_what_the_difference_says(interval: str) -> None:
+    source = random.Random(4)
+    told = 0
+    for _ in range(400 if interval == "t" else 2):
+        shared = [source.gauss(100, 10) for _ in range(6)]
+        a = [value + source.gauss(0, 20) for value in shared]
+        b = [value + source.uniform(0, 60) for value in shared]
+        found, turned = compare_samples("x", a, b, interval), compare_samples("x", b, a, interval)
+        assert found.ratio.value == pytest.approx(found.b.mean / found.a.mean)
+        assert found.ratio.low is not None
+        assert found.ratio.high is not None
+        assert found.ratio.low < found.ratio.value < found.ratio.high
+        if interval == "t":
+            assert turned.ratio.low == pytest.approx(1 / found.ratio.high)
+            assert turned.ratio.high == pytest.approx(1 / found.ratio.low)
+            assert found.difference.low is not None
+            assert (found.ratio.low > 1) == (found.difference.low > 0)
+            told += found.ratio.low > 1
+    assert interval != "t" or 50 < told < 350  # both happen
+
+
+def test_the_ratio_of_the_means_is_covered_in_nineteen_cases_of_twenty() -> None:
+    source = random.Random(5)
+    covered = 0
+    for _ in range(1000):
+        shared = [source.gauss(0, 10) for _ in range(5)]
+        a = [100 + chance + source.gauss(0, 3) for chance in shared]
+        b = [150 + chance + source.gauss(0, 3) for chance in shared]
+        ratio = compare_samples("x", a, b).ratio
+        assert ratio.low is not None
+        assert ratio.high is not None
+        covered += ratio.low <= 1.5 <= ratio.high
+    assert 930 <= covered <= 970  # 950 expected, standard deviation 6.9
+
+
+def test_a_ratio_to_what_may_be_zero_has_no_ends() -> None:
+    ratio = compare_samples("x", [1.0, 199.0], [300.0, 310.0]).ratio
+    assert ratio.value == pytest.approx(3.05)
+    assert ratio.low is None
+    assert ratio.high is None
 
 
 def test_chance_that_hits_both_sides_drops_out() -> None:

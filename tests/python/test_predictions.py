@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from calibrating import mapping, rates, write
-from contend.accuracy.document import html_section, interval_note, point_rows
+from contend.accuracy.document import POINT_HEAD, html_section, interval_note, point_rows
 from contend.accuracy.draws import draws_from_ranges, residual_spread
 from contend.accuracy.interval import interval
 from contend.accuracy.predict import median_sample, predict
@@ -279,3 +279,21 @@ def test_a_profile_without_calibration_predicts_from_the_ranges_of_its_values(tm
         assert low <= point["predicted"]["median"] <= high
     assert "They are made of draws from the ranges" in (tmp_path / "validation.md").read_text()
     capsys.readouterr()
+
+
+@pytest.mark.parametrize("draws", [[1e5], [1.2e5, 1.4e5], [1.2e5] * 7])
+def test_few_draws_on_one_side_leave_room_on_the_other(draws: list[float]) -> None:
+    mean = 1e5
+    low, high = interval(mean, np.array(draws), [0.0], 0.1, seed=1)
+    assert low < 0.95 * mean
+    assert high > max(draws)
+
+
+def test_a_table_names_units_and_what_its_spread_is(tmp_path: Path) -> None:
+    one = curve(tmp_path, "a", lambda _n: 1e5)
+    point = Predicted(one, one.points[0], 1e5, 9e4, 2e5, held_out=True, stand_in="")
+    result = result_json("box", [point], [], {"draws": 1})
+    (row,) = point_rows(result)
+    cov = result["points"][0]["measured"]["cov"]
+    assert row[2] == "1e+05 msg/s" + ("" if cov is None else f" ({cov:.0%})")
+    assert POINT_HEAD[2] == "measured (CoV)"

@@ -218,17 +218,20 @@ def regenerate(
 
 
 def draw_pictures(chosen: Comparison) -> list[Path]:
-    """Draws the pictures of a comparison's results again, beside these, without a simulation.
+    """Draws the pictures of a comparison's results again, and writes their tables, beside these, without a simulation.
 
     Returns:
-        The files that were written: RUN-agreement.svg, RUN-curves.svg and RUN-residuals.svg of each run with points.
+        The files that were written: RUN.md, and of each run with points RUN-agreement.svg, RUN-curves.svg and
+        RUN-residuals.svg.
 
     Raises:
         InputError: A run has no result yet.
     """
-    names = [run.name for run in chosen.description.runs]
-    drawn = [_drawn(name, chosen.result(name)) for name in names]  # all of them, before the first is written
-    return write_files(chosen.folder, {name: data for files in drawn for name, data in files.items()})
+    files: dict[str, bytes] = {}  # of all runs, before the first is written
+    for run in chosen.description.runs:
+        result = chosen.result(run.name)
+        files |= {f"{run.name}.md": as_markdown(result, run.title).encode(), **_drawn(run.name, result)}
+    return write_files(chosen.folder, files)
 
 
 def _drawn(run: str, result: JsonObject) -> dict[str, bytes]:

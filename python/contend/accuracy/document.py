@@ -94,15 +94,16 @@ def point_rows(result: JsonObject, *, held_out_only: bool = True) -> list[tuple[
         low, high = point["predicted"]["ci95"]
         parameters = " ".join(f"{k.removeprefix('options.')}={v}" for k, v in point["parameters"].items())
         cov = point["measured"]["cov"]
-        spread = "" if cov is None else f" ± {cov:.0%}"
+        unit = " x" if point["unit"].startswith("ratio") else f" {point['unit'].replace('1/', '/')}"
+        spread = "" if cov is None else f" ({cov:.0%})"
         error = f"{point['abs_error_pct']:.0f} %{'*' if point['scored_against_interval'] else ''}"
-        rows.append((point["dataset"], parameters, f"{point['measured']['median']:.4g}{spread}",
+        rows.append((point["dataset"], parameters, f"{point['measured']['median']:.4g}{unit}{spread}",
                      f"{point['predicted']['median']:.4g} ({low:.4g} .. {high:.4g})", error,
                      "yes" if point["covered"] else "no"))  # fmt: skip
     return rows
 
 
-POINT_HEAD = ("dataset", "point", "measured", "predicted (95 %)", "error", "covered")
+POINT_HEAD = ("dataset", "point", "measured (CoV)", "predicted (95 %)", "error", "covered")
 NOISY_NOTE = "\\* samples spread by more than 20 %: the error is that from the measured interval."
 
 

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
 _RESAMPLES = 400
 _MIN_LAUNCHES_FOR_INTERVAL = 2
+# The median lies within n independent values with a probability of 1 - 2^(1 - n), which fewer keep below 95 %.
+_MIN_SAMPLES_FOR_INTERVAL = 6
 
 
 @dataclass(frozen=True)
@@ -50,8 +52,12 @@ def spread(launches: Sequence[Sequence[float]]) -> Spread | None:
         median=statistics.median(samples),
         quartiles=_quartiles(samples),
         cov=statistics.stdev(samples) / mean if len(samples) > 1 and mean else None,
-        ci95=_interval(groups) if len(groups) >= _MIN_LAUNCHES_FOR_INTERVAL else None,
+        ci95=_interval(groups) if _tell_an_interval(groups) else None,
     )
+
+
+def _tell_an_interval(groups: list[list[float]]) -> bool:
+    return len(groups) >= _MIN_LAUNCHES_FOR_INTERVAL and sum(map(len, groups)) >= _MIN_SAMPLES_FOR_INTERVAL
 
 
 def _quartiles(samples: list[float]) -> tuple[float, float]:
