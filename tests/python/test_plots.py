@@ -1,5 +1,6 @@
 """Pictures: each call draws what the data say, and refuses what makes no sense."""
 
+import io
 import json
 import math
 import re
@@ -8,13 +9,16 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from matplotlib import rc_context
+from matplotlib.figure import Figure
+from matplotlib.layout_engine import ConstrainedLayoutEngine
 
 import contend
 from contend import plots
 from contend.cli import main
 from contend.plots.agreement import checked_rows, validation_frame
 from contend.plots.heat import cells, ordered
-from contend.plots.style import OTHER_COLOURS, figure_bytes
+from contend.plots.style import OTHER_COLOURS, STYLE, figure_bytes
 from plotting import SMALL, a_grid
 
 pytestmark = pytest.mark.core
@@ -219,6 +223,31 @@ def test_pictures_become_files(results: contend.Results, tmp_path: Path) -> None
         plots.rate(results).save(tmp_path / "none" / "rate.jpg")
     assert not (tmp_path / "none").exists()
     assert plots.rate(results).save(tmp_path / "new" / "folder" / "rate.svg").is_file()  # as commands do
+
+
+def test_pictures_are_laid_out_once(results: contend.Results, monkeypatch: pytest.MonkeyPatch) -> None:
+    laid_out = []
+    drawn = []
+    lay_out, draw = ConstrainedLayoutEngine.execute, Figure.draw
+    monkeypatch.setattr(
+        ConstrainedLayoutEngine, "execute", lambda self, fig: (laid_out.append(fig), lay_out(self, fig))
+    )
+    monkeypatch.setattr(Figure, "draw", lambda self, renderer: (drawn.append(self), draw(self, renderer)))
+    picture = plots.rate(results)
+    # Whatever else a notebook tells Matplotlib to do.
+    with rc_context({"figure.autolayout": True}):
+        first = figure_bytes(picture)
+    assert (laid_out, drawn) == ([picture], [picture, picture])
+    # As Matplotlib alone writes it.
+    alone = io.BytesIO()
+    with rc_context(STYLE):
+        plots.rate(results).savefig(alone, format="png", dpi=150, metadata={"Software": None})
+    assert first["png"] == alone.getvalue()
+    # What is changed afterwards is laid out again.
+    top = picture.axes[0].get_position().y1
+    picture.suptitle("above", fontsize=30)
+    figure_bytes(picture)
+    assert picture.axes[0].get_position().y1 < top - 0.05
 
 
 def test_interactive_charts_show_the_same_bytes_each_time(results: contend.Results, timeline: Any) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import textwrap
 import warnings
+from contextlib import contextmanager, nullcontext
 from typing import TYPE_CHECKING, Any
 
 from matplotlib import rc_context
@@ -12,7 +13,7 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
     from pathlib import Path
 
     from matplotlib.axes import Axes
@@ -131,11 +132,34 @@ def figure_bytes(figure: Figure, kinds: Sequence[str] = ("png", "svg"), *, dpi: 
         # A name in a script that the font does not have shows as boxes; it is readable in all other results.
         warnings.filterwarnings("ignore", message=r"Glyph \d+ .* missing from font")
         FigureCanvasAgg(figure)
-        for kind in kinds:
-            buffer = io.BytesIO()
-            figure.savefig(buffer, format=kind, dpi=dpi, metadata=_METADATA[kind])
-            pictures[kind] = buffer.getvalue()
+        with _laid_out(figure, dpi) if "png" in kinds else nullcontext():
+            for kind in kinds:
+                buffer = io.BytesIO()
+                figure.savefig(buffer, format=kind, dpi=dpi, metadata=_METADATA[kind])
+                pictures[kind] = buffer.getvalue()
     return pictures
+
+
+@contextmanager
+def _laid_out(figure: Figure, dpi: int) -> Iterator[None]:
+    """Lays a figure out once for all formats, as PNG.
+
+    Matplotlib does so for each format, and where there is a layout it draws everything once more, only to measure it.
+    """
+    engine = figure.get_layout_engine()
+    if engine is None:
+        yield
+        return
+    own_dpi = figure.dpi
+    with rc_context({"figure.autolayout": False, "figure.constrained_layout.use": False}):
+        figure.set_dpi(dpi)
+        engine.execute(figure)
+        figure.set_dpi(own_dpi)
+        figure.set_layout_engine(None)  # that of rcParams: none
+        try:
+            yield
+        finally:
+            figure.set_layout_engine(engine)
 
 
 def add_heading(picture: Picture, text: str) -> None:
