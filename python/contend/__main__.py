@@ -68,7 +68,9 @@ def run() -> NoReturn:
             if isinstance(stream, io.TextIOWrapper):
                 stream.reconfigure(errors="json")
         from contend.cli import main
+        from contend.linear_algebra import use_one_thread
 
+        use_one_thread(os.environ)
         code = main()
     except KeyboardInterrupt:  # before the command line could take it
         print("contend: interrupted", file=sys.stderr)

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-import json
 import os
+
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # as in the command line, and before NumPy is imported
+
+import json
 import sys
 import uuid
 from pathlib import Path
