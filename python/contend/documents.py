@@ -73,6 +73,22 @@ def set_path(document: JsonObject, path: str, value: object) -> None:
     document[last] = value
 
 
+def with_values(document: JsonObject, values: Mapping[str, object]) -> JsonObject:
+    """A document with other values at some dotted paths. It shares what is beside them: only to be read."""
+    changed = dict(document)
+    copies: dict[str, JsonObject] = {"": changed}
+    for path, value in values.items():
+        *parents, last = path.split(".")
+        around, place = changed, ""
+        for key in parents:
+            place += f".{key}"
+            if place not in copies:
+                around[key] = copies[place] = dict(around.get(key, {}))
+            around = copies[place]
+        around[last] = value
+    return changed
+
+
 def get_path(document: JsonObject, path: str) -> Any:  # noqa: ANN401 - any JSON value
     """The value at a dotted path; None if there is none."""
     value: Any = document

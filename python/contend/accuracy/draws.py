@@ -6,7 +6,6 @@ count. Otherwise parameters are drawn from the ranges of the profile's values.
 
 from __future__ import annotations
 
-import copy
 import itertools
 import math
 from dataclasses import dataclass
@@ -20,7 +19,7 @@ from contend.calibrate.likelihood import DEGREES_OF_FREEDOM
 from contend.calibrate.mapping import scope_keys, scoped_entries
 from contend.calibrate.problem import MACHINE
 from contend.catalogs import parameters as parameters_of
-from contend.documents import get_path, set_path
+from contend.documents import get_path, with_values
 from contend.prices import exact_price, parse_price
 
 if TYPE_CHECKING:
@@ -102,12 +101,8 @@ def drawn_configs(profile: JsonObject, target: Target, stored: StoredDraws | Non
     configs = []
     # Few fits without a thread count are simulated several times each.
     for values in itertools.islice(itertools.cycle(stored.values), draws):
-        config = copy.deepcopy(target.config)
-        for name, value in values.items():
-            path, scope = stored.where[name]
-            if scope in scopes:
-                set_path(config, path, value)
-        configs.append(config)
+        places = ((*stored.where[name], value) for name, value in values.items())
+        configs.append(with_values(target.config, {path: value for path, scope, value in places if scope in scopes}))
     if found := left_out_discrepancy(profile, target, draws, seed):
         return Drawn(configs, found, f"{stored.origin}, {left_out}")
     own = list(stored.discrepancy[:draws])
@@ -161,13 +156,13 @@ def draws_from_ranges(profile: JsonObject, target: Target, draws: int, seed: int
         return []
     sampler = qmc.LatinHypercube(len(ranges), rng=np.random.default_rng(seed))
     places: Vector = np.asarray(sampler.random(draws), dtype=float)
-    configs = []
-    for row in places:
-        config = copy.deepcopy(target.config)
-        for one, position in zip(ranges, row, strict=True):
-            set_path(config, one.path, one.at(float(position)))
-        configs.append(config)
-    return configs
+    return [
+        with_values(
+            target.config,
+            {one.path: one.at(float(position)) for one, position in zip(ranges, row, strict=True)},
+        )
+        for row in places
+    ]
 
 
 def _ranges(profile: JsonObject, target: Target) -> list[_Range]:

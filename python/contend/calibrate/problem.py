@@ -31,7 +31,7 @@ from contend.calibrate.partitioned_points import PARTITIONED, longest_partitione
 from contend.calibrate.split import merged
 from contend.calibrate.waiting_points import WAITING, longest_waiting, result_metric
 from contend.core import core
-from contend.documents import get_path, set_path
+from contend.documents import get_path, set_path, with_values
 from contend.errors import InputError
 from contend.prices import exact_price, format_price, parse_price
 from contend.scenario import resolve_scenario
@@ -180,11 +180,9 @@ class Problem:
 
     def task(self, target: Target, place: Vector, replication: int) -> Task:
         """The simulation of a target with the parameters at a place in the cube."""
-        config = copy.deepcopy(target.config)
-        for index in target.unknowns:
-            parameter = self.parameters[index]
-            set_path(config, parameter.path, exact_price(parameter.at(float(place[index])), parameter.kind))
-        return Task(json.dumps(config), replication, target.metric)
+        unknowns = [(self.parameters[index], float(place[index])) for index in target.unknowns]
+        values = {parameter.path: exact_price(parameter.at(x), parameter.kind) for parameter, x in unknowns}
+        return Task(json.dumps(with_values(target.config, values)), replication, target.metric)
 
     def simulate(self, evaluator: Evaluator, places: Sequence[Vector], replications: Sequence[int] = (0,)) -> Vector:
         """Logarithms of the predictions, [place, target], replications one after the other. NaN where one failed.
