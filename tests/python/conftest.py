@@ -10,6 +10,7 @@ import json
 import sys
 import uuid
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import settings
@@ -17,10 +18,16 @@ from hypothesis import settings
 import contend
 import contend.sweeps  # has the default store by its own name, from before it is another one
 from contend.cli import main
+from contend.plots import Picture, figure_bytes
 from contend.report import page as report_page
 from fakes import FakeCore
 from reporting import a_trace
 from sweeping import BASE, SMALL
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from matplotlib.figure import Figure
 
 # The same draws every time, on slow machines as well; "long" is for whoever looks for what these do not find.
 settings.register_profile("default", derandomize=True, deadline=None, database=None)
@@ -69,9 +76,38 @@ def no_chart_library(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture
+def unrendered(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Commands draw their pictures, but what becomes a file is not them: rendering takes most of the time of a run."""
+    if request.node.get_closest_marker("pictures"):
+        return
+
+    def files(figure: Figure, kinds: Sequence[str] = ("png", "svg")) -> dict[str, bytes]:
+        assert isinstance(figure, Picture)
+        return {kind: f"a picture as {kind}".encode() for kind in kinds}
+
+    _write_pictures_with(files, monkeypatch)
+
+
+def _write_pictures_with(files: Callable[..., dict[str, bytes]], patch: pytest.MonkeyPatch) -> None:
+    for module in ("contend.plots.summary", "contend.plots.contest", "contend.explain_output"):
+        patch.setattr(f"{module}.figure_bytes", files)
+
+
+_OF_A_RUN: dict[str, bytes] = {}
+
+
+@pytest.fixture
 def results(core: FakeCore, scenario: Path, capsys: pytest.CaptureFixture[str]) -> Path:
-    """A folder that `contend run` wrote."""
+    """A folder that `contend run` wrote: once for all tests, as the fake core has the same results each time."""
     core.trace = a_trace()
-    assert main(["run", str(scenario), "--quiet"]) == 0
-    capsys.readouterr()
-    return Path("out/small")
+    folder = Path("out/small")
+    if not _OF_A_RUN:
+        with pytest.MonkeyPatch.context() as patch:
+            _write_pictures_with(figure_bytes, patch)  # also for a test that asked for none
+            assert main(["run", str(scenario), "--quiet"]) == 0
+        capsys.readouterr()
+        _OF_A_RUN.update({path.name: path.read_bytes() for path in folder.iterdir()})
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, content in _OF_A_RUN.items():
+        (folder / name).write_bytes(content)
+    return folder

@@ -25,12 +25,14 @@ if TYPE_CHECKING:
     from fakes import FakeCore
 
 Capture = pytest.CaptureFixture[str]
+pytestmark = pytest.mark.usefixtures("unrendered")
 
 
 def names(folder: Path) -> list[str]:
     return sorted(path.name for path in folder.iterdir())
 
 
+@pytest.mark.pictures
 def test_run_writes_and_prints(core: "FakeCore", scenario: Path, capsys: Capture) -> None:
     del core
     assert main(["run", str(scenario), "-j", "2"]) == 0

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from fakes import FakeCore, FakePoint
 
 Capture = pytest.CaptureFixture[str]
+pytestmark = pytest.mark.usefixtures("unrendered")
 
 
 @pytest.mark.core
@@ -210,6 +211,7 @@ def test_no_cell_is_cut_on_a_narrow_terminal(
     assert max(len(line) for line in text.split("wrote ")[0].splitlines()) <= 60
 
 
+@pytest.mark.pictures
 def test_compares_and_writes(core: "FakeCore", scenario: Path, capsys: Capture) -> None:
     del core
     assert main(["compare", str(scenario), str(scenario), "--replications", "4"]) == 0
@@ -334,6 +336,7 @@ def _with_more_measures(core: "FakeCore", monkeypatch: pytest.MonkeyPatch) -> No
     monkeypatch.setattr(core, "run_point", run_point)
 
 
+@pytest.mark.pictures
 def test_compares_what_the_workload_is_about(
     core: "FakeCore", scenario: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from fakes import FakeCore
 
 Capture = pytest.CaptureFixture[str]
+pytestmark = pytest.mark.usefixtures("unrendered")
 
 
 def test_an_interrupted_comparison_goes_on_where_it_was(core: "FakeCore", scenario: Path, capsys: Capture) -> None:

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from fakes import FakeCore
 
 Capture = pytest.CaptureFixture[str]
+pytestmark = pytest.mark.usefixtures("unrendered")
 
 
 @pytest.fixture

@@ -23,6 +23,7 @@ from contend.results import Results
 from fakes import REPOSITORY
 
 Capture = pytest.CaptureFixture[str]
+pytestmark = pytest.mark.usefixtures("unrendered")
 
 DATA = REPOSITORY / "validation" / "data" / "vm-2core"
 SHARED = DATA / "openmpi-5_tcp_shared.json"

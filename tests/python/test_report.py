@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from fakes import FakeCore
 
 Capture = pytest.CaptureFixture[str]
-pytestmark = pytest.mark.usefixtures("no_chart_library")
+pytestmark = pytest.mark.usefixtures("no_chart_library", "unrendered")
 
 
 def test_the_page_of_a_folder_has_every_part(results: Path, capsys: Capture) -> None:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from fakes import FakeCore
 
 Capture = pytest.CaptureFixture[str]
-pytestmark = pytest.mark.usefixtures("no_chart_library")
+pytestmark = pytest.mark.usefixtures("no_chart_library", "unrendered")
 
 
 def test_what_a_run_leaves_of_an_earlier_one_is_said(results: Path, scenario: Path, capsys: Capture) -> None:

@@ -14,7 +14,7 @@ from contend.errors import InterruptedRunError
 from contend.sweeps import SweepResults
 from sweeping import BASE, GRID, SMALL
 
-pytestmark = pytest.mark.core
+pytestmark = [pytest.mark.core, pytest.mark.usefixtures("unrendered")]
 
 
 def test_a_value_twice_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
