@@ -36,7 +36,7 @@ from contend.runner import make_engine, run_points, total_weight
 from contend.shared_prices import shared_prices_remark
 from contend.spelling import counted, value_text
 from contend.statistics import estimate
-from contend.workload_words import words_of
+from contend.workload_words import WorkloadWords, common_words, words_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Container, Iterator, Sequence
@@ -51,7 +51,7 @@ if TYPE_CHECKING:
     from contend.scenario import Point, ResolvedScenario
     from contend.store import KeptRuns
 
-_MESSAGE_RATE = measure_named(RATE, {})
+_MESSAGE_RATE = measure_named(RATE)
 # So many values in which the sides differ are named to a reader; compare.json has all.
 _MOST_NAMED = 8
 
@@ -104,8 +104,8 @@ class Comparison:
     seed: int
     interval: str
     points: tuple[PointComparison, ...]
-    workload: JsonObject = field(default_factory=dict)
-    """What both sides simulate; empty where they differ in what they count."""
+    words: WorkloadWords = field(default_factory=lambda: words_of({}))
+    """What is counted on both sides at all points: neutral words where that is not the same."""
     only_a: int = 0
     only_b: int = 0
     measured_reduction: float | None = None
@@ -284,15 +284,6 @@ def _without_notes(result: JsonObject) -> JsonObject:
 def _common_measures(*sides: Sequence[PointRuns]) -> list[str]:
     """The measures that all points of all sides have."""
     return measures_in(result for side in sides for runs in side for result in runs.results)
-
-
-def _common_workload(a: ResolvedScenario, b: ResolvedScenario) -> JsonObject:
-    """A's workload where both sides are spoken of alike; else one whose words are those of no operation, or of none."""
-    own, other = (dict(side.document.get("workload", {})) for side in (a, b))
-    if words_of(own) == words_of(other):
-        return own
-    plain = {"kind": own.get("kind")}
-    return plain if words_of(plain).unit == words_of(own).unit == words_of(other).unit else {}
 
 
 def _not_designs_alone(what: str, differences: dict[str, tuple[object, object]]) -> str:
@@ -474,15 +465,15 @@ def compare_scenarios(
         if measure is not None:
             choose(_common_measures(outcome.runs), measure, "to compare")
     a, b = outcomes[0].runs, outcomes[1].runs
-    workload = _common_workload(contest.a, contest.b)
-    main = measure_named(choose(_common_measures(a, b), measure, "to compare"), workload)
+    words = common_words(point.config["workload"] for point in (*pairing.a, *pairing.b))
+    main = measure_named(choose(_common_measures(a, b), measure, "to compare"), words)
     return Comparison(
         name_a=names[0],
         name_b=names[1],
         seed=contest.a.seed,
         interval=interval,
         points=tuple(compare_runs(a, b, main, interval, without=(RATE,) if other_units(pairing) else ())),
-        workload=workload,
+        words=words,
         only_a=pairing.only_a,
         only_b=pairing.only_b,
         workload_differences=workload_differences(pairing),

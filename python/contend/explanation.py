@@ -290,7 +290,7 @@ def _summarise(scenario: ResolvedScenario, runs: PointRuns, wanted: str | None) 
     name = choose(measures_in(results), wanted, "to explain")
     if not all(result[name] for result in results):
         raise InputError(f"the {name} of this point is 0: there is nothing to explain")
-    workload = runs.point.config.get("workload", {})
+    words = words_of(runs.point.config.get("workload", {}))
     accounts = [result["explain"] for result in results]
     counted_ns = exact_mean([account["elapsed_ns"] for account in accounts])
     timed_ns = 1e9 * exact_mean([result["elapsed_s"] for result in results])
@@ -306,7 +306,7 @@ def _summarise(scenario: ResolvedScenario, runs: PointRuns, wanted: str | None) 
         name=scenario.name,
         scenario=scenario.document,
         parameters=dict(runs.point.parameters),
-        measure=measure_named(name, workload),
+        measure=measure_named(name, words),
         rate=estimate([result[name] for result in results]),
         replications=len(results),
         elapsed_ns=counted_ns,
@@ -324,7 +324,7 @@ def _summarise(scenario: ResolvedScenario, runs: PointRuns, wanted: str | None) 
         queues=_means([account["queues"] for account in accounts]),
         stages=stages,
         counts_large_transfers=counts_large_transfers,
-        words=words_of(workload),
+        words=words,
         overrides=scenario.overrides,
     )
 

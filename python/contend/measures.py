@@ -7,12 +7,11 @@ from typing import TYPE_CHECKING
 
 from contend.errors import InputError
 from contend.nearest import nearest_names
-from contend.workload_words import words_of
+from contend.workload_words import WorkloadWords, common_words, words_of, workloads_of
 
 if TYPE_CHECKING:
     from collections.abc import Container, Iterable, Mapping, Sequence
 
-    from contend.jsontypes import JsonObject
     from contend.results import Results
 
 RATE = "message_rate"
@@ -27,6 +26,8 @@ SCALARS = ("elapsed_s", "communication_time_s", "extra_compute_time_s", "time_pe
 # communication has a perceived bandwidth, and its rate counts the time in which the application computes; and who
 # measures latencies wants to know them.
 _MAIN = ("perceived_bandwidth", "latency", RATE, "time_per_operation_s")
+
+_OF_MESSAGES = words_of({})
 
 
 @dataclass(frozen=True)
@@ -106,26 +107,26 @@ def unknown(what: str, wanted: str, names: Sequence[str]) -> InputError:
     return InputError(f"{what}; {hint}: {', '.join(names)}")
 
 
-def measure_named(name: str, workload: JsonObject) -> Measure:
+def measure_named(name: str, words: WorkloadWords = _OF_MESSAGES) -> Measure:
     """A measure with words for it.
 
     Args:
         name: Its name in results.
-        workload: The scenario's workload, which says what the rate counts.
+        words: Of the workload, which say what the rate counts.
     """
     if name == RATE:
-        counted = words_of(workload)
-        return Measure(name, counted.rate, counted.unit)
-    words = name.removesuffix("_s").replace("_", " ")
-    return Measure(name, words, ESTIMATED.get(name, "s"))
+        return Measure(name, words.rate, words.unit)
+    return Measure(name, name.removesuffix("_s").replace("_", " "), ESTIMATED.get(name, "s"))
 
 
-def main_measure(results: Results) -> Measure:
+def main_measure(results: Results, *others: Results) -> Measure:
     """The measure that results are about.
 
     Args:
         results: A run with at least one point.
+        others: What the same words have to suit.
     """
     point = results.points[0]
     name = main_of({*point.estimates, *point.scalars}) or _MAIN[-1]
-    return measure_named(name, results.scenario.get("workload", {}))
+    workloads = [one for each in (results, *others) for one in workloads_of(each.scenario, each.points)]
+    return measure_named(name, common_words(workloads))

@@ -18,6 +18,7 @@ from contend.paths import version
 from contend.shared_prices import shared_prices_remark
 from contend.spelling import counted, listed
 from contend.statistics import Estimate, estimate, mean_number
+from contend.workload_words import common_words, workloads_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from contend.jsontypes import JsonObject, Scalar
     from contend.runner import Outcome, PointRuns
     from contend.scenario import ResolvedScenario
+    from contend.workload_words import WorkloadWords
 
 # The only fields that may differ between two runs of the same scenario and seed.
 VOLATILE = frozenset({"wall_s", "events"})
@@ -192,6 +194,11 @@ class Results:
     def name(self) -> str:
         """Name of the scenario."""
         return str(self.scenario.get("name") or "unnamed")
+
+    @property
+    def words(self) -> WorkloadWords:
+        """What the points count, and who their threads are: neutral words where points differ in that."""
+        return common_words(workloads_of(self.scenario, self.points))
 
     def to_json(self) -> JsonObject:
         """The content of results.json."""

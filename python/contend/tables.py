@@ -15,7 +15,6 @@ from contend.counted import count_of
 from contend.fitting_table import FittingTable
 from contend.measures import ESTIMATED, measure_named
 from contend.spelling import counted, parameters_text, value_text
-from contend.workload_words import words_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -75,7 +74,7 @@ def _main_table(results: Results, most: int | None = None) -> FittingTable:
     """A row for each point, or for so many of the first."""
     names = _parameter_names(results.points)
     measures = [name for name in _SHOWN if any(point.estimates.get(name) for point in results.points)]
-    words = words_of(results.scenario.get("workload", {}))
+    words = results.words
     titles = {"message_rate": words.unit, "perceived_bandwidth": "MiB/s"}
     # Points of a sweep over what the workload does need not measure the same.
     told = dict.fromkeys(name for point in results.points for name in point.scalars)
@@ -96,7 +95,7 @@ def _main_table(results: Results, most: int | None = None) -> FittingTable:
     if with_bandwidth:
         table.add_column(ESTIMATED["bandwidth"], justify="right", left_out=2)
     for name in scalars:
-        table.add_column(measure_named(name, {}).title, justify="right", left_out=1)
+        table.add_column(measure_named(name).title, justify="right", left_out=1)
     for number, title in enumerate((*matching, "events", "wall")):
         table.add_column(title, justify="right", left_out=-number)
     for point in shown:
@@ -215,7 +214,7 @@ def _where_table(results: Results) -> FittingTable:
                 categories[category] = max(categories.get(category, 0.0), time / total)
     shown = sorted((c for c, share in categories.items() if share >= _SMALLEST_SHARE), key=lambda c: -categories[c])
     names = _parameter_names(results.points)
-    words = words_of(results.scenario.get("workload", {}))
+    words = results.words
     table = FittingTable("where the time went", f"share of the time of all threads of a role{_of_all(chosen, results)}")
     for name in names:
         table.add_column(name, justify="right", is_name=True)

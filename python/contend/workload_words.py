@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING
 from contend.spelling import plural
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping, Sequence
 
+    from contend.axes import Located
     from contend.jsontypes import JsonObject
 
 
@@ -89,6 +90,8 @@ _COUNTED = {
     "lock": {"lock": "acquisition", "try-lock": "acquisition", "execute": "section"},
     "collective": {"barrier": "barrier", "broadcast": "broadcast", "reduce": "reduction", "pi": "sum"},
 }
+# What words depend on besides the kind, which no sweep changes.
+_OPERATION = "workload.operation"
 
 
 def words_of(workload: JsonObject) -> WorkloadWords:
@@ -100,3 +103,38 @@ def words_of(workload: JsonObject) -> WorkloadWords:
     if noun := _COUNTED.get(str(workload.get("kind")), {}).get(str(operation)):
         return WorkloadWords(noun, words.sender, words.receiver)
     return replace(words, counted=str(operation)) if isinstance(words, _OperationWords) else words
+
+
+def common_words(workloads: Iterable[JsonObject]) -> WorkloadWords:
+    """The words of several workloads, such as those of the points of a sweep: of what they differ in, neutral ones.
+
+    Args:
+        workloads: At least one.
+
+    Examples:
+        >>> common_words([{"kind": "rma-mt", "operation": operation} for operation in ("put", "get")]).rate
+        'operation rate'
+    """
+    found = list(dict.fromkeys(map(words_of, workloads)))
+    if len(found) == 1:
+        return found[0]
+    roles = {(words.sender, words.receiver) for words in found}
+    names = roles.pop() if len(roles) == 1 else ()
+    if len({words.counted for words in found}) == 1:
+        return WorkloadWords(found[0].counted, *names)
+    return WorkloadWords("operation", *names)
+
+
+def workloads_of(scenario: JsonObject, points: Sequence[Located]) -> list[JsonObject]:
+    """The workloads of points of a scenario that may have other words, each once.
+
+    Args:
+        scenario: With every default filled in, as results have it.
+        points: Some of its points.
+    """
+    workload: JsonObject = scenario.get("workload", {})
+    sweep = scenario.get("sweep") or {}
+    if not points or _OPERATION not in (sweep[0] if isinstance(sweep, list) else sweep):
+        return [workload]
+    operations = dict.fromkeys(point.parameters[_OPERATION.rpartition(".")[2]] for point in points)
+    return [workload | {"operation": operation} for operation in operations]

@@ -4,6 +4,7 @@ import pytest
 
 from contend.errors import InputError
 from contend.measures import ESTIMATED, SCALARS, check_known, choose, main_of, measure_named, measures_in
+from contend.workload_words import words_of
 
 
 @pytest.mark.parametrize(
@@ -45,10 +46,11 @@ def test_a_name_that_is_not_there_is_answered_with_those_that_are() -> None:
 
 def test_every_measure_has_words_and_a_unit() -> None:
     for name in (*ESTIMATED, *SCALARS):
-        measure = measure_named(name, {})
+        measure = measure_named(name)
         assert measure.short_unit == ESTIMATED.get(name, "s")
         assert measure.is_time == (name in SCALARS or name == "latency")
-    assert measure_named("perceived_bandwidth", {}).label == "perceived bandwidth (MiB/s)"
-    assert measure_named("time_per_operation_s", {}).label == "time per operation (s)"
-    assert measure_named("message_rate", {"kind": "multirate"}).label == "message rate (msg/s)"
-    assert measure_named("message_rate", {"kind": "rma-mt", "operation": "put"}).label == "put rate (operations/s)"
+    assert measure_named("perceived_bandwidth").label == "perceived bandwidth (MiB/s)"
+    assert measure_named("time_per_operation_s").label == "time per operation (s)"
+    assert measure_named("message_rate").label == "message rate (msg/s)"
+    puts = words_of({"kind": "rma-mt", "operation": "put"})
+    assert measure_named("message_rate", puts).label == "put rate (operations/s)"

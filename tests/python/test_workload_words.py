@@ -8,10 +8,18 @@ import pytest
 import contend
 from contend.cli import main
 from contend.core import core
+from contend.plots.summary import draw as summary
 from contend.spelling import plural
-from contend.workload_words import WORDS, words_of
+from contend.workload_words import WORDS, common_words, words_of
 
 Capture = pytest.CaptureFixture[str]
+_LOCK = {
+    "schema_version": 1,
+    "name": "lock",
+    "machine": {"profile": "e5-2680v4"},
+    "workload": {"kind": "lock", "threads": 2, "acquisitions": 20, "delay": "100 ns", "lines": 1},
+    "run": {"replications": 1},
+}
 
 
 @pytest.mark.core
@@ -45,6 +53,71 @@ def test_roles_in_words() -> None:
     assert words_of({"kind": "rma-mt", "operation": "put"}).role("receiver") == "target"
     assert words_of({}).role("sender") == "sender"
     assert [plural(word) for word in ("sender", "OS process")] == ["senders", "OS processes"]
+
+
+@pytest.mark.parametrize(
+    ("workloads", "rate", "unit", "receiver"),
+    [
+        ([("lock", "swap")], "swap rate", "operations/s", "lock thread"),
+        ([("lock", "lock"), ("lock", "try-lock")], "acquisition rate", "acquisitions/s", "lock thread"),
+        ([("lock", "lock"), ("lock", "swap")], "operation rate", "operations/s", "lock thread"),
+        ([("rma-mt", "put"), ("rma-mt", "get")], "operation rate", "operations/s", "target"),
+        ([("collective", "barrier"), ("collective", "reduce")], "operation rate", "operations/s", "receiver"),
+        ([("multirate", None), ("neighbour", None)], "message rate", "messages/s", "receiver"),
+        ([("pack", None), ("waiting", None)], "operation rate", "operations/s", "receiver"),
+    ],
+)
+def test_workloads_that_count_different_things_have_neutral_words(
+    workloads: list[tuple[str, str | None]], rate: str, unit: str, receiver: str
+) -> None:
+    words = common_words({"kind": kind, "operation": operation} for kind, operation in workloads)
+    assert (words.rate, words.unit, words.role("receiver")) == (rate, unit, receiver)
+
+
+def _lock_sweep(*operations: str) -> contend.Results:
+    axes = {"workload.operation": list(operations), "workload.threads": [1, 2, 3]}
+    return contend.run(contend.load(_LOCK).over(axes))
+
+
+@pytest.mark.core
+def test_a_rate_is_of_what_the_points_count_whatever_the_scenario_does() -> None:
+    of_one, of_two = _lock_sweep("swap"), _lock_sweep("swap", "lock")
+    assert of_one.scenario["workload"]["operation"] == "lock"
+    for results, label in ((of_one, "swap rate (operations/s)"), (of_two, "operation rate (operations/s)")):
+        assert summary(results).axes[0].get_ylabel() == label
+        assert contend.plots.rate(results).axes[0].get_ylabel() == label
+        assert label in contend.plots.interactive.rate(results).to_json()
+    locks = of_two.select(operation="lock")
+    assert contend.plots.rate(locks).axes[0].get_ylabel() == "acquisition rate (acquisitions/s)"
+    by_name = {"swap": of_one, "lock": locks}
+    assert contend.plots.rate(by_name).axes[0].get_ylabel() == "operation rate (operations/s)"
+
+
+@pytest.mark.core
+def test_every_command_says_operations_where_points_differ_in_them(
+    capsys: Capture, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("lock.json").write_text(json.dumps(_LOCK))
+    Path("swept.json").write_text(json.dumps(_LOCK | {"sweep": {"workload.operation": ["lock", "swap"]}}))
+
+    def said(*words: str) -> str:
+        assert main([*words]) == 0
+        text = capsys.readouterr().out
+        assert "acquisition" not in text
+        return text
+
+    assert "operations/s" in said("run", "swept.json")
+    assert "operations/s" in said("sweep", "lock.json", "--grid", "workload.operation=swap,lock", "--store", "store")
+    (tmp_path / "folder").mkdir()
+    Path("folder/swept.json").write_text(Path("swept.json").read_text())
+    assert "operations/s" in said("run", "folder")
+    changed = "--set-b", "workload.delay=1 us"
+    assert "B against A, operation rate" in said("compare", "swept.json", "swept.json", *changed)
+    said("report", "swept.json", "-o", "page.html", "--no-speedups")
+    page = Path("page.html").read_text(encoding="utf-8")
+    assert "operation rate (operations/s)" in page
+    assert "acquisition rate" not in page
 
 
 @pytest.mark.core

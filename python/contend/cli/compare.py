@@ -282,7 +282,7 @@ def _other_tables(comparison: Comparison, names: list[str]) -> list[RenderableTy
         sides = (difference.a.mean, difference.b.mean)
         if name in (*ESTIMATED, *SCALARS):
             if name != comparison.measure.name:
-                other = measure_named(name, comparison.workload)
+                other = measure_named(name, comparison.words)
                 cells = [quantity(mean, other.short_unit) for mean in sides]
                 measures.add_row(other.title, *cells, *_ratio_cells(difference), difference.verdict)
         else:

@@ -12,7 +12,6 @@ from contend.panels import MOST_CURVES
 from contend.plots.curves import common_text, point_labels, value_of
 from contend.plots.style import CATEGORY_COLOURS, OTHER_COLOURS, STYLE, Picture, add_heading
 from contend.spelling import value_text
-from contend.workload_words import words_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -155,6 +154,6 @@ def time_budget(results: Results, *, role: str | None = None, title: str | None 
         raise InputError(f"{bars} bars are too many to read; choose points with results.select(...)")
     with rc_context(STYLE):
         picture = Picture(figsize=(3.2 + 3.6 * len(roles), 1.7 + 0.2 * max(4, bars)), layout="constrained")
-        draw_budgets(picture, all_curves, axis, roles, words_of(results.scenario.get("workload", {})))
+        draw_budgets(picture, all_curves, axis, roles, results.words)
         add_heading(picture, results.name if title is None else title)
         return picture

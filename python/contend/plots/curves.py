@@ -390,7 +390,7 @@ def rate(
     if axis is None or any(axis not in point.parameters for _, entry in shown for point in entry.points):
         swept = ", ".join(first.points[0].parameters) or "nothing"
         raise InputError(f"{axis or 'no number'} is swept to draw a rate over; swept: {swept}")
-    name, words, unit = name_and_words(first, measure)
+    name, words, unit = name_and_words(first, measure, *(entry for _, entry in shown[1:]))
     all_curves = [
         Curve(", ".join(filter(None, (prefix, curve.label))), curve.points, {"": prefix, **curve.parameters})
         if prefix
@@ -413,13 +413,18 @@ def rate(
         return picture
 
 
-def name_and_words(results: Results, measure: str | None) -> tuple[str, str, str]:
+def name_and_words(results: Results, measure: str | None, *others: Results) -> tuple[str, str, str]:
     """A measure or counter, what it is in words, and its unit; what the results are about if no measure is given.
+
+    Args:
+        results: Which have it.
+        measure: Its name.
+        others: What stands in the same picture, and may count something else.
 
     Raises:
         InputError: The points do not have it.
     """
-    main = main_measure(results)
+    main = main_measure(results, *others)
     if measure is None or measure == main.name:
         return main.name, main.title, main.short_unit
     point = results.points[0]

@@ -17,7 +17,6 @@ from contend.plots.locks import busiest
 from contend.plots.style import CATEGORY_COLOURS, OTHER_COLOURS
 from contend.plots.ticks import axis_title, tick_expression
 from contend.spelling import parameters_text, value_text
-from contend.workload_words import words_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -100,7 +99,7 @@ def time_budget(results: Results, *, role: str | None = None) -> alt.Chart:
     from contend.plots.notebook_charts import steady
 
     rows = []
-    words = words_of(results.scenario.get("workload", {}))
+    words = results.words
     for point in results.points:
         label = point_label(point.parameters)
         for own, times in point.time_by_category_ns.items():

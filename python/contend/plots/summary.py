@@ -40,7 +40,6 @@ from contend.plots.small import draw_small_panels, small_panels_height
 from contend.plots.style import STYLE, Picture, figure_bytes
 from contend.plots.ticks import tick_formatter
 from contend.study import study_points
-from contend.workload_words import words_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -232,7 +231,7 @@ def draw(results: Results) -> Picture:
         if counters and axis is not None:
             _draw_counters(part["counters"], content.measured, counters, all_curves, axis)
         if roles:
-            words = words_of(results.scenario.get("workload", {}))
+            words = results.words
             draw_budgets(part["budgets"], with_bars, axis, roles, words, which=which)
         return figure
 

@@ -26,7 +26,6 @@ from contend.report.texts import label, percent
 from contend.spelling import counted, plural, value_text
 from contend.tables import SPC, has_bandwidth
 from contend.waiting_rows import WAITING_WORDS, coverage_text, waiting_rows
-from contend.workload_words import words_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -118,7 +117,7 @@ def render_page(content: Content, validations: Sequence[tuple[str, JsonObject]] 
         explanation=content.explanation,
         stretch=content.stretch,
         measure=main_measure(content.results),
-        words=_words(content),
+        words=content.results.words,
         charts=charts,
         category_rows=_category_shares(content.chosen),
         cards=_cards(content),
@@ -197,13 +196,9 @@ def _cards(content: Content) -> list[Card]:
     interval = "" if estimate is None or estimate.half_width is None else interval_text(estimate, measure.unit)
     where = f"at {label(chosen.parameters)}" if len(results.points) > 1 else ""
     cards.append(Card(measure.title, quantity(mean, measure.short_unit), ", ".join(filter(None, (interval, where)))))
-    cards += _work_card(chosen, where, _words(content))
+    cards += _work_card(chosen, where, content.results.words)
     cards += _help_card(content.explanation)
     return cards
-
-
-def _words(content: Content) -> WorkloadWords:
-    return words_of(content.results.scenario.get("workload", {}))
 
 
 def _work_card(chosen: PointResult, where: str, words: WorkloadWords) -> list[Card]:
@@ -317,7 +312,7 @@ def _waits(content: Content) -> WaitsView | None:
     if explanation is None:
         return None
     places = [place.model_dump() for place in explanation.waiting_places]
-    rows = waiting_rows(places, explanation.time_by_category_ns, _words(content))
+    rows = waiting_rows(places, explanation.time_by_category_ns, content.results.words)
     if not rows:
         return None
     covered = coverage_text(places, explanation.time_by_category_ns)
