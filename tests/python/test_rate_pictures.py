@@ -72,6 +72,20 @@ def test_samples_have_a_panel_for_each_parameter_in_place_of_curves(results: con
     )
 
 
+def test_whole_numbers_have_ticks_at_whole_numbers(results: contend.Results) -> None:
+    base = contend.load("fig5_2a_base").with_(SMALL)
+    space = {"workload.pairs": (2, 4), "library.instances.count": (2, 20), "workload.window": (90, 890)}
+    figure = draw(contend.sweep(base, contend.LatinHypercube(space, samples=6), replications=1))
+    figure_bytes(figure, ("png",))
+    for axes in figure.axes:
+        assert axes.get_xscale() == "linear"
+        low, high = axes.get_xlim()
+        ticks = [tick for tick in axes.get_xticks() if low <= tick <= high]
+        assert len(ticks) >= 3
+        assert all(tick.is_integer() for tick in ticks)
+    assert '"tickMinStep": 1' in plots.interactive.rate(results).to_json()
+
+
 @pytest.mark.parametrize("several", [True, False])
 @pytest.mark.parametrize(
     ("known", "said"), [(3, ", with its 95 % interval;"), (1, " where that is known;"), (0, "measured;")]

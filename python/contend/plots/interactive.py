@@ -15,7 +15,7 @@ from contend.plots.curves import is_geometric, name_and_words, tick_labels, tick
 from contend.plots.heat import cells, ordered
 from contend.plots.locks import busiest
 from contend.plots.style import CATEGORY_COLOURS, OTHER_COLOURS
-from contend.plots.ticks import axis_title, tick_expression
+from contend.plots.ticks import are_whole, axis_title, tick_expression
 from contend.spelling import parameters_text, value_text
 
 if TYPE_CHECKING:
@@ -76,12 +76,13 @@ def rate(results: Results, *, x: str | None = None, measure: str | None = None) 
 
 
 def _x(axis: str, points: Sequence[PointResult]) -> alt.X:
-    """Numbers have the ticks of any axis; quantities such as "1 KiB" have theirs, as they are written."""
+    """Numbers have the ticks of any axis, whole ones if all are whole; quantities ("1 KiB") theirs, as written."""
     import altair as alt
 
     title = axis.replace("_", " ").replace(".", " ")
     if all(is_number(point.parameters[axis]) for point in points):
-        return alt.X("x:Q", title=title)
+        whole = are_whole(axis_value(point, axis) for point in points)
+        return alt.X("x:Q", title=title, axis=alt.Axis(tickMinStep=1) if whole else alt.Undefined)
     labels = tick_labels(points, axis)
     ticks = list(labels)
     scale = alt.Scale(type="log", base=2, nice=False) if is_geometric(ticks) else alt.Scale(zero=False)

@@ -12,7 +12,7 @@ from contend.axes import axis_value, curves, is_number, x_axis
 from contend.measures import main_measure
 from contend.plots.curves import set_scale, value_of
 from contend.plots.style import STYLE, Picture
-from contend.plots.ticks import tick_formatter
+from contend.plots.ticks import are_whole, tick_formatter
 from contend.quantities import parse_quantity
 from contend.spelling import value_text
 
@@ -51,7 +51,7 @@ def are_samples(points: Sequence[PointResult]) -> bool:
 
 def _draw_panel(axes: Axes, points: Sequence[PointResult], name: str, measure: str, group: str | None) -> None:
     """One parameter; what is not a number has its values side by side."""
-    from matplotlib.ticker import EngFormatter, LogLocator, NullFormatter
+    from matplotlib.ticker import EngFormatter, LogLocator, MaxNLocator, NullFormatter
 
     words = list(dict.fromkeys(value_text(point.parameters[name]) for point in points))
     is_measured = _is_measured(points, name)
@@ -78,6 +78,8 @@ def _draw_panel(axes: Axes, points: Sequence[PointResult], name: str, measure: s
         if max(every) / min(every) < _FEW_POWERS:  # else a label or two for the whole axis
             axes.xaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
             axes.xaxis.set_minor_locator(LogLocator(subs="all"))
+    elif are_whole(every):
+        axes.xaxis.set_major_locator(MaxNLocator("auto", steps=[1, 2, 5, 10], integer=True))
     quantity = parse_quantity(points[0].parameters[name])
     axes.xaxis.set_major_formatter(EngFormatter(quantity.unit) if quantity is not None else tick_formatter(""))
 

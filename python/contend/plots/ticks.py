@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 from matplotlib.ticker import EngFormatter, FixedLocator, FuncFormatter, LogLocator, MaxNLocator, NullFormatter
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from matplotlib.axis import Axis
     from matplotlib.ticker import Formatter
 
@@ -51,6 +53,11 @@ def number_text(value: float, unit: str, *, places: int | None = None, sep: str 
 def tick_formatter(unit: str, *, sep: str = " ") -> Formatter:
     """What writes the ticks of an axis with this unit."""
     return FuncFormatter(lambda value, _: number_text(value, unit, sep=sep))
+
+
+def are_whole(values: Iterable[float]) -> bool:
+    """Whether values, such as numbers of threads, are whole: there is nothing at 2.5 then."""
+    return all(float(value).is_integer() for value in values)
 
 
 def logarithmic_ticks(low: float, high: float) -> list[float]:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import altair as alt
 
 from contend.plots.curves import tick_labels
-from contend.plots.ticks import tick_expression
+from contend.plots.ticks import are_whole, tick_expression
 from contend.spelling import value_text
 
 if TYPE_CHECKING:
@@ -69,8 +69,8 @@ def x_of(axis: str, points: Sequence[PointResult]) -> alt.X:
         step_for_zero = alt.Scale(type="symlog", constant=ticks[1], nice=False)
         scale = step_for_zero if ticks[0] == 0 else alt.Scale(type="log", base=2, nice=False)
     elif not has_unit and len(ticks) > _FEW_TICKS:
-        whole = all(float(tick).is_integer() for tick in ticks)
-        return alt.X("x:Q", title=title, scale=scale, axis=alt.Axis(**look, **({"tickMinStep": 1} if whole else {})))
+        step = {"tickMinStep": 1} if are_whole(ticks) else {}
+        return alt.X("x:Q", title=title, scale=scale, axis=alt.Axis(**look, **step))
     return alt.X("x:Q", title=title, scale=scale, axis=alt.Axis(**look, values=ticks, labelExpr=texts))
 
 
