@@ -46,6 +46,12 @@ def bare(value: float, unit: str) -> str:
     return time_text(value) if unit == "s" else rate_text(value)
 
 
+def measured_text(value: Estimate, unit: str) -> str:
+    """A value with its unit and half its confidence interval, where it has one."""
+    mean = quantity(value.mean, unit)
+    return mean if value.half_width is None else f"{mean} {interval_text(value, unit)}"
+
+
 def interval_text(value: Estimate, unit: str = "") -> str:
     """Half the confidence interval, absolute and in percent.
 

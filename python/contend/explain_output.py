@@ -11,13 +11,13 @@ from rich.console import Group
 from rich.table import Table
 from rich.text import Text
 
-from contend.amounts import count_text, interval_text, quantity
+from contend.amounts import count_text, measured_text, quantity
 from contend.changes import named_changes
 from contend.fitting_table import FittingTable
 from contend.interface_stages import verdict
 from contend.plots import CATEGORY_COLOURS, STYLE, Picture, figure_bytes
 from contend.price_bases import UNCERTAIN_MARK, UNCERTAIN_WORDS, known_from_text
-from contend.spelling import parameters_text, plural
+from contend.spelling import counted, parameters_text, plural
 from contend.waiting_rows import WAITING_WORDS, coverage_text, waiting_rows
 
 if TYPE_CHECKING:
@@ -243,10 +243,8 @@ def _rate_text(explanation: Explanation) -> str:
 
 def render(explanation: Explanation, *, everything: bool = False) -> RenderableType:
     """Everything that `contend explain` shows."""
-    head = Text(
-        f"{_title(explanation)}: {_rate_text(explanation)} "
-        f"{interval_text(explanation.rate, explanation.measure.unit)}, {explanation.replications} replications"
-    )
+    rate = measured_text(explanation.rate, explanation.measure.unit)
+    head = Text(f"{_title(explanation)}: {rate}, {counted(explanation.replications, 'replication')}")
     parts: list[RenderableType] = [head, Text(), _time_table(explanation), Text()]
     if (places := _place_table(explanation)).row_count:
         parts.append(places)

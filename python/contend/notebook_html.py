@@ -110,15 +110,12 @@ def comparison_html(comparison: Comparison) -> str:
 
 def explanation_html(explanation: Explanation) -> str:
     """The largest times, locks and speed-ups."""
-    from contend.amounts import interval_text, quantity
+    from contend.amounts import measured_text
 
     place, unit = parameters_text(explanation.parameters), explanation.measure.unit
     times = explanation.times().sort("share", descending=True).head(8)
     parts = [
-        (
-            f"<b>{escape(explanation.name)}</b> {escape(place)}: {quantity(explanation.rate.mean, unit)} "
-            f"{escape(interval_text(explanation.rate, unit))}"
-        ),
+        f"<b>{escape(explanation.name)}</b> {escape(place)}: {escape(measured_text(explanation.rate, unit))}",
         "<br>where the time goes" + _table(times.columns, times.rows()),
     ]
     if explanation.places:

@@ -2,6 +2,7 @@
 
 import csv
 import json
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -233,6 +234,17 @@ class TestTheMeasure:
         assert "no measure 'perceived_bandwidth' to explain" in capsys.readouterr().err
         assert main([*words, "message-rate"]) == 2
         assert "did you mean 'message_rate'" in capsys.readouterr().err
+
+
+def test_one_replication_has_no_interval_and_no_plural(core: "FakeCore", scenario: Path, capsys: Capture) -> None:
+    del core
+    words = ["explain", str(scenario), "--no-speedups", "--replications"]
+    assert main([*words, "1"]) == 0
+    assert " k messages/s, 1 replication\n" in capsys.readouterr().out
+    assert main([*words, "2"]) == 0
+    assert re.search(r" k messages/s ± .* \(.*%\), 2 replications\n", capsys.readouterr().out)
+    html = contend.explain(contend.load(scenario), replications=1, speedups=False)._repr_html_()
+    assert " k messages/s<br>where" in html
 
 
 @pytest.mark.core
