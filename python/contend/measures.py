@@ -77,7 +77,8 @@ def check_known(wanted: str | None) -> None:
         InputError: No result has such a measure.
     """
     if wanted is not None and wanted not in (*ESTIMATED, *SCALARS):
-        raise unknown(f"there is no measure {wanted!r}", wanted, [*ESTIMATED, *SCALARS])
+        names = [*ESTIMATED, *SCALARS]
+        raise unknown(f"there is no measure {wanted!r}", wanted, names, " (no workload has all of them)")
 
 
 def choose(names: Sequence[str], wanted: str | None, purpose: str) -> str:
@@ -100,11 +101,11 @@ def choose(names: Sequence[str], wanted: str | None, purpose: str) -> str:
     return wanted
 
 
-def unknown(what: str, wanted: str, names: Sequence[str]) -> InputError:
-    """The error about a name that is none: the nearest one, and all that there are."""
+def unknown(what: str, wanted: str, names: Sequence[str], remark: str = "") -> InputError:
+    """The error about a name that is none: the nearest one, and all that there are, with a remark about these."""
     near = nearest_names(wanted, names)
     hint = f"did you mean {near[0]!r}? There are" if near else "there are"
-    return InputError(f"{what}; {hint}: {', '.join(names)}")
+    return InputError(f"{what}; {hint}: {', '.join(names)}{remark}")
 
 
 def measure_named(name: str, words: WorkloadWords = _OF_MESSAGES) -> Measure:

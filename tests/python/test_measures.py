@@ -42,6 +42,9 @@ def test_a_name_that_is_not_there_is_answered_with_those_that_are() -> None:
     check_known("perceived_bandwidth")
     with pytest.raises(InputError, match="did you mean 'perceived_bandwidth'"):
         check_known("perceived_bandwith")
+    # Before a simulation nobody knows which of all there are the workload has.
+    with pytest.raises(InputError, match=r"there are: message_rate, .*_s \(no workload has all of them\)$"):
+        check_known("foo")
 
 
 def test_every_measure_has_words_and_a_unit() -> None:
