@@ -250,6 +250,8 @@ def _used_rows(shown: Stretch, only: Sequence[str]) -> list[int]:
     Raises:
         InputError: Nothing happens in them, or there are none with such a name.
     """
+    if not shown.tracks:
+        raise InputError("the trace holds no events of threads, locks or network interfaces")
     wanted = [index for index, track in enumerate(shown.tracks) if _is_wanted(_label(track), only)]
     if not wanted:
         labels = [_label(track) for track in shown.tracks]

@@ -371,6 +371,16 @@ def test_what_a_trace_lacks_is_told_in_words(event: object, message: str, tmp_pa
     assert message in complaint
 
 
+@pytest.mark.parametrize("words", [[], ["--only", "sender 0"], ["--from", "5", "--to", "6"]])
+def test_a_trace_without_events_is_said_to_have_none(words: list[str], tmp_path: Path, capsys: Capture) -> None:
+    file = tmp_path / "trace.json"
+    file.write_text(json.dumps({"traceEvents": []}))
+    assert main(["trace-plot", str(file), *words]) == 2
+    message = "the trace holds no events of threads, locks or network interfaces"
+    assert capsys.readouterr().err == f"contend: error: {message}\n"
+    assert list(tmp_path.iterdir()) == [file]
+
+
 def test_a_trace_with_the_least_that_there_must_be_is_drawn(tmp_path: Path) -> None:
     file = tmp_path / "trace.json"
     file.write_text(json.dumps({"traceEvents": [THREAD, SLICE]}))
