@@ -223,7 +223,9 @@ class TestCommand:
             ("workload.pairs,workload.pairs\n1,2\n", "l.csv:1: found the column 'workload.pairs' twice; allowed: each"),
             ("workload.pairs,workload.window\n1\n", "l.csv:2: found 1 value; allowed: 2, one for each column"),
             ('workload.pairs\n"1\n', "l.csv:2: cannot be read as csv (unexpected end of data)"),
-            ("workload.pairs\n", "l.csv is empty"),
+            ("workload.pairs\n", "l.csv has a header and no points\n"),
+            ("", "l.csv is empty\n"),
+            ("\n\n", "l.csv is empty\n"),
             ("workload.pairs\n1\n80\n", "l.csv: 80 pairs need 80 hardware threads"),
         ],
     )

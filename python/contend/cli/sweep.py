@@ -331,6 +331,8 @@ def _read_csv(path: Path) -> Plan:
             lines.append(reader.line_num)
     except csv.Error as error:
         raise InputError(f"{path}:{reader.line_num}: cannot be read as csv ({error})") from error
+    if names and not points:
+        raise InputError(f"{path} has a header and no points")
     return Samples(points, str(path), lines)
 
 
