@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
     from contend.explanation import Explanation
     from contend.jsontypes import JsonObject
+    from contend.measures import Measure
     from contend.speedups import Speedup
     from contend.statistics import Estimate
     from contend.waiting_rows import Part
@@ -201,17 +202,16 @@ def _ratio_text(ratio: Estimate | None, failure: str | None) -> str:
 def _speedup_table(explanation: Explanation, *, everything: bool) -> Table:
     shown = explanation.speedups if everything else explanation.speedups[:_MOST_SPEEDUPS]
     left = len(explanation.speedups) - len(shown)
-    is_time = explanation.measure.is_time
-    ratio = "time without the change / time with it" if is_time else "rate with the change / rate without it"
-    caption = f"{ratio}, 95 % CI over replications with equal random numbers"
+    measure = explanation.measure
+    ratio = "without the change / with it" if measure.is_time else "with the change / without it"
+    caption = f"{measure.title} {ratio}, 95 % CI over replications with equal random numbers"
     if left:
         caption += f"; {left} more with --all"
     if any(entry.bounded for entry in shown):
         caption += "\n* zero is not allowed: lowered to the least value that a scenario may have"
     if any(entry.uncertain for entry in shown):
         caption += f"\n{UNCERTAIN_WORDS}"
-    what = explanation.measure.title if is_time else "rate"
-    table = _table(f"virtual speed-ups: the {what} if a cost were lower", caption)
+    table = _table(measure.speedups_title, caption)
     table.add_column("cost")
     table.add_column("is", justify="right")
     table.add_column("halved", justify="right")
@@ -259,7 +259,7 @@ def render(explanation: Explanation, *, everything: bool = False) -> RenderableT
     return Group(*parts)
 
 
-def _draw_speedups(axes: Axes, entries: list[Speedup]) -> None:
+def _draw_speedups(axes: Axes, entries: list[Speedup], measure: Measure) -> None:
     names = [
         entry.name + (" *" if entry.bounded else "") + (f" {UNCERTAIN_MARK}" if entry.uncertain else "")
         for entry in entries
@@ -278,7 +278,7 @@ def _draw_speedups(axes: Axes, entries: list[Speedup]) -> None:
         tick.set_fontweight("bold" if entry.is_group else "normal")
     axes.set_ylim(len(entries) - 0.4, -0.6)
     axes.axvline(0.0, color="#444444", linewidth=0.8)
-    axes.set_xlabel("change of the rate (%)")
+    axes.set_xlabel(f"{measure.speedup} (%)")
     axes.set_title("virtual speed-ups", fontsize="medium", loc="left")
     axes.legend(loc="lower right")
     remarks = ["* down to the least value allowed"] if any(entry.bounded for entry in entries) else []
@@ -327,7 +327,7 @@ def draw(explanation: Explanation) -> Picture:
         grid = figure.add_gridspec(2 if entries else 1, 1, height_ratios=ratios)
         _draw_times(figure.add_subplot(grid[0, 0]), explanation)
         if entries:
-            _draw_speedups(figure.add_subplot(grid[1, 0]), entries)
+            _draw_speedups(figure.add_subplot(grid[1, 0]), entries, explanation.measure)
         title = textwrap.fill(f"{_title(explanation)}: {_rate_text(explanation)}", _TITLE_WIDTH, break_on_hyphens=False)
         figure.suptitle(title, fontsize="large", fontweight="bold")
     return figure

@@ -58,6 +58,17 @@ class Measure:
         """Whether less of it is better."""
         return self.unit == "s"
 
+    @property
+    def speedup(self) -> str:
+        """What a ratio is that is above 1 where the measure is better: of a time without a change over with it."""
+        return f"speed-up of the {self.title}"
+
+    @property
+    def speedups_title(self) -> str:
+        """Text above a table of such ratios, one for each cost."""
+        direction = "shorter" if self.is_time else "higher"
+        return f"virtual speed-ups of the {self.title}: how many times {direction} if a cost were lower"
+
 
 def main_of(names: Container[str]) -> str | None:
     """The name of the measure that a result is about, of those that it has; None if it has none of them."""

@@ -126,8 +126,6 @@ def explanation_html(explanation: Explanation) -> str:
         parts.append("locks, longest wait first" + _table(locks.columns, locks.rows()))
     if explanation.speedups:
         speedups = explanation.speedup_frame().select("cost", "value", "halved", "removed", "what").head(10)
-        parts.append(
-            "virtual speed-ups: rate over rate if a cost were lower" + _table(speedups.columns, speedups.rows())
-        )
+        parts.append(escape(explanation.measure.speedups_title) + _table(speedups.columns, speedups.rows()))
     parts += [f"<br>note: {escape(remark)}" for remark in explanation.remarks]
     return "".join(parts)

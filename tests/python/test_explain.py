@@ -221,8 +221,8 @@ class TestTheMeasure:
         path.write_text(json.dumps(PARTITIONED))
         assert main(["explain", str(path), "--measure", "communication_time_s"]) == 0
         text = capsys.readouterr().out
-        assert "the communication time if a cost were lower" in text
-        assert "time without the change / time with it" in text
+        assert "virtual speed-ups of the communication time: how many times shorter if a cost were lower" in text
+        assert "communication time without the change / with it, 95 % CI" in text
         explanation = contend.explain(PARTITIONED, measure="communication_time_s")
         wire = next(entry for entry in explanation.speedups if entry.name == "fabric.bandwidth")
         assert wire.halved is not None

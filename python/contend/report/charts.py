@@ -9,6 +9,7 @@ from contend.report.budget_chart import add_budgets
 from contend.report.chart_set import Charts, Key
 from contend.report.counter_chart import add_counters
 from contend.report.curve_looks import DASHES, curve_name, curve_styles
+from contend.report.provenance import explained_measure
 from contend.report.rate_chart import add_rates
 from contend.report.speedup_chart import add_speedups
 
@@ -46,7 +47,7 @@ def make_charts(
     if axis is not None:
         add_counters(charts, named, axis, styles)
     if explanation is not None and explanation.speedups:
-        add_speedups(charts, explanation)
+        add_speedups(charts, explanation, explained_measure(results, explanation))
     if stretch is not None:
         from contend.report.timeline_charts import add_timeline
 

@@ -22,6 +22,7 @@ from contend.plots.measurements import interval_words
 from contend.price_bases import UNCERTAIN_WORDS
 from contend.report.budget_chart import SMALLEST_SHARE
 from contend.report.charts import make_charts
+from contend.report.provenance import explained_measure
 from contend.report.texts import label, percent
 from contend.spelling import counted, plural, value_text
 from contend.tables import SPC, has_bandwidth
@@ -117,6 +118,7 @@ def render_page(content: Content, validations: Sequence[tuple[str, JsonObject]] 
         explanation=content.explanation,
         stretch=content.stretch,
         measure=main_measure(content.results),
+        explained=explained_measure(content.results, content.explanation),
         words=content.results.words,
         charts=charts,
         category_rows=_category_shares(content.chosen),
@@ -197,7 +199,7 @@ def _cards(content: Content) -> list[Card]:
     where = f"at {label(chosen.parameters)}" if len(results.points) > 1 else ""
     cards.append(Card(measure.title, quantity(mean, measure.short_unit), ", ".join(filter(None, (interval, where)))))
     cards += _work_card(chosen, where, content.results.words)
-    cards += _help_card(content.explanation)
+    cards += _help_card(content)
     return cards
 
 
@@ -214,13 +216,16 @@ def _work_card(chosen: PointResult, where: str, words: WorkloadWords) -> list[Ca
     return [Card(f"largest share of {words.role(role)} time", f"{share:.0%} {name}", remark)]
 
 
-def _help_card(explanation: ExplanationFile | None) -> list[Card]:
+def _help_card(content: Content) -> list[Card]:
+    explanation = content.explanation
     single = [entry for entry in explanation.speedups if entry.value and entry.removed] if explanation else []
     best = max(single, key=lambda entry: entry.effect, default=None)
     if best is None or best.removed is None:
         return []
     known = f"{best.value}, {best.basis}" if best.uncertain else best.value
-    return [Card("would help most", f"x {best.removed.rate_ratio:.2f}", f"rate without the cost {best.name} ({known})")]
+    gain = explained_measure(content.results, explanation).speedup
+    remark = f"{gain} without the cost {best.name} ({known})"
+    return [Card("would help most", f"x {best.removed.rate_ratio:.2f}", remark)]
 
 
 def _points_table(results: Results) -> TableView:

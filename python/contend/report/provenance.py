@@ -7,6 +7,7 @@ import re
 from typing import TYPE_CHECKING
 
 from contend.documents import values_by_path
+from contend.measures import main_measure, measure_named
 from contend.output import RESULTS
 from contend.report.source import EXPLANATION, TRACE
 from contend.report.texts import label
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Container, Mapping
 
     from contend.jsontypes import JsonObject
+    from contend.measures import Measure
     from contend.report.source import ExplanationFile, RateEntry
     from contend.results import PointResult, Results
 
@@ -55,6 +57,12 @@ def explained_point(results: Results, explanation: ExplanationFile) -> tuple[Poi
     else:
         reason = f"the results do not have its point, {label(explanation.parameters)}"
     return None, f"{EXPLANATION} of the folder is of other settings and left aside: {reason}."
+
+
+def explained_measure(results: Results, explanation: ExplanationFile | None) -> Measure:
+    """The measure that an explanation is about, of which its speed-ups are; that of the results if it does not say."""
+    name = explanation.explained if explanation is not None else None
+    return measure_named(name, results.scenario.get("workload", {})) if name else main_measure(results)
 
 
 def agree(point: PointResult, measure: str, rate: RateEntry) -> bool:

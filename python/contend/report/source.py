@@ -215,14 +215,14 @@ class StageEntry(_Checked):
 
 
 class RatioEntry(_Checked):
-    """The rate with a change over the rate without it."""
+    """The rate with a change over the rate without it; of a time the other way round."""
 
     rate_ratio: Number
     ci95: Interval
 
 
 class SpeedupEntry(_Checked):
-    """What lowering a cost, or a group of costs, does to the rate."""
+    """What lowering a cost, or a group of costs, does to the measure."""
 
     name: str
     costs: list[str]

@@ -9,6 +9,7 @@ import altair as alt
 from contend.price_bases import UNCERTAIN_MARK
 
 if TYPE_CHECKING:
+    from contend.measures import Measure
     from contend.report.chart_set import Charts, Row
     from contend.report.source import ExplanationFile, RatioEntry, SpeedupEntry
 
@@ -22,8 +23,14 @@ def _cost_name(entry: SpeedupEntry) -> str:
     return f"{entry.name} {UNCERTAIN_MARK}" if entry.uncertain else entry.name
 
 
-def add_speedups(charts: Charts, explanation: ExplanationFile) -> None:
-    """Adds bars for each cost, halved and removed, largest gain first as the explanation has them."""
+def add_speedups(charts: Charts, explanation: ExplanationFile, measure: Measure) -> None:
+    """Adds bars for each cost, halved and removed, largest gain first as the explanation has them.
+
+    Args:
+        charts: Where they go.
+        explanation: What has the speed-ups.
+        measure: What they are of.
+    """
     shown = [entry for entry in explanation.speedups if entry.removed or entry.halved][:_MOST_SPEEDUPS]
     rows: list[Row] = []
     for entry in shown:
@@ -55,7 +62,7 @@ def add_speedups(charts: Charts, explanation: ExplanationFile) -> None:
         alt.Tooltip("cost:N", title="cost"),
         alt.Tooltip("is:N", title="now"),
         alt.Tooltip("change:N", title="change"),
-        alt.Tooltip("ratio:N", title="rate with it / without"),
+        alt.Tooltip("ratio:N", title="speed-up"),
         alt.Tooltip("basis:N", title="price known from"),
     ]
     base = alt.Chart(alt.NamedData("speedups")).encode(
@@ -79,7 +86,7 @@ def add_speedups(charts: Charts, explanation: ExplanationFile) -> None:
     room = 0.3 * (max(*gains, 0.0) - min(*gains, 0.0)) or 0.1
     scale = alt.Scale(domain=[min(*gains, 0.0) - room / 2, max(*gains, 0.0) + room], nice=False)
     look = alt.Axis(format="+.0%", tickCount=5)
-    title = "change of the rate"
+    title = measure.speedup
     chart = alt.layer(
         base.mark_bar().encode(x=alt.X("gain:Q", title=title, axis=look, scale=scale), color=colour),
         base.mark_rule(color="var(--ink)", strokeWidth=1, clip=True).encode(

@@ -1,0 +1,92 @@
+"""How virtual speed-ups are shown: on the terminal, in pictures, notebooks and reports."""
+
+from __future__ import annotations
+
+import html
+import json
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from rich.console import Console
+
+import contend
+from contend.cli import main
+from contend.explain_output import draw, render
+from contend.speedups import Speedup
+from contend.statistics import estimate
+from reporting import Page, page_of
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from contend.explanation import Explanation
+
+pytestmark = pytest.mark.usefixtures("no_chart_library")
+
+_FABRIC = {"latency": "1 us", "bandwidth": "100 Gbit/s"}
+LATENCY: dict[str, Any] = {
+    "schema_version": 1, "name": "shown", "machine": {"profile": "alembert"}, "fabric": _FABRIC,
+    "library": {"preset": "ob1-base"},
+    "workload": {"kind": "latency", "receivers": 1, "iterations": 4, "warmup_iterations": 0},
+    "run": {"replications": 2},
+}  # fmt: skip
+PARTITIONED: dict[str, Any] = {
+    **LATENCY,
+    "machine": {"profile": "xc40-haswell"},
+    "library": {"preset": "partitioned-persistent-ugni"},
+    "workload": {
+        "kind": "partitioned", "partitions": 4, "iterations": 1, "warmup_iterations": 0, "buffer_size": "1 MiB",
+        "compute_time": "1 ms", "noise_pct": 4.0,
+    },
+}  # fmt: skip
+GAINS = [Speedup("wire", ("fabric.bandwidth",), "1 us", "", removed=estimate([1.98, 1.99]))]
+
+
+def explained(document: dict[str, Any], speedups: list[Speedup], measure: str | None = None) -> Explanation:
+    """A point with these speed-ups."""
+    explanation = contend.explain(document, measure=measure, speedups=False, progress=False)
+    explanation.speedups = speedups
+    return explanation
+
+
+def shown(explanation: Explanation) -> str:
+    """What stands on a terminal, in one line."""
+    console = Console(width=400)
+    with console.capture() as capture:
+        console.print(render(explanation))
+    return " ".join(capture.get().split())
+
+
+def report(document: dict[str, Any], explanation: Explanation, folder: Path) -> Page:
+    """The report of a run with its explanation."""
+    (scenario := folder.with_suffix(".json")).write_text(json.dumps(document))
+    assert main(["run", str(scenario), "--out", str(folder), "--quiet"]) == 0
+    (folder / "explain.json").write_bytes(explanation.json_bytes())
+    assert main(["report", str(folder), "--no-simulate", "--quiet"]) == 0
+    return page_of(folder / "report.html")
+
+
+@pytest.mark.core
+@pytest.mark.parametrize(
+    ("document", "measure", "title", "direction"),
+    [
+        (LATENCY, None, "latency", "shorter"),
+        (LATENCY, "message_rate", "message rate", "higher"),
+        (PARTITIONED, None, "perceived bandwidth", "higher"),
+        (PARTITIONED, "communication_time_s", "communication time", "shorter"),
+    ],
+)
+def test_speed_ups_are_of_the_measure_and_say_their_direction(
+    document: dict[str, Any], measure: str | None, title: str, direction: str, tmp_path: Path
+) -> None:
+    explanation = explained(document, GAINS, measure)
+    above = f"virtual speed-ups of the {title}: how many times {direction} if a cost were lower"
+    assert above in shown(explanation)
+    assert above in html.unescape(explanation._repr_html_())
+    assert draw(explanation).axes[1].get_xlabel() == f"speed-up of the {title} (%)"
+    page = report(document, explanation, tmp_path / "out")
+    text = " ".join(page.text.split())
+    assert f"speed-up of the {title} without the cost wire" in text
+    assert f"how many times {direction} the {title} is" in text
+    layers = page.data["charts"]["speedups"]["layer"]
+    assert {layer["encoding"]["x"]["title"] for layer in layers} == {f"speed-up of the {title}"}
