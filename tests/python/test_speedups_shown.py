@@ -90,3 +90,31 @@ def test_speed_ups_are_of_the_measure_and_say_their_direction(
     assert f"how many times {direction} the {title} is" in text
     layers = page.data["charts"]["speedups"]["layer"]
     assert {layer["encoding"]["x"]["title"] for layer in layers} == {f"speed-up of the {title}"}
+
+
+def gain(name: str, *samples: float, bounded: tuple[str, ...] = (), value: str = "1 ns") -> Speedup:
+    """A cost (a group if it has no value) whose removal was simulated with these results."""
+    return Speedup(name, (name,), value, "", removed=estimate(samples), bounded=bounded)
+
+
+@pytest.mark.core
+@pytest.mark.parametrize(
+    ("speedups", "value", "remark"),
+    [
+        (
+            [gain("all", 9.0, 9.0, value=""), gain("wide", 1.1, 1.5), gain("sure", 1.16, 1.162), gain("so", 1.1, 1.1)],
+            "x 1.161", "± 0.013 (1.1%), speed-up of the latency without the cost sure (1 ns)",
+        ),
+        ([gain("wide", 1.1, 1.5), gain("none", 1.0, 1.0), gain("worse", 0.8, 0.801)], "no single cost",
+         "removing any one of them gains no more than its 95 % interval"),
+        ([gain("one", 1.2), gain("other", 1.3)], "x 1.300", "speed-up of the latency without the cost other (1 ns)"),
+        ([gain("one", 1.0)], "no single cost", "removing any one of them gains nothing"),
+        ([gain("wire", 1.5, 1.5, bounded=("wire",))], "x 1.500",
+         "± 0.000 (0.0%), speed-up of the latency with wire as low as allowed (1 ns)"),
+    ],
+)  # fmt: skip
+def test_what_would_help_most_is_told_from_no_effect(
+    speedups: list[Speedup], value: str, remark: str, tmp_path: Path
+) -> None:
+    page = report(LATENCY, explained(LATENCY, speedups), tmp_path / "out")
+    assert f"would help most{value}{remark}\n" in page.text

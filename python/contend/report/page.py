@@ -217,15 +217,26 @@ def _work_card(chosen: PointResult, where: str, words: WorkloadWords) -> list[Ca
 
 
 def _help_card(content: Content) -> list[Card]:
+    """The cost whose removal gains most, of those that can be told from no effect."""
     explanation = content.explanation
-    single = [entry for entry in explanation.speedups if entry.value and entry.removed] if explanation else []
-    best = max(single, key=lambda entry: entry.effect, default=None)
-    if best is None or best.removed is None:
+    single = [(entry, entry.removed) for entry in explanation.speedups if entry.value] if explanation else []
+    known = [(entry, ratio) for entry, ratio in single if ratio is not None]
+    if not known:
         return []
-    known = f"{best.value}, {best.basis}" if best.uncertain else best.value
+    title = "would help most"
+    gains = [(entry, ratio) for entry, ratio in known if ratio.is_gain]
+    if not gains:
+        has_intervals = any(ratio.half_width is not None for _, ratio in known)
+        least = "no more than its 95 % interval" if has_intervals else "nothing"
+        return [Card(title, "no single cost", f"removing any one of them gains {least}")]
+    entry, ratio = max(gains, key=lambda gain: gain[1].rate_ratio)
+    half = ratio.half_width
+    interval = "" if half is None else f"± {half:.3f} ({half / ratio.rate_ratio:.1%})"
     gain = explained_measure(content.results, explanation).speedup
-    remark = f"{gain} without the cost {best.name} ({known})"
-    return [Card("would help most", f"x {best.removed.rate_ratio:.2f}", remark)]
+    price = f"{entry.value}, {entry.basis}" if entry.uncertain else entry.value
+    change = f"with {entry.name} as low as allowed" if entry.not_removable else f"without the cost {entry.name}"
+    remark = ", ".join(filter(None, (interval, f"{gain} {change} ({price})")))
+    return [Card(title, f"x {ratio.rate_ratio:.3f}", remark)]
 
 
 def _points_table(results: Results) -> TableView:

@@ -220,6 +220,18 @@ class RatioEntry(_Checked):
     rate_ratio: Number
     ci95: Interval
 
+    @property
+    def half_width(self) -> float | None:
+        """Half the width of the interval; None if there is one replication."""
+        high = self.ci95[1]
+        return None if high is None else high - self.rate_ratio
+
+    @property
+    def is_gain(self) -> bool:
+        """Whether the change makes it faster: more than its interval, where it has one."""
+        low = self.ci95[0]
+        return (self.rate_ratio if low is None else low) > 1.0
+
 
 class SpeedupEntry(_Checked):
     """What lowering a cost, or a group of costs, does to the measure."""
@@ -238,12 +250,6 @@ class SpeedupEntry(_Checked):
     def basis(self) -> str:
         """Where its prices are known from."""
         return known_from_text(self.known_from, self.uncertain)
-
-    @property
-    def effect(self) -> float:
-        """How far the larger change that works moves the rate."""
-        best = self.removed or self.halved
-        return 0.0 if best is None else best.rate_ratio - 1.0
 
 
 class ExplanationFile(_Checked):
