@@ -17,6 +17,7 @@ from contend.fitting_table import FittingTable
 from contend.interface_stages import verdict
 from contend.plots import CATEGORY_COLOURS, STYLE, Picture, figure_bytes
 from contend.price_bases import UNCERTAIN_MARK, UNCERTAIN_WORDS, known_from_text
+from contend.speedups import BOUNDED_MARK, BOUNDED_WORDS
 from contend.spelling import counted, parameters_text, plural
 from contend.waiting_rows import WAITING_WORDS, coverage_text, waiting_rows
 
@@ -208,7 +209,7 @@ def _speedup_table(explanation: Explanation, *, everything: bool) -> Table:
     if left:
         caption += f"; {left} more with --all"
     if any(entry.bounded for entry in shown):
-        caption += "\n* zero is not allowed: lowered to the least value that a scenario may have"
+        caption += f"\n{BOUNDED_MARK} zero is not allowed: {BOUNDED_WORDS}"
     if any(entry.uncertain for entry in shown):
         caption += f"\n{UNCERTAIN_WORDS}"
     table = _table(measure.speedups_title, caption)
@@ -223,7 +224,7 @@ def _speedup_table(explanation: Explanation, *, everything: bool) -> Table:
             Text(entry.name, style="bold" if entry.is_group else ""),
             entry.value or f"{len(entry.paths)} costs",
             _ratio_text(entry.halved, entry.failures.get("halved")),
-            _ratio_text(entry.removed, entry.failures.get("removed")) + ("*" if entry.bounded else ""),
+            _ratio_text(entry.removed, entry.failures.get("removed")) + (BOUNDED_MARK if entry.bounded else ""),
             known_from_text(entry.known_from, entry.uncertain),
             entry.doc,
         )
@@ -261,7 +262,7 @@ def render(explanation: Explanation, *, everything: bool = False) -> RenderableT
 
 def _draw_speedups(axes: Axes, entries: list[Speedup], measure: Measure) -> None:
     names = [
-        entry.name + (" *" if entry.bounded else "") + (f" {UNCERTAIN_MARK}" if entry.uncertain else "")
+        entry.name + (f" {BOUNDED_MARK}" if entry.bounded else "") + (f" {UNCERTAIN_MARK}" if entry.uncertain else "")
         for entry in entries
     ]
     rows = range(len(entries))
@@ -281,7 +282,7 @@ def _draw_speedups(axes: Axes, entries: list[Speedup], measure: Measure) -> None
     axes.set_xlabel(f"{measure.speedup} (%)")
     axes.set_title("virtual speed-ups", fontsize="medium", loc="left")
     axes.legend(loc="lower right")
-    remarks = ["* down to the least value allowed"] if any(entry.bounded for entry in entries) else []
+    remarks = [f"{BOUNDED_MARK} {BOUNDED_WORDS}"] if any(entry.bounded for entry in entries) else []
     remarks += [UNCERTAIN_WORDS] if any(entry.uncertain for entry in entries) else []
     if remarks:
         axes.annotate(

@@ -33,6 +33,9 @@ _FEW_REPLICATIONS = 3
 _FEW_ITERATIONS = 4
 
 HALVED, REMOVED = 0.5, 0.0
+# How costs are marked that "removed" leaves above zero, and what it does to them.
+BOUNDED_MARK = "*"
+BOUNDED_WORDS = "lowered to the least value that a scenario may have"
 
 
 @dataclass(frozen=True)

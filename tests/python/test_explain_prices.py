@@ -147,7 +147,7 @@ class TestWhereThePricesAreKnownFrom:
         assert "a gain is no better known than its price" in page
         marks = dict(re.findall(r'"cost":"([^"†]*)( †)?"', page))
         assert len(marks) > 10
-        assert all(bool(mark) == bool(by_name[name.strip()]["uncertain"]) for name, mark in marks.items())
+        assert all(bool(mark) == bool(by_name[name.rstrip(" *")]["uncertain"]) for name, mark in marks.items())
 
     def test_the_picture_marks_them(self) -> None:
         from contend.explain_output import draw

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import html
 import json
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -118,3 +119,28 @@ def test_what_would_help_most_is_told_from_no_effect(
 ) -> None:
     page = report(LATENCY, explained(LATENCY, speedups), tmp_path / "out")
     assert f"would help most{value}{remark}\n" in page.text
+
+
+@pytest.mark.core
+def test_costs_that_cannot_be_removed_are_marked_wherever_they_are_shown(tmp_path: Path) -> None:
+    speedups = [
+        gain("caches", 1.3, 1.3, bounded=("machine.cache.hit",), value=""),
+        replace(gain("guess", 1.2, 1.2, bounded=("guess",)), known_from={"guess": "guess"}, uncertain=("guess",)),
+        gain("free", 1.1, 1.1),
+    ]
+    names = ["caches *", "guess * †", "free"]
+    explanation = explained(LATENCY, speedups)
+    for entry in speedups:
+        entry.halved = estimate([1.05, 1.05])
+    note = "lowered to the least value that a scenario may have"
+    axes = draw(explanation).axes[1]
+    assert [tick.get_text() for tick in axes.get_yticklabels()] == names
+    assert f"* {note}\n" in axes.texts[0].get_text()
+    assert "x 1.300 ± 0.000*" in shown(explanation)
+    page = report(LATENCY, explanation, tmp_path / "marked")
+    rows = page.data["data"]["speedups"]
+    assert [row["cost"] for row in rows if row["change"] == "removed"] == names
+    assert [row["how"] for row in rows] == [note, "halved", note, "halved", "removed", "halved"]
+    assert f"* zero is not allowed: {note}." in page.text
+    explanation.speedups = speedups[2:]
+    assert note not in report(LATENCY, explanation, tmp_path / "plain").text

@@ -24,6 +24,7 @@ from contend.report.budget_chart import SMALLEST_SHARE
 from contend.report.charts import make_charts
 from contend.report.provenance import explained_measure
 from contend.report.texts import label, percent
+from contend.speedups import BOUNDED_MARK, BOUNDED_WORDS
 from contend.spelling import counted, plural, value_text
 from contend.tables import SPC, has_bandwidth
 from contend.waiting_rows import WAITING_WORDS, coverage_text, waiting_rows
@@ -130,6 +131,8 @@ def render_page(content: Content, validations: Sequence[tuple[str, JsonObject]] 
         stages=_stages(content.explanation),
         verdict=verdict,
         smallest_wait=_SMALLEST_WAIT,
+        bounded_mark=BOUNDED_MARK,
+        bounded_words=BOUNDED_WORDS,
         uncertain_words=UNCERTAIN_WORDS,
         measured_interval=interval_words(content.results.points, "the 95 % confidence interval of its median"),
         settings=_settings(content),

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import altair as alt
 
 from contend.price_bases import UNCERTAIN_MARK
+from contend.speedups import BOUNDED_MARK, BOUNDED_WORDS
 
 if TYPE_CHECKING:
     from contend.measures import Measure
@@ -19,8 +20,9 @@ _COST_PIXELS = "windowSize()[0] < 700 ? 170 : 300"
 
 
 def _cost_name(entry: SpeedupEntry) -> str:
-    """A cost or group, marked where its price may be far off."""
-    return f"{entry.name} {UNCERTAIN_MARK}" if entry.uncertain else entry.name
+    """A cost or group, marked where it cannot be removed altogether, and where its price may be far off."""
+    marks = [f" {BOUNDED_MARK}"] if entry.not_removable else []
+    return "".join([entry.name, *marks, *([f" {UNCERTAIN_MARK}"] if entry.uncertain else [])])
 
 
 def add_speedups(charts: Charts, explanation: ExplanationFile, measure: Measure) -> None:
@@ -43,6 +45,7 @@ def add_speedups(charts: Charts, explanation: ExplanationFile, measure: Measure)
                     {
                         "cost": _cost_name(entry),
                         "change": change,
+                        "how": BOUNDED_WORDS if change == "removed" and entry.not_removable else change,
                         "gain": mean - 1,
                         "low": (mean if low is None else low) - 1,
                         "high": (mean if high is None else high) - 1,
@@ -61,7 +64,7 @@ def add_speedups(charts: Charts, explanation: ExplanationFile, measure: Measure)
     tooltip = [
         alt.Tooltip("cost:N", title="cost"),
         alt.Tooltip("is:N", title="now"),
-        alt.Tooltip("change:N", title="change"),
+        alt.Tooltip("how:N", title="change"),
         alt.Tooltip("ratio:N", title="speed-up"),
         alt.Tooltip("basis:N", title="price known from"),
     ]
