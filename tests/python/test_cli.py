@@ -1,5 +1,6 @@
 """The commands: `run` and what all of them have in common."""
 
+import contextlib
 import json
 import os
 import re
@@ -187,6 +188,22 @@ def test_help_says_what_the_source_says_at_any_width(
     assert "<bool>" not in shown  # flags take no value
 
 
+@contextlib.contextmanager
+def _piped(text: str) -> "Iterator[None]":
+    """A text from another program as the standard input of this process."""
+    reader, writer = os.pipe()
+    own = os.dup(0)
+    os.dup2(reader, 0)
+    os.close(reader)
+    assert os.write(writer, text.encode()) == len(text)  # the pipe holds it
+    os.close(writer)
+    try:
+        yield
+    finally:
+        os.dup2(own, 0)
+        os.close(own)
+
+
 @pytest.mark.core
 @pytest.mark.parametrize(
     "words",
@@ -200,22 +217,22 @@ def test_help_says_what_the_source_says_at_any_width(
     ids=lambda words: words[0],
 )
 @pytest.mark.parametrize("name", ["-", "/dev/stdin"])
-def test_a_scenario_from_another_program(name: str, words: list[str], tmp_path: Path) -> None:
+def test_a_scenario_from_another_program(
+    name: str, words: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture
+) -> None:
     """Commands read what is piped to them; places in messages are of that text."""
+    monkeypatch.chdir(tmp_path)
     scenario = json.loads((REPOSITORY / "scenarios/dissertation/fig5_2a_base.json").read_text())
     scenario["fabric"] = {"latency": "1 us", "bandwidth": "12.5 GB/s"}  # its own is a file beside it
     arguments = [word.format(name) for word in words]
     small = ["--set", "workload.pairs=1", "--set", "workload.iterations=1", "--replications", "2"]
-
-    def run(text: str) -> subprocess.CompletedProcess[str]:
-        program = [sys.executable, "-m", "contend", *arguments, *small]
-        return subprocess.run(program, input=text, cwd=tmp_path, capture_output=True, text=True, check=False)
-
-    done = run(json.dumps(scenario))
-    assert done.returncode == 0, done.stderr
-    wrong = run(json.dumps({**scenario, "workload": {"kind": "multirat"}}))
-    assert wrong.returncode == 2
-    assert re.search(r"(standard-input|stdin):1: /workload/kind: found \"multirat\"", wrong.stderr), wrong.stderr
+    with _piped(json.dumps(scenario)):
+        code = main([*arguments, *small])
+    assert code == 0, capsys.readouterr().err
+    with _piped(json.dumps({**scenario, "workload": {"kind": "multirat"}})):
+        assert main([*arguments, *small]) == 2
+    error = capsys.readouterr().err
+    assert re.search(r"(standard-input|stdin):1: /workload/kind: found \"multirat\"", error), error
 
 
 def _in_bash(line: str, folder: Path) -> subprocess.CompletedProcess[str]:
