@@ -212,7 +212,7 @@ def test_a_damaged_file_of_a_folder_is_not_left_out_without_a_word(
 
 
 def test_a_dataset_has_a_frame_of_its_clean_samples(tmp_path: Path) -> None:
-    rate = metric(100.0, 110.0, 120.0, 130.0, 900.0, launches=5) | {"clean": [True] * 4 + [False]}
+    rate = metric(100.0, 105.0, 110.0, 120.0, 125.0, 130.0, 900.0, launches=7) | {"clean": [True] * 6 + [False]}
     points: list[dict[str, Any]] = [
         {"parameters": {"message_size": "1 KiB", "pairs": 2}, "message_rate": rate},
         {"parameters": {"message_size": "0 B", "pairs": 2}, "message_rate": metric(5.0)},
@@ -228,7 +228,7 @@ def test_a_dataset_has_a_frame_of_its_clean_samples(tmp_path: Path) -> None:
     assert frame["message_size"].to_list() == [1024, 0, 8]
     assert frame["pairs"].to_list() == [2, 2, None]
     assert frame["median"].to_list() == [115.0, 5.0, None]
-    assert frame["samples"].to_list() == [4, 1, 0]
+    assert frame["samples"].to_list() == [6, 1, 0]
     low, high = frame["median_ci95_low"].to_list(), frame["median_ci95_high"].to_list()
     assert 100.0 <= low[0] < 115.0 < high[0] <= 130.0
     assert low[1:] == high[1:] == [None, None]

@@ -46,7 +46,7 @@ def measured(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     profile_of(profiles, "box")
     monkeypatch.setenv("CONTEND_PROFILES", str(profiles))
     (tmp_path / "alib.map").write_text(mapping().model_dump_json())
-    document = rates("mine", {1: [1e5, 1.1e5], 2: [2e5], 4: [3e5, 3.1e5, 2.9e5]}, pattern="pairwise", mode="thread",
+    document = rates("mine", {1: [1e5, 1.1e5], 2: [2e5], 4: [3e5, 3.1e5, 2.9e5] * 2}, pattern="pairwise", mode="thread",
                      message_size="0 B", iterations=3, warmup_iterations=1)  # fmt: skip
     document["points"].append({"parameters": {"pairs": 8}, "message_rate": metric(unit=""), "outcome": "crashed"})
     del document["points"][2]["message_rate"]["launch"]

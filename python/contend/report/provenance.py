@@ -62,7 +62,7 @@ def explained_point(results: Results, explanation: ExplanationFile) -> tuple[Poi
 def explained_measure(results: Results, explanation: ExplanationFile | None) -> Measure:
     """The measure that an explanation is about, of which its speed-ups are; that of the results if it does not say."""
     name = explanation.explained if explanation is not None else None
-    return measure_named(name, results.scenario.get("workload", {})) if name else main_measure(results)
+    return measure_named(name, results.words) if name else main_measure(results)
 
 
 def agree(point: PointResult, measure: str, rate: RateEntry) -> bool:
