@@ -10,8 +10,11 @@ def test_wide_intervals_do_not_hide_the_ratios() -> None:
     from contend.comparison import Comparison, PointComparison
 
     points = tuple(
-        PointComparison({"pairs": n}, {"message_rate": compare_samples("message_rate", [n, 50.0 * n], [40.0 * n, n])})
-        for n in (1, 2)
+        PointComparison({"pairs": n}, {"message_rate": compare_samples("message_rate", a, b)})
+        for n, a, b in (
+            (1, [2.0, 5.0, 3.0, 4.0], [90.0, 10.0, 70.0, 20.0]),
+            (2, [3.0, 10.0, 4.0, 8.0], [40.0, 5.0, 60.0, 10.0]),
+        )
     )
     assert all((point.rate.ratio.high or 0) > 10 for point in points)
     _, ratios = draw_comparison(Comparison("a", "b", 1, "t", points)).axes

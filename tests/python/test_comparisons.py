@@ -80,7 +80,8 @@ def test_pictures_are_drawn_again_from_results_alone(tmp_path: Path, monkeypatch
     drawn = {
         name: (folder / name).read_bytes() for name in ("tcp-agreement.svg", "tcp-curves.svg", "tcp-residuals.svg")
     }
-    assert {path.name for path in folder.iterdir()} == {"comparison.json", "tcp.json", *drawn}
+    assert {path.name for path in folder.iterdir()} == {"comparison.json", "tcp.json", "tcp.md", *drawn}
+    assert "measured (CoV)" in (folder / "tcp.md").read_text()
     assert all(data.startswith(b"<?xml") for data in drawn.values())
     assert (folder / "tcp.json").read_text() == found
     for path in folder.glob("*.svg"):

@@ -274,8 +274,8 @@ def test_the_monitor_sees_what_others_do_and_not_what_the_launch_did(monkeypatch
     assert Mark.foreign_load in theirs.marks(theirs.reference_s)
 
 
-def test_fewer_than_six_samples_tell_no_interval() -> None:
-    few, enough = spread([[1.0], [1.1], [1.2], [1.3], [1.4]]), spread([[1.0, 1.1], [1.2, 1.3], [1.4, 1.5]])
+def test_fewer_than_five_samples_tell_no_interval() -> None:
+    few, enough = spread([[1.0], [1.1], [1.2], [1.3]]), spread([[1.0, 1.1], [1.2, 1.3], [1.4]])
     assert few is not None
     assert enough is not None
     assert few.ci95 is None

@@ -105,7 +105,7 @@ private:
   int take_from_buffers(SimThread& self, Found&& found);
   template <class Found>
   int take_from_queue(SimThread& self, int most, Found&& found);
-  void handle(SimThread& self, CompletionHandler& handler, const Completion& completion);
+  static void handle(SimThread& self, CompletionHandler& handler, const Completion& completion);
   void show_queue() const;
 
   Nic& nic_;

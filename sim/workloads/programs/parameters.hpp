@@ -31,7 +31,6 @@ struct ProgramParameters {
   [[nodiscard]] std::int64_t processes() const { return processes_per_os_process * os_processes(); }
   /// The number of processes, and how it comes about.
   [[nodiscard]] std::string layout() const;
-  [[nodiscard]] std::string misfit() const { return {}; }
 };
 
 /// Ping-pong: rank r and rank r + size / 2 send a message to and fro.
