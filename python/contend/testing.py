@@ -165,11 +165,14 @@ _PYTEST_NOTHING_FOUND = 5
 _CELL_TIMEOUT_S = 120
 
 
-def _run_pytest(keyword: str | None, root: Path, jobs: int, report_name: str = "pytest", *words: str) -> Counts:
-    report = root / "build" / f"{report_name}.xml"
+def _run_pytest(keyword: str | None, root: Path, jobs: int) -> Counts:
+    """Runs the Python tests, and every notebook from its beginning, in which an error in a cell is a failure."""
+    report = root / "build" / "pytest.xml"
     report.parent.mkdir(exist_ok=True)
     report.unlink(missing_ok=True)
-    command: list[str | Path] = [sys.executable, "-P", "-m", "pytest", f"--junitxml={report}", *words]
+    command: list[str | Path] = [sys.executable, "-P", "-m", "pytest", f"--junitxml={report}"]
+    # Notebooks are the longest of all, and at the end the one would be waited for that is left.
+    command += ["--nbmake", f"--nbmake-timeout={_CELL_TIMEOUT_S}", "notebooks", "tests/python"]
     if jobs > 1:
         command += ["--numprocesses", str(jobs), "--dist", "loadfile"]  # the tests of a file share what is dear to make
     if keyword:
@@ -179,13 +182,6 @@ def _run_pytest(keyword: str | None, root: Path, jobs: int, report_name: str = "
         return Counts()
     counts = read_counts(report)
     return counts if status == 0 or counts.failed else counts + Counts(failed=1)
-
-
-def _run_notebooks(keyword: str | None, root: Path, jobs: int) -> Counts:
-    """Runs every notebook from its beginning; an error in a cell is a failure."""
-    # Warnings of the notebook machinery are not ours.
-    words = ("--nbmake", f"--nbmake-timeout={_CELL_TIMEOUT_S}", "-W", "default", "notebooks")
-    return _run_pytest(keyword, root, jobs, "notebooks", *words)
 
 
 def run_tests(*, preset: str, cpp: bool, python: bool, keyword: str | None, jobs: int | None) -> int:
@@ -211,10 +207,8 @@ def run_tests(*, preset: str, cpp: bool, python: bool, keyword: str | None, jobs
         build(preset, root, jobs)
         total += _run_ctest(preset, keyword, jobs or default_jobs(), root)
     if python:
-        print("== Python tests")
+        print("== notebooks and Python tests")
         total += _run_pytest(keyword, root, jobs or default_jobs())
-        print("== notebooks")
-        total += _run_notebooks(keyword, root, jobs or default_jobs())
     if not total.passed and not total.failed:
         raise ContendError("no test was run" + (f": none matches {keyword!r}" if keyword else ""))
     print(f"contend: {total}")

@@ -53,7 +53,7 @@ class TestWithTheRealCore:
 
         def run(out: Path, work: Path, kill_after: int | None) -> str:
             process = subprocess.Popen(
-                [*words, *calibration(folder, mappings, out, work), "--no-posterior"],
+                [*words, *calibration(folder, mappings, out, work), "--starts", "1", "--no-posterior"],
                 env=environment, stdout=subprocess.PIPE, text=True,
                 stderr=subprocess.DEVNULL,
             )  # fmt: skip

@@ -35,14 +35,15 @@ def test_pairs_that_never_meet_do_not_wait_for_each_others_messages() -> None:
         "machine.futex.wake_latency": "40 us",
         "machine.futex.wake_jitter": "2 us",
         "workload.barrier_every_iteration": False,
-        "workload.iterations": 60,
+        "workload.iterations": 800,
         "workload.pairs": 8,
         "run.steps_without_operation": 1_000_000,
+        "run.seed": 15,  # one of six comes to it
     }
-    base = contend.load("fig5_2a_base")
-    assert contend.run(base.with_(scenario | {"workload.tags": "pair"}), replications=8).points
+    base = contend.load("fig5_2a_base").with_(scenario)
+    assert contend.run(base.with_({"workload.tags": "pair"}), replications=2).points
     with pytest.raises(SimulationFailedError, match="no operation has completed"):
-        contend.run(base.with_(scenario | {"workload.tags": "window", "workload.iterations": 800}), replications=8)
+        contend.run(base.with_({"workload.tags": "window"}), replications=2)
 
 
 def test_only_pairs_have_tags_of_their_own() -> None:

@@ -91,7 +91,7 @@ class TestFormat:
             "fabric": {"latency": "1 us", "bandwidth": "10 GB/s"},
             "placement": {"hosts": 1, "threads": "floating"},
             "library": {"preset": preset},
-            "workload": {"kind": "multirate", "message_size": size, "window": 64, "iterations": 3, "pairs": 1},
+            "workload": {"kind": "multirate", "message_size": size, "window": 16, "iterations": 2, "pairs": 1},
         }
         scenario.write_text(json.dumps(design))
         assert main(["run", str(scenario), "--trace", str(file), "--json"]) == 0
