@@ -141,8 +141,8 @@ pl.DataFrame(gains).sort("gain", descending=True)
 best = node.with_(
     {"workload.pairs": 64, "workload.window": 16, "workload.communicator_per_pair": True, "run.replications": 3}
 )
-explanation = contend.explain(best)
-interfaces = contend.explain(best.with_(libraries["MPICH, a VCI for each communicator"]))
+explanation = contend.explain(best, groups_only=True)
+interfaces = contend.explain(best.with_(libraries["MPICH, a VCI for each communicator"]), groups_only=True)
 worth = pl.concat(
     own.speedup_frame()
     .filter(pl.col("group"))

@@ -193,6 +193,7 @@ def explain(
     replications: int | None = None,
     measure: str | None = None,
     speedups: bool = True,
+    groups_only: bool = False,
     budget_s: float = BUDGET_S,
     jobs: int | None = None,
     progress: bool | None = None,
@@ -206,6 +207,8 @@ def explain(
             if not given.
         speedups: Whether to simulate the point again with every cost halved and removed: the exact effect of each, in
             about a hundred times the time of one run.
+        groups_only: Halve and remove groups of costs only, and costs that are in none: what a look at `group` shows,
+            sooner.
         budget_s: About how many seconds that may take. Where it would take longer, fewer replications and iterations
             are simulated, or groups of costs only; `remarks` and `effort` of the result say so. math.inf: no limit.
         jobs: How many simulations run at once; all cores if not given.
@@ -232,8 +235,8 @@ def explain(
     point, _ = wanted.resolved.one_point()
     with progress_report(f"explaining {wanted.name}", total_weight([point]), wanted=progress) as report:
         explanation = explain_point(
-            wanted.resolved, point, jobs=wanted_jobs(jobs), measure=measure, speedups=speedups, budget_s=budget_s,
-            progress=report,
+            wanted.resolved, point, jobs=wanted_jobs(jobs), measure=measure, speedups=speedups, groups_only=groups_only,
+            budget_s=budget_s, progress=report,
         )  # fmt: skip
     if explanation.interrupted:
         raise InterruptedRunError(

@@ -238,6 +238,7 @@ def explain(
     jobs: int,
     measure: str | None = None,
     speedups: bool = True,
+    groups_only: bool = False,
     budget_s: float = BUDGET_S,
     progress: Progress | None = None,
 ) -> Explanation:
@@ -249,6 +250,7 @@ def explain(
         jobs: How many simulations run at once.
         measure: What is explained, by its name in results; what the workload is about if not given.
         speedups: Whether to simulate the point again with every cost lowered.
+        groups_only: With groups of costs lowered, and costs that are in none: a third or a quarter of the simulations.
         budget_s: About how long that may take; where it would take longer, less is simulated, and `remarks` says what.
         progress: Shows how far it is; begins with the weight of the point's replications (runner.total_weight).
 
@@ -274,7 +276,8 @@ def explain(
             progress.say("virtual speed-ups")
         found = find_speedups(
             point, explanation.measure, explanation.rate.samples, exact_mean(runs.wall_s), jobs=jobs,
-            budget_s=budget_s, begin=None if progress is None else progress.extend, progress=advance,
+            groups_only=groups_only, budget_s=budget_s,
+            begin=None if progress is None else progress.extend, progress=advance,
         )  # fmt: skip
         PriceBases(scenario).enter(found.speedups, point.config)
         explanation.speedups = found.speedups

@@ -177,6 +177,10 @@ def changes(point: Point) -> list[tuple[Speedup, list[Change]]]:
     return result
 
 
+def _changes(point: Point, *, groups_only: bool) -> list[tuple[Speedup, list[Change]]]:
+    return coarse(changes(point)) if groups_only else changes(point)
+
+
 def coarse(wanted: Sequence[tuple[Speedup, list[Change]]]) -> list[tuple[Speedup, list[Change]]]:
     """Groups, and costs that are in none: together they lower every cost."""
     grouped = {path for speedup, _ in wanted if speedup.is_group for path in speedup.paths}
@@ -212,7 +216,7 @@ def choose_effort(point: Point, run_s: float, costs: int, groups: int, *, jobs: 
         return run_s * share * replications * changes / jobs
 
     few = min(replications, _FEW_REPLICATIONS)
-    for changes, groups_only in ((costs + groups, False), (groups, True)):
+    for changes, groups_only in ((costs + groups, not costs), (groups, True)):
         if takes_s(changes, replications, iterations) <= budget_s:
             return Effort(replications, iterations, groups_only, takes_s(changes, replications, iterations))
         fitting = int(budget_s / takes_s(changes, 1, iterations))
@@ -234,6 +238,7 @@ def find_speedups(
     run_s: float,
     *,
     jobs: int,
+    groups_only: bool = False,
     budget_s: float = BUDGET_S,
     begin: Callable[[float], None] | None = None,
     progress: Callable[[float], None] | None = None,
@@ -246,6 +251,7 @@ def find_speedups(
         rates: The point's rates, by replication.
         run_s: How long one of these took.
         jobs: How many simulations run at once.
+        groups_only: Of groups of costs, and of costs that are in none.
         budget_s: About how long all may take; infinity for no limit.
         begin: Called with the sum of all weights that `progress` will get.
         progress: Called with the weight of each replication that finishes.
@@ -256,7 +262,7 @@ def find_speedups(
     Raises:
         SimulationFailedError: The unchanged point failed at this effort.
     """
-    wanted = changes(point)
+    wanted = _changes(point, groups_only=groups_only)
     groups = sum(len(pair) for _, pair in coarse(wanted))
     costs = sum(len(pair) for _, pair in wanted) - groups
     effort = choose_effort(point, run_s, costs, groups, jobs=jobs, budget_s=budget_s)
@@ -264,10 +270,9 @@ def find_speedups(
     if effort is None:
         return Findings([], None, None, [_left_out(whole_s, budget_s)])
     shortened = _shortened(point, effort)
-    if shortened is not point:
-        wanted = changes(shortened)
-    if effort.groups_only:
-        wanted = coarse(wanted)
+    is_coarser = effort.groups_only and costs > 0
+    if shortened is not point or is_coarser:
+        wanted = _changes(shortened, groups_only=effort.groups_only)
     wanted.sort(key=lambda entry: not entry[0].is_group)
     points = [
         Point({"cost": change.name, "factor": change.factor}, change.config) for _, pair in wanted for change in pair
@@ -278,7 +283,9 @@ def find_speedups(
         begin(total_weight([*unchanged, *points]))
     outcome = run_points([*unchanged, *points], _Tolerant(), jobs=jobs, progress=progress)
     runs = iter(outcome.runs)
-    remarks = [] if shortened is point and not effort.groups_only else [_less(point, effort, whole_s, budget_s)]
+    remarks = []
+    if shortened is not point or is_coarser:
+        remarks.append(_less(point, effort, whole_s, budget_s, is_coarser=is_coarser))
     base: Sequence[float] = rates[: effort.replications]
     if is_shorter:
         base = _unchanged_rates(next(runs), measure, effort)
@@ -349,10 +356,10 @@ def _left_out(whole_s: float, budget_s: float) -> str:
     )
 
 
-def _less(point: Point, effort: Effort, whole_s: float, budget_s: float) -> str:
+def _less(point: Point, effort: Effort, whole_s: float, budget_s: float, *, is_coarser: bool) -> str:
     iterations = _iterations(point)
     parts = []
-    if effort.groups_only:
+    if is_coarser:
         parts.append("of groups of costs")
     is_shorter = iterations is not None and effort.iterations is not None and effort.iterations != iterations
     if effort.replications != point.replications:

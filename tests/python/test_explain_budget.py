@@ -71,7 +71,7 @@ def test_the_effort_is_the_most_that_fits(
     ],
 )
 def test_the_note_says_only_what_was_shortened(effort: Effort, said: str) -> None:
-    assert said in _less(_point(5, 100), effort, 60.0, 10.0)
+    assert said in _less(_point(5, 100), effort, 60.0, 10.0, is_coarser=effort.groups_only)
 
 
 @pytest.mark.core
@@ -137,6 +137,24 @@ class TestSpeedUpsThatAreLeftOut:
         assert entry.removed.samples == pytest.approx(
             [a / b for a, b in zip(cheaper.samples, plain.samples, strict=True)]
         )
+
+    def test_groups_alone_are_a_part_of_all(self) -> None:
+        """The same numbers, of fewer simulations; nothing was left out that was asked for, so nothing is said."""
+        resolved = contend.resolve(BASE, {**SMALL, "workload.pairs": 1})
+        point = resolved.points[0]
+        all_of_them = explain(resolved, point, jobs=2)
+        alone = explain(resolved, point, jobs=2, groups_only=True)
+        assert alone.effort is not None
+        assert alone.effort.groups_only
+        assert alone.remarks == all_of_them.remarks
+        grouped = {path for entry in all_of_them.speedups if entry.is_group for path in entry.paths}
+        wanted = [entry for entry in all_of_them.speedups if entry.is_group or not grouped.issuperset(entry.paths)]
+        assert 0 < len(wanted) < len(all_of_them.speedups) / 2
+        assert [entry.to_json() for entry in alone.speedups] == [entry.to_json() for entry in wanted]
+
+    def test_which_groups_and_none_contradict_each_other(self, capsys: pytest.CaptureFixture[str]) -> None:
+        assert main(["explain", "fig5_2a_base", "--groups-only", "--no-speedups"]) == 2
+        assert "--groups-only says which costs are lowered, and --no-speedups that none is" in capsys.readouterr().err
 
     def test_no_time_gives_no_speedups(self) -> None:
         resolved = contend.resolve(BASE, SMALL)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from contend.cli.completion import scenario_names
+from contend.errors import InputError
 
 if TYPE_CHECKING:
     from contend.explanation import Explanation
@@ -57,6 +58,9 @@ def explain(
     speedups: Annotated[
         bool, typer.Option("--speedups/--no-speedups", help="Simulate again with every cost lowered.")
     ] = True,
+    groups_only: Annotated[
+        bool, typer.Option("--groups-only", help="Lower groups of costs only: sooner, and a first look.")
+    ] = False,
     budget: Annotated[
         float | None,
         typer.Option(
@@ -86,6 +90,8 @@ def explain(
     from contend.speedups import BUDGET_S
     from contend.terminal import ProgressReport, stdout_console
 
+    if groups_only and not speedups:
+        raise InputError("--groups-only says which costs are lowered, and --no-speedups that none is: give one of them")
     overrides = [parse_override(text) for text in set_ or []]
     for path, value in (
         ("workload.pairs", pairs),
@@ -112,6 +118,7 @@ def explain(
                 jobs=jobs or default_jobs(),
                 measure=measure,
                 speedups=speedups,
+                groups_only=groups_only,
                 budget_s=BUDGET_S if budget is None else 60 * budget,
                 progress=report,
             )
