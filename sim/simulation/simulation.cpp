@@ -155,6 +155,7 @@ PointResult simulate_threads(Engine& engine, const PointConfig& config, const Si
     add(workload->role_of_rank(rank) == Role::sender ? result.sender : result.receiver, world.process(rank).counters());
   }
   result.notes = world.notes();
+  result.notes.insert(result.notes.end(), result.workload.notes.begin(), result.workload.notes.end());
   if (std::optional<std::string> note = siblings_at_full_speed(engine, machine.topology)) {
     result.notes.push_back(std::move(*note));
   }

@@ -70,12 +70,24 @@ void Multirate::begin_iteration(SimThread& self, const Entity& entity, int itera
     Clock& clock = clock_of(entity);
     clock.start = std::max(clock.start, self.now());
   }
+  if (!times_each_process()) {
+    starts_.push_back(self.now());
+  }
 }
 
 void Multirate::end_iterations(SimThread& self, const Entity& entity) {
   ++finished_;
   Clock& clock = clock_of(entity);
   clock.end = std::max(clock.end, self.now());
+}
+
+bool Multirate::has_long_head_start(Duration elapsed) const {
+  constexpr int much = 20; // 1 / 5 %
+  Duration all{};
+  for (const TimePoint start : starts_) {
+    all += clocks_.front().start - start;
+  }
+  return all * much > elapsed * static_cast<std::int64_t>(starts_.size());
 }
 
 WorkloadResult Multirate::result(const World& world) const {
@@ -95,6 +107,12 @@ WorkloadResult Multirate::result(const World& world) const {
   result.bytes = result.operations * parameters_.message_size_bytes;
   for (const Clock& clock : clocks_) {
     result.elapsed = std::max(result.elapsed, clock.end - clock.start);
+  }
+  if (has_long_head_start(result.elapsed)) {
+    result.notes.emplace_back(
+        "the clock starts when the last thread begins, and the others had then been at work for more "
+        "than a twentieth of the time that it ran: the rate is too high by about as much; more "
+        "iterations (workload.iterations) make it less");
   }
   for (const Role role : {Role::sender, Role::receiver}) {
     for (const SimThread* thread : threads_of_role_[static_cast<std::size_t>(role)]) {

@@ -78,13 +78,16 @@ private:
   [[nodiscard]] bool times_each_process() const { return parameters_.timing == "slowest-process"; }
   [[nodiscard]] bool meets_before_timing() const;
   [[nodiscard]] Clock& clock_of(const Entity& entity);
+  /// Whether the time that threads spent before the clock of all began, in the mean, is much of the time that it ran.
+  [[nodiscard]] bool has_long_head_start(Duration elapsed) const;
 
   MultirateParameters parameters_;
   std::vector<std::unique_ptr<ThreadBarrier>> barriers_;   ///< by rank
   std::array<std::vector<SimThread*>, 2> threads_of_role_; ///< by role
   int world_communicator_ = 0;
   int finished_ = 0;
-  std::vector<Clock> clocks_; ///< by rank, or one for all
+  std::vector<Clock> clocks_;     ///< by rank, or one for all
+  std::vector<TimePoint> starts_; ///< of each thread's timed part, where one clock is for all
 };
 
 } // namespace contend

@@ -45,6 +45,7 @@ struct WorkloadResult {
   /// What only some workloads measure, under its name in results: SI units, bandwidths in MiB/s.
   std::vector<std::pair<std::string, double>> measures;
   std::optional<LockUseStatistics> locks; ///< of a workload that is about locks
+  std::vector<std::string> notes;         ///< what a user has to know of these numbers
 
   /// One more thread of a role, with the time that it has spent.
   void add(Role role, const SimThread& thread) {

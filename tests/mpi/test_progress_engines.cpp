@@ -311,6 +311,7 @@ TEST_CASE("a progress thread needs a core", "[mpi][progress][offload]") {
 
 TEST_CASE("more instances than contexts share them, and the result says so", "[mpi][instances]") {
   PointConfig point = test::small_point();
+  point.workload.multirate.iterations = 20; // where a head start is no matter, of which a note would speak
   point.library.instances.count = 72;
   point.library.instances.assignment = "dedicated";
   point.machine.nic.max_contexts = 3;
@@ -327,6 +328,7 @@ TEST_CASE("more instances than contexts share them, and the result says so", "[m
 TEST_CASE("threads with one communicator meet at one of the instances that it is mapped to, and the result says so",
           "[mpi][instances]") {
   PointConfig point = test::small_point();
+  point.workload.multirate.iterations = 20; // as above
   point.library.instances.count = 4;
   point.library.instances.mapping = "communicator";
   const auto notes = [&](bool communicator_per_pair, int pairs) {
@@ -351,6 +353,7 @@ TEST_CASE("an engine that polls where nothing need come in says so", "[mpi][inst
   CHECK(simulate(point, {}).notes.size() == (polls_own ? 1 : 0));
   point.library.instances.count = 1;
   CHECK(simulate(point, {}).notes.empty());
+  point.workload.multirate.iterations = 20; // as above
   point.library.instances.count = 4;
   point.library.instances.mapping = "communicator";
   point.workload.multirate.communicator_per_pair = true;
@@ -359,6 +362,7 @@ TEST_CASE("an engine that polls where nothing need come in says so", "[mpi][inst
 
 TEST_CASE("threads of one communicator meet in other workloads, too", "[mpi][instances]") {
   PointConfig point = test::small_point();
+  point.workload.multirate.iterations = 20; // as above
   point.library.instances.count = 4;
   point.library.instances.mapping = "communicator";
   const auto says_so = [&] {
