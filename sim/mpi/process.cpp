@@ -141,7 +141,9 @@ void Process::carry_out(SimThread& self, const Command& command) {
     sends_.start(self, command.communicator, command.peer, command.tag, command.bytes, command.request);
     return;
   }
-  context_.software(self, settings().software.receive_call);
+  if (command.request->persistent == Request::Persistent::no) { // of others the application's thread has paid the start
+    context_.software(self, settings().software.receive_call);
+  }
   communicators_.count_reference(self, command.communicator);
   receives_.start(self, *command.request, command.communicator, command.peer, command.tag, command.bytes);
 }

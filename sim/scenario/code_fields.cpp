@@ -66,7 +66,9 @@ Section waiting_fields() {
   s.field("check", &P::check, any_time, "looking at one request that is in this core's cache: complete or not");
   s.field("request_size", &P::request_bytes, footprint, "cache footprint of one request");
   s.field("detach", &P::detach, any_time, "taking one request from a sync object again");
-  s.field("start", &P::start, any_time, "start of a persistent request, besides what the operation itself does");
+  s.field("start", &P::start, any_time,
+          "start of a persistent request: of a receive in place of software.receive_call, of a send besides "
+          "software.send_call");
   s.field("query", &P::query, any_time, "a query of a user-level sync object: entry and exit, unlinking");
   s.field("task", &P::task, any_time, "making a piece of work a task, or taking one, besides the pool's line");
   s.presence(Presence::known);

@@ -4,6 +4,7 @@
 
 #include "core/wait_scope.hpp"
 #include "models/locks/condition_variable.hpp"
+#include "models/locks/futex_word.hpp"
 
 #include <cstdint>
 #include <string>

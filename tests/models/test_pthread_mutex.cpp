@@ -159,10 +159,10 @@ LockParameters glibc(bool reads_kind, bool tests_first) {
 
 /// What a call takes of a thread whose mutex another core has, alone on the machine.
 template <typename Call>
-Duration spent_in(const LockParameters& parameters, bool held, Call call) {
+Duration spent_in(const LockParameters& parameters, bool held, Call call, const char* kind = "pthread-mutex") {
   Engine engine(1);
   const Host host = test::small_host();
-  const auto lock = lock_registry().at("pthread-mutex")(engine, host, parameters, "mutex");
+  const auto lock = lock_registry().at(kind)(engine, host, parameters, "mutex");
   Duration spent;
   engine.spawn("first", 0, 0, [&](SimThread& self) {
     lock->lock(self);
@@ -208,4 +208,24 @@ TEST_CASE("an attempt that looks first leaves a taken mutex's line where it is",
   CHECK(spent_in(glibc(false, true), true, twice) == cache.transfer_socket + 2 * cache.hit);
   const auto taken = [](Lock& mutex, SimThread& self) { CHECK(mutex.try_lock(self)); };
   CHECK(spent_in(glibc(false, true), false, taken) == 2 * cache.transfer_socket + cache.hit + cache.atomic_hit);
+}
+
+TEST_CASE("locks that have a pthread mutex inside pay what its calls begin with", "[pthread mutex][oracle]") {
+  const auto lock = [](Lock& mutex, SimThread& self) { mutex.lock(self); };
+  const auto attempt = [](Lock& mutex, SimThread& self) { static_cast<void>(mutex.try_lock(self)); };
+  const bool reads_kind = GENERATE(false, true);
+  const bool tests_first = GENERATE(false, true);
+  const LockParameters parameters = glibc(reads_kind, tests_first);
+  CAPTURE(reads_kind, tests_first);
+  for (const char* kind : {"flat-combining", "flat-combining-pooled"}) { // which nobody combines here
+    for (const bool held : {false, true}) {
+      CHECK(spent_in(parameters, held, attempt, kind) == spent_in(parameters, held, attempt));
+    }
+    CHECK(spent_in(parameters, false, lock, kind) == spent_in(parameters, false, lock));
+  }
+  // Its mutex is taken and given back by every call.
+  const CacheParameters cache = test::small_cache();
+  const Duration bare = spent_in(glibc(false, false), false, lock, "queued-mutex");
+  CHECK(spent_in(parameters, false, lock, "queued-mutex") ==
+        (reads_kind ? bare + cache.transfer_socket + 2 * cache.hit : bare));
 }

@@ -22,3 +22,16 @@ TEST_CASE("a communication thread polls on while other threads of the runtime wo
   const auto polls = static_cast<std::size_t>(Category::poll_idle);
   CHECK((with.times[0][polls] - without.times[0][polls]) * 3 > longer); // over 44 %; half of that if it did the work
 }
+
+TEST_CASE("a start of a persistent receive costs no call of its own, whoever carries it out", "[mpi][ping-pong]") {
+  PointConfig point = test::small_point();
+  point.library.progress.engine = GENERATE("ownership", "offload-thread");
+  point.workload.kind = "ping-pong";
+  point.workload.ping_pong.iterations = 10;
+  constexpr int hops = 20;
+  point.machine.software.receive_call = 0_us;
+  const WorkloadResult without = simulate(point, {}).workload;
+  point.machine.software.receive_call = 10_us;
+  const WorkloadResult with = simulate(point, {}).workload;
+  CHECK(with.elapsed - without.elapsed < hops * 1_us);
+}

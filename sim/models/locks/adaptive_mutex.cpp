@@ -6,18 +6,19 @@ namespace contend {
 
 void AdaptiveMutex::do_lock(SimThread& self, Category category) {
   word_.read_kind(self, category);
-  if (word_.try_lock(self, category)) {
+  FutexWord& word = word_.word();
+  if (word.try_lock(self, category)) {
     return;
   }
   const int most = std::min(parameters_.adaptive_spins, spins_ * 2 + 10);
   int attempts = 0;
   do {
     if (attempts++ >= most) {
-      word_.lock(self, category);
+      word.lock(self, category);
       break;
     }
     self.spend(parameters_.pause, category);
-  } while (!word_.try_lock(self, category));
+  } while (!word.try_lock(self, category));
   spins_ += (attempts - spins_) / 8;
 }
 

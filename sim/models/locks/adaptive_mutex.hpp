@@ -16,9 +16,8 @@ public:
 
 private:
   void do_lock(SimThread& self, Category category) override;
-  bool do_try_lock(SimThread& self, Category category) override { return word_.try_lock_call(self, category); }
+  bool do_try_lock(SimThread& self, Category category) override { return word_.try_lock(self, category); }
   void do_unlock(SimThread& self, Category category) override {
-    word_.read_kind(self, category);
     word_.unlock(self, category, [this] { released(); });
   }
   void do_grant(SimThread& /*self*/) override { word_.grant(); }

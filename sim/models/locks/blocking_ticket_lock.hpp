@@ -2,6 +2,7 @@
 #pragma once
 
 #include "models/locks/condition_variable.hpp"
+#include "models/locks/futex_word.hpp"
 #include "models/locks/lock.hpp"
 
 namespace contend {

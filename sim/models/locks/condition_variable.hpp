@@ -3,7 +3,6 @@
 
 #include "core/cache_line.hpp"
 #include "core/futex.hpp"
-#include "models/locks/futex_word.hpp"
 
 #include <cstdint>
 #include <limits>
@@ -17,8 +16,9 @@ public:
       : line_(engine, host, name), futex_(engine, host, name) {}
 
   /// Gives `mutex` back, sleeps until a wake-up that comes later than the call, and takes `mutex` again. May return early,
-  /// like the original: ask in a loop.
-  void wait(SimThread& self, FutexWord& mutex, Category category) {
+  /// like the original: ask in a loop. A mutex is a FutexWord, or what has its lock() and unlock().
+  template <typename Mutex>
+  void wait(SimThread& self, Mutex& mutex, Category category) {
     line_.atomic(self, category);
     const std::uint64_t round = rounds_;
     ++waiting_;

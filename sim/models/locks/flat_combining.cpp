@@ -28,7 +28,7 @@ FlatCombining::Record::Record(Engine& engine, const Host& host, Duration turn, D
 
 FlatCombining::FlatCombining(Engine& engine, const Host& host, const LockParameters& parameters, std::string_view name)
     : Lock(engine, name), host_(host), turn_(turn_of(parameters)), yield_call_(yield_turn(host, parameters)),
-      word_(engine, host, name), pending_line_(engine, host, std::string(name) + "/pending"),
+      word_(engine, host, parameters, name), pending_line_(engine, host, std::string(name) + "/pending"),
       pending_spinner_(pending_line_, turn_, Spinners::Loop::in_step),
       pending_futex_(engine, host, std::string(name) + "/pending"),
       head_line_(engine, host, std::string(name) + "/records"),

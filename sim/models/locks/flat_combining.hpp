@@ -18,8 +18,8 @@
 
 #include "core/futex.hpp"
 #include "models/locks/by_thread.hpp"
-#include "models/locks/futex_word.hpp"
 #include "models/locks/lock.hpp"
+#include "models/locks/pthread_word.hpp"
 #include "models/locks/spinners.hpp"
 
 #include <cstdint>
@@ -89,7 +89,7 @@ private:
   const Host& host_;
   Duration turn_; ///< of a loop with PAUSE that asks what time it is
   Duration yield_call_;
-  FutexWord word_;
+  PthreadWord word_; ///< std::mutex
   CacheLine pending_line_;
   Spinners pending_spinner_;
   Futex pending_futex_;

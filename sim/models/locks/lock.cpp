@@ -55,7 +55,7 @@ bool Lock::take(SimThread& self, Category if_free, const Section* section) {
   if (TraceSink* const trace = engine_.trace(); trace != nullptr) [[unlikely]] {
     trace->lock_requested(self, label_, self.now());
   }
-  contended_ += holder_ != nullptr || engine_.now() < leaving_until_ ? 1 : 0;
+  const bool finds_holder = holder_ != nullptr || engine_.now() < leaving_until_;
   const TimePoint asked = self.now();
   const Duration charged_before = self.charged(if_free);
   ++calls_;
@@ -67,6 +67,7 @@ bool Lock::take(SimThread& self, Category if_free, const Section* section) {
     self.reclassify(self.charged(if_free) - charged_before, if_free, charged_to, charged_before);
   }
   if (mine) {
+    contended_ += finds_holder ? 1 : 0;
     acquired(self, charged_to);
     fetch_guarded(self, Category::line_transfer);
     return true;

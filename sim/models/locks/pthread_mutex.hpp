@@ -12,13 +12,9 @@ public:
       : Lock(engine, name), word_(engine, host, parameters, name) {}
 
 private:
-  void do_lock(SimThread& self, Category category) override {
-    word_.read_kind(self, category);
-    word_.lock(self, category);
-  }
-  bool do_try_lock(SimThread& self, Category category) override { return word_.try_lock_call(self, category); }
+  void do_lock(SimThread& self, Category category) override { word_.lock(self, category); }
+  bool do_try_lock(SimThread& self, Category category) override { return word_.try_lock(self, category); }
   void do_unlock(SimThread& self, Category category) override {
-    word_.read_kind(self, category);
     word_.unlock(self, category, [this] { released(); });
   }
   void do_grant(SimThread& /*self*/) override { word_.grant(); }

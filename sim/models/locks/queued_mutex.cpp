@@ -4,8 +4,9 @@
 
 namespace contend {
 
-QueuedMutex::QueuedMutex(Engine& engine, const Host& host, const LockParameters& /*parameters*/, std::string_view name)
-    : Lock(engine, name), host_(host), mutex_(engine, host, std::string(name) + "/mutex"), line_(engine, host, name) {}
+QueuedMutex::QueuedMutex(Engine& engine, const Host& host, const LockParameters& parameters, std::string_view name)
+    : Lock(engine, name), host_(host), mutex_(engine, host, parameters, std::string(name) + "/mutex"),
+      line_(engine, host, name) {}
 
 QueuedMutex::Waiter& QueuedMutex::waiter_of(const SimThread& self) {
   return waiters_.of(self,

@@ -6,6 +6,7 @@
 #include "models/locks/by_thread.hpp"
 #include "models/locks/condition_variable.hpp"
 #include "models/locks/lock.hpp"
+#include "models/locks/pthread_word.hpp"
 
 namespace contend {
 
@@ -29,7 +30,7 @@ private:
   [[nodiscard]] Waiter& waiter_of(const SimThread& self);
 
   const Host& host_;
-  FutexWord mutex_;
+  PthreadWord mutex_;
   CacheLine line_; ///< of the queue's head and the flag
   bool held_ = false;
   RingQueue<Waiter*> queue_;

@@ -257,6 +257,31 @@ Problem nobody_idles(const PointConfig& point) {
          "\" every waiting thread makes progress: there is none that could " + library.waiting.idle;
 }
 
+/// Who frees a request has the lock of all requests and wants an instance's; who polls the instance, the other way round.
+Problem two_locks_to_free_a_request(const PointConfig& point) {
+  const LibraryDesign& library = point.library;
+  if (!library.instances.frees_requests || library.instances.mapping == "thread" ||
+      library.progress.engine != "request-lock" || library.thread_level == "single")
+    return {};
+  return "with progress engine \"" + library.progress.engine +
+         "\" requests are freed under the lock of all requests, which threads take while they hold that of an "
+         "instance: "
+         "to free under that, too, would lock up";
+}
+
+/// A run is given steps by its operations: with a message of very many pieces it would look like one that is stuck.
+template <auto Workload>
+Problem too_many_pieces(const PointConfig& point) {
+  constexpr std::int64_t most = 100'000;
+  const auto& protocol = point.library.protocol;
+  const std::int64_t size = (point.workload.*Workload).message_size_bytes;
+  const std::int64_t pieces = size / protocol.piece_bytes;
+  if (protocol.rendezvous != "send" || size <= protocol.eager_limit_bytes || pieces <= most)
+    return {};
+  return number(pieces) + " pieces of " + format_size(protocol.piece_bytes) + " for one message of " +
+         format_size(size) + "; at most " + number(most) + " are supported";
+}
+
 Problem nobody_steals(const PointConfig& point) {
   const LibraryDesign& library = point.library;
   if (!library.tasks.matching)
@@ -283,6 +308,10 @@ Problem tasks_at_level_single(const PointConfig& point) {
 std::span<const Check> library_checks() {
   static constexpr std::array checks{
       Check{"library.protocol.eager_limit", inline_above_eager},
+      Check{"library.protocol.piece", too_many_pieces<&WorkloadParameters::multirate>, "multirate"},
+      Check{"library.protocol.piece", too_many_pieces<&WorkloadParameters::latency>, "latency"},
+      Check{"library.protocol.piece", too_many_pieces<&WorkloadParameters::ping_pong>, "ping-pong"},
+      Check{"library.instances.frees_requests", two_locks_to_free_a_request},
       Check{"library.progress.threads_in_progress", limit_without_meaning},
       Check{"library.critical_section", offload_in_global_section},
       Check{"library.protocol.pending_order", offload_that_tries_in_calls},
