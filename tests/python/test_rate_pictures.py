@@ -120,6 +120,34 @@ def test_a_measurement_and_its_prediction_can_be_told_apart(
     assert set(middles) == {1e5}, "as the table has it"
 
 
+@pytest.mark.parametrize("kind", ["curves", "bars", "panels"])
+@pytest.mark.parametrize("factor", [1.0, 1e6])
+def test_measurements_above_the_predictions_are_upon_the_picture(
+    results: contend.Results, kind: str, factor: float
+) -> None:
+    entry = {"dataset": "d", "metric": "message_rate", "unit": "msg/s", "median": 1e8, "predicted": 1e5}
+    entry["interval"] = [0.9e8, 1.1e8 * factor]
+    points = [dataclasses.replace(point, measured=entry) for point in results.select(instances=1).points]
+    if kind == "bars":
+        points = [dataclasses.replace(points[0], parameters={})]
+    if kind == "panels":
+        points = [
+            dataclasses.replace(point, parameters=point.parameters | {"lock": lock, "engine": engine})
+            for lock, engine in itertools.product("abcdef", "abcde")
+            for point in points
+        ]
+    rates = [
+        axes
+        for axes in draw(dataclasses.replace(results, points=tuple(points))).axes
+        if any(line.get_marker() == "*" for line in axes.lines)
+    ]
+    assert len(rates) == {"curves": 1, "bars": 1, "panels": 5}[kind]
+    for axes in rates:
+        top = axes.get_ylim()[1]
+        assert top > 1.1e8, "with the interval"
+        assert top <= 1.6e8, "however wide the interval is"
+
+
 def test_an_only_point_is_a_narrow_bar_with_a_name(results: contend.Results) -> None:
     alone = dataclasses.replace(results.points[0], parameters={})
     for overrides, name in (

@@ -261,6 +261,7 @@ def is_wide(values: Sequence[float]) -> bool:
 
 def set_scale(axes: Axes, values: list[float], unit: str) -> None:
     """From zero where that shows everything, else logarithmic."""
+    from matplotlib.container import ErrorbarContainer
     from matplotlib.ticker import NullFormatter
 
     if is_wide(values):
@@ -268,8 +269,9 @@ def set_scale(axes: Axes, values: list[float], unit: str) -> None:
         axes.yaxis.set_minor_formatter(NullFormatter())
     else:
         from_zero(axes)
-        # A band of few replications may be wider than everything else; curves and stars are what the picture is about.
-        drawn: list[Any] = [y for line in axes.lines for y in np.ravel(line.get_ydata())]
+        # An interval of few samples may be wider than everything else; curves and stars are what the picture is about.
+        ends = {cap for bar in axes.containers if isinstance(bar, ErrorbarContainer) for cap in bar.lines[1]}
+        drawn: list[Any] = [y for line in axes.lines if line not in ends for y in np.ravel(line.get_ydata())]
         heights = [*(value for value in values if value > 0), *map(float, drawn)]
         axes.set_ylim(top=min(axes.get_ylim()[1], _MOST_ABOVE * max(heights, default=1.0)))
     axes.yaxis.set_major_formatter(tick_formatter(unit))

@@ -109,6 +109,8 @@ def _draw_stars(axes: Axes, points: Sequence[PointResult], places: Sequence[floa
             [place], [median], "*", markersize=12, markerfacecolor=colour, markeredgecolor="black", zorder=6,
             transform=beside,
         )  # fmt: skip
+        # What is shifted does not count for the limits of its own accord.
+        axes.update_datalim([(place, value) for value in (median, *(interval or ()))])
 
 
 def _median(point: PointResult) -> float | None:
