@@ -136,13 +136,14 @@ def test_measurements_above_the_predictions_are_upon_the_picture(
             for lock, engine in itertools.product("abcdef", "abcde")
             for point in points
         ]
-    rates = [
-        axes
-        for axes in draw(dataclasses.replace(results, points=tuple(points))).axes
-        if any(line.get_marker() == "*" for line in axes.lines)
-    ]
+    figure = draw(dataclasses.replace(results, points=tuple(points)))
+    figure_bytes(figure, ("png",))
+    rates = [axes for axes in figure.axes if any(line.get_marker() == "*" for line in axes.lines)]
     assert len(rates) == {"curves": 1, "bars": 1, "panels": 5}[kind]
     for axes in rates:
+        stars = [line for line in axes.lines if line.get_marker() == "*"]
+        right = max(line.get_transform().transform(line.get_xydata())[0][0] for line in stars)
+        assert right + stars[0].get_markersize() / 2 * figure.dpi / 72 < axes.bbox.x1
         top = axes.get_ylim()[1]
         assert top > 1.1e8, "with the interval"
         assert top <= 1.6e8, "however wide the interval is"

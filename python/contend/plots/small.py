@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 # Of a row of panels, and of the titles above all and the name of the axis below, in inches.
 _ROW, _AROUND = 1.9, 0.8
+# Beside the last point of a panel, as a share of its width: a star stands to the right of it.
+_STARS_MARGIN = 0.12
 # Characters of the titles of a row.
 _TITLES_WIDTH = 150
 
@@ -63,6 +65,7 @@ def draw_small_panels(
         draw_study(axes, measured, panel.curves, axis, among=keys)
         if with_stars:
             draw_measurements(axes, points, panel.curves, axis, among=keys)
+            axes.margins(x=_STARS_MARGIN)
         set_scale(axes, values, measure.short_unit)
         tops.append(axes.get_ylim()[1])
         axes.set_xlabel("")
