@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import textwrap
 from itertools import zip_longest
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from rich import box
 from rich.console import Group
@@ -22,6 +22,8 @@ from contend.spelling import counted, parameters_text, plural
 from contend.waiting_rows import WAITING_WORDS, coverage_text, waiting_rows
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from matplotlib.axes import Axes
     from rich.console import RenderableType
 
@@ -33,6 +35,7 @@ if TYPE_CHECKING:
     from contend.waiting_rows import Part
     from contend.workload_words import WorkloadWords
 
+Interval: TypeAlias = tuple[float, float, float]
 _SMALLEST_SHARE = 0.0005
 _SMALLEST_WAIT = 0.01
 _MOST_LOCKS = 8
@@ -40,6 +43,16 @@ _MOST_PLACES = 8
 _MOST_QUEUES = 8
 _MOST_SPEEDUPS = 24
 _MOST_BARS = 24
+_COLOURS = {"removed": "#4e79a7", "halved": "#a0cbe8"}
+# How far an axis of gains goes beyond them where their intervals do: as far as they lie apart, and so many per cent at
+# least; and what it leaves free at the ends of intervals, as a share of both.
+_LEAST_ROOM, _MARGIN = 5.0, 0.03
+_BEYOND_WORDS = (
+    "\N{BLACK LEFT-POINTING SMALL TRIANGLE} \N{BLACK RIGHT-POINTING SMALL TRIANGLE} "
+    "the 95 % interval goes beyond the picture"
+)
+# Of remarks below an axis that has ticks and a label, in points.
+_BELOW_LABEL = 38
 _TITLE_WIDTH = 90  # characters
 # Where what a table leaves out is to be had, whether or not this call wrote it.
 _ELSEWHERE = ": --json FILE or --out DIR writes all"
@@ -260,20 +273,50 @@ def render(explanation: Explanation, *, everything: bool = False) -> RenderableT
     return Group(*parts)
 
 
+def _draw_gains(axes: Axes, rows: Sequence[float], ratios: Sequence[Estimate | None], label: str) -> list[Interval]:
+    """Bars of what a change gains, in percent, and the intervals that they have: height, least and largest gain."""
+    axes.barh(rows, [_gain(ratio.mean) if ratio else 0.0 for ratio in ratios], 0.36, color=_COLOURS[label], label=label)
+    return [
+        (row, _gain(max(0.0, ratio.low)), _gain(ratio.high))  # nothing becomes less than zero
+        for row, ratio in zip(rows, ratios, strict=True)
+        if ratio is not None and ratio.low is not None and ratio.high is not None
+    ]
+
+
+def _gain(ratio: float) -> float:
+    return 100 * (ratio - 1)
+
+
+def _draw_intervals(axes: Axes, gains: Sequence[float], intervals: Sequence[Interval]) -> bool:
+    """Intervals of gains, on an axis that follows the gains: whether any goes beyond it, where it has an arrow."""
+    least, most = min(0.0, *gains), max(0.0, *gains)
+    room = max(_LEAST_ROOM, most - least)
+    margin = _MARGIN * (most - least + room)
+    left = max(min([least, *(low for _, low, _ in intervals)]) - margin, least - room)
+    right = min(max([most, *(high for _, _, high in intervals)]) + margin, most + room)
+    axes.set_xlim(left, right)
+    mark: Any = {"linestyle": "none", "color": "black", "markersize": 4, "clip_on": False, "zorder": 5}
+    beyond = False
+    for row, low, high in intervals:
+        axes.plot([max(low, left), min(high, right)], [row, row], color="black", linewidth=0.8)
+        for end, edge, marker, is_beyond in ((low, left, "<", low < left), (high, right, ">", high > right)):
+            axes.plot([edge if is_beyond else end], [row], marker=marker if is_beyond else "|", **mark)
+            beyond = beyond or is_beyond
+    return beyond
+
+
 def _draw_speedups(axes: Axes, entries: list[Speedup], measure: Measure) -> None:
     names = [
         entry.name + (f" {BOUNDED_MARK}" if entry.bounded else "") + (f" {UNCERTAIN_MARK}" if entry.uncertain else "")
         for entry in entries
     ]
     rows = range(len(entries))
-    for offset, colour, label in ((-0.19, "#4e79a7", "removed"), (0.19, "#a0cbe8", "halved")):
+    intervals: list[Interval] = []
+    for offset, label in ((-0.19, "removed"), (0.19, "halved")):
         ratios = [getattr(entry, label) for entry in entries]
-        values = [0.0 if ratio is None else 100 * (ratio.mean - 1) for ratio in ratios]
-        errors = [0.0 if ratio is None or ratio.half_width is None else 100 * ratio.half_width for ratio in ratios]
-        axes.barh(
-            [row + offset for row in rows], values, height=0.36, xerr=errors, color=colour, label=label,
-            error_kw={"linewidth": 0.8, "capsize": 2},
-        )  # fmt: skip
+        intervals += _draw_gains(axes, [row + offset for row in rows], ratios, label)
+    gains = [_gain(ratio.mean) for entry in entries for ratio in (entry.removed, entry.halved) if ratio is not None]
+    beyond = _draw_intervals(axes, gains, intervals)
     axes.set_yticks(list(rows), names)
     for tick, entry in zip(axes.get_yticklabels(), entries, strict=True):
         tick.set_fontweight("bold" if entry.is_group else "normal")
@@ -284,9 +327,10 @@ def _draw_speedups(axes: Axes, entries: list[Speedup], measure: Measure) -> None
     axes.legend(loc="lower right")
     remarks = [f"{BOUNDED_MARK} {BOUNDED_WORDS}"] if any(entry.bounded for entry in entries) else []
     remarks += [UNCERTAIN_WORDS] if any(entry.uncertain for entry in entries) else []
+    remarks += [_BEYOND_WORDS] if beyond else []
     if remarks:
         axes.annotate(
-            "\n".join(remarks), (1.0, 0.0), xytext=(0, -28), xycoords="axes fraction",
+            "\n".join(remarks), (1.0, 0.0), xytext=(0, -_BELOW_LABEL), xycoords="axes fraction",
             textcoords="offset points", ha="right", va="top", fontsize="x-small",
         )  # fmt: skip
 

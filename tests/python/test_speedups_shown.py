@@ -144,3 +144,28 @@ def test_costs_that_cannot_be_removed_are_marked_wherever_they_are_shown(tmp_pat
     assert f"* zero is not allowed: {note}." in page.text
     explanation.speedups = speedups[2:]
     assert note not in report(LATENCY, explanation, tmp_path / "plain").text
+
+
+@pytest.mark.core
+def test_wide_intervals_hide_no_speed_up() -> None:
+    from contend.plots import figure_bytes
+
+    wide, sure = gain("wide", 0.2, 60.0, bounded=("wide",)), gain("sure", 1.2, 1.21)
+    wide.halved = estimate([1.0, 1.8])
+    explanation = explained(LATENCY, [gain("most", 30.0, 31.0), wide, sure])
+    figure = draw(explanation)
+    figure_bytes(figure, ("png",))
+    axes = figure.axes[1]
+    left, right = axes.get_xlim()
+    assert -300 < left < -100
+    assert 2950 < right < 6100, "the axis follows the gains"
+    of_wide = [line for line in axes.lines if line.get_ydata()[0] == pytest.approx(0.81)]
+    marks = {line.get_marker(): line.get_xdata()[0] for line in of_wide}
+    assert marks[">"] == right, "an arrow at the edge"
+    assert min(line.get_xdata()[0] for line in axes.lines if line.get_marker() == "|") == -100
+    (remarks,) = axes.texts
+    assert remarks.get_text().endswith("the 95 % interval goes beyond the picture")
+    assert remarks.get_window_extent().y1 < axes.xaxis.label.get_window_extent().y0
+
+    explanation.speedups = [sure]
+    assert not draw(explanation).axes[1].texts
