@@ -53,6 +53,41 @@ def test_marks_of_ratios_say_the_verdicts() -> None:
     assert drawn(both) == (["^", "o"] * 2, ["B is faster", "undecided"])
 
 
+@pytest.mark.parametrize("others", [0, 1])
+def test_an_interval_without_bounds_has_a_bar_over_all_of_the_axes(others: int) -> None:
+    from contend.comparison import Comparison, PointComparison
+
+    unbounded = compare_samples("message_rate", [1.0, 30.0], [2.0, 3.0])
+    assert (unbounded.ratio.low, unbounded.ratio.high) == (None, None)
+    known = compare_samples("message_rate", [10.0, 10.1], [20.0, 20.1])
+    points = tuple(
+        PointComparison({"pairs": pairs}, {"message_rate": found})
+        for pairs, found in ((1, unbounded), *((pairs, known) for pairs in range(2, 2 + others)))
+    )
+    figure = draw_comparison(Comparison("a", "b", 1, "t", points))
+    figure_bytes(figure, ("png",))
+    ratios = figure.axes[1]
+    (bar,) = (line for line in ratios.lines if list(line.get_ydata()) == [0.0, 1.0])
+    (x, bottom), (_, top) = bar.get_transform().transform(bar.get_xydata())
+    assert (bottom, top) == (pytest.approx(ratios.bbox.y0), pytest.approx(ratios.bbox.y1))
+    assert x == pytest.approx(ratios.transData.transform((1.0 if others else 0.0, 1.0))[0])
+    assert ratios.get_ylim()[0] < 1.0, "where both sides are alike"
+    legend = ratios.get_legend()
+    said = [text.get_text() for text in legend.get_texts()] if legend else [ratios.get_title(loc="right")]
+    assert said[-1].endswith("interval without bounds")
+
+
+def test_one_replication_has_no_intervals() -> None:
+    from contend.comparison import Comparison, PointComparison
+
+    points = tuple(
+        PointComparison({"pairs": n}, {"message_rate": compare_samples("message_rate", [1.0], [2.0])}) for n in (1, 2)
+    )
+    ratios = draw_comparison(Comparison("a", "b", 1, "t", points)).axes[1]
+    assert ratios.get_ylabel() == "B / A"
+    assert not any(list(line.get_ydata()) == [0.0, 1.0] for line in ratios.lines)
+
+
 def test_both_sides_of_an_only_point_stand_beside_each_other() -> None:
     from contend.comparison import Comparison, PointComparison
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import textwrap
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from matplotlib import rc_context
 from matplotlib.lines import Line2D
-from matplotlib.transforms import ScaledTranslation
+from matplotlib.transforms import ScaledTranslation, blended_transform_factory
 
 from contend.axes import axis_value, x_axis
 from contend.plots.curves import (
@@ -27,8 +27,11 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from matplotlib.axes import Axes
+    from matplotlib.transforms import Transform
+    from matplotlib.typing import ColorType
 
     from contend.comparison import Comparison, PointComparison
+    from contend.paired import Difference
 
 # The panel of ratios goes so many times beyond the ratios.
 _ROOM = 2.0
@@ -48,6 +51,9 @@ _VERDICTS = {
 _STEP, _SPREAD = 4.0, 20.0
 # Room for the names of verdicts between both panels, in inches.
 _VERDICTS_HEIGHT = 0.3
+# How an interval without ends is drawn: over the whole height of the axes.
+_UNBOUNDED: Any = {"linestyle": (0, (4, 3)), "lw": 1.2}
+_UNBOUNDED_WORDS = "interval without bounds"
 
 
 def _comparison_curves(comparison: Comparison) -> tuple[str | None, dict[str, list[PointComparison]]]:
@@ -159,8 +165,23 @@ def _draw_ratios(
             markersize=6, markerfacecolor=of_curve or colour if filled else "white", capsize=2.5, elinewidth=1.2,
             transform=beside,
         )  # fmt: skip
+        if _is_unbounded(point.rate):
+            _draw_unbounded(axes, place, of_curve or colour, beside)
         # What is shifted does not count for the limits of its own accord.
         axes.update_datalim([(place, end) for end in (mean, ratio.low or mean, ratio.high or mean)])
+
+
+def _is_unbounded(found: Difference) -> bool:
+    """Whether nothing bounds the ratio, although several replications have one."""
+    return found.ratio.value is not None and found.ratio.low is None and len(found.a.samples) > 1
+
+
+def _draw_unbounded(axes: Axes, place: float, colour: ColorType, beside: Transform) -> None:
+    """A dashed bar over the whole height of the axes: without any, the ratio known worst would look exact."""
+    axes.plot(
+        [place, place], [0.0, 1.0], color=colour, zorder=1, **_UNBOUNDED,
+        transform=blended_transform_factory(beside, axes.transAxes),
+    )  # fmt: skip
 
 
 def _name_verdicts(axes: Axes, comparison: Comparison) -> None:
@@ -177,8 +198,10 @@ def _name_verdicts(axes: Axes, comparison: Comparison) -> None:
                 label=_verdict_text(verdict),
             )
         )  # fmt: skip
+    if any(_is_unbounded(point.rate) for point in comparison.points):
+        handles.append(Line2D([], [], color="#717581" if coloured else "#404040", label=_UNBOUNDED_WORDS, **_UNBOUNDED))
     axes.legend(
-        handles=handles, loc="lower left", bbox_to_anchor=(0.0, 1.0), ncols=len(found), fontsize="small",
+        handles=handles, loc="lower left", bbox_to_anchor=(0.0, 1.0), ncols=len(handles), fontsize="small",
         borderaxespad=0.2, handletextpad=0.2,
     )  # fmt: skip
 
@@ -188,8 +211,10 @@ def _verdict_text(verdict: str) -> str:
 
 
 def _ratio_title(comparison: Comparison) -> str:
-    """What the ratios are, and which of them are good where less is better."""
-    return "B / A, 95 % interval" + ("\n(below 1: B is faster)" if comparison.measure.is_time else "")
+    """What the ratios are, with their intervals if there are any, and which are good where less is better."""
+    several = any(len(point.rate.a.samples) > 1 for point in comparison.points)
+    direction = "\n(below 1: B is faster)" if comparison.measure.is_time else ""
+    return "B / A" + (", 95 % interval" if several else "") + direction
 
 
 def _draw_one_point(comparison: Comparison) -> Picture:
@@ -212,18 +237,21 @@ def _draw_one_point(comparison: Comparison) -> Picture:
         rates.set_xlabel(parameters_text(point.parameters, ", "))
         if found.a.low is not None:
             rates.set_title("mean, 95 % confidence interval", fontsize="small", loc="right")
+        ratio.axhline(1.0, color="black", lw=0.8)
         if found.ratio.value is not None:
             marker, colour, filled = _VERDICTS[point.verdict]
             _draw_mark(
                 ratio, 0, found.ratio.value, (found.ratio.low, found.ratio.high), colour=colour, marker=marker,
                 filled=filled,
             )  # fmt: skip
+            if _is_unbounded(found):
+                _draw_unbounded(ratio, 0, colour, ratio.transData)
             _limit(ratio, [found.ratio.value])
-        ratio.axhline(1.0, color="black", lw=0.8)
         ratio.set_xticks([])
         ratio.set_xlim(-1, 1)
         ratio.set_ylabel(_ratio_title(comparison))
-        ratio.set_title(_verdict_text(point.verdict), fontsize="small", loc="right")
+        words = [_verdict_text(point.verdict), *([_UNBOUNDED_WORDS] if _is_unbounded(found) else [])]
+        ratio.set_title(", ".join(words), fontsize="small", loc="right")
         figure.suptitle(_side_names(comparison), x=0.01, ha="left", fontsize="medium")
         return figure
 
