@@ -12,6 +12,8 @@ from contend.errors import InputError
 from contend.paths import data_directory, profile_directories, repository
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from contend.datasets import Dataset
     from contend.jsontypes import JsonObject
 
@@ -41,6 +43,18 @@ class MachineProfile:
         here = Path.cwd()
         return f"{self.name} ({path.relative_to(here) if path.is_relative_to(here) else path})"
 
+    def doubt(self, datasets: Sequence[Dataset]) -> str:
+        """That it is not known to be of the machine that was measured, in words.
+
+        Args:
+            datasets: What was measured, on a machine that it is not known to be of.
+        """
+        machines = "; ".join(dict.fromkeys(machine_text(one) for one in datasets))
+        return (
+            f"the profile {self.name} ({self.document.get('cpu', 'processor not known')}) is not known to be of the "
+            f"machine that was measured ({machines})"
+        )
+
     def reference(self, beside: Path | None = None) -> str:
         """How a scenario names it: a shipped one by its name, another by its file."""
         if self.path.parent.resolve() == data_directory("calibration/profiles").resolve():
@@ -62,20 +76,26 @@ def choose_profile(dataset: Dataset, name: str | None = None) -> MachineProfile:
     """
     if name is not None:
         path, document = PROFILES.load(name)
-        return MachineProfile(path, document, dataset.machine_id in _machines(document))
+        return MachineProfile(path, document, _is_of_machine(document, dataset))
     of_machine = [
         (path, document)
         for path, document in map(PROFILES.load, map(str, _known_profiles()))
-        if dataset.machine_id in _machines(document)
+        if _is_of_machine(document, dataset)
     ]
     if not of_machine:
-        cpu = dataset.machine.get("cpu") or "processor not known"
         raise InputError(
-            f"no profile is of the machine of {dataset.name} ({cpu}, id {dataset.machine_id}); --profile NAME takes "
+            f"no profile is of the machine of {dataset.name} ({machine_text(dataset)}); --profile NAME takes "
             "another one (`contend profile list`), and `contend calibrate DATASETS --base PROFILE -o FILE` makes one"
         )
     path, document = next((one for one in of_machine if _was_made_for(one[1], dataset)), of_machine[0])
     return MachineProfile(path, document, is_of_machine=True)
+
+
+def machine_text(dataset: Dataset) -> str:
+    """A dataset's machine in words, with its id."""
+    if not dataset.names_machine:
+        return "the dataset does not name it"
+    return f"{dataset.machine.get('cpu') or 'processor not known'}, id {dataset.machine_id}"
 
 
 def _known_profiles() -> list[Path]:
@@ -87,6 +107,14 @@ def _known_profiles() -> list[Path]:
         made = [one.folder / run.profile for one in comparisons(root) for run in one.description.runs if run.calibrate]
         found += [path for path in made if path.is_file()]
     return found
+
+
+def _is_of_machine(profile: JsonObject, dataset: Dataset) -> bool:
+    """Whether a profile is known to be of a dataset's machine: where that has no name, only if it was fitted to it."""
+    if dataset.names_machine:
+        return dataset.machine_id in _machines(profile)
+    split = (profile.get(CALIBRATION) or {}).get("split") or {}
+    return any(entry.get("sha256") == dataset.digest for entry in split.get("calibration", ()))
 
 
 def _machines(profile: JsonObject) -> JsonObject:

@@ -133,6 +133,10 @@ def _summary(point: MeasuredPoint) -> dict[str, Scalar]:
     }
 
 
+# What `contend import` is told of a machine that it is told nothing of, and the id that it once made of that word.
+UNKNOWN_MACHINE = "unknown"
+_UNKNOWN_MACHINES = {UNKNOWN_MACHINE, hashlib.sha256(UNKNOWN_MACHINE.encode()).hexdigest()[:12]}
+
 # What a program of ours measures, where it did not live to say so.
 _KINDS_OF_PROGRAMS = {one.program: one.workload_kind for one in BENCHMARKS.values()}
 
@@ -178,7 +182,12 @@ class Dataset:
     @property
     def machine_id(self) -> str:
         """What tells machines apart."""
-        return str(self.machine.get("id") or self.machine.get("cpu") or "unknown")
+        return str(self.machine.get("id") or self.machine.get("cpu") or UNKNOWN_MACHINE)
+
+    @property
+    def names_machine(self) -> bool:
+        """Whether it says what machine it is of; one that does not is of the same machine as no other."""
+        return self.machine_id not in _UNKNOWN_MACHINES
 
     @property
     def kind(self) -> str:

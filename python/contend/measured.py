@@ -181,11 +181,7 @@ class Configuration:
         """
         found = [f"predicted with the profile {self.profile.shown}, by the mapping {self.mapping.name}"]
         if not self.profile.is_of_machine:
-            machine = self.dataset.machine.get("cpu") or "a machine that is not known"
-            found.append(
-                f"the profile {self.profile.name} ({self.profile.document.get('cpu', 'processor not known')}) is not "
-                f"known to be of the machine that was measured ({machine}, id {self.dataset.machine_id})"
-            )
+            found.append(self.profile.doubt([self.dataset]))
         if route := self._route(overrides):
             found.append(route)
         if self.mapping.stand_in:

@@ -292,6 +292,15 @@ def is_simulated_by_the_docs(kind: str) -> bool:
     return cell == "yes"
 
 
+def test_a_machine_has_an_id_where_it_has_a_name(tmp_path: Path) -> None:
+    machine = json.loads(importing("multirate", MULTIRATE, tmp_path, "--machine", "a node").read_text())["machine"]
+    assert machine["cpu"] == "a node"
+    assert machine["id"]
+    made = importing("multirate", MULTIRATE, tmp_path)
+    assert json.loads(made.read_text())["machine"] == {}
+    assert not read_dataset(made).names_machine
+
+
 def test_the_benchmark_of_imb_is_no_part_of_the_workload(tmp_path: Path) -> None:
     document = json.loads(importing("imb-mt", IMB_MT, tmp_path).read_text())
     assert document["benchmark"]["benchmark"] == "UniBandMT"

@@ -26,6 +26,8 @@ Capture = pytest.CaptureFixture[str]
 pytestmark = pytest.mark.usefixtures("unrendered")
 
 DATA = REPOSITORY / "validation" / "data" / "vm-2core"
+# The id that imports without --machine had in earlier versions.
+IMPORTED_ID = "b23a6a8439c0"
 SHARED = DATA / "openmpi-5_tcp_shared.json"
 
 
@@ -297,6 +299,23 @@ def test_the_profile_that_was_made_with_a_dataset_comes_first(measured: Path) ->
     assert choose_profile(read_dataset(measured), "a-other").name == "a-other"
     assert choose_profile(read_dataset(SHARED)).name == "tcp-profile"
     assert choose_profile(read_dataset(DATA / "openmpi-4_tcp_shared.json")).name == "vm-2core"
+
+
+@pytest.mark.parametrize("machine", [{}, {"id": IMPORTED_ID, "cpu": "unknown"}])
+def test_a_machine_without_a_name_is_of_a_profile_that_was_fitted_to_its_dataset(
+    machine: dict[str, str], measured: Path
+) -> None:
+    for name, rate in (("one", 1e5), ("other", 2e5)):
+        write(measured.parent, rates(name, {1: [rate]}) | {"machine": machine})
+    one, other = (read_dataset(measured.with_name(f"{name}.json")) for name in ("one", "other"))
+    entry = {"dataset": "one", "machine": one.machine_id, "sha256": one.digest, "points": [], "samples": []}
+    split = {"calibration": [entry], "held_out": [entry | {"dataset": "other", "sha256": other.digest}]}
+    profile_of(measured.parent / "profiles", "made", machines={one.machine_id: {}}, split=split)
+    found = choose_profile(one)
+    assert (found.name, found.is_of_machine) == ("made", True)
+    with pytest.raises(InputError, match=r"of the machine of other \(the dataset does not name it\); --profile NAME"):
+        choose_profile(other)
+    assert not choose_profile(other, "made").is_of_machine
 
 
 @pytest.mark.core

@@ -7,12 +7,15 @@ from typing import Any
 import pytest
 
 from calibrating import dataset, machine_points, rates, write
-from contend.calibrate.measured_machine import several_machines
+from contend.calibrate.measured_machine import several_machines, unnamed_machines
 from contend.cli import main
 from contend.datasets import Dataset, read_dataset
 from contend.errors import InputError
 
 EPYC = {"id": "e1", "cpu": "AMD EPYC"}
+# As an import without --machine had it in earlier versions, and what else says nothing of the machine.
+IMPORTED = {"id": "b23a6a8439c0", "cpu": "unknown"}
+UNNAMED = [IMPORTED, {}, {"cpu": "unknown"}, {"id": None, "cpu": None}]
 
 
 def measured(folder: Path, names: str, **changes: Any) -> list[Dataset]:
@@ -30,12 +33,41 @@ def test_of_one_machine_there_is_nothing_to_say(tmp_path: Path) -> None:
         ("c", EPYC, "are of 2 machines (a and b of a processor, id box; c of AMD EPYC, id e1): nothing is identified"),
         ("c", {"id": "e1"}, "; c of a processor that is not known, id e1): "),
         ("c", {"cpu": "AMD EPYC"}, "; c of AMD EPYC): "),
-        ("c", {}, "; c of a processor that is not known): "),
         ("cdefg", EPYC, "; c, d, e and 2 more of AMD EPYC, id e1): "),
     ],
 )
 def test_datasets_are_named_with_their_machines(names: str, machine: dict[str, Any], said: str, tmp_path: Path) -> None:
     assert said in several_machines([*measured(tmp_path, "ab"), *measured(tmp_path, names, machine=machine)])
+
+
+@pytest.mark.parametrize("machine", UNNAMED)
+def test_machines_without_a_name_are_not_several(machine: dict[str, Any], tmp_path: Path) -> None:
+    unnamed = measured(tmp_path, "cd", machine=machine)
+    both = [*measured(tmp_path, "ab"), *unnamed]
+    assert several_machines(both) == ""
+    assert unnamed_machines(both).startswith("c and d do not name their machine: all are taken to be of one, ")
+    assert unnamed_machines(unnamed[:1]).startswith("c does not name its machine: ")
+    assert "`contend import --machine TEXT` names it" in unnamed_machines(both)
+    assert unnamed_machines(both[:2]) == ""
+
+
+@pytest.mark.core
+def test_a_calibration_says_once_that_machines_have_no_names(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    folder = tmp_path / "measured"
+    folder.mkdir()
+    write(folder, dataset("machine", {"kind": "machine"}, machine_points()))
+    measured(folder, "a")
+    measured(folder, "b", machine=IMPORTED)
+    assert main(["calibrate", "measured", "--base", "alembert", "-o", "made.json", "--quiet", "--direct"]) == 0
+    said = capsys.readouterr().err
+    assert said.count("contend: warning: b does not name its machine") == 1
+    assert "machines (" not in said
+    made = json.loads(Path("made.json").read_text())["calibration"]
+    assert list(made["machines"]) == ["box"]
+    assert made["identified_directly"]
 
 
 @pytest.mark.core

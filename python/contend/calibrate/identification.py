@@ -88,7 +88,7 @@ class _Context:
     known: Mapping[tuple[str, str], Identified]
     library: str | None
     transport: str | None
-    machine: str
+    is_one_machine: bool
 
 
 def identify(datasets: Sequence[Dataset], profile: JsonObject) -> tuple[list[Identified], list[Skipped]]:
@@ -115,8 +115,8 @@ def _contexts(
     rule: Rule, datasets: Sequence[Dataset], profile: JsonObject, known: Mapping[tuple[str, str], Identified]
 ) -> list[tuple[str, _Context]]:
     """One for each scope that has datasets of the rule's kind."""
-    machines = {dataset.machine_id for dataset in datasets}
-    machine = next(iter(machines)) if len(machines) == 1 else ""
+    machines = {dataset.machine_id for dataset in datasets if dataset.names_machine}
+    is_one_machine = len(machines) <= 1
     contexts: dict[str, _Context] = {}
     for dataset in datasets:
         of_rule = any(fnmatch.fnmatchcase(dataset.library_key, pattern) for pattern in rule.libraries)
@@ -125,14 +125,14 @@ def _contexts(
             library = None if rule.scope in {"machine", "transport"} else dataset.library_key
             transport = None if rule.scope in {"machine", "library"} else dataset.transport
             scope = scope_key(rule.scope, dataset)
-            contexts.setdefault(scope, _Context(datasets, profile, known, library, transport, machine))
+            contexts.setdefault(scope, _Context(datasets, profile, known, library, transport, is_one_machine))
     return list(contexts.items())
 
 
 def _apply(rule: Rule, scope: str, context: _Context) -> Identified:
     if not _has_place(rule, context.profile):
         raise InputError(NO_PARAMETER)
-    if not context.machine:
+    if not context.is_one_machine:
         raise InputError("the datasets are of several machines")
     used: set[str] = set()
     if rule.step is not None:

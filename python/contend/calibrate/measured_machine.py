@@ -21,11 +21,13 @@ _MOST_NAMED = 3
 def several_machines(datasets: Sequence[Dataset]) -> str:
     """What a user has to know where datasets are of several machines; empty where they are of one.
 
+    Those that do not name their machine may be of any of them.
+
     Args:
         datasets: Those that a calibration uses.
     """
     of_machines: dict[str, list[Dataset]] = {}
-    for dataset in datasets:
+    for dataset in (one for one in datasets if one.names_machine):
         of_machines.setdefault(dataset.machine_id, []).append(dataset)
     if len(of_machines) < 2:  # noqa: PLR2004 - several
         return ""
@@ -34,6 +36,22 @@ def several_machines(datasets: Sequence[Dataset]) -> str:
         f"the datasets are of {counted(len(of_machines), 'machine')} ({each}): nothing is identified directly, and one "
         "price is fitted where each may have its own; a calibration for each machine, or --exclude DATASET, keeps them "
         "apart"
+    )
+
+
+def unnamed_machines(datasets: Sequence[Dataset]) -> str:
+    """That datasets do not name their machine, and what does; empty where all do.
+
+    Args:
+        datasets: Those that a calibration uses.
+    """
+    unnamed = [dataset for dataset in datasets if not dataset.names_machine]
+    if not unnamed:
+        return ""
+    do, their = ("does", "its") if len(unnamed) == 1 else ("do", "their")
+    return (
+        f"{_names(unnamed)} {do} not name {their} machine: all are taken to be of one, and the profile is not known to "
+        "be of the machine of any other dataset; `contend import --machine TEXT` names it"
     )
 
 

@@ -51,9 +51,9 @@ def calibrated_profile(
     """
     document = copy.deepcopy(base)
     earlier = document.pop("calibration", None) or {}
-    machines = {dataset.machine_id: dataset.machine for dataset, _ in calibration.fitted}
-    for part in calibration.parts:
-        machines |= {target.dataset.machine_id: target.dataset.machine for target in part.problem.targets}
+    used = [dataset for dataset, _ in calibration.fitted]
+    used += [target.dataset for part in calibration.parts for target in part.problem.targets]
+    machines = {dataset.machine_id: dataset.machine for dataset in used if dataset.names_machine}
     document["name"] = name
     document["description"] = _description(base_name, calibration)
     if len(machines) == 1 and isinstance(cpu := next(iter(machines.values())).get("cpu"), str) and cpu:

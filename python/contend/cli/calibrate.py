@@ -119,7 +119,7 @@ def calibrate(
     measured = read_datasets(datasets)
     base_document = on_measured_machine(base_document, measured)
     split = choose_split(measured, _thread_list(threads), window, exclude or [])
-    _warn_of_several_machines(calibration_side(measured, split))
+    _warn_of_machines(calibration_side(measured, split))
     options = Options(seed, starts, messages, budget * 60, is_direct_only=direct, has_posterior=posterior)
     base_used = (base_path.stem, base_document)
     earlier = _earlier(out, base_used, mappings, split, options, measured) if keep_fits else None
@@ -158,10 +158,11 @@ def calibrate(
         _warn(found, has_posterior=posterior)
 
 
-def _warn_of_several_machines(datasets: Sequence[Dataset]) -> None:
-    from contend.calibrate.measured_machine import several_machines
+def _warn_of_machines(datasets: Sequence[Dataset]) -> None:
+    """Says where datasets are of several machines, and where they do not name theirs."""
+    from contend.calibrate.measured_machine import several_machines, unnamed_machines
 
-    if said := several_machines(datasets):
+    for said in filter(None, (several_machines(datasets), unnamed_machines(datasets))):
         print(f"contend: warning: {said}", file=sys.stderr)
 
 

@@ -141,6 +141,7 @@ def _show_one(dataset: Dataset, mappings: Sequence[Mapping]) -> None:
     from rich.text import Text
 
     from contend.amounts import bare, quantity
+    from contend.dataset_machine import machine_text
     from contend.dataset_points import point_text
     from contend.fitting_table import FittingTable
     from contend.terminal import stdout_console
@@ -166,7 +167,7 @@ def _show_one(dataset: Dataset, mappings: Sequence[Mapping]) -> None:
     console = stdout_console()
     console.print(table)
     workload = ", ".join(f"{key}={json.dumps(value)}" for key, value in dataset.workload.items())
-    machine = f"{dataset.machine.get('cpu') or 'not known'} (id {dataset.machine_id})"
+    machine = machine_text(dataset)
     standing = _standing(dataset, mappings)
     stands = standing.why or f"mapping {standing.mapping}, profile {standing.profile}"
     for line in (f"machine: {machine}", f"workload: {workload}", f"scenario: {stands}"):

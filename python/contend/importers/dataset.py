@@ -7,7 +7,7 @@ import json
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from contend.datasets import FORMAT
+from contend.datasets import FORMAT, UNKNOWN_MACHINE
 from contend.measure.spread import spread
 
 if TYPE_CHECKING:
@@ -53,7 +53,7 @@ def imported_dataset(
         "dataset": name,
         "format": FORMAT,
         "description": f"imported from {source.name}, output of {found.program}",
-        "machine": {"id": hashlib.sha256(machine.encode()).hexdigest()[:12], "cpu": machine},
+        "machine": _machine(machine),
         "library": {"name": library, "key": library, "how_obtained": "imported", "options": {}},
         "transport": transport,
         "network": {"hosts": None, "netem": ""},
@@ -65,6 +65,13 @@ def imported_dataset(
         "not_measured": [],
         "launches": [],
     }
+
+
+def _machine(text: str) -> JsonObject:
+    """The machine by its name in words; nothing where that is not known: two of these need not be the same one."""
+    if text == UNKNOWN_MACHINE:
+        return {}
+    return {"id": hashlib.sha256(text.encode()).hexdigest()[:12], "cpu": text}
 
 
 def _sides(parameters: dict[str, Scalar]) -> dict[str, Scalar]:
