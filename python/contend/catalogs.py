@@ -64,6 +64,25 @@ class Catalog:
                 found.setdefault(path.stem, path)
         return found
 
+    def recognised(self) -> dict[str, Path]:
+        """Those of the available files that look like one of these, by name."""
+        return {name: path for name, path in self.available().items() if not self._why_none(path)}
+
+    def left_out(self) -> dict[Path, str]:
+        """Those that do not, and what they are."""
+        reasons = {path: self._why_none(path) for path in self.available().values()}
+        return {path: reason for path, reason in reasons.items() if reason}
+
+    def _why_none(self, file: Path) -> str:
+        """Why a file is none of these; empty if it looks like one, be it with mistakes."""
+        document = json_object(file)
+        if document is None:
+            return "no JSON object that can be read"
+        if (kind := kind_of(document)) not in ("", self.what):
+            return f"a {kind}"
+        looks_like_one = document.keys() & self.marks or next(parameters(document), None) is not None
+        return "" if looks_like_one else "no values in it"
+
     def has(self, file: Path) -> bool:
         """Whether a file looks like one of these, wherever it is; what else is wrong with it says the core."""
         return keys_of(file) >= self.marks
@@ -73,7 +92,7 @@ class Catalog:
 
         Where several have the same processors and network, the sentence comes as well: it says what tells them apart.
         """
-        documents = {name: json_object(path) or {} for name, path in self.available().items()}
+        documents = {name: json_object(path) or {} for name, path in self.recognised().items()}
         hardware = {
             name: "; ".join(str(document[key]) for key in ("cpu", "network") if document.get(key))
             for name, document in documents.items()

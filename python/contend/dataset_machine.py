@@ -100,7 +100,7 @@ def machine_text(dataset: Dataset) -> str:
 
 def _known_profiles() -> list[Path]:
     """Profiles of the search path, then those that the comparisons of a checkout have calibrated."""
-    found = list(PROFILES.available().values())
+    found = list(PROFILES.recognised().values())
     if (root := repository()) is not None:
         from contend.accuracy.comparisons import comparisons
 

@@ -98,7 +98,7 @@ def list_profiles() -> Listing:
         Their names, with processors and network of each; `frame()` has the `file`, and in `has_prices_for` what it has
         prices for: transports, threads that share cores, processes that are coroutines.
     """
-    has = {name: ", ".join(uses(json_object(path) or {})) for name, path in PROFILES.available().items()}
+    has = {name: ", ".join(uses(json_object(path) or {})) for name, path in PROFILES.recognised().items()}
     return _of_catalog(PROFILES, "machine profiles (machine.profile)", {"has_prices_for": has})
 
 
@@ -114,7 +114,7 @@ def _of_catalog(catalog: Catalog, title: str, more: dict[str, dict[str, str]] | 
                 **{column: texts[name] for column, texts in (more or {}).items()},
                 "file": str(path),
             }
-            for name, path in catalog.available().items()
+            for name, path in catalog.recognised().items()
         ),
     )
 

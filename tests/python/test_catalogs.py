@@ -1,13 +1,20 @@
 """`contend profile` and `contend preset`."""
 
 import json
+import shutil
 from pathlib import Path
 
 import pytest
 
+import contend
 from contend.catalogs import PROFILES
 from contend.cli import main
+from contend.dataset_machine import choose_profile
+from contend.datasets import read_dataset
+from contend.errors import InputError
 from fakes import REPOSITORY
+
+DATASET = REPOSITORY / "validation/data/vm-2core/openmpi-5_tcp_shared.json"
 
 Capture = pytest.CaptureFixture[str]
 
@@ -85,6 +92,27 @@ def test_listed_profiles_can_be_told_apart(capsys: Capture) -> None:
     assert has["alembert"] == "network interface, shared cores"
     assert has["epyc-9654"] == "locks without messages"
     assert shown["alembert"].startswith("2 x Xeon E5-2650 v3")
+
+
+def test_what_is_no_profile_is_left_out_and_named(
+    tmp_path: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CONTEND_PROFILES", str(tmp_path))
+    shutil.copy(DATASET, tmp_path / "measured.json")
+    for name, text in (("cut", "junk"), ("list", "[]"), ("other", '{"a": 1}'), ("mine", '{"cpu": "a processor"}')):
+        (tmp_path / f"{name}.json").write_text(text)
+    assert main(["profile", "list"]) == 0
+    output = capsys.readouterr()
+    names = [line.split("\t")[0] for line in output.out.splitlines()]
+    assert "mine" in names, "a profile that is not complete is one"
+    assert not {"cut", "list", "measured", "other"} & {*names, *contend.list_profiles()}
+    assert output.err.startswith("contend: 4 files left out, not a machine profile: ")
+    assert output.err.count("\n") == 1
+    for said in ("cut.json (no JSON object", "measured.json (a measured dataset)", "other.json (no values in it)"):
+        assert said in output.err
+    assert choose_profile(read_dataset(DATASET)).name == "tcp-profile"
+    with pytest.raises(InputError, match=r"measured\.json is a measured dataset, not a machine profile"):
+        choose_profile(read_dataset(DATASET), "measured")
 
 
 @pytest.mark.core

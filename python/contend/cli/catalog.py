@@ -176,6 +176,7 @@ def show_preset(
 
 def _list(catalog: Catalog, listing: Listing) -> None:
     """Lists the files of a catalog: a table on a terminal, else a line of fields between tabs for each."""
+    _tell_left_out(catalog)
     more = [column for column in (listing.rows[0] if listing.rows else ()) if column not in _OF_ALL]
     if not sys.stdout.isatty():
         for row in listing.rows:
@@ -194,6 +195,16 @@ def _list(catalog: Catalog, listing: Listing) -> None:
     for row in listing.rows:
         table.add_row(row["name"], *(Text(row[column]) for column in ("description", *more)))
     stdout_console().print(table)
+
+
+def _tell_left_out(catalog: Catalog) -> None:
+    """Says on stderr which files of the folders are none of the catalog's, and what they are."""
+    from contend.spelling import counted
+
+    if left_out := catalog.left_out():
+        each = "; ".join(f"{path} ({reason})" for path, reason in left_out.items())
+        said = f"{counted(len(left_out), 'file')} left out, not a {catalog.what}: {each}"
+        print(f"contend: {said}", file=sys.stderr)
 
 
 def _require_values(catalog: Catalog, path: Path, document: JsonObject) -> None:
