@@ -33,6 +33,8 @@ from predicting import curve
 if TYPE_CHECKING:
     from contend.calibrate.evaluations import Evaluator
 
+OTHER_KINDS = ("ucx-perftest", "machine", "primitives")
+
 
 def test_replications_of_a_long_sample_count_by_their_time() -> None:
     # A second at 300 and three at 100 messages per second: 600 messages in 4 s, whatever the order.
@@ -265,6 +267,18 @@ def test_a_table_says_where_its_intervals_come_from(tmp_path: Path) -> None:
     )
     assert "the prediction included" in note
     assert not interval_note(result_json("box", [], [], {"draws": 1}))
+
+
+@pytest.mark.core
+def test_points_that_no_scenario_can_stand_for_are_not_predicted_and_said_to_be(tmp_path: Path) -> None:
+    _, profile = PROFILES.load("alembert")
+    documents = [rates("a", {1: [3e5]}), *(rates(kind, {1: [1.0], 2: [2.0]}, kind=kind) for kind in OTHER_KINDS)]
+    datasets = [read_dataset(write(tmp_path, document)) for document in documents]
+    evaluator = SimpleNamespace(run=lambda tasks: [3e5] * len(tasks))
+    points, unpredicted = predict(profile, datasets, [mapping()], cast("Any", evaluator), messages=100, draws=1)
+    assert [point.dataset.name for point in points] == ["a"]
+    assert [one.dataset.name for one in unpredicted] == ["ucx-perftest"] * 2
+    assert '/workload/kind: found "ucx-perftest"; can be simulated: multirate' in unpredicted[0].reason
 
 
 @pytest.mark.core

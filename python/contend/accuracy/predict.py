@@ -28,7 +28,7 @@ from contend.accuracy.predicted import Predicted
 from contend.calibrate.evaluations import Task
 from contend.calibrate.mapping import STEPS_OF_MEASURED
 from contend.calibrate.problem import Builder, Unpredicted
-from contend.calibrate.split import FITTED_KINDS, was_fitted
+from contend.calibrate.split import FITTED_KINDS, PRICE_KINDS, was_fitted
 from contend.errors import InputError, SimulationFailedError
 from contend.nearest import proposal
 from contend.spelling import counted
@@ -85,6 +85,7 @@ def predict(
         raise InputError("; ".join(f"{one.path}: {_cannot_be_simulated(one)}" for one in datasets))
     builder = Builder(profile, mappings, messages=messages, seed=seed, steps_per_operation=STEPS_OF_MEASURED)
     problem = builder.build(points)
+    problem.unpredicted += _unpredictable(datasets)
     if not problem.targets:
         raise InputError(f"no point can be predicted: {counted_reasons(one.reason for one in problem.unpredicted)}")
     record = profile.get("calibration") or {}
@@ -136,6 +137,12 @@ def predict(
         reasons = counted_reasons(one.reason for one in problem.unpredicted)
         raise SimulationFailedError(f"no point was predicted: {reasons}")
     return results, problem.unpredicted
+
+
+def _unpredictable(datasets: Sequence[Dataset]) -> list[Unpredicted]:
+    """Points of workloads that no scenario can stand for, of microbenchmarks none: they only give prices."""
+    others = (one for one in datasets if one.kind not in (*FITTED_KINDS, *PRICE_KINDS))
+    return [Unpredicted(one, point, _cannot_be_simulated(one)) for one in others for point in one.points]
 
 
 def _cannot_be_simulated(dataset: Dataset) -> str:

@@ -31,6 +31,9 @@ THREADS = (("pairs",), ("threads",), ("senders", "receivers"))
 # those of partitioned communication not at all.
 FITTED_KINDS = ("multirate", "rma-mt", "latency", "locks", "waiting", "partitioned")
 
+# Microbenchmarks that prices are identified from: nothing that a scenario could stand for.
+PRICE_KINDS = ("primitives", "machine")
+
 
 def merged(dataset: Dataset, point: MeasuredPoint) -> dict[str, Any]:
     """All that is known about a point's workload."""
