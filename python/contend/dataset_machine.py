@@ -91,6 +91,21 @@ def choose_profile(dataset: Dataset, name: str | None = None) -> MachineProfile:
     return MachineProfile(path, document, is_of_machine=True)
 
 
+def doubt_of_machine(name: str, datasets: Sequence[Dataset]) -> str:
+    """That a profile is not known to be of the machine of some datasets, in words; empty where it is of all.
+
+    Args:
+        name: Name or file of the profile.
+        datasets: What it is to predict.
+
+    Raises:
+        InputError: It cannot be read.
+    """
+    path, document = PROFILES.load(name)
+    others = [dataset for dataset in datasets if not _is_of_machine(document, dataset)]
+    return MachineProfile(path, document, is_of_machine=False).doubt(others) if others else ""
+
+
 def machine_text(dataset: Dataset) -> str:
     """A dataset's machine in words, with its id."""
     if not dataset.names_machine:

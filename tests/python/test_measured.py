@@ -290,6 +290,27 @@ def test_other_libraries_and_machines(measured: Path, capsys: Capture) -> None:
     assert "no machine profile 'boxx'; did you mean 'box'?" in capsys.readouterr().err
 
 
+def test_validate_says_that_profile_and_dataset_are_of_other_machines(
+    measured: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def begins(*_: object, **__: object) -> None:
+        raise InputError("it begins")
+
+    monkeypatch.setattr("contend.cli.accuracy._validate", begins)
+    document = json.loads(measured.read_text())
+    for name in ("other", "third"):
+        write(measured.parent, document | {"dataset": name, "machine": MACHINE | {"id": "elsewhere"}})
+    paths = [str(measured.with_name(f"{name}.json")) for name in ("mine", "other", "third")]
+    said = "is not known to be of the machine that was measured (a processor, id elsewhere)\n"
+    assert main(["validate", "box", *paths]) == InputError.exit_code
+    error = capsys.readouterr().err
+    assert error.startswith("contend: the profile box (")
+    assert error.count(said) == 1
+    for words in (paths[:1], [*paths, "--quiet"]):
+        assert main(["validate", "box", *words]) == InputError.exit_code
+        assert capsys.readouterr().err == "contend: error: it begins\n"
+
+
 def test_the_profile_that_was_made_with_a_dataset_comes_first(measured: Path) -> None:
     profiles = measured.parent / "profiles"
     split = {"held_out": [{"dataset": "mine", "machine": "box", "points": []}]}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -74,6 +75,8 @@ def data(
         refuse_replacing(f"--json {json_}", [json_], read)
     if out is not None:
         refuse_replacing(f"-o {out}: {RESULT_FILE}", [out / RESULT_FILE], read)
+    if not quiet:
+        _tell_other_machine(profile, datasets)
     with output_folder(out), output_file(json_):
         name = Path(profile).stem
         folder = work if work is not None else Path("out") / "validation" / name
@@ -95,6 +98,17 @@ def data(
         if missing := not_predicted(result):
             print(missing)
         print("\n".join(f"wrote {path}" for path in written))
+
+
+def _tell_other_machine(profile: str, paths: list[Path]) -> None:
+    """Says on stderr where the profile is not known to be of the machine of what it predicts."""
+    from contend.calibrate.split import FITTED_KINDS
+    from contend.dataset_machine import doubt_of_machine
+    from contend.datasets import read_datasets
+
+    predicted = [dataset for dataset in read_datasets(paths) if dataset.kind in FITTED_KINDS]
+    if said := doubt_of_machine(profile, predicted):
+        print(f"contend: {said}", file=sys.stderr)
 
 
 def _validate(  # noqa: PLR0917 - all of one stage
