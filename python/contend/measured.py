@@ -25,7 +25,7 @@ from contend.calibrate.mapping import (
     scoped_entries,
     why_no_mapping,
 )
-from contend.calibrate.split import FITTED_KINDS, was_fitted
+from contend.calibrate.split import FITTED_KINDS, merged, was_fitted
 from contend.calibrate.waiting_points import result_metric
 from contend.catalogs import CALIBRATION
 from contend.dataset_machine import choose_profile
@@ -125,6 +125,15 @@ class Configuration:
         """
         name = Path(self.name.replace("/", "_"))
         return resolve_scenario(name, overrides, json.dumps(self.document()))
+
+    def given_length(self) -> list[tuple[str, str]]:
+        """The override that a number of iterations is where the dataset knows none; else it is only the most."""
+        is_known = self.dataset.kind == LOCKS or any(self._measured_length(point) for point in self.points)
+        return [] if self.iterations is None or is_known else [("workload.iterations", str(self.iterations))]
+
+    def _measured_length(self, point: MeasuredPoint) -> int | None:
+        """How many timed iterations a measured sample of a point had; None where that is not known, as of imports."""
+        return point.iterations or merged(self.dataset, point).get("iterations")
 
     def _system(self, point: MeasuredPoint, profile: str) -> JsonObject:
         """The sections of one point that say what is simulated."""
@@ -231,7 +240,8 @@ class Configuration:
             )
         groups = alike(self._swept()[1])
         configs = {index: one.config for one, same in zip(resolved.points, groups, strict=True) for index in same}
-        notes += self._shorter([configs[index] for index in range(len(self.points))])
+        in_order = [configs[index] for index in range(len(self.points))]
+        notes += self._shorter(in_order) + self._of_unknown_length(in_order)
         wanted = {
             json.dumps(one.parameters): (one.config, same) for one, same in zip(resolved.points, groups, strict=True)
         }
@@ -261,7 +271,7 @@ class Configuration:
     def _shorter(self, configs: Sequence[JsonObject]) -> tuple[str, ...]:
         """A note where samples are simulated with fewer iterations than measured."""
         lengths = [
-            (config["workload"].get("iterations"), point.iterations or self.dataset.workload.get("iterations"))
+            (config["workload"].get("iterations"), self._measured_length(point))
             for config, point in zip(configs, self.points, strict=True)
         ]
         shorter = [(simulated, long) for simulated, long in lengths if simulated and long and simulated < long]
@@ -273,6 +283,25 @@ class Configuration:
         note = (
             f"the samples simulated are shorter than those measured{where}: {simulated} {noun}, measured {long}; where "
             "threads change between a fast and a slow state that gives another prediction"
+        )
+        return (note,)
+
+    def _of_unknown_length(self, configs: Sequence[JsonObject]) -> tuple[str, ...]:
+        """A note where nothing says how many iterations a measured sample had, and so how many to simulate."""
+        measured = [(config, point) for config, point in zip(configs, self.points, strict=True) if point.spread]
+        simulated = [
+            count
+            for config, point in measured
+            if (count := config["workload"].get("iterations")) and self._measured_length(point) is None
+        ]
+        if not simulated:
+            return ()
+        where = "" if len(simulated) == len(measured) else f" at {len(simulated)} of {len(measured)} points"
+        count = _range_text(simulated)
+        noun = "iteration was" if count == "1" else "iterations were"
+        note = (
+            f"{count} timed {noun} simulated{where}: how many a measured sample had is not known (--iterations N "
+            "simulates others)"
         )
         return (note,)
 

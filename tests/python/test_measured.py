@@ -146,6 +146,35 @@ def test_samples_shorter_than_measured_are_said_to_be(measured: Path, capsys: Ca
 
 
 @pytest.mark.core
+def test_how_long_a_sample_is_that_nobody_knows_the_length_of(measured: Path, capsys: Capture) -> None:
+    document = json.loads(measured.read_text())
+    del document["workload"]["iterations"]
+    measured.write_text(json.dumps(document))
+
+    def results(*words: str) -> Results:
+        assert main(["run", str(measured), *MAP, "--point", "pairs=2", "--replications", "1", "--json", *words]) == 0
+        return Results.from_json(json.loads(capsys.readouterr().out))
+
+    def note(found: Results) -> str:
+        return " ".join(one for one in found.remarks if "how many a measured sample had is not known" in one)
+
+    found = results()
+    assert note(found).startswith("10 timed iterations were simulated: ")
+    assert found.scenario["workload"]["iterations"] == 10
+    assert "workload.iterations" not in dict(found.overrides)
+    found = results("--iterations", "1")
+    assert note(found).startswith("1 timed iteration was simulated: ")
+    assert dict(found.overrides)["workload.iterations"] == "1"
+    assert "iterations=1" in found.changes
+    document["points"][1]["parameters"]["iterations"] = 4
+    measured.write_text(json.dumps(document))
+    found = results("--iterations", "3")
+    assert not note(found)
+    assert "workload.iterations" not in dict(found.overrides), "the most that a point gets"
+    assert found.scenario["workload"]["iterations"] == 3
+
+
+@pytest.mark.core
 def test_a_changed_workload_is_not_compared_and_a_changed_machine_is(measured: Path, capsys: Capture) -> None:
     few = ["--point", "pairs=2", "--replications", "1", "--json"]
     assert main(["run", str(measured), *MAP, *few, "--set", "workload.window=64"]) == 0

@@ -258,7 +258,7 @@ def _open(
 
     point, profile, mapping = of_datasets
     found = open_dataset(Path(name), point or (), profile=profile, mappings=mapping or (), iterations=iterations)
-    return Opened(found.resolve(overrides), found)
+    return Opened(found.resolve([*overrides, *found.given_length()]), found)
 
 
 def simulate_into(
