@@ -310,13 +310,16 @@ def load_measured(
         profile: Name or file of a machine profile; one of the dataset's machine if not given.
 
     Raises:
-        InputError: The file is no dataset, it has no such point (the message names the nearest), `point` is no mapping,
-            or no mapping or profile stands for the dataset.
+        InputError: The file is no dataset, it has no such point (the message names the nearest), `point` is no mapping
+            or chooses among no values, or no mapping or profile stands for the dataset.
     """
     from contend.measured import open_dataset
 
     if point is not None and not isinstance(point, Mapping):
         raise InputError(f"a point is a mapping of parameters to values, such as {{'pairs': 4}}, not {point!r}")
+    for name, values in (point or {}).items():
+        if isinstance(values, list) and not values:
+            raise InputError(f"point: {name!r} has no value to choose; allowed: one or several; all without {name!r}")
 
     words = [
         f"{name}={value if isinstance(value, str) else json_text(value)}"

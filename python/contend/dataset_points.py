@@ -11,9 +11,10 @@ from contend.nearest import proposal
 from contend.quantities import parse_quantity
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from contend.datasets import Dataset, MeasuredPoint
+    from contend.jsontypes import Scalar
 
 _PREFIXES = ("workload.", "options.")
 # How parameters that are sizes are called.
@@ -48,12 +49,10 @@ def select_points(dataset: Dataset, conditions: Sequence[str]) -> tuple[Measured
     """
     if not dataset.points:
         raise InputError(f"the dataset {dataset.name} has no points")
-    known: dict[str, list[str]] = {}
+    known: dict[str, dict[str, Scalar]] = {}
     for point in dataset.points:
         for name, value in point.parameters.items():
-            values = known.setdefault(short_name(name), [])
-            if _text(value) not in values:
-                values.append(_text(value))
+            known.setdefault(short_name(name), {}).setdefault(_text(value), value)
     wanted: dict[str, set[str]] = {}
     for condition in conditions:
         name, separator, value = condition.partition("=")
@@ -65,14 +64,12 @@ def select_points(dataset: Dataset, conditions: Sequence[str]) -> tuple[Measured
             raise InputError(
                 f"the points of {dataset.name} have no {name!r}; they have: {', '.join(known) or 'nothing'}{hint}"
             )
-        by_bytes = {_in_bytes(name, one): one for one in known[name]}
-        if (in_bytes := _in_bytes(name, value)) not in by_bytes:
+        if (measured := _measured_value(name, value, known[name])) is None:
             raise InputError(
                 f"no point of {dataset.name} has {name}={value}; measured: {', '.join(known[name])}"
-                f"{_nearest(in_bytes, known[name])}"
+                f"{_nearest(_in_bytes(name, value), list(known[name]))}"
             )
-        value = by_bytes[in_bytes]
-        wanted.setdefault(name, set()).add(value)
+        wanted.setdefault(name, set()).add(measured)
     found = tuple(
         point for point in dataset.points if all(_value_of(point, name) in values for name, values in wanted.items())
     )
@@ -82,6 +79,25 @@ def select_points(dataset: Dataset, conditions: Sequence[str]) -> tuple[Measured
             f"no point of {dataset.name} has {' and '.join(conditions)} together; the nearest is {point_text(best)}"
         )
     return found
+
+
+def _measured_value(name: str, wanted: str, known: Mapping[str, Scalar]) -> str | None:
+    """Which of the measured values a text stands for: sizes and numbers may be written in other ways ("4.0")."""
+    if wanted in known:
+        return wanted
+    size = _in_bytes(name, wanted)
+    alike = (text for text, value in known.items() if _in_bytes(name, text) == size or _equals(value, wanted))
+    return next(alike, None)
+
+
+def _equals(value: Scalar, wanted: str) -> bool:
+    """Whether a value is a number, and a text the same one."""
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return False
+    try:
+        return float(wanted) == value
+    except ValueError:
+        return False
 
 
 def _in_bytes(name: str, value: str) -> str:

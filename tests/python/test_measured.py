@@ -288,6 +288,32 @@ def test_points_that_are_not_there(conditions: list[str], message: str, tmp_path
     assert len(select_points(found, ["contexts=1", "pairs=4", "pairs=1"])) == 2
 
 
+def test_numbers_are_compared_as_numbers(tmp_path: Path) -> None:
+    values = [(2, 0.5, "1"), (4, 1.5, "2")]
+    points = [
+        {"parameters": {"pairs": n, "share": share, "version": version}, "message_rate": metric(5.0)}
+        for n, share, version in values
+    ]
+    file = write(tmp_path, dataset("mine", {}, points))
+    found = read_dataset(file)
+    for condition in ("pairs=4.0", "pairs=4e0", "share=1.50", "pairs=4"):
+        assert select_points(found, [condition]) == found.points[1:]
+    for condition in ("version=2.0", "pairs=4.5", "pairs=four"):
+        with pytest.raises(InputError, match="no point of mine has"):
+            select_points(found, [condition])
+    with pytest.raises(InputError, match="point: 'pairs' has no value to choose; allowed: one or several"):
+        contend.load_measured(file, {"pairs": []})
+
+
+def test_what_is_not_there_is_said_not_to_be(measured: Path, capsys: Capture) -> None:
+    assert measured.exists()
+    for words in ((), ("--profile", "box"), ("--point", "pairs=4"), MAP):
+        assert main(["run", "min.json", *words]) == InputError.exit_code
+        said = capsys.readouterr().err
+        assert "min.json" in said
+        assert "go with a dataset" not in said
+
+
 def test_sizes_may_have_units(tmp_path: Path) -> None:
     points = [{"parameters": {"pairs": 2, "message_size": size}, "message_rate": metric(5.0)} for size in (1, 1024)]
     found = read_dataset(write(tmp_path, dataset("mine", {}, points)))

@@ -164,6 +164,17 @@ def test_what_is_not_there(results: Path, capsys: Capture) -> None:
     (results / "sweep.json").write_text("{}")
     assert main(["plot", str(results)]) == 2
     assert "out/small has no results.json: a sweep of so many points writes none" in capsys.readouterr().err
+    (results / "sweep.json").unlink()
+    for name, content, kind in (
+        ("compare.json", {"a": 1, "b": 2, "confidence": 0.95, "interval": "t"}, "compare"),
+        ("explain.json", {"contend_version": "1", "elapsed_ns": 1, "locks": []}, "explain"),
+        ("validation.json", {"profile": "a", "summary": {}, "points": [], "not_predicted": []}, "validate"),
+    ):
+        (results / name).write_text(json.dumps(content))
+        assert main(["plot", str(results)]) == 2
+        said = f"has no results.json: {name} in it is a result of `contend {kind}`; only runs and sweeps can be drawn"
+        assert said in capsys.readouterr().err
+        (results / name).unlink()
     Path("out/summary.json").write_text("{}")
     assert main(["plot", "out"]) == 2
     assert "several scenarios: name one of the folders" in capsys.readouterr().err

@@ -62,8 +62,11 @@ def _read(path: Path) -> Results:
         ContendError: They cannot be read.
     """
     from contend.measures import main_of
-    from contend.report.source import read_results, read_results_file
+    from contend.output import RESULTS
+    from contend.report.source import other_results, read_results, read_results_file
 
+    if path.is_dir() and not (path / RESULTS).exists() and (other := other_results(path)):
+        raise InputError(f"{path} has no {RESULTS}: {other}; only runs and sweeps can be drawn again")
     results = read_results(path) if path.is_dir() else read_results_file(path)
     if any(main_of({*point.estimates, *point.scalars}) is None for point in results.points):
         raise InputError(f"{path}: a point has no measure to draw")

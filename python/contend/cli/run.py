@@ -249,10 +249,10 @@ def _open(
     from contend.scenario import open_scenario, resolve_scenario
 
     if not is_dataset(Path(name)):
+        path, text = open_scenario(str(name))  # what is not there is neither
         if any(of_datasets):
             raise InputError(f"--point, --profile and --mapping go with a dataset; {name} is none")
         changes = [] if iterations is None else [("workload.iterations", str(iterations))]
-        path, text = open_scenario(str(name))
         return Opened(resolve_scenario(path, [*overrides, *changes], text))
     from contend.measured import open_dataset
 

@@ -298,6 +298,15 @@ def is_results(path: Path) -> bool:
     return path.is_dir() or path.name == RESULTS
 
 
+def other_results(folder: Path) -> str:
+    """Which file of a folder is the result of another command than a run, in words; empty if none is."""
+    for file in sorted(folder.glob("*.json")):
+        kind = kind_of(json_object(file) or {})
+        if kind.startswith("result of") and kind != RESULT_OF_RUN:
+            return f"{file.name} in it is a {kind}"
+    return ""
+
+
 def read_results(folder: Path) -> Results:
     """Reads results.json of a folder.
 
@@ -311,6 +320,8 @@ def read_results(folder: Path) -> Results:
             raise InputError(f"{folder} holds the results of several scenarios: name one of the folders in it")
         if (folder / SWEEP).is_file():
             raise InputError(f"{folder} has no {RESULTS}: a sweep of so many points writes none, and has no picture")
+        if other := other_results(folder):
+            raise InputError(f"{folder} has no {RESULTS} of a run or a sweep: {other}")
         raise InputError(f"{folder} has no {RESULTS}: 'contend run SCENARIO --out {folder}' writes one")
     return read_results_file(path)
 
