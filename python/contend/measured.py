@@ -25,6 +25,7 @@ from contend.calibrate.mapping import (
     scoped_entries,
     why_no_mapping,
 )
+from contend.calibrate.process_layouts import not_simulated, why_not_simulated
 from contend.calibrate.split import FITTED_KINDS, merged, was_fitted
 from contend.calibrate.waiting_points import result_metric
 from contend.catalogs import CALIBRATION
@@ -60,12 +61,15 @@ def choose_mapping(mappings: Sequence[Mapping], dataset: Dataset) -> Mapping:
     """The mapping for a dataset.
 
     Raises:
-        InputError: There is none, or no scenario stands for workloads of this kind.
+        InputError: There is none, or no scenario stands for workloads of this kind or for any of the points.
     """
     if dataset.kind not in FITTED_KINDS:
         raise InputError(
             f"{dataset.name} measured {dataset.kind!r}; scenarios stand for points of {listed(FITTED_KINDS)}"
         )
+    reasons = not_simulated(dataset)
+    if reasons and len(reasons) == len(dataset.points):
+        raise InputError(f"{dataset.name} can be shown, not simulated: {reasons[0]}")
     mapping = find_mapping(mappings, dataset)
     if mapping is None:
         raise InputError(f"{why_no_mapping(mappings, dataset)}; --mapping FILE gives one")
@@ -350,6 +354,9 @@ def open_dataset(
     dataset = read_dataset(path)
     points = select_points(dataset, conditions)
     mapping = choose_mapping(load_mappings(mappings), dataset)
+    for point in points:
+        if (why := why_not_simulated(dataset, point)) is not None:
+            raise InputError(f"{dataset.name}: {point_text(point)}: can be shown, not simulated: {why}")
     return Configuration(dataset, points, mapping, choose_profile(dataset, profile), iterations)
 
 

@@ -284,6 +284,71 @@ def test_what_no_mapping_is_for_is_said_at_once(
     assert message in capsys.readouterr().err
 
 
+def multirate_line(layout: str, rate: int) -> str:
+    return f"{layout}\t0\t128\t0.00 Gbps\t{1e6 / rate:.2f} usec\t{rate} msg/s\n"
+
+
+@pytest.mark.parametrize(
+    ("layout", "parameters"),
+    [
+        ("1\t8\t1\t8", {"pairs": 8, "mode": "thread"}),
+        ("8\t1\t8\t1", {"pairs": 8, "mode": "process"}),
+        ("2\t4\t2\t4", {"pairs": 8, "mode": "thread", "process_pairs": 2}),
+        ("4\t2\t4\t2", {"pairs": 8, "mode": "thread", "process_pairs": 4}),
+        ("2\t4\t8\t1", {"pairs": 8, "mode": "thread-to-process", "sending_processes": 2, "receiving_processes": 8}),
+        ("8\t1\t1\t8", {"pairs": 8, "mode": "process-to-thread"}),
+        ("1\t1\t4\t2", {"senders": 1, "receivers": 8, "sending_processes": 1, "receiving_processes": 4}),
+    ],
+)
+def test_several_processes_with_threads_are_a_point_of_their_own(
+    layout: str, parameters: dict[str, object], tmp_path: Path
+) -> None:
+    (point,) = read_dataset(importing("multirate", multirate_line(layout, 4_000_000), tmp_path)).points
+    assert parameters.items() <= point.parameters.items()
+    assert any(name.endswith(("processes", "process_pairs")) for name in point.parameters) is (
+        any("process" in name for name in parameters)
+    )
+
+
+ONE_PROCESS, TWO_PROCESSES = multirate_line("1\t8\t1\t8", 500_000), multirate_line("2\t4\t2\t4", 4_000_000)
+SEVERAL_PAIRS = "several pairs of processes: scenarios have the threads of a side in one process"
+
+
+@pytest.mark.parametrize(
+    ("kind", "text", "count"),
+    [
+        ("multirate", TWO_PROCESSES, "it"),
+        ("multirate", ONE_PROCESS + TWO_PROCESSES, "1 of 2 points"),
+        ("imb-mt", IMB_MT.replace("#processes = 2", "#processes = 4"), "it"),
+        ("rma-mt", RMA_MT.replace("pairs: 1", "pairs: 2"), "it"),
+        ("rma-mt", RMA_MT.replace("pairs: 1", "pairs: 2") + RMA_MT, "2 of 4 points"),
+    ],
+    ids=["multirate", "multirate-both", "imb-mt", "rma-mt", "rma-mt-both"],
+)
+def test_several_pairs_of_processes_with_threads_are_not_simulated(
+    kind: str, text: str, count: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    made = importing(kind, text, tmp_path, "--library", "openmpi-5", "--transport", "fabric")
+    assert f"note: {count} can be shown, not simulated nor fitted to: {SEVERAL_PAIRS}\n" in capsys.readouterr().out
+    assert main(["run", str(made), "--profile", "alembert"]) == 2
+    said = capsys.readouterr().err
+    assert f"can be shown, not simulated: {SEVERAL_PAIRS}\n" in said
+    assert ("process_pairs=2" in said) is (count != "it")
+    assert main(["dataset", "show", str(made)]) == 0
+    assert (SEVERAL_PAIRS in capsys.readouterr().out) is (count == "it")
+    work, result = str(tmp_path / "work"), tmp_path / "r.json"
+    words = ["validate", "alembert", str(made), "--work", work, "--json", str(result), "--messages", "100",
+             "--draws", "1", "-j", "1", "-q"]  # fmt: skip
+    if count == "it":
+        assert main(words) == 2
+        said = capsys.readouterr().err
+        assert "no point can be predicted: " in said
+        assert SEVERAL_PAIRS in said
+    else:
+        assert main(words) == 0
+        assert {one["reason"] for one in json.loads(result.read_text())["not_predicted"]} == {SEVERAL_PAIRS}
+
+
 def is_simulated_by_the_docs(kind: str) -> bool:
     table = (REPOSITORY / "docs" / "calibration.md").read_text().partition("## Importing")[2]
     (row,) = [line for line in table.splitlines() if line.startswith(f"| `{kind}`")]

@@ -16,6 +16,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from contend.calibrate.lock_workload import LOCKS, lock_workload
 from contend.calibrate.mapping_checks import LIBRARY, check_mapping
 from contend.calibrate.partitioned_points import is_from_program, partitioned_workload
+from contend.calibrate.process_layouts import LAYOUT, refuse_layout
 from contend.documents import set_path
 from contend.errors import InputError
 from contend.files import parse_json, read_text
@@ -210,8 +211,9 @@ def scenario_layers(
             all threads, at the measured rate.
 
     Raises:
-        InputError: An option of the library is not in the mapping, or no scenario has the lock.
+        InputError: An option of the library is not in the mapping, or no scenario has the lock or the processes.
     """
+    refuse_layout(dataset, point)
     workload: dict[str, Any] = {key: value for key, value in dataset.workload.items() if key not in _NOT_OF_A_SCENARIO}
     if (how := _TIMING.get((dataset.kind, dataset.program))) is not None:
         workload.setdefault("timing", how)
@@ -222,6 +224,7 @@ def scenario_layers(
             options[name] = value
         else:
             workload[name.removeprefix("workload.")] = value
+    workload = {key: value for key, value in workload.items() if key not in LAYOUT}  # the one that a scenario has
     document: JsonObject = {}
     _merge(document, {str(section): layer for section, layer in mapping.layers.items()})
     known = workload | options

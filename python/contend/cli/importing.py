@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path  # noqa: TC003 - typer reads it when the program runs
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from contend.errors import InputError
 from contend.nearest import proposal
 from contend.spelling import counted, listed
+
+if TYPE_CHECKING:
+    from contend.datasets import Dataset
 
 
 def register(app: typer.Typer) -> None:
@@ -41,8 +44,6 @@ def import_(
 
     Several runs in one file are several samples. A file that is not what it should be is refused with line and column.
     """
-    from contend.calibrate.mapping import find_mapping, load_mappings, why_no_mapping
-    from contend.calibrate.split import FITTED_KINDS
     from contend.datasets import read_dataset
     from contend.files import input_path, output_file, refuse_replacing, write_file
     from contend.importers.dataset import imported_dataset
@@ -67,10 +68,22 @@ def import_(
     for note in found.notes:
         print(f"contend: {note}", file=sys.stderr)
     print(f"wrote {out}: {counted(len(dataset['points']), 'point')}, {counted(len(found.values), 'value')}")
-    if (kind := dataset["workload"]["kind"]) not in FITTED_KINDS:
-        print(
-            f"note: it can be shown, not simulated nor fitted to: scenarios stand for points of "
-            f"{listed(FITTED_KINDS)}, these are of {kind!r}"
-        )
-    elif find_mapping(mappings := load_mappings(), written := read_dataset(out)) is None:
-        print(f"note: it can be shown, not simulated nor fitted to: {why_no_mapping(mappings, written)}")
+    if (why := _why_not_simulated(read_dataset(out))) is not None:
+        print(f"note: {why}")
+
+
+def _why_not_simulated(dataset: Dataset) -> str | None:
+    """Why no scenario stands for a dataset, or for some of its points; None where one stands for each."""
+    from contend.calibrate.mapping import find_mapping, load_mappings, why_no_mapping
+    from contend.calibrate.process_layouts import not_simulated
+    from contend.calibrate.split import FITTED_KINDS
+
+    shown = "can be shown, not simulated nor fitted to"
+    if dataset.kind not in FITTED_KINDS:
+        return f"it {shown}: scenarios stand for points of {listed(FITTED_KINDS)}, these are of {dataset.kind!r}"
+    reasons = not_simulated(dataset)
+    if reasons and len(reasons) == len(dataset.points):
+        return f"it {shown}: {reasons[0]}"
+    if find_mapping(mappings := load_mappings(), dataset) is None:
+        return f"it {shown}: {why_no_mapping(mappings, dataset)}"
+    return f"{len(reasons)} of {counted(len(dataset.points), 'point')} {shown}: {reasons[0]}" if reasons else None

@@ -11,6 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, NoReturn, TypeAlias
 
+from contend.calibrate.process_layouts import process_layout
 from contend.errors import InputError
 from contend.importers.text import Line, Word, lines_of, table_lines_of
 
@@ -67,7 +68,8 @@ def multirate(path: Path) -> Imported:
 
     Sending processes, threads of each, receiving processes, threads of each, bytes, window, then
     "RATE Gbps", "TIME usec" and "RATE msg/s". The line does not say which communicators were used, nor whether
-    overtaking was allowed, nor, of as many senders as receivers, whether each sends to one or to all.
+    overtaking was allowed, nor, of as many senders as receivers, whether each sends to one or to all. Points whose
+    threads are those of several processes say so: 2 processes of 4 threads are not 1 of 8.
     """
     found = Imported("Multirate", {"kind": "multirate"})
     for run, line in enumerate(one for one in lines_of(path) if one.is_data):  # a run has no header: it is its line
@@ -103,6 +105,8 @@ def multirate(path: Path) -> Imported:
                 "one-to-many" if sending == 1 else "many-to-one" if receiving == 1 else "many-to-many"
             )
             parameters |= {"senders": sending, "receivers": receiving}
+        if (threads > 1 and senders > 1) or (peers > 1 and receivers > 1):
+            parameters |= process_layout(senders, receivers)
         found.values.append(Value(parameters, "message_rate", "msg/s", rate, run, frozenset(assumed)))
     if not found.values:
         _nothing(path, "line of Multirate: 6 whole numbers, RATE Gbps, TIME usec, RATE msg/s")
@@ -382,6 +386,8 @@ def _imb_row(found: Imported, line: Line, head: tuple[list[str], int, int, int |
         "pairs": max(1, processes // 2) * threads, "message_size": size,
         "mode": "thread" if threads > 1 or is_one_pair else "process",
     }  # fmt: skip
+    if threads > 1 and processes > 2:  # noqa: PLR2004 - what a pair is
+        parameters |= process_layout(processes // 2, processes // 2)
     if window is not None:
         parameters["window"] = window
     rate = line.number_at(values[_IMB_RATE], "the message rate")
