@@ -268,7 +268,19 @@ def read_dataset(path: Path) -> Dataset:
     Raises:
         InputError: It cannot be read, or is not a dataset; the message says where.
     """
-    text = read_text(path, "dataset")
+    return parse_dataset(read_text(path, "dataset"), path)
+
+
+def parse_dataset(text: str, path: Path) -> Dataset:
+    """What a dataset's text says.
+
+    Args:
+        text: The content of its file, which need not be there yet.
+        path: The file, for messages.
+
+    Raises:
+        InputError: It is not a dataset; the message says where.
+    """
     document = parse_json(text, str(path))
     if not isinstance(document, dict):
         raise InputError(f"{path}: a dataset is a JSON object")

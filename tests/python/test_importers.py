@@ -180,6 +180,12 @@ OLD_LATENCY_MT = LATENCY_MT.partition("threads: 4\n")[2]
         ("rma-mt", RMA_MT, "comunicator_per_pair=true", "no key 'comunicator_per_pair' in a workload of kind 'rma-mt'"),
         ("osu-latency-mt", LATENCY_MT, "foo=1", "as the output does not say them: any_source, any_tag, iterat"),
         ("ucx-perftest", UCX, "thread=2", "does not say them: threads, window; did you mean 'threads'?"),
+        ("ucx-perftest", UCX, "threads=banana", "--workload threads=banana: found 'banana'; allowed: a whole number f"),
+        ("ucx-perftest", UCX, "threads=0", "found '0'; allowed: a whole number from 1\n"),
+        ("ucx-perftest", UCX, "threads=[1]", "found '[1]'; allowed: a whole number from 1\n"),
+        ("ucx-perftest", UCX, "window=true", "found 'true'; allowed: a whole number from 1\n"),
+        ("ucx-perftest", UCX, f"threads={2**63}", "/workload/threads: found 9223372036854775808; allowed: a whole num"),
+        ("ucx-perftest", UCX_WITHOUT_TEST, "test=3", "found '3'; allowed: a text\n"),
         ("multirate", MULTIRATE, "any_tag=ture", "--workload any_tag=ture: found 'ture'; allowed: true, false"),
         ("multirate", MULTIRATE, "any_tag=1", "found '1'; allowed: true, false"),
         ("multirate", MULTIRATE, "iterations=0", "found '0'; allowed: a whole number from 1 to "),
@@ -231,6 +237,12 @@ def test_what_had_to_be_assumed_can_be_said(  # noqa: PLR0917 - all of one stage
     for options, expected in (([], assumed), (["--workload", f"{key}={better}"], better)):
         found = read_dataset(importing(kind, text, tmp_path, *options))
         assert {(found.workload | point.parameters)[key] for point in found.points} == {expected}
+
+
+def test_runs_are_of_one_point_where_what_was_assumed_is_said(tmp_path: Path) -> None:
+    found = read_dataset(importing("osu-latency-mt", LATENCY_MT + OSU_TABLE, tmp_path, "--workload", "receivers=4"))
+    assert found.workload["receivers"] == 4
+    assert [(point.parameters["message_size"], len(point.samples)) for point in found.points] == [(0, 2), (1024, 2)]
 
 
 def test_all_to_all_has_sides_not_pairs(tmp_path: Path) -> None:

@@ -44,7 +44,7 @@ def import_(
 
     Several runs in one file are several samples. A file that is not what it should be is refused with line and column.
     """
-    from contend.datasets import read_dataset
+    from contend.datasets import parse_dataset
     from contend.files import input_path, output_file, refuse_replacing, write_file
     from contend.importers.dataset import imported_dataset
     from contend.importers.formats import FORMATS
@@ -63,12 +63,14 @@ def import_(
     dataset = imported_dataset(
         out.stem, file, found, machine=machine, library=library, transport=transport, workload=added
     )
+    content = dataset_bytes(dataset)
+    checked = parse_dataset(content.decode(), out)  # before it is written: no command would read another one
     with output_file(out):
-        write_file(out, dataset_bytes(dataset))
+        write_file(out, content)
     for note in found.notes:
         print(f"contend: {note}", file=sys.stderr)
-    print(f"wrote {out}: {counted(len(dataset['points']), 'point')}, {counted(len(found.values), 'value')}")
-    if (why := _why_not_simulated(read_dataset(out))) is not None:
+    print(f"wrote {out}: {counted(len(checked.points), 'point')}, {counted(len(found.values), 'value')}")
+    if (why := _why_not_simulated(checked)) is not None:
         print(f"note: {why}")
 
 

@@ -40,6 +40,9 @@ def imported_dataset(
     """
     groups: dict[str, list[Value]] = {}
     for value in found.values:
+        # What was assumed in its place does not make another point.
+        said = {key: workload.get(key, assumed) for key, assumed in value.parameters.items()}
+        value = replace(value, parameters=said)  # noqa: PLW2901
         if workload.get("pattern") == "many-to-many":
             value = replace(value, parameters=_sides(value.parameters))  # noqa: PLW2901
         groups.setdefault(json.dumps(value.parameters, sort_keys=True), []).append(value)

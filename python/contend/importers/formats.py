@@ -44,15 +44,15 @@ class Value:
 class Imported:
     """What a file has: values, what all of them have in common, and which program wrote it.
 
-    `parameter_names`: those that its points may have besides what a scenario's workload has. `notes`: what of the file
-    was left out.
+    `own_parameters`: those that its points may have besides what a scenario's workload has, with schemas as that has
+    them. `notes`: what of the file was left out.
     """
 
     program: str
     workload: JsonObject
     values: list[Value] = field(default_factory=list)
     about: dict[str, Scalar] = field(default_factory=dict)
-    parameter_names: frozenset[str] = frozenset()
+    own_parameters: dict[str, JsonObject] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
 
 
@@ -415,6 +415,11 @@ def _ucx_overall(line: Line) -> tuple[Word, Word, Word]:
     return (words[2], words[3], words[4]) if len(words) == _UCX_OF_THREADS else (words[-5], words[-3], words[-1])
 
 
+def _ucx_least(parameter: str) -> int:
+    """The least that a parameter of ucx_perftest may be."""
+    return 0 if parameter == "message_size" else 1
+
+
 def ucx_perftest(path: Path) -> Imported:
     """ucx_perftest: the line "Final:", whose last column is the message rate over the whole run.
 
@@ -422,8 +427,8 @@ def ucx_perftest(path: Path) -> Imported:
     overall bandwidth, average and overall message rate. Of several threads (-T) it prints what is overall only:
     iterations, time, bandwidth, message rate (UCX, src/tools/perf/perftest_run.c).
     """
-    names = frozenset({"test", *_UCX_PARAMETERS.values()})
-    found = Imported("UCX: ucx_perftest", {"kind": "ucx-perftest"}, parameter_names=names)
+    own = {name: {"type": "integer", "minimum": _ucx_least(name)} for name in _UCX_PARAMETERS.values()}
+    found = Imported("UCX: ucx_perftest", {"kind": "ucx-perftest"}, own_parameters={"test": {"type": "string"}, **own})
     test = ""
     sizes: dict[str, int] = {}
     run = 0
@@ -439,8 +444,7 @@ def ucx_perftest(path: Path) -> Imported:
             name, value = match.groups()
             if key := _UCX_PARAMETERS.get(name):
                 column = line.text.index(value) + 1
-                least = 0 if key == "message_size" else 1
-                sizes[key] = line.count_at(Word(value.split()[0], column), name.lower(), least)
+                sizes[key] = line.count_at(Word(value.split()[0], column), name.lower(), _ucx_least(key))
         elif text.startswith("Final:"):
             rows += 1
             ended = True

@@ -34,8 +34,8 @@ def added_workload(words: Sequence[str], found: Imported) -> JsonObject:
         return {}  # and the core is not needed
     said = _said(found)
     assumed = {key for one in found.values for key in one.assumed}
-    fields = _fields(str(found.workload["kind"]))
-    known = sorted({*fields, *said, *assumed, *found.parameter_names})
+    fields = _fields(str(found.workload["kind"])) | found.own_parameters
+    known = sorted({*fields, *said, *assumed})
     added: JsonObject = {}
     for word in words:
         key, separator, text = word.partition("=")
@@ -104,9 +104,11 @@ def _check(word: str, value: object, schema: JsonObject) -> None:
     elif schema.get("type") == "boolean":
         is_allowed, allowed = isinstance(value, bool), "true, false"
     elif schema.get("type") == "integer":
-        least, most = schema["minimum"], schema["maximum"]
-        is_allowed = isinstance(value, int) and not isinstance(value, bool) and least <= value <= most
-        allowed = f"a whole number from {least} to {most}"
+        least, most = schema["minimum"], schema.get("maximum")
+        is_allowed = type(value) is int and least <= value and (most is None or value <= most)
+        allowed = f"a whole number from {least}" + ("" if most is None else f" to {most}")
+    elif schema.get("type") == "string":
+        is_allowed, allowed = isinstance(value, str), "a text"
     else:
         return
     if not is_allowed:
