@@ -4,14 +4,22 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from contend.errors import InputError
+from contend.files import json_object
+
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from contend.jsontypes import JsonObject
 
 # Keys that each file of a kind has, and no file of another kind has together.
 DATASET = frozenset({"dataset", "points"})
 PROFILE = frozenset({"cpu", "topology"})
 PRESET = frozenset({"models", "library"})
+MEASURED_DATASET, MACHINE_PROFILE, SCENARIO = "measured dataset", "machine profile", "scenario"
+RESULT_OF_EXPLAIN, RESULT_OF_VALIDATE, TRACE = "result of `contend explain`", "result of `contend validate`", "trace"
 RESULT_OF_RUN = "result of `contend run`"
+_MAPPING = frozenset({"libraries", "transports", "layers"})
 _RUN = frozenset({"contend_version", "scenario", "seed", "points"})
 _COMPARISON = frozenset({"a", "b", "confidence", "interval"})
 _SUMMARY = frozenset({"scenarios", "wall_s"})
@@ -20,14 +28,15 @@ _TRACE = frozenset({"traceEvents"})
 _WRITTEN = (frozenset({"contend_version"}), _COMPARISON, _SUMMARY, _TRACE)
 # The first whose keys are all there counts.
 _KINDS = (
-    ("measured dataset", DATASET),
-    ("machine profile", PROFILE),
+    (MEASURED_DATASET, DATASET),
+    (MACHINE_PROFILE, PROFILE),
     ("library preset", PRESET),
-    ("result of `contend explain`", frozenset({"contend_version", "elapsed_ns", "locks"})),
+    ("mapping", _MAPPING),
+    (RESULT_OF_EXPLAIN, frozenset({"contend_version", "elapsed_ns", "locks"})),
     ("result of `contend compare`", _COMPARISON),
-    ("result of `contend validate`", frozenset({"profile", "summary", "points", "not_predicted"})),
+    (RESULT_OF_VALIDATE, frozenset({"profile", "summary", "points", "not_predicted"})),
     ("summary of several runs", _SUMMARY),
-    ("trace", _TRACE),
+    (TRACE, _TRACE),
     ("summary of a sweep", _RUN | {"simulated", "reused"}),
     (RESULT_OF_RUN, _RUN),
 )
@@ -41,7 +50,22 @@ def kind_of(document: JsonObject) -> str:
     for kind, marks in _KINDS:
         if keys >= marks:
             return kind
-    return "scenario" if keys & _SCENARIO and "points" not in keys else ""
+    return SCENARIO if keys & _SCENARIO and "points" not in keys else ""
+
+
+def refuse_other_kind(option: str, output: Path, kind: str) -> None:
+    """Refuses an output that would take the place of a file of another kind: that may be hours of work.
+
+    Args:
+        option: That names the output, as it was given: "-o d.json".
+        output: The file that will be written.
+        kind: Of what will be written, as kind_of names it.
+
+    Raises:
+        InputError: The file is there and of another kind.
+    """
+    if (found := kind_of(json_object(output) or {})) not in ("", kind):
+        raise InputError(f"{option} is a {found}, not a {kind}, and would be lost; name another file")
 
 
 def is_written(keys: frozenset[str]) -> bool:

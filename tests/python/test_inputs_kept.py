@@ -72,6 +72,26 @@ def test_what_is_read_is_not_replaced(folder: Path, capsys: Capture, command: st
     assert {path: path.read_bytes() for path in sorted(folder.rglob("*")) if path.is_file()} == before
 
 
+@pytest.mark.parametrize(
+    ("command", "message"),
+    [
+        ("import osu-mbw-mr o.json -o p.json", "-o p.json is a machine profile, not a measured dataset, and would"),
+        ("import osu-mbw-mr o.json -o full.json", "-o full.json is a scenario, not a measured dataset"),
+        ("import osu-mbw-mr o.json -o m.json", "-o m.json is a mapping, not a measured dataset"),
+        ("calibrate d.json --base alembert -o data/e.json --direct", "is a measured dataset, not a machine profile"),
+        ("calibrate d.json --base alembert -o full.json --direct", "is a scenario, not a machine profile"),
+        ("dataset scenario d.json -o data/e.json", "is a measured dataset, not a scenario"),
+        ("profile scope alembert a/tcp -o d.json", "is a measured dataset, not a machine profile"),
+        ("validate alembert d.json --json p.json", "is a machine profile, not a result of `contend validate`"),
+        ("explain s.json --json d.json", "is a measured dataset, not a result of `contend explain`"),
+        ("run s.json --trace p.json", "--trace p.json is a machine profile, not a trace"),
+    ],
+)
+def test_nothing_replaces_a_file_of_another_kind(folder: Path, capsys: Capture, command: str, message: str) -> None:
+    (folder / "full.json").write_text('{"name": "full", "machine": {}, "workload": {}}')
+    test_what_is_read_is_not_replaced(folder, capsys, command, message)
+
+
 @pytest.mark.core
 def test_nor_is_a_dataset_by_its_trace(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture) -> None:
     monkeypatch.chdir(tmp_path)

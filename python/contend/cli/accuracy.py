@@ -65,6 +65,7 @@ def data(
     from contend.calibrate.mapping import mapping_files
     from contend.catalogs import PROFILES
     from contend.datasets import dataset_files
+    from contend.file_kinds import RESULT_OF_VALIDATE, refuse_other_kind
     from contend.files import output_file, output_folder, refuse_replacing, write_file, write_files
     from contend.terminal import stdout_console
 
@@ -73,6 +74,7 @@ def data(
     read.append(("profile", PROFILES.load(profile)[0]))
     if json_ is not None:
         refuse_replacing(f"--json {json_}", [json_], read)
+        refuse_other_kind(f"--json {json_}", json_, RESULT_OF_VALIDATE)
     if out is not None:
         refuse_replacing(f"-o {out}: {RESULT_FILE}", [out / RESULT_FILE], read)
     if not quiet:

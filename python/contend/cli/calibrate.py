@@ -190,6 +190,7 @@ def _check_output(out: Path, base: str, datasets: list[Path], mapping: list[Path
     from contend.calibrate.mapping import mapping_files
     from contend.catalogs import PROFILES
     from contend.datasets import dataset_files
+    from contend.file_kinds import MACHINE_PROFILE, refuse_other_kind
     from contend.files import refuse_replacing
 
     if out.suffix != ".json":
@@ -198,6 +199,7 @@ def _check_output(out: Path, base: str, datasets: list[Path], mapping: list[Path
     read += [("dataset", file) for file in dataset_files(datasets)]
     read += [("mapping", file) for file in mapping_files(mapping)]
     refuse_replacing(f"-o {out}", [out], read)
+    refuse_other_kind(f"-o {out}", out, MACHINE_PROFILE)
 
 
 def _usable_profile(name: str) -> tuple[Path, JsonObject]:

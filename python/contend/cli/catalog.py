@@ -132,11 +132,13 @@ def scope_of_profile(
     """Writes a profile with the values of one library over one transport in their places, for use in scenarios."""
     from contend.calibrate.profile import profile_bytes, scoped_profile
     from contend.catalogs import PROFILES
+    from contend.file_kinds import MACHINE_PROFILE, refuse_other_kind
     from contend.files import output_file, refuse_replacing, write_file
     from contend.spelling import listed
 
     path, document = PROFILES.load(name)
     refuse_replacing(f"-o {out}", [out], [("profile", path)])
+    refuse_other_kind(f"-o {out}", out, MACHINE_PROFILE)
     found = scoped_profile(document, scope, path.stem)
     with output_file(out):
         write_file(out, profile_bytes(found.document | {"name": out.stem}))

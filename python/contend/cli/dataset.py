@@ -77,6 +77,7 @@ def scenario(
 ) -> None:
     """Writes the scenario that stands for measured configurations, to be edited and given to any command."""
     from contend.calibrate.mapping import mapping_files
+    from contend.file_kinds import SCENARIO, refuse_other_kind
     from contend.files import output_file, refuse_replacing, write_file
     from contend.measured import open_dataset
 
@@ -84,6 +85,7 @@ def scenario(
         raise InputError(f"-o {out}: a scenario is a file NAME.json")
     read = [("dataset", dataset), *(("mapping", file) for file in mapping_files(mapping or ()))]
     refuse_replacing(f"-o {out}", [out], read)
+    refuse_other_kind(f"-o {out}", out, SCENARIO)
     found = open_dataset(dataset, point or (), profile=profile, mappings=mapping or ())
     folder = out.resolve().parent
     text = json.dumps(found.document(beside=folder), indent=2, ensure_ascii=False) + "\n"

@@ -82,6 +82,7 @@ def explain(
     from contend.choice import parse_place
     from contend.explain_output import render
     from contend.explanation import explain as explain_point
+    from contend.file_kinds import RESULT_OF_EXPLAIN, refuse_other_kind
     from contend.files import output_file, output_folder, refuse_replacing, write_file
     from contend.interruption import held_back
     from contend.output import Saved
@@ -104,6 +105,7 @@ def explain(
     file, text = open_scenario(scenario)
     if json_ is not None:
         refuse_replacing(f"--json {json_}", [json_], [("scenario", file)])
+        refuse_other_kind(f"--json {json_}", json_, RESULT_OF_EXPLAIN)
     if out is not None:
         refuse_replacing(f"-o {out}: {RESULT}", [out / RESULT], [("scenario", file)])
     resolved = resolve_scenario(file, overrides, text)

@@ -45,6 +45,7 @@ def import_(
     Several runs in one file are several samples. A file that is not what it should be is refused with line and column.
     """
     from contend.datasets import parse_dataset
+    from contend.file_kinds import MEASURED_DATASET, refuse_other_kind
     from contend.files import input_path, output_file, refuse_replacing, write_file
     from contend.importers.dataset import imported_dataset
     from contend.importers.formats import FORMATS
@@ -58,6 +59,7 @@ def import_(
         raise InputError(f"-o {out}: a dataset is a file NAME.json")
     file = input_path(file)
     refuse_replacing(f"-o {out}", [out], [("benchmark's output", file)])
+    refuse_other_kind(f"-o {out}", out, MEASURED_DATASET)
     found = FORMATS[format_](file)
     added = added_workload(workload or (), found)
     dataset = imported_dataset(

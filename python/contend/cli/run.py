@@ -220,6 +220,7 @@ def run(
 
 
 def _refuse_to_replace(opened: Opened, mapping: list[Path], trace: Path | None, out: Path | None) -> None:
+    from contend.file_kinds import TRACE, refuse_other_kind
     from contend.files import refuse_replacing
     from contend.output import RESULTS
 
@@ -227,6 +228,7 @@ def _refuse_to_replace(opened: Opened, mapping: list[Path], trace: Path | None, 
     read = [("scenario", opened.resolved.path)] if configuration is None else configuration.files(mapping)
     if trace is not None:
         refuse_replacing(f"--trace {trace}", [trace], read)
+        refuse_other_kind(f"--trace {trace}", trace, TRACE)
     if out is not None:
         refuse_replacing(f"-o {out}: {RESULTS}", [out / RESULTS], read)
 
