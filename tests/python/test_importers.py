@@ -359,6 +359,8 @@ def test_several_pairs_of_processes_with_threads_are_not_simulated(
     else:
         assert main(words) == 0
         assert {one["reason"] for one in json.loads(result.read_text())["not_predicted"]} == {SEVERAL_PAIRS}
+        assert main(["dataset", "scenario", str(made), "--profile", "alembert", "--point", "process_pairs=1",
+                     "-o", str(tmp_path / "s.json")]) == 0  # fmt: skip
 
 
 def is_simulated_by_the_docs(kind: str) -> bool:

@@ -1,7 +1,8 @@
 """Measured points of several processes with threads: no scenario has them.
 
 A scenario has the threads of a side in one process. Where a program ran several such processes on a side, a point says
-by parameters of its own how many they were; a point without them had one, or processes of one thread each.
+by parameters of its own how many they were; without them, or with one of each, it had one, or processes of one
+thread each.
 """
 
 from __future__ import annotations
@@ -15,8 +16,8 @@ if TYPE_CHECKING:
     from contend.datasets import Dataset, MeasuredPoint
     from contend.jsontypes import Scalar
 
-_PAIRS, _SENDING, _RECEIVING = "process_pairs", "sending_processes", "receiving_processes"
-LAYOUT = (_PAIRS, _SENDING, _RECEIVING)
+PROCESS_PAIRS, _SENDING, _RECEIVING = "process_pairs", "sending_processes", "receiving_processes"
+LAYOUT = frozenset({PROCESS_PAIRS, _SENDING, _RECEIVING})
 _WHY = "scenarios have the threads of a side in one process"
 
 
@@ -27,13 +28,13 @@ def process_layout(senders: int, receivers: int) -> dict[str, Scalar]:
         senders: Sending processes.
         receivers: Receiving processes.
     """
-    return {_PAIRS: senders} if senders == receivers else {_SENDING: senders, _RECEIVING: receivers}
+    return {PROCESS_PAIRS: senders} if senders == receivers else {_SENDING: senders, _RECEIVING: receivers}
 
 
 def why_not_simulated(dataset: Dataset, point: MeasuredPoint) -> str | None:
     """Why no scenario stands for how the threads of a point were spread over processes; None where one does."""
     known = merged(dataset, point)
-    if known.get(_PAIRS, 1) != 1:
+    if known.get(PROCESS_PAIRS, 1) != 1:
         return f"several pairs of processes: {_WHY}"
     if any(known.get(name, 1) != 1 for name in (_SENDING, _RECEIVING)):
         return f"several processes with threads on a side: {_WHY}"

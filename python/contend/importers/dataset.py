@@ -7,6 +7,7 @@ import json
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from contend.calibrate.process_layouts import LAYOUT, PROCESS_PAIRS
 from contend.datasets import FORMAT, UNKNOWN_MACHINE
 from contend.measure.spread import spread
 
@@ -39,7 +40,7 @@ def imported_dataset(
         workload: What the file does not say; wins over what was assumed in its place.
     """
     groups: dict[str, list[Value]] = {}
-    for value in found.values:
+    for value in _with_layouts(found):
         # What was assumed in its place does not make another point.
         said = {key: workload.get(key, assumed) for key, assumed in value.parameters.items()}
         value = replace(value, parameters=said)  # noqa: PLW2901
@@ -75,6 +76,18 @@ def _machine(text: str) -> JsonObject:
     if text == UNKNOWN_MACHINE:
         return {}
     return {"id": hashlib.sha256(text.encode()).hexdigest()[:12], "cpu": text}
+
+
+def _with_layouts(found: Imported) -> list[Value]:
+    """The values, with one pair of processes said where others have several: points are chosen by what they say."""
+    if not any(PROCESS_PAIRS in one.parameters for one in found.values):
+        return found.values
+    return [
+        replace(one, parameters=one.parameters | {PROCESS_PAIRS: 1})
+        if not one.parameters.keys() & LAYOUT and (found.workload | one.parameters).get("mode", "thread") == "thread"
+        else one
+        for one in found.values
+    ]
 
 
 def _sides(parameters: dict[str, Scalar]) -> dict[str, Scalar]:
