@@ -111,8 +111,8 @@ WorkloadResult Multirate::result(const World& world) const {
   if (has_long_head_start(result.elapsed)) {
     result.notes.emplace_back(
         "the clock starts when the last thread begins, and the others had then been at work for more "
-        "than a twentieth of the time that it ran: the rate is too high by about as much; more "
-        "iterations (workload.iterations) make it less");
+        "than a twentieth of the time that it ran: the rate is too high for that; more iterations "
+        "(workload.iterations) make it less");
   }
   for (const Role role : {Role::sender, Role::receiver}) {
     for (const SimThread* thread : threads_of_role_[static_cast<std::size_t>(role)]) {

@@ -51,16 +51,20 @@ def test_machines_without_a_name_are_not_several(machine: dict[str, Any], tmp_pa
     assert unnamed_machines(both[:2]) == ""
 
 
+def measured_on_two(folder: Path, other: dict[str, Any]) -> None:
+    """A folder of one machine's prices and rates, and of rates of another one."""
+    folder.mkdir()
+    write(folder, dataset("machine", {"kind": "machine"}, machine_points()))
+    measured(folder, "a")
+    measured(folder, "b", machine=other)
+
+
 @pytest.mark.core
 def test_a_calibration_says_once_that_machines_have_no_names(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    folder = tmp_path / "measured"
-    folder.mkdir()
-    write(folder, dataset("machine", {"kind": "machine"}, machine_points()))
-    measured(folder, "a")
-    measured(folder, "b", machine=IMPORTED)
+    measured_on_two(tmp_path / "measured", IMPORTED)
     assert main(["calibrate", "measured", "--base", "alembert", "-o", "made.json", "--quiet", "--direct"]) == 0
     said = capsys.readouterr().err
     assert said.count("contend: warning: b does not name its machine") == 1
@@ -78,11 +82,7 @@ def test_a_calibration_of_several_machines_goes_on_with_a_warning(
         raise InputError("it begins")
 
     monkeypatch.chdir(tmp_path)
-    folder = tmp_path / "measured"
-    folder.mkdir()
-    write(folder, dataset("machine", {"kind": "machine"}, machine_points()))
-    measured(folder, "a")
-    measured(folder, "b", machine=EPYC)
+    measured_on_two(tmp_path / "measured", EPYC)
     warning = (
         "contend: warning: the datasets are of 2 machines (a and machine of a processor, id box; b of AMD EPYC, id"
     )

@@ -264,8 +264,7 @@ Problem two_locks_to_free_a_request(const PointConfig& point) {
       library.progress.engine != "request-lock" || library.thread_level == "single")
     return {};
   return "with progress engine \"" + library.progress.engine +
-         "\" requests are freed under the lock of all requests, which threads take while they hold that of an "
-         "instance: "
+         "\" requests are freed under the lock of all requests, which threads take while they hold an instance's: "
          "to free under that, too, would lock up";
 }
 
