@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from contend.datasets import read_dataset
+from contend.dataset_reading import read_dataset
 from contend.errors import InputError, InterruptedRunError
 from contend.files import read_json
 from contend.results import Results, collect

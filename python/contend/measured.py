@@ -31,7 +31,7 @@ from contend.calibrate.waiting_points import result_metric
 from contend.catalogs import CALIBRATION
 from contend.dataset_machine import choose_profile
 from contend.dataset_points import point_text, select_points, short_name
-from contend.datasets import read_dataset
+from contend.dataset_reading import read_dataset
 from contend.document_sweep import alike, swept
 from contend.documents import get_path, set_path
 from contend.errors import InputError

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from contend.catalogs import PRESETS, PROFILES
 from contend.choice import choose_point
 from contend.core import core
-from contend.datasets import is_dataset
+from contend.dataset_reading import is_dataset
 from contend.errors import InputError
 from contend.file_kinds import DATASET, PRESET, PROFILE, is_written
 from contend.files import describe, input_path, keys_of, read_text, require_utf8

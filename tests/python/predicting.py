@@ -9,7 +9,8 @@ from contend.accuracy.scores import (
     result_json,
 )
 from contend.calibrate.problem import Unpredicted
-from contend.datasets import Dataset, read_dataset
+from contend.dataset_reading import read_dataset
+from contend.datasets import Dataset
 
 COUNTS = (1, 2, 4, 8, 16, 20)
 

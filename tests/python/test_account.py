@@ -20,7 +20,8 @@ from contend.accuracy.account import (
 )
 from contend.accuracy.comparisons import find_comparison, regenerate
 from contend.accuracy.page import accuracy_page
-from contend.datasets import Dataset, read_dataset
+from contend.dataset_reading import read_dataset
+from contend.datasets import Dataset
 from contend.errors import InputError
 from fakes import REPOSITORY
 from predicting import result

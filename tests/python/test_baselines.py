@@ -12,7 +12,7 @@ from contend.accuracy.scores import (
     baseline_predictions,
     baseline_summaries,
 )
-from contend.datasets import read_dataset
+from contend.dataset_reading import read_dataset
 from predicting import COUNTS, curve, predicted
 
 

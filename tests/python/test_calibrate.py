@@ -17,7 +17,7 @@ from contend.calibrate.problem import Builder
 from contend.calibrate.recovery import MemoryLog
 from contend.catalogs import PROFILES
 from contend.cli import main
-from contend.datasets import read_dataset, read_datasets
+from contend.dataset_reading import read_dataset, read_datasets
 from contend.documents import set_path
 from contend.errors import InputError
 from contend.runner import make_engine

@@ -20,7 +20,7 @@ from contend.calibrate.posterior import Posterior
 from contend.calibrate.problem import Parameter, Problem, Target
 from contend.calibrate.search import Screening
 from contend.calibrate.sensitivity import Sight, Verdict
-from contend.datasets import read_dataset
+from contend.dataset_reading import read_dataset
 
 
 def contend_seconds(text: str) -> float:

@@ -10,7 +10,7 @@ import contend
 from contend.catalogs import PROFILES
 from contend.cli import main
 from contend.dataset_machine import choose_profile
-from contend.datasets import read_dataset
+from contend.dataset_reading import read_dataset
 from contend.errors import InputError
 from fakes import REPOSITORY
 

@@ -9,7 +9,7 @@ import pytest
 from calibrating import rates, write
 from contend.accuracy.comparisons import comparisons, draw_pictures, find_comparison, regenerate
 from contend.cli import main
-from contend.datasets import read_dataset
+from contend.dataset_reading import read_dataset
 from contend.errors import InputError
 from fakes import REPOSITORY
 from predicting import result

@@ -7,7 +7,7 @@ import pytest
 import contend
 from calibrating import dataset, metric, write
 from contend.dataset_points import select_points
-from contend.datasets import read_dataset
+from contend.dataset_reading import read_dataset
 from contend.errors import InputError
 
 

@@ -9,7 +9,7 @@ import pytest
 
 import contend
 from calibrating import dataset, metric, rates, write
-from contend.datasets import read_dataset, read_datasets
+from contend.dataset_reading import read_dataset, read_datasets
 from contend.errors import InputError
 from contend.prices import exact_price, format_price, parse_price
 

@@ -27,7 +27,7 @@ from contend.calibrate.profile import calibrated_profile, kept_fits, profile_byt
 from contend.calibrate.recovery import Silence
 from contend.calibrate.split import choose_split
 from contend.catalogs import PROFILES
-from contend.datasets import read_dataset, read_datasets
+from contend.dataset_reading import read_dataset, read_datasets
 from contend.documents import get_path
 from contend.errors import InputError
 from contend.prices import parse_price

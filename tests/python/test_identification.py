@@ -19,7 +19,8 @@ from contend.calibrate.pipeline import calibrate, with_identified
 from contend.calibrate.recovery import MemoryLog, Silence
 from contend.calibrate.split import choose_split
 from contend.catalogs import PROFILES
-from contend.datasets import Dataset, read_dataset, read_datasets
+from contend.dataset_reading import read_dataset, read_datasets
+from contend.datasets import Dataset
 from contend.documents import get_path
 from contend.jsontypes import JsonObject
 from contend.prices import parse_price

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from contend.cli import main
-from contend.datasets import read_dataset
+from contend.dataset_reading import read_dataset
 from contend.importers.formats import FORMATS
 from fakes import REPOSITORY
 from foreign_output import (

@@ -17,7 +17,8 @@ from contend.accuracy.scores import result_json
 from contend.calibrate.problem import Problem, Target
 from contend.calibrate.split import choose_split, curve_axes, threads_of
 from contend.cli import main
-from contend.datasets import Dataset, read_dataset
+from contend.dataset_reading import read_dataset
+from contend.datasets import Dataset
 from predicting import COUNTS, curve, predicted
 
 SIDES = [(1, n) for n in COUNTS]

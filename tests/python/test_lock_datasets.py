@@ -12,7 +12,7 @@ from contend.calibrate.lock_workload import lock_workload
 from contend.calibrate.mapping import find_mapping, load_mappings, scenario_layers
 from contend.calibrate.problem import Builder
 from contend.cli import main
-from contend.datasets import read_dataset
+from contend.dataset_reading import read_dataset
 from contend.errors import InputError
 from contend.measured import open_dataset
 from fakes import REPOSITORY

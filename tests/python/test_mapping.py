@@ -17,7 +17,8 @@ from contend.calibrate.mapping import (
     scope_keys,
 )
 from contend.calibrate.measured_machine import on_measured_machine
-from contend.datasets import Dataset, read_dataset
+from contend.dataset_reading import read_dataset
+from contend.datasets import Dataset
 from contend.errors import InputError
 
 

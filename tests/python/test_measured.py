@@ -15,7 +15,7 @@ from contend.axes import curves, x_axis
 from contend.catalogs import PROFILES
 from contend.cli import main
 from contend.dataset_machine import choose_profile
-from contend.datasets import read_dataset
+from contend.dataset_reading import read_dataset
 from contend.errors import InputError
 from contend.measured import open_dataset
 from contend.results import Results

@@ -22,7 +22,7 @@ from contend.calibrate.likelihood import DEGREES_OF_FREEDOM
 from contend.calibrate.problem import Builder, Target, Unpredicted
 from contend.catalogs import PROFILES, parameters
 from contend.cli import main
-from contend.datasets import read_dataset
+from contend.dataset_reading import read_dataset
 from contend.documents import get_path
 from contend.errors import SimulationFailedError
 from contend.prices import parse_price

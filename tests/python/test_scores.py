@@ -19,7 +19,7 @@ from contend.accuracy.scores import (
     summary,
     tau_of,
 )
-from contend.datasets import read_dataset
+from contend.dataset_reading import read_dataset
 from contend.jsontypes import JsonObject
 from predicting import COUNTS, curve, predicted, result
 

@@ -9,7 +9,8 @@ import pytest
 from calibrating import dataset, machine_points, rates, write
 from contend.calibrate.measured_machine import several_machines, unnamed_machines
 from contend.cli import main
-from contend.datasets import Dataset, read_dataset
+from contend.dataset_reading import read_dataset
+from contend.datasets import Dataset
 from contend.errors import InputError
 
 EPYC = {"id": "e1", "cpu": "AMD EPYC"}

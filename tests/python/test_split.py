@@ -8,7 +8,8 @@ from calibrating import dataset, machine_points, rates, write
 from contend.calibrate.identification import identify
 from contend.calibrate.split import calibration_side, choose_split, split_points, split_record, was_fitted
 from contend.catalogs import PROFILES
-from contend.datasets import Dataset, read_dataset, read_datasets
+from contend.dataset_reading import read_dataset, read_datasets
+from contend.datasets import Dataset
 from contend.errors import InputError
 
 

@@ -14,7 +14,8 @@ from contend.calibrate.split import choose_split, split_points
 from contend.calibrate.waiting_points import isolates, longest_waiting, result_metric
 from contend.catalogs import PROFILES
 from contend.cli import main
-from contend.datasets import Dataset, read_dataset, read_datasets
+from contend.dataset_reading import read_dataset, read_datasets
+from contend.datasets import Dataset
 from contend.measured import open_dataset
 from fakes import REPOSITORY
 

@@ -21,7 +21,7 @@ from contend.calibrate.pipeline import calibrate
 from contend.calibrate.problem import Builder
 from contend.calibrate.sensitivity import Verdict
 from contend.calibrate.split import choose_split
-from contend.datasets import FORMAT, read_datasets
+from contend.dataset_reading import FORMAT, read_datasets
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -64,7 +64,7 @@ def data(
     from contend.accuracy.pictures import pictures
     from contend.calibrate.mapping import mapping_files
     from contend.catalogs import PROFILES
-    from contend.datasets import dataset_files
+    from contend.dataset_reading import dataset_files
     from contend.file_kinds import RESULT_OF_VALIDATE, refuse_other_kind
     from contend.files import output_file, output_folder, refuse_replacing, write_file, write_files
     from contend.terminal import stdout_console
@@ -106,7 +106,7 @@ def _tell_other_machine(profile: str, paths: list[Path]) -> None:
     """Says on stderr where the profile is not known to be of the machine of what it predicts."""
     from contend.calibrate.split import FITTED_KINDS
     from contend.dataset_machine import doubt_of_machine
-    from contend.datasets import read_datasets
+    from contend.dataset_reading import read_datasets
 
     predicted = [dataset for dataset in read_datasets(paths) if dataset.kind in FITTED_KINDS]
     if said := doubt_of_machine(profile, predicted):
@@ -132,7 +132,7 @@ def _validate(  # noqa: PLR0917 - all of one stage
     from contend.calibrate.evaluations import Evaluator
     from contend.calibrate.mapping import load_mappings
     from contend.catalogs import PROFILES
-    from contend.datasets import read_datasets
+    from contend.dataset_reading import read_datasets
     from contend.files import output_folder
     from contend.measure.journal import Journal
     from contend.runner import default_jobs, make_engine

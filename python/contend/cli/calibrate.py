@@ -106,7 +106,7 @@ def calibrate(
     from contend.calibrate.pipeline import leave_out_again
     from contend.calibrate.profile import calibrated_profile, kept_fits, profile_bytes, with_folds
     from contend.calibrate.split import calibration_side, choose_split
-    from contend.datasets import read_datasets
+    from contend.dataset_reading import read_datasets
     from contend.files import output_file, output_folder, write_file
     from contend.measure.journal import Journal
     from contend.runner import default_jobs, make_engine
@@ -189,7 +189,7 @@ def _check_options(*, keep_fits: bool, direct: bool) -> None:
 def _check_output(out: Path, base: str, datasets: list[Path], mapping: list[Path]) -> None:
     from contend.calibrate.mapping import mapping_files
     from contend.catalogs import PROFILES
-    from contend.datasets import dataset_files
+    from contend.dataset_reading import dataset_files
     from contend.file_kinds import MACHINE_PROFILE, refuse_other_kind
     from contend.files import refuse_replacing
 

@@ -43,7 +43,7 @@ def show(
 ) -> None:
     """Shows what was measured, point by point (of several datasets one line each), and what scenario stands for it."""
     from contend.calibrate.mapping import load_mappings
-    from contend.datasets import read_datasets
+    from contend.dataset_reading import read_datasets
 
     found = read_datasets(datasets)
     mappings = load_mappings(mapping or [])

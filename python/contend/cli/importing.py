@@ -44,7 +44,7 @@ def import_(
 
     Several runs in one file are several samples. A file that is not what it should be is refused with line and column.
     """
-    from contend.datasets import parse_dataset
+    from contend.dataset_reading import parse_dataset
     from contend.file_kinds import MEASURED_DATASET, refuse_other_kind
     from contend.files import input_path, output_file, refuse_replacing, write_file
     from contend.importers.dataset import imported_dataset

@@ -247,7 +247,7 @@ def _open(
     of_datasets: tuple[list[str] | None, str | None, list[Path] | None],
 ) -> Opened:
     """Resolves a scenario, or the configurations of a dataset."""
-    from contend.datasets import is_dataset
+    from contend.dataset_reading import is_dataset
     from contend.scenario import open_scenario, resolve_scenario
 
     if not is_dataset(Path(name)):

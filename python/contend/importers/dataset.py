@@ -8,7 +8,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from contend.calibrate.process_layouts import LAYOUT, PROCESS_PAIRS
-from contend.datasets import FORMAT, UNKNOWN_MACHINE
+from contend.dataset_reading import FORMAT
+from contend.datasets import UNKNOWN_MACHINE
 from contend.measure.spread import spread
 
 if TYPE_CHECKING:

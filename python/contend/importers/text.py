@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import TYPE_CHECKING, NoReturn
 
-from contend.datasets import LARGEST_SAMPLE, SMALLEST_SAMPLE
+from contend.dataset_reading import LARGEST_SAMPLE, SMALLEST_SAMPLE
 from contend.errors import InputError
 from contend.files import read_text
 from contend.spelling import shortened

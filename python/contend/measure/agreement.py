@@ -6,7 +6,7 @@ import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from contend.datasets import read_datasets
+from contend.dataset_reading import read_datasets
 from contend.errors import InputError
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ import json
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
-from contend.datasets import FORMAT
+from contend.dataset_reading import FORMAT
 from contend.measure.runner import Outcome
 from contend.measure.spread import Spread, spread
 from contend.measure.transports import FABRIC
