@@ -3,10 +3,12 @@
 #pragma once
 
 #include "core/category.hpp"
+#include "core/repetition.hpp"
 #include "core/time.hpp"
 
 #include <functional>
 #include <string>
+#include <vector>
 
 namespace contend {
 
@@ -38,6 +40,13 @@ public:
   virtual void give_way_if_asked(SimThread& self) = 0;
   /// `self` returns from a system call: the operating system may give its core to somebody who has asked for it meanwhile.
   virtual void leaves_kernel(SimThread& self) = 0;
+  /// The next wait of `self`, spinning, is for the end of `repetition`, which the policy may cut short.
+  virtual void repeats(SimThread& self, Repetition& repetition) = 0;
+  /// The repetition of `thread` is over: its wait ends when it has come to its goal.
+  virtual void come_back(SimThread& thread, const RepeatedPlace& place) = 0;
+  /// From now on until the next call, spans in which nobody can take the core of `self` away go into `spans`, as times from
+  /// `origin`; nullptr: nowhere.
+  virtual void note_uninterrupted(SimThread& self, std::vector<UninterruptedSpan>* spans, TimePoint origin) = 0;
   /// Returns after resume(), resume_at() or wake().
   virtual void wait(SimThread& self, Waiting how, Category category) = 0;
   virtual void resume(SimThread& thread) = 0;

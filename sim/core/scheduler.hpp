@@ -71,6 +71,9 @@ public:
   void settle(SimThread& self, Duration owed) override;
   void give_way_if_asked(SimThread& self) override;
   void leaves_kernel(SimThread& self) override;
+  void repeats(SimThread& self, Repetition& repetition) override;
+  void come_back(SimThread& thread, const RepeatedPlace& place) override;
+  void note_uninterrupted(SimThread& self, std::vector<UninterruptedSpan>* spans, TimePoint origin) override;
   void wait(SimThread& self, Waiting how, Category category) override;
   void resume(SimThread& thread) override;
   void resume_at(SimThread& thread, TimePoint time) override;
@@ -95,6 +98,12 @@ private:
   // What happens to the thread that has a core.
   void finish_step(Task& task);
   void interrupt(Task& task);
+  void end_repetition(Task& task);
+  void go_on(Task& task);
+  [[nodiscard]] bool leave_span(Task& task);
+  [[nodiscard]] static const UninterruptedSpan* next_span(const RepeatedPlace& place);
+  [[nodiscard]] static Duration still_to_pass(Task& task, Duration span);
+  void charge_step(Task& task) const;
   void lose_core(Task& task);
   void free_core(Task& task);
   void take_tick(Task& task);

@@ -15,12 +15,20 @@ void Scheduler::advance(SimThread& self, Duration owed, Duration span, Category 
     pass(self, span); // others that are due now go first
     return;
   }
+  Task& task = task_of(self);
+  if (task.passed > Duration{}) [[unlikely]] {
+    const Duration left = still_to_pass(task, span);
+    charge(self, now() - (span - left), span - left, category);
+    span = left;
+    if (span == Duration{}) {
+      return;
+    }
+  }
   const TimePoint start = now();
   if (pass_alone(self, span)) {
     charge(self, start, span, category);
     return;
   }
-  Task& task = task_of(self);
   task.activity = Task::Activity::computing;
   task.category = category;
   task.since = start;
@@ -33,10 +41,21 @@ void Scheduler::settle(SimThread& self, Duration owed) {
   if (giving_up()) {
     return;
   }
+  Task& task = task_of(self);
+  if (task.spans != nullptr && owed != Duration{}) [[unlikely]] {
+    const Duration begin = now() - task.spans_origin;
+    task.spans->push_back({begin, begin + owed});
+  }
+  if (task.passed > Duration{}) [[unlikely]] {
+    owed = still_to_pass(task, owed);
+    if (owed == Duration{}) {
+      return; // what came after it has passed as well
+    }
+  }
   if (owed != Duration{}) {
     pass(self, owed);
   }
-  for (Task& task = task_of(self); task.stolen != Duration{};) {
+  while (task.stolen != Duration{}) {
     const Duration stolen = std::exchange(task.stolen, {});
     charge(self, now(), stolen, Category::context_switch);
     pass(self, stolen);
@@ -49,6 +68,7 @@ void Scheduler::give_way_if_asked(SimThread& self) {
     return;
   }
   Task& task = task_of(self);
+  task.passed = {}; // what is run again goes another way than before: a line that was at hand has to be fetched
   while (task.core->asked) { // somebody may ask at the very moment at which it has a core again
     give_way(task);
   }
@@ -59,7 +79,7 @@ void Scheduler::leaves_kernel(SimThread& self) {
     return;
   }
   Task& task = task_of(self);
-  if (!task.core->asked_lazily) {
+  if (!task.core->asked_lazily || task.passed > Duration{}) {
     return;
   }
   self.settle();
@@ -85,6 +105,9 @@ void Scheduler::wait(SimThread& self, Waiting how, Category category) {
   task.since = now();
   if (how != Waiting::asleep) {
     task.activity = how == Waiting::spinning ? Task::Activity::spinning : Task::Activity::stalled;
+    if (task.core->asked_lazily) {
+      end_repetition(task);
+    }
     park(self);
     return;
   }
@@ -214,10 +237,29 @@ bool Scheduler::has_work() const {
   });
 }
 
+/// What it did since its time was charged last. What it will run again is charged then.
+void Scheduler::charge_step(Task& task) const {
+  if (!task.place || task.place->passed == Duration{}) {
+    charge(task.thread, task.since, now() - task.since, task.category);
+  }
+}
+
 /// It has had what it computed, or is on its core and can go on with its own code.
 void Scheduler::finish_step(Task& task) {
-  if (task.activity == Task::Activity::computing) {
-    charge(task.thread, task.since, now() - task.since, task.category);
+  if (task.activity == Task::Activity::computing || task.activity == Task::Activity::settling) {
+    charge_step(task);
+  }
+  if (task.place) {
+    task.since = now();
+    if (!leave_span(task)) {
+      return;
+    }
+    if (task.place->at < task.place->goal) {
+      go_on(task);
+      return;
+    }
+    task.passed = task.place->passed;
+    task.place.reset();
   }
   if (task.activity == Task::Activity::spinning) {
     task.resumed = false; // else the wait that it is for is still to come
@@ -233,7 +275,7 @@ bool Scheduler::interruptible(const Task& task) {
 
 /// Stops what it does in the middle.
 void Scheduler::interrupt(Task& task) {
-  charge(task.thread, task.since, now() - task.since, task.category);
+  charge_step(task);
   if (task.activity == Task::Activity::computing) {
     task.left -= now() - task.since;
   }
@@ -255,6 +297,7 @@ void Scheduler::lose_core(Task& task) {
 
 /// The timer's interrupt takes its time from whoever runs.
 void Scheduler::take_tick(Task& task) {
+  end_repetition(task);
   const Duration cost = parameters_.tick_cost;
   if (!interruptible(task)) {
     task.stolen += cost;

@@ -100,6 +100,7 @@ void Scheduler::dispatch_next(Core& core) {
 
 /// The thread that has the core should let the queue choose again, now or as soon as it can.
 void Scheduler::ask_for(Core& core) {
+  end_repetition(*core.current);
   if (interruptible(*core.current) && now() >= core.current->since) {
     choose_again(core);
   } else {

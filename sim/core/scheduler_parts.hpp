@@ -1,11 +1,12 @@
 // What a scheduler keeps of its threads and cores, for the files that it is written in: scheduler.cpp (what there is),
-// scheduler_activity.cpp (what a thread does), scheduler_dispatch.cpp (who has a core), scheduler_placement.cpp (which core),
+// scheduler_activity.cpp (what a thread does), scheduler_repetition.cpp (what it repeats), scheduler_dispatch.cpp (who has a core), scheduler_placement.cpp (which core),
 // scheduler_balancing.cpp (who changes cores).
 #pragma once
 
 #include "core/scheduler.hpp"
 
 #include <memory>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -49,6 +50,7 @@ struct Scheduler::Task : FairEntity {
     computing, ///< until `left` is used up
     spinning,  ///< until it is resumed
     stalled,   ///< until it is resumed, and nobody can take its core
+    settling,  ///< until `left` is used up, and nobody can take its core
   };
 
   Task(Scheduler& scheduler, SimThread& its_thread, const CoreSet& its_cores)
@@ -72,6 +74,11 @@ struct Scheduler::Task : FairEntity {
   bool to_waker = false; ///< it goes there if no core idles
   double load = 1.0;     ///< share of the time in which it wanted a core, averaged as that of cores, up to `load_noted`
   TimePoint load_noted;
+  Repetition* repetition = nullptr;   ///< whose end it spins for
+  std::optional<RepeatedPlace> place; ///< on its way back from a repetition: where it is when `left` is used up
+  Duration passed;                    ///< of what its own code does next
+  std::vector<UninterruptedSpan>* spans = nullptr; ///< where to note what cannot be interrupted
+  TimePoint spans_origin;
   TaskEvent step;  ///< the end of computing, or of getting onto a core
   TaskEvent alarm; ///< resume_at() and wake()
 };

@@ -48,7 +48,10 @@ void Scheduler::woken(Task& task) {
   if (preempts && at_once) {
     ask_for(core);
   } else {
-    core.asked_lazily = core.asked_lazily || preempts;
+    if (preempts) {
+      core.asked_lazily = true;
+      end_repetition(*core.current); // what it does next may be a call of the kernel
+    }
     arm(core);
   }
 }

@@ -94,6 +94,26 @@ public:
   /// Stops until resume(); the time is charged to `category`, and `reason` is what a deadlock report shows. What the thread
   /// does meanwhile matters where its core is shared.
   void wait(const Waitable& reason, Category category, Waiting how = Waiting::spinning);
+  /// wait() for somebody whose vain looks are not simulated one by one: where its core is shared, the repetition is told when
+  /// the operating system interferes. Call preemption_point() before, and let no time pass in between.
+  void repeat(const Waitable& reason, Category category, Repetition& repetition) {
+    if (policy_ != nullptr) [[unlikely]] {
+      policy_->repeats(*this, repetition);
+    }
+    wait(reason, category);
+  }
+  /// Ends repeat() of a thread that shares its core, when it has come to its goal: in place of resume().
+  void come_back(const RepeatedPlace& place) {
+    mark_resumed();
+    policy_->come_back(*this, place);
+  }
+  /// Where the core is shared: from now on until the next call, spans of time in which nobody can take it away go into
+  /// `spans`, as times from now, owed time included; nullptr: nowhere.
+  void note_uninterrupted(std::vector<UninterruptedSpan>* spans) {
+    if (policy_ != nullptr) [[unlikely]] {
+      policy_->note_uninterrupted(*this, spans, now());
+    }
+  }
   /// Lets a waiting thread go on now (after everything already due now), or at a later time: once for each wait, before or
   /// during it. Throws InvariantViolation otherwise.
   void resume();

@@ -73,6 +73,8 @@ void ProgressTurns::begin_turn(SimThread& self, Noise noise) {
   }
   poller.turn_start = self.now();
   poller.turn.start(self);
+  poller.turn.uninterrupted.clear();
+  self.note_uninterrupted(&poller.turn.uninterrupted);
   self.owe(process_.settings().software.progress_call + (noise == Noise::always ? process_.jitter() : Duration{}),
            Category::poll_idle);
   if (global_lock != nullptr) {
@@ -95,8 +97,15 @@ int ProgressTurns::poll(SimThread& self, int target, IfHeld if_held) {
     if (has_global_lock) {
       instance.lock->lock(self); // what has been granted is the global lock
     }
+    if (poller.resumption.leaving) {
+      instance.lock->unlock(self, Category::poll_idle);
+      return 0;
+    }
     const PollTurn::Visit& visit = poller.turn.visits[poller.resumption.visit];
-    instance.context->skipped_look(self, process_.engine().now() - (visit.look_at - visit.begin_at));
+    if (!poller.resumption.begun) {
+      instance.context->skipped_look(self, process_.engine().now() - (visit.look_at - visit.begin_at));
+    }
+    instance.context->end_skipped_look(self);
     const int found = handle_and_unlock(self, instance);
     poller.disturb_if(found > 0);
     poller.found += found;
@@ -175,6 +184,9 @@ int ProgressTurns::end_turn(SimThread& self) {
   if (global_lock != nullptr && !poller.turn.visits.empty()) {
     poller.turn.visits.back().done_at = poller.turn.period;
   }
+  if (poller.found + found > 0) { // nobody rests after that
+    self.note_uninterrupted(nullptr);
+  }
   TraceScope::close(self);
   const ProgressDesign& design = process_.library().progress;
   const bool yields =
@@ -214,6 +226,8 @@ void ProgressTurns::yield(SimThread& self) const {
 
 ProgressSource::Rest ProgressTurns::rest(SimThread& self, std::int64_t limit) {
   self.settle();
+  self.preemption_point();
+  self.note_uninterrupted(nullptr);
   Poller& poller = poller_of(self);
   const IdlePoll::Resumption resumption =
       rest_through(self, poller.turn, poller.last_turn, nothing_in_sight(poller.turn), limit);

@@ -151,7 +151,7 @@ void WindowByInterface::drain_instances(SimThread& self, int target, bool buffer
       };
       if (!by_turns) { // the lock is held until the end
         while (busy()) {
-          if (settings().coalesce_idle_polls && endpoint->request_report(self)) {
+          if (settings().coalesce_idle_polls && !self.shares_core() && endpoint->request_report(self)) {
             poll_until_report(self, instance);
           } else {
             poll();

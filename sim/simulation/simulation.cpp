@@ -123,11 +123,10 @@ void run(Engine& engine, Watch& watch) {
 /// MPI processes whose threads share the library.
 PointResult simulate_threads(Engine& engine, const PointConfig& config, const SimulationOptions& options) {
   const MachineConfig& machine = config.machine;
-  // Idle polls cannot be skipped where somebody else may want the core.
   const bool shared = config.placement.shares_cores();
   World world(engine,
               {config.library, machine.software, machine.locks, machine.matching, machine.rdma, machine.noise,
-               config.run.coalesce_idle_polls && !shared, machine.waiting, machine.datatype},
+               config.run.coalesce_idle_polls, machine.waiting, machine.datatype},
               config.placement);
   const std::unique_ptr<Workload> workload = make_workload(config);
   const std::vector<int> host_of_rank = workload->host_of_rank();

@@ -102,6 +102,7 @@ public:
   int drain(SimThread& self, CompletionHandler& handler) override;
   [[nodiscard]] bool has_completions() const override { return !ready_.empty() || !written_.empty(); }
   void skipped_look(const SimThread& self, TimePoint begin) override;
+  void end_skipped_look(SimThread& self) override { self.leave_kernel(); }
   [[nodiscard]] std::string describe() const override { return "data on a socket of " + name_; }
 
 private:

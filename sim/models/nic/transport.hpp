@@ -116,6 +116,8 @@ public:
   [[nodiscard]] virtual bool has_completions() const = 0;
   /// A look that began then was not simulated: it has found nothing, or is followed by drain().
   virtual void skipped_look(const SimThread& /*self*/, TimePoint /*begin*/) {}
+  /// One that is followed by drain() ends.
+  virtual void end_skipped_look(SimThread& /*self*/) {}
 };
 
 /// The transport of one host.

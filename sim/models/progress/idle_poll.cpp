@@ -42,7 +42,7 @@ IdlePoll::Resumption IdlePoll::rest(SimThread& self, const PollTurn& turn, PollT
     deadline_ = asleep_since_ + steady_->period * limit;
     engine_.schedule(alarm_, deadline_);
   }
-  self.wait(*this, Category::poll_idle);
+  self.repeat(*this, Category::poll_idle, *this);
   return resumption_;
 }
 
@@ -65,38 +65,34 @@ void IdlePoll::disturb() {
     return;
   }
   SimThread& poller = *sleeper_;
-  sleeper_ = nullptr;
+  const RepeatedPlace place = come_back(false);
+  if (poller.shares_core()) {
+    poller.come_back(place);
+  } else {
+    poller.resume_at(engine_.now() + (place.goal - place.at));
+  }
+}
+
+/// Restores the state of the turn that the poller is in, and ends its rest. `cut`: by the operating system.
+RepeatedPlace IdlePoll::come_back(bool cut) {
+  SimThread& poller = *std::exchange(sleeper_, nullptr);
   deadline_ = TimePoint::never();
   set_visitor(nullptr);
 
   const Duration asleep = engine_.now() - asleep_since_;
-  resumption_ = {asleep / steady_->period, false, 0, false};
-  Duration phase = asleep % steady_->period;
-  if (phase == Duration{} && resumption_.turns > 0 && ends_with_a_look(*steady_)) {
+  resumption_ = {};
+  resumption_.turns = asleep / steady_->period;
+  RepeatedPlace place{asleep % steady_->period, {}, {}, &steady_->uninterrupted};
+  if (place.at == Duration{} && resumption_.turns > 0 && ends_with_a_look(*steady_)) {
     --resumption_.turns; // the look sees what comes as it ends, wherever in the turn it is
-    phase = steady_->period;
+    place.at = steady_->period;
   }
-  const TimePoint turn_start = asleep_since_ + steady_->period * resumption_.turns;
-  TimePoint wake_time = turn_start;
-  if (phase > Duration{}) {
-    for (const PollTurn::Visit& visit : steady_->visits) {
-      if (visit.lock != nullptr && visit.look_at < phase && phase < visit.done_at) {
-        visit.lock->leave_until(turn_start + visit.done_at);
-      }
-    }
-    const auto visit = std::find_if(steady_->visits.begin(), steady_->visits.end(),
-                                    [&](const PollTurn::Visit& candidate) { return phase <= candidate.look_at; });
-    if (visit == steady_->visits.end()) { // the turn has nothing left to do
-      ++resumption_.turns;
-      wake_time += steady_->period;
+  place.goal = place.at;
+  if (place.at > Duration{}) {
+    if (cut) {
+      stop_in_turn(poller, place);
     } else {
-      resumption_.inside = true;
-      resumption_.visit = static_cast<std::size_t>(visit - steady_->visits.begin());
-      resumption_.looking = phase >= visit->try_at;
-      wake_time += resumption_.looking ? visit->look_at : visit->try_at;
-      if (resumption_.looking && visit->lock != nullptr) {
-        visit->lock->grant(poller);
-      }
+      enter_turn(poller, place);
     }
   }
   skipped_ += static_cast<std::uint64_t>(resumption_.turns);
@@ -106,7 +102,62 @@ void IdlePoll::disturb() {
       observer_->interrupted(*steady_, resumption_.visit);
     }
   }
-  poller.resume_at(wake_time);
+  return place;
+}
+
+void IdlePoll::go_on_at(SimThread& poller, const PollTurn::Visit& visit, bool looking, Duration phase) {
+  resumption_.inside = true;
+  resumption_.visit = static_cast<std::size_t>(&visit - steady_->visits.data());
+  resumption_.looking = looking;
+  resumption_.begun = looking && phase >= visit.begin_at;
+  if (looking && visit.lock != nullptr) {
+    visit.lock->grant(poller);
+  }
+}
+
+/// Somebody comes to what is polled: the turn is simulated from its next step on.
+void IdlePoll::enter_turn(SimThread& poller, RepeatedPlace& place) {
+  const std::vector<PollTurn::Visit>& visits = steady_->visits;
+  const Duration phase = place.at;
+  for (const PollTurn::Visit& visit : visits) {
+    if (visit.lock != nullptr && visit.look_at < phase && phase < visit.done_at) {
+      visit.lock->leave_until(engine_.now() + (visit.done_at - phase));
+    }
+  }
+  const auto visit =
+      std::find_if(visits.begin(), visits.end(), [&](const auto& candidate) { return phase <= candidate.look_at; });
+  if (visit == visits.end()) { // the turn has nothing left to do
+    ++resumption_.turns;
+    place.goal = steady_->period;
+    return;
+  }
+  const bool looking = phase >= visit->try_at;
+  go_on_at(poller, *visit, looking, phase);
+  place.goal = looking ? visit->look_at : visit->try_at;
+}
+
+/// The core may be lost in the middle of a step. One that takes a lock or gives it back is run when its time has passed.
+void IdlePoll::stop_in_turn(SimThread& poller, RepeatedPlace& place) {
+  const Duration phase = place.at;
+  const PollTurn::Visit* last = nullptr;
+  for (const PollTurn::Visit& visit : steady_->visits) {
+    const bool holds_already = last != nullptr && last->lock == visit.lock;
+    if (visit.lock != nullptr && !holds_already && visit.try_at <= phase && phase < visit.begin_at) {
+      go_on_at(poller, visit, false, phase);
+      place.goal = visit.begin_at;
+      place.passed = visit.begin_at - visit.try_at;
+      return;
+    }
+    if (visit.lock != nullptr && visit.look_at < phase && phase < visit.done_at) {
+      go_on_at(poller, visit, true, phase);
+      resumption_.leaving = true;
+      place.goal = visit.done_at;
+      place.passed = visit.done_at - visit.look_at;
+      return;
+    }
+    last = &visit;
+  }
+  enter_turn(poller, place);
 }
 
 void IdlePoll::tell_observer(const SimThread& poller) const {

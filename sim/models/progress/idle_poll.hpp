@@ -3,6 +3,7 @@
 #pragma once
 
 #include "core/engine.hpp"
+#include "core/repetition.hpp"
 #include "models/locks/lock.hpp"
 
 #include <cstddef>
@@ -28,6 +29,8 @@ struct PollTurn {
     bool operator==(const Visit&) const = default;
   };
   std::vector<Visit> visits;
+  /// Where cores are shared: see SimThread::note_uninterrupted().
+  std::vector<UninterruptedSpan> uninterrupted;
   Duration period{};
   bool undisturbed = false; ///< every lock was free and every queue empty
   /// Cache lines that the poller had fetched from elsewhere before the turn.
@@ -58,7 +61,8 @@ public:
 /// several steps (MCS), because a turn that finds nothing leaves everything as it was: after two turns of equal times all
 /// further ones are the same, until an arrival or another thread's access. At that moment the state of the skipped turn is
 /// restored: if the turn would hold a lock just then, the lock is granted to the poller.
-class IdlePoll final : public Waitable, private LockVisitor {
+/// Where cores are shared the same happens when the operating system is about to interfere with the poller.
+class IdlePoll final : public Waitable, private LockVisitor, private Repetition {
 public:
   IdlePoll(Engine& engine, bool enabled, std::string_view name, RestObserver* observer = nullptr)
       : engine_(engine), enabled_(enabled), observer_(observer), alarm_(engine, *this), name_(name) {}
@@ -69,11 +73,14 @@ public:
     bool inside = false;    ///< in the middle of a turn, at visits[visit]; else at the start of one
     std::size_t visit = 0;
     bool looking = false; ///< the visit's lock is held and the look at its queue is just over; else about to be tried
+    bool begun = false;   ///< that look has begun already, and the observer knows of it
+    bool leaving = false; ///< it has found nothing, and the lock is to be given back
   };
 
   /// Call after a turn that found nothing, with `quiet` telling that nothing has come into sight since. `last` is the last
   /// turn of this kind that could have been followed by equal ones, or a new one; it must live until this call returns.
-  /// Skips at most `limit` turns if this one is equal to it and nobody else rests on one of the locks, else none.
+  /// Skips at most `limit` turns if this one is equal to it and nobody else rests on one of the locks, else none. Requires
+  /// that `self` has passed a SimThread::preemption_point() at this moment.
   Resumption rest(SimThread& self, const PollTurn& turn, PollTurn& last, bool quiet,
                   std::int64_t limit = std::numeric_limits<std::int64_t>::max());
 
@@ -96,6 +103,11 @@ private:
   };
 
   void before_touch(Lock& /*lock*/) override { disturb(); }
+  RepeatedPlace cut_short() override { return come_back(true); }
+  [[nodiscard]] RepeatedPlace come_back(bool cut);
+  void enter_turn(SimThread& poller, RepeatedPlace& place);
+  void stop_in_turn(SimThread& poller, RepeatedPlace& place);
+  void go_on_at(SimThread& poller, const PollTurn::Visit& visit, bool looking, Duration phase);
   void limit_reached();
   void tell_observer(const SimThread& poller) const;
   void set_visitor(LockVisitor* visitor);

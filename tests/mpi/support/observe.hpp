@@ -83,8 +83,7 @@ inline Observation observe(const PointConfig& point, std::uint64_t seed, std::ui
   engine.set_step_limit(step_limit);
   World world(engine,
               {point.library, point.machine.software, point.machine.locks, point.machine.matching, point.machine.rdma,
-               point.machine.noise, point.run.coalesce_idle_polls && !point.placement.shares_cores(),
-               point.machine.waiting, point.machine.datatype},
+               point.machine.noise, point.run.coalesce_idle_polls, point.machine.waiting, point.machine.datatype},
               point.placement);
   const std::unique_ptr<Workload> workload = workload_registry().at(point.workload.kind)(point.workload);
   const std::vector<int> host_of_rank = workload->host_of_rank();
