@@ -99,8 +99,8 @@ private:
   void finish_step(Task& task);
   void interrupt(Task& task);
   void end_repetition(Task& task);
-  void go_on(Task& task);
-  [[nodiscard]] bool leave_span(Task& task);
+  void go_on(Task& task, RepeatedPlace& place);
+  [[nodiscard]] bool leave_span(Task& task, const RepeatedPlace& place);
   [[nodiscard]] static const UninterruptedSpan* next_span(const RepeatedPlace& place);
   [[nodiscard]] static Duration still_to_pass(Task& task, Duration span);
   void charge_step(Task& task) const;

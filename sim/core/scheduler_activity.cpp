@@ -251,11 +251,11 @@ void Scheduler::finish_step(Task& task) {
   }
   if (task.place) {
     task.since = now();
-    if (!leave_span(task)) {
+    if (!leave_span(task, *task.place)) {
       return;
     }
     if (task.place->at < task.place->goal) {
-      go_on(task);
+      go_on(task, *task.place);
       return;
     }
     task.passed = task.place->passed;

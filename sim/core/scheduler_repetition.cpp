@@ -31,8 +31,7 @@ void Scheduler::come_back(SimThread& thread, const RepeatedPlace& place) {
   const Duration run_again = place.passed - std::min(place.passed, place.goal - place.at);
   charge(thread, task.since, now() - task.since - run_again, task.category);
   task.since = now();
-  task.place = place;
-  go_on(task);
+  go_on(task, task.place.emplace(place));
 }
 
 /// The span that cannot be interrupted and is not over yet; nullptr: none comes.
@@ -44,8 +43,7 @@ const UninterruptedSpan* Scheduler::next_span(const RepeatedPlace& place) {
 }
 
 /// The next piece of its way back from a repetition.
-void Scheduler::go_on(Task& task) {
-  RepeatedPlace& place = *task.place;
+void Scheduler::go_on(Task& task, RepeatedPlace& place) {
   const UninterruptedSpan* const span = next_span(place);
   const bool inside = span != nullptr && span->begin <= place.at && place.at < place.goal;
   const Duration end = span == nullptr ? place.goal : std::min(place.goal, inside ? span->end : span->begin);
@@ -56,10 +54,9 @@ void Scheduler::go_on(Task& task) {
 }
 
 /// At the end of a span that cannot be interrupted: what interfered meanwhile does so now (settle()). Returns false if it did.
-bool Scheduler::leave_span(Task& task) {
-  const auto& spans = *task.place->uninterrupted;
-  const bool is_end = std::any_of(spans.begin(), spans.end(),
-                                  [&](const UninterruptedSpan& each) { return task.place->at == each.end; });
+bool Scheduler::leave_span(Task& task, const RepeatedPlace& place) {
+  const bool is_end = std::any_of(place.uninterrupted->begin(), place.uninterrupted->end(),
+                                  [&](const UninterruptedSpan& span) { return place.at == span.end; });
   if (task.activity != Task::Activity::settling || !is_end) {
     return true;
   }
