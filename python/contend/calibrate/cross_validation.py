@@ -43,6 +43,8 @@ _GENERATIONS = 100
 # Half the width of a box at first, at the end, and how it changes.
 _FIRST_WIDTH, _LEAST_WIDTH = 0.2, 0.01
 _GROWS, _SHRINKS = 1.5, 3.0
+# How far inside of its box a search begins, as a share of its width: SciPy rounds, and refuses what lies beyond an end.
+_MARGIN = 1e-9
 # Whether points feel a parameter: so many values of it are tried at so many places of the design, on the emulator.
 _VALUES, _PLACES = 9, 32
 
@@ -153,10 +155,13 @@ def _refit(  # noqa: PLR0917 - all of one search
     measured = kept.measured
 
     def best_emulated(around: Vector, width: float, shift: Vector) -> Vector:
+        low, high = np.maximum(around - width, 0.0), np.minimum(around + width, 1.0)
+        margin = _MARGIN * (high - low)
         found = differential_evolution(
             lambda cube: misfit(emulator.predict(cube.T)[:, is_kept] + shift, measured, noise),
-            list(zip(np.maximum(around - width, 0.0), np.minimum(around + width, 1.0), strict=True)),
-            rng=seed, x0=around, maxiter=_GENERATIONS, init="sobol", polish=False, updating="deferred", vectorized=True,
+            list(zip(low, high, strict=True)),
+            rng=seed, x0=np.clip(around, low + margin, high - margin), maxiter=_GENERATIONS, init="sobol", polish=False,
+            updating="deferred", vectorized=True,
         )  # fmt: skip
         return np.asarray(found.x, dtype=float)
 
