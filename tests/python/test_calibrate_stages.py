@@ -14,6 +14,7 @@ from contend.calibrate import expected, part_fit, pipeline
 from contend.calibrate import profile as written
 from contend.calibrate.edges import warnings
 from contend.calibrate.evaluations import Task
+from contend.calibrate.fit_record import part_json
 from contend.calibrate.options import STEPS_PER_SECOND, Options
 from contend.calibrate.parts import Part
 from contend.calibrate.posterior import Posterior
@@ -62,7 +63,7 @@ def test_errors_are_percent_and_no_logarithms(tmp_path: Path) -> None:
     problem = Problem([], [Target(one, one.points[0], {}, (), "message_rate")])
     off, nothing = np.log([1.5]), Screening(np.empty((0, 0)), np.empty((0, 0)))
     part = Part(problem, nothing, [], None, np.empty(0), problem.measured + off, off, None, "", off, 9)
-    fit = written._part_json(part, draws=1, seed=1)
+    fit = part_json(part, draws=1, seed=1)
     assert fit["emulator"]["error_pct"] == {"median": 50.0, "largest": 50.0}
     assert (fit["points"][0]["error_pct"], fit["points"][0]["noise_pct"]) == (50.0, 50.0)
 
@@ -127,7 +128,7 @@ class TestValuesAtTheEdge:
 
     def test_they_are_named_and_so_are_intervals_without_their_value(self, tmp_path: Path) -> None:
         part = self.part(tmp_path)
-        fit = written._part_json(part, draws=2, seed=1)
+        fit = part_json(part, draws=2, seed=1)
         assert fit["at_edge_of_range"] == {"nic.pinned@tcp": "lower"}
         assert fit["outside_of_interval95"] == ["nic.pinned@tcp", "nic.beyond@tcp"]
         first, second = warnings([part])

@@ -4,31 +4,28 @@ from __future__ import annotations
 
 import copy
 import json
-import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from contend.calibrate import edges
+from contend.calibrate.fit_record import discrepancies_json, folds_json, part_json
 from contend.calibrate.mapping import scope_keys
-from contend.calibrate.parts import Part, errors_pct
 from contend.calibrate.pipeline import Calibration, KeptFit
-from contend.calibrate.problem import MACHINE, Parameter
+from contend.calibrate.problem import MACHINE
 from contend.calibrate.split import split_record
 from contend.documents import get_path
 from contend.errors import InputError
 from contend.measure.transports import TRANSPORTS
 from contend.nearest import nearest_names
 from contend.paths import version
-from contend.prices import exact_price, format_price, parse_price
+from contend.prices import format_price, parse_price
 from contend.spelling import counted
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from contend.calibrate.discrepancy import Discrepancies, Discrepancy
     from contend.calibrate.identification import Identified
+    from contend.calibrate.parts import Part
     from contend.calibrate.sensitivity import Sight
     from contend.jsontypes import JsonObject
 
@@ -74,10 +71,10 @@ def calibrated_profile(
         "not_identified_directly": [
             {"parameter": one.rule.path, "scope": one.scope, "reason": one.reason} for one in calibration.skipped
         ],
-        "fits": [_part_json(part, calibration.options.draws, calibration.options.seed) for part in calibration.parts],
+        "fits": [part_json(part, calibration.options.draws, calibration.options.seed) for part in calibration.parts],
     }
     if (found := calibration.discrepancies) is not None:
-        record["discrepancy"] = _discrepancies_json(found)
+        record["discrepancy"] = discrepancies_json(found)
     scopes: dict[str, JsonObject] = copy.deepcopy(earlier.get("scopes") or {})
     for one in calibration.identified:
         _put(document, scopes, one.rule.path, one.scope, base, _identified_entry(one))
@@ -128,12 +125,12 @@ def with_folds(document: JsonObject, calibration: Calibration) -> JsonObject:
     for fit, part in zip(record["fits"], calibration.parts, strict=True):
         fit.pop("cross_validation", None)
         if part.folds:
-            fit["cross_validation"] = _folds_json(part)
+            fit["cross_validation"] = folds_json(part)
     # As a whole calibration writes it: in front of the scopes.
     scopes = record.pop("scopes", None)
     record.pop("discrepancy", None)
     if (found := calibration.discrepancies) is not None:
-        record["discrepancy"] = _discrepancies_json(found)
+        record["discrepancy"] = discrepancies_json(found)
     if scopes is not None:
         record["scopes"] = scopes
     return result
@@ -239,158 +236,6 @@ def _fit_how(sight: Sight) -> str:
     if sight.tied:
         text += "; known in combination with " + ", ".join(f"{name} ({value:+.2f})" for name, value in sight.tied)
     return text
-
-
-def _part_json(part: Part, draws: int, seed: int) -> JsonObject:
-    errors = errors_pct(part)
-    known = errors[np.isfinite(errors)]
-    document: JsonObject = {
-        "parameters": [_parameter_json(parameter) for parameter in part.problem.parameters],
-        "fitted": [part.problem.parameters[index].name for index in part.kept],
-        "set_back_to_base": list(part.reset),
-        "at_edge_of_range": {
-            parameter.name: end for i, parameter in enumerate(part.problem.parameters) if (end := edges.edge(part, i))
-        },
-        "outside_of_interval95": [
-            parameter.name for i, parameter in enumerate(part.problem.parameters) if edges.is_outside(part, i)
-        ],
-        "points": [
-            {
-                "dataset": target.dataset.name,
-                "parameters": target.point.parameters,
-                "measured": target.point.median,
-                "fitted": _finite(np.exp(part.predictions[index])),
-                "error_pct": _finite(errors[index], 2),
-                "noise_pct": round(float(np.expm1(part.noise[index])) * 100, 2),
-            }
-            for index, target in enumerate(part.problem.targets)
-        ],
-        "error_pct": {
-            "median": _finite(np.median(known), 2) if len(known) else None,
-            "p90": _finite(np.quantile(known, 0.9), 2) if len(known) else None,
-        },
-        "identifiability": [sight.to_json() for sight in part.sights],
-    }
-    if part.fit is not None:
-        document["search"] = {
-            "method": "CMA-ES",
-            "starts": [
-                {
-                    "misfit": round(start.misfit, 4),
-                    "checked": round(start.checked, 4),
-                    "places": start.places,
-                    "ended": start.reason,
-                }
-                for start in part.fit.starts
-            ],
-        }
-    if part.emulator_errors is not None:
-        document["emulator"] = {
-            "method": "Gaussian process upon a linear trend",
-            "training_places": part.training_places,
-            "error_pct": {
-                "median": _finite(np.expm1(np.median(part.emulator_errors)) * 100, 2),
-                "largest": _finite(np.expm1(part.emulator_errors.max()) * 100, 2),
-            },
-        }
-    document["posterior"] = _posterior_json(part, draws, seed)
-    if part.folds:
-        document["cross_validation"] = _folds_json(part)
-    return document
-
-
-def _folds_json(part: Part) -> JsonObject:
-    """The fits without a thread count: where they ended, and what they say of the points that they did not see."""
-    parameters = [part.problem.parameters[index] for index in part.kept]
-    return {
-        "method": "each thread count is left out once; the fit to the others knows nothing of the whole one",
-        "parameters": [parameter.name for parameter in parameters],
-        "folds": [
-            {
-                "left_out": fold.threads,
-                "place": [exact_price(p.at(float(x)), p.kind) for p, x in zip(parameters, fold.place, strict=True)],
-                "points": [
-                    {
-                        "dataset": one.target.dataset.name,
-                        "parameters": one.target.point.parameters,
-                        "log_residual": round(one.value, 4) if math.isfinite(one.value) else None,
-                        "noise": round(one.noise, 4),
-                    }
-                    for one in fold.residuals
-                ],
-            }
-            for fold in part.folds
-        ],
-    }
-
-
-def _discrepancies_json(found: Discrepancies) -> JsonObject:
-    return {
-        "what": "how far off the model is where it was not fitted, as the scale of a Student's t distribution (4 "
-        "degrees of freedom) of logarithms: from residuals of thread counts that were left out",
-        "pooling": "one scale for each library and transport; their logarithms are normal about a common one",
-        "groups": [
-            {"library": library, "transport": transport} | _discrepancy_json(one)
-            for (library, transport), one in found.groups.items()
-        ],
-        "others": _discrepancy_json(found.others),
-    }
-
-
-def _discrepancy_json(one: Discrepancy) -> JsonObject:
-    return {
-        "points": one.points,
-        "median": _significant(one.median),
-        "interval95": [_significant(end) for end in one.interval],
-        "draws": [_significant(draw) for draw in one.draws],
-    }
-
-
-def _parameter_json(parameter: Parameter) -> JsonObject:
-    return {
-        "name": parameter.name,
-        "path": parameter.path,
-        "scope": parameter.scope,
-        "prior_range": [parameter.text(parameter.low), parameter.text(parameter.high)],
-        "base": parameter.text(parameter.base),
-    }
-
-
-def _posterior_json(part: Part, draws: int, seed: int) -> JsonObject:
-    """The posterior with some of its draws, from which `contend validate` makes intervals."""
-    found = part.posterior
-    if found is None:
-        return {"refused": part.refused}
-    stream = np.random.default_rng(seed)
-    chosen = stream.choice(len(found.draws), min(draws, len(found.draws)), replace=False)
-    parameters = [part.problem.parameters[index] for index in part.kept]
-    return {
-        "method": "emcee on the emulator",
-        "steps": found.steps,
-        "autocorrelation_time": round(found.autocorrelation, 1),
-        "rhat": round(found.rhat, 4),
-        "acceptance": round(found.acceptance, 3),
-        "discrepancy": {
-            "median": _significant(float(np.median(found.discrepancy))),
-            "interval95": [_significant(float(x)) for x in np.quantile(found.discrepancy, [0.025, 0.975])],
-        },
-        "parameters": [parameter.name for parameter in parameters],
-        "draws": [
-            [exact_price(p.at(float(found.draws[row, i])), p.kind) for i, p in enumerate(parameters)] for row in chosen
-        ],
-        "discrepancy_draws": [_significant(float(found.discrepancy[row])) for row in chosen],
-    }
-
-
-def _finite(value: float, digits: int | None = None) -> float | None:
-    """A number for JSON; None where a simulation that failed left none."""
-    if not math.isfinite(value):
-        return None
-    return float(value) if digits is None else round(float(value), digits)
-
-
-def _significant(value: float) -> float:
-    return float(f"{value:.4g}") if math.isfinite(value) else 0.0
 
 
 def profile_bytes(document: JsonObject) -> bytes:
