@@ -6,7 +6,6 @@ count. Otherwise parameters are drawn from the ranges of the profile's values.
 
 from __future__ import annotations
 
-import itertools
 import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -15,6 +14,7 @@ import numpy as np
 from scipy import stats
 from scipy.stats import qmc
 
+from contend.accuracy.stored_draws import joined_draws
 from contend.calibrate.likelihood import DEGREES_OF_FREEDOM
 from contend.calibrate.mapping import scope_keys, scoped_entries
 from contend.calibrate.problem import MACHINE
@@ -23,59 +23,18 @@ from contend.documents import get_path, with_values
 from contend.prices import exact_price, parse_price
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from contend.accuracy.stored_draws import StoredDraws
     from contend.calibrate.problem import Target, Vector
-    from contend.datasets import Dataset
     from contend.jsontypes import JsonObject
 
 _RANGE_DRAWS = 24
 _NO_PRICES = "topology"
 _MACHINE_PREFIX = "machine."
+_LEFT_OUT = "the discrepancy of thread counts left out of the fit"
 # A residual is Student's t: its scale over the median of its absolute values.
 _MEDIAN_TO_SCALE = float(1 / stats.t.ppf(0.75, DEGREES_OF_FREEDOM))
-
-
-@dataclass(frozen=True)
-class StoredDraws:
-    """Draws of the parameters of one part of a calibration: [draw][name -> text], and the discrepancy of each."""
-
-    where: dict[str, tuple[str, str]]
-    values: list[dict[str, object]]
-    discrepancy: list[float]
-    origin: str
-
-    def apply_to(self, dataset: Dataset) -> bool:
-        """Whether the calibrated part is that of a dataset: its library and transport, or the machine alone."""
-        scopes = {MACHINE, *scope_keys(dataset)}
-        return any(scope in scopes and scope != MACHINE for _, scope in self.where.values()) or all(
-            scope == MACHINE for _, scope in self.where.values()
-        )
-
-
-def stored_draws(record: JsonObject) -> list[StoredDraws]:
-    """The draws that a calibration left in its record, part by part."""
-    found = []
-    for part in record.get("fits", ()):
-        posterior = part.get("posterior") or {}
-        if "draws" in posterior:
-            where = {one["name"]: (one["path"], one["scope"]) for one in part["parameters"]}
-            names = posterior["parameters"]
-            values = [dict(zip(names, row, strict=True)) for row in posterior["draws"]]
-            found.append(
-                StoredDraws(
-                    {name: where[name] for name in names},
-                    values,
-                    posterior["discrepancy_draws"],
-                    "draws of the posterior",
-                )
-            )
-        elif "cross_validation" in part:
-            where = {one["name"]: (one["path"], one["scope"]) for one in part["parameters"]}
-            names = part["cross_validation"]["parameters"]
-            values = [dict(zip(names, fold["place"], strict=True)) for fold in part["cross_validation"]["folds"]]
-            found.append(
-                StoredDraws({name: where[name] for name in names}, values, [], "the fits without a thread count")
-            )
-    return found
 
 
 @dataclass(frozen=True)
@@ -87,26 +46,63 @@ class Drawn:
     origin: str
 
 
-def drawn_configs(profile: JsonObject, target: Target, stored: StoredDraws | None, draws: int, seed: int) -> Drawn:
-    """Configurations of a point with drawn parameters; without stored draws they are from the profile's ranges."""
-    left_out = "the discrepancy of thread counts left out of the fit"
-    if stored is None:
-        configs = draws_from_ranges(profile, target, min(draws, _RANGE_DRAWS), seed)
-        parameters = "draws from the ranges of the profile's values" if configs else "no draws of parameters"
-        if found := left_out_discrepancy(profile, target, len(configs), seed):
-            return Drawn(configs, found, f"{parameters}, {left_out}")
-        found = residual_spread(profile, target)
-        return Drawn(configs, found, f"{parameters}, {'residuals of the fit' if found else 'no discrepancy'}")
-    scopes = {MACHINE, *scope_keys(target.dataset)}
-    configs = []
-    # Few fits without a thread count are simulated several times each.
-    for values in itertools.islice(itertools.cycle(stored.values), draws):
-        places = ((*stored.where[name], value) for name, value in values.items())
-        configs.append(with_values(target.config, {path: value for path, scope, value in places if scope in scopes}))
-    if found := left_out_discrepancy(profile, target, draws, seed):
-        return Drawn(configs, found, f"{stored.origin}, {left_out}")
-    own = list(stored.discrepancy[:draws])
-    return Drawn(configs, own, f"{stored.origin}, {'the discrepancy of the fit' if own else 'no discrepancy'}")
+def drawn_configs(profile: JsonObject, target: Target, stored: Sequence[StoredDraws], draws: int, seed: int) -> Drawn:
+    """Configurations of a point with drawn parameters.
+
+    Of the stored draws those of all parts that have some for the point's library and transport count, row by row. Where
+    none of these parts was fitted to this library over this transport, what they know nothing of is drawn from the
+    profile's ranges; without stored draws all is.
+
+    Args:
+        profile: The document of the machine profile.
+        target: The point, with its configuration.
+        stored: What `stored_draws` found in the profile.
+        draws: How many configurations, at most.
+        seed: Of draws from ranges, and of the order of discrepancies.
+    """
+    joined = joined_draws(stored, target.dataset)
+    if joined is None:
+        return _from_ranges(profile, target, min(draws, _RANGE_DRAWS), seed)
+    if joined.was_fitted:
+        configs = [with_values(target.config, joined.row(index)) for index in range(draws)]
+        origin = joined.origin
+    else:
+        known = draws_from_ranges(profile, target, min(draws, _RANGE_DRAWS), seed) or [target.config] * draws
+        rows = (_of_profile(profile, target, joined.row(index), joined.where) for index in range(len(known)))
+        configs = [with_values(config, row) for config, row in zip(known, rows, strict=True)]
+        origin = f"{joined.origin} where other fits have some, and draws from the ranges of the profile's values"
+    if found := left_out_discrepancy(profile, target, len(configs), seed):
+        return Drawn(configs, found, f"{origin}, {_LEFT_OUT}")
+    own = list(joined.discrepancy[: len(configs)])
+    return Drawn(configs, own, f"{origin}, {'the discrepancy of the fit' if own else 'no discrepancy'}")
+
+
+def _from_ranges(profile: JsonObject, target: Target, draws: int, seed: int) -> Drawn:
+    configs = draws_from_ranges(profile, target, draws, seed)
+    parameters = "draws from the ranges of the profile's values" if configs else "no draws of parameters"
+    if found := left_out_discrepancy(profile, target, len(configs), seed):
+        return Drawn(configs, found, f"{parameters}, {_LEFT_OUT}")
+    found = residual_spread(profile, target)
+    return Drawn(configs, found, f"{parameters}, {'residuals of the fit' if found else 'no discrepancy'}")
+
+
+def _of_profile(
+    profile: JsonObject, target: Target, row: dict[str, object], where: dict[str, str]
+) -> dict[str, object]:
+    """Those drawn values that stand for what the profile says of a point to which no part was fitted.
+
+    A value that the profile has for a more special scope, or that the mapping sets in place of the machine's, stays.
+    """
+    scopes = (profile.get("calibration") or {}).get("scopes") or {}
+    order = [MACHINE, *scope_keys(target.dataset)]
+    found = {}
+    for path, value in row.items():
+        is_hidden = any(path in scopes.get(one, {}) for one in order[order.index(where[path]) + 1 :])
+        entry = get_path(profile, path.removeprefix(_MACHINE_PREFIX)) if where[path] == MACHINE else None
+        is_set = isinstance(entry, dict) and not _is_value_of(target.config, path, entry["value"])
+        if not is_hidden and not is_set:
+            found[path] = value
+    return found
 
 
 def left_out_discrepancy(profile: JsonObject, target: Target, count: int, seed: int) -> list[float]:

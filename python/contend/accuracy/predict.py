@@ -22,9 +22,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from contend.accuracy.document import counted_reasons
-from contend.accuracy.draws import drawn_configs, stored_draws
+from contend.accuracy.draws import drawn_configs
 from contend.accuracy.interval import interval
 from contend.accuracy.predicted import Predicted
+from contend.accuracy.stored_draws import stored_draws
 from contend.calibrate.evaluations import Task
 from contend.calibrate.mapping import STEPS_OF_MEASURED
 from contend.calibrate.problem import Builder, Unpredicted
@@ -93,8 +94,7 @@ def predict(
     tasks: list[Task] = []
     plan: list[tuple[Target, int, Drawn]] = []
     for target in problem.targets:
-        chosen = next((one for one in stored if one.apply_to(target.dataset)), None)
-        made = drawn_configs(profile, target, chosen, draws, seed)
+        made = drawn_configs(profile, target, stored, draws, seed)
         own = replications_of(target, builder.longest(target.dataset, target.point))
         first = _FIRST_REPLICATION
         tasks += [Task(json.dumps(target.config), r, target.metric) for r in range(first, first + own)]

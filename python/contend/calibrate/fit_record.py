@@ -31,6 +31,7 @@ def part_json(part: Part, draws: int, seed: int) -> JsonObject:
     document: JsonObject = {
         "parameters": [_parameter_json(parameter) for parameter in part.problem.parameters],
         "fitted": [part.problem.parameters[index].name for index in part.kept],
+        "fitted_to": _fitted_to(part),
         "set_back_to_base": list(part.reset),
         "at_edge_of_range": {
             parameter.name: end for i, parameter in enumerate(part.problem.parameters) if (end := edges.edge(part, i))
@@ -81,6 +82,12 @@ def part_json(part: Part, draws: int, seed: int) -> JsonObject:
     if part.folds:
         document["cross_validation"] = folds_json(part)
     return document
+
+
+def _fitted_to(part: Part) -> list[JsonObject]:
+    """Libraries and transports that a part has points of: to them all of its parameters apply."""
+    found = {(target.dataset.library_key, target.dataset.transport) for target in part.problem.targets}
+    return [{"library": library, "transport": transport} for library, transport in sorted(found)]
 
 
 def folds_json(part: Part) -> JsonObject:
