@@ -445,9 +445,13 @@ def test_an_uncontended_lock_stands_in_for_the_probe_of_atomics(tmp_path: Path) 
     found, _ = identified_from(tmp_path, locks | {"transport": "none"})
     one = found["machine.cache.atomic_hit"]
     assert one.value == pytest.approx(0.5 / 70e6)
-    assert one.low < one.value < one.high
+    # The loop is in it: on four machines it was 44 to 73 % more than the probe gave, so that it only guides.
+    assert not one.rule.isolates
+    assert one.low < 0.5 / 70e6 / 1.73
+    assert one.interval_text == "a factor of 3, assumed"
     both, _ = found_by_path(measured(tmp_path, locks | {"transport": "none"}))
     assert both["machine.cache.atomic_hit"].value == pytest.approx(5e-9)
+    assert both["machine.cache.atomic_hit"].rule.isolates
 
 
 def test_only_sockets_have_sends_beside_a_poller(tmp_path: Path) -> None:

@@ -94,7 +94,7 @@ RULES: tuple[Rule, ...] = (
     Rule("machine.cache.atomic_hit", "machine",
          Select("locks", {"lock": "mutex", "threads": 1, "critical_section_ns": 0, "outside_ns": 0}),
          "half of taking a mutex that nobody else wants and giving it back, which is two atomics and a loop", scale=0.5,
-         inverse=True),
+         inverse=True, isolates=False),
     Rule("machine.cache.transfer_smt", "machine", _machine("cache_line", Relation.siblings),
          "a modified line moves between hardware threads of one core, half a round trip of a flag"),
     Rule("machine.cache.transfer_socket", "machine", _machine("cache_line", Relation.same_socket),
