@@ -68,6 +68,19 @@ def test_errors_are_percent_and_no_logarithms(tmp_path: Path) -> None:
     assert (fit["points"][0]["error_pct"], fit["points"][0]["noise_pct"]) == (50.0, 50.0)
 
 
+def test_points_at_which_an_emulator_is_imprecise_are_listed(tmp_path: Path) -> None:
+    """It is accepted by the median, which says nothing of single points. Of noise and discrepancy half is allowed."""
+    one = read_dataset(write(tmp_path, rates("a", {pairs: [1e6, 1.01e6] for pairs in (1, 2, 4, 8)})))
+    problem = Problem([], [Target(one, point, {}, (), "message_rate") for point in one.points])
+    noise, nothing = np.full(4, 0.12), Screening(np.empty((0, 0)), np.empty((0, 0)))
+    errors = np.array([0.01, 0.064, 0.13, np.inf])  # with 5 % of discrepancy the scale is 0.13
+    part = Part(problem, nothing, [], None, np.empty(0), problem.measured, noise, None, "", errors, 9)
+    assert part_json(part, draws=1, seed=1)["emulator"]["imprecise_at"] == [
+        {"dataset": "a", "parameters": {"pairs": 4}, "of_noise_and_discrepancy": 1.0},
+        {"dataset": "a", "parameters": {"pairs": 8}, "of_noise_and_discrepancy": None},
+    ]
+
+
 class Sum:
     """A simulator whose message takes as long as all its prices together."""
 

@@ -9,12 +9,13 @@ import numpy as np
 
 from contend.calibrate import edges
 from contend.calibrate.parts import errors_pct
+from contend.calibrate.posterior_rounds import GOOD_EMULATOR, emulator_shares
 from contend.prices import exact_price
 
 if TYPE_CHECKING:
     from contend.calibrate.discrepancy import Discrepancies, Discrepancy
     from contend.calibrate.parts import Part
-    from contend.calibrate.problem import Parameter
+    from contend.calibrate.problem import Parameter, Vector
     from contend.jsontypes import JsonObject
 
 
@@ -70,18 +71,33 @@ def part_json(part: Part, draws: int, seed: int) -> JsonObject:
             ],
         }
     if part.emulator_errors is not None:
-        document["emulator"] = {
-            "method": "Gaussian process upon a linear trend",
-            "training_places": part.training_places,
-            "error_pct": {
-                "median": _finite(np.expm1(np.median(part.emulator_errors)) * 100, 2),
-                "largest": _finite(np.expm1(part.emulator_errors.max()) * 100, 2),
-            },
-        }
+        document["emulator"] = _emulator_json(part, part.emulator_errors)
     document["posterior"] = _posterior_json(part, draws, seed)
     if part.folds:
         document["cross_validation"] = folds_json(part)
     return document
+
+
+def _emulator_json(part: Part, errors: Vector) -> JsonObject:
+    """How good the emulator is, and at which points it is worse than it has to be in the median."""
+    shares = emulator_shares(errors, part.noise)
+    return {
+        "method": "Gaussian process upon a linear trend",
+        "training_places": part.training_places,
+        "error_pct": {
+            "median": _finite(np.expm1(np.median(errors)) * 100, 2),
+            "largest": _finite(np.expm1(errors.max()) * 100, 2),
+        },
+        "imprecise_at": [
+            {
+                "dataset": target.dataset.name,
+                "parameters": target.point.parameters,
+                "of_noise_and_discrepancy": _finite(share, 2),
+            }
+            for target, share in zip(part.problem.targets, shares, strict=True)
+            if share > GOOD_EMULATOR
+        ],
+    }
 
 
 def _fitted_to(part: Part) -> list[JsonObject]:

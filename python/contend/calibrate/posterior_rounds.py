@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from contend.calibrate.search import Fit, History
 
 _ROUNDS = 5
-# An emulator may be wrong by this share of noise and discrepancy.
-_GOOD_EMULATOR = 0.5
+GOOD_EMULATOR = 0.5
+"""An emulator may be wrong by this share of noise and discrepancy, in the median over the points."""
 # Rounds before the last only need places worth a look.
 _SHORT_CHAIN = 3_000
 
@@ -43,7 +43,6 @@ def posterior_of(  # noqa: PLR0917 - all of one stage
     places = design(dimensions, options.seed)
     history.add(places, problem.simulate(evaluator, list(places)))
     stream = np.random.default_rng(options.seed)
-    scale = np.sqrt(noise**2 + DISCREPANCY**2)
     checked: list[Vector] = []
     errors = np.zeros(len(problem.targets))
     share = np.inf
@@ -62,14 +61,24 @@ def posterior_of(  # noqa: PLR0917 - all of one stage
         errors = emulator.check(test, truth)
         history.add(test, truth)
         checked += list(test)
-        share = float(np.median(errors / scale))
-        if share <= _GOOD_EMULATOR:
+        share = float(np.median(emulator_shares(errors, noise)))
+        if share <= GOOD_EMULATOR:
             reporter.say(f"part {label}: chain")
             try:
                 return sample(problem, emulator, noise, fit.place, options.seed), "", emulator
             except NotConvergedError as error:
                 return None, str(error), emulator
-    return None, f"the emulator's error is {share:.2f} of noise and discrepancy (allowed: {_GOOD_EMULATOR})", emulator
+    return None, f"the emulator's error is {share:.2f} of noise and discrepancy (allowed: {GOOD_EMULATOR})", emulator
+
+
+def emulator_shares(errors: Vector, noise: Vector) -> Vector:
+    """How wrong an emulator is at each point, as a share of noise and discrepancy.
+
+    Args:
+        errors: Its standard errors.
+        noise: Those of measurement and simulation together.
+    """
+    return np.asarray(errors / np.sqrt(noise**2 + DISCREPANCY**2), dtype=float)
 
 
 def _training(
