@@ -127,7 +127,8 @@ def compare(
         a: The one; its seed and number of replications hold for both.
         b: The other.
         replications: Pairs of runs at each point, in place of A's number.
-        interval: "t" for Student's t on the paired differences, "bootstrap" for a bootstrap over them.
+        interval: "t" for Student's t on the paired differences, "bootstrap" for a bootstrap over them, which covers
+            less than 95 % with fewer than twenty replications.
         measure: What the verdict is about, such as "message_rate" or "time_per_operation_s"; what the workload is
             about if not given.
         jobs: How many simulations run at once; all cores if not given.

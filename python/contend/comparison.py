@@ -17,6 +17,7 @@ from contend.measures import RATE, Measure, check_known, choose, measure_named, 
 from contend.paired import (
     ALIKE,
     Difference,
+    bootstrap_remark,
     check_interval,
     compare_samples,
     pooled_reduction,
@@ -154,10 +155,16 @@ class Comparison:
         )
 
     @property
+    def interval_remark(self) -> str:
+        """What a reader has to know of intervals that cover less than they say; nothing where they do not."""
+        return bootstrap_remark(self.interval, len(self.points[0].rate.a.samples))
+
+    @property
     def reader_remarks(self) -> list[str]:
         """All that a reader of the verdicts has to know."""
         remarks = [
-            self.undecided_remark, self.sameness_remark, self.workload_remark, self.system_remark, self.prices_remark
+            self.undecided_remark, self.interval_remark, self.sameness_remark, self.workload_remark, self.system_remark,
+            self.prices_remark,
         ]  # fmt: skip
         return [remark for remark in remarks if remark]
 

@@ -21,6 +21,8 @@ _BOOTSTRAP_SEED = 1
 # The mean of resamples never leaves the range of n samples, and all of these are on one side of the true value with a
 # probability of 2^(1 - n): below this number no bootstrap covers 95 %.
 LEAST_FOR_BOOTSTRAP = 6
+# From here on it nearly does. Of normal samples it covers 87 % with 6, 89 % with 10, and 92 % with 20.
+ENOUGH_FOR_BOOTSTRAP = 20
 
 # Two designs make no difference where the whole interval of B - A is within this share of A's mean.
 ALIKE = 0.05
@@ -84,11 +86,20 @@ class Difference:
 
     @property
     def replications_to_decide(self) -> int | None:
-        """About how many replications narrow the interval to ALIKE of A; None where these ones do not tell."""
+        """About how many replications narrow the interval to ALIKE of A; None where these ones do not tell.
+
+        The fewest for which Student's t, with as many degrees of freedom as they leave, does so if differences spread
+        as they do now.
+        """
         if len(self.a.samples) < 2 or not self.a.mean:  # noqa: PLR2004
             return None
         differences = [y - x for x, y in zip(self.a.samples, self.b.samples, strict=True)]
-        return math.ceil(sample_variance(differences) * (_NORMAL_95 / (ALIKE * self.a.mean)) ** 2)
+        over = sample_variance(differences) / (ALIKE * self.a.mean) ** 2
+        # Student's quantile is above the normal one, and falls with their number.
+        count = max(2, math.ceil(over * _NORMAL_95**2))
+        while student_t_quantile(0.975, count - 1) ** 2 * over > count:
+            count += 1
+        return count
 
     def to_json(self) -> JsonObject:
         """The measure as it stands in compare.json."""
@@ -165,6 +176,17 @@ def check_interval(interval: str, replications: int) -> None:
         )
 
 
+def bootstrap_remark(interval: str, replications: int) -> str:
+    """What a reader of intervals has to know where they are of a bootstrap over few replications; else nothing."""
+    if interval != "bootstrap" or replications >= ENOUGH_FOR_BOOTSTRAP:
+        return ""
+    return (
+        f"A bootstrap over {counted(replications, 'replication')} covers less than 95 %: of samples of a normal "
+        "distribution 87 % with 6, 89 % with 10 and 92 % with 20, so that too many points are called faster or slower. "
+        "Interval t covers 95 % of these."
+    )
+
+
 def compare_samples(measure: str, a: Sequence[float], b: Sequence[float], interval: str = "t") -> Difference:
     """Compares paired samples.
 
@@ -195,7 +217,10 @@ def compare_samples(measure: str, a: Sequence[float], b: Sequence[float], interv
 
 
 def _ratio(a: Sequence[float], b: Sequence[float], interval: str) -> Ratio:
-    """The ratio of the means that the sides are shown by; its interval excludes 1 where that of B - A excludes 0."""
+    """The ratio of the means that the sides are shown by.
+
+    Fieller's interval excludes 1 where Student's t of B - A excludes 0. A bootstrap's may not do so.
+    """
     mean_a, mean_b = exact_mean(a), exact_mean(b)
     if mean_a == 0:
         return Ratio(None)

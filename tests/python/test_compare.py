@@ -172,9 +172,12 @@ def test_the_interval_of_a_bootstrap_has_both_its_ends(
     words = ["compare", str(scenario), str(scenario), "--set-b", "workload.window=7"]
     words += ["--replications", "8", "-o", "out/c", "--interval"]
     assert main([*words, "t"]) == 0
-    assert "± " in capsys.readouterr().out
+    shown = capsys.readouterr().out
+    assert "± " in shown
+    assert "covers less than 95 %" not in shown
     assert main([*words, "bootstrap"]) == 0
     shown = capsys.readouterr().out
+    assert "A bootstrap over 8 replications covers less than 95 %" in shown
     assert "±" not in shown
     point = json.loads(Path("out/c/compare.json").read_text())["points"][0]
     difference = point["message_rate"]["difference"]

@@ -7,7 +7,7 @@ import pytest
 from scipy import stats
 
 from contend.errors import InputError
-from contend.paired import bootstrap, compare_samples, pooled_reduction, sample_variance
+from contend.paired import bootstrap, bootstrap_remark, compare_samples, pooled_reduction, sample_variance
 
 
 def test_the_interval_is_that_of_the_paired_t_test() -> None:
@@ -115,11 +115,43 @@ def test_under_the_null_hypothesis_the_verdict_errs_in_one_case_of_twenty() -> N
 def test_a_wide_interval_is_no_proof_that_nothing_differs() -> None:
     wide = compare_samples("x", [90.0, 110.0, 100.0], [112.0, 94.0, 100.0])
     assert wide.verdict == "undecided"
-    # Differences of 22, -16 and 0 have a standard deviation of 19.1: 1.96 of them over the root of n are to be 5.
-    assert wide.replications_to_decide == 56
+    # Differences of 22, -16 and 0 have a standard deviation of 19.1: about two of them over the root of n are to be 5.
+    assert wide.replications_to_decide == 59
     assert compare_samples("x", [100.0, 101.0, 100.0], [101.0, 100.0, 100.0]).verdict == "no difference"
     assert compare_samples("x", [0.0, 0.0], [0.0, 0.0]).verdict == "no difference"
     assert compare_samples("x", [0.0, 0.0, 0.0], [0.0, 0.0, 4.0]).verdict == "undecided"
+
+
+@pytest.mark.parametrize("spread", [1.0, 2.0, 5.0, 19.0, 60.0])
+def test_the_replications_that_decide_are_the_fewest_that_do(spread: float) -> None:
+    found = compare_samples("x", [100.0] * 3, [100 - spread, 100.0, 100 + spread]).replications_to_decide
+    assert found is not None
+
+    def half_width(count: int) -> float:
+        return float(stats.t.ppf(0.975, count - 1)) * spread / math.sqrt(count)
+
+    assert half_width(found) <= 5
+    assert found == 2 or half_width(found - 1) > 5
+    # With 5 % four would be enough of a normal distribution, which has no degrees of freedom to lose.
+    assert spread != 5.0 or found == 7
+
+
+def test_a_bootstrap_over_few_replications_is_said_to_cover_less() -> None:
+    for count in (6, 19):
+        assert f"over {count} replications covers less than 95 %" in bootstrap_remark("bootstrap", count)
+    assert not bootstrap_remark("bootstrap", 20)
+    assert not bootstrap_remark("t", 6)
+
+
+def test_a_bootstrap_covers_what_its_remark_says() -> None:
+    stream = random.Random(6)
+    covered = 0
+    for _ in range(200):
+        found = bootstrap([stream.gauss(5, 1) for _ in range(6)])
+        assert found.low is not None
+        assert found.high is not None
+        covered += found.low <= 5 <= found.high
+    assert 160 <= covered <= 187  # 174 expected, standard deviation 4.8; 190 were 95 %
 
 
 def test_corner_cases() -> None:
