@@ -113,6 +113,15 @@ def test_a_search_that_was_stopped_is_said_to_be(tmp_path: Path) -> None:
     )
     searched["search"]["starts"][1]["ended"] = "tolfun"
     assert "| 2 starts, 1 converged; " in "\n".join(fit_sections({"calibration": record}, found))
+    # The base's own place is no start.
+    for start, checked in zip(searched["search"]["starts"], (-1.0, -2.0), strict=True):
+        start["checked"] = checked
+    searched["search"]["starts"].append({"ended": "base", "checked": -1.5})
+    assert "| 2 starts, 1 converged; " in "\n".join(fit_sections({"calibration": record}, found))
+    searched["search"]["starts"][2]["checked"] = -3.0
+    assert "| 2 starts, 1 converged, none better than the base; " in "\n".join(
+        fit_sections({"calibration": record}, found)
+    )
 
 
 def test_a_run_says_from_its_profile_what_was_fitted(tmp_path: Path) -> None:

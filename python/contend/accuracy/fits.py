@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 from contend.accuracy.document import markdown_table, percent
+from contend.calibrate.search import BASE
 from contend.spelling import counted
 
 if TYPE_CHECKING:
@@ -59,13 +61,16 @@ def _row(fit: JsonObject) -> tuple[str, ...]:
 
 def _search(fit: JsonObject) -> str:
     """How many starts came to an end of their own, and how many values lie at the end of what they may be."""
-    starts = (fit.get("search") or {}).get("starts") or []
+    listed = (fit.get("search") or {}).get("starts") or []
+    starts = [one for one in listed if one.get("ended") != BASE]
     if not starts:
         return "-"
+    best = min(listed, key=lambda one: float(one.get("checked", math.inf)))
+    beaten = ", none better than the base" if best not in starts else ""
     ended = sum(one.get("ended") not in _STOPPED for one in starts)
     edges = len(fit.get("at_edge_of_range") or [])
     at_edges = f"; {counted(edges, 'value')} at an end of {'its' if edges == 1 else 'their'} range" if edges else ""
-    return f"{counted(len(starts), 'start')}, {ended or 'none'} converged{at_edges}"
+    return f"{counted(len(starts), 'start')}, {ended or 'none'} converged{beaten}{at_edges}"
 
 
 def _posterior(fit: JsonObject) -> str:

@@ -29,6 +29,8 @@ SEEN = 1.0
 # A start ends when its best value changes by less, in units of log-likelihood.
 _TOLERANCE = 0.02
 _FIRST_STEP = 0.25
+BASE = "base"
+"""Why a start ended that is none: the base's own place, beside the ends of the searches."""
 # Random numbers that no search sees: which start is best.
 CHECK_REPLICATIONS = tuple(range(10, 16))
 
@@ -126,7 +128,7 @@ class Start:
 
 @dataclass(frozen=True)
 class Fit:
-    """The best place by `checked`, and all starts in their order."""
+    """The best place by `checked`, and all starts in their order, the base's own place last."""
 
     place: Vector
     misfit: float
@@ -156,6 +158,9 @@ def search(
 ) -> Fit:
     """CMA-ES in the cube, from the base values and from random places.
 
+    The base's own place (where its values lie beyond their ranges, the nearest in the cube) is one more end, so that no
+    fit is worse than what it began with: a search that a budget ended early may be.
+
     Args:
         problem: What to fit.
         evaluator: What simulates.
@@ -175,6 +180,9 @@ def search(
         say(f"start {index + 1} of {starts}")
         effort = Effort(most_places(problem.dimensions), _FIRST_STEP, is_over)
         done.append(_one_start(problem, evaluator, history, noise, first, seed + 1 + index, effort))
+    # Not in the history: what an emulator is trained with stays as it is.
+    own = misfit(problem.simulate(evaluator, [problem.base]), problem.measured, noise)
+    done.append(Start(problem.base, float(own[0]), 1, BASE))
     ends = problem.simulate(evaluator, [start.place for start in done], CHECK_REPLICATIONS)
     checked = misfit(ends, problem.measured, noise)
     done = [replace(start, checked=float(value)) for start, value in zip(done, checked, strict=True)]
