@@ -1,13 +1,14 @@
 """Scores of predictions: errors, coverage, rankings, ratios, knees, and their sums over results."""
 
 import json
+import math
 from pathlib import Path
 
 import numpy as np
 import pytest
 from scipy import stats
 
-from calibrating import launched_each, metric, rates, write
+from calibrating import dataset, launched_each, metric, rates, time_of, write
 from contend.accuracy.curves import knee_agreement, knees
 from contend.accuracy.document import sections
 from contend.accuracy.pooled import pool
@@ -193,6 +194,44 @@ def test_sizes_of_a_dataset_are_curves_of_their_own(tmp_path: Path) -> None:
     found = as_ratios(two_curves(tmp_path))
     assert [point.point.parameters["message_size"] for point in found] == [0, 4096]
     assert [(point.median, point.point.median) for point in found] == [(0.25, 0.25)] * 2
+
+
+@pytest.mark.parametrize(("kind", "name"), [("waiting", "requests"), ("partitioned", "partitions")])
+def test_without_threads_a_curve_begins_with_the_fewest_requests_or_partitions(
+    tmp_path: Path, kind: str, name: str
+) -> None:
+    points = [time_of(1e-7 * count, **{name: count}) for count in (256, 1, 16)]
+    one = read_dataset(write(tmp_path, dataset("a", {"kind": kind}, points)))
+    found = as_ratios([Predicted(one, p, 2 * p.median, 1, 2, held_out=True, stand_in="") for p in one.points])
+    assert [point.point.parameters[name] for point in found] == [256, 16]
+    assert [point.point.median for point in found] == pytest.approx([256, 16])
+
+
+def test_the_interval_of_a_ratio_has_the_errors_of_both_medians(tmp_path: Path) -> None:
+    def ratio(first: float, second: float) -> Predicted:
+        values = {n: [100.0 * n * (1 + s * e) for e in (-2, -1, 0, 1, 2)] for n, s in ((1, first), (2, second))}
+        one = read_dataset(write(tmp_path, launched_each(rates("a", values))))
+        points = [Predicted(one, p, p.median, 1, 2, held_out=True, stand_in="") for p in one.points]
+        (found,) = as_ratios(points)
+        errors = [point.point.log_error for point in points]
+        assert found.point.log_error == pytest.approx(math.hypot(*errors))
+        assert found.point.interval is not None
+        beyond = math.exp(1.959964 * math.hypot(*errors))
+        assert found.point.interval == pytest.approx((2 / beyond, 2 * beyond))
+        return found
+
+    exact, of_first, of_second, of_both = (ratio(*each) for each in ((0, 0), (0.1, 0), (0, 0.1), (0.1, 0.1)))
+    assert of_first.point.log_error == pytest.approx(of_second.point.log_error, rel=0.01)
+    assert exact.point.log_error < of_first.point.log_error < of_both.point.log_error
+
+
+def test_a_ratio_to_a_median_of_one_launch_has_no_interval(tmp_path: Path) -> None:
+    document = launched_each(rates("a", {1: [100.0] * 5, 2: [210.0, 190.0, 200.0, 205.0, 195.0]}))
+    document["points"][0]["message_rate"]["launch"] = [0] * 5
+    one = read_dataset(write(tmp_path, document))
+    assert [point.interval is None for point in one.points] == [True, False]
+    (found,) = as_ratios([Predicted(one, p, p.median, 1, 2, held_out=True, stand_in="") for p in one.points])
+    assert found.point.interval is None
 
 
 def test_a_curve_is_a_series_where_points_name_it(tmp_path: Path) -> None:
