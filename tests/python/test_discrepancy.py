@@ -13,6 +13,7 @@ from scipy import stats
 
 from calibrating import launched_each, mapping, rates, write
 from contend.accuracy.draws import left_out_discrepancy
+from contend.accuracy.interval import interval
 from contend.accuracy.predict import predict
 from contend.accuracy.predicted import Predicted
 from contend.calibrate import part_fit
@@ -230,6 +231,25 @@ def test_a_prediction_takes_the_discrepancy_of_its_library_over_its_transport(tm
     assert left_out_discrepancy({"calibration": {"discrepancy": only}}, target, 2, 1) == [0.5, 0.5]
     for nothing in ({}, {"calibration": {}}):
         assert left_out_discrepancy(nothing, target, 2, 1) == []
+
+
+@pytest.mark.parametrize("count", [0, 1])
+def test_with_a_draw_or_none_the_whole_discrepancy_is_in_an_interval(tmp_path: Path, count: int) -> None:
+    """Its median alone says that half of the scales that may be are nothing."""
+    (target,) = problem_of(tmp_path, {4: 0.0}).targets[:1]
+    scales = np.geomspace(0.02, 1.0, 200)
+    record = {"groups": [], "others": {"draws": list(scales)}}
+    found = left_out_discrepancy({"calibration": {"discrepancy": record}}, target, count, 1)
+    assert len(found) == 64
+    low, high = interval(100.0, np.full(count, 100.0), found, 0.0, 1)
+    assert math.log(high / low) / 2 == pytest.approx(half_width(scales), rel=0.1)
+    assert math.log(high / low) / 2 > 1.5 * half_width([float(np.median(scales))])
+
+
+def test_one_draw_beside_the_prediction_has_it_beside_itself() -> None:
+    low, high = interval(100.0, np.array([120.0]), [0.05] * 64, 0.0, 1)
+    assert low < 95
+    assert high > 125
 
 
 class PricedCall(Model):

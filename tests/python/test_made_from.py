@@ -3,11 +3,13 @@
 import copy
 import json
 from pathlib import Path
+from typing import Any
 
 from calibrating import rates, write
 from contend.accuracy.made_from import KEY, changes, made_from
 from contend.calibrate.mapping import load_mappings
 from contend.catalogs import PROFILES
+from contend.documents import set_path
 from contend.jsontypes import JsonObject
 
 
@@ -27,6 +29,52 @@ def test_words_change_nothing_and_values_do(tmp_path: Path) -> None:
     assert one[KEY]["profile"] != recorded(moved, [file])[KEY]["profile"]
     assert changes(one, "alembert", [], [file]) == []
     assert changes({}, "alembert", [], [file]) is None  # it does not say
+
+
+def calibrated(**changes: Any) -> JsonObject:
+    """A profile with a fit that has a posterior, and one that was refused, whose folds stand in."""
+    drawn = {
+        "parameters": [{"name": "x", "path": "machine.software.send_call", "scope": "alib"}],
+        "error_pct": {"median": 4.0},
+        "posterior": {"method": "emcee", "parameters": ["x"], "draws": [["1 us"]], "discrepancy_draws": [0.1]},
+        "points": [],
+    }
+    refused = {
+        "parameters": drawn["parameters"],
+        "error_pct": {"median": 4.0},
+        "posterior": {"refused": "no"},
+        "cross_validation": {"parameters": ["x"], "folds": [{"place": ["2 us"], "left_out": 1}]},
+    }
+    split = {"calibration": [{"dataset": "a", "machine": "box", "points": [{"pairs": 1}]}]}
+    profile = PROFILES.load("alembert")[1]
+    profile["calibration"] = {"fits": [drawn, refused], "split": split}
+    for path, value in changes.items():
+        set_path(profile, "calibration." + path.replace("__", "."), value)
+    return profile
+
+
+def test_what_fits_draw_and_the_split_are_part_of_a_result(tmp_path: Path) -> None:
+    one, several = calibrated(), []
+    for key, value in (("draws", [["2 us"]]), ("discrepancy_draws", [0.2]), ("method", "another")):
+        several.append(calibrated())
+        several[-1]["calibration"]["fits"][0]["posterior"][key] = value
+    several += [calibrated(), calibrated(), calibrated(split__calibration=[])]
+    several[3]["calibration"]["fits"][1]["cross_validation"]["folds"][0]["place"] = ["3 us"]
+    several[4]["calibration"]["fits"][1]["error_pct"] = {"median": 5.0}
+    file, said = write(tmp_path, rates("a", {1: [5.0]})), {}
+    for number, other in enumerate([one, *several]):
+        made = recorded(other, [file])
+        said[number] = made[KEY]["draws"]
+        assert made[KEY]["profile"] == recorded(one, [file])[KEY]["profile"]
+    assert said.pop(3) == said[0]  # a word
+    assert len({*said.values()}) == len(said)
+
+    old = recorded(one, [file])
+    profile = tmp_path / "p.json"
+    profile.write_text(json.dumps(several[0]))
+    assert changes(old, str(profile), [], [file]) == ["the draws or the split of the profile"]
+    del old[KEY]["draws"]  # an earlier version did not say it
+    assert changes(old, str(profile), [], [file]) == []
 
 
 def test_what_changed_is_named(tmp_path: Path) -> None:

@@ -30,6 +30,8 @@ if TYPE_CHECKING:
     from contend.jsontypes import JsonObject
 
 _RANGE_DRAWS = 24
+# Of the discrepancy, where it goes with one draw of the parameters, or with the prediction itself.
+_QUANTILES = 64
 _NO_PRICES = "topology"
 _MACHINE_PREFIX = "machine."
 _LEFT_OUT = "the discrepancy of thread counts left out of the fit"
@@ -108,7 +110,8 @@ def _of_profile(
 def left_out_discrepancy(profile: JsonObject, target: Target, count: int, seed: int) -> list[float]:
     """What left-out thread counts say of the model's discrepancy for this library and transport; empty if none were.
 
-    It goes with no draw of the parameters in particular: as many quantiles of it as there are draws, in any order.
+    It goes with no draw of the parameters in particular: as many quantiles of it as there are draws, in any order. One
+    quantile would be its median and nothing of how wide it is: with a draw or none there are more.
     """
     record = (profile.get("calibration") or {}).get("discrepancy")
     if not record:
@@ -117,7 +120,8 @@ def left_out_discrepancy(profile: JsonObject, target: Target, count: int, seed: 
     for one in record["groups"]:
         if (one["library"], one["transport"]) == (target.dataset.library_key, target.dataset.transport):
             found = one
-    quantiles = np.quantile(found["draws"], (np.arange(max(count, 1)) + 0.5) / max(count, 1))
+    size = count if count > 1 else _QUANTILES
+    quantiles = np.quantile(found["draws"], (np.arange(size) + 0.5) / size)
     return [float(one) for one in np.random.default_rng(seed).permutation(quantiles)]
 
 

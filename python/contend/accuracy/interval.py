@@ -24,17 +24,23 @@ _ENOUGH_DRAWS = 8
 def interval(mean: float, drawn: Vector, discrepancy: list[float], log_error: float, seed: int) -> tuple[float, float]:
     """95 % of what the measured median may be; it contains the prediction.
 
-    Draws that failed are left out with the discrepancy that belongs to them.
+    Draws that failed are left out with the discrepancy that belongs to them. Where there are more values of the
+    discrepancy than draws, they belong to none in particular.
     """
     stream = np.random.default_rng(seed)
     widths = np.array(discrepancy or [0.0])
     is_usable = np.isfinite(drawn)
     if is_usable.any():
         centres = np.log(drawn[is_usable])
-        widths = np.resize(widths, len(drawn))[is_usable]
         lies_beside = centres.min() > math.log(mean) or centres.max() < math.log(mean)
-        if lies_beside and len(centres) < _ENOUGH_DRAWS:
-            centres, widths = np.append(centres, math.log(mean)), np.append(widths, widths[0])
+        is_one_more = lies_beside and len(centres) < _ENOUGH_DRAWS
+        if len(widths) > len(drawn):  # more is known of the discrepancy than there are draws: each has all of it
+            centres = np.append(centres, math.log(mean)) if is_one_more else centres
+            centres, widths = np.repeat(centres, len(widths)), np.tile(widths, len(centres))
+        else:
+            widths = np.resize(widths, len(drawn))[is_usable]
+            if is_one_more:
+                centres, widths = np.append(centres, math.log(mean)), np.append(widths, widths[0])
     else:
         centres = np.full(len(widths), math.log(mean))
     spread = np.sqrt(widths**2 + log_error**2)

@@ -1,8 +1,8 @@
 """What a validation result was made from, and whether that has changed since.
 
-Digests are of what predictions depend on: the values and ranges of a profile, the model of a mapping, the file of a
-dataset. What is only said of them (sources, descriptions) is left out. The simulator itself is not among them: another
-version of it may or may not predict the same.
+Digests are of what predictions depend on: the values and ranges of a profile, what its fits draw and which points they
+have, the model of a mapping, the file of a dataset. What is only said of them (sources, descriptions) is left out. The
+simulator itself is not among them: another version of it may or may not predict the same.
 """
 
 from __future__ import annotations
@@ -30,6 +30,10 @@ _OF_A_PRICE = ("value", "range")
 _WORDS = {"name", "description", "cpu", "calibration"}
 # Of what calibration has left in a profile, the same.
 _CALIBRATED = ("scopes", "discrepancy")
+# And of a fit, what intervals are made of. Results of earlier versions do not say it.
+_DRAWS = "draws"
+_OF_A_FIT = ("parameters", "fitted_to", "error_pct")
+_OF_A_POSTERIOR = ("parameters", "draws", "discrepancy_draws")
 
 
 def made_from(profile: JsonObject, mappings: Sequence[Mapping], datasets: Sequence[Path]) -> JsonObject:
@@ -45,6 +49,7 @@ def made_from(profile: JsonObject, mappings: Sequence[Mapping], datasets: Sequen
     """
     return {
         "profile": _digest(_prices(profile)),
+        _DRAWS: _digest(_drawn(profile.get("calibration") or {})),
         "mappings": {one.name: _digest(_model(one)) for one in sorted(mappings, key=lambda one: one.name)},
         "datasets": {
             f"{file.parent.name}/{file.stem}": _hash(read_text(file, "dataset")) for file in sorted(set(datasets))
@@ -70,6 +75,8 @@ def changes(result: JsonObject, profile: str, mappings: Sequence[Path], datasets
         return None
     now = made_from(PROFILES.load(profile)[1], load_mappings(mappings), datasets)
     found = [] if said["profile"] == now["profile"] else ["the profile"]
+    if said.get(_DRAWS, now[_DRAWS]) != now[_DRAWS]:
+        found.append("the draws or the split of the profile")
     for key, word in (("mappings", "mapping"), ("datasets", "dataset")):
         found += [f"the {word} {name}" for name in said[key] if now[key].get(name) != said[key][name]]
     found += [f"the dataset {name}" for name in now["datasets"] if name not in said["datasets"]]
@@ -80,6 +87,19 @@ def _prices(profile: JsonObject) -> JsonObject:
     calibration = profile.get("calibration") or {}
     machine = {key: value for key, value in profile.items() if key not in _WORDS}
     return {"machine": _bare(machine), "calibration": _bare({key: calibration.get(key) for key in _CALIBRATED})}
+
+
+def _drawn(calibration: JsonObject) -> JsonObject:
+    """What the fits of a profile give intervals, and which points are held out of them."""
+    fits = []
+    for fit in calibration.get("fits", ()):
+        posterior, folds = fit.get("posterior") or {}, fit.get("cross_validation") or {}
+        fits.append({
+            "fit": {key: fit.get(key) for key in _OF_A_FIT},
+            "posterior": {key: posterior.get(key) for key in _OF_A_POSTERIOR},
+            "folds": [folds.get("parameters"), [one["place"] for one in folds.get("folds", ())]],
+        })  # fmt: skip
+    return {"fits": fits, "split": calibration.get("split")}
 
 
 def _bare(entry: Any) -> Any:  # noqa: ANN401 - any JSON
