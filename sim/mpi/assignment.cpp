@@ -27,6 +27,8 @@ private:
 /// Thread-local: a thread takes the next instance at its first operation and keeps it.
 class Dedicated final : public Assignment {
 public:
+  static constexpr AssignmentTraits traits{.by_thread = true};
+
   Dedicated(Engine& engine, const Host& host, int count, std::string_view name)
       : count_(count), counter_line_(engine, host, std::string(name) + "/dedicated") {}
 
@@ -41,7 +43,6 @@ public:
     }
     return instances_[id];
   }
-  [[nodiscard]] bool by_thread() const override { return true; }
 
 private:
   int count_;
@@ -50,17 +51,12 @@ private:
   std::vector<int> instances_; ///< by thread id; -1: none yet
 };
 
-template <typename Kind>
-std::unique_ptr<Assignment> make(Engine& engine, const Host& host, int count, std::string_view name) {
-  return std::make_unique<Kind>(engine, host, count, name);
-}
-
 } // namespace
 
 Registry<AssignmentFactory>& assignment_registry() {
   static Registry<AssignmentFactory> registry{
-      {"dedicated", make<Dedicated>},
-      {"round-robin", make<RoundRobin>},
+      {"dedicated", make_assignment<Dedicated>},
+      {"round-robin", make_assignment<RoundRobin>},
   };
   return registry;
 }

@@ -32,7 +32,7 @@ Instances::Instances(ProcessContext& process, ActivityListener& listener)
   const AssignmentFactory& assign = assignment_registry().at(design.assignment);
   assignment_ = assign(process.engine(), process.host(), design.count, process.name());
   polled_first_ = assignment_.get();
-  if (!assignment_->by_thread()) {
+  if (!assign.traits().by_thread) {
     polling_assignment_ = assignment_registry().at("dedicated")(process.engine(), process.host(), design.count,
                                                                 process.name() + "/polling");
     polled_first_ = polling_assignment_.get();

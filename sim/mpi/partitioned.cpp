@@ -161,9 +161,9 @@ void meet_peer(SimThread& self, Process& process, int communicator, int peer) {
 
 Registry<PartitionedFactory>& partitioned_registry() {
   static Registry<PartitionedFactory> registry{
-      {"aggregating", make_aggregating_partitioned},
+      {"aggregating", {make_aggregating_partitioned, {.puts = true}}},
       {"persistent", make_persistent_partitioned},
-      {"rma", make_rma_partitioned},
+      {"rma", {make_rma_partitioned, {.puts = true}}},
       {"whole-buffer", make_whole_buffer_partitioned},
   };
   return registry;

@@ -133,7 +133,13 @@ struct PartitionedParts {
   PartitionedDesign design;
 };
 
-using PartitionedFactory = std::unique_ptr<PartitionedOperation> (*)(const PartitionedParts&);
+/// What a design of partitioned communication says of itself. Checks of scenarios ask this instead of its name.
+struct PartitionedTraits {
+  /// Partitions are put into the receiver's memory (Window), which looks there without making progress.
+  bool puts = false;
+};
+
+using PartitionedFactory = PartFactory<PartitionedOperation, PartitionedTraits, const PartitionedParts&>;
 
 /// All designs of partitioned communication by name. Adding one: a file with the two sides, and one line in
 /// partitioned.cpp (or a call of add() before the first simulation).

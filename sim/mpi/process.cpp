@@ -11,7 +11,7 @@ namespace contend {
 namespace {
 
 std::unique_ptr<TaskPool> make_tasks(const ProcessContext& context) {
-  if (context.library().waiting.idle != "steal") {
+  if (!idling_registry().at(context.library().waiting.idle).traits().takes_tasks) {
     return nullptr;
   }
   return std::make_unique<TaskPool>(context.engine(), context.host(), context.settings().waiting.task,
@@ -27,8 +27,8 @@ std::unique_ptr<ProgressEngine> make_progress_engine(const ProcessContext& conte
        context.settings().locks.pause, context.name(), design, idling});
 }
 
-std::unique_ptr<CommandQueue<Command>> make_commands(const ProcessContext& context, const ProgressEngine& progress) {
-  if (!progress.has_thread()) {
+std::unique_ptr<CommandQueue<Command>> make_commands(const ProcessContext& context) {
+  if (!progress_registry().at(context.library().progress.engine).traits().own_thread) {
     return nullptr;
   }
   return std::make_unique<CommandQueue<Command>>(context.engine(), context.host(),
@@ -44,7 +44,7 @@ Process::Process(Engine& engine, const Host& host, Transport& transport, const P
       notification_(notification_registry().at(context_.library().waiting.notification)(
           {host, context_.settings().waiting, context_.exclusive()})),
       tasks_(make_tasks(context_)), idling_(idling_registry().at(context_.library().waiting.idle)({tasks_.get()})),
-      progress_(make_progress_engine(context_, turns_, idling_.get())), commands_(make_commands(context_, *progress_)),
+      progress_(make_progress_engine(context_, turns_, idling_.get())), commands_(make_commands(context_)),
       completion_(context_, instances_, communicators_, requests_, turns_, *progress_, *notification_),
       steps_(context_), queues_(context_, instances_, completion_, steps_),
       rendezvous_(context_, instances_, turns_, completion_, steps_, queues_),

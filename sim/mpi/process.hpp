@@ -73,7 +73,7 @@ public:
   /// Makes endpoints from every instance of this process to the instances of `peer`.
   void connect(Process& peer) { instances_.connect(peer.instances_); }
   /// The design has a thread of its own for progress, which needs a core.
-  [[nodiscard]] bool has_progress_thread() const { return progress_->has_thread(); }
+  [[nodiscard]] bool has_progress_thread() const { return commands_ != nullptr; }
   /// The body of that thread, which must be started once, before the first call.
   [[nodiscard]] SimThread::Body progress_thread() {
     return [this](SimThread& self) { progress_->run_thread(self); };

@@ -175,8 +175,8 @@ std::vector<std::string> World::notes() const {
                     " instances: the communicator decides (library.instances.mapping), and there is one");
   }
   const std::string& engine = settings_.library.progress.engine;
-  if ((engine == "per-target" || engine == "every-nth") && settings_.library.instances.mapping == "thread" &&
-      settings_.library.instances.count > 1) {
+  if (settings_.library.instances.mapping == "thread" && settings_.library.instances.count > 1 &&
+      progress_registry().at(engine).traits().polls_own_targets) {
     notes.push_back(
         "progress engine \"" + engine +
         "\" polls the instance of the waiting thread, and what it waits for comes in wherever its sender's "

@@ -117,6 +117,22 @@ TEST_CASE("any tag does not take the library's own messages", "[matching]") {
   }
 }
 
+TEST_CASE("an engine locks itself where it says that every source has queues of its own", "[matching]") {
+  for (const std::string& engine_name : matcher_registry().names()) {
+    CAPTURE(engine_name);
+    Engine engine(1);
+    const Host host = test::small_host();
+    MatcherSetup setup{host, {}, {}, 2};
+    CHECK_FALSE(matcher_registry().at(engine_name)(setup)->locks_itself());
+    setup.engine = &engine;
+    setup.make_lock = [&](std::string_view name) {
+      return lock_registry().at("ticket")(engine, host, LockParameters{}, name);
+    };
+    CHECK(matcher_registry().at(engine_name)(setup)->locks_itself() ==
+          matcher_registry().at(engine_name).traits().queues_by_source);
+  }
+}
+
 TEST_CASE("a matching engine is found by name only", "[matching]") {
   CHECK_THROWS_AS(matcher_registry().at("no such engine"), std::out_of_range);
   CHECK_THROWS_AS(matcher_registry().add("ob1", matcher_registry().at("ob1")), std::logic_error);

@@ -22,7 +22,7 @@ PointConfig design(const std::string& engine, const std::string& domain) {
   matching.engine = engine;
   matching.domain = domain;
   matching.bins = 16;
-  if (engine == "offload") {
+  if (matcher_registry().at(engine).traits().in_interface) {
     matching.ordering = "transport";
   }
   point.machine.matching.hash = 5'003_ps;

@@ -127,10 +127,11 @@ TEST_CASE("progress: everybody is served wherever the work comes in", "[mpi][pro
   for (const std::string& engine : progress_registry().names()) {
     for (const int shift : {0, 1, 3}) {
       CAPTURE(engine, shift);
-      if (engine == "offload-thread") {
+      if (progress_registry().at(engine).traits().own_thread) {
         continue; // has no thread here
       }
       Bench bench(design_of(engine), 6, 6, shift);
+      CHECK((bench.progress->request_lock() != nullptr) == progress_registry().at(engine).traits().locks_requests);
       for (const auto& sync : bench.syncs) {
         CHECK(sync->pending == 0);
       }

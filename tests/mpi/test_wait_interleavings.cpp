@@ -44,13 +44,13 @@ PointConfig random_design(std::uint64_t seed) {
   library.matching.lock = draw.one_of(locks);
   library.instances.count = draw.number(1, 3);
   library.instances.assignment = draw.one_of({"round-robin", "dedicated"});
-  const bool ring = library.progress.engine == "ownership" || library.progress.engine == "concurrent";
-  if (ring) {
-    library.progress.threads_in_progress = draw.number(library.progress.engine == "ownership" ? 0 : 1, 3);
+  const ProgressTraits& traits = progress_registry().at(library.progress.engine).traits();
+  if (traits.limits_pollers) {
+    library.progress.threads_in_progress = draw.number(traits.threads_idle ? 0 : 1, 3);
     library.progress.lenient_limit = draw.one_in(2);
     library.waiting.idle = draw.one_of({"sleep", "guarded-sleep", "spin", "steal"});
     library.tasks.matching = library.waiting.idle == "steal" && draw.one_in(2);
-  } else if (library.progress.engine != "per-target" && library.progress.engine != "every-nth") {
+  } else if (traits.reads_flags) {
     library.waiting.notification = draw.one_of({"sync-object", "request-flags"});
   }
   library.waiting.attach = draw.one_of({"pending", "every", "none"});

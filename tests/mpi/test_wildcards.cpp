@@ -20,7 +20,7 @@ PointConfig wildcard_point(const std::string& engine) {
   PointConfig point = test::small_point();
   point.library.matching.engine = engine;
   point.library.matching.bins = 64;
-  if (engine == "offload") {
+  if (matcher_registry().at(engine).traits().in_interface) {
     point.library.matching.ordering = "transport";
   }
   point.machine.matching.hash = 5'003_ps;

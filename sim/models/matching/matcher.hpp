@@ -48,9 +48,21 @@ public:
   virtual Time reach(Envelope& envelope) = 0;
 };
 
+/// What a matching engine says of itself. Checks of scenarios ask this instead of its name.
+struct MatcherTraits {
+  /// Every source has queues of its own, so that several instances can feed them at the same time, each under its own lock:
+  /// given MatcherSetup::make_lock, the engine locks itself (Matcher::locks_itself).
+  bool queues_by_source = false;
+  /// Matching is done in the network interface, which knows no sequence numbers (Matcher::hardware).
+  bool in_interface = false;
+};
+
 /// The queues of one matching domain. The caller holds the domain's lock. Walks are charged to Category::matching.
 class Matcher {
 public:
+  /// A class that has something to say declares its own: `static constexpr MatcherTraits traits{.queues_by_source = true};`.
+  static constexpr MatcherTraits traits{};
+
   virtual ~Matcher() = default;
 
   /// A message, in sequence, has arrived: unlinks and returns the receive that takes it, or keeps it as unexpected and
@@ -59,9 +71,11 @@ public:
   /// A receive is posted: takes the first unexpected message that fits, or links the receive in.
   virtual std::optional<Envelope> post(SimThread& self, PostedReceive& receive) = 0;
   /// The caller need not hold the domain's lock, but sees to it that nobody else handles messages and receives of the same
-  /// source at the same time, and that a receive from any source has the domain for itself.
+  /// source at the same time, and that a receive from any source has the domain for itself. To be stated
+  /// (MatcherTraits::queues_by_source).
   [[nodiscard]] virtual bool locks_itself() const { return false; }
-  /// The part of the engine that is in the interface; nullptr: software does everything.
+  /// The part of the engine that is in the interface; nullptr: software does everything. To be stated
+  /// (MatcherTraits::in_interface).
   [[nodiscard]] virtual HardwareMatcher* hardware() { return nullptr; }
 
   [[nodiscard]] virtual std::int64_t posted() const = 0;
@@ -83,15 +97,13 @@ struct MatcherSetup {
   std::string name = {};
 };
 
-using MatcherFactory = std::unique_ptr<Matcher> (*)(const MatcherSetup&);
+using MatcherFactory = PartFactory<Matcher, MatcherTraits, const MatcherSetup&>;
 
 /// All matching engines by name. Adding one: a new file with a class derived from Matcher, and one line in registry.cpp
 /// (or a call of add() before the first simulation).
 Registry<MatcherFactory>& matcher_registry();
 
 template <typename Kind>
-std::unique_ptr<Matcher> make_matcher(const MatcherSetup& setup) {
-  return std::make_unique<Kind>(setup);
-}
+inline constexpr MatcherFactory make_matcher = MatcherFactory::of<Kind>();
 
 } // namespace contend

@@ -33,6 +33,8 @@ namespace contend {
 /// unknown to the interface.
 class OffloadMatcher final : public Matcher, public HardwareMatcher {
 public:
+  static constexpr MatcherTraits traits{.in_interface = true};
+
   explicit OffloadMatcher(const MatcherSetup& setup)
       : host_(setup.host), prices_(setup.prices), capacity_(static_cast<std::size_t>(setup.sizes.offload_capacity)) {}
 

@@ -31,6 +31,8 @@ namespace contend {
 /// look into posted[s] is for receives that were parked when the arrival looked first, and have moved before it had the lock.
 class PerSourceMatcher final : public Matcher {
 public:
+  static constexpr MatcherTraits traits{.queues_by_source = true};
+
   explicit PerSourceMatcher(const MatcherSetup& setup);
 
   PostedReceive* arrive(SimThread& self, const Envelope& envelope) override;

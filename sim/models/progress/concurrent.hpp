@@ -19,6 +19,8 @@ namespace contend {
 
 class ConcurrentProgress final : public ProgressEngine {
 public:
+  static constexpr ProgressTraits traits{.limits_pollers = true, .threads_idle_beyond_limit = true};
+
   explicit ConcurrentProgress(const ProgressParts& parts);
 
   void wait(SimThread& self, SyncObject& sync) override;

@@ -16,6 +16,8 @@ namespace contend {
 
 class OffloadProgress final : public ProgressEngine, private Waitable {
 public:
+  static constexpr ProgressTraits traits{.own_thread = true};
+
   explicit OffloadProgress(const ProgressParts& parts)
       : source_(parts.source), name_(parts.name), label_(name_ + "/others' progress") {}
 
@@ -31,7 +33,6 @@ public:
     written(sync);
   }
 
-  [[nodiscard]] bool has_thread() const override { return true; }
   void run_thread(SimThread& self) override;
 
 private:

@@ -15,6 +15,8 @@ namespace contend {
 
 class OwnershipProgress final : public ProgressEngine {
 public:
+  static constexpr ProgressTraits traits{.limits_pollers = true, .threads_idle = true};
+
   explicit OwnershipProgress(const ProgressParts& parts);
 
   void wait(SimThread& self, SyncObject& sync) override;

@@ -18,6 +18,8 @@ namespace contend {
 
 class PeriodicProgress : public ProgressEngine {
 public:
+  static constexpr ProgressTraits traits{.polls_own_targets = true};
+
   void wait(SimThread& self, SyncObject& sync) override;
   void completed(SimThread& /*self*/, SyncObject& sync) override { source_.end_rest_of(sync); }
 

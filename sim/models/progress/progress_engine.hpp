@@ -78,8 +78,31 @@ public:
   static constexpr std::int64_t no_limit = std::numeric_limits<std::int64_t>::max();
 };
 
+/// What a progress engine says of itself. Checks of scenarios and the process ask this instead of its name.
+struct ProgressTraits {
+  /// The process gives the engine a thread and a core of its own (ProgressEngine::run_thread), and application threads hand
+  /// their operations to it as commands. Else whoever waits makes progress.
+  bool own_thread = false;
+  /// ProgressDesign::threads_in_progress says how many waiting threads poll at a time.
+  bool limits_pollers = false;
+  /// Some waiting threads do not poll, whatever the limit is: they go through ProgressParts::idling.
+  bool threads_idle = false;
+  /// The same, but without a limit all waiting threads poll.
+  bool threads_idle_beyond_limit = false;
+  /// Every waiting thread polls, and looks at its requests by SyncObject::look between turns: it needs no counter, flags of
+  /// requests do (NotificationTraits::request_flags).
+  bool reads_flags = false;
+  /// There is a request_lock(), which is taken by threads that hold the lock of an instance.
+  bool locks_requests = false;
+  /// Waiting threads poll their own_targets(), all others only at every ProgressDesign::global_every-th turn.
+  bool polls_own_targets = false;
+};
+
 class ProgressEngine {
 public:
+  /// A class that has something to say declares its own: `static constexpr ProgressTraits traits{.own_thread = true};`.
+  static constexpr ProgressTraits traits{};
+
   virtual ~ProgressEngine() = default;
 
   /// Returns when sync.pending is 0 or less. Several threads of the process may be inside.
@@ -96,13 +119,11 @@ public:
   virtual void completed_unwatched(SimThread& /*self*/) {}
   /// `sync.pending` has just become 0; called by the thread that completed the last request.
   virtual void completed(SimThread& self, SyncObject& sync) = 0;
-  /// What guards the state of all requests, if anything does: who gives one back that the application had holds it.
+  /// What guards the state of all requests, if anything does: who gives one back that the application had holds it. To be
+  /// stated (ProgressTraits::locks_requests).
   [[nodiscard]] virtual Lock* request_lock() { return nullptr; }
 
-  /// True: the process gives this engine a thread and a core of its own, and application threads hand their operations
-  /// to it as commands.
-  [[nodiscard]] virtual bool has_thread() const { return false; }
-  /// The body of that thread; ends with the simulation.
+  /// The body of the engine's own thread, if it has one (ProgressTraits::own_thread); ends with the simulation.
   virtual void run_thread(SimThread& /*self*/) {}
 };
 
@@ -122,14 +143,12 @@ inline int ProgressEngine::test(SimThread& self, SyncObject& /*sync*/, ProgressS
   return source.progress(self, ProgressSource::Noise::always);
 }
 
-using ProgressFactory = std::unique_ptr<ProgressEngine> (*)(const ProgressParts&);
+using ProgressFactory = PartFactory<ProgressEngine, ProgressTraits, const ProgressParts&>;
 
 /// All progress engines by name.
 Registry<ProgressFactory>& progress_registry();
 
 template <typename Kind>
-std::unique_ptr<ProgressEngine> make_progress(const ProgressParts& parts) {
-  return std::make_unique<Kind>(parts);
-}
+inline constexpr ProgressFactory make_progress = ProgressFactory::of<Kind>();
 
 } // namespace contend

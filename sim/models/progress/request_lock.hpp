@@ -32,6 +32,8 @@ namespace contend {
 
 class RequestLockProgress final : public ProgressEngine {
 public:
+  static constexpr ProgressTraits traits{.reads_flags = true, .locks_requests = true};
+
   explicit RequestLockProgress(const ProgressParts& parts);
 
   void wait(SimThread& self, SyncObject& sync) override;

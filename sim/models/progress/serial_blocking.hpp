@@ -15,6 +15,8 @@ namespace contend {
 
 class SerialBlockingProgress final : public ProgressEngine {
 public:
+  static constexpr ProgressTraits traits{.reads_flags = true};
+
   explicit SerialBlockingProgress(const ProgressParts& parts);
 
   void wait(SimThread& self, SyncObject& sync) override;

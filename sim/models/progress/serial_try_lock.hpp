@@ -15,6 +15,8 @@ namespace contend {
 
 class SerialTryLockProgress final : public ProgressEngine {
 public:
+  static constexpr ProgressTraits traits{.reads_flags = true};
+
   explicit SerialTryLockProgress(const ProgressParts& parts);
 
   void wait(SimThread& self, SyncObject& sync) override;

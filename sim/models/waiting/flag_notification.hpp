@@ -15,6 +15,8 @@ namespace contend {
 
 class FlagNotification final : public Notification {
 public:
+  static constexpr NotificationTraits traits{.request_flags = true};
+
   explicit FlagNotification(const NotificationParts& parts) : host_(parts.host), prices_(parts.prices) {}
 
   void begin(SimThread& self, SyncObject& sync, int requests) override {

@@ -10,10 +10,18 @@
 
 namespace contend {
 
+/// What a way to idle says of itself. Checks of scenarios and the process ask this instead of its name.
+struct IdlingTraits {
+  bool takes_tasks = false; ///< threads that idle run tasks: the process has a pool of them (IdlingParts::tasks)
+};
+
 /// A thread idles until it has nothing left to wait for, or is told to make progress itself. No wake-up may get lost: who
 /// changes the sync object after the last look of its thread finds it idling.
 class Idling {
 public:
+  /// A class that has something to say declares its own: `static constexpr IdlingTraits traits{.takes_tasks = true};`.
+  static constexpr IdlingTraits traits{};
+
   virtual ~Idling() = default;
 
   /// Returns when sync.idles() is false, or sooner: the caller looks and comes back.
@@ -30,12 +38,15 @@ public:
 };
 
 struct IdlingParts {
-  TaskPool* tasks = nullptr; ///< of the process, if its library has tasks
+  TaskPool* tasks = nullptr; ///< of the process, if threads that idle take tasks (IdlingTraits::takes_tasks)
 };
 
-using IdlingFactory = std::unique_ptr<Idling> (*)(const IdlingParts&);
+using IdlingFactory = PartFactory<Idling, IdlingTraits, const IdlingParts&>;
 
 /// All kinds of idling by name.
 Registry<IdlingFactory>& idling_registry();
+
+template <typename Kind>
+inline constexpr IdlingFactory make_idling = IdlingFactory::of<Kind>();
 
 } // namespace contend

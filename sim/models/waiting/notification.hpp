@@ -11,10 +11,20 @@
 
 namespace contend {
 
+/// What a way to learn of completions says of itself. Checks of scenarios ask this instead of its name.
+struct NotificationTraits {
+  /// Requests have flags, which their waiter reads: it has to look (SyncObject::look) until it has seen them all, and nobody
+  /// can tell it (ProgressTraits::reads_flags).
+  bool request_flags = false;
+};
+
 /// What the waiter and those who complete its requests do to a sync object, and what that costs. That `pending` is right
 /// is not their business.
 class Notification {
 public:
+  /// A class that has something to say declares its own: `static constexpr NotificationTraits traits{.request_flags = true};`.
+  static constexpr NotificationTraits traits{};
+
   virtual ~Notification() = default;
 
   /// `self` begins to wait for some of `requests` requests.
@@ -31,9 +41,12 @@ struct NotificationParts {
   bool exclusive = false; ///< only one thread at a time is inside the library: plain stores do
 };
 
-using NotificationFactory = std::unique_ptr<Notification> (*)(const NotificationParts&);
+using NotificationFactory = PartFactory<Notification, NotificationTraits, const NotificationParts&>;
 
 /// All kinds of notification by name.
 Registry<NotificationFactory>& notification_registry();
+
+template <typename Kind>
+inline constexpr NotificationFactory make_notification = NotificationFactory::of<Kind>();
 
 } // namespace contend

@@ -7,20 +7,6 @@
 
 namespace contend {
 
-namespace {
-
-template <typename Kind>
-std::unique_ptr<Notification> make_notification(const NotificationParts& parts) {
-  return std::make_unique<Kind>(parts);
-}
-
-template <typename Kind>
-std::unique_ptr<Idling> make_idling(const IdlingParts& parts) {
-  return std::make_unique<Kind>(parts);
-}
-
-} // namespace
-
 Registry<NotificationFactory>& notification_registry() {
   static Registry<NotificationFactory> registry{
       {"request-flags", make_notification<FlagNotification>},

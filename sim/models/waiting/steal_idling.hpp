@@ -10,6 +10,8 @@ namespace contend {
 
 class StealIdling final : public Idling {
 public:
+  static constexpr IdlingTraits traits{.takes_tasks = true};
+
   explicit StealIdling(const IdlingParts& parts) : tasks_(parts.tasks) {
     if (tasks_ == nullptr) {
       throw std::invalid_argument("threads that steal tasks need a pool of them");

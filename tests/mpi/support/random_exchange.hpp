@@ -37,7 +37,7 @@ inline PointConfig random_exchange(std::uint64_t seed) {
   protocol.pieces_under_way = number(1, 4);
   protocol.registration_cache = random.below(2) == 0;
   protocol.pending_order = one_of({"reversing", "fifo", "at-connection", "behind-others", "in-call"});
-  if (protocol.pending_order == "in-call" && point.library.progress.engine == "offload-thread") {
+  if (protocol.pending_order == "in-call" && traits_of(point.library.progress.engine).own_thread) {
     protocol.pending_order = "fifo"; // a progress thread makes none in the middle of a turn
   }
   point.machine.nic.registration = 3'000'017_ps;

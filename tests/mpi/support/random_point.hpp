@@ -2,6 +2,7 @@
 #pragma once
 
 #include "core/random.hpp"
+#include "engines.hpp"
 #include "models/locks/lock.hpp"
 #include "models/matching/matcher.hpp"
 #include "models/progress/progress_engine.hpp"
@@ -21,12 +22,13 @@ inline void draw_waiting(PointConfig& point, std::uint64_t seed) {
   RandomStream random(seed, "waiting");
   LibraryDesign& library = point.library;
   const std::string& engine = library.progress.engine;
-  if (engine == "ownership") {
+  if (traits_of(engine).threads_idle) {
     const std::vector<std::string> kinds = idling_registry().names();
     library.waiting.idle = kinds[random.below(kinds.size())];
-    library.tasks.matching = library.waiting.idle == "steal" && !library.matching.ordered_by_transport() &&
-                             library.matching.engine != "offload" && random.below(2) == 0;
-  } else if (engine == "serial-blocking" || engine == "serial-try-lock" || engine == "request-lock") {
+    library.tasks.matching =
+        idling_registry().at(library.waiting.idle).traits().takes_tasks && !library.matching.ordered_by_transport() &&
+        !matcher_registry().at(library.matching.engine).traits().in_interface && random.below(2) == 0;
+  } else if (traits_of(engine).reads_flags) {
     library.waiting.notification = random.below(2) == 0 ? "sync-object" : "request-flags";
   }
   library.progress.yield_when_idle = random.below(4) == 0;
@@ -43,7 +45,7 @@ inline void draw_matching(PointConfig& point, std::uint64_t seed) {
   matching.bins = static_cast<int>(1 + random.below(20));
   matching.vector_width = static_cast<int>(1 + random.below(16));
   matching.offload_capacity = static_cast<int>(1 + random.below(100));
-  if (matching.engine == "offload" || random.below(3) == 0) {
+  if (matcher_registry().at(matching.engine).traits().in_interface || random.below(3) == 0) {
     matching.ordering = "transport";
     point.library.protocol.pending_order = "fifo";
     point.library.instances.assignment = "dedicated";
@@ -94,7 +96,7 @@ inline PointConfig random_point(std::uint64_t seed) {
   PointConfig point = small_point();
   const bool jitter = flag();
   point.library.progress.engine = one_of(progress_registry().names());
-  if (point.library.progress.engine != "ownership") {
+  if (!traits_of(point.library.progress.engine).threads_idle) {
     add_jitter(point); // threads that poll in exact step can keep one of them from a lock for ever
   }
   point.library.progress.lock = one_of(patient_locks());
@@ -107,7 +109,7 @@ inline PointConfig random_point(std::uint64_t seed) {
   point.library.matching.lock = one_of(patient_locks());
   point.library.protocol.pending_order = flag() ? "fifo" : "reversing";
   // Without jitter, threads that all poll can fall into step with a lock that is not fair, and one of them never gets it.
-  const bool may_starve = point.library.progress.engine != "ownership";
+  const bool may_starve = !traits_of(point.library.progress.engine).threads_idle;
   if (jitter || may_starve) {
     add_jitter(point);
   }
