@@ -45,7 +45,7 @@ std::string point_suffix(const ResolvedPoint& point) {
 } // namespace
 
 void check_points(const std::vector<ResolvedPoint>& points, const std::optional<PlatformFacts>& platform,
-                  const Locate& locate, Diagnostics& diagnostics) {
+                  const StatedTraits& traits, const Locate& locate, Diagnostics& diagnostics) {
   const std::vector<Check> checks = all_checks();
   // Point by point, because the configurations of a large sweep fit into no cache; reported check by check.
   std::vector<Problem> first(checks.size() + 1);
@@ -64,7 +64,7 @@ void check_points(const std::vector<ResolvedPoint>& points, const std::optional<
   for (const ResolvedPoint& point : points) {
     for (std::size_t i = 0; i < checks.size(); ++i) {
       if (checks[i].workload == nullptr || point.config.workload.kind == checks[i].workload)
-        note(i, point, checks[i].find);
+        note(i, point, [&](const PointConfig& config) { return checks[i].find(config, traits); });
     }
     if (platform)
       note(checks.size(), point, [&](const PointConfig& config) { return other_core_count(config, *platform); });

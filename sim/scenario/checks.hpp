@@ -17,8 +17,8 @@ namespace contend::scenario {
 using Locate = std::function<Diagnostic(const std::string& path, const std::string& other, const std::string& message,
                                         bool everywhere)>;
 
-/// Checks all points; each kind of mistake is reported once, for the first point that has it.
+/// Checks all points, by what their parts say of themselves; each kind of mistake is reported once, for the first point that has it.
 void check_points(const std::vector<ResolvedPoint>& points, const std::optional<PlatformFacts>& platform,
-                  const Locate& locate, Diagnostics& diagnostics);
+                  const StatedTraits& traits, const Locate& locate, Diagnostics& diagnostics);
 
 } // namespace contend::scenario

@@ -7,8 +7,8 @@
 
 namespace contend {
 
-/// Reads an object with a list of names for each of the members of KnownNames: {"locks": [...], "matching": [...], ...}.
-/// Throws ScenarioError when a list is missing or anything else is there.
+/// Reads an object with a list of names for each of the members of KnownNames: {"locks": [...], "matching": [...], ..., "traits":
+/// {"own_thread": [...], ...}}. Throws ScenarioError when a list is missing or anything else is there.
 [[nodiscard]] KnownNames read_known_names(const std::filesystem::path& file);
 
 } // namespace contend

@@ -208,7 +208,7 @@ ResolvedScenario resolve(Node top, const LoadOptions& options) {
     resolved.origins[axis.pointer] = axis.node->source->label;
   resolved.points = expand(base, sweep);
   check_points(
-      resolved.points, platform,
+      resolved.points, platform, options.names.traits,
       [&](const std::string& path, const std::string& other, const std::string& message, bool everywhere) {
         return locate(top, sweep.axes, path, other, message, everywhere);
       },

@@ -21,6 +21,27 @@
 
 namespace contend {
 
+namespace {
+
+StatedTraits stated_traits() {
+  const auto& progress = progress_registry();
+  const auto& matching = matcher_registry();
+  return {.own_thread = progress.names_with(&ProgressTraits::own_thread),
+          .limits_pollers = progress.names_with(&ProgressTraits::limits_pollers),
+          .threads_idle = progress.names_with(&ProgressTraits::threads_idle),
+          .threads_idle_beyond_limit = progress.names_with(&ProgressTraits::threads_idle_beyond_limit),
+          .reads_flags = progress.names_with(&ProgressTraits::reads_flags),
+          .locks_requests = progress.names_with(&ProgressTraits::locks_requests),
+          .queues_by_source = matching.names_with(&MatcherTraits::queues_by_source),
+          .in_interface = matching.names_with(&MatcherTraits::in_interface),
+          .by_thread = assignment_registry().names_with(&AssignmentTraits::by_thread),
+          .request_flags = notification_registry().names_with(&NotificationTraits::request_flags),
+          .takes_tasks = idling_registry().names_with(&IdlingTraits::takes_tasks),
+          .puts = partitioned_registry().names_with(&PartitionedTraits::puts)};
+}
+
+} // namespace
+
 KnownNames known_names() {
   std::vector<std::string> workloads = workload_registry().names();
   const std::vector<std::string> programs = program_registry().names();
@@ -37,7 +58,8 @@ KnownNames known_names() {
           partitioned_registry().names(),
           scheduling_policy_registry().names(),
           process_queues_registry().names(),
-          window_path_registry().names()};
+          window_path_registry().names(),
+          stated_traits()};
 }
 
 } // namespace contend

@@ -5,7 +5,7 @@
 
 namespace contend {
 
-/// Names of all registered parts.
+/// Names of all registered parts, and what they say of themselves.
 [[nodiscard]] KnownNames known_names();
 
 } // namespace contend

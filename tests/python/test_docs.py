@@ -177,7 +177,7 @@ _SECTIONS_OF_NAMES = {
 
 def test_every_name_is_in_the_page_about_models() -> None:
     names = json.loads((REPOSITORY / "schemas" / "names.json").read_text(encoding="utf-8"))
-    assert set(names) == set(_SECTIONS_OF_NAMES)
+    assert set(names) - {"traits"} == set(_SECTIONS_OF_NAMES)  # traits: which of these names say what of themselves
     page = (DOCS / "models.md").read_text(encoding="utf-8")
     sections = dict(re.findall(r"^## (.+?)\n(.*?)(?=^## |\Z)", page, re.MULTILINE | re.DOTALL))
     missing = [

@@ -22,3 +22,20 @@ TEST_CASE("schemas/names.json lists the registered names") {
   CHECK(file.process_queues == registered.process_queues);
   CHECK(file.window_paths == registered.window_paths);
 }
+
+TEST_CASE("schemas/names.json lists what the registered parts say of themselves") {
+  const StatedTraits file = read_known_names(CONTEND_NAMES_FILE).traits;
+  const StatedTraits registered = known_names().traits;
+  CHECK(file.own_thread == registered.own_thread);
+  CHECK(file.limits_pollers == registered.limits_pollers);
+  CHECK(file.threads_idle == registered.threads_idle);
+  CHECK(file.threads_idle_beyond_limit == registered.threads_idle_beyond_limit);
+  CHECK(file.reads_flags == registered.reads_flags);
+  CHECK(file.locks_requests == registered.locks_requests);
+  CHECK(file.queues_by_source == registered.queues_by_source);
+  CHECK(file.in_interface == registered.in_interface);
+  CHECK(file.by_thread == registered.by_thread);
+  CHECK(file.request_flags == registered.request_flags);
+  CHECK(file.takes_tasks == registered.takes_tasks);
+  CHECK(file.puts == registered.puts);
+}

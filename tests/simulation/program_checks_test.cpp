@@ -16,7 +16,7 @@ TEST_CASE("every registered program is checked, and no other workload is taken f
     point.workload.kind = kind;
     const auto checks = scenario::program_checks();
     return std::any_of(checks.begin(), checks.end(), [&](const scenario::Check& check) {
-      return std::string(check.path) == "placement.threads" && !check.find(point).empty();
+      return std::string(check.path) == "placement.threads" && !check.find(point, {}).empty();
     });
   };
   for (const std::string& kind : program_registry().names()) {

@@ -4,6 +4,23 @@
 
 namespace contend::scenario {
 
+bool says(const std::vector<std::string>& names, const std::string& part) {
+  return std::find(names.begin(), names.end(), part) != names.end();
+}
+
+std::string alternatives(const std::vector<std::string>& names) {
+  if (names.empty())
+    return "another, and none that could be is registered";
+  std::string text;
+  for (std::size_t i = 0; i < names.size(); ++i)
+    text += (i == 0 ? "\"" : i + 1 == names.size() ? "\" or \"" : "\", \"") + names[i];
+  return text + "\"";
+}
+
+bool has_progress_thread(const PointConfig& point, const StatedTraits& traits) {
+  return says(traits.own_thread, point.library.progress.engine);
+}
+
 std::int64_t usable_cores(const PointConfig& point) {
   return point.placement.cores > 0 ? point.placement.cores : point.machine.topology.hardware_threads();
 }
@@ -98,13 +115,13 @@ Problem more_threads_than_cores(const PointConfig& point, std::int64_t threads) 
          number(usable_cores(point)) + how_to_share;
 }
 
-Problem more_processes_than_cores(const PointConfig& point) {
-  const int threads = 1 + (point.library.progress.engine == offload_engine ? 1 : 0); // of a process
+Problem more_processes_than_cores(const PointConfig& point, const StatedTraits& traits) {
+  const int threads = 1 + (has_progress_thread(point, traits) ? 1 : 0); // of a process
   return more_threads_than_cores(point, std::int64_t{threads} * (point.placement.hosts == 1 ? 2 : 1));
 }
 
-Problem progress_thread_at_level_single(const PointConfig& point) {
-  if (point.library.thread_level != "single" || point.library.progress.engine != offload_engine)
+Problem progress_thread_at_level_single(const PointConfig& point, const StatedTraits& traits) {
+  if (point.library.thread_level != "single" || !has_progress_thread(point, traits))
     return {};
   return "a progress thread needs MPI_THREAD_MULTIPLE: library.thread_level must be \"multiple\"";
 }

@@ -2,19 +2,39 @@
 #pragma once
 
 #include "scenario/config.hpp"
+#include "scenario/names.hpp"
 
 #include <cstdint>
 #include <span>
 #include <string>
+#include <vector>
 
 namespace contend::scenario {
 
 /// What is wrong with a point, or "".
 using Problem = std::string;
 
+/// What finds a problem: by the point alone, or by what its parts say of themselves, too.
+class Finder {
+public:
+  using ByPoint = Problem (*)(const PointConfig&);
+  using ByTraits = Problem (*)(const PointConfig&, const StatedTraits&);
+
+  constexpr Finder(ByPoint find) : by_point_(find) {}   // NOLINT(google-explicit-constructor): stands for the function
+  constexpr Finder(ByTraits find) : by_traits_(find) {} // NOLINT(google-explicit-constructor): likewise
+
+  Problem operator()(const PointConfig& point, const StatedTraits& traits) const {
+    return by_point_ != nullptr ? by_point_(point) : by_traits_(point, traits);
+  }
+
+private:
+  ByPoint by_point_ = nullptr; // one of the two
+  ByTraits by_traits_ = nullptr;
+};
+
 struct Check {
   const char* path = nullptr; ///< the field that the user most likely has to change
-  Problem (*find)(const PointConfig&) = nullptr;
+  Finder find;
   const char* workload = nullptr; ///< kind of workload that it is about; nullptr: any
   const char* other = nullptr;    ///< the field that it clashes with, which a preset may give; nullptr: none or several
 };
@@ -34,14 +54,18 @@ struct Check {
 [[nodiscard]] std::span<const Check> lock_use_checks();
 [[nodiscard]] std::span<const Check> program_checks();
 
-/// The progress engine with a thread of its own.
-inline constexpr const char* offload_engine = "offload-thread";
-
 /// What to do about more threads than cores.
 inline constexpr const char* how_to_share = "; to let threads share cores set placement.threads to \"pinned\", "
                                             "\"pinned-by-process\" or \"floating\"";
 
 [[nodiscard]] inline std::string number(std::int64_t value) { return std::to_string(value); }
+
+/// Whether the part is among those that say something of themselves: `says(traits.takes_tasks, point.library.waiting.idle)`.
+[[nodiscard]] bool says(const std::vector<std::string>& names, const std::string& part);
+/// What a value must be, one of `names`: "a", "b" or "c", in quotes.
+[[nodiscard]] std::string alternatives(const std::vector<std::string>& names);
+/// The progress engine has a thread of its own in every process.
+[[nodiscard]] bool has_progress_thread(const PointConfig& point, const StatedTraits& traits);
 
 /// Hardware threads of a host that may be used.
 [[nodiscard]] std::int64_t usable_cores(const PointConfig& point);
@@ -62,13 +86,13 @@ inline constexpr const char* how_to_share = "; to let threads share cores set pl
 /// `threads` of one host.
 [[nodiscard]] Problem more_threads_than_cores(const PointConfig& point, std::int64_t threads);
 /// Two processes with a thread each, and what progress needs.
-[[nodiscard]] Problem more_processes_than_cores(const PointConfig& point);
+[[nodiscard]] Problem more_processes_than_cores(const PointConfig& point, const StatedTraits& traits);
 [[nodiscard]] Problem one_sided_in_global_section(const PointConfig& point);
 [[nodiscard]] Problem one_sided_without_handler_lock(const PointConfig& point);
 [[nodiscard]] Problem one_sided_without_interface(const PointConfig& point);
 [[nodiscard]] Problem one_sided_memory_between_hosts(const PointConfig& point);
 /// Only an interface and shared memory reach the memory of another process.
 [[nodiscard]] Problem rendezvous_through_sockets(const PointConfig& point);
-[[nodiscard]] Problem progress_thread_at_level_single(const PointConfig& point);
+[[nodiscard]] Problem progress_thread_at_level_single(const PointConfig& point, const StatedTraits& traits);
 
 } // namespace contend::scenario

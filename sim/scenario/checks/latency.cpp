@@ -8,19 +8,19 @@ namespace contend::scenario {
 
 namespace {
 
-Problem more_latency_threads_than_cores(const PointConfig& point) {
+Problem more_latency_threads_than_cores(const PointConfig& point, const StatedTraits& traits) {
   const LatencyParameters& workload = point.workload.latency;
-  const int progress = point.library.progress.engine == offload_engine ? 1 : 0; // of a process
+  const int progress = has_progress_thread(point, traits) ? 1 : 0; // of a process
   const std::int64_t senders = std::int64_t{workload.senders} + progress;
   const std::int64_t receivers = std::int64_t{workload.receivers} + progress;
   return more_threads_than_cores(point,
                                  point.placement.hosts == 1 ? senders + receivers : std::max(senders, receivers));
 }
 
-Problem latency_threads_at_level_single(const PointConfig& point) {
+Problem latency_threads_at_level_single(const PointConfig& point, const StatedTraits& traits) {
   if (point.library.thread_level != "single")
     return {};
-  if (Problem problem = progress_thread_at_level_single(point); !problem.empty())
+  if (Problem problem = progress_thread_at_level_single(point, traits); !problem.empty())
     return problem;
   const int threads = std::max(point.workload.latency.senders, point.workload.latency.receivers);
   if (threads == 1)

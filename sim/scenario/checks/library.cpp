@@ -2,7 +2,10 @@
 #include "scenario/checks/check.hpp"
 #include "scenario/units.hpp"
 
+#include <algorithm>
 #include <array>
+#include <string>
+#include <vector>
 
 namespace contend::scenario {
 
@@ -16,22 +19,22 @@ Problem inline_above_eager(const PointConfig& point) {
          format_size(protocol.inline_limit_bytes);
 }
 
-Problem limit_without_meaning(const PointConfig& point) {
+Problem limit_without_meaning(const PointConfig& point, const StatedTraits& traits) {
   const ProgressDesign& progress = point.library.progress;
-  if (progress.threads_in_progress == 0 || progress.engine == "ownership" || progress.engine == "concurrent")
+  if (progress.threads_in_progress == 0 || says(traits.limits_pollers, progress.engine))
     return {};
   return "progress engine \"" + progress.engine + "\" has no limit on threads in progress";
 }
 
-Problem offload_in_global_section(const PointConfig& point) {
-  if (point.library.progress.engine != offload_engine || point.library.critical_section != "global")
+Problem offload_in_global_section(const PointConfig& point, const StatedTraits& traits) {
+  if (!has_progress_thread(point, traits) || point.library.critical_section != "global")
     return {};
   return "with a progress thread, application threads enter no critical section that could be global";
 }
 
 /// What the progress thread sends it sends in a turn of progress.
-Problem offload_that_tries_in_calls(const PointConfig& point) {
-  if (point.library.progress.engine != offload_engine || point.library.protocol.pending_order != "in-call")
+Problem offload_that_tries_in_calls(const PointConfig& point, const StatedTraits& traits) {
+  if (!has_progress_thread(point, traits) || point.library.protocol.pending_order != "in-call")
     return {};
   return "a progress thread that makes progress until a message has room would do so in the middle of a turn: "
          "library.protocol.pending_order must be another";
@@ -52,17 +55,19 @@ Problem calls_of_an_instance(const PointConfig& point) {
 }
 
 /// Who holds an instance's lock must have all messages of the queues that the lock guards.
-Problem queues_of_many_instances(const PointConfig& point) {
+Problem queues_of_many_instances(const PointConfig& point, const StatedTraits& traits) {
   const LibraryDesign& library = point.library;
   if (library.instances.mapping == "peer") {
     if (library.matching.domain == "instance")
       return "a receive from any source belongs to no instance when the ranks decide on it: library.matching.domain "
              "must be "
              "\"communicator\" or \"global\"";
-    if (library.matching.guard == "instance" && library.instances.count > 1 && library.matching.engine != "per-source")
+    if (library.matching.guard == "instance" && library.instances.count > 1 &&
+        !says(traits.queues_by_source, library.matching.engine))
       return "the locks of " + number(library.instances.count) +
              " instances can guard queues together only if every source has queues of its own: library.matching.engine "
-             "must be \"per-source\"";
+             "must be " +
+             alternatives(traits.queues_by_source);
     return {};
   }
   const bool mapped = library.instances.mapping != "thread";
@@ -96,14 +101,14 @@ Problem any_tag_has_no_instance(const PointConfig& point) {
 }
 
 /// One thread's messages take several ways when instances take turns, and a reversing list mixes them.
-Problem transport_cannot_order(const PointConfig& point) {
+Problem transport_cannot_order(const PointConfig& point, const StatedTraits& traits) {
   const LibraryDesign& library = point.library;
   if (!library.matching.ordered_by_transport())
     return {};
-  if (library.instances.mapping == "thread" && library.instances.assignment == "round-robin" &&
-      library.instances.count > 1)
-    return "round-robin assignment sends the messages of one thread through " + number(library.instances.count) +
-           " instances, and a transport keeps the order within one only";
+  if (library.instances.mapping == "thread" && library.instances.count > 1 &&
+      !says(traits.by_thread, library.instances.assignment))
+    return library.instances.assignment + " assignment sends the messages of one thread through " +
+           number(library.instances.count) + " instances, and a transport keeps the order within one only";
   if (library.protocol.pending_order == "reversing" || library.protocol.pending_order == "at-connection")
     return "a transport keeps messages in order only if delayed sends wait in order: "
            "library.protocol.pending_order must be \"fifo\", \"behind-others\" or \"in-call\"";
@@ -129,17 +134,17 @@ Problem memory_between_hosts(const PointConfig& point) {
   return "the transport \"shared-memory\" connects processes of one host only: placement.hosts must be 1";
 }
 
-Problem offload_with_sequence_numbers(const PointConfig& point) {
+Problem offload_with_sequence_numbers(const PointConfig& point, const StatedTraits& traits) {
   const MatchingDesign& matching = point.library.matching;
-  if (matching.engine != "offload" || matching.ordered_by_transport())
+  if (!says(traits.in_interface, matching.engine) || matching.ordered_by_transport())
     return {};
   return "an interface that matches messages knows no sequence numbers: "
          "library.matching.ordering must be \"transport\"";
 }
 
-Problem offload_without_interface(const PointConfig& point) {
+Problem offload_without_interface(const PointConfig& point, const StatedTraits& traits) {
   const LibraryDesign& library = point.library;
-  if (library.matching.engine != "offload" || library.transport.kind == "interface")
+  if (!says(traits.in_interface, library.matching.engine) || library.transport.kind == "interface")
     return {};
   return "it is a network interface that matches messages; with the transport \"" + library.transport.kind +
          "\" the processor does";
@@ -234,22 +239,24 @@ Problem flow_control_without_interface(const PointConfig& point) {
 }
 
 /// Engines whose waiting threads sleep, or leave without reading all flags, need a counter.
-Problem flags_without_polling(const PointConfig& point) {
+Problem flags_without_polling(const PointConfig& point, const StatedTraits& traits) {
   const LibraryDesign& library = point.library;
-  if (library.waiting.notification != "request-flags" || library.progress.engine == "serial-blocking" ||
-      library.progress.engine == "serial-try-lock" || library.progress.engine == "request-lock")
+  if (!says(traits.request_flags, library.waiting.notification) || says(traits.reads_flags, library.progress.engine))
     return {};
-  return "with request flags every waiting thread polls: library.progress.engine must be \"serial-blocking\", "
-         "\"serial-try-lock\" or \"request-lock\", not \"" +
-         library.progress.engine + "\"";
+  std::vector<std::string> engines = traits.reads_flags; // first those that go with any way to free a request
+  std::stable_partition(engines.begin(), engines.end(),
+                        [&](const std::string& engine) { return !says(traits.locks_requests, engine); });
+  return "with request flags every waiting thread polls: library.progress.engine must be " + alternatives(engines) +
+         ", not \"" + library.progress.engine + "\"";
 }
 
-Problem nobody_idles(const PointConfig& point) {
+/// The default is what threads do that idle, if there are any; another way is asked for.
+Problem nobody_idles(const PointConfig& point, const StatedTraits& traits) {
   const LibraryDesign& library = point.library;
-  if (library.waiting.idle == "sleep" || library.progress.engine == "ownership" ||
-      (library.progress.engine == "concurrent" && library.progress.threads_in_progress > 0))
+  if (library.waiting.idle == WaitingDesign{}.idle || says(traits.threads_idle, library.progress.engine) ||
+      (says(traits.threads_idle_beyond_limit, library.progress.engine) && library.progress.threads_in_progress > 0))
     return {};
-  if (library.progress.engine == offload_engine)
+  if (has_progress_thread(point, traits))
     return "with progress engine \"" + library.progress.engine +
            "\" waiting threads look at their requests, while another one makes progress: none could " +
            library.waiting.idle;
@@ -258,10 +265,10 @@ Problem nobody_idles(const PointConfig& point) {
 }
 
 /// Who frees a request has the lock of all requests and wants an instance's; who polls the instance, the other way round.
-Problem two_locks_to_free_a_request(const PointConfig& point) {
+Problem two_locks_to_free_a_request(const PointConfig& point, const StatedTraits& traits) {
   const LibraryDesign& library = point.library;
   if (!library.instances.frees_requests || library.instances.mapping == "thread" ||
-      library.progress.engine != "request-lock" || library.thread_level == "single")
+      !says(traits.locks_requests, library.progress.engine) || library.thread_level == "single")
     return {};
   return "with progress engine \"" + library.progress.engine +
          "\" requests are freed under the lock of all requests, which threads take while they hold an instance's: "
@@ -281,12 +288,13 @@ Problem too_many_pieces(const PointConfig& point) {
          format_size(size) + "; at most " + number(most) + " are supported";
 }
 
-Problem nobody_steals(const PointConfig& point) {
+Problem nobody_steals(const PointConfig& point, const StatedTraits& traits) {
   const LibraryDesign& library = point.library;
   if (!library.tasks.matching)
     return {};
-  if (library.waiting.idle != "steal")
-    return "matching as a task needs threads that take tasks: library.waiting.idle must be \"steal\"";
+  if (!says(traits.takes_tasks, library.waiting.idle))
+    return "matching as a task needs threads that take tasks: library.waiting.idle must be " +
+           alternatives(traits.takes_tasks);
   if (library.matching.guard == "instance")
     return "queues that the lock of an instance guards can be searched by its holder only, not by a task";
   if (library.matching.ordered_by_transport())
@@ -294,8 +302,8 @@ Problem nobody_steals(const PointConfig& point) {
   return {};
 }
 
-Problem tasks_at_level_single(const PointConfig& point) {
-  if (point.library.waiting.idle != "steal" ||
+Problem tasks_at_level_single(const PointConfig& point, const StatedTraits& traits) {
+  if (!says(traits.takes_tasks, point.library.waiting.idle) ||
       (point.library.thread_level != "single" && point.library.critical_section != "global"))
     return {};
   return "threads that steal tasks are inside the library together: library.thread_level must be \"multiple\" and "

@@ -16,11 +16,12 @@ Problem more_contenders_than_cores(const PointConfig& point) {
 }
 
 /// Threads of this workload make no calls.
-Problem progress_thread_without_calls(const PointConfig& point) {
-  if (point.library.progress.engine != offload_engine)
+Problem progress_thread_without_calls(const PointConfig& point, const StatedTraits& traits) {
+  if (!has_progress_thread(point, traits))
     return {};
   return R"(a workload "lock" makes no calls of the library, so that a progress thread would only take a core from what )"
-         R"(is measured: library.progress.engine must be another than "offload-thread")";
+         R"(is measured: library.progress.engine must be another than ")" +
+         point.library.progress.engine + "\"";
 }
 
 Problem atomics_without_lines(const PointConfig& point) {

@@ -140,10 +140,10 @@ Problem too_few_contexts(const PointConfig& point) {
   return more_processes_than_contexts(point, processes);
 }
 
-Problem threads_at_level_single(const PointConfig& point) {
+Problem threads_at_level_single(const PointConfig& point, const StatedTraits& traits) {
   if (point.library.thread_level != "single")
     return {};
-  if (Problem problem = progress_thread_at_level_single(point); !problem.empty())
+  if (Problem problem = progress_thread_at_level_single(point, traits); !problem.empty())
     return problem;
   const Sides sides = sides_of(point);
   const std::int64_t threads =
@@ -154,9 +154,9 @@ Problem threads_at_level_single(const PointConfig& point) {
                            "one thread (mode \"process\")";
 }
 
-Problem no_core_for_progress_threads(const PointConfig& point) {
+Problem no_core_for_progress_threads(const PointConfig& point, const StatedTraits& traits) {
   const std::int64_t cores = usable_cores(point);
-  if (point.library.progress.engine != offload_engine || point.placement.shares_cores())
+  if (!has_progress_thread(point, traits) || point.placement.shares_cores())
     return {};
   const Sides sides = sides_of(point);
   const bool one_host = point.placement.hosts == 1;

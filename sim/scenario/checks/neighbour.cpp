@@ -12,9 +12,9 @@ std::int64_t neighbours(const PointConfig& point) {
   return std::int64_t{workload.root_processes} * workload.threads;
 }
 
-Problem more_neighbours_than_cores(const PointConfig& point) {
+Problem more_neighbours_than_cores(const PointConfig& point, const StatedTraits& traits) {
   const NeighbourParameters& workload = point.workload.neighbour;
-  const bool helper = point.library.progress.engine == offload_engine;
+  const bool helper = has_progress_thread(point, traits);
   const bool one_host = point.placement.hosts == 1;
   const std::int64_t threads = neighbours(point) * (one_host ? 2 : 1);
   const std::int64_t processes = workload.root_processes + (one_host ? neighbours(point) : 0);
@@ -36,11 +36,11 @@ Problem more_roots_than_contexts(const PointConfig& point) {
   return more_processes_than_contexts(point, processes);
 }
 
-Problem neighbours_at_level_single(const PointConfig& point) {
+Problem neighbours_at_level_single(const PointConfig& point, const StatedTraits& traits) {
   const int threads = point.workload.neighbour.threads;
   if (point.library.thread_level != "single")
     return {};
-  if (Problem problem = progress_thread_at_level_single(point); !problem.empty())
+  if (Problem problem = progress_thread_at_level_single(point, traits); !problem.empty())
     return problem;
   if (threads == 1)
     return {};
@@ -87,8 +87,8 @@ Problem handlers_without_interface(const PointConfig& point) {
   return "active messages are what a network interface offers below MPI: library.transport.kind must be \"interface\"";
 }
 
-Problem handlers_on_a_progress_thread(const PointConfig& point) {
-  if (point.workload.neighbour.interface == "mpi" || point.library.progress.engine != offload_engine)
+Problem handlers_on_a_progress_thread(const PointConfig& point, const StatedTraits& traits) {
+  if (point.workload.neighbour.interface == "mpi" || !has_progress_thread(point, traits))
     return {};
   return "threads advance active messages themselves; a progress thread is not supported";
 }

@@ -20,17 +20,17 @@ Problem helpers_at_level_single(const PointConfig& point) {
   return number(helpers) + " helpers need MPI_THREAD_MULTIPLE; with thread level \"single\" the process has one thread";
 }
 
-Problem helpers_with_progress_thread(const PointConfig& point) {
-  if (point.library.progress.engine != offload_engine)
+Problem helpers_with_progress_thread(const PointConfig& point, const StatedTraits& traits) {
+  if (!has_progress_thread(point, traits))
     return {};
   return "with a progress thread nobody helps: library.progress.engine must be another";
 }
 
 /// Every piece is a task.
-Problem too_many_pieces(const PointConfig& point) {
+Problem too_many_pieces(const PointConfig& point, const StatedTraits& traits) {
   constexpr std::int64_t most = 1'000'000;
   const std::int64_t pieces = point.workload.pack.message_size_bytes / point.library.tasks.pack_piece_bytes;
-  if (point.library.waiting.idle != "steal" || pieces <= most)
+  if (!says(traits.takes_tasks, point.library.waiting.idle) || pieces <= most)
     return {};
   return number(pieces) + " tasks of " + format_size(point.library.tasks.pack_piece_bytes) + " for one pack; at most " +
          number(most) + " are supported";

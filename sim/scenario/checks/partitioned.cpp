@@ -42,45 +42,43 @@ Problem partitions_at_level_single(const PointConfig& point) {
          "\"single-send\", or workload.partitions 1 with \"multi-send\"";
 }
 
-bool partitions_are_put(const PointConfig& point) {
-  const std::string& engine = point.library.partitioned.engine;
-  return point.workload.partitioned.method == "partitioned" && (engine == "rma" || engine == "aggregating");
+bool partitions_are_put(const PointConfig& point, const StatedTraits& traits) {
+  return point.workload.partitioned.method == "partitioned" && says(traits.puts, point.library.partitioned.engine);
 }
 
-Problem partitions_in_global_section(const PointConfig& point) {
-  return partitions_are_put(point) ? one_sided_in_global_section(point) : Problem();
+Problem partitions_in_global_section(const PointConfig& point, const StatedTraits& traits) {
+  return partitions_are_put(point, traits) ? one_sided_in_global_section(point) : Problem();
 }
 
-Problem partitions_without_handler_lock(const PointConfig& point) {
-  return partitions_are_put(point) ? one_sided_without_handler_lock(point) : Problem();
+Problem partitions_without_handler_lock(const PointConfig& point, const StatedTraits& traits) {
+  return partitions_are_put(point, traits) ? one_sided_without_handler_lock(point) : Problem();
 }
 
-Problem puts_before_the_receiver_starts(const PointConfig& point) {
-  if (!partitions_are_put(point) || point.library.partitioned.engine == "whole-buffer" ||
-      point.workload.partitioned.receiver_starts == "before")
+Problem puts_before_the_receiver_starts(const PointConfig& point, const StatedTraits& traits) {
+  if (!partitions_are_put(point, traits) || point.workload.partitioned.receiver_starts == "before")
     return {};
   return "puts do not wait for the receiver: workload.receiver_starts must be \"before\", or "
          "library.partitioned.engine "
          "one that sends messages";
 }
 
-Problem partitions_by_answered_messages(const PointConfig& point) {
-  if (!partitions_are_put(point) || point.library.one_sided.path != "messages")
+Problem partitions_by_answered_messages(const PointConfig& point, const StatedTraits& traits) {
+  if (!partitions_are_put(point, traits) || point.library.one_sided.path != "messages")
     return {};
   return "a receiver of partitions looks at its memory without making progress, which puts by messages need: "
          "library.one_sided.path must be another one, or library.partitioned.engine \"persistent\"";
 }
 
-Problem partitions_without_interface(const PointConfig& point) {
-  return partitions_are_put(point) ? one_sided_without_interface(point) : Problem();
+Problem partitions_without_interface(const PointConfig& point, const StatedTraits& traits) {
+  return partitions_are_put(point, traits) ? one_sided_without_interface(point) : Problem();
 }
 
-Problem partitions_in_memory_between_hosts(const PointConfig& point) {
-  return partitions_are_put(point) ? one_sided_memory_between_hosts(point) : Problem();
+Problem partitions_in_memory_between_hosts(const PointConfig& point, const StatedTraits& traits) {
+  return partitions_are_put(point, traits) ? one_sided_memory_between_hosts(point) : Problem();
 }
 
-Problem partitions_by_progress_thread(const PointConfig& point) {
-  if (point.library.progress.engine != offload_engine)
+Problem partitions_by_progress_thread(const PointConfig& point, const StatedTraits& traits) {
+  if (!has_progress_thread(point, traits))
     return {};
   return "threads look for partitions themselves; a progress thread for partitioned communication is not supported";
 }

@@ -36,8 +36,8 @@ Problem origins_at_level_single(const PointConfig& point) {
   return number(threads) + " threads need MPI_THREAD_MULTIPLE; with thread level \"single\" the process has one thread";
 }
 
-Problem one_sided_by_progress_thread(const PointConfig& point) {
-  if (point.library.progress.engine != offload_engine)
+Problem one_sided_by_progress_thread(const PointConfig& point, const StatedTraits& traits) {
+  if (!has_progress_thread(point, traits))
     return {};
   return "one-sided operations are posted by the calling thread; handing them to a progress thread is not supported";
 }
