@@ -23,7 +23,7 @@ private:
     return !std::exchange(held_, true);
   }
   void do_unlock(SimThread& self, Category category) override {
-    line_.store(self, category); // word = 0
+    line_.release(self, category); // word = 0, after all that the holder wrote
     held_ = false;
   }
   void do_grant(SimThread& /*self*/) override { held_ = true; }

@@ -9,11 +9,13 @@
 #include <catch2/catch.hpp>
 
 #include <algorithm>
+#include <cstdint>
 #include <deque>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <string>
+#include <vector>
 
 using namespace contend;
 
@@ -95,6 +97,35 @@ TEST_CASE("the example's lock excludes", "[extending]") {
   engine.run();
   CHECK(violations == 0);
   CHECK(lock->acquisitions() == 120);
+}
+
+TEST_CASE("the example's lock pays for giving back what the holder wrote, as the shipped one does", "[extending]") {
+  register_parts();
+  const PointConfig point = example_point();
+  CacheParameters cache = point.machine.cache;
+  cache.store_buffer = false; // where stores wait in one the shipped lock leaves its release there
+  cache.release = 31_ns;
+  const auto cost = [&](const char* kind) {
+    Engine engine(1);
+    const Host host(point.machine.topology, cache, point.machine.futex);
+    const auto lock = lock_registry().at(kind)(engine, host, point.machine.locks, "lock");
+    std::vector<std::int64_t> times; // of lock and unlock by turns, in ps
+    engine.spawn("t", 0, 0, [&](SimThread& self) {
+      for (int round = 0; round < 3; ++round) {
+        const TimePoint start = self.now();
+        lock->lock(self);
+        times.push_back((self.now() - start).count());
+        const TimePoint release = self.now();
+        lock->unlock(self);
+        times.push_back((self.now() - release).count());
+      }
+    });
+    engine.run();
+    return times;
+  };
+  const std::vector<std::int64_t> ours = cost("test-and-set");
+  CHECK(ours == cost("tas"));
+  CHECK(ours.back() == (cache.release + cache.hit).count());
 }
 
 TEST_CASE("the example's matching engine finds what the plain list finds", "[extending]") {
