@@ -13,7 +13,7 @@ public:
 
   void wait(SimThread& self, SyncObject& sync) override {
     Duration away = pause_;
-    for (; sync.pending > 0; sync.line.load(self, Category::poll_idle)) {
+    for (; sync.pending > 0; sync.look(self, Category::poll_idle)) {
       if (source_.progress(self, ProgressSource::Noise::always) > 0) {
         away = pause_;
       } else {
