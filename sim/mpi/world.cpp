@@ -6,6 +6,17 @@
 
 namespace contend {
 
+namespace {
+
+/// Which cores of a host progress threads have, at least one.
+std::string last_cores(int taken, int usable) {
+  const std::string last = std::to_string(usable - 1);
+  return taken == 1 ? "a progress thread has core " + last
+                    : "progress threads have cores " + std::to_string(usable - taken) + " to " + last;
+}
+
+} // namespace
+
 int World::add_host(const TopologyParameters& topology, const CacheParameters& cache, const FutexParameters& futex,
                     const NicParameters& nic, const RouteParameters& route, const SchedulerParameters& scheduler,
                     const TcpParameters& tcp, const SharedMemoryParameters& shared_memory) {
@@ -74,14 +85,29 @@ SimThread& World::spawn(int rank, std::string name, SimThread::Body body) {
     return add_to_team(rank, *scheduler, std::move(name), std::move(body));
   }
   const int core = schedulers_[number] ? 0 : threads_on_host_[number]++;
-  if (core >= usable_cores(static_cast<int>(number))) {
-    throw std::invalid_argument("thread '" + name + "' has no hardware thread of its own on its host");
-  }
   return spawn_on(rank, core, std::move(name), std::move(body));
+}
+
+/// Both of two threads with a core each would run at full speed on one core.
+void World::check_core(int number, int core, const std::string& thread) const {
+  const auto host = static_cast<std::size_t>(number);
+  if (schedulers_[host]) {
+    return;
+  }
+  const int usable = usable_cores(number);
+  const int taken = cores_of_progress_[host];
+  if (core >= usable || core < 0) {
+    throw std::invalid_argument("thread '" + thread + "' has no hardware thread of its own on its host");
+  }
+  if (core >= usable - taken) {
+    throw std::invalid_argument("thread '" + thread +
+                                "' has no hardware thread of its own on its host: " + last_cores(taken, usable));
+  }
 }
 
 SimThread& World::spawn_on(int rank, int core, std::string name, SimThread::Body body) {
   const int number = host_of_rank_[static_cast<std::size_t>(rank)];
+  check_core(number, core, name);
   SimThread& thread = schedulers_[static_cast<std::size_t>(number)]
                           ? spawn_shared(rank, std::move(name), std::move(body), false)
                           : engine_.spawn(std::move(name), number, core, std::move(body));
@@ -91,6 +117,7 @@ SimThread& World::spawn_on(int rank, int core, std::string name, SimThread::Body
 
 SimThread& World::spawn_daemon_on(int rank, int core, std::string name, SimThread::Body body) {
   const int number = host_of_rank_[static_cast<std::size_t>(rank)];
+  check_core(number, core, name);
   SimThread& thread = schedulers_[static_cast<std::size_t>(number)]
                           ? spawn_shared(rank, std::move(name), std::move(body), true)
                           : engine_.spawn_daemon(std::move(name), number, core, std::move(body));
@@ -215,7 +242,8 @@ void World::share_contexts() {
 /// Progress threads take the last cores of their host; threads of the application begin with the first ones. Where cores are
 /// shared they are threads like others.
 void World::start_progress_threads() {
-  std::vector<int> taken(hosts_.size());
+  std::vector<int>& taken = cores_of_progress_;
+  taken.resize(hosts_.size());
   for (int rank = 0; rank < size(); ++rank) {
     if (!process(rank).has_progress_thread()) {
       continue;
@@ -234,13 +262,9 @@ void World::start_progress_threads() {
         .set_process(rank);
   }
   for (std::size_t number = 0; number < hosts_.size(); ++number) {
-    const int last = usable_cores(static_cast<int>(number)) - 1;
-    const std::string host_name = " of host " + std::to_string(number);
-    if (taken[number] == 1) {
-      notes_.push_back("a progress thread has core " + std::to_string(last) + host_name);
-    } else if (taken[number] > 1) {
-      notes_.push_back("progress threads have cores " + std::to_string(last + 1 - taken[number]) + " to " +
-                       std::to_string(last) + host_name);
+    if (taken[number] > 0) {
+      notes_.push_back(last_cores(taken[number], usable_cores(static_cast<int>(number))) + " of host " +
+                       std::to_string(number));
     }
   }
 }

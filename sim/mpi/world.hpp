@@ -35,7 +35,8 @@ public:
   void add_processes(const std::vector<int>& host_of_rank);
   /// Adds a thread of the application to a rank. The placement says where it runs: those of a host that have a core each
   /// take core 0, 1, ... in the order of these calls. Where they share cores and the machine says what creating a thread takes,
-  /// the first one of a rank creates the others, in this order, before it does anything else.
+  /// the first one of a rank creates the others, in this order, before it does anything else. Throws std::invalid_argument
+  /// where a thread would need a core for itself and none is left, or a progress thread has it; so do the next ones with `core`.
   SimThread& spawn(int rank, std::string name, SimThread::Body body);
   /// Adds a thread of the library that has little to do. It runs beside `self`, a thread of that rank: on its core, or,
   /// where threads share cores, as one like others.
@@ -76,6 +77,7 @@ private:
   void share_contexts();
   void share_barriers();
   void start_progress_threads();
+  void check_core(int number, int core, const std::string& thread) const;
   SimThread& spawn_shared(int rank, std::string name, SimThread::Body body, bool daemon);
   SimThread& add_to_team(int rank, Scheduler& scheduler, std::string name, SimThread::Body body);
   void begin_team(SimThread& first, int rank, Scheduler& scheduler);
@@ -87,6 +89,7 @@ private:
   std::vector<std::unique_ptr<Host>> hosts_;
   std::vector<std::unique_ptr<Scheduler>> schedulers_; ///< by host
   std::vector<int> threads_on_host_;                   ///< of the application, or all where they share cores
+  std::vector<int> cores_of_progress_;                 ///< by host: so many of the last ones have a progress thread
   std::vector<int> host_of_rank_;
   /// By rank: its threads that have been added, where the first one creates the others.
   std::vector<std::vector<SimThread*>> teams_;

@@ -310,6 +310,43 @@ TEST_CASE("a progress thread needs a core", "[mpi][progress][offload]") {
   CHECK_THROWS_AS(simulate(point, {}), std::invalid_argument);
 }
 
+TEST_CASE("no thread of the application gets the core of a progress thread", "[mpi][progress][offload]") {
+  PointConfig point = test::small_point();
+  point.machine.topology = {1, 4, 1};
+  point.library.progress.engine = "offload-thread";
+  const auto sleep = [](SimThread& self) { self.spend(1_us, Category::compute); };
+  const auto refused = [&](World& world, const std::string& reason) {
+    const std::string message = "thread 'one too many' has no hardware thread of its own on its host" + reason;
+    CHECK_THROWS_WITH(world.spawn(0, "one too many", sleep), message);
+    CHECK_THROWS_WITH(world.spawn_on(0, 3, "one too many", sleep), message);
+    CHECK_THROWS_WITH(world.spawn_daemon_on(0, 3, "one too many", sleep), message);
+  };
+  {
+    test::Program program(2, point);
+    for (int thread = 0; thread < 3; ++thread) {
+      program.world.spawn(0, "thread " + std::to_string(thread), sleep);
+    }
+    refused(program.world, ": a progress thread has core 3");
+    program.run();
+  }
+  point.library.transport.kind = "shared-memory"; // all ranks on one host
+  {
+    test::Program program(3, point);
+    program.world.spawn(0, "thread", sleep);
+    refused(program.world, ": progress threads have cores 1 to 3");
+    program.run();
+  }
+  point.library.progress.engine = "ownership";
+  test::Program program(3, point);
+  for (int rank = 0; rank < 3; ++rank) {
+    program.world.spawn(rank, "thread", sleep);
+  }
+  program.world.spawn_on(0, 3, "another thread", sleep);
+  CHECK_THROWS_WITH(program.world.spawn_on(0, 4, "one too many", sleep),
+                    "thread 'one too many' has no hardware thread of its own on its host");
+  program.run();
+}
+
 TEST_CASE("more instances than contexts share them, and the result says so", "[mpi][instances]") {
   PointConfig point = test::small_point();
   point.workload.multirate.iterations = 20; // where a head start is no matter, of which a note would speak
