@@ -19,7 +19,8 @@ SyncObject& CompletionCalls::sync_of(SimThread& self) {
   return *syncs_[id];
 }
 
-void CompletionCalls::waitall(SimThread& self, std::span<Request* const> requests, std::span<int> tags, Handle handle) {
+void CompletionCalls::waitall(SimThread& self, std::span<Request* const> requests, std::span<Status> statuses,
+                              Handle handle) {
   const TraceScope scope(self, process_.rank(), "MPI_Waitall");
   enter(self, requests.size());
   SyncObject& sync = sync_of(self);
@@ -37,8 +38,11 @@ void CompletionCalls::waitall(SimThread& self, std::span<Request* const> request
   progress_.wait(self, sync);
   turns_.stop(self);
   process_.enter_call(self);
-  for (std::size_t i = 0; i < tags.size(); ++i) { // a request that is free may be another thread's at once
-    tags[i] = requests[i]->received_tag;
+  for (std::size_t i = 0; i < statuses.size(); ++i) { // a request that is free may be another thread's at once
+    const Request* const request = requests[i];
+    statuses[i] = counts(request) && request->received_source != any_source
+                      ? Status{request->received_source, request->received_tag, request->bytes}
+                      : Status{};
   }
   for (Request* request : requests) {
     if (counts(request)) {

@@ -43,7 +43,7 @@ public:
       : process_(process), turns_(turns), progress_(progress), notification_(notification), completion_(completion) {}
 
   using Handle = CompletionPath::Handle;
-  void waitall(SimThread& self, std::span<Request* const> requests, std::span<int> tags, Handle handle);
+  void waitall(SimThread& self, std::span<Request* const> requests, std::span<Status> statuses, Handle handle);
   int waitany(SimThread& self, std::span<Request*> requests);
   std::vector<int> waitsome(SimThread& self, std::span<Request*> requests);
   bool test(SimThread& self, Request** request);

@@ -45,6 +45,7 @@ void Process::start(SimThread& self, Request& request) {
   request.complete = false;
   request.active = true;
   request.received_tag = any_tag;
+  request.received_source = any_source;
   if (commands_) {
     self.owe(settings().waiting.start, Category::software);
     const Command command{sends ? Command::Kind::send : Command::Kind::receive,

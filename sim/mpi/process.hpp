@@ -83,10 +83,10 @@ public:
   Request* isend(SimThread& self, int communicator, int destination, int tag, std::int64_t bytes);
   /// MPI_Irecv. `source` and `tag` may be any_source and any_tag.
   Request* irecv(SimThread& self, int communicator, int source, int tag, std::int64_t bytes);
-  /// MPI_Waitall: returns when all requests are complete, and frees them. `tags`: of the messages received, as in their
-  /// statuses; none: MPI_STATUSES_IGNORE.
-  void waitall(SimThread& self, std::span<Request* const> requests, std::span<int> tags = {}) {
-    calls_.waitall(self, requests, tags, CompletionPath::Handle::given);
+  /// MPI_Waitall: returns when all requests are complete, and frees them. `statuses`: one for each request, or none
+  /// (MPI_STATUSES_IGNORE).
+  void waitall(SimThread& self, std::span<Request* const> requests, std::span<Status> statuses = {}) {
+    calls_.waitall(self, requests, statuses, CompletionPath::Handle::given);
   }
   void wait(SimThread& self, Request* request) { waitall(self, {&request, 1}); }
   // In the calls below the entries of requests that are complete become nullptr, or, if they are persistent, inactive.

@@ -62,6 +62,7 @@ void ReceivePath::start(SimThread& self, Request& request, int communicator, int
     show_match(self, *message);
     counters.received += message->tag >= 0 ? 1 : 0;
     request.received_tag = message->tag;
+    request.received_source = message->source;
     if (is_announced) {
       rendezvous_.begin(self, request, *message);
     } else {
@@ -192,6 +193,7 @@ void ReceivePath::match(SimThread& self, Communicator& communicator, const Envel
 void ReceivePath::take_message(SimThread& self, Request& request, const Envelope& envelope) {
   show_match(self, envelope);
   request.received_tag = envelope.tag;
+  request.received_source = envelope.source;
   process_.counters().received += envelope.tag >= 0 ? 1 : 0;
   if (envelope.header == Header::rendezvous) {
     rendezvous_.begin(self, request, envelope);

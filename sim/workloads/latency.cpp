@@ -66,9 +66,9 @@ int Latency::receive(SimThread& self, const Side& side, int round_trip) const {
   Request* const request =
       side.process->irecv(self, communicator_, parameters_.any_source ? any_source : side.peer,
                           parameters_.any_tag ? any_tag : tag_of(round_trip), parameters_.message_size_bytes);
-  int tag = any_tag;
-  side.process->waitall(self, {&request, 1}, {&tag, 1});
-  return tag;
+  Status status;
+  side.process->waitall(self, {&request, 1}, {&status, 1});
+  return status.tag;
 }
 
 /// The clock starts with the first timed round trip, or when the first thread of each process has met all others.

@@ -202,25 +202,41 @@ TEST_CASE("wildcards: what is received from any source the processor matches", "
   CHECK(2 * software > match_time(point));
 }
 
-TEST_CASE("wildcards: a wait says which tags have come", "[mpi][wildcards]") {
-  test::Program program(2, test::small_point());
-  const int comm = program.communicator;
-  const std::vector<int> sent{5, 3, 4};
-  program.thread(0, [&](SimThread& self, Process& mpi) {
-    for (const int tag : sent) {
-      mpi.send(self, comm, 1, tag, 0);
+TEST_CASE("wildcards: a wait says who has sent what has come", "[mpi][wildcards]") {
+  for (const bool early : {false, true}) { // messages that wait for their receives, and receives that wait for them
+    CAPTURE(early);
+    test::Program program(3, test::small_point());
+    const int comm = program.communicator;
+    const std::vector<Status> sent{{0, 5, 8}, {2, 3, 0}, {0, 3, 100'000}, {2, 4, 16}}; // the long one is announced
+    for (const int sender : {0, 2}) {
+      program.thread(sender, [&, sender](SimThread& self, Process& mpi) {
+        for (const auto& [source, tag, bytes] : sent) {
+          self.spend(early ? 100_us : 10_ms, Category::compute);
+          if (source == sender) {
+            mpi.send(self, comm, 1, tag, bytes);
+          }
+        }
+      });
     }
-  });
-  std::vector<int> received(sent.size());
-  program.thread(1, [&](SimThread& self, Process& mpi) {
-    std::vector<Request*> requests;
-    for (std::size_t i = 0; i < sent.size(); ++i) {
-      requests.push_back(mpi.irecv(self, comm, any_source, any_tag, 0));
+    std::vector<Status> received(sent.size() + 3);
+    program.thread(1, [&](SimThread& self, Process& mpi) {
+      self.spend(5_ms, Category::compute);
+      std::vector<Request*> requests;
+      for (std::size_t i = 0; i < sent.size(); ++i) {
+        requests.push_back(mpi.irecv(self, comm, any_source, any_tag, 1 << 20));
+      }
+      requests.push_back(mpi.isend(self, comm, 0, 9, 0)); // complete at once
+      requests.push_back(mpi.isend(self, comm, 0, 9, 1000));
+      requests.push_back(nullptr);
+      mpi.waitall(self, requests, received);
+    });
+    program.run();
+    for (std::size_t others = 0; others < 3; ++others) {
+      CHECK(received.back() == Status{});
+      received.pop_back();
     }
-    mpi.waitall(self, requests, received);
-  });
-  program.run();
-  CHECK(received == sent);
+    CHECK(received == sent);
+  }
 }
 
 TEST_CASE("wildcards: an answer goes to the sender whose message it is for", "[mpi][wildcards][latency]") {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "models/matching/process_queues.hpp"
+#include "mpi/status.hpp"
 
 #include <cstdint>
 
@@ -14,13 +15,6 @@ class OsProcess;
 enum class Transfer : std::uint8_t {
   copy,      ///< into a buffer that the receiver has
   hand_over, ///< the buffer on the heap changes its owner (zero copy), if both sides say so
-};
-
-/// What a receive got (MPI_Status).
-struct Status {
-  int source = -1;
-  int tag = -1;
-  std::int64_t bytes = 0;
 };
 
 /// An operation of a process, or a message that is kept for one. All are of one pool of the OS process and stand in the same
