@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from contend.errors import ContendError, InterruptedRunError
-from contend.measures import RATE, Measure, check_known, choose, measure_named, measures_in, unknown
+from contend.measures import RATE, Measure, check_known, choose, measure_named, measures_in, own_measures, unknown
 from contend.paired import (
     ALIKE,
     Difference,
@@ -67,6 +67,8 @@ class PointComparison:
     """The measure that the verdict is about."""
     same_simulation: bool = False
     """Whether both sides have the same results and events in all replications."""
+    own: tuple[str, ...] = ()
+    """Which of `measures` only this workload has; the others that contend has no words for are counters."""
 
     @property
     def rate(self) -> Difference:
@@ -76,7 +78,7 @@ class PointComparison:
     @property
     def verdict(self) -> str:
         """What the main measure says of B: "faster", "slower", "no difference", "undecided"."""
-        better, worse = ("lower", "higher") if self.main.is_time else ("higher", "lower")
+        better, worse = ("lower", "higher") if self.main.less_is_better else ("higher", "lower")
         return {better: "faster", worse: "slower"}.get(self.rate.verdict, self.rate.verdict)
 
 
@@ -328,7 +330,8 @@ def compare_runs(
             if name in right and name not in without and (name == main.name or any(left[name]) or any(right[name]))
         }
         is_same = list(map(_without_notes, runs.results)) == list(map(_without_notes, other.results))
-        compared.append(PointComparison(dict(runs.point.parameters), measures, main, is_same))
+        own = tuple(name for name in own_measures(runs.results[0]) if name in measures)
+        compared.append(PointComparison(dict(runs.point.parameters), measures, main, is_same, own))
     return compared
 
 
@@ -387,7 +390,8 @@ def prepare(
         InputError: The sweeps have other axes or no point in common, no result has such a measure, or the rates of the
             sides count different things.
     """
-    check_known(measure)
+    for side in (a, b):
+        check_known(measure, side.document.get("workload"))
     pairing = pair_points(a.points, b.points)
     check_units(pairing, measure)
     others = () if independent is None else pair_points(a.points, independent.points).b

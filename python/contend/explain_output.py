@@ -217,7 +217,7 @@ def _speedup_table(explanation: Explanation, *, everything: bool) -> Table:
     shown = explanation.speedups if everything else explanation.speedups[:_MOST_SPEEDUPS]
     left = len(explanation.speedups) - len(shown)
     measure = explanation.measure
-    ratio = "without the change / with it" if measure.is_time else "with the change / without it"
+    ratio = "without the change / with it" if measure.less_is_better else "with the change / without it"
     caption = f"{measure.title} {ratio}, 95 % CI over replications with equal random numbers"
     if left:
         caption += f"; {left} more with --all"

@@ -262,7 +262,7 @@ def explain(
         InputError: It does not have the measure, or the time is less than none.
         InterruptedRunError: Ctrl-C before the point itself was explained.
     """
-    check_known(measure)
+    check_known(measure, point.config.get("workload"))
     if not budget_s >= 0:  # not a number is none either
         raise InputError(f"budget_s={budget_s!r}: allowed: a time in seconds from 0 on, math.inf for no limit")
     advance = None if progress is None else progress.advance

@@ -7,7 +7,7 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from contend.errors import ContendError
-from contend.measures import ESTIMATED
+from contend.measures import ESTIMATED, unit_in_name
 from contend.quantities import parse_quantity
 
 if TYPE_CHECKING:
@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from contend.jsontypes import JsonObject, Scalar
     from contend.results import PointResult
     from contend.statistics import Estimate
-
-_SUFFIXES = {"_ns": "ns", "_s": "s"}
 
 
 def frame_of(rows: Iterable[Mapping[str, Any]]) -> pl.DataFrame:
@@ -165,9 +163,8 @@ def units_of(points: Sequence[PointResult], scenario: JsonObject) -> dict[str, s
         for name in (*point.scalars, *point.counters, *_time_columns(point), "simulated_s", "wall_s")
     )
     for name in named:
-        for suffix, unit in _SUFFIXES.items():
-            if name.endswith(suffix):
-                units[name] = unit
+        if unit := unit_in_name(name):
+            units[name] = unit
     return units
 
 

@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING
 
 from contend.errors import InputError
 from contend.nearest import nearest_names
-from contend.workload_words import WorkloadWords, common_words, words_of, workloads_of
+from contend.workload_words import WORDS, WorkloadWords, common_words, words_of, workloads_of
 
 if TYPE_CHECKING:
     from collections.abc import Container, Iterable, Mapping, Sequence
 
+    from contend.jsontypes import JsonObject
     from contend.results import Results
 
 RATE = "message_rate"
@@ -21,6 +22,12 @@ ESTIMATED = {RATE: "msg/s", "bandwidth": "MiB/s", "perceived_bandwidth": "MiB/s"
 
 # Measures of some workloads: means over replications; the unit is in the name.
 SCALARS = ("elapsed_s", "communication_time_s", "extra_compute_time_s", "time_per_operation_s")
+
+# Ends of names that say the unit: of what only somebody's own workload measures, and of counters. Others have none.
+_UNITS_IN_NAMES = {"_per_s": "1/s", "_s": "s", "_ns": "ns"}
+
+# Numbers of a result, as the core or results.json has it, that are no measures.
+_NO_MEASURES = frozenset({"simulated_s", "wall_s", "events", "replications"})
 
 # What a result is about: the first of these that it has. Every run has a rate of something; only partitioned
 # communication has a perceived bandwidth, and its rate counts the time in which the application computes; and who
@@ -41,7 +48,7 @@ class Measure:
     @property
     def label(self) -> str:
         """Text for an axis."""
-        return f"{self.title} ({self.short_unit})"
+        return f"{self.title} ({self.short_unit})" if self.unit else self.title
 
     @property
     def axis_title(self) -> str:
@@ -55,8 +62,13 @@ class Measure:
 
     @property
     def is_time(self) -> bool:
-        """Whether less of it is better."""
+        """Whether it is in seconds, which texts show with a prefix that fits."""
         return self.unit == "s"
+
+    @property
+    def less_is_better(self) -> bool:
+        """Whether it is a time; of anything else more is better."""
+        return self.unit in {"s", "ns"}
 
     @property
     def speedup(self) -> str:
@@ -66,7 +78,7 @@ class Measure:
     @property
     def speedups_title(self) -> str:
         """Text above a table of such ratios, one for each cost."""
-        direction = "shorter" if self.is_time else "higher"
+        direction = "shorter" if self.less_is_better else "higher"
         return f"virtual speed-ups of the {self.title}: how many times {direction} if a cost were lower"
 
 
@@ -75,20 +87,48 @@ def main_of(names: Container[str]) -> str | None:
     return next((name for name in _MAIN if name in names), None)
 
 
+def unit_in_name(name: str) -> str:
+    """The unit that the end of a name says; empty: a bare number.
+
+    Examples:
+        >>> [unit_in_name(name) for name in ("round_trip_s", "gap_ns", "naps_per_s", "depth")]
+        ['s', 'ns', '1/s', '']
+    """
+    return next((unit for end, unit in _UNITS_IN_NAMES.items() if name.endswith(end)), "")
+
+
+def own_measures(result: Mapping[str, object]) -> list[str]:
+    """Names of the measures of a result (of the core or in results.json, as JSON) that only its workload has."""
+    known = {*ESTIMATED, *SCALARS, *_NO_MEASURES}
+    return [
+        name
+        for name, value in result.items()
+        if name not in known and isinstance(value, int | float) and not isinstance(value, bool)
+    ]
+
+
 def measures_in(results: Iterable[Mapping[str, object]]) -> list[str]:
     """Names of the measures that each of these results has (those of the core, as JSON)."""
     found = list(results)
-    return [name for name in (*ESTIMATED, *SCALARS) if found and all(name in result for result in found)]
+    names = [*ESTIMATED, *SCALARS, *(own_measures(found[0]) if found else ())]
+    return [name for name in names if found and all(name in result for result in found)]
 
 
-def check_known(wanted: str | None) -> None:
-    """Checks a name before anything is simulated.
+def check_known(wanted: str | None, workload: JsonObject | None = None) -> None:
+    """Checks a name before anything is simulated, unless what the kind of workload measures is known only afterwards.
+
+    Args:
+        wanted: The name; None: none was given.
+        workload: Of the scenario; one of messages if not given.
 
     Raises:
         InputError: No result has such a measure.
     """
-    if wanted is not None and wanted not in (*ESTIMATED, *SCALARS):
-        names = [*ESTIMATED, *SCALARS]
+    kind = str((workload or {}).get("kind", "multirate"))
+    if wanted is None or kind not in WORDS:
+        return
+    names = [*ESTIMATED, *SCALARS, *WORDS[kind].measures]
+    if wanted not in names:
         raise unknown(f"there is no measure {wanted!r}", wanted, names, " (no workload has all of them)")
 
 
@@ -128,7 +168,10 @@ def measure_named(name: str, words: WorkloadWords = _OF_MESSAGES) -> Measure:
     """
     if name == RATE:
         return Measure(name, words.rate, words.unit)
-    return Measure(name, name.removesuffix("_s").replace("_", " "), ESTIMATED.get(name, "s"))
+    if name in ESTIMATED:
+        return Measure(name, name.replace("_", " "), ESTIMATED[name])
+    title = next((name.removesuffix(end) for end in _UNITS_IN_NAMES if name.endswith(end)), name)
+    return Measure(name, title.replace("_", " "), unit_in_name(name))
 
 
 def main_measure(results: Results, *others: Results) -> Measure:

@@ -13,7 +13,7 @@ from contend.changes import with_changes
 from contend.choice import points_with, the_point_with
 from contend.documents import misfit
 from contend.errors import InputError
-from contend.measures import ESTIMATED, SCALARS
+from contend.measures import ESTIMATED, SCALARS, own_measures
 from contend.paths import version
 from contend.shared_prices import shared_prices_remark
 from contend.spelling import counted, listed
@@ -119,7 +119,7 @@ class PointResult:
             parameters=entry["parameters"],
             replications=replications,
             estimates=estimates,
-            scalars={name: entry[name] for name in SCALARS if name in entry},
+            scalars={name: entry[name] for name in (*SCALARS, *own_measures(entry)) if name in entry},
             counters=entry["counters"],
             time_by_category_ns=entry["time_by_category_ns"],
             simulated_s=entry["simulated_s"],
@@ -372,7 +372,11 @@ def summarise(runs: PointRuns) -> PointResult:
         parameters=runs.point.parameters,
         replications=len(results),
         estimates={name: estimate([r[name] for r in results]) for name in ESTIMATED if name in results[0]},
-        scalars={name: float(mean_number([r[name] for r in results])) for name in SCALARS if name in results[0]},
+        scalars={
+            name: float(mean_number([r[name] for r in results]))
+            for name in (*SCALARS, *own_measures(results[0]))
+            if name in results[0]
+        },
         counters=_mean_by_key([r.get("counters", {}) for r in results]),
         time_by_category_ns={
             role: _mean_by_key([r["time_by_category_ns"].get(role, {}) for r in results]) for role in _roles(results)

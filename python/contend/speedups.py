@@ -337,12 +337,12 @@ def _note(speedup: Speedup, change: Change, runs: PointRuns, measure: Measure, b
         speedup.failures[name] = failed
     elif len(runs.results) == len(base):
         values = [float(result[measure.name]) for result in runs.results]
-        if measure.is_time and not all(values):
+        if measure.less_is_better and not all(values):
             speedup.failures[name] = "no time is left"
             return
         # Replication by replication: equal seeds, so what is left is the effect of the change.
         pairs = zip(values, base, strict=True)
-        setattr(speedup, name, estimate([b / value if measure.is_time else value / b for value, b in pairs]))
+        setattr(speedup, name, estimate([b / value if measure.less_is_better else value / b for value, b in pairs]))
 
 
 def _minutes(seconds: float) -> str:

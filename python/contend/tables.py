@@ -9,7 +9,7 @@ from rich.console import Group
 from rich.table import Table
 from rich.text import Text
 
-from contend.amounts import bare, count_text, interval_text, quantity, time_text
+from contend.amounts import bare, count_text, interval_text, quantity
 from contend.axes import representative
 from contend.counted import count_of
 from contend.fitting_table import FittingTable
@@ -106,7 +106,10 @@ def _main_table(results: Results, most: int | None = None) -> FittingTable:
         if with_bandwidth:
             bandwidth = point.mean_of("bandwidth")
             cells.append(bare(bandwidth, ESTIMATED["bandwidth"]) if bandwidth else "-")
-        cells += [time_text(point.scalars[name]) if name in point.scalars else "-" for name in scalars]
+        cells += [
+            quantity(point.scalars[name], measure_named(name).unit) if name in point.scalars else "-"
+            for name in scalars
+        ]
         cells += [cell(point) for cell in matching.values()]
         cells += [count_text(round(point.events)), f"{point.wall_s:.2f} s"]
         table.add_row(*cells)

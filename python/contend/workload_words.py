@@ -29,6 +29,8 @@ class WorkloadWords:
     """What its rate counts, one of it."""
     sender: str = "sender"
     receiver: str = "receiver"
+    measures: tuple[str, ...] = ()
+    """Names of what only this kind measures, other than those in `contend.measures`."""
 
     @property
     def rate(self) -> str:

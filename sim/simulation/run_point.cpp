@@ -6,6 +6,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
 #include <array>
 #include <cstdio>
 #include <stdexcept>
@@ -15,6 +16,10 @@ namespace contend {
 namespace {
 
 using Json = nlohmann::ordered_json;
+
+/// What no measure of a workload may be called: names that a result gets later, or has in results.json.
+constexpr std::array<std::string_view, 9> other_names{"lock_use", "notes",      "explain",      "trace",   "event_hash",
+                                                      "wall_s",   "parameters", "replications", "measured"};
 
 Json counters_of(const PointResult& result) {
   const SpcCounters& receiver = result.receiver;
@@ -208,6 +213,9 @@ std::string run_point(const PointConfig& config, int replication, const RunPoint
     json["bandwidth"] = static_cast<double>(result.workload.bytes) / mebibyte / elapsed;
   }
   for (const auto& [name, value] : result.workload.measures) {
+    if (json.contains(name) || std::find(other_names.begin(), other_names.end(), name) != other_names.end()) {
+      throw std::logic_error("the workload has a measure \"" + name + "\": results have something else of that name");
+    }
     json[name] = value;
   }
   if (result.workload.locks) {

@@ -42,7 +42,9 @@ struct WorkloadResult {
   Duration elapsed{};
   std::array<SimThread::Times, 2> times{}; ///< by role, timed part only, all threads of the role together
   std::array<int, 2> threads{};            ///< by role
-  /// What only some workloads measure, under its name in results: SI units, bandwidths in MiB/s.
+  /// What only some workloads measure, under its name in results: SI units, bandwidths in MiB/s. One that others do not measure is
+  /// called after its unit: round_trip_s, gap_ns, naps_per_s; without such an end it is a bare number. Not a name that results have
+  /// for something else.
   std::vector<std::pair<std::string, double>> measures;
   std::optional<LockUseStatistics> locks; ///< of a workload that is about locks
   std::vector<std::string> notes;         ///< what a user has to know of these numbers

@@ -4,7 +4,9 @@
 #include "extending/tas_lock.hpp"
 #include "scenario/loader.hpp"
 #include "simulation/names.hpp"
+#include "simulation/run_point.hpp"
 #include "simulation/simulation.hpp"
+#include "workloads/workload.hpp"
 
 #include <catch2/catch.hpp>
 
@@ -14,6 +16,7 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -29,12 +32,38 @@ std::string slurp(const std::filesystem::path& file) {
   return {std::istreambuf_iterator<char>(stream), std::istreambuf_iterator<char>()};
 }
 
+/// Two processes; one naps.
+class Idle final : public Workload {
+public:
+  static inline std::string also_measures;
+
+  [[nodiscard]] std::vector<int> host_of_rank() const override { return {0, 1}; }
+  [[nodiscard]] Role role_of_rank(int rank) const override { return rank == 0 ? Role::sender : Role::receiver; }
+  [[nodiscard]] std::uint64_t planned_operations() const override { return 1; }
+  void start(World& world) override {
+    world.spawn(0, "napper", [](SimThread& self) { self.spend(250_ms, Category::compute); });
+  }
+  [[nodiscard]] WorkloadResult result(const World& world) const override {
+    WorkloadResult result;
+    result.operations = 1;
+    result.elapsed = world.engine().last_end().since_start();
+    result.measures = {{"naps_per_s", 1.0 / result.elapsed.in_seconds()}, {"nap_s", result.elapsed.in_seconds()}};
+    if (!also_measures.empty()) {
+      result.measures.emplace_back(also_measures, 1.0);
+    }
+    return result;
+  }
+};
+
 /// Once, before the first simulation.
 void register_parts() {
   static const bool once = [] {
     lock_registry().add("test-and-set", make_lock<example::TasLock>);
     matcher_registry().add("by-tag", make_matcher<example::ByTagMatcher>);
     progress_registry().add("back-off", make_progress<example::BackOffProgress>);
+    workload_registry().add("idle", [](const WorkloadParameters& /*parameters*/) -> std::unique_ptr<Workload> {
+      return std::make_unique<Idle>();
+    });
     return true;
   }();
   static_cast<void>(once);
@@ -126,6 +155,19 @@ TEST_CASE("the example's lock pays for giving back what the holder wrote, as the
   const std::vector<std::int64_t> ours = cost("test-and-set");
   CHECK(ours == cost("tas"));
   CHECK(ours.back() == (cache.release + cache.hit).count());
+}
+
+TEST_CASE("what only a workload of one's own measures is in its result, under a name that nothing else has",
+          "[extending]") {
+  register_parts();
+  PointConfig point = example_point();
+  point.workload.kind = "idle";
+  CHECK_THAT(run_point(point, 0), Catch::Contains("\"naps_per_s\":4.0") && Catch::Contains("\"nap_s\":0.25"));
+  Idle::also_measures = "events";
+  CHECK_THROWS_WITH(run_point(point, 0), Catch::Contains("\"events\""));
+  Idle::also_measures = "wall_s"; // a name in results.json
+  CHECK_THROWS_WITH(run_point(point, 0), Catch::Contains("\"wall_s\""));
+  Idle::also_measures.clear();
 }
 
 TEST_CASE("the example's matching engine finds what the plain list finds", "[extending]") {

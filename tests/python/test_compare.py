@@ -362,6 +362,41 @@ def test_compares_what_the_workload_is_about(
     assert "perceived bandwidth (MiB/s)" in Path("new/plot.svg").read_text()
 
 
+def test_compares_what_only_somebodys_own_workload_measures(
+    core: "FakeCore", scenario: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    original = core.run_point
+
+    def run_point(config: str, replication: int, *options: bool | str | int, **named: object) -> str:
+        result = json.loads(original(config, replication, *options, **named))  # type: ignore[arg-type]
+        slow = json.loads(config)["workload"].get("window") == 7
+        own = {"round_trip_s": 2e-3 if slow else 1e-3, "gap_ns": 700.0 + replication, "naps_per_s": 4.0, "depth": 3}
+        return json.dumps(result | own)
+
+    monkeypatch.setattr(core, "run_point", run_point)
+    workload = {"kind": "server", "pairs": 1, "iterations": 10}
+    scenario.write_text(json.dumps({"name": "own", "workload": workload}))
+    words = ["compare", str(scenario), str(scenario), "--set-a", "workload.window=7", "--out", "new", "--measure"]
+    assert main([*words, "round_trip_s"]) == 0
+    text = capsys.readouterr().out
+    assert "B against A, round trip" in text
+    assert "B is faster at 6" in text
+    others, _, counters = text.partition("other measures at")[2].partition("counters at")
+    for name in ("gap", "naps", "depth"):
+        assert name in others
+        assert name not in counters
+    assert json.loads(Path("new/compare.json").read_text())["points"][0]["round_trip_s"]["ratio"]["value"] == 0.5
+    assert main([*words, "depth"]) == 0
+    assert "no difference at 6" in capsys.readouterr().out
+    assert main([*words, "round_trip"]) == 2
+    assert "did you mean 'round_trip_s'" in capsys.readouterr().err
+    # What contend has words for is known before anything is simulated.
+    calls = core.calls
+    scenario.write_text(json.dumps({"name": "own", "workload": workload | {"kind": "multirate"}}))
+    assert main([*words, "round_trip_s"]) == 2
+    assert core.calls == calls
+
+
 def test_another_measure_on_demand_and_a_shorter_time_is_faster(
     core: "FakeCore", scenario: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch
 ) -> None:

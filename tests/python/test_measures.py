@@ -2,9 +2,10 @@
 
 import pytest
 
+from contend import workload_words
 from contend.errors import InputError
 from contend.measures import ESTIMATED, SCALARS, check_known, choose, main_of, measure_named, measures_in
-from contend.workload_words import words_of
+from contend.workload_words import WorkloadWords, words_of
 
 
 @pytest.mark.parametrize(
@@ -26,6 +27,9 @@ def test_only_what_all_results_have_counts() -> None:
     assert measures_in(results) == ["message_rate", "elapsed_s"]
     assert measures_in([*results, {"elapsed_s": 1.0}]) == ["elapsed_s"]
     assert measures_in([]) == []
+    own = {"events": 3, "wall_s": 1.0, "notes": ["a"], "threads": {"sender": 1}, "round_trip_s": 1.0, "elapsed_s": 2.0}
+    assert measures_in([own, own]) == ["elapsed_s", "round_trip_s"]
+    assert measures_in([own, results[0]]) == ["elapsed_s"]
 
 
 def test_a_name_that_is_not_there_is_answered_with_those_that_are() -> None:
@@ -47,6 +51,20 @@ def test_a_name_that_is_not_there_is_answered_with_those_that_are() -> None:
         check_known("foo")
 
 
+def test_what_a_kind_measures_is_known_before_a_simulation_where_contend_has_words_for_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    server = {"kind": "server"}
+    check_known("round_trip_s", server)
+    monkeypatch.setitem(workload_words.WORDS, "server", WorkloadWords("request"))
+    with pytest.raises(InputError, match="there is no measure 'round_trip_s'"):
+        check_known("round_trip_s", server)
+    monkeypatch.setitem(workload_words.WORDS, "server", WorkloadWords("request", measures=("round_trip_s",)))
+    check_known("round_trip_s", server)
+    with pytest.raises(InputError, match="did you mean 'round_trip_s'"):
+        check_known("round_trip", server)
+
+
 def test_every_measure_has_words_and_a_unit() -> None:
     for name in (*ESTIMATED, *SCALARS):
         measure = measure_named(name)
@@ -55,5 +73,9 @@ def test_every_measure_has_words_and_a_unit() -> None:
     assert measure_named("perceived_bandwidth").label == "perceived bandwidth (MiB/s)"
     assert measure_named("time_per_operation_s").label == "time per operation (s)"
     assert measure_named("message_rate").label == "message rate (msg/s)"
+    assert measure_named("gap_ns").label == "gap (ns)"
+    assert measure_named("naps_per_s").label == "naps (1/s)"
+    assert measure_named("depth").label == "depth"
+    assert [measure_named(name).less_is_better for name in ("gap_ns", "naps_per_s", "depth")] == [True, False, False]
     puts = words_of({"kind": "rma-mt", "operation": "put"})
     assert measure_named("message_rate", puts).label == "put rate (operations/s)"

@@ -44,6 +44,34 @@ def test_has_what_the_contract_names(results: Results) -> None:
     assert {"simulated_s", "wall_s", "events"} <= set(point)
 
 
+def test_what_only_somebodys_own_workload_measures_is_kept(core: "FakeCore", scenario: Path) -> None:
+    original = core.run_point
+    own = {"round_trip_s": 2.5e-3, "gap_ns": 700.0, "naps_per_s": 4.0, "depth": 3}
+
+    def run_point(config: str, replication: int, *options: bool | str | int) -> str:
+        result = json.loads(original(config, replication, *options))  # type: ignore[arg-type]
+        also = {"depth": 3 + replication, "threads": {"sender": 1}, "odd": True, "text": "word", "none": None}
+        return json.dumps(result | own | also)
+
+    core.run_point = run_point  # type: ignore[method-assign]
+    results = contend.run(scenario)
+    expected = {"elapsed_s": 1e-3, **own, "depth": 4.0}  # the mean of 3, 4 and 5
+    assert results.points[0].scalars == expected
+    assert expected.items() <= results.to_json()["points"][0].items()
+    again = Results.from_json(results.to_json())
+    assert again.points[0].scalars == expected
+    frame = again.frame()
+    assert frame["depth"].to_list() == [4.0] * 6
+    assert {name: again.units.get(name) for name in own} == {
+        "round_trip_s": "s", "gap_ns": "ns", "naps_per_s": "1/s", "depth": None,
+    }  # fmt: skip
+    shown = Console(file=io.StringIO(), width=300, record=True)
+    shown.print(render(again))
+    text = shown.export_text()
+    for cell in ("round trip", "2.5 ms", "gap", "700 ns", "naps", "4 1/s", "depth"):
+        assert cell in text
+
+
 def test_an_axis_that_changes_nothing_is_named(core: "FakeCore", scenario: Path) -> None:
     original = core.run_point
     events = 0

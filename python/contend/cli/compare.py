@@ -239,7 +239,7 @@ def _render(comparison: Comparison) -> RenderableType:
     measure = comparison.measure
     text = time_text if measure.is_time else rate_text
     table = FittingTable(f"B against A, {measure.title}", f"95 % intervals of {comparison.interval} over paired runs")
-    sides = [side if measure.is_time else f"{side} {measure.short_unit}" for side in "AB"]
+    sides = [side if measure.is_time else f"{side} {measure.short_unit}".rstrip() for side in "AB"]
     for name in names:
         table.add_column(name, justify="right", is_name=True)
     for title in sides:
@@ -280,7 +280,7 @@ def _other_tables(comparison: Comparison, names: list[str]) -> list[RenderableTy
     counters = _difference_table("counters", place, "means of one replication, warm-up included")
     for name, difference in point.measures.items():
         sides = (difference.a.mean, difference.b.mean)
-        if name in (*ESTIMATED, *SCALARS):
+        if name in (*ESTIMATED, *SCALARS, *point.own):
             if name != comparison.measure.name:
                 other = measure_named(name, comparison.words)
                 cells = [quantity(mean, other.short_unit) for mean in sides]

@@ -213,7 +213,7 @@ def _verdict_text(verdict: str) -> str:
 def _ratio_title(comparison: Comparison) -> str:
     """What the ratios are, with their intervals if there are any, and which are good where less is better."""
     several = any(len(point.rate.a.samples) > 1 for point in comparison.points)
-    direction = "\n(below 1: B is faster)" if comparison.measure.is_time else ""
+    direction = "\n(below 1: B is faster)" if comparison.measure.less_is_better else ""
     return "B / A" + (", 95 % interval" if several else "") + direction
 
 

@@ -14,7 +14,7 @@ from matplotlib import rc_context
 from contend.axes import Curve, axis_value, curves, x_axis
 from contend.changes import named_changes
 from contend.errors import InputError
-from contend.measures import main_measure
+from contend.measures import main_measure, measure_named
 from contend.plots.style import MARKERS, STYLE, Picture, add_heading, draw_interval, single
 from contend.plots.ticks import axis_title, tick_formatter
 from contend.results import Results
@@ -433,5 +433,4 @@ def name_and_words(results: Results, measure: str | None, *others: Results) -> t
     known = [*point.estimates, *point.scalars, *point.counters]
     if measure not in known:
         raise InputError(f"there is no measure {measure!r}; there are: {', '.join(known)}")
-    words = measure.removesuffix("_ns").removesuffix("_s").replace("_", " ")
-    return measure, words, results.units.get(measure, "")
+    return measure, measure_named(measure).title, results.units.get(measure, "")

@@ -16,7 +16,7 @@ from contend.amounts import count_text, interval_text, quantity, rate_text, time
 from contend.counted import count_of
 from contend.documents import dotted, leaves, origin
 from contend.interface_stages import verdict
-from contend.measures import main_measure
+from contend.measures import main_measure, measure_named
 from contend.plots.curves import value_of
 from contend.plots.measurements import interval_words
 from contend.price_bases import UNCERTAIN_WORDS
@@ -190,9 +190,9 @@ def _cards(content: Content) -> list[Card]:
     measure = main_measure(results)
     cards = []
     if len(results.points) > 1:
-        best = (min if measure.is_time else max)(results.points, key=lambda p: value_of(p, measure.name)[0])
+        best = (min if measure.less_is_better else max)(results.points, key=lambda p: value_of(p, measure.name)[0])
         value = value_of(best, measure.name)[0]
-        word = "shortest" if measure.is_time else "highest"
+        word = "shortest" if measure.less_is_better else "highest"
         cards.append(
             Card(f"{word} {measure.title}", quantity(value, measure.short_unit), f"at {label(best.parameters)}")
         )
@@ -255,7 +255,7 @@ def _points_table(results: Results) -> TableView:
         measure.label,
         "95 % interval",
         *bandwidth,
-        *(name.removesuffix("_s").replace("_", " ") for name in scalars),
+        *(measure_named(name).title for name in scalars),
     ]
     titles += counted.values()
     titles += ["replications", "simulated"]
@@ -306,7 +306,10 @@ def _point_row(  # noqa: PLR0917 - what all rows have in common
     if with_bandwidth:
         bandwidth = point.mean_of("bandwidth")
         row.append(Cell(rate_text(bandwidth) if bandwidth else "-"))
-    row += [Cell(time_text(point.scalars[name]) if name in point.scalars else "-") for name in scalars]
+    row += [
+        Cell(quantity(point.scalars[name], measure_named(name).unit) if name in point.scalars else "-")
+        for name in scalars
+    ]
     row += [Cell(_per_message(point, counter)) for counter in counted]
     row += [Cell(str(point.replications)), Cell(time_text(point.simulated_s))]
     return row
