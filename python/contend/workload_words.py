@@ -87,6 +87,8 @@ WORDS: Mapping[str, WorkloadWords] = {
     "flocking": _ITERATIONS,
     "nas": _ITERATIONS,
 }
+# Of a kind that is not among them, such as one of somebody's own: nothing is said that could be wrong.
+_UNKNOWN = _OperationWords("operation")
 # Operations that are counted under a noun of their own; of others the operations are.
 _COUNTED = {
     "lock": {"lock": "acquisition", "try-lock": "acquisition", "execute": "section"},
@@ -97,8 +99,8 @@ _OPERATION = "workload.operation"
 
 
 def words_of(workload: JsonObject) -> WorkloadWords:
-    """The words of a scenario's workload; those of messages where its kind is not known."""
-    words = WORDS.get(str(workload.get("kind")), _MESSAGES)
+    """The words of a scenario's workload: of messages where its kind is not said, neutral ones where that has none."""
+    words = WORDS.get(str(workload["kind"]), _UNKNOWN) if "kind" in workload else _MESSAGES
     operation = workload.get("operation")
     if operation is None:
         return words

@@ -42,6 +42,8 @@ def test_every_kind_has_words() -> None:
         ({"kind": "waiting"}, "call rate", "calls/s"),
         ({"kind": "nas"}, "iteration rate", "iterations/s"),
         ({}, "message rate", "messages/s"),
+        ({"kind": "somebody's own"}, "operation rate", "operations/s"),
+        ({"kind": "somebody's own", "operation": "ask"}, "ask rate", "operations/s"),
     ],
 )
 def test_the_rate_is_of_what_is_counted(workload: dict[str, str], rate: str, unit: str) -> None:
