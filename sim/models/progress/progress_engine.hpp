@@ -127,7 +127,39 @@ public:
   virtual void run_thread(SimThread& /*self*/) {}
 };
 
-/// What a progress engine is built from.
+/// What a progress engine is built from. Engine, host, source and idling outlive it; the name lives only as long as the call,
+/// and locks are made during it.
+///
+/// An engine whose threads may have to leave polling to others lets them wait by `idling`, in the way that the design names
+/// (library.waiting.idle). WaitRing does all of this for an engine that limits how many threads poll; one that decides otherwise
+/// who polls keeps these rules:
+///
+///   wait(sync):                                            what the engine sees to
+///     if sync.pending > 0:
+///       sync.promoted = false                              the engine's field: nobody else sets or resets it
+///       enqueue sync, or promote it, under a lock          of the engine, taken as lock_wait, and given back before idling
+///       WaitScope: while sync.idles(): idling.idle(sync)   idle() may return early
+///       if sync.pending > 0:
+///         ServiceScope: take turns until sync.pending <= 0
+///         source.stop()                                    after a thread's last turn: before it idles, or waits otherwise
+///       dequeue sync; promote(another) if nobody polls     or those who idle do for ever
+///     idling.leave(sync)                                   at the end of each wait, even one that had nothing to wait for: it
+///                                                          may wait there for who signals, which uses the object until then
+///   promote(sync):                                         while `sync` is known to wait: under that lock
+///     sync.promoted = true                                 before wake(), which finds sync.idles() false
+///     idling.wake(sync, Category::lock_wait, told: true)   told by a write of its own, whose price `self` pays
+///   completed(sync):                                       sync.pending is 0, and its line written
+///     if idling.idles(sync):
+///       idling.wake(sync, Category::completion, told: false)
+///     else:                                                its thread polls, or has yet to look
+///       source.end_rest_of(sync)                           if the engine uses rest()
+///       idling.signal_poller(sync, Category::completion)
+///
+/// Whoever promotes a thread may do so before it idles: idle() looks again before it sleeps, so no wake-up is lost. Time of a
+/// thread that idles is charged by idle(), as blocked or poll_idle; waking another one up is lock_wait for who hands polling
+/// over, and completion for who completes. Only a thread that polls alone may use rest(): one that joins it calls
+/// source.end_rests() first. Both scopes and WaitScope::answer() before each wake() have the same TraceLabel, a member of the engine;
+/// `contend explain` knows by them for whom threads wait (docs/tracing.md, "For models"), and nothing else depends on them.
 struct ProgressParts {
   Engine& engine;
   const Host& host;
@@ -136,7 +168,7 @@ struct ProgressParts {
   Duration pause{};                                                      ///< one turn of a spin loop
   std::string_view name;
   ProgressDesign design;
-  Idling* idling = nullptr; ///< what threads do that may not make progress; none: they sleep
+  Idling* idling = nullptr; ///< what threads do that may not make progress; none: they sleep (SleepIdling)
 };
 
 inline int ProgressEngine::test(SimThread& self, SyncObject& /*sync*/, ProgressSource& source) {

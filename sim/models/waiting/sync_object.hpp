@@ -27,7 +27,7 @@ struct SyncObject {
 
   int waiter;                           ///< id of a thread
   int pending = 0;                      ///< completions to wait for; below 0: there were more than that
-  bool promoted = false;                ///< the waiter has been made progress owner
+  bool promoted = false;                ///< the waiter may make progress; engines whose threads idle set and reset it
   SimThread* spinning = nullptr;        ///< the waiter, when it spins on `line` until the line is written
   std::vector<int> targets;             ///< instances that the requests belong to, where the design says so
   Notification* notification = nullptr; ///< how the waiter learns of completions; none: by the counter
