@@ -26,7 +26,8 @@ public:
   virtual int pick(SimThread& self) = 0;
 };
 
-/// Arguments: engine, host, number of instances, name of the process.
+/// Arguments: engine, host, number of instances, name of the process. Engine and host outlive the assignment; the name lives
+/// only as long as the call.
 using AssignmentFactory = PartFactory<Assignment, AssignmentTraits, Engine&, const Host&, int, std::string_view>;
 
 /// All assignment policies by name.

@@ -126,7 +126,8 @@ public:
   [[nodiscard]] virtual PartitionedReceive& receiver() = 0;
 };
 
-/// What a design is made from. Made before the run, for all processes, as communicators and windows are.
+/// What a design is made from. Made before the run, for all processes, as communicators and windows are. The world owns what is
+/// made; the parts live only as long as the call: keep copies of shape and design.
 struct PartitionedParts {
   World& world;
   PartitionedShape shape;

@@ -67,12 +67,13 @@ public:
   [[nodiscard]] virtual Role role_of(const SimThread& thread) const { return role_of_rank(thread.process()); }
   /// Operations of the whole run, warm-up included.
   [[nodiscard]] virtual std::uint64_t planned_operations() const = 0;
-  /// Creates communicators and threads. The world has its ranks.
+  /// Creates communicators and threads. The world has its ranks; it outlives the workload, and the workload all that its threads do.
   virtual void start(World& world) = 0;
   /// After the run. Throws InvariantViolation when the application's own checks fail.
   [[nodiscard]] virtual WorkloadResult result(const World& world) const = 0;
 };
 
+/// The parameters live only as long as the call: keep a copy. Also made only to be asked for planned_operations().
 using WorkloadFactory = std::unique_ptr<Workload> (*)(const WorkloadParameters&);
 
 /// All workloads by kind.

@@ -140,6 +140,7 @@ private:
   TraceLabel label_;
 };
 
+/// Engine and host outlive the lock; parameters and name live only as long as the call: keep copies.
 using LockFactory = std::unique_ptr<Lock> (*)(Engine&, const Host&, const LockParameters&, std::string_view name);
 
 /// All lock kinds by name. Adding one: a new file with a class derived from Lock, and one line in registry.cpp (or a

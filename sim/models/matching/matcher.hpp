@@ -84,7 +84,8 @@ public:
   [[nodiscard]] virtual std::uint64_t visited() const = 0;
 };
 
-/// What an engine is made from. The host outlives it.
+/// What an engine is made from. Host and simulation engine outlive it; the setup itself lives only as long as the call: keep
+/// copies, and make locks during it.
 struct MatcherSetup {
   const Host& host;
   MatchingParameters prices;

@@ -37,6 +37,7 @@ public:
   virtual void leave(SimThread& /*self*/, SyncObject& /*sync*/) {}
 };
 
+/// The pool outlives what is made from it; the parts live only as long as the call.
 struct IdlingParts {
   TaskPool* tasks = nullptr; ///< of the process, if threads that idle take tasks (IdlingTraits::takes_tasks)
 };

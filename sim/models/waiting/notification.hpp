@@ -35,6 +35,7 @@ public:
   virtual void look(SimThread& self, SyncObject& sync, Category category) = 0;
 };
 
+/// The host outlives what is made from it; the parts live only as long as the call: keep a copy of the prices.
 struct NotificationParts {
   const Host& host;
   WaitingParameters prices;

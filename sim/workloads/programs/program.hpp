@@ -52,6 +52,8 @@ private:
   Duration elapsed_;
 };
 
+/// Both parameters live only as long as the call: keep copies. Also made only to be asked for planned_operations(); one that is
+/// run outlives its processes.
 using ProgramFactory = std::unique_ptr<Program> (*)(const WorkloadParameters&, const ComputeParameters&);
 
 /// All programs by kind of workload.
