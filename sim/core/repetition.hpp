@@ -19,7 +19,8 @@ struct RepeatedPlace {
   Duration goal; ///< where its own code goes on, not before `at`
   /// So much of the time of what its own code does from there on has passed by then: it runs again what it was in.
   Duration passed;
-  const std::vector<UninterruptedSpan>* uninterrupted; ///< in order; lives until the thread has come to its goal
+  const std::vector<UninterruptedSpan>* uninterrupted =
+      nullptr; ///< in order; lives until the thread has come to its goal
 };
 
 /// A thread that repeats itself, see SimThread::repeat().
