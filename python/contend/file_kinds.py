@@ -19,6 +19,7 @@ PRESET = frozenset({"models", "library"})
 MEASURED_DATASET, MACHINE_PROFILE, SCENARIO = "measured dataset", "machine profile", "scenario"
 RESULT_OF_EXPLAIN, RESULT_OF_VALIDATE, TRACE = "result of `contend explain`", "result of `contend validate`", "trace"
 RESULT_OF_RUN = "result of `contend run`"
+LINE_COUNTS, BENCHMARK_FIGURES = "file of counted lines", "file of benchmark figures"
 _MAPPING = frozenset({"libraries", "transports", "layers"})
 _RUN = frozenset({"contend_version", "scenario", "seed", "points"})
 _COMPARISON = frozenset({"a", "b", "confidence", "interval"})

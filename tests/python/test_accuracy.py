@@ -29,7 +29,7 @@ def test_documents_have_every_held_out_point_and_what_was_left_out(tmp_path: Pat
     found = result(tmp_path)
     text = as_markdown(found, "Predictions of box")
     assert text.count("| shared | pairs=") == 3
-    assert "1 points: no mapping for x|y over z" in text
+    assert "1 point: no mapping for x|y over z" in text
     page = html_section(found, "Predictions <of> box")
     assert page.startswith("<section")
     assert "Predictions &lt;of&gt; box" in page

@@ -85,6 +85,8 @@ def test_what_is_read_is_not_replaced(folder: Path, capsys: Capture, command: st
         ("validate alembert d.json --json p.json", "is a machine profile, not a result of `contend validate`"),
         ("explain s.json --json d.json", "is a measured dataset, not a result of `contend explain`"),
         ("run s.json --trace p.json", "--trace p.json is a machine profile, not a trace"),
+        ("lines openmpi-5 --json p.json", "--json p.json is a machine profile, not a file of counted lines"),
+        ("bench --json p.json", "--json p.json is a machine profile, not a file of benchmark figures"),
     ],
 )
 def test_nothing_replaces_a_file_of_another_kind(folder: Path, capsys: Capture, command: str, message: str) -> None:

@@ -199,7 +199,9 @@ def not_predicted(result: JsonObject) -> str:
 
 def counted_reasons(reasons: Iterable[str]) -> str:
     """Why points were not predicted, each reason with the number of its points."""
-    return "; ".join(f"{count} points: {reason}" for reason, count in Counter(reasons).items())
+    return "; ".join(
+        f"{count} {'point' if count == 1 else 'points'}: {reason}" for reason, count in Counter(reasons).items()
+    )
 
 
 def html_section(result: JsonObject, title: str, anchor: str = "validation") -> str:

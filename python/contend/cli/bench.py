@@ -26,8 +26,11 @@ def bench(
 
     require_repository("bench")
     from contend.bench import run
+    from contend.file_kinds import BENCHMARK_FIGURES, refuse_other_kind
     from contend.files import output_file
 
+    if json_ is not None:
+        refuse_other_kind(f"--json {json_}", json_, BENCHMARK_FIGURES)
     with output_file(json_):
         code = run(json_, repetitions=repetitions, folder=programs)
     raise typer.Exit(code)

@@ -43,6 +43,7 @@ def lines(
     imagined threads. A mapping has the counts in library.lines. Takes a few minutes.
     """
     from contend.errors import InputError
+    from contend.file_kinds import LINE_COUNTS, refuse_other_kind
     from contend.files import output_file, refuse_replacing, write_file
     from contend.measure.lines import Rounds, count_lines
     from contend.nearest import proposal
@@ -53,6 +54,7 @@ def lines(
             raise InputError(f"--side {name}: allowed: {', '.join(_SIDES)}{hint}")
     if json_ is not None:
         refuse_replacing(f"--json {json_}", [json_], [])
+        refuse_other_kind(f"--json {json_}", json_, LINE_COUNTS)
     found = []
     with output_file(json_):
         for name in dict.fromkeys(side or _SIDES):
