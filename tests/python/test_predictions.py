@@ -240,7 +240,7 @@ def test_a_point_with_a_replication_that_failed_is_not_predicted(tmp_path: Path)
     assert lost.point.parameters == {"pairs": 1}
     assert re.fullmatch(r"1 of \d+ replications: the limit of steps", lost.reason)
     text = result_json("box", found, missing, {})
-    assert f"Not predicted: 1 points: {lost.reason}." in html_section(text, "Box")
+    assert f"Not predicted: 1 point: {lost.reason}." in html_section(text, "Box")
     with pytest.raises(SimulationFailedError, match=r"no point was predicted: .*the limit of steps"):
         predicted(FailingOnce((1, 2)))
 
