@@ -51,6 +51,7 @@ IdlePoll& ProgressTurns::idle_of(Poller& poller) {
 }
 
 void ProgressTurns::stop(SimThread& self) {
+  self.note_uninterrupted(nullptr);
   const auto id = static_cast<std::size_t>(self.id());
   if (id < pollers_.size() && pollers_[id] && pollers_[id]->idle != nullptr) {
     free_idles_.push_back(std::exchange(pollers_[id]->idle, nullptr));
