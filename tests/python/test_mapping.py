@@ -124,6 +124,7 @@ def of_library(tmp_path: Path, library: dict[str, str], transport: str) -> Datas
         ({"key": "intelmpi"}, "tcp", "intel-mpi-tcp"),
         # What an installation that was found on a machine is, its release says.
         ({"key": "system", "name": "Open MPI", "version": "4.1.6"}, "shm", "open-mpi-ob1-shm"),
+        ({"key": "system", "name": "Open MPI", "version": "1.10.7"}, "shm", "open-mpi-ob1-shm"),
         ({"key": "system", "name": "Open MPI", "version": "5.0.3"}, "uct-tcp", "open-mpi-ob1-uct-tcp"),
         ({"key": "system", "name": "Intel MPI", "version": "2021.9"}, "shm", "intel-mpi-shm"),
         ({"key": "system", "name": "MPICH", "version": "3.4.3", "device": "ch3"}, "tcp", "mpich-ch3-tcp"),
@@ -207,6 +208,22 @@ def test_mpich_has_one_lock_until_4_0_and_one_for_each_interface_since(transport
         found[version] = scenario_layers(mapped, one, one.points[0])["library"]
     assert (found["4.0.2"]["critical_section"], found["4.1.1"]["critical_section"]) == ("global", "fine")
     assert found["4.0.2"]["matching"]["domain"] == "global"
+
+
+@pytest.mark.core
+@pytest.mark.parametrize(
+    ("version", "preset"), [("1.10.7", "ob1-shared-memory-request-lock"), ("2.1.6", "ob1-shared-memory")]
+)
+def test_open_mpi_has_one_lock_for_all_requests_until_1_10(version: str, preset: str, tmp_path: Path) -> None:
+    library = {"key": "system", "name": "Open MPI", "version": version}
+    one = of_library(tmp_path, library, "shm")
+    mapped = find_mapping(load_mappings(), one)
+    assert mapped is not None
+    layers = scenario_layers(mapped, one, one.points[0], iterations=2)
+    machine = {"profile": "vm-2core", **layers.pop("machine", {})}
+    scenario = {"schema_version": 1, "name": "x", "machine": machine, "run": {"replications": 1}, **layers}
+    assert scenario["library"]["preset"] == preset
+    assert run_scenario(scenario).points[0].message_rate.mean > 0
 
 
 def test_a_scope_for_the_machine_cannot_be_the_fabrics() -> None:

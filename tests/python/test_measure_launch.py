@@ -51,6 +51,17 @@ def test_contexts_of_the_study_reach_open_mpi() -> None:
     assert "-n 5 program --pairs=2" in line
 
 
+@pytest.mark.parametrize("version", ["1.10.7", "3.0.0a1", "4.1.8"])
+def test_releases_before_prrte_know_the_box_by_its_old_name(version: str) -> None:
+    old = Installation("system", Family.open_mpi, version, Path("mpicxx"), Path("mpiexec"), "on the PATH")
+    recipe = recipe_for(old, "shm", {"yield": True})
+    line = " ".join(command(old, recipe, (1, 1), ["program"], far_host=False))
+    assert "--mca btl self,vader" in line
+    assert "--mca mpi_yield_when_idle 1" in line
+    assert "--oversubscribe" in line
+    assert ("--allow-run-as-root" in line) is not version.startswith("4.")
+
+
 def test_the_far_side_runs_on_the_other_host() -> None:
     for key in ("openmpi-5", "openmpi-4", "mpich-5", "mpich-3", "intelmpi"):
         line = words(key, "tcp-veth")
@@ -67,7 +78,7 @@ def test_the_far_side_runs_on_the_other_host() -> None:
 @pytest.mark.parametrize(
     ("key", "transport", "options", "message"),
     [
-        ("openmpi-4", "uct-tcp", {}, "4.1 is built without btl/uct"),
+        ("openmpi-4", "uct-tcp", {}, "before release 5 is built without btl/uct"),
         ("mpich-3", "ucx-tcp", {}, "ch3:nemesis"),
         ("mpich-5", "uct-tcp", {}, "a part of Open MPI"),
         ("intelmpi", "ucx-tcp", {}, "shm and OFI only"),

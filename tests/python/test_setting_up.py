@@ -11,7 +11,7 @@ import pytest
 
 from contend.errors import ContendError
 from contend.measure import building, libraries
-from contend.measure.libraries import NO_LIBRARY, installed, obtain
+from contend.measure.libraries import NO_LIBRARY, Family, Installation, installed, obtain
 from contend.measure.locking import locked
 
 LONG_S = 0.3
@@ -69,6 +69,16 @@ def test_two_campaigns_build_a_program_once(record: Record, monkeypatch: pytest.
     monkeypatch.setattr(building, "_build", record.slowly(build))
     record.twice(lambda: building.build(NO_LIBRARY, "contend-locks", record.said.append))
     assert record.steps == ["begin", "end"]
+
+
+def test_installations_of_one_version_do_not_share_programs(record: Record, monkeypatch: pytest.MonkeyPatch) -> None:
+    folders: list[Path] = []
+    monkeypatch.setattr(building, "_build", lambda _installation, _program, folder, _say: folders.append(folder))
+    for prefix in ("/opt/before", "/opt/after"):
+        compiler, launcher = (Path(prefix) / "bin" / name for name in ("mpicxx", "mpiexec"))
+        of_system = Installation("system", Family.open_mpi, "3.0.0a1", compiler, launcher, "on the PATH")
+        building.build(of_system, "contend-multirate", record.said.append)
+    assert len(set(folders)) == len(folders) == 2
 
 
 def test_a_build_that_fails_leaves_no_stamp_of_an_earlier_one(

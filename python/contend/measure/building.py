@@ -10,7 +10,7 @@ import subprocess
 from typing import TYPE_CHECKING
 
 from contend.errors import ContendError
-from contend.measure.libraries import Family
+from contend.measure.libraries import SYSTEM_KEYS, Family
 from contend.measure.locking import locked
 from contend.measure.runner import clean_environment
 from contend.paths import cache_directory, require_repository
@@ -45,7 +45,9 @@ def build(installation: Installation, program: str, say: Callable[[str], None]) 
     Raises:
         ContendError: The build failed; the message has the end of the compiler's output and where the whole of it is.
     """
-    place = hashlib.sha256(str(sources()).encode()).hexdigest()[:8]
+    # Programs know where their library is, and two installations of a system may be of one version.
+    origin = f"{sources()}\0{installation.compiler}" if installation.key in SYSTEM_KEYS else str(sources())
+    place = hashlib.sha256(origin.encode()).hexdigest()[:8]
     folder = cache_directory() / "build" / f"{installation.key}-{installation.version or 'system'}-{place}"
     built, stamp = folder / "bin" / program, folder / f"{program}.stamp"
 

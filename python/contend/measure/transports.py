@@ -145,14 +145,18 @@ _OPEN_MPI_ROADS: dict[str, dict[str, object]] = {
     "uct-tcp": {"pml": "ob1", "btl": "self,uct", "btl_uct_memory_domains": "tcp", "btl_uct_transports": "tcp"},
     "uct-shm": {"pml": "ob1", "btl": "self,uct", "btl_uct_memory_domains": "posix", "btl_uct_transports": "posix"},
 }  # fmt: skip
-_OPEN_MPI_4_LACKS = dict.fromkeys(("uct-tcp", "uct-shm"), "Open MPI 4.1 is built without btl/uct")
+# PRRTE came with release 5. Wheels of 4.1 are built without btl/uct, and releases before 4.0 do not have it; their
+# launcher wants to be told on the command line that it may run as root.
+_PRTE_SINCE = 5
+_ROOT_VARIABLES_SINCE = 4
+_BEFORE_5_LACKS = dict.fromkeys(("uct-tcp", "uct-shm"), "Open MPI before release 5 is built without btl/uct")
 _OPEN_MPI_KNOBS = {
     "contexts": "btl_uct_num_contexts_per_module",
     "dedicated": "btl_uct_bind_threads_to_contexts",
     "progress_threads": "opal_max_thread_in_progress",
     "yield": "mpi_yield_when_idle",
 }
-_OPEN_MPI_4_KNOBS = {"yield", "spc"}
+_BEFORE_5_KNOBS = {"yield", "spc"}
 _ONLY_UCT = {"contexts", "dedicated"}
 _ROOT_ALLOWED = {
     # Containers and namespaces run as root of their own.
@@ -162,33 +166,41 @@ _ROOT_ALLOWED = {
 
 
 def _open_mpi(installation: Installation, road: str, options: Mapping[str, object], *, veth: bool) -> Recipe:
-    is_4 = installation.version.startswith("4.")
-    if is_4 and road in _OPEN_MPI_4_LACKS:
-        raise UnsupportedError(_OPEN_MPI_4_LACKS[road])
-    known = _OPEN_MPI_4_KNOBS if is_4 else {*_OPEN_MPI_KNOBS, "spc"}
+    before_5 = _major(installation.version) < _PRTE_SINCE
+    if before_5 and road in _BEFORE_5_LACKS:
+        raise UnsupportedError(_BEFORE_5_LACKS[road])
+    known = _BEFORE_5_KNOBS if before_5 else {*_OPEN_MPI_KNOBS, "spc"}
     _check_options(options, known, f"Open MPI {installation.version}")
     if _ONLY_UCT & set(options) and not road.startswith("uct-"):
         raise UnsupportedError("Open MPI has contexts in btl/uct only")
     parameters = dict(_OPEN_MPI_ROADS.get(road, {}))
-    if is_4 and road == "shm":
+    if before_5 and road == "shm":
         parameters["btl"] = "self,vader"
     parameters |= {_OPEN_MPI_KNOBS[name]: _number(value) for name, value in options.items() if name in _OPEN_MPI_KNOBS}
     if options.get("spc"):
         parameters["mpi_spc_attach"] = "all"
-    words = ["--bind-to", "none", *(["--oversubscribe"] if is_4 else ["--map-by", ":OVERSUBSCRIBE"])]
+    words = ["--bind-to", "none", *(["--oversubscribe"] if before_5 else ["--map-by", ":OVERSUBSCRIBE"])]
+    if _major(installation.version) < _ROOT_VARIABLES_SINCE:
+        words.append("--allow-run-as-root")
     environment = dict(_ROOT_ALLOWED)
     if road.startswith("ucx-"):
         environment |= _ucx(road, veth=veth)
     if veth:
         # The launcher's own messages must reach the other host too.
         environment["PMIX_MCA_ptl_tcp_if_include"] = DEVICE
-        words += [] if is_4 else ["--prtemca", "ptl_tcp_if_include", DEVICE, "--pmixmca", "ptl_tcp_if_include", DEVICE]
+        if not before_5:
+            words += ["--prtemca", "ptl_tcp_if_include", DEVICE, "--pmixmca", "ptl_tcp_if_include", DEVICE]
         if road == "tcp":
             parameters["btl_tcp_if_include"] = DEVICE
         environment |= {"ofi-tcp": {"FI_TCP_IFACE": DEVICE}, "uct-tcp": {"UCX_NET_DEVICES": DEVICE}}.get(road, {})
     for parameter, value in parameters.items():
         words += ["--mca", parameter, str(value)]
     return Recipe(words, environment)
+
+
+def _major(version: str) -> int:
+    """The first number of a version."""
+    return int(version.split(".", 1)[0])
 
 
 def _number(value: object) -> int:

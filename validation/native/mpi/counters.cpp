@@ -99,6 +99,7 @@ Counters::Counters(const std::string& filter) {
   if (MPI_T_pvar_session_create(&session_) != MPI_SUCCESS) {
     return;
   }
+  is_open_ = true;
   int count = 0;
   MPI_T_pvar_get_num(&count);
   for (int index = 0; index < count; ++index) {
@@ -181,7 +182,7 @@ Counters::~Counters() {
   for (Variable& variable : variables_) {
     MPI_T_pvar_handle_free(session_, &variable.handle);
   }
-  if (session_ != MPI_T_PVAR_SESSION_NULL) {
+  if (is_open_) {
     MPI_T_pvar_session_free(&session_);
   }
   if (initialised_) {

@@ -32,7 +32,8 @@ private:
   [[nodiscard]] double value_of(const Variable& variable) const;
 
   bool initialised_ = false;
-  MPI_T_pvar_session session_ = MPI_T_PVAR_SESSION_NULL;
+  bool is_open_ = false; ///< whether there is a session; Open MPI before 4.0 has no name for none
+  MPI_T_pvar_session session_{};
   MPI_Comm world_ = MPI_COMM_WORLD; ///< what variables of communicators are bound to
   std::vector<Variable> variables_;
 };
