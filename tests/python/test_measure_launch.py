@@ -59,6 +59,7 @@ def test_releases_before_prrte_know_the_box_by_its_old_name(version: str) -> Non
     assert "--mca btl self,vader" in line
     assert "--mca mpi_yield_when_idle 1" in line
     assert "--oversubscribe" in line
+    assert "--mca plm_rsh_agent /bin/sh" in line
     assert ("--allow-run-as-root" in line) is not version.startswith("4.")
 
 

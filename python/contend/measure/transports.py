@@ -176,6 +176,9 @@ def _open_mpi(installation: Installation, road: str, options: Mapping[str, objec
     parameters = dict(_OPEN_MPI_ROADS.get(road, {}))
     if before_5 and road == "shm":
         parameters["btl"] = "self,vader"
+    if before_5 and road != FABRIC:
+        # The launcher gives up where there is no ssh, though one host needs none.
+        parameters["plm_rsh_agent"] = "/bin/sh"
     parameters |= {_OPEN_MPI_KNOBS[name]: _number(value) for name, value in options.items() if name in _OPEN_MPI_KNOBS}
     if options.get("spc"):
         parameters["mpi_spc_attach"] = "all"
