@@ -74,6 +74,23 @@ def test_every_measured_lock_is_a_scenario() -> None:
         assert one.config["machine"]["cache"]["home_order"] is True
 
 
+@pytest.mark.parametrize(
+    ("libc", "tests_first"),
+    [("glibc 2.31", False), ("glibc 2.36", True), ("glibc 2.39", False), ("glibc 2.41", False), ("glibc 2.43", True)],
+)
+def test_attempts_at_a_mutex_are_those_of_the_measured_machine_s_libc(
+    libc: str, *, tests_first: bool, tmp_path: Path
+) -> None:
+    document = json.loads(MEASURED.read_text())
+    document["machine"]["libc"] = libc
+    file = tmp_path / "locks.json"
+    file.write_text(json.dumps(document))
+    found = read_dataset(file)
+    mapping = find_mapping(load_mappings(), found)
+    assert mapping is not None
+    assert scenario_layers(mapping, found, found.points[0])["machine"]["locks"]["mutex_tests_first"] is tests_first
+
+
 @pytest.mark.core
 def test_a_simulation_is_no_longer_than_asked_for() -> None:
     found = read_dataset(MEASURED)

@@ -245,7 +245,7 @@ def test_a_scope_for_the_machine_cannot_be_the_fabrics() -> None:
 def test_a_condition_that_can_never_hold_is_refused(tmp_path: Path, key: str, hint: str) -> None:
     file = tmp_path / "m.json"
     options = {"contexts": {"path": "library.instances.count"}}
-    good = {"when": {"library": "a*", "mode": "process", "contexts": 2}, "layers": {}}
+    good = {"when": {"library": "a*", "libc": "glibc 2.*", "mode": "process", "contexts": 2}, "layers": {}}
     file.write_text(mapping(options=options, cases=[good]).model_dump_json())
     assert read_mapping(file).cases[0].when == good["when"]
     file.write_text(mapping(options=options, cases=[good, {"when": {key: "a"}, "layers": {}}]).model_dump_json())

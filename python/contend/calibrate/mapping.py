@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from contend.calibrate.lock_workload import LOCKS, lock_workload
-from contend.calibrate.mapping_checks import LIBRARY, check_mapping
+from contend.calibrate.mapping_checks import LIBC, LIBRARY, check_mapping
 from contend.calibrate.partitioned_points import is_from_program, partitioned_workload
 from contend.calibrate.process_layouts import LAYOUT, refuse_layout
 from contend.documents import set_path
@@ -61,7 +61,10 @@ class Option(_Strict):
 
 
 class Case(_Strict):
-    """Layers that apply when workload, options and "library" have these values; a library's name may have wildcards."""
+    """Layers that apply when workload, options, "library" and "libc" have these values.
+
+    The name of a library and that of the machine's C library ("glibc 2.36") may have wildcards.
+    """
 
     when: dict[str, str | int | float | bool]
     layers: dict[str, dict[str, Any]]
@@ -229,10 +232,7 @@ def scenario_layers(
     _merge(document, {str(section): layer for section, layer in mapping.layers.items()})
     known = workload | options
     for case in mapping.cases:
-        if all(
-            _is_called(dataset, str(value)) if key == LIBRARY else _same(known.get(key), value)
-            for key, value in case.when.items()
-        ):
+        if all(_holds(key, value, dataset, known) for key, value in case.when.items()):
             _merge(document, case.layers)
     for name, value in options.items():
         _apply_option(mapping, document, name, value)
@@ -253,6 +253,15 @@ def scenario_layers(
         workload = partitioned_workload(workload)
     document["workload"] = workload
     return document
+
+
+def _holds(key: str, value: Scalar, dataset: Dataset, known: JsonObject) -> bool:
+    """A condition of a case."""
+    if key == LIBRARY:
+        return _is_called(dataset, str(value))
+    if key == LIBC:
+        return fnmatch.fnmatchcase(str(dataset.machine.get(LIBC, "")), str(value))
+    return _same(known.get(key), value)
 
 
 def _same(found: object, wanted: object) -> bool:

@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from contend.calibrate.mapping import Mapping
     from contend.jsontypes import JsonObject
 
-# The key of a condition that is about the library, not about the workload or an option.
-LIBRARY = "library"
+# Keys of conditions that are about the library and about the machine's C library, not about the workload or an option.
+LIBRARY, LIBC = "library", "libc"
 # The sections of a scenario that a mapping has layers for: the others are the dataset's.
 SECTIONS = ("machine", "fabric", "library", "placement")
 _MEASURES = (*ESTIMATED, *SCALARS)
@@ -86,15 +86,15 @@ def _check_layer(path: Path, keys: list[str], name: str, layer: JsonObject) -> N
 def _check_conditions(path: Path, mapping: Mapping) -> None:
     """A condition on a key that no dataset has would never hold, and nobody would know."""
     conditions = [(index, key) for index, case in enumerate(mapping.cases) for key in case.when]
-    known = {LIBRARY, *mapping.options}
+    known = {LIBRARY, LIBC, *mapping.options}
     if all(key in known for _, key in conditions):
         return
     known |= _workload_keys()
     for index, key in conditions:
         if key not in known:
             raise InputError(
-                f"{path}: /cases/{index}/when/{key}: unknown key {key!r}; allowed: {LIBRARY}, options of the mapping, "
-                f"and keys of a workload{proposal(key, known)}"
+                f"{path}: /cases/{index}/when/{key}: unknown key {key!r}; allowed: {LIBRARY}, {LIBC}, options of the "
+                f"mapping, and keys of a workload{proposal(key, known)}"
             )
 
 
