@@ -137,7 +137,7 @@ struct OneSidedDesign {
   std::string completion = "instances";
   /// hardware: accumulate and fetch-and-op use the interface's atomics when the size allows; lock: never.
   std::string atomics = "hardware";
-  /// memory: whether the calling thread holds the lock of its instance while it copies: instance, none.
+  /// memory: whether the calling thread holds the lock of its instance while it puts or gets: instance, none.
   std::string copy_guard = "none";
   /// memory: kind of the lock at each target that accumulate and fetch-and-op hold.
   std::string update_lock = "ttas";

@@ -1,9 +1,10 @@
 // One-sided operations on memory that the processes of a host share: the calling thread copies, and what it has called is
-// done. Open MPI's osc/sm, and the shared windows of MPICH's ch4 (posix_rma.h), which hold the lock of a virtual interface.
+// done. Open MPI's osc/sm, and the shared windows of MPICH's ch4 (posix_rma.h), which hold the lock of a virtual interface,
+// but not where they hold the target's.
 //
-//   put, get:    [lock(instance);] copy; [unlock]
-//   flush:       [lock(instance);] wait until the core's stores are visible; [unlock]
-//   accumulate:  lock(the target's); change; unlock
+//   put, get:                  [lock(instance);] copy; [unlock]
+//   flush:                     [lock(instance);] wait until the core's stores are visible; [unlock]
+//   accumulate, fetch-and-op:  lock(the target's); change; unlock
 #include "mpi/window_path.hpp"
 
 namespace contend {
@@ -17,20 +18,11 @@ public:
 
   void start(SimThread& self, const RdmaRequest& request) override {
     note_start(request.target);
-    inside(self, request.target, [&] {
-      charge_call(self);
-      if (request.word != nullptr) {
-        change_word(self, request);
-      } else if (request.kind == RdmaRequest::Kind::fetch_add) {
-        update(self, static_cast<WindowByMemory&>(side(request.target)), request.bytes);
-      } else {
-        process().copy(self, request.bytes);
-      }
-      if (request.memory != nullptr) {
-        self.settle();
-        request.memory->written(request);
-      }
-    });
+    if (request.word == nullptr && request.kind == RdmaRequest::Kind::fetch_add) {
+      update(self, request);
+    } else {
+      inside(self, request.target, [&] { move(self, request); });
+    }
     note_completion(request.target);
   }
   void start_and_wait(SimThread& self, const RdmaRequest& request) override { start(self, request); }
@@ -41,12 +33,33 @@ public:
 
 private:
   /// An accumulate or a fetch-and-op: others that change the target's memory wait.
-  void update(SimThread& self, WindowByMemory& target, std::int64_t bytes) const {
-    target.update_lock_->lock(self);
-    process().copy(self, bytes);
-    target.update_lock_->unlock(self);
+  void update(SimThread& self, const RdmaRequest& request) {
+    process().enter_call(self);
+    charge_call(self);
+    Lock& lock = *static_cast<WindowByMemory&>(side(request.target)).update_lock_;
+    lock.lock(self);
+    process().copy(self, request.bytes);
+    tell(self, request);
+    lock.unlock(self);
+    process().leave_call(self);
   }
-  /// An atomic of the core.
+  /// A put, a get, or an atomic of the core.
+  void move(SimThread& self, const RdmaRequest& request) {
+    charge_call(self);
+    if (request.word != nullptr) {
+      change_word(self, request);
+    } else {
+      process().copy(self, request.bytes);
+    }
+    tell(self, request);
+  }
+  /// Tells who looks at the target's memory.
+  static void tell(SimThread& self, const RdmaRequest& request) {
+    if (request.memory != nullptr) {
+      self.settle();
+      request.memory->written(request);
+    }
+  }
   void change_word(SimThread& self, const RdmaRequest& request) const {
     words_line_of(request.target).atomic(self, Category::line_transfer);
     RdmaRequest changed = request;

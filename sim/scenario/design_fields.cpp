@@ -225,7 +225,7 @@ Section one_sided_fields() {
       "accumulate and fetch-and-op: by the interface when the size allows (path messages: by the target's library), "
       "or always under a lock");
   s.field("copy_guard", &P::copy_guard, ChoiceRule{{"none", "instance"}},
-          "path memory: what the calling thread holds while it copies, nothing or the lock of its instance");
+          "path memory: what the calling thread holds while it puts or gets, nothing or the lock of its instance");
   s.field("update_lock", &P::update_lock, lock_kind,
           "path memory: lock that accumulate and fetch-and-op hold, one for each target");
   s.field(

@@ -129,7 +129,8 @@ struct PackParameters {
 /// al., Parallel Computing 108, 2021.)
 struct PartitionedParameters {
   /// partitioned: by the library's partitioned communication, each thread hands its partition over when it has computed;
-  /// single-send: one message when all threads have; multi-send: each thread sends its part as a message
+  /// single-send: one message when all threads have; multi-send: each thread sends its part as a message; persistent: the
+  /// same by requests that are made once (MPI_Send_init, MPI_Start)
   std::string method = "partitioned";
   int partitions = 4;                       ///< of the send side, one thread each
   int receive_partitions = 1;               ///< method partitioned

@@ -83,6 +83,11 @@ void Partitioned::run_sender(SimThread& self, Process& process, int thread) {
   RandomStream jitter = self.engine().stream("jitter of sender " + std::to_string(thread));
   if (leads && partitioned()) {
     operation_->sender().init(self);
+  } else if (leads && persistent()) {
+    for (int piece = 0; piece < parameters_.partitions; ++piece) {
+      sends_[static_cast<std::size_t>(piece)] =
+          process.send_init(self, communicator_, receiving, piece, partition_bytes());
+    }
   }
   for (int iteration = 0; iteration < all_iterations(); ++iteration) {
     if (leads) {
@@ -111,13 +116,24 @@ void Partitioned::run_sender(SimThread& self, Process& process, int thread) {
   }
   if (leads && partitioned()) {
     operation_->sender().free(self);
+  } else if (leads && persistent()) {
+    free_all(self, process, sends_);
   }
+}
+
+void Partitioned::free_all(SimThread& self, Process& process, std::vector<Request*>& requests) {
+  for (Request* request : requests) {
+    process.request_free(self, request);
+  }
+  requests.clear();
 }
 
 void Partitioned::hand_over(SimThread& self, Process& process, int thread) {
   if (partitioned()) {
     operation_->sender().ready(self, thread);
-  } else if (parameters_.method == "multi-send") {
+  } else if (persistent()) {
+    process.start(self, *sends_[static_cast<std::size_t>(thread)]);
+  } else if (in_pieces()) {
     sends_[static_cast<std::size_t>(thread)] = process.isend(self, communicator_, receiving, thread, partition_bytes());
   }
 }
@@ -125,9 +141,11 @@ void Partitioned::hand_over(SimThread& self, Process& process, int thread) {
 void Partitioned::finish_send(SimThread& self, Process& process) {
   if (partitioned()) {
     operation_->sender().wait(self);
-  } else if (parameters_.method == "multi-send") {
+  } else if (in_pieces()) {
     process.waitall(self, sends_);
-    std::fill(sends_.begin(), sends_.end(), nullptr);
+    if (!persistent()) {
+      std::fill(sends_.begin(), sends_.end(), nullptr);
+    }
   } else {
     process.send(self, communicator_, receiving, 0, parameters_.buffer_size_bytes);
   }
@@ -136,6 +154,10 @@ void Partitioned::finish_send(SimThread& self, Process& process) {
 void Partitioned::run_receiver(SimThread& self, Process& process) {
   if (partitioned()) {
     operation_->receiver().init(self);
+  } else if (persistent()) {
+    for (int piece = 0; piece < parameters_.partitions; ++piece) {
+      receives_.push_back(process.recv_init(self, communicator_, sending, piece, partition_bytes()));
+    }
   }
   for (int iteration = 0; iteration < all_iterations(); ++iteration) {
     if (parameters_.receiver_starts == "before") {
@@ -153,6 +175,8 @@ void Partitioned::run_receiver(SimThread& self, Process& process) {
   }
   if (partitioned()) {
     operation_->receiver().free(self);
+  } else if (persistent()) {
+    free_all(self, process, receives_);
   }
 }
 
@@ -161,7 +185,13 @@ void Partitioned::post_receives(SimThread& self, Process& process) {
     operation_->receiver().start(self);
     return;
   }
-  const int messages = parameters_.method == "multi-send" ? parameters_.partitions : 1;
+  if (persistent()) {
+    for (Request* request : receives_) {
+      process.start(self, *request);
+    }
+    return;
+  }
+  const int messages = in_pieces() ? parameters_.partitions : 1;
   for (int message = 0; message < messages; ++message) {
     receives_.push_back(process.irecv(self, communicator_, sending, message, parameters_.buffer_size_bytes / messages));
   }
@@ -185,7 +215,9 @@ void Partitioned::finish_receive(SimThread& self, Process& process, int iteratio
     operation_->receiver().wait(self);
   } else {
     process.waitall(self, receives_);
-    receives_.clear();
+    if (!persistent()) {
+      receives_.clear();
+    }
   }
   self.settle();
   if (timed(iteration)) {
@@ -204,7 +236,7 @@ WorkloadResult Partitioned::result(const World& world) const {
   }
   const SpcCounters& counters = world.process(sending).counters();
   const std::int64_t all = std::int64_t{parameters_.partitions} * all_iterations();
-  if (parameters_.method == "multi-send" && counters.sent != all) {
+  if (in_pieces() && counters.sent != all) {
     throw InvariantViolation(std::to_string(counters.sent) + " of " + std::to_string(all) + " messages were sent");
   }
   const std::int64_t iterations = parameters_.iterations;

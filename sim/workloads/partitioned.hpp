@@ -67,7 +67,11 @@ private:
   void post_receives(SimThread& self, Process& process);
   void finish_receive(SimThread& self, Process& process, int iteration);
 
+  static void free_all(SimThread& self, Process& process, std::vector<Request*>& requests);
+
   [[nodiscard]] bool partitioned() const { return parameters_.method == "partitioned"; }
+  [[nodiscard]] bool persistent() const { return parameters_.method == "persistent"; }
+  [[nodiscard]] bool in_pieces() const { return persistent() || parameters_.method == "multi-send"; }
   [[nodiscard]] bool takes_median() const { return parameters_.statistic == "median"; }
   [[nodiscard]] bool timed(int iteration) const { return iteration >= parameters_.warmup_iterations; }
   [[nodiscard]] int all_iterations() const { return parameters_.warmup_iterations + parameters_.iterations; }

@@ -137,6 +137,30 @@ TEST_CASE("locks and updates exclude each other, by any path", "[mpi][one-sided]
   }
 }
 
+TEST_CASE("what is updated under the target's lock takes no lock of an instance", "[mpi][one-sided][paths]") {
+  std::vector<Duration> updates;
+  std::vector<Duration> puts;
+  for (const std::string guard : {"none", "instance"}) {
+    Program program(2, memory_point(guard));
+    const int window = program.world.create_window(program.communicator);
+    program.thread(0, [&](SimThread& self, Process& mpi) {
+      Window& w = mpi.window(window);
+      const TimePoint start = self.now();
+      w.fetch_and_op(self, 1, 8);
+      w.accumulate(self, 1, 8);
+      self.settle();
+      const TimePoint between = self.now();
+      w.put(self, 1, 8);
+      self.settle();
+      updates.push_back(between - start);
+      puts.push_back(self.now() - between);
+    });
+    program.run();
+  }
+  CHECK(updates[0] == updates[1]);
+  CHECK(puts[0] < puts[1]);
+}
+
 TEST_CASE("a put by a message waits for the target's progress where it is answered", "[mpi][one-sided][paths]") {
   for (const std::int64_t acknowledge_above : {0, 64}) {
     CAPTURE(acknowledge_above);

@@ -42,7 +42,7 @@ def test_a_scenario_runs_an_iteration_as_the_program_does() -> None:
     }  # fmt: skip
 
 
-@pytest.mark.parametrize(("method", "looks"), [("single-send", False), ("multi-send", True)])
+@pytest.mark.parametrize(("method", "looks"), [("single-send", False), ("multi-send", True), ("persistent", True)])
 def test_a_receiver_of_one_message_waits_at_once(method: str, looks: bool) -> None:  # noqa: FBT001 - a parameter
     assert partitioned_workload({"method": method})["receiver_polls"] is looks
 

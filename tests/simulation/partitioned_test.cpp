@@ -197,6 +197,17 @@ TEST_CASE("the design that waits for all partitions gains nothing by who is earl
   CHECK(perceived(point) == Approx(whole).epsilon(0.02));
 }
 
+TEST_CASE("persistent messages travel as others do, and their requests are made once") {
+  PointConfig point = sixteen_threads("multi-send", "persistent");
+  const double each = perceived(point);
+  point.workload.partitioned.method = "persistent";
+  CHECK(perceived(point) == Approx(each).epsilon(0.02));
+  point.machine.software.request_allocate = 1_ms; // of receives: sixteen before each of the later iterations
+  const Duration once = simulate(point, {}).workload.elapsed;
+  point.workload.partitioned.method = "multi-send";
+  CHECK(simulate(point, {}).workload.elapsed > once + 2 * 15 * 1_ms);
+}
+
 TEST_CASE("watching partitions, flows and neighbours changes nothing") {
   for (const test::Design& design : test::more_designs()) {
     CAPTURE(design.name);

@@ -191,8 +191,8 @@ def _merge(lower: JsonObject, upper: JsonObject) -> None:
 _NOT_OF_A_SCENARIO = {"seconds", "bind", "target_seconds", "repetitions", "spread"}
 _OPTIONS = "options."
 # After how many steps a message a simulation of a measured point has failed, where no search waits for it: sixteen
-# threads that all poll one instance were measured with 2,000 messages a second, and take some 150,000.
-STEPS_OF_MEASURED = 1_000_000
+# threads that all poll under one lock for all requests were measured with 130 messages a second, and take two million.
+STEPS_OF_MEASURED = 5_000_000
 # How programs time a repetition, where that is not what a scenario has unless told: part of the workload.
 _TIMING = {
     ("multirate", "contend-multirate"): "slowest-process",

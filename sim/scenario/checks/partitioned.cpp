@@ -36,10 +36,10 @@ Problem more_partitions_than_cores(const PointConfig& point) {
 Problem partitions_at_level_single(const PointConfig& point) {
   const PartitionedParameters& workload = point.workload.partitioned;
   if (point.library.thread_level != "single" || workload.method == "single-send" ||
-      (workload.method == "multi-send" && workload.partitions == 1))
+      (workload.method != "partitioned" && workload.partitions == 1))
     return {};
   return "with thread level \"single\" only the first thread may call the library: workload.method must be "
-         "\"single-send\", or workload.partitions 1 with \"multi-send\"";
+         "\"single-send\", or workload.partitions 1 with \"multi-send\" or \"persistent\"";
 }
 
 bool partitions_are_put(const PointConfig& point, const StatedTraits& traits) {
