@@ -165,6 +165,25 @@ def test_what_there_is_no_room_for_is_counted(tmp_path: Path, monkeypatch: pytes
     assert note.get_text() == f"left out: 2 curves with {2 * len(COUNTS)} points and 1 point alone on a curve"
 
 
+def test_curves_that_say_something_of_the_model_are_not_left_out(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module_of_curves, "_MOST_CURVES", 1)
+    fitted = [{**point, "held_out": False} for point in points_of(tmp_path, {}, "a")]
+    (axes,) = curves_picture([*fitted, *points_of(tmp_path, {}, "b")]).axes
+    assert axes.get_title(loc="left") == "b"
+
+
+@pytest.mark.parametrize("curves", [1, 2])
+def test_all_of_the_legend_is_in_the_picture(curves: int, tmp_path: Path) -> None:
+    points = [point for name in "ab"[:curves] for point in points_of(tmp_path, {}, name)]
+    picture = curves_picture([{**point, "held_out": count % 2 == 0} for count, point in enumerate(points)])
+    figure_bytes(picture, ("png",))
+    (legend,) = picture.legends
+    assert len(legend.get_texts()) == 4
+    assert legend.get_window_extent().x1 <= picture.bbox.x1
+
+
 def test_legends_lie_upon_no_axes(tmp_path: Path) -> None:
     points = [
         {**point, "library": f"a library of the number {number}"}

@@ -7,8 +7,9 @@ from typing import Any
 
 from calibrating import rates, write
 from contend.accuracy.made_from import KEY, changes, made_from
-from contend.calibrate.mapping import load_mappings
+from contend.calibrate.mapping import Case, load_mappings
 from contend.catalogs import PROFILES
+from contend.dataset_reading import read_dataset
 from contend.documents import set_path
 from contend.jsontypes import JsonObject
 
@@ -29,6 +30,22 @@ def test_words_change_nothing_and_values_do(tmp_path: Path) -> None:
     assert one[KEY]["profile"] != recorded(moved, [file])[KEY]["profile"]
     assert changes(one, "alembert", [], [file]) == []
     assert changes({}, "alembert", [], [file]) is None  # it does not say
+
+
+def test_cases_of_other_libraries_change_nothing(tmp_path: Path) -> None:
+    profile = PROFILES.load("alembert")[1]
+    file = write(tmp_path, rates("a", {1: [5.0]}))
+    name = read_dataset(file).library_key
+    mapping = load_mappings([])[0].model_copy(update={"cases": []})
+
+    def digests(**when: str) -> JsonObject:
+        case = Case(when={**when}, layers={"library": {}})
+        return made_from(profile, [mapping.model_copy(update={"cases": [case]})], [file])
+
+    plain = made_from(profile, [mapping], [file])
+    assert digests(library="another-*") == digests(libc="glibc 0.*", library=name) == plain
+    assert digests(library=name) != plain
+    assert digests(mode="process") != plain
 
 
 def calibrated(**changes: Any) -> JsonObject:

@@ -34,7 +34,7 @@ _PANEL_WIDTH, _PANEL_HEIGHT = 3.2, 2.5
 _LINE, _BESIDE_LINES = 0.19, 0.75
 _TOP = 0.6
 # Room for the legend, and for names beside points.
-_LEAST_WIDTH, _LEAST_WIDTH_NAMES = 6.4, 9.6
+_LEAST_WIDTH, _LEAST_WIDTH_NAMES = 7.4, 9.6
 # Letters in a line above a curve, and in the name of a point.
 _TITLE, _NAME = 46, 72
 # Letters in a line of the title of an axis, for each inch beside it.
@@ -50,7 +50,8 @@ _INTERVAL_LABEL, _PREDICTED_LABEL = "95 % interval", "predicted"
 def curves_picture(points: Sequence[JsonObject]) -> Picture:
     """Curves side by side, predictions with their 95 % intervals and measured medians with their quartiles.
 
-    Points that are alone on their curves are in lines below. What there is no room for is counted.
+    Curves with held-out points come first. Points that are alone on their curves are in lines below. What there is no
+    room for is counted.
 
     Args:
         points: At least one, as `contend validate --json` writes them.
@@ -63,6 +64,7 @@ def curves_picture(points: Sequence[JsonObject]) -> Picture:
             curves.append(curve)
         else:
             alone += curve.points
+    curves.sort(key=lambda curve: not any(point["held_out"] for point in curve.points))
     drawn, in_lines = curves[:_MOST_CURVES], alone[:_MOST_ALONE]
     names = _Names(points)
     heights = {}

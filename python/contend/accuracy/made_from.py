@@ -11,8 +11,9 @@ import hashlib
 import json
 from typing import TYPE_CHECKING, Any
 
-from contend.calibrate.mapping import load_mappings
+from contend.calibrate.mapping import load_mappings, without_strange_cases
 from contend.catalogs import PROFILES
+from contend.dataset_reading import read_dataset
 from contend.files import read_text
 
 if TYPE_CHECKING:
@@ -47,10 +48,14 @@ def made_from(profile: JsonObject, mappings: Sequence[Mapping], datasets: Sequen
     Raises:
         ContendError: A file cannot be read.
     """
+    read = [read_dataset(file) for file in sorted(set(datasets))]
     return {
         "profile": _digest(_prices(profile)),
         _DRAWS: _digest(_drawn(profile.get("calibration") or {})),
-        "mappings": {one.name: _digest(_model(one)) for one in sorted(mappings, key=lambda one: one.name)},
+        "mappings": {
+            one.name: _digest(_model(without_strange_cases(one, read)))
+            for one in sorted(mappings, key=lambda one: one.name)
+        },
         "datasets": {
             f"{file.parent.name}/{file.stem}": _hash(read_text(file, "dataset")) for file in sorted(set(datasets))
         },
@@ -73,12 +78,16 @@ def changes(result: JsonObject, profile: str, mappings: Sequence[Path], datasets
     said = result.get(KEY)
     if not isinstance(said, dict):
         return None
-    now = made_from(PROFILES.load(profile)[1], load_mappings(mappings), datasets)
+    models = load_mappings(mappings)
+    now = made_from(PROFILES.load(profile)[1], models, datasets)
+    # What earlier versions said of a mapping has cases of other libraries in it, too.
+    whole = {one.name: _digest(_model(one)) for one in models}
     found = [] if said["profile"] == now["profile"] else ["the profile"]
     if said.get(_DRAWS, now[_DRAWS]) != now[_DRAWS]:
         found.append("the draws or the split of the profile")
     for key, word in (("mappings", "mapping"), ("datasets", "dataset")):
-        found += [f"the {word} {name}" for name in said[key] if now[key].get(name) != said[key][name]]
+        known = (now[key], whole) if key == "mappings" else (now[key],)
+        found += [f"the {word} {name}" for name in said[key] if said[key][name] not in {d.get(name) for d in known}]
     found += [f"the dataset {name}" for name in now["datasets"] if name not in said["datasets"]]
     return found
 

@@ -255,6 +255,22 @@ def scenario_layers(
     return document
 
 
+def without_strange_cases(mapping: Mapping, datasets: Iterable[Dataset]) -> Mapping:
+    """A mapping without its cases for libraries and C libraries that no dataset has: they do nothing there.
+
+    Args:
+        mapping: Of some libraries.
+        datasets: What it is used for.
+    """
+    known = list(datasets)
+
+    def may_apply(case: Case) -> bool:
+        wanted = {key: value for key, value in case.when.items() if key in {LIBRARY, LIBC}}
+        return any(all(_holds(key, value, one, {}) for key, value in wanted.items()) for one in known)
+
+    return mapping.model_copy(update={"cases": [case for case in mapping.cases if may_apply(case)]})
+
+
 def _holds(key: str, value: Scalar, dataset: Dataset, known: JsonObject) -> bool:
     """A condition of a case."""
     if key == LIBRARY:
