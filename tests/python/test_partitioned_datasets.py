@@ -10,6 +10,7 @@ from calibrating import dataset, mapping, metric, write
 from contend.accuracy.along import along
 from contend.accuracy.curves import count_of, curves
 from contend.accuracy.names import design_of
+from contend.api import run as run_scenario
 from contend.calibrate.mapping import scenario_layers
 from contend.calibrate.partitioned_points import longest_partitioned, partitioned_workload
 from contend.calibrate.split import choose_split, split_points
@@ -135,9 +136,20 @@ def test_run_shows_points_that_do_not_measure_the_same(tmp_path: Path, capsys: C
 @pytest.mark.core
 def test_a_method_that_no_scenario_has_is_refused(tmp_path: Path, capsys: Capture) -> None:
     document = json.loads(OPEN_MPI.read_text())
-    document["points"][0]["parameters"]["method"] = "persistent"
+    document["points"][0]["parameters"]["method"] = "ring"
     changed = write(tmp_path, document)
     assert main(["run", str(changed), "--print-resolved"]) == InputError.exit_code
     said = capsys.readouterr().err
     assert "workload.method" in said.replace("/", ".")
-    assert "persistent" in said
+    assert "ring" in said
+
+
+@pytest.mark.core
+def test_persistent_requests_are_simulated_as_the_program_has_them(tmp_path: Path) -> None:
+    found = partitioned(tmp_path, {"partitions": 2, "method": "persistent", "iterations": 3})
+    layers = scenario_layers(mapping(), found, found.points[0], iterations=3)
+    assert layers["workload"]["method"] == "persistent"
+    assert layers["workload"]["receiver_polls"] is True
+    scenario = {"schema_version": 1, "name": "x", "run": {"replications": 1}, **layers}
+    scenario["machine"] = {"profile": "vm-2core", **layers.get("machine", {})}
+    assert len(run_scenario(scenario).points) == 1

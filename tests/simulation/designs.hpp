@@ -370,9 +370,13 @@ inline std::vector<Design> more_designs() {
       point.workload.partitioned.receiver_polls = true;
     });
   }
-  for (const char* method : {"single-send", "multi-send"}) {
+  for (const char* method : {"single-send", "multi-send", "persistent"}) {
     add_partitioned(method, [&](PointConfig& point) { point.workload.partitioned.method = method; });
   }
+  add_partitioned("persistent, receiver polls", [&](PointConfig& point) {
+    point.workload.partitioned.method = "persistent";
+    point.workload.partitioned.receiver_polls = true;
+  });
   const auto add_neighbour = [&](std::string name, auto change) {
     add(std::move(name), [&](PointConfig& point) {
       point.workload.kind = "neighbour";

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 _INSTALL_TIMEOUT_S = 900
 _ASK_TIMEOUT_S = 20
 _STAMP = "contend-installed.json"
+_FIRST_WITH_PRTE = "5"  # the release of Open MPI whose launcher is PRRTE's
 
 
 class Family(StrEnum):
@@ -255,8 +256,10 @@ def identify(said: str) -> Identity | None:
     """What a library is by what its launcher or compiler prints; None if that is not known."""
     if match := re.search(r"Intel\(R\) MPI Library.*?Version ([\w.]+)", said, re.DOTALL):
         return Identity(Family.intel, match.group(1))
-    if match := re.search(r"(?:Open MPI\)|OpenRTE\)|Open MPI|PRTE.*?)\s+v?(\d+\.\d+[\w.]*)", said):
+    if match := re.search(r"(?:Open MPI\)|OpenRTE\)|Open MPI)\s+v?(\d+\.\d+[\w.]*)", said):
         return Identity(Family.open_mpi, match.group(1))
+    if re.search(r"PRTE.*?\s+v?\d+\.\d+", said):
+        return Identity(Family.open_mpi, _FIRST_WITH_PRTE)  # whose own number this is not
     if "HYDRA" in said and (match := re.search(r"Version:\s+(\d+\.\d+[\w.]*)", said)):
         built = re.search(r"--with-device=(ch\d)(?::([\w,]+))?", said)
         device = built.group(1) if built else "ch3" if "ch3" in said else "ch4"

