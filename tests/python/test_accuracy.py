@@ -149,7 +149,8 @@ def test_a_run_says_from_its_profile_what_was_fitted(tmp_path: Path) -> None:
 
 def test_nothing_is_said_by_hand_of_what_was_fitted() -> None:
     texts = [
-        (file, json.loads(file.read_text()).get("stand_in", "")) for file in REPOSITORY.glob("validation/*/mappings/*.json")
+        (file, json.loads(file.read_text()).get("stand_in", ""))
+        for file in REPOSITORY.glob("validation/*/mappings/*.json")
     ]
     for one in comparisons(REPOSITORY):
         texts += [(one.folder, one.description.text), *((one.folder, run.remark) for run in one.description.runs)]
