@@ -1,5 +1,6 @@
 """Numbers at ticks, and the room that legends need."""
 
+import itertools
 import json
 
 import pytest
@@ -39,6 +40,12 @@ def test_a_logarithmic_axis_has_labels_enough_to_read_it(low: float, times: floa
     assert 3 <= len(ticks) <= 10
     assert all(low <= tick <= low * times for tick in ticks)
     assert ticks == sorted(set(ticks))
+
+
+@pytest.mark.parametrize(("low", "high"), [(1.6e4, 4.3e6), (2e4, 4.1e6), (0.11, 90.0), (1.1, 989.0)])
+def test_labels_are_all_over_an_axis_with_two_powers_of_ten(low: float, high: float) -> None:
+    ticks = [low, *logarithmic_ticks(low, high), high]
+    assert max(above / below for below, above in itertools.pairwise(ticks)) < 10
 
 
 def test_the_unit_of_a_time_is_at_the_ticks_only() -> None:

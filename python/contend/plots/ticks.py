@@ -70,14 +70,17 @@ def logarithmic_ticks(low: float, high: float) -> list[float]:
     Examples:
         >>> logarithmic_ticks(0.8, 70), logarithmic_ticks(0.8, 2.1)
         ([1.0, 2.0, 5.0, 10.0, 20.0, 50.0], [1.0, 1.5, 2.0])
+        >>> logarithmic_ticks(1.6, 430)  # has two powers of ten
+        [2.0, 5.0, 10.0, 20.0, 50.0, 100.0, 200.0]
     """
     powers = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
     step = math.ceil(math.log10(high / low) / _MOST)
-    subs = (1, 2, 5) if high < low * _LONG_AXIS else (1,)
-    decades = [float(f"{sub}e{power}") for power in powers if power % step == 0 for sub in subs]
-    ticks = [tick for tick in decades if low <= tick <= high]
-    if len(ticks) >= _FEWEST:
-        return ticks
+    ticks: list[float] = []
+    for subs in ((1, 2, 5),) if high < low * _LONG_AXIS else ((1,), (1, 2, 5)):
+        decades = [float(f"{sub}e{power}") for power in powers if power % step == 0 for sub in subs]
+        ticks = [tick for tick in decades if low <= tick <= high]
+        if len(ticks) >= _FEWEST:
+            return ticks
     for most in range(_MOST // 2, _MOST + 1):
         steps = MaxNLocator(nbins=most, steps=[1, 2, 5, 10]).tick_values(low, high)
         ticks = [float(f"{tick:.12g}") for tick in steps if low <= tick <= high]
