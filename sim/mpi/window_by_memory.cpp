@@ -39,7 +39,6 @@ private:
     Lock& lock = *static_cast<WindowByMemory&>(side(request.target)).update_lock_;
     lock.lock(self);
     process().copy(self, request.bytes);
-    tell(self, request);
     lock.unlock(self);
     process().leave_call(self);
   }
@@ -51,10 +50,6 @@ private:
     } else {
       process().copy(self, request.bytes);
     }
-    tell(self, request);
-  }
-  /// Tells who looks at the target's memory.
-  static void tell(SimThread& self, const RdmaRequest& request) {
     if (request.memory != nullptr) {
       self.settle();
       request.memory->written(request);

@@ -126,6 +126,8 @@ _HYDRA = "HYDRA build details:\n    Version:                                 {}\
     [
         ("mpirun (Open MPI) 4.1.4\n\nReport bugs to", Identity(Family.open_mpi, "4.1.4")),
         ("mpirun (Open MPI) 5.0.11rc1\n", Identity(Family.open_mpi, "5.0.11rc1")),
+        ("mpiexec (OpenRTE) 3.0.0a1\n", Identity(Family.open_mpi, "3.0.0a1")),
+        ("prterun (PRTE) 3.0.5\n", Identity(Family.open_mpi, "5")),
         ("Intel(R) MPI Library for Linux* OS, Version 2021.18 Build 2026", Identity(Family.intel, "2021.18")),
         (_HYDRA.format("4.0.2", "'--with-device=ch4:ucx' 'CFLAGS='"), Identity(Family.mpich, "4.0.2", "ch4", ("ucx",))),
         (_HYDRA.format("5.0.2", "--with-device=ch4:ucx,ofi"), Identity(Family.mpich, "5.0.2", "ch4", ("ucx", "ofi"))),

@@ -187,6 +187,7 @@ def _finish(entries: list[JsonObject], ending: Ending, directory: Path, source_h
 def _print(found: Mapping[str, JsonObject], ending: Ending, paths: Sequence[Path]) -> None:
     """Tables of what was measured, what was not, and where it is."""
     from contend.measure.report import table
+    from contend.spelling import counted
     from contend.terminal import stdout_console
 
     console = stdout_console()
@@ -194,7 +195,7 @@ def _print(found: Mapping[str, JsonObject], ending: Ending, paths: Sequence[Path
         console.print(table(dataset))
     for reason in dict.fromkeys(ending.skipped.values()):
         count = sum(other == reason for other in ending.skipped.values())
-        console.print(f"not measured: {count} cells: {reason}", highlight=False, soft_wrap=True)
+        console.print(f"not measured: {counted(count, 'cell')}: {reason}", highlight=False, soft_wrap=True)
     outcomes = ", ".join(f"{count} {outcome}" for outcome, count in ending.outcomes().items())
     launches = f"{sum(ending.outcomes().values())} launches in {ending.elapsed_s:.0f} s"
     console.print(f"{launches}: {outcomes}" if outcomes else launches, highlight=False)
