@@ -27,8 +27,15 @@ void CompletionCalls::waitall(SimThread& self, std::span<Request* const> request
   sync.pending = 0;
   sync.targets.clear();
   notification_.begin(self, sync, static_cast<int>(requests.size()));
+  // A wait for one, MPI_Wait or one inside of another call, looks first in any case.
+  const Duration failing_swap = requests.size() > 1 && design().attach_all == "every" ? swap() : Duration{};
   for (Request* request : requests) {
-    if (counts(request) && !request->complete) {
+    if (!counts(request)) {
+      continue;
+    }
+    if (request->complete) {
+      self.owe(failing_swap, Category::software);
+    } else {
       completion_.attach(self, sync, *request, process_.settings().software.wait_request);
       ++sync.pending;
     }
@@ -56,6 +63,11 @@ void CompletionCalls::enter(SimThread& self, std::size_t handles) {
   process_.enter_call(self);
   process_.software(self, process_.settings().software.wait_call);
   check_handles(self, handles);
+}
+
+/// A compare-and-swap on the state of a request that the core has; where no other thread can be, a look and a store.
+Duration CompletionCalls::swap() const {
+  return process_.single() ? process_.settings().waiting.check : process_.host().cache().atomic_hit;
 }
 
 /// A single handle is part of the price of the call. Checking it reads the request.
@@ -113,9 +125,8 @@ bool CompletionCalls::wait_for_one(SimThread& self, std::span<Request* const> re
   const std::string& attaches = design().attach;
   const bool every = attaches == "every";
   const bool swaps = attaches != "none"; // without, the sync object only says what the thread waits for
-  const Duration swap = process_.host().cache().atomic_hit;
-  const Duration to_attach = every ? swap : swaps ? process_.settings().software.wait_request : Duration{};
-  const Duration to_detach = every ? swap : swaps ? process_.settings().waiting.detach : Duration{};
+  const Duration to_attach = every ? swap() : swaps ? process_.settings().software.wait_request : Duration{};
+  const Duration to_detach = every ? swap() : swaps ? process_.settings().waiting.detach : Duration{};
   std::vector<Request*> attached;
   attached.reserve(requests.size());
   bool complete = false;
@@ -126,7 +137,7 @@ bool CompletionCalls::wait_for_one(SimThread& self, std::span<Request* const> re
     if (request->complete) {
       complete = true;
       if (every) {
-        self.owe(swap, Category::software); // which fails
+        self.owe(swap(), Category::software); // which fails
       }
       if (stop_at_first) {
         break;

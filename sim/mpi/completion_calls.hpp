@@ -62,6 +62,7 @@ private:
   enum class LookUntil { end, complete, incomplete };
 
   [[nodiscard]] const WaitingDesign& design() const { return process_.library().waiting; }
+  [[nodiscard]] Duration swap() const;
   void enter(SimThread& self, std::size_t handles);
   SyncObject& sync_of(SimThread& self);
   SyncObject& sync_for_test(SimThread& self, std::span<Request* const> requests);
