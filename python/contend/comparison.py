@@ -149,11 +149,17 @@ class Comparison:
         if not undecided:
             return ""
         now = len(undecided[0].a.samples)
-        wanted = max((rate.replications_to_decide or 0 for rate in undecided), default=0)
-        advice = f"about {wanted} replications" if wanted > now else "more replications"
+        wanted = [rate.replications_to_decide for rate in undecided]
+        most = max((count for count in wanted if count is not None), default=0)
+        if most > now:
+            advice = f"about {most} replications narrow it to ±{ALIKE:.0%} (now {now})."
+        elif None in wanted:
+            advice = f"more replications narrow it to ±{ALIKE:.0%} (now {now})."
+        else:
+            advice = f"it is no wider than ±{ALIKE:.0%} now, with {now} replications; more of them narrow it further."
         return (
             f"Undecided is where the interval allows for no difference, and for one of more than {ALIKE:.0%} as well: "
-            f"{advice} narrow it to ±{ALIKE:.0%} (now {now})."
+            f"{advice}"
         )
 
     @property

@@ -29,7 +29,7 @@ def test_what_a_reader_of_verdicts_has_to_know_is_said(tmp_path: Path, capsys: C
 
     wide = said("--set-b", "library.instances.count=4")
     assert "1 point compared: undecided. Undecided is where the interval allows for no difference" in wide
-    assert "replications narrow it to ±5% (now 2)." in wide
+    assert "narrow" in wide.partition("and for one of more than 5% as well: ")[2]
     assert "stand for different code" not in said(
         "--set-a", "library.preset=ob1-base", "--set-b", "library.preset=ob1-cri"
     )
@@ -39,6 +39,27 @@ def test_what_a_reader_of_verdicts_has_to_know_is_said(tmp_path: Path, capsys: C
     assert "The systems differ, so this is not about the designs alone: fabric.latency (700 ns, 5 us)." in slow
     document = json.loads((tmp_path / "compare.json").read_text())
     assert document["system_differences"] == {"fabric.latency": ["700 ns", "5 us"]}
+
+
+@pytest.mark.parametrize(
+    ("differences", "advice"),
+    [
+        ([-27.0, 33.0, -27.0, 33.0, 3.0], "about 141 replications narrow it to ±5% (now 5)."),
+        (
+            [0.0, 6.0, 0.0, 6.0, 3.0],
+            "it is no wider than ±5% now, with 5 replications; more of them narrow it further.",
+        ),
+        ([3.0], "more replications narrow it to ±5% (now 1)."),
+    ],
+)
+def test_what_narrows_an_undecided_interval_is_said(differences: list[float], advice: str) -> None:
+    from contend.comparison import Comparison, PointComparison
+    from contend.paired import compare_samples
+
+    rate = compare_samples("message_rate", [100.0] * len(differences), [100.0 + each for each in differences])
+    assert rate.verdict == "undecided"
+    remark = Comparison("a", "b", 1, "t", (PointComparison({}, {"message_rate": rate}),)).undecided_remark
+    assert remark.endswith(f": {advice}")
 
 
 @pytest.mark.core
