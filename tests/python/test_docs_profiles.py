@@ -59,6 +59,17 @@ def test_the_example_is_a_profile_that_differs_where_the_page_says(my_node: Path
     assert "not measured" in " ".join(capsys.readouterr().out.split())
 
 
+def test_what_a_value_does_not_say_any_more_is_not_said_of_it(
+    my_node: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "400")
+    assert "identified_by" not in _blocks()[0]["cache"]["transfer_remote"]
+    assert main(["profile", "diff", "alembert", str(my_node)]) == 0
+    row = next(line for line in capsys.readouterr().out.splitlines() if "cache.transfer_remote" in line)
+    assert "±8 % -> ±30 %" in row
+    assert row.rstrip().endswith("ping-pong of a line between two cores -> -")
+
+
 @pytest.mark.parametrize("name", ["my-node", "my-node.json"])
 def test_the_scenario_beside_it_uses_it(name: str, my_node: Path, capsys: Capture) -> None:
     scenario = _blocks()[1]

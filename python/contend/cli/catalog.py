@@ -106,14 +106,16 @@ def diff_profiles(
     stdout_console().print(table)
 
 
-def _said(parameter: Parameter | None) -> tuple[str, str]:
-    """Uncertainty, and how it was identified."""
-    return ("", "") if parameter is None else (parameter.uncertainty or "", parameter.identified_by or "")
+def _said(parameter: Parameter | None) -> tuple[str | None, str | None]:
+    """Uncertainty, and how it was identified; None of a parameter that is not there."""
+    return (None, None) if parameter is None else (parameter.uncertainty or "", parameter.identified_by or "")
 
 
-def _change(before: str, after: str) -> str:
-    """What both say, or what one says and then the other."""
-    return f"{before} -> {after}" if before and after and before != after else after or before
+def _change(before: str | None, after: str | None) -> str:
+    """What both say, or what one says and then the other, "-" where that is nothing."""
+    if before is None or after is None or before == after:
+        return after or before or ""
+    return f"{before or '-'} -> {after or '-'}"
 
 
 def _value(parameter: Parameter | None) -> str:
