@@ -207,7 +207,7 @@ def explain(
         measure: What the speed-ups are of, such as "message_rate" or "time_per_operation_s"; what the workload is about
             if not given.
         speedups: Whether to simulate the point again with every cost halved and removed: the exact effect of each, in
-            about a hundred times the time of one run.
+            about two hundred times the time of one run.
         groups_only: Halve and remove groups of costs only, and costs that are in none: what a look at `group` shows,
             sooner.
         budget_s: About how many seconds that may take. Where it would take longer, fewer replications and iterations

@@ -1,7 +1,8 @@
 """Virtual speed-ups: what a point's rate were if a cost were lower, exactly, by simulating it again.
 
-That is about a hundred simulations of the point. Where they would take longer than the time allowed, fewer replications
-and shorter runs are simulated, or groups of costs only; what was chosen is part of the answer.
+That is about two hundred simulations of the point for each replication. Where they would take longer than the time
+allowed, fewer replications and shorter runs are simulated, or groups of costs only; what was chosen is part of the
+answer.
 """
 
 from __future__ import annotations
