@@ -83,6 +83,14 @@ def test_results_that_are_no_json(results: Path, capsys: Capture, content: bytes
     assert len(error) < 500
 
 
+def test_a_name_that_is_neither_results_nor_a_scenario(capsys: Capture) -> None:
+    assert main(["report", "out/fig5_2a_bse"]) == 2
+    error = capsys.readouterr().err
+    assert "no folder of results 'out/fig5_2a_bse', and no scenario file 'out/fig5_2a_bse'" in error
+    assert main(["report", "nothing.json"]) == 2
+    assert "error: no scenario file 'nothing.json'" in capsys.readouterr().err
+
+
 def test_results_with_a_key_that_occurs_twice(results: Path, capsys: Capture) -> None:
     path = results / "results.json"
     path.write_text(path.read_text().replace('"seed": 1,', '"seed": 2, "seed": 1,', 1))

@@ -98,7 +98,7 @@ def report(
     from contend.report.source import EXPLANATION, TRACE, is_results
     from contend.report.timeline import Window
     from contend.runner import default_jobs
-    from contend.scenario import open_scenario, parse_override
+    from contend.scenario import parse_override
     from contend.speedups import BUDGET_S
     from contend.terminal import ProgressReport
 
@@ -132,7 +132,7 @@ def report(
         else:
             if not simulate:
                 raise InputError("--no-simulate wants a folder with results")
-            file, text = open_scenario(what)
+            file, text = _scenario(what)
             _refuse_inputs(out, results, [*read, ("scenario", file)])
             content, default = _run((file, text), overrides, wishes, watch, results, own_page=out is None, quiet=quiet)
         target = out if out is not None else default
@@ -165,6 +165,22 @@ def _results_folder(what: str, *, is_run: bool) -> Path:
         options = "--set, --seed, --replications, --iterations, --results"
         raise InputError(f"{what} has results already: {options} want a scenario")
     return Path(what).parent if Path(what).name == RESULTS else Path(what)
+
+
+def _scenario(what: str) -> tuple[Path, str | None]:
+    """The scenario that was meant, and its text where that was read from a pipe.
+
+    Raises:
+        InputError: There is none of that name, nor a folder.
+    """
+    from contend.scenario import open_scenario
+
+    try:
+        return open_scenario(what)
+    except InputError as error:
+        if what == "-" or what.endswith(".json") or Path(what).exists():
+            raise
+        raise InputError(f"no folder of results {what!r}, and {error}") from error
 
 
 def _refuse_inputs(out: Path | None, results: Path | None, read: list[tuple[str, Path]]) -> None:
