@@ -62,9 +62,9 @@ def compare(
     jobs: Annotated[
         int | None, typer.Option("--jobs", "-j", min=1, metavar="N", help="Runs at once. [default: all cores]")
     ] = None,
-    interval: Annotated[Interval, typer.Option(help="Student's t, or a bootstrap (better with many replications).")] = (
-        Interval.t
-    ),
+    interval: Annotated[
+        Interval, typer.Option(help="Student's t, or a bootstrap (covers less than it says below 20 replications).")
+    ] = Interval.t,
     measure: Annotated[
         str | None,
         typer.Option(
