@@ -28,8 +28,8 @@ Problem other_core_count(const PointConfig& point, const PlatformFacts& platform
        {std::pair(platform.from, platform.from_cores), std::pair(platform.to, platform.to_cores)}) {
     if (host_cores != cores)
       return "host " + excerpt(host) + " of platform " + platform.platform + " has " + number(host_cores) +
-             " cores, the machine's topology has " + number(cores) + " (" + number(topology.sockets) + " sockets x " +
-             number(topology.cores_per_socket) +
+             " cores, the machine's topology has " + number(cores) + " (" + counted(topology.sockets, "socket") +
+             " x " + counted(topology.cores_per_socket, "core") +
              "); without a platform (--set fabric.platform=null), a fabric is its latency and bandwidth";
   }
   return {};

@@ -109,10 +109,9 @@ WorkloadResult Multirate::result(const World& world) const {
     result.elapsed = std::max(result.elapsed, clock.end - clock.start);
   }
   if (has_long_head_start(result.elapsed)) {
-    result.notes.emplace_back(
-        "the clock starts when the last thread begins, and the others had then been at work for more "
-        "than a twentieth of the time that it ran: the rate is too high for that; more iterations "
-        "(workload.iterations) make it less");
+    result.notes.emplace_back("the rate is too high: when the clock started, with the last thread, the others had been "
+                              "at work for more than a "
+                              "twentieth of the timed part; more iterations (workload.iterations) bring it nearer");
   }
   for (const Role role : {Role::sender, Role::receiver}) {
     for (const SimThread* thread : threads_of_role_[static_cast<std::size_t>(role)]) {

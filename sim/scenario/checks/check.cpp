@@ -17,6 +17,11 @@ std::string alternatives(const std::vector<std::string>& names) {
   return text + "\"";
 }
 
+std::string layout_of(const TopologyParameters& topology) {
+  return counted(topology.sockets, "socket") + " x " + counted(topology.cores_per_socket, "core") + " x " +
+         counted(topology.threads_per_core, "thread");
+}
+
 bool has_progress_thread(const PointConfig& point, const StatedTraits& traits) {
   return says(traits.own_thread, point.library.progress.engine);
 }

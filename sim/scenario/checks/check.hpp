@@ -60,6 +60,13 @@ inline constexpr const char* how_to_share = "; to let threads share cores set pl
 
 [[nodiscard]] inline std::string number(std::int64_t value) { return std::to_string(value); }
 
+/// A number with its noun: "1 core", "2 cores".
+[[nodiscard]] inline std::string counted(std::int64_t value, const std::string& noun) {
+  return number(value) + " " + noun + (value == 1 ? "" : "s");
+}
+/// "1 socket x 2 cores x 1 thread"
+[[nodiscard]] std::string layout_of(const TopologyParameters& topology);
+
 /// Whether the part is among those that say something of themselves: `says(traits.takes_tasks, point.library.waiting.idle)`.
 [[nodiscard]] bool says(const std::vector<std::string>& names, const std::string& part);
 /// What a value must be, one of `names`: "a", "b" or "c", in quotes.

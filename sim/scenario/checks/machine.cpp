@@ -18,8 +18,7 @@ Problem too_many_hardware_threads(const PointConfig& point) {
   const std::int64_t threads = std::int64_t{topology.sockets} * topology.cores_per_socket * topology.threads_per_core;
   if (threads <= most_hardware_threads)
     return {};
-  return number(threads) + " hardware threads on one host (" + number(topology.sockets) + " sockets x " +
-         number(topology.cores_per_socket) + " cores x " + number(topology.threads_per_core) + " threads); at most " +
+  return number(threads) + " hardware threads on one host (" + layout_of(topology) + "); at most " +
          number(most_hardware_threads) + " are supported";
 }
 

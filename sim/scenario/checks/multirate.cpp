@@ -100,8 +100,7 @@ Problem oversubscribed(const PointConfig& point) {
          (one_host         ? "it, which has "
           : sides.pairwise ? "each host, which has "
                            : "their host, which has ") +
-         number(topology.hardware_threads()) + " (" + number(topology.sockets) + " sockets x " +
-         number(topology.cores_per_socket) + " cores x " + number(topology.threads_per_core) + " threads)" +
+         number(topology.hardware_threads()) + " (" + layout_of(topology) + ")" +
          (usable_cores(point) < topology.hardware_threads()
               ? ", of which placement.cores lets it use " + number(usable_cores(point))
               : "") +
