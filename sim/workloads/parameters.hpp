@@ -128,9 +128,9 @@ struct PackParameters {
 /// Threads fill a buffer piece by piece, one of them late; how soon is it at the other side? (The benchmark of Dosanjh et
 /// al., Parallel Computing 108, 2021.)
 struct PartitionedParameters {
-  /// partitioned: by the library's partitioned communication, each thread hands its partition over when it has computed;
-  /// single-send: one message when all threads have; multi-send: each thread sends its part as a message; persistent: the
-  /// same by requests that are made once (MPI_Send_init, MPI_Start)
+  /// Key in the buffer transfer registry. partitioned: by the library's partitioned communication, each thread hands its
+  /// partition over when it has computed; single-send: one message when all threads have; multi-send: each thread sends its
+  /// part as a message; persistent: the same by requests that are made once (MPI_Send_init, MPI_Start)
   std::string method = "partitioned";
   int partitions = 4;                       ///< of the send side, one thread each
   int receive_partitions = 1;               ///< method partitioned

@@ -11,12 +11,10 @@ std::uint64_t Partitioned::planned_operations() const {
 
 void Partitioned::start(World& world) {
   communicator_ = world.create_communicator(false);
-  if (partitioned()) {
-    operation_ =
-        &world.partitioned(world.create_partitioned({communicator_, sending, receiving, 0, parameters_.partitions,
-                                                     parameters_.receive_partitions, parameters_.buffer_size_bytes}));
-  }
-  sends_.resize(static_cast<std::size_t>(parameters_.partitions));
+  transfer_ = buffer_transfer_registry().at(parameters_.method)(
+      {world,
+       {communicator_, sending, receiving, 0, parameters_.partitions, parameters_.receive_partitions,
+        parameters_.buffer_size_bytes}});
   Process& process = world.process(sending);
   const std::string fork = process.name() + "/fork";
   if (parameters_.fork == "sleep") {
@@ -79,22 +77,16 @@ void Partitioned::compute(SimThread& self, RandomStream& jitter, int thread, int
 }
 
 void Partitioned::run_sender(SimThread& self, Process& process, int thread) {
+  SendSide& side = transfer_->sender();
   const bool leads = thread == 0;
   RandomStream jitter = self.engine().stream("jitter of sender " + std::to_string(thread));
-  if (leads && partitioned()) {
-    operation_->sender().init(self);
-  } else if (leads && persistent()) {
-    for (int piece = 0; piece < parameters_.partitions; ++piece) {
-      sends_[static_cast<std::size_t>(piece)] =
-          process.send_init(self, communicator_, receiving, piece, partition_bytes());
-    }
+  if (leads) {
+    side.init(self);
   }
   for (int iteration = 0; iteration < all_iterations(); ++iteration) {
     if (leads) {
       process.barrier(self, communicator_); // the receiver has started, or starts
-      if (partitioned()) {
-        operation_->sender().start(self);
-      }
+      side.start(self);
     }
     wait_for_fork(self);
     if (iteration == parameters_.warmup_iterations) {
@@ -103,122 +95,55 @@ void Partitioned::run_sender(SimThread& self, Process& process, int thread) {
     }
     compute(self, jitter, thread, iteration);
     computed_ = self.now(); // the last one's stays
-    hand_over(self, process, thread);
+    side.ready(self, thread);
     join_->wait(self);
     if (leads) {
-      finish_send(self, process);
-      self.settle();
-      if (timed(iteration)) {
-        perceived_.add(self.now() - computed_);
-      }
-      timed_end_ = std::max(timed_end_, self.now());
+      finish_send(self, iteration);
     }
   }
-  if (leads && partitioned()) {
-    operation_->sender().free(self);
-  } else if (leads && persistent()) {
-    free_all(self, process, sends_);
+  if (leads) {
+    side.free(self);
   }
 }
 
-void Partitioned::free_all(SimThread& self, Process& process, std::vector<Request*>& requests) {
-  for (Request* request : requests) {
-    process.request_free(self, request);
+void Partitioned::finish_send(SimThread& self, int iteration) {
+  transfer_->sender().wait(self);
+  self.settle();
+  if (timed(iteration)) {
+    perceived_.add(self.now() - computed_);
   }
-  requests.clear();
-}
-
-void Partitioned::hand_over(SimThread& self, Process& process, int thread) {
-  if (partitioned()) {
-    operation_->sender().ready(self, thread);
-  } else if (persistent()) {
-    process.start(self, *sends_[static_cast<std::size_t>(thread)]);
-  } else if (parameters_.method == "multi-send") {
-    sends_[static_cast<std::size_t>(thread)] = process.isend(self, communicator_, receiving, thread, partition_bytes());
-  }
-}
-
-void Partitioned::finish_send(SimThread& self, Process& process) {
-  if (partitioned()) {
-    operation_->sender().wait(self);
-  } else if (in_pieces()) {
-    process.waitall(self, sends_);
-    if (!persistent()) {
-      std::fill(sends_.begin(), sends_.end(), nullptr);
-    }
-  } else {
-    process.send(self, communicator_, receiving, 0, parameters_.buffer_size_bytes);
-  }
+  timed_end_ = std::max(timed_end_, self.now());
 }
 
 void Partitioned::run_receiver(SimThread& self, Process& process) {
-  if (partitioned()) {
-    operation_->receiver().init(self);
-  } else if (persistent()) {
-    for (int piece = 0; piece < parameters_.partitions; ++piece) {
-      receives_.push_back(process.recv_init(self, communicator_, sending, piece, partition_bytes()));
-    }
-  }
+  ReceiveSide& side = transfer_->receiver();
+  side.init(self);
   for (int iteration = 0; iteration < all_iterations(); ++iteration) {
     if (parameters_.receiver_starts == "before") {
-      post_receives(self, process);
+      side.start(self);
       process.barrier(self, communicator_);
     } else {
       process.barrier(self, communicator_);
-      post_receives(self, process);
+      side.start(self);
     }
     if (iteration == parameters_.warmup_iterations) {
       self.reset_times();
     }
-    finish_receive(self, process, iteration);
+    finish_receive(self, iteration);
     ++received_;
   }
-  if (partitioned()) {
-    operation_->receiver().free(self);
-  } else if (persistent()) {
-    free_all(self, process, receives_);
-  }
+  side.free(self);
 }
 
-void Partitioned::post_receives(SimThread& self, Process& process) {
-  if (partitioned()) {
-    operation_->receiver().start(self);
-    return;
-  }
-  if (persistent()) {
-    for (Request* request : receives_) {
-      process.start(self, *request);
-    }
-    return;
-  }
-  const int messages = parameters_.method == "multi-send" ? parameters_.partitions : 1;
-  for (int message = 0; message < messages; ++message) {
-    receives_.push_back(process.irecv(self, communicator_, sending, message, parameters_.buffer_size_bytes / messages));
-  }
-}
-
-void Partitioned::finish_receive(SimThread& self, Process& process, int iteration) {
+void Partitioned::finish_receive(SimThread& self, int iteration) {
+  ReceiveSide& side = transfer_->receiver();
   TimePoint first;
   if (parameters_.receiver_polls) {
-    if (partitioned()) {
-      operation_->receiver().poll_until_any(self);
-    } else {
-      process.poll_until(self, [this] {
-        return std::any_of(receives_.begin(), receives_.end(),
-                           [](const Request* request) { return request->complete; });
-      });
-    }
+    side.poll_until_any(self);
     self.settle();
     first = self.now();
   }
-  if (partitioned()) {
-    operation_->receiver().wait(self);
-  } else {
-    process.waitall(self, receives_);
-    if (!persistent()) {
-      receives_.clear();
-    }
-  }
+  side.wait(self);
   self.settle();
   if (timed(iteration)) {
     communication_.add(self.now() - computed_);
@@ -229,16 +154,12 @@ void Partitioned::finish_receive(SimThread& self, Process& process, int iteratio
   }
 }
 
-WorkloadResult Partitioned::result(const World& world) const {
+WorkloadResult Partitioned::result(const World& /*world*/) const {
   if (received_ != all_iterations()) {
     throw InvariantViolation("the receiver has " + std::to_string(received_) + " of " +
                              std::to_string(all_iterations()) + " buffers");
   }
-  const SpcCounters& counters = world.process(sending).counters();
-  const std::int64_t all = std::int64_t{parameters_.partitions} * all_iterations();
-  if (in_pieces() && counters.sent != all) {
-    throw InvariantViolation(std::to_string(counters.sent) + " of " + std::to_string(all) + " messages were sent");
-  }
+  transfer_->check(all_iterations());
   const std::int64_t iterations = parameters_.iterations;
   WorkloadResult result;
   result.operations = parameters_.partitions * iterations;

@@ -2,9 +2,9 @@
 #pragma once
 
 #include "core/random.hpp"
-#include "mpi/partitioned.hpp"
 #include "workloads/spin_barrier.hpp"
 #include "workloads/thread_barrier.hpp"
+#include "workloads/transfers/transfer.hpp"
 #include "workloads/workload.hpp"
 
 #include <memory>
@@ -15,7 +15,8 @@ namespace contend {
 
 /// An iteration: both processes meet; the sending threads compute, one of them longer than the others; each hands its
 /// partition over; they join; the first one waits for the end. The receiver waits for all, or looks for the first partition
-/// and then waits.
+/// and then waits. What handing over means is the transfer's (buffer_transfer_registry). The loop is that of the benchmark of
+/// Dosanjh et al., Parallel Computing 108, 2021.
 ///
 /// Measures: perceived_bandwidth (MiB/s): the buffer over the time from the end of the last thread's computation to the end
 /// of the sender's wait; communication_time_s: from there (the last Pready) to the end of the receiver's wait;
@@ -62,30 +63,20 @@ private:
   void compute(SimThread& self, RandomStream& jitter, int thread, int iteration) const;
   /// The first thread has begun an iteration.
   void wait_for_fork(SimThread& self);
-  void hand_over(SimThread& self, Process& process, int thread);
-  void finish_send(SimThread& self, Process& process);
-  void post_receives(SimThread& self, Process& process);
-  void finish_receive(SimThread& self, Process& process, int iteration);
+  void finish_send(SimThread& self, int iteration);
+  void finish_receive(SimThread& self, int iteration);
 
-  static void free_all(SimThread& self, Process& process, std::vector<Request*>& requests);
-
-  [[nodiscard]] bool partitioned() const { return parameters_.method == "partitioned"; }
-  [[nodiscard]] bool persistent() const { return parameters_.method == "persistent"; }
-  [[nodiscard]] bool in_pieces() const { return persistent() || parameters_.method == "multi-send"; }
   [[nodiscard]] bool takes_median() const { return parameters_.statistic == "median"; }
   [[nodiscard]] bool timed(int iteration) const { return iteration >= parameters_.warmup_iterations; }
   [[nodiscard]] int all_iterations() const { return parameters_.warmup_iterations + parameters_.iterations; }
-  [[nodiscard]] std::int64_t partition_bytes() const { return parameters_.buffer_size_bytes / parameters_.partitions; }
 
   PartitionedParameters parameters_;
   int communicator_ = 0;
-  PartitionedOperation* operation_ = nullptr;
+  std::unique_ptr<BufferTransfer> transfer_;
   Date date_;
   std::unique_ptr<SpinBarrier> fork_;          ///< of the sending threads: they are at it already
   std::unique_ptr<ThreadBarrier> fork_asleep_; ///< the same where they sleep
   std::unique_ptr<ThreadBarrier> join_;        ///< of the sending threads: they wait long, and sleep
-  std::vector<Request*> sends_;                ///< baselines: by thread
-  std::vector<Request*> receives_;             ///< baselines
   std::vector<SimThread*> threads_;            ///< sending ones
   SimThread* receiver_ = nullptr;
   TimePoint computed_; ///< when the last thread of this iteration had computed
