@@ -137,7 +137,8 @@ def list_parts(kind: str | None = None) -> Listing:
 
     Args:
         kind: Of one kind only: "locks", "matching", "progress", "assignments", "notifications", "idling", "transports",
-            "window_paths", "partitioned", "schedulers", "process_queues" or "workloads". All if not given.
+            "window_paths", "partitioned", "buffer_transfers", "schedulers", "process_queues" or "workloads". All if not
+            given.
 
     Returns:
         Their names, with a line about each; `frame()` has the `kind` as well, and the `paths` of scenarios that take

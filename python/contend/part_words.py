@@ -142,6 +142,16 @@ KINDS = {
             "whole-buffer": "one message, after the last partition is ready (MPICH)",
         },
     ),
+    "buffer_transfers": Kind(
+        "way of transferring a buffer that threads fill",
+        ("workload.method",),
+        {
+            "multi-send": "an MPI_Isend of each partition, by its thread",
+            "partitioned": "partitioned communication, by the library's design of it",
+            "persistent": "a message for each partition by persistent requests, which its thread starts",
+            "single-send": "one message, after all threads have filled their partitions",
+        },
+    ),
     "schedulers": Kind(
         "scheduler of coroutine processes",
         ("library.coroutines.scheduler",),

@@ -130,7 +130,8 @@ std::string names() {
                                 {"idling", known.idling},
                                 {"schedulers", known.schedulers},
                                 {"process_queues", known.process_queues},
-                                {"window_paths", known.window_paths}}
+                                {"window_paths", known.window_paths},
+                                {"buffer_transfers", known.buffer_transfers}}
       .dump();
 }
 

@@ -49,7 +49,8 @@ KnownNames read_known_names(const std::filesystem::path& file) {
                              std::pair{"idling", &KnownNames::idling},
                              std::pair{"schedulers", &KnownNames::schedulers},
                              std::pair{"process_queues", &KnownNames::process_queues},
-                             std::pair{"window_paths", &KnownNames::window_paths}};
+                             std::pair{"window_paths", &KnownNames::window_paths},
+                             std::pair{"buffer_transfers", &KnownNames::buffer_transfers}};
   constexpr std::array traits{std::pair{"own_thread", &StatedTraits::own_thread},
                               std::pair{"limits_pollers", &StatedTraits::limits_pollers},
                               std::pair{"threads_idle", &StatedTraits::threads_idle},
@@ -61,7 +62,9 @@ KnownNames read_known_names(const std::filesystem::path& file) {
                               std::pair{"by_thread", &StatedTraits::by_thread},
                               std::pair{"request_flags", &StatedTraits::request_flags},
                               std::pair{"takes_tasks", &StatedTraits::takes_tasks},
-                              std::pair{"puts", &StatedTraits::puts}};
+                              std::pair{"puts", &StatedTraits::puts},
+                              std::pair{"by_partitions", &StatedTraits::by_partitions},
+                              std::pair{"one_thread_sends", &StatedTraits::one_thread_sends}};
   const auto source = std::make_shared<const Source>(Source{file.string(), file.string(), file.parent_path(), false});
   const Node top = parse_json(read_text_file(file), source);
   Diagnostics diagnostics;

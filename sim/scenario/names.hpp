@@ -28,6 +28,9 @@ struct StatedTraits {
   std::vector<std::string> takes_tasks;
   // of designs of partitioned communication
   std::vector<std::string> puts;
+  // of ways of transferring a buffer
+  std::vector<std::string> by_partitions;
+  std::vector<std::string> one_thread_sends;
 };
 
 /// Registered names by kind. A name that is not listed is refused, with the nearest listed one as a hint.
@@ -44,6 +47,7 @@ struct KnownNames {
   std::vector<std::string> schedulers;
   std::vector<std::string> process_queues;
   std::vector<std::string> window_paths;
+  std::vector<std::string> buffer_transfers;
   StatedTraits traits;
 };
 

@@ -147,10 +147,9 @@ Section partitioned_fields() {
   auto s =
       declare<P>("partitioned", "Partitioned communication: threads fill a buffer piece by piece, one of them late.",
                  Presence::defaulted, [](auto& point) -> auto& { return point.workload.partitioned; });
-  s.field(
-      "method", &P::method, ChoiceRule{{"partitioned", "single-send", "multi-send", "persistent"}},
-      "how the buffer travels: partition by partition (library.partitioned), in one message, in one per thread, or in "
-      "one per thread by persistent requests");
+  s.field("method", &P::method, RegistryRule{&KnownNames::buffer_transfers},
+          "how the buffer travels: partition by partition by library.partitioned (partitioned), in one message "
+          "(single-send), in one per thread (multi-send), or in one per thread by persistent requests (persistent)");
   s.field("partitions", &P::partitions, CountRule{1, 4096}, "of the send side, one thread each");
   s.field("receive_partitions", &P::receive_partitions, CountRule{1, 4096}, "of the receive side; method partitioned");
   s.field("buffer_size", &P::buffer_size_bytes, SizeRule{1, message_bytes.maximum}, "all partitions together");

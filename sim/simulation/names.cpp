@@ -12,6 +12,7 @@
 #include "mpi/partitioned.hpp"
 #include "mpi/window_path.hpp"
 #include "workloads/programs/program.hpp"
+#include "workloads/transfers/transfer.hpp"
 #include "workloads/workload.hpp"
 
 #include <algorithm>
@@ -26,6 +27,7 @@ namespace {
 StatedTraits stated_traits() {
   const auto& progress = progress_registry();
   const auto& matching = matcher_registry();
+  const auto& transfers = buffer_transfer_registry();
   return {.own_thread = progress.names_with(&ProgressTraits::own_thread),
           .limits_pollers = progress.names_with(&ProgressTraits::limits_pollers),
           .threads_idle = progress.names_with(&ProgressTraits::threads_idle),
@@ -37,7 +39,9 @@ StatedTraits stated_traits() {
           .by_thread = assignment_registry().names_with(&AssignmentTraits::by_thread),
           .request_flags = notification_registry().names_with(&NotificationTraits::request_flags),
           .takes_tasks = idling_registry().names_with(&IdlingTraits::takes_tasks),
-          .puts = partitioned_registry().names_with(&PartitionedTraits::puts)};
+          .puts = partitioned_registry().names_with(&PartitionedTraits::puts),
+          .by_partitions = transfers.names_with(&BufferTransferTraits::by_partitions),
+          .one_thread_sends = transfers.names_with(&BufferTransferTraits::one_thread_sends)};
 }
 
 } // namespace
@@ -59,6 +63,7 @@ KnownNames known_names() {
           scheduling_policy_registry().names(),
           process_queues_registry().names(),
           window_path_registry().names(),
+          buffer_transfer_registry().names(),
           stated_traits()};
 }
 

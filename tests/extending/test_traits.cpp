@@ -14,11 +14,17 @@
 #include "scenario/loader.hpp"
 #include "simulation/names.hpp"
 #include "simulation/simulation.hpp"
+#include "workloads/transfers/message_transfer.hpp"
+#include "workloads/transfers/multi_send_transfer.hpp"
+#include "workloads/transfers/nonblocking_receive.hpp"
+#include "workloads/transfers/partitioned_transfer.hpp"
 
 #include <catch2/catch.hpp>
 
+#include <cstddef>
 #include <filesystem>
 #include <string>
+#include <vector>
 
 using namespace contend;
 using Catch::Contains;
@@ -85,6 +91,39 @@ public:
   int pick(SimThread& /*self*/) override { return 0; }
 };
 
+/// A message for each partition, all by the thread that waits for them.
+class LeaderSends final : public MessageTransfer {
+public:
+  static constexpr BufferTransferTraits traits{.one_thread_sends = true};
+
+  explicit LeaderSends(const BufferTransferParts& parts)
+      : MessageTransfer(parts, parts.shape.send_partitions), send_(sending()), receive_(receiving()) {}
+
+  SendSide& sender() override { return send_; }
+  ReceiveSide& receiver() override { return receive_; }
+
+private:
+  class Send final : public SendSide {
+  public:
+    explicit Send(const MessageEnd& end) : end_(end) {}
+
+    void ready(SimThread& /*self*/, int /*partition*/) override {}
+    void wait(SimThread& self) override {
+      std::vector<Request*> requests;
+      for (int message = 0; message < end_.messages; ++message) {
+        requests.push_back(end_.process.isend(self, end_.communicator, end_.peer, message, end_.bytes));
+      }
+      end_.process.waitall(self, requests);
+    }
+
+  private:
+    MessageEnd end_;
+  };
+
+  Send send_;
+  NonblockingReceive receive_;
+};
+
 /// Once, before the first simulation, under names that say nothing.
 void register_parts_with_traits() {
   static const bool once = [] {
@@ -102,6 +141,9 @@ void register_parts_with_traits() {
     idling_registry().add("i-tasks", make_idling<StealIdling>);
     partitioned_registry().add("d-puts", {make_rma_partitioned, {.puts = true}});
     partitioned_registry().add("d-messages", make_persistent_partitioned);
+    buffer_transfer_registry().add("t-partitions", make_buffer_transfer<PartitionedTransfer>);
+    buffer_transfer_registry().add("t-threads", make_buffer_transfer<MultiSendTransfer>);
+    buffer_transfer_registry().add("t-leader", make_buffer_transfer<LeaderSends>);
     return true;
   }();
   static_cast<void>(once);
@@ -150,22 +192,22 @@ std::string with(std::string text, const std::string& name) {
 void refused_alike(const std::string& library, const std::string& shipped, const std::string& ours,
                    const std::string& workload = multirate, const std::string& placement = "{}") {
   CAPTURE(library, workload);
-  std::string expected = outcome(with(library, shipped), workload, placement);
+  std::string expected = outcome(with(library, shipped), with(workload, shipped), placement);
   CHECK(expected != accepted);
   for (std::size_t at = expected.find('"' + shipped + '"'); at != std::string::npos;
        at = expected.find('"' + shipped + '"', at)) {
     expected.replace(at, shipped.size() + 2, '"' + ours + '"');
   }
-  CHECK(outcome(with(library, ours), workload, placement) == expected);
+  CHECK(outcome(with(library, ours), with(workload, ours), placement) == expected);
 }
 
 /// Both parts are taken, and do the same in a run.
 void run_alike(const std::string& library, const std::string& shipped, const std::string& ours,
                const std::string& workload = multirate) {
   CAPTURE(library, workload);
-  REQUIRE(outcome(with(library, ours), workload) == accepted);
-  const PointResult expected = simulate(loaded(with(library, shipped), workload), {});
-  const PointResult result = simulate(loaded(with(library, ours), workload), {});
+  REQUIRE(outcome(with(library, ours), with(workload, ours)) == accepted);
+  const PointResult expected = simulate(loaded(with(library, shipped), with(workload, shipped)), {});
+  const PointResult result = simulate(loaded(with(library, ours), with(workload, ours)), {});
   CHECK(result.workload.elapsed == expected.workload.elapsed);
   CHECK(result.notes == expected.notes);
 }
@@ -278,6 +320,31 @@ TEST_CASE("partitions that are put need what puts need", "[extending][traits]") 
   CHECK(outcome(with(global, "d-messages"), workload) == accepted);
 }
 
+TEST_CASE("a way of transferring a buffer is taken by what it says", "[extending][traits]") {
+  const auto workload = [](int partitions, int receive_partitions) {
+    return R"({"kind": "partitioned", "method": "@", "iterations": 2, "partitions": )" + std::to_string(partitions) +
+           R"(, "receive_partitions": )" + std::to_string(receive_partitions) + "}";
+  };
+  const std::string puts = R"("partitioned": {"engine": "rma"})";
+  const std::string global =
+      puts + R"(, "critical_section": "global", "matching": {"domain": "global"})"; // refuses puts
+  run_alike(puts, "partitioned", "t-partitions", workload(2, 2));
+  refused_alike(global, "partitioned", "t-partitions", workload(2, 2));
+  run_alike(global, "multi-send", "t-threads", workload(2, 1));
+  CHECK_THAT(outcome(puts, with(workload(2, 2), "t-threads")),
+             Contains(R"(for the method "partitioned" or "t-partitions"; t-threads receives messages)"));
+
+  const std::string one_thread = R"("thread_level": "single")";
+  refused_alike(one_thread, "partitioned", "t-partitions", workload(2, 1));
+  refused_alike(one_thread, "multi-send", "t-threads", workload(2, 1));
+  run_alike(one_thread, "multi-send", "t-threads", workload(1, 1));
+  CHECK_THAT(outcome(one_thread, with(workload(2, 1), "t-threads")),
+             Contains(R"(workload.method must be "single-send" or "t-leader")"));
+  REQUIRE(outcome(one_thread, with(workload(4, 1), "t-leader")) == accepted);
+  const PointResult result = simulate(loaded(one_thread, with(workload(4, 1), "t-leader")), {});
+  CHECK(result.sender.sent == 4 * (2 + 2)); // two iterations are warm-up
+}
+
 TEST_CASE("a part without traits says what the defaults say", "[extending][traits]") {
   register_parts_with_traits();
   const ProgressTraits& engine = progress_registry().at("p-plain").traits();
@@ -285,4 +352,6 @@ TEST_CASE("a part without traits says what the defaults say", "[extending][trait
                engine.reads_flags || engine.locks_requests || engine.polls_own_targets));
   CHECK_FALSE(matcher_registry().at("m-plain").traits().queues_by_source);
   CHECK_FALSE(partitioned_registry().at("d-messages").traits().puts);
+  const BufferTransferTraits& transfer = buffer_transfer_registry().at("t-threads").traits();
+  CHECK_FALSE((transfer.by_partitions || transfer.one_thread_sends));
 }

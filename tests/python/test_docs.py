@@ -172,6 +172,7 @@ _SECTIONS_OF_NAMES = {
     "schedulers": ["Processes that are coroutines"],
     "process_queues": ["Processes that are coroutines"],
     "window_paths": ["One-sided operations"],
+    "buffer_transfers": ["Workloads"],
 }
 
 

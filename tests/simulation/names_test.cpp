@@ -21,6 +21,7 @@ TEST_CASE("schemas/names.json lists the registered names") {
   CHECK(file.schedulers == registered.schedulers);
   CHECK(file.process_queues == registered.process_queues);
   CHECK(file.window_paths == registered.window_paths);
+  CHECK(file.buffer_transfers == registered.buffer_transfers);
 }
 
 TEST_CASE("schemas/names.json lists what the registered parts say of themselves") {
@@ -38,4 +39,6 @@ TEST_CASE("schemas/names.json lists what the registered parts say of themselves"
   CHECK(file.request_flags == registered.request_flags);
   CHECK(file.takes_tasks == registered.takes_tasks);
   CHECK(file.puts == registered.puts);
+  CHECK(file.by_partitions == registered.by_partitions);
+  CHECK(file.one_thread_sends == registered.one_thread_sends);
 }

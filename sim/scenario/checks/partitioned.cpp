@@ -17,11 +17,12 @@ Problem buffer_in_pieces(const PointConfig& point) {
   return {};
 }
 
-Problem receive_partitions_of_messages(const PointConfig& point) {
+Problem receive_partitions_of_messages(const PointConfig& point, const StatedTraits& traits) {
   const PartitionedParameters& workload = point.workload.partitioned;
-  if (workload.method == "partitioned" || workload.receive_partitions == 1)
+  if (says(traits.by_partitions, workload.method) || workload.receive_partitions == 1)
     return {};
-  return "receive partitions are for the method \"partitioned\"; " + workload.method + " receives messages";
+  return "receive partitions are for the method " + alternatives(traits.by_partitions) + "; " + workload.method +
+         " receives messages";
 }
 
 Problem more_partitions_than_cores(const PointConfig& point) {
@@ -33,17 +34,18 @@ Problem more_partitions_than_cores(const PointConfig& point) {
          " and need as many hardware threads on their host, which has " + number(usable_cores(point)) + how_to_share;
 }
 
-Problem partitions_at_level_single(const PointConfig& point) {
+Problem partitions_at_level_single(const PointConfig& point, const StatedTraits& traits) {
   const PartitionedParameters& workload = point.workload.partitioned;
-  if (point.library.thread_level != "single" || workload.method == "single-send" ||
-      (workload.method != "partitioned" && workload.partitions == 1))
+  if (point.library.thread_level != "single" || says(traits.one_thread_sends, workload.method) ||
+      (!says(traits.by_partitions, workload.method) && workload.partitions == 1))
     return {};
-  return "with thread level \"single\" only the first thread may call the library: workload.method must be "
-         "\"single-send\", or workload.partitions 1 with \"multi-send\" or \"persistent\"";
+  return "with thread level \"single\" only the first thread may call the library: workload.method must be " +
+         alternatives(traits.one_thread_sends) + ", or workload.partitions 1 with one that sends messages";
 }
 
 bool partitions_are_put(const PointConfig& point, const StatedTraits& traits) {
-  return point.workload.partitioned.method == "partitioned" && says(traits.puts, point.library.partitioned.engine);
+  return says(traits.by_partitions, point.workload.partitioned.method) &&
+         says(traits.puts, point.library.partitioned.engine);
 }
 
 Problem partitions_in_global_section(const PointConfig& point, const StatedTraits& traits) {
