@@ -15,7 +15,7 @@ namespace {
 bool says_so(const PointConfig& point) {
   const std::vector<std::string> notes = simulate(point, {}).notes;
   return std::any_of(notes.begin(), notes.end(), [](const std::string& note) {
-    return note.find("when the last thread begins") != std::string::npos;
+    return note.find("the clock started, with the last thread") != std::string::npos;
   });
 }
 
