@@ -74,6 +74,9 @@ public:
           (deep ? prices.wake_latency : prices.shallow_latency) + jitter_.exponential(prices.wake_jitter), self);
     }
     bucket_.retract(woken);
+    if (woken > 0 && spent == Duration{}) {
+      self.spend(Duration{}, category); // they are in a run queue when the call is over, however short it is
+    }
     self.owe(spent, category);
     self.leave_kernel(); // whoever was woken may be gone afterwards, and this futex with it
     return woken;

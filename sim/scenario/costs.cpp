@@ -19,7 +19,7 @@ bool of_scheduler(const Field& field) { return field.path.rfind(scheduler_prefix
 
 bool is_cost(const Field& field) {
   const bool of_machine = field.path.rfind("machine.", 0) == 0 || field.path.rfind("fabric.", 0) == 0;
-  return of_machine && (field.kind == Kind::time || field.kind == Kind::rate) && !field.threshold;
+  return of_machine && (field.kind == Kind::time || field.kind == Kind::rate) && !field.threshold && !field.baseline;
 }
 
 } // namespace

@@ -33,6 +33,7 @@ Section cache_fields() {
   s.field("transfer_socket", &P::transfer_socket, positive_time, "line transfer between cores of one socket");
   s.field("transfer_remote", &P::transfer_remote, positive_time, "line transfer between sockets");
   s.field("l2_hit", &P::l2_hit, positive_time, "dependent load that hits L2");
+  s.baseline();
   s.field("l3_hit", &P::l3_hit, positive_time, "dependent load that hits the shared cache");
   s.field("l2_size", &P::l2_bytes, footprint, "L2 capacity of one core");
   s.field("proximity_bias", &P::proximity_bias, RealRule{0.0, 1.0},

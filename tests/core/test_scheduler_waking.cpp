@@ -162,6 +162,22 @@ TEST_CASE("lazily, a thread that is woken on its waker's core takes it at once",
   }
 }
 
+TEST_CASE("whom a call wakes is in a run queue when it is over, however short it is", "[futex][scheduler]") {
+  SchedulerParameters parameters = test::free_scheduler("eevdf");
+  parameters.wake_call = GENERATE(2_us, 0_ns);
+  SharedHost shared(1, parameters);
+  Futex futex(shared.engine, shared.host, "word");
+  shared.spawn("sleeper", [&](SimThread& self) { futex.wait(self, Category::blocked, [] { return true; }); });
+  shared.spawn("waker", [&](SimThread& self) {
+    compute(self, 17_ms);
+    const auto before = shared.scheduler.counters().wakeups;
+    CHECK(futex.wake(self, 1, Category::blocked) == 1);
+    self.settle();
+    CHECK(shared.scheduler.counters().wakeups == before + 1);
+  });
+  shared.engine.run();
+}
+
 TEST_CASE("eevdf: a thread goes to its waker's core if that has less load", "[scheduler]") {
   SchedulerParameters parameters = test::free_scheduler("eevdf");
   parameters.balance_period = Duration{};

@@ -24,3 +24,12 @@ TEST_CASE("a walk pays for what its core's cache does not hold, and overlaps wha
   CHECK(price(2 * cache.l2_bytes, 1) == (element + Duration::picoseconds(miss.count() / 2)) * 1000);
   CHECK(price(2 * cache.l2_bytes, 10) == (element + Duration::picoseconds(miss.count() / 20)) * 1000);
 }
+
+TEST_CASE("a shared cache that is faster than the core's own takes nothing off a walk", "[matching][walk]") {
+  CacheParameters cache = test::small_cache();
+  cache.l3_hit = cache.l2_hit - 1_ns;
+  const Host host = test::flat_host(cache);
+  QueueWalk walk(host, 3_ns, 0);
+  walk.visit(1000);
+  CHECK(walk.price(100 * cache.l2_bytes) == 3_us);
+}

@@ -84,6 +84,17 @@ TEST_CASE("busy cores share the last cache and the memory", "[memory]") {
   CHECK(shared.stream(1e9, std::int64_t{1} << 50).in_seconds() == Approx(4.0 / 6.0 - 1.0 / 16.0));
 }
 
+TEST_CASE("a faster level makes no stream slower, even where it is faster than a nearer one", "[memory]") {
+  MemoryParameters prices = memory();
+  Duration last = WorkingSet(caches(), prices, 1).stream(1e6, 1 << 30);
+  for (const double rate : {6e9, 8e9, 20e9, 1e15}) { // out of L2: 8e9
+    prices.copy_l3_bytes_per_second = rate;
+    const Duration now = WorkingSet(caches(), prices, 1).stream(1e6, 1 << 30);
+    CHECK(now <= last);
+    last = now;
+  }
+}
+
 TEST_CASE("computation waits for the exposed part of its misses", "[memory]") {
   const WorkingSet alone(caches(), memory(), 1);
   CHECK(alone.stall(1000, {0.25, 200}) == Duration::nanoseconds(1000 * 0.25 * 0.5 * 1.5));

@@ -151,6 +151,23 @@ TEST_CASE("copying in and copying out of a large message overlap", "[coroutines]
   CHECK(in_turns > 127 * copy);
 }
 
+TEST_CASE("handing over pieces of a large message is work, not a turn that finds nothing", "[coroutines][messages]") {
+  constexpr int pieces = 64;
+  const auto software = [](Duration enqueue, bool coalesce) {
+    CoSettings settings = job_settings();
+    settings.coalesce_idle_polls = coalesce;
+    settings.channels.enqueue = enqueue;
+    settings.library.coroutines.cells_under_way = 1; // a turn of its own for each piece
+    Job job({1, 2, 1}, settings,
+            [&](CoProcess& self) { return ping(self, pieces * 65'536, 1, Transfer::copy, Transfer::copy); });
+    return job.times()[static_cast<std::size_t>(Category::software)];
+  };
+  for (const bool coalesce : {true, false}) {
+    CAPTURE(coalesce);
+    CHECK(software(1'100_ns, coalesce) - software(100_ns, coalesce) >= 2 * pieces * 1_us);
+  }
+}
+
 TEST_CASE("what does not fit into the sockets waits for the sender to look again", "[coroutines][messages]") {
   constexpr std::int64_t bytes = 16 * 65'536;
   const auto delivered = [&](int under_way, Duration busy) {

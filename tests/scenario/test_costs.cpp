@@ -70,6 +70,13 @@ TEST_CASE("what says when something is done is no price", "[costs]") {
   }
 }
 
+TEST_CASE("what other prices contain is no price", "[costs]") {
+  PointConfig point;
+  const std::vector<Cost> costs = costs_of(point);
+  CHECK(std::none_of(costs.begin(), costs.end(), [](const Cost& cost) { return cost.path == "machine.cache.l2_hit"; }));
+  CHECK_THROWS_AS(scale_cost(point, "machine.cache.l2_hit", 0.5), std::invalid_argument);
+}
+
 TEST_CASE("a price is scaled, or as low as allowed", "[costs]") {
   PointConfig point;
   point.machine.nic.post = Duration::nanoseconds(50);

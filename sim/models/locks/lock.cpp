@@ -69,7 +69,7 @@ bool Lock::take(SimThread& self, Category if_free, const Section* section) {
   if (mine) {
     contended_ += finds_holder ? 1 : 0;
     acquired(self, charged_to);
-    fetch_guarded(self, Category::line_transfer);
+    fetch_guarded(self, charged_to);
     return true;
   }
   ++delegated_;
@@ -86,7 +86,7 @@ bool Lock::try_lock(SimThread& self, Category category) {
   --calls_;
   if (taken) {
     acquired(self, category);
-    fetch_guarded(self, Category::line_transfer);
+    fetch_guarded(self, category);
   } else if (TraceSink* const trace = engine_.trace(); trace != nullptr) [[unlikely]] {
     trace->lock_refused(self, label_, self.now());
   }

@@ -117,9 +117,11 @@ private:
   /// lock() and what execute() begins with; returns whether `self` has the lock.
   bool take(SimThread& self, Category if_free, const Section* section);
   void acquired(SimThread& self, Category charged_to);
-  void fetch_guarded(SimThread& self, Category category) {
+  /// Brings what the lock guards to its holder. An idle poll that finds it there is a poll and nothing else.
+  void fetch_guarded(SimThread& self, Category taken_for) {
     if (guarded_lines_ > 0) {
-      guarded_->store_protected(self, guarded_lines_, category);
+      const bool is_poll = taken_for == Category::poll_idle && guarded_->owner() == self.core();
+      guarded_->store_protected(self, guarded_lines_, is_poll ? Category::poll_idle : Category::line_transfer);
     }
   }
 

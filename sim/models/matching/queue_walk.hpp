@@ -4,6 +4,7 @@
 #include "core/engine.hpp"
 #include "core/host.hpp"
 
+#include <algorithm>
 #include <cstdint>
 
 namespace contend {
@@ -35,7 +36,8 @@ public:
     Duration element = element_;
     if (footprint > l2 && footprint > 0) {
       const double missing = (1.0 - static_cast<double>(l2) / static_cast<double>(footprint)) / misses_at_once;
-      const Duration miss = host_.cache().l3_hit - host_.cache().l2_hit;
+      // A scenario may set them in any order.
+      const Duration miss = std::max(host_.cache().l3_hit - host_.cache().l2_hit, Duration{});
       element += Duration::picoseconds(static_cast<std::int64_t>(missing * static_cast<double>(miss.count())));
     }
     return element * visited_ + fetched_;

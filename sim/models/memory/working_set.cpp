@@ -81,9 +81,11 @@ Duration WorkingSet::stall(double operations, Reuse reuse) const {
 Duration WorkingSet::stream(double bytes, std::int64_t distance) const {
   const auto slower = [&](double rate) { return rate > 0 ? 1.0 / rate : 0.0; };
   const double near = slower(2.0 * memory_.copy_bytes_per_second);
-  const double shared = slower(2.0 * memory_.copy_l3_bytes_per_second);
-  const double per_byte = missing(distance, cache_.l2_bytes) * std::max(0.0, shared - near) +
-                          missing(distance, l3_share_) * std::max(0.0, slower(far_rate_) - shared);
+  // A scenario may set them in any order: what is further away is never faster.
+  const double shared = std::max(near, slower(2.0 * memory_.copy_l3_bytes_per_second));
+  const double far = std::max(shared, slower(far_rate_));
+  const double per_byte =
+      missing(distance, cache_.l2_bytes) * (shared - near) + missing(distance, l3_share_) * (far - shared);
   return Duration::seconds(bytes * per_byte);
 }
 

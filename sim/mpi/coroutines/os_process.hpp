@@ -116,7 +116,7 @@ private:
   void handle(CoPacket& packet);
   void take_eager(const CoPacket& packet);
   void invite(OsProcess& sender, CoRequest* send, CoRequest& receive);
-  void push_pieces();
+  bool push_pieces();
   bool piece_is_out(LargeSend& large);
   void complete(CoRequest& request);
   void take(CoRequest& receive, const ProcessEnvelope& message, std::int64_t bytes);

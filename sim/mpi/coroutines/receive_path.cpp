@@ -49,10 +49,8 @@ bool OsProcess::progress() {
     world_.free_packet(packet);
     found = true;
   }
-  if (!open_large_sends_.empty()) {
-    push_pieces();
-  }
-  return found;
+  const bool pushed = !open_large_sends_.empty() && push_pieces();
+  return found || pushed;
 }
 
 void OsProcess::handle(CoPacket& packet) {
@@ -161,8 +159,9 @@ void OsProcess::invite(OsProcess& sender, CoRequest* send, CoRequest& receive) {
 }
 
 /// Hands over pieces of large messages: in shared memory as many as there are cells, so that copying in and copying out
-/// overlap; to a stream as many as its two socket buffers hold.
-void OsProcess::push_pieces() {
+/// overlap; to a stream as many as its two socket buffers hold. Returns whether there were any.
+bool OsProcess::push_pieces() {
+  bool pushed = false;
   const CoroutineDesign& design = world_.settings().library.coroutines;
   for (std::size_t i = 0; i < open_large_sends_.size();) {
     LargeSend& large = *open_large_sends_[i];
@@ -179,6 +178,7 @@ void OsProcess::push_pieces() {
       large.under_way += most > 0 ? 1 : 0;
       packet.last = large.left == 0;
       post(packet, *large.to, packet.bytes);
+      pushed = true;
     }
     if (large.left > 0) {
       ++i;
@@ -194,6 +194,7 @@ void OsProcess::push_pieces() {
       free_large_sends_.push_back(&large);
     }
   }
+  return pushed;
 }
 
 } // namespace contend
