@@ -218,6 +218,23 @@ __attribute__((always_inline)) inline void CacheLine::finish_transfer(int core, 
   }
 }
 
+/// On a shared core, what access() does at once where it is not.
+bool CacheLine::access_alone_on_shared_core(SimThread& self, Mode mode, Category category) {
+  if (!hits(self.core(), mode) || !self.spend_alone_on_shared_core(price(mode), category)) {
+    return false;
+  }
+  if (mode != Mode::load && !watchers_.empty()) [[unlikely]] {
+    wake_watchers(); // those on this very core
+  }
+  return true;
+}
+
+void CacheLine::access_slowly(SimThread& self, Mode mode, Category category) {
+  if (!self.shares_core() || !access_alone_on_shared_core(self, mode, category)) [[likely]] {
+    access_among_others(self, mode, category);
+  }
+}
+
 /// An access that misses, or during which others are due.
 void CacheLine::access_among_others(SimThread& self, Mode mode, Category category) {
   if (posted_ && posted_->thread != nullptr && posted_->core == self.core()) {

@@ -160,9 +160,11 @@ private:
       }
       return;
     }
-    access_among_others(self, mode, category);
+    access_slowly(self, mode, category);
   }
-  void access_among_others(SimThread& self, Mode mode, Category category);
+  void access_slowly(SimThread& self, Mode mode, Category category);
+  [[gnu::noinline]] void access_among_others(SimThread& self, Mode mode, Category category);
+  [[gnu::noinline]] bool access_alone_on_shared_core(SimThread& self, Mode mode, Category category);
   [[nodiscard]] bool goes_to_buffer(SimThread& self);
   void post(SimThread& self, Category category, std::function<void()> visible);
   void wait_for_posted_store(SimThread& self, Category category);

@@ -34,6 +34,9 @@ public:
   /// `self` uses its core for `owed`, which has been charged already and cannot be interrupted, and then for `span`. Returns
   /// when it has had that, however often others had the core meanwhile.
   virtual void advance(SimThread& self, Duration owed, Duration span, Category category) = 0;
+  /// Does the same if nobody can interfere until then, the operating system included; else returns false and does
+  /// nothing.
+  [[nodiscard]] virtual bool advance_alone(SimThread& self, Duration owed, Duration span, Category category) = 0;
   /// The same for owed time only.
   virtual void settle(SimThread& self, Duration owed) = 0;
   /// A place at which the core may be taken away.
@@ -75,7 +78,9 @@ protected:
   [[nodiscard]] TimePoint now() const;
   /// Time passes for a thread that cannot be interrupted.
   void pass(SimThread& self, Duration span);
-  /// Time passes if nothing at all is due before the end of it; returns whether it did.
+  /// Nothing at all is due before the end of it.
+  [[nodiscard]] bool alone_for(Duration span) const;
+  /// Time passes if that is so; returns whether it did.
   bool pass_alone(SimThread& self, Duration span);
   /// The running thread stops until make_ready().
   void park(SimThread& self);

@@ -335,23 +335,11 @@ SimThread& CorePolicy::create_thread(std::string name, int host, int core, SimTh
   return engine_.add_thread(std::move(name), host, core, std::move(body), daemon, this);
 }
 
-bool CorePolicy::giving_up() const { return engine_.unwinding_; }
-
-TimePoint CorePolicy::now() const { return engine_.now_; }
-
 void CorePolicy::pass(SimThread& self, Duration span) { engine_.advance(self, span); }
-
-bool CorePolicy::pass_alone(SimThread& self, Duration span) { return engine_.advance_alone(self, span); }
 
 void CorePolicy::park(SimThread& self) { engine_.park(self); }
 
 void CorePolicy::make_ready(SimThread& thread) { engine_.make_ready(thread); }
-
-void CorePolicy::charge(SimThread& thread, TimePoint begin, Duration span, Category category) {
-  if (span != Duration{}) {
-    thread.charge_passed(begin, span, category);
-  }
-}
 
 void CorePolicy::put_on_core(SimThread& thread, int core) { thread.core_ = core; }
 

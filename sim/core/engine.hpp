@@ -219,6 +219,15 @@ __attribute__((always_inline)) inline bool SimThread::spend_alone(Duration span,
   return true;
 }
 
+inline bool SimThread::spend_alone_on_shared_core(Duration span, Category category) {
+  const Duration owed = std::exchange(owed_, {});
+  if (policy_->advance_alone(*this, owed, span, category)) {
+    return true;
+  }
+  owed_ = owed;
+  return false;
+}
+
 inline void SimThread::stall(Duration span, Category category) {
   charge(now(), span, category);
   engine_.advance(*this, span + std::exchange(owed_, {}));
@@ -391,6 +400,20 @@ __attribute__((always_inline)) inline void Engine::advance(SimThread& self, Dura
     enqueue(self, now_ + span);
   }
   leave(self);
+}
+
+inline bool CorePolicy::giving_up() const { return engine_.unwinding_; }
+
+inline TimePoint CorePolicy::now() const { return engine_.now_; }
+
+inline bool CorePolicy::alone_for(Duration span) const { return engine_.alone_for(span); }
+
+inline bool CorePolicy::pass_alone(SimThread& self, Duration span) { return engine_.advance_alone(self, span); }
+
+inline void CorePolicy::charge(SimThread& thread, TimePoint begin, Duration span, Category category) {
+  if (span != Duration{}) {
+    thread.charge_passed(begin, span, category);
+  }
 }
 
 } // namespace contend

@@ -68,6 +68,7 @@ public:
 
   // For the engine.
   void advance(SimThread& self, Duration owed, Duration span, Category category) override;
+  [[nodiscard]] bool advance_alone(SimThread& self, Duration owed, Duration span, Category category) override;
   void settle(SimThread& self, Duration owed) override;
   void give_way_if_asked(SimThread& self) override;
   void leaves_kernel(SimThread& self) override;
@@ -103,6 +104,7 @@ private:
   [[nodiscard]] bool leave_span(Task& task, const RepeatedPlace& place);
   [[nodiscard]] static const UninterruptedSpan* next_span(const RepeatedPlace& place);
   [[nodiscard]] static Duration still_to_pass(Task& task, Duration span);
+  void note_span(const Task& task, Duration owed) const;
   void charge_step(Task& task) const;
   void lose_core(Task& task);
   void free_core(Task& task);

@@ -7,7 +7,7 @@
 namespace contend {
 
 void Scheduler::advance(SimThread& self, Duration owed, Duration span, Category category) {
-  if (giving_up()) {
+  if (giving_up() || advance_alone(self, owed, span, category)) {
     return;
   }
   settle(self, owed);
@@ -37,14 +37,38 @@ void Scheduler::advance(SimThread& self, Duration owed, Duration span, Category 
   park(self);
 }
 
+/// Most of what a thread does is over before anything else happens: then there is nothing to decide.
+bool Scheduler::advance_alone(SimThread& self, Duration owed, Duration span, Category category) {
+  Task& task = task_of(self);
+  const bool disturbed = task.passed > Duration{} || task.stolen != Duration{} || task.core->asked;
+  if (disturbed || giving_up() || !alone_for(owed + span)) {
+    return false;
+  }
+  if (owed != Duration{}) {
+    note_span(task, owed);
+    pass_alone(self, owed);
+  }
+  const TimePoint start = now();
+  pass_alone(self, span);
+  charge(self, start, span, category);
+  return true;
+}
+
+/// It is about to have `owed`, in which nobody can take its core away.
+void Scheduler::note_span(const Task& task, Duration owed) const {
+  if (task.spans != nullptr) [[unlikely]] {
+    const Duration begin = now() - task.spans_origin;
+    task.spans->push_back({begin, begin + owed});
+  }
+}
+
 void Scheduler::settle(SimThread& self, Duration owed) {
   if (giving_up()) {
     return;
   }
   Task& task = task_of(self);
-  if (task.spans != nullptr && owed != Duration{}) [[unlikely]] {
-    const Duration begin = now() - task.spans_origin;
-    task.spans->push_back({begin, begin + owed});
+  if (owed != Duration{}) {
+    note_span(task, owed);
   }
   if (task.passed > Duration{}) [[unlikely]] {
     owed = still_to_pass(task, owed);

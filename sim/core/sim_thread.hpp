@@ -58,8 +58,10 @@ public:
   }
   /// Uses the core for `span`. Only the running thread may call this.
   void spend(Duration span, Category category);
-  /// Like spend() if nobody else is due until then; else returns false and does nothing.
+  /// Like spend() if nobody else is due until then, and the core is not shared; else returns false and does nothing.
   [[nodiscard]] bool spend_alone(Duration span, Category category);
+  /// The same where it is: nobody may be about to take it away either. Requires: shares_core().
+  [[nodiscard]] bool spend_alone_on_shared_core(Duration span, Category category);
   /// Like spend(), but the time may pass later, together with the next spend() or wait(): for work that touches nothing
   /// another thread can see. Saves a step of the engine.
   void owe(Duration span, Category category);
