@@ -157,11 +157,7 @@ double CacheLine::share_among_waiting(std::size_t waited) {
   if (!prices.conflict_retry || !home_order_) {
     return prices.snoop_share;
   }
-  double earliest = 1.0;
-  for (std::size_t attempt = 0; attempt < waited; ++attempt) {
-    earliest = std::min(earliest, arbitration_.uniform());
-  }
-  return std::min(1.0, 2.0 * prices.snoop_share * earliest);
+  return std::min(1.0, 2.0 * prices.snoop_share * arbitration_.least_uniform(waited));
 }
 
 /// A transfer starts: some core has what it had no more.
@@ -417,6 +413,9 @@ std::size_t CacheLine::draw_by_socket() {
   const bool stays = drawn < near;
   const auto is_near = [&](const Request& request) { return host_.socket(request.core) == here; };
   std::size_t left = stays ? drawn : arbitration_.below(waiting_.size() - near);
+  if (near == 0) {
+    return left; // all of them are elsewhere
+  }
   for (std::size_t i = 0;; ++i) {
     if (is_near(waiting_[i]) == stays && left-- == 0) {
       return i;

@@ -3,8 +3,10 @@
 
 #include "core/time.hpp"
 
+#include <algorithm>
 #include <array>
 #include <bit>
+#include <cstddef>
 #include <cstdint>
 #include <string_view>
 
@@ -24,6 +26,15 @@ public:
 
   /// Uniform over [0, 1) with 53 random bits.
   double uniform() { return unit_interval(bits()); }
+
+  /// The least of the next n draws of uniform(). Requires n > 0.
+  double least_uniform(std::size_t n) {
+    std::uint64_t least = bits();
+    while (--n > 0) {
+      least = std::min(least, bits());
+    }
+    return unit_interval(least);
+  }
 
   /// Uniform over 0 .. n-1. Requires n > 0. The bias of the multiplication method is below n / 2^64.
   std::uint64_t below(std::uint64_t n) {
