@@ -49,9 +49,9 @@ public:
   /// Walks to the first element with one of two signatures for which accepts(value) holds. Returns its place or none.
   template <typename Accepts>
   std::size_t find(Signature exact, Signature any, QueueWalk& walk, const Accepts& accepts) {
-    std::size_t place = find_signature(signatures_, front_ * width_, exact, any);
+    std::size_t place = find_signature(signatures_, front_ * width_, values_.size(), exact, any);
     while (place < values_.size() && !(occupied_[place] != 0 && accepts(values_[place]))) {
-      place = find_signature(signatures_, place + 1, exact, any);
+      place = find_signature(signatures_, place + 1, values_.size(), exact, any);
     }
     return walk_to(place, walk);
   }

@@ -23,7 +23,7 @@ void ReceiveList::append(PostedReceive& receive, int core) {
     linked_.push_back(0);
     cached_.push_back(0);
   }
-  signatures_.push_back(signature(receive.communicator, receive.tag));
+  signatures_.push_back(signature(receive.communicator, receive.source, receive.tag));
   receives_.push_back(&receive);
   present_.push_back(CachePresence::bit(core));
   owners_.push_back(static_cast<std::int16_t>(core));
@@ -32,17 +32,29 @@ void ReceiveList::append(PostedReceive& receive, int core) {
     cached_[index / word_bits] |= bit_of(index);
   }
   ++alive_;
+  from_anywhere_ += receive.source == any_source ? 1 : 0;
 }
 
 std::size_t ReceiveList::search(const Envelope& envelope) const {
-  const Signature exact = signature(envelope.communicator, envelope.tag);
-  const Signature any = signature(envelope.communicator, any_tag);
-  const std::size_t end = receives_.size();
-  std::size_t index = find_signature(signatures_, front_, exact, any);
-  while (index < end && (is_gap(index) || !receives_[index]->accepts(envelope))) {
-    index = find_signature(signatures_, index + 1, exact, any);
+  std::size_t found = receives_.size();
+  if (from_anywhere_ < alive_) {
+    found = search_from(envelope, envelope.source, found);
   }
-  return index < end ? index : none;
+  if (from_anywhere_ > 0) {
+    found = search_from(envelope, any_source, found);
+  }
+  return found < receives_.size() ? found : none;
+}
+
+/// The first before `end` that names this source, or any_source, and takes the message; `end` if none does.
+std::size_t ReceiveList::search_from(const Envelope& envelope, int source, std::size_t end) const {
+  const Signature exact = signature(envelope.communicator, source, envelope.tag);
+  const Signature any = signature(envelope.communicator, source, any_tag);
+  std::size_t index = find_signature(signatures_, front_, end, exact, any);
+  while (index < end && (is_gap(index) || !receives_[index]->accepts(envelope))) {
+    index = find_signature(signatures_, index + 1, end, exact, any);
+  }
+  return index;
 }
 
 std::size_t ReceiveList::find(const Envelope& envelope, QueueWalk& walk) {
@@ -120,6 +132,7 @@ PostedReceive* ReceiveList::take(std::size_t index) {
   signatures_[index] = gap_signature;
   linked_[index / word_bits] &= ~bit_of(index);
   --alive_;
+  from_anywhere_ -= taken->source == any_source ? 1 : 0;
   if (alive_ == 0) {
     front_ = receives_.size();
   } else if (index == front_) {

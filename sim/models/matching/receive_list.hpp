@@ -41,6 +41,7 @@ public:
 
 private:
   [[nodiscard]] std::size_t search(const Envelope& envelope) const;
+  [[nodiscard]] std::size_t search_from(const Envelope& envelope, int source, std::size_t end) const;
   [[nodiscard]] std::uint64_t linked_before(std::size_t w, std::size_t end) const;
   [[nodiscard]] bool is_gap(std::size_t index) const { return receives_[index] == nullptr; }
   void visit_range(std::size_t end, QueueWalk& walk);
@@ -59,6 +60,7 @@ private:
   int viewer_ = -1;                   ///< core that walked last
   std::size_t front_ = 0;             ///< everything before is a gap
   std::size_t alive_ = 0;
+  std::size_t from_anywhere_ = 0; ///< of these, how many are for any source
 };
 
 /// An element of one of several lists.

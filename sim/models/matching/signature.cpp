@@ -19,9 +19,8 @@ constexpr std::size_t block = 32;
 } // namespace
 
 CONTEND_WIDE_VECTORS std::size_t find_signature(const std::vector<Signature>& signatures, std::size_t begin,
-                                                Signature exact, Signature any) {
+                                                std::size_t end, Signature exact, Signature any) {
   const Signature* const data = signatures.data();
-  const std::size_t end = signatures.size();
   std::size_t index = begin;
   for (; index + block <= end; index += block) {
     std::uint32_t hits = 0;

@@ -37,9 +37,9 @@ std::size_t UnexpectedList::find(const PostedReceive& receive, QueueWalk& walk) 
     }
   } else {
     const Signature wanted = signature(receive.communicator, receive.tag);
-    index = find_signature(signatures_, index, wanted, wanted);
+    index = find_signature(signatures_, index, end, wanted, wanted);
     while (index < end && !(linked(index) && receive.accepts(messages_[index]))) {
-      index = find_signature(signatures_, index + 1, wanted, wanted);
+      index = find_signature(signatures_, index + 1, end, wanted, wanted);
     }
   }
   std::int64_t visited = 0;
