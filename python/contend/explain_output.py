@@ -15,7 +15,6 @@ from contend.amounts import count_text, measured_text, quantity
 from contend.changes import named_changes
 from contend.fitting_table import FittingTable
 from contend.interface_stages import verdict
-from contend.plots import CATEGORY_COLOURS, STYLE, Picture, figure_bytes
 from contend.price_bases import UNCERTAIN_MARK, UNCERTAIN_WORDS, known_from_text
 from contend.speedups import BOUNDED_MARK, BOUNDED_WORDS
 from contend.spelling import counted, parameters_text, plural
@@ -30,6 +29,7 @@ if TYPE_CHECKING:
     from contend.explanation import Explanation
     from contend.jsontypes import JsonObject
     from contend.measures import Measure
+    from contend.plots import Picture
     from contend.speedups import Speedup
     from contend.statistics import Estimate
     from contend.waiting_rows import Part
@@ -336,6 +336,8 @@ def _draw_speedups(axes: Axes, entries: list[Speedup], measure: Measure) -> None
 
 
 def _draw_times(axes: Axes, explanation: Explanation) -> None:
+    from contend.plots import CATEGORY_COLOURS
+
     roles = [role for role, times in explanation.time_by_category_ns.items() if sum(times.values()) > 0]
     left = [0.0] * len(roles)
     for category in dict.fromkeys(c for role in roles for c in explanation.time_by_category_ns[role]):
@@ -365,6 +367,8 @@ def draw(explanation: Explanation) -> Picture:
     """The picture of an explanation: where the time goes, and what would help."""
     from matplotlib import rc_context
 
+    from contend.plots import STYLE, Picture
+
     entries = [entry for entry in explanation.speedups if entry.removed or entry.halved][:_MOST_BARS]
     with rc_context(STYLE):
         figure = Picture(figsize=(9.6, 3.0 + 0.26 * len(entries)), layout="constrained")
@@ -380,4 +384,6 @@ def draw(explanation: Explanation) -> Picture:
 
 def picture_bytes(explanation: Explanation) -> dict[str, bytes]:
     """The picture of an explanation: {"png": ..., "svg": ...}."""
+    from contend.plots import figure_bytes
+
     return figure_bytes(draw(explanation))
