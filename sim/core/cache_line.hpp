@@ -162,6 +162,7 @@ private:
     }
     access_slowly(self, mode, category);
   }
+  /// What is not over at once, or on a shared core.
   void access_slowly(SimThread& self, Mode mode, Category category);
   [[gnu::noinline]] void access_among_others(SimThread& self, Mode mode, Category category);
   [[gnu::noinline]] bool access_alone_on_shared_core(SimThread& self, Mode mode, Category category);

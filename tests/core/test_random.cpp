@@ -4,6 +4,7 @@
 
 #include <catch2/catch.hpp>
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstdint>
@@ -104,6 +105,19 @@ TEST_CASE("uniform draws are uniform", "[random]") {
     CHECK(std::abs(product / n) < 3.3 / 12 / std::sqrt(n));
     CHECK(test::kolmogorov_smirnov(sample, [](double x) { return x; }) < ks_limit);
   }
+}
+
+TEST_CASE("the least of some uniform draws takes them, and is the least", "[random]") {
+  RandomStream one_by_one(1, "arrivals");
+  RandomStream at_once(1, "arrivals");
+  for (std::size_t count = 1; count <= 20; ++count) {
+    double least = 1.0;
+    for (std::size_t i = 0; i < count; ++i) {
+      least = std::min(least, one_by_one.uniform());
+    }
+    CHECK(at_once.least_uniform(count) == least);
+  }
+  CHECK(at_once.bits() == one_by_one.bits());
 }
 
 TEST_CASE("exponential draws are exponential", "[random]") {
