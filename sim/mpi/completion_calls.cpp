@@ -27,15 +27,8 @@ void CompletionCalls::waitall(SimThread& self, std::span<Request* const> request
   sync.pending = 0;
   sync.targets.clear();
   notification_.begin(self, sync, static_cast<int>(requests.size()));
-  // A wait for one, MPI_Wait or one inside of another call, looks first in any case.
-  const Duration failing_swap = requests.size() > 1 && design().attach_all == "every" ? swap() : Duration{};
   for (Request* request : requests) {
-    if (!counts(request)) {
-      continue;
-    }
-    if (request->complete) {
-      self.owe(failing_swap, Category::software);
-    } else {
+    if (counts(request) && !request->complete) {
       completion_.attach(self, sync, *request, process_.settings().software.wait_request);
       ++sync.pending;
     }

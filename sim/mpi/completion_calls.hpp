@@ -3,7 +3,7 @@
 //
 //   waitall(requests):
 //     sync.count = number of requests
-//     for each request: compare-and-swap(request.state, pending, sync), or sync.count -= 1
+//     for each request: if complete, or not compare-and-swap(request.state, pending, sync): sync.count -= 1
 //     wait(sync)
 //
 //   waitsome(requests):

@@ -61,9 +61,6 @@ Section waiting_design_fields() {
       "what MPI_Waitany and MPI_Waitsome attach their sync object to: requests that are not complete; every request, "
       "by a compare-and-swap each way (cache.atomic_hit) that fails at complete ones, without another look (Open "
       "MPI); none: they look at their requests between turns of progress (MPICH)");
-  s.field("attach_all", &P::attach_all, ChoiceRule{{"pending", "every"}},
-          "the same of MPI_Waitall: requests that are not complete, after a look; or every request (Open MPI before "
-          "4.0.7 and 4.1.2)");
   s.field(
       "looks_before", &P::looks_before, CountRule{0, 100},
       "so often calls over several requests look at each before they look for what is complete (MPICH: whether it is "

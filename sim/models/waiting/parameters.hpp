@@ -32,9 +32,6 @@ struct WaitingDesign {
   /// needed, and by another one to take it back (Open MPI); none: they look at the requests between turns of progress
   /// (MPICH).
   std::string attach = "pending";
-  /// The same of MPI_Waitall. pending: it looks first (Open MPI from 4.0.7, 4.1.2 and 5.0 on); every: each request is
-  /// swapped into, complete or not (Open MPI before, from 2.0 on).
-  std::string attach_all = "pending";
   // How often the calls over several requests look at each.
   /// So often before they look for what is complete: whether each is active, and where to make progress for it.
   /// MPI_Testany takes what the first look finds, MPI_Testall looks once more at its end.

@@ -302,14 +302,6 @@ Problem nobody_steals(const PointConfig& point, const StatedTraits& traits) {
   return {};
 }
 
-Problem swaps_without_attaching(const PointConfig& point) {
-  const WaitingDesign& waiting = point.library.waiting;
-  if (waiting.attach != "none" || waiting.attach_all != "every")
-    return {};
-  return "a library that attaches nothing to requests (library.waiting.attach: \"none\") has nothing to swap into "
-         "them: must be \"pending\"";
-}
-
 Problem tasks_at_level_single(const PointConfig& point, const StatedTraits& traits) {
   if (!says(traits.takes_tasks, point.library.waiting.idle) ||
       (point.library.thread_level != "single" && point.library.critical_section != "global"))
@@ -341,7 +333,6 @@ std::span<const Check> library_checks() {
       Check{"library.transport.handler_lock", handler_without_lock},
       Check{"library.flow_control.kind", flow_control_without_interface},
       Check{"library.transport.fragments", kept_sends_never_complete},
-      Check{"library.waiting.attach_all", swaps_without_attaching},
       Check{"library.waiting.notification", flags_without_polling},
       Check{"library.waiting.idle", nobody_idles},
       Check{"library.waiting.idle", tasks_at_level_single},
