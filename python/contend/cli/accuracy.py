@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from contend.cli.options import Mappings, Messages, OverallSeed, Quiet, SimulationsAtOnce
 from contend.errors import InputError
 
 if TYPE_CHECKING:
@@ -31,16 +32,11 @@ def data(
     *,
     profile: Annotated[str, typer.Argument(help="Name or file of a machine profile.")],
     datasets: Annotated[list[Path], typer.Argument(help="Measured datasets: files, or folders of them.")],
-    mapping: Annotated[
-        list[Path] | None,
-        typer.Option(metavar="PATH", help="A mapping or a folder of them, before the shipped ones; repeatable."),
-    ] = None,
+    mapping: Mappings = None,
     draws: Annotated[int, typer.Option(min=1, max=1000, help="Draws of the parameters that make an interval.")] = 16,
-    messages: Annotated[int, typer.Option(min=100, help="About how many messages a simulation has.")] = 4000,
-    seed: Annotated[int, typer.Option(min=0, max=2**31, help="Seed of everything random.")] = 1,
-    jobs: Annotated[
-        int | None, typer.Option("--jobs", "-j", min=1, metavar="N", help="Simulations at once. [default: all cores]")
-    ] = None,
+    messages: Messages = 4000,
+    seed: OverallSeed = 1,
+    jobs: SimulationsAtOnce = None,
     work: Annotated[
         Path | None,
         typer.Option(metavar="DIR", help="Where finished simulations are kept. [default: out/validation/PROFILE]"),
@@ -52,7 +48,7 @@ def data(
     ratios: Annotated[
         bool, typer.Option("--ratios", help="Score each point relative to the first one of its curve.")
     ] = False,
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print no progress and no tables.")] = False,
+    quiet: Quiet = False,
 ) -> None:
     """Predicts measured points and says how wrong that is: by library, transport, design, threads; beside baselines.
 
@@ -201,10 +197,8 @@ def comparison(
     keep_fits: Annotated[
         bool, typer.Option("--keep-fits", help="Keep the profiles' fits; leave thread counts out and predict again.")
     ] = False,
-    jobs: Annotated[
-        int | None, typer.Option("--jobs", "-j", min=1, metavar="N", help="Simulations at once. [default: all cores]")
-    ] = None,
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print no progress and no tables.")] = False,
+    jobs: SimulationsAtOnce = None,
+    quiet: Quiet = False,
 ) -> None:
     """Runs one of the comparisons that the project claims, and writes its result, table and pictures beside it."""
     from contend.accuracy.comparisons import find_comparison, regenerate

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from contend.cli.options import Mappings, Messages, OverallSeed, Quiet, SimulationsAtOnce
 from contend.errors import InputError
 from contend.spelling import counted
 
@@ -44,10 +45,7 @@ def calibrate(
     datasets: Annotated[list[Path], typer.Argument(help="Measured datasets: files, or folders of them.")],
     base: Annotated[str, typer.Option("--base", metavar="PROFILE", help="Name or file of the profile to begin with.")],
     out: Annotated[Path, typer.Option("--out", "-o", metavar="PROFILE", help="The profile to write, NAME.json.")],
-    mapping: Annotated[
-        list[Path] | None,
-        typer.Option(metavar="PATH", help="A mapping or a folder of them, before the shipped ones; repeatable."),
-    ] = None,
+    mapping: Mappings = None,
     threads: Annotated[
         str | None,
         typer.Option(metavar="N,N", help="Thread counts to fit to, at most half. [default: every second one]"),
@@ -63,8 +61,8 @@ def calibrate(
         bool, typer.Option("--posterior/--no-posterior", help="Intervals from a posterior, or the best fit only.")
     ] = True,
     starts: Annotated[int, typer.Option(min=1, max=20, help="Starts of the optimiser.")] = 3,
-    messages: Annotated[int, typer.Option(min=100, help="About how many messages a simulation has.")] = 4000,
-    seed: Annotated[int, typer.Option(min=0, max=2**31, help="Seed of everything random.")] = 1,
+    messages: Messages = 4000,
+    seed: OverallSeed = 1,
     budget: Annotated[
         float,
         typer.Option(
@@ -74,9 +72,7 @@ def calibrate(
             help="About how long searches may take, in equal shares; counted in steps: the same on any machine.",
         ),
     ] = 5.0,
-    jobs: Annotated[
-        int | None, typer.Option("--jobs", "-j", min=1, metavar="N", help="Simulations at once. [default: all cores]")
-    ] = None,
+    jobs: SimulationsAtOnce = None,
     work: Annotated[
         Path | None,
         typer.Option(metavar="DIR", help="Where finished simulations are kept. [default: out/calibrate/NAME]"),
@@ -88,7 +84,7 @@ def calibrate(
         ),
     ] = False,
     fresh: Annotated[bool, typer.Option("--fresh", help="Forget simulations of earlier calls.")] = False,
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print no progress and no tables.")] = False,
+    quiet: Quiet = False,
     json_: Annotated[bool, typer.Option("--json", help="Print the calibration section as JSON.")] = False,
 ) -> None:
     """Makes a machine profile from measured datasets.

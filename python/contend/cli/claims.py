@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from contend.cli.options import AsJson, Iterations, Quiet, Replications, RunsAtOnce, overrides_of
 from contend.documents import json_bytes
 from contend.errors import ContendError, InputError
 from contend.nearest import proposal
@@ -65,17 +66,15 @@ def claims(
             "none]",
         ),
     ] = None,
-    replications: Annotated[int | None, typer.Option(min=1, help="Independent runs of each point.")] = None,
-    iterations: Annotated[int | None, typer.Option(min=1, help="Timed iterations of the workload.")] = None,
-    jobs: Annotated[
-        int | None, typer.Option("--jobs", "-j", min=1, metavar="N", help="Runs at once. [default: all cores]")
-    ] = None,
+    replications: Replications = None,
+    iterations: Iterations = None,
+    jobs: RunsAtOnce = None,
     out: Annotated[
         Path | None,
         typer.Option("--out", "-o", metavar="DIR", help="Where the files go. [default: validation/STUDY]"),
     ] = None,
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print no progress and no tables.")] = False,
-    json_: Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")] = False,
+    quiet: Quiet = False,
+    json_: AsJson = False,
 ) -> None:
     """Checks the statements of a study: claim, prediction with 95 % interval, verdict. Misses are listed, not hidden.
 
@@ -88,7 +87,6 @@ def claims(
     from contend.files import output_folder, write_files
     from contend.paths import require_repository
     from contend.runner import default_jobs, make_engine
-    from contend.scenario import parse_override
     from contend.store import ResultStore
     from contend.studyfit.description import FIT_FILE, load_fit
 
@@ -97,9 +95,7 @@ def claims(
     )
     root = require_repository("validate")
     folder = _system_folder(root / "validation", system)
-    shorter = (("run.replications", replications), ("workload.iterations", iterations))
-    overrides = [parse_override(text) for text in set_ or []]
-    overrides += [(key, str(value)) for key, value in shorter if value is not None]
+    overrides = overrides_of(set_, {"run.replications": replications, "workload.iterations": iterations})
     parts = only or []
     is_standard = not parts and not overrides and draws is None
     study = load_fit(root, system) if fit or draws or (folder / FIT_FILE).is_file() else None

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from contend.cli.options import AsJson, Iterations, Quiet, RunsAtOnce, ScenarioName, Store, overrides_of
 from contend.errors import InputError
 from contend.spelling import counted, parameters_text
 
@@ -44,7 +45,7 @@ def register(app: typer.Typer) -> None:
 
 def compare(
     *,
-    a: Annotated[str, typer.Argument(help="A scenario file, or the name of a shipped one.")],
+    a: ScenarioName,
     b: Annotated[str, typer.Argument(help="The other one; may be the same, changed with --set-b.")],
     set_: Annotated[
         list[str] | None,
@@ -58,10 +59,8 @@ def compare(
     ] = None,
     seed: Annotated[int | None, typer.Option(min=0, help="Seed of both sides. [default: A's]")] = None,
     replications: Annotated[int | None, typer.Option(min=1, help="Pairs of runs per point. [default: A's]")] = None,
-    iterations: Annotated[int | None, typer.Option(min=1, help="Timed iterations of the workload.")] = None,
-    jobs: Annotated[
-        int | None, typer.Option("--jobs", "-j", min=1, metavar="N", help="Runs at once. [default: all cores]")
-    ] = None,
+    iterations: Iterations = None,
+    jobs: RunsAtOnce = None,
     interval: Annotated[
         Interval, typer.Option(help="Student's t, or a bootstrap (covers less than it says below 20 replications).")
     ] = Interval.t,
@@ -74,15 +73,12 @@ def compare(
     check_pairing: Annotated[
         bool, typer.Option("--check-pairing", help="Run B with other seeds too, and measure what pairing gains.")
     ] = False,
-    store: Annotated[
-        Path | None,
-        typer.Option(metavar="DIR", help="Where finished simulations are kept. [default: the user's cache]"),
-    ] = None,
+    store: Store = None,
     out: Annotated[
         Path | None, typer.Option("--out", "-o", metavar="DIR", help="Where results go. [default: out/compare/A_B]")
     ] = None,
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print no progress and no tables.")] = False,
-    json_: Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")] = False,
+    quiet: Quiet = False,
+    json_: AsJson = False,
 ) -> None:
     """Compares two designs at each point of their sweeps: difference and ratio with 95 % intervals, and a verdict.
 
@@ -96,16 +92,11 @@ def compare(
     from contend.output import Pictures, default_directory, save
     from contend.plots import comparison_picture_bytes
     from contend.runner import default_jobs
-    from contend.scenario import parse_override
     from contend.terminal import ProgressReport
 
-    common = [parse_override(text) for text in set_ or []]
+    shorthands = {"workload.iterations": iterations, "run.seed": seed, "run.replications": replications}
+    common = overrides_of(set_, shorthands)
     changes_a, changes_b = _changes("--set-a", set_a or []), _changes("--set-b", set_b or [])
-    if iterations is not None:
-        common.append(("workload.iterations", str(iterations)))
-    for key, value in (("run.seed", seed), ("run.replications", replications)):
-        if value is not None:
-            common.append((key, str(value)))
     opened_a, opened_b = _open_both(a, b)
     side_a = _resolve(opened_a, common + changes_a)
     # The pairs are made of A's seed and replications, whatever B's file says.

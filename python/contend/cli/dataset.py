@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from contend.cli.options import Mappings
 from contend.errors import ContendError, InputError
 from contend.spelling import counted, printable
 
@@ -35,10 +36,7 @@ def register(app: typer.Typer) -> None:
 def show(
     *,
     datasets: Annotated[list[Path], typer.Argument(help="Measured datasets: files, or folders of them.")],
-    mapping: Annotated[
-        list[Path] | None,
-        typer.Option(metavar="PATH", help="A mapping or a folder of them, before the shipped ones; repeatable."),
-    ] = None,
+    mapping: Mappings = None,
     json_: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
     """Shows what was measured, point by point (of several datasets one line each), and what scenario stands for it."""
@@ -70,10 +68,7 @@ def scenario(
     profile: Annotated[
         str | None, typer.Option(metavar="NAME", help="Machine profile. [default: one of the dataset's machine]")
     ] = None,
-    mapping: Annotated[
-        list[Path] | None,
-        typer.Option(metavar="PATH", help="A mapping or a folder of them, before the shipped ones; repeatable."),
-    ] = None,
+    mapping: Mappings = None,
 ) -> None:
     """Writes the scenario that stands for measured configurations, to be edited and given to any command."""
     from contend.calibrate.mapping import mapping_files

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from contend.cli.completion import scenario_names
+from contend.cli.options import Iterations, Quiet, RunsAtOnce, Seed, Settings, overrides_of
 from contend.errors import InputError
 
 if TYPE_CHECKING:
@@ -29,21 +30,16 @@ def explain(
     scenario: Annotated[
         str, typer.Argument(help="A scenario file, or the name of a shipped one.", autocompletion=scenario_names)
     ],
-    set_: Annotated[
-        list[str] | None,
-        typer.Option("--set", metavar="PATH=VALUE", help="Override a value, e.g. workload.pairs=20; repeatable."),
-    ] = None,
+    set_: Settings = None,
     at: Annotated[
         list[str] | None,
         typer.Option(metavar="NAME=VALUE", help="The point of the sweep; repeatable. [default: the last]"),
     ] = None,
     pairs: Annotated[int | None, typer.Option(min=1, help="Pairs of threads (workload.pairs).")] = None,
-    seed: Annotated[int | None, typer.Option(min=0, help="Seed of all random streams.")] = None,
+    seed: Seed = None,
     replications: Annotated[int | None, typer.Option(min=1, help="Independent runs of each change.")] = None,
-    iterations: Annotated[int | None, typer.Option(min=1, help="Timed iterations of the workload.")] = None,
-    jobs: Annotated[
-        int | None, typer.Option("--jobs", "-j", min=1, metavar="N", help="Runs at once. [default: all cores]")
-    ] = None,
+    iterations: Iterations = None,
+    jobs: RunsAtOnce = None,
     out: Annotated[
         Path | None, typer.Option("--out", "-o", metavar="DIR", help="Write explain.json, speedups.csv and pictures.")
     ] = None,
@@ -72,7 +68,7 @@ def explain(
         ),
     ] = None,
     all_: Annotated[bool, typer.Option("--all", help="Show all virtual speed-ups, not only the largest.")] = False,
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print no progress and no tables.")] = False,
+    quiet: Quiet = False,
 ) -> None:
     """Explains one point: where the time goes, who waits for whom, and which cost would help most if it were lower.
 
@@ -87,21 +83,15 @@ def explain(
     from contend.interruption import held_back
     from contend.output import Saved
     from contend.runner import default_jobs, total_weight
-    from contend.scenario import open_scenario, parse_override, resolve_scenario
+    from contend.scenario import open_scenario, resolve_scenario
     from contend.speedups import BUDGET_S
     from contend.terminal import ProgressReport, stdout_console
 
     if groups_only and not speedups:
         raise InputError("--groups-only says which costs are lowered, and --no-speedups that none is: give one of them")
-    overrides = [parse_override(text) for text in set_ or []]
-    for path, value in (
-        ("workload.pairs", pairs),
-        ("run.seed", seed),
-        ("run.replications", replications),
-        ("workload.iterations", iterations),
-    ):
-        if value is not None:
-            overrides.append((path, str(value)))
+    overrides = overrides_of(set_, {
+        "workload.pairs": pairs, "run.seed": seed, "run.replications": replications, "workload.iterations": iterations,
+    })  # fmt: skip
     file, text = open_scenario(scenario)
     if json_ is not None:
         refuse_replacing(f"--json {json_}", [json_], [("scenario", file)])

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Self
 
 import typer
 
+from contend.cli.options import Quiet
 from contend.errors import ContendError, InputError, InterruptedRunError
 
 if TYPE_CHECKING:
@@ -71,7 +72,7 @@ def measure(
         Path | None,
         typer.Option("--compare", metavar="DIR", help="Only compare the medians in --out with those in DIR."),
     ] = None,
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print no progress and no tables.")] = False,
+    quiet: Quiet = False,
 ) -> None:
     """Measures this machine: real MPI libraries with real threads, locks, and the prices of the hardware.
 

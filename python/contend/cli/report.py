@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from contend.cli.completion import scenario_names
+from contend.cli.options import Iterations, Replications, RunsAtOnce, Seed, overrides_of
 from contend.errors import InputError, InterruptedRunError
 
 if TYPE_CHECKING:
@@ -49,12 +50,10 @@ def report(
         list[str] | None,
         typer.Option("--set", metavar="PATH=VALUE", help="Override a value of the scenario; repeatable."),
     ] = None,
-    seed: Annotated[int | None, typer.Option(min=0, help="Seed of all random streams.")] = None,
-    replications: Annotated[int | None, typer.Option(min=1, help="Independent runs of each point.")] = None,
-    iterations: Annotated[int | None, typer.Option(min=1, help="Timed iterations of the workload.")] = None,
-    jobs: Annotated[
-        int | None, typer.Option("--jobs", "-j", min=1, metavar="N", help="Runs at once. [default: all cores]")
-    ] = None,
+    seed: Seed = None,
+    replications: Replications = None,
+    iterations: Iterations = None,
+    jobs: RunsAtOnce = None,
     speedups: Annotated[
         bool, typer.Option("--speedups/--no-speedups", help="Simulate the point again with every cost lowered.")
     ] = True,
@@ -98,7 +97,6 @@ def report(
     from contend.report.source import EXPLANATION, TRACE, is_results
     from contend.report.timeline import Window
     from contend.runner import default_jobs
-    from contend.scenario import parse_override
     from contend.speedups import BUDGET_S
     from contend.terminal import ProgressReport
 
@@ -106,10 +104,8 @@ def report(
     if out is not None:
         _refuse_folder(out)
     validations = [_validation(file) for file in validation or []]  # before minutes are spent
-    overrides = [parse_override(text) for text in set_ or []]
-    for path, value in (("run.seed", seed), ("run.replications", replications), ("workload.iterations", iterations)):
-        if value is not None:
-            overrides.append((path, str(value)))
+    shorthands = {"run.seed": seed, "run.replications": replications, "workload.iterations": iterations}
+    overrides = overrides_of(set_, shorthands)
     budget_s = BUDGET_S if budget is None else 60 * budget
     wishes = Wishes(
         at=[parse_place(text) for text in at or []], simulate=simulate, speedups=speedups, budget_s=budget_s,

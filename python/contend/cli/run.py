@@ -12,6 +12,16 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from contend.cli.completion import scenario_names
+from contend.cli.options import (
+    AsJson,
+    Iterations,
+    Quiet,
+    Replications,
+    RunsAtOnce,
+    Seed,
+    Settings,
+    overrides_of,
+)
 from contend.errors import ContendError, InputError
 from contend.spelling import counted
 
@@ -131,16 +141,11 @@ def run(
     out: Annotated[
         Path | None, typer.Option("--out", "-o", metavar="DIR", help="Where results go. [default: out/NAME]")
     ] = None,
-    set_: Annotated[
-        list[str] | None,
-        typer.Option("--set", metavar="PATH=VALUE", help="Override a value, e.g. workload.pairs=20; repeatable."),
-    ] = None,
-    seed: Annotated[int | None, typer.Option(min=0, help="Seed of all random streams.")] = None,
-    replications: Annotated[int | None, typer.Option(min=1, help="Independent runs of each point.")] = None,
-    iterations: Annotated[int | None, typer.Option(min=1, help="Timed iterations of the workload.")] = None,
-    jobs: Annotated[
-        int | None, typer.Option("--jobs", "-j", min=1, metavar="N", help="Runs at once. [default: all cores]")
-    ] = None,
+    set_: Settings = None,
+    seed: Seed = None,
+    replications: Replications = None,
+    iterations: Iterations = None,
+    jobs: RunsAtOnce = None,
     engine: Annotated[EngineName, typer.Option(help="What simulates: contend's own engine or SimGrid's.")] = (
         EngineName.contend
     ),
@@ -164,8 +169,8 @@ def run(
         float | None,
         typer.Option(metavar="MB", min=0.1, help="The trace ends at about this size; inf: at none. [default: 100]"),
     ] = None,
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print no progress and no tables.")] = False,
-    json_: Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")] = False,
+    quiet: Quiet = False,
+    json_: AsJson = False,
 ) -> None:
     """Simulates a scenario: all points of its sweep, several replications each.
 
@@ -175,7 +180,6 @@ def run(
     that fails does not stop the others.
     """
     from contend.runner import default_jobs, make_engine
-    from contend.scenario import parse_override
 
     only = ((print_resolved, "--print-resolved"), (check_determinism, "--check-determinism"), (trace, "--trace"))
     if trace is not None and engine is not EngineName.contend:
@@ -183,10 +187,7 @@ def run(
     _refuse_what_excludes_each_other([*only, (out, "--out")])
     if trace is None and (trace_limit is not None or at):
         raise InputError(f"{'--at' if at else '--trace-limit'} goes with --trace")
-    overrides = [parse_override(text) for text in set_ or []]
-    for path, value in (("run.seed", seed), ("run.replications", replications)):
-        if value is not None:
-            overrides.append((path, str(value)))
+    overrides = overrides_of(set_, {"run.seed": seed, "run.replications": replications})
 
     def open_file(path: str | Path) -> Opened:
         return _open(path, overrides, iterations, (point, profile, mapping))

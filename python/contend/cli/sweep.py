@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from contend.cli.options import Iterations, Replications, ScenarioName, Seed, SimulationsAtOnce, Store, overrides_of
 from contend.errors import EXIT_FAILURE, InputError, InterruptedRunError
 from contend.spelling import counted, parameters_text, shortened
 
@@ -38,7 +39,7 @@ def register(app: typer.Typer) -> None:
 
 def sweep(
     *,
-    scenario: Annotated[str, typer.Argument(help="A scenario file, or the name of a shipped one.")],
+    scenario: ScenarioName,
     grid: Annotated[
         list[str] | None,
         typer.Option(
@@ -65,15 +66,13 @@ def sweep(
         list[str] | None,
         typer.Option("--set", metavar="PATH=VALUE", help="Override a value of all points; repeatable."),
     ] = None,
-    seed: Annotated[int | None, typer.Option(min=0, help="Seed of all random streams.")] = None,
-    replications: Annotated[int | None, typer.Option(min=1, help="Independent runs of each point.")] = None,
-    iterations: Annotated[int | None, typer.Option(min=1, help="Timed iterations of the workload.")] = None,
+    seed: Seed = None,
+    replications: Replications = None,
+    iterations: Iterations = None,
     skip_invalid: Annotated[
         bool, typer.Option("--skip-invalid", help="Leave out combinations that make no sense.")
     ] = False,
-    jobs: Annotated[
-        int | None, typer.Option("--jobs", "-j", min=1, metavar="N", help="Simulations at once. [default: all cores]")
-    ] = None,
+    jobs: SimulationsAtOnce = None,
     cluster: Annotated[
         str | None, typer.Option(metavar="ADDRESS", help="Run on a Dask cluster: tcp://HOST:PORT or a scheduler file.")
     ] = None,
@@ -83,10 +82,7 @@ def sweep(
     array_size: Annotated[
         int | None, typer.Option(min=1, help="Into how many parts. [default: $SLURM_ARRAY_TASK_COUNT]")
     ] = None,
-    store: Annotated[
-        Path | None,
-        typer.Option(metavar="DIR", help="Where finished simulations are kept. [default: the user's cache]"),
-    ] = None,
+    store: Store = None,
     out: Annotated[
         Path | None, typer.Option("--out", "-o", metavar="DIR", help="Where results go. [default: out/NAME-sweep]")
     ] = None,
@@ -107,15 +103,12 @@ def sweep(
     from contend.scenarios import Scenario
     from contend.sweeps import sweep as carry_out
 
-    overrides = [parse_override(text) for text in set_ or []]
     shorthands = (
         ("run.seed", "--seed", seed),
         ("run.replications", "--replications", replications),
         ("workload.iterations", "--iterations", iterations),
     )
-    for path, _, value in shorthands:
-        if value is not None:
-            overrides.append((path, str(value)))
+    overrides = overrides_of(set_, {path: value for path, _, value in shorthands})
     file, text = open_scenario(scenario)
     wanted = Scenario(file, tuple(overrides), text, COMMAND_LINE)
     plan = read_plan(grid or [], sample or [], samples, sample_seed, list_)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from typer.core import TyperGroup
 
+from contend.cli.options import RunsAtOnce
 from contend.documents import json_bytes
 from contend.errors import ContendError
 
@@ -68,9 +69,7 @@ def locks(
     ] = False,
     evaluations: Annotated[int, typer.Option(min=10, help="Most evaluations of a fit.")] = 900,
     strict: Annotated[bool, typer.Option("--strict", help="End with status 1 if a set misses its targets.")] = False,
-    jobs: Annotated[
-        int | None, typer.Option("--jobs", "-j", min=1, metavar="N", help="Runs at once. [default: all cores]")
-    ] = None,
+    jobs: RunsAtOnce = None,
     out: Annotated[
         Path | None, typer.Option("--out", "-o", metavar="DIR", help="Where the files go. [default: validation/locks]")
     ] = None,
