@@ -153,7 +153,7 @@ def compare(
         >>> contest.points[0].verdict in ("faster", "slower", "no difference", "undecided")
         True
     """
-    from contend.comparison import compare_scenarios, keeping, prepare
+    from contend.contest import compare_scenarios, keeping, prepare
 
     count = wanted_jobs(jobs)
     side_a = _changed(a, None, replications)

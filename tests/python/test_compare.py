@@ -144,7 +144,7 @@ def test_rates_of_different_things_are_refused_before_anything_is_simulated(
     monkeypatch.chdir(tmp_path)
     words = ["compare", "multirate.json", "waiting.json", "--out", "out"]
     with monkeypatch.context() as patch:
-        patch.setattr("contend.comparison.run_points", lambda *_, **__: pytest.fail("it simulates"))
+        patch.setattr("contend.contest.run_points", lambda *_, **__: pytest.fail("it simulates"))
         for measure in ([], ["--measure", "message_rate"]):
             assert main([*words, *measure]) == 2
             assert (

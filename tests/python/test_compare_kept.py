@@ -50,7 +50,7 @@ def test_ctrl_c_after_the_simulations_of_a_comparison(
         raise KeyboardInterrupt
 
     del core
-    monkeypatch.setattr("contend.comparison.compare_runs", pressed)
+    monkeypatch.setattr("contend.contest.compare_runs", pressed)
     assert main(["compare", str(scenario), str(scenario), "--store", "kept"]) == 130
     assert "compared; 18 of 18 simulations are kept in kept: the same command goes on" in capsys.readouterr().err
 

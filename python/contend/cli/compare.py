@@ -85,7 +85,7 @@ def compare(
     Both sides run with the same seeds, replication by replication, so that chance which hits both alike drops out.
     What was simulated before is not simulated again: killed or interrupted, the same command goes on where it was.
     """
-    from contend.comparison import compare_scenarios, keeping, prepare
+    from contend.contest import compare_scenarios, keeping, prepare
     from contend.earlier import earlier_in
     from contend.files import output_folder, refuse_replacing
     from contend.interruption import held_back
