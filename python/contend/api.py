@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from contend.dataset_reading import read_dataset
 from contend.errors import InputError, InterruptedRunError
-from contend.files import read_json
+from contend.reading import read_json
 from contend.results import Results, collect
 from contend.runner import check_engine, make_engine, run_points, total_weight, wanted_jobs
 from contend.scenarios import Scenario, checked_paths, json_text, load

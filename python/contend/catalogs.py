@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any
 
 from contend.errors import InputError
 from contend.file_kinds import PRESET, PROFILE, kind_of
-from contend.files import json_object, keys_of, read_json
 from contend.nearest import nearest_names
 from contend.paths import preset_directories, profile_directories
 from contend.prices import parse_price
+from contend.reading import json_object, keys_of, read_json
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

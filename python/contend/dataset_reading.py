@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any
 from contend.datasets import METRICS, Dataset, MeasuredPoint
 from contend.errors import InputError
 from contend.file_kinds import DATASET, kind_of
-from contend.files import keys_of, parse_json, read_json, read_text
 from contend.measure.spread import spread
 from contend.nearest import nearest_names, proposal
+from contend.reading import keys_of, parse_json, read_json, read_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence

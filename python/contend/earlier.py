@@ -6,8 +6,8 @@ import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from contend.files import json_object
 from contend.output import RESULTS, SWEEP
+from contend.reading import json_object
 from contend.spelling import listed
 
 if TYPE_CHECKING:

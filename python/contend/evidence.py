@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from contend.course import Course, Entry, run_here
 from contend.documents import misfit
 from contend.errors import EXIT_BAD_INPUT, ContendError, InputError, InterruptedRunError, SimulationFailedError
-from contend.files import require_regular
+from contend.reading import require_regular
 from contend.runner import failure_text, total_weight
 from contend.scenario import resolve_scenario
 from contend.store import point_key

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from contend.errors import InputError
-from contend.files import json_object
+from contend.reading import json_object
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, overload
 
 from contend.catalogs import PRESETS, PROFILES
 from contend.core import core
-from contend.files import json_object
 from contend.measures import unknown
 from contend.part_words import KINDS
 from contend.profile_uses import uses
+from contend.reading import json_object
 from contend.scenario import shipped_scenarios
 
 if TYPE_CHECKING:

@@ -14,9 +14,10 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from contend.files import read_json, write_file
+from contend.files import write_file
 from contend.lockstudy import MEASURES, measured_points
 from contend.prices import exact_price, format_price, parse_price
+from contend.reading import read_json
 from contend.scenario import Point
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from contend.choice import check_parts, has_part
 from contend.errors import InputError, InterruptedRunError
-from contend.files import read_json
+from contend.reading import read_json
 from contend.runner import run_points
 from contend.scenario import Point, resolve_scenario
 from contend.statistics import kendall_tau

@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from contend.errors import ContendError, InterruptedRunError
-from contend.files import json_object, remove_files, write_files
+from contend.files import remove_files, write_files
+from contend.reading import json_object
 from contend.spelling import listed
 
 if TYPE_CHECKING:

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 from contend.catalogs import PROFILES
 from contend.documents import get_path, origin
 from contend.errors import ContendError, InputError
-from contend.files import json_object
 from contend.paths import profile_directories
 from contend.prices import parse_price
+from contend.reading import json_object
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from contend.catalogs import PROFILES
-from contend.files import json_object
+from contend.reading import json_object
 
 if TYPE_CHECKING:
     from contend.jsontypes import JsonObject

@@ -17,10 +17,11 @@ from contend.core import core
 from contend.dataset_reading import is_dataset
 from contend.errors import InputError
 from contend.file_kinds import DATASET, PRESET, PROFILE, is_written
-from contend.files import describe, input_path, keys_of, read_text, require_utf8
+from contend.files import describe, require_utf8
 from contend.nearest import nearest_names
 from contend.paths import preset_directories, profile_directories, scenarios_directory
 from contend.profile_uses import profiles_for
+from contend.reading import input_path, keys_of, read_text
 from contend.simgrid import PlatformRoutes
 from contend.spelling import parameters_text, shortened, value_text
 

@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, TypeAlias
 
 from contend.documents import dotted, leaves
-from contend.files import read_json
 from contend.paths import repository
+from contend.reading import read_json
 from contend.scenario import resolve_scenario
 
 if TYPE_CHECKING:

@@ -9,9 +9,9 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from contend.errors import InputError
-from contend.files import read_json
 from contend.nearest import nearest_names
 from contend.plots import CATEGORY_COLOURS, STYLE, Picture, figure_bytes
+from contend.reading import read_json
 from contend.trace_events import check_trace
 
 if TYPE_CHECKING:

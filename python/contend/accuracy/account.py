@@ -14,8 +14,8 @@ from contend.accuracy.document import markdown_table, percent
 from contend.accuracy.scores import error_summary
 from contend.documents import json_bytes
 from contend.errors import InputError
-from contend.files import parse_json, read_json, read_text
 from contend.misfits import misfit_of
+from contend.reading import parse_json, read_json, read_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence

@@ -16,8 +16,9 @@ from contend.accuracy.made_from import changes
 from contend.accuracy.pictures import pictures
 from contend.accuracy.shapes import Shape  # noqa: TC001 - pydantic looks it up
 from contend.errors import InputError
-from contend.files import parse_json, read_json, read_text, write_files
+from contend.files import write_files
 from contend.nearest import proposal
+from contend.reading import parse_json, read_json, read_text
 
 if TYPE_CHECKING:
     from contend.jsontypes import JsonObject

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from contend.calibrate.mapping import load_mappings, without_strange_cases
 from contend.catalogs import PROFILES
 from contend.dataset_reading import read_dataset
-from contend.files import read_text
+from contend.reading import read_text
 
 if TYPE_CHECKING:
     from collections.abc import Mapping as Dictionary

@@ -13,8 +13,8 @@ from contend.accuracy.fits import fit_sections
 from contend.accuracy.pooled import pool
 from contend.accuracy.recovered import recovery_sections
 from contend.accuracy.shapes import shape_section
-from contend.files import read_json
 from contend.lockstudy import scored_errors
+from contend.reading import read_json
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

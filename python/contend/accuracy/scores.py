@@ -15,7 +15,7 @@ from contend.accuracy.curves import knee_agreement, knees
 from contend.accuracy.document import point_rows, sections
 from contend.documents import misfit
 from contend.errors import InputError
-from contend.files import read_json
+from contend.reading import read_json
 from contend.statistics import kendall_tau
 
 if TYPE_CHECKING:

@@ -19,10 +19,10 @@ from contend.calibrate.partitioned_points import is_from_program, partitioned_wo
 from contend.calibrate.process_layouts import LAYOUT, refuse_layout
 from contend.documents import set_path
 from contend.errors import InputError
-from contend.files import parse_json, read_text
 from contend.misfits import misfit_of
 from contend.nearest import proposal
 from contend.paths import data_directory
+from contend.reading import parse_json, read_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 from contend.datasets import METRICS
 from contend.errors import InputError
-from contend.files import read_text
 from contend.measures import ESTIMATED, SCALARS
 from contend.misfits import pointer, shown
 from contend.nearest import proposal
 from contend.paths import data_directory
+from contend.reading import read_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence

@@ -176,7 +176,7 @@ def _changes(option: str, words: list[str]) -> list[tuple[str, str]]:
 
 def _open_both(a: str, b: str) -> tuple[tuple[Path, str | None], tuple[Path, str | None]]:
     """Both sides as open_scenario gives them; a pipe, which gives its text once, may be both."""
-    from contend.files import input_path
+    from contend.reading import input_path
     from contend.scenario import open_scenario
 
     opened_a = open_scenario(a)

@@ -46,11 +46,12 @@ def import_(
     """
     from contend.dataset_reading import parse_dataset
     from contend.file_kinds import MEASURED_DATASET, refuse_other_kind
-    from contend.files import input_path, output_file, refuse_replacing, write_file
+    from contend.files import output_file, refuse_replacing, write_file
     from contend.importers.dataset import imported_dataset
     from contend.importers.formats import FORMATS
     from contend.importers.workload import added_workload
     from contend.measure.dataset import dataset_bytes
+    from contend.reading import input_path
 
     if format_ not in FORMATS:
         hint = proposal(format_, FORMATS)

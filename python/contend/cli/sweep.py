@@ -284,8 +284,8 @@ def _read_list(path: Path) -> Plan:
     """Points from a file."""
     import polars as pl
 
-    from contend.files import read_json, require_regular
     from contend.plans import Samples
+    from contend.reading import read_json, require_regular
 
     kind = path.suffix.lower()
     if kind not in {".csv", ".json", ".parquet"}:
@@ -306,8 +306,8 @@ def _read_list(path: Path) -> Plan:
 
 def _read_csv(path: Path) -> Plan:
     """Points from a table. Each cell is a value by itself: a reader of columns makes all of one text by a wrong one."""
-    from contend.files import read_text
     from contend.plans import Samples
+    from contend.reading import read_text
 
     reader = csv.reader(io.StringIO(read_text(path, "list of points").removeprefix("\ufeff")), strict=True)
     names: list[str] = []

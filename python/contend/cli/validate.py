@@ -123,9 +123,10 @@ def locks(
 
 def _fit_sets(root: Path, only: Sequence[str], engine: Engine, *, jobs: int, evaluations: int, quiet: bool) -> None:
     """Writes fitted prices into the machine profiles, and what a set fits of its own workload into sets.json."""
-    from contend.files import read_json, write_file
+    from contend.files import write_file
     from contend.lockfit import fit, how_identified, write_to_profile
     from contend.lockstudy import load_sets
+    from contend.reading import read_json
     from contend.terminal import ProgressReport
 
     file = root / "validation" / "locks" / "sets.json"

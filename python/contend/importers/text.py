@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NoReturn
 
 from contend.dataset_reading import LARGEST_SAMPLE, SMALLEST_SAMPLE
 from contend.errors import InputError
-from contend.files import read_text
+from contend.reading import read_text
 from contend.spelling import shortened
 
 if TYPE_CHECKING:

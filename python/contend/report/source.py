@@ -8,11 +8,12 @@ from pydantic import BaseModel, ConfigDict, Field, PlainValidator, ValidationErr
 
 from contend.errors import ContendError, InputError
 from contend.file_kinds import RESULT_OF_RUN, kind_of
-from contend.files import describe, json_object, parse_json, require_regular
+from contend.files import describe
 from contend.jsontypes import JsonObject, Scalar  # noqa: TC001 - pydantic reads it when the program runs
 from contend.measures import ESTIMATED, SCALARS, main_of
 from contend.output import RESULTS, SWEEP
 from contend.price_bases import known_from_text
+from contend.reading import json_object, parse_json, require_regular
 from contend.results import Results
 
 if TYPE_CHECKING:

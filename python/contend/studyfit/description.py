@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 
 from contend.documents import misfit
 from contend.errors import InputError
-from contend.files import read_json
 from contend.prices import format_price, parse_price
+from contend.reading import read_json
 from contend.scenario import Point, resolve_scenario
 
 if TYPE_CHECKING:

@@ -19,7 +19,7 @@ import numpy as np
 from contend.core import fingerprint
 from contend.documents import misfit
 from contend.errors import ContendError, InputError
-from contend.files import read_json
+from contend.reading import read_json
 from contend.statistics import Central, central
 from contend.studyfit.description import RANGE_END
 from contend.studyfit.trials import Trials
