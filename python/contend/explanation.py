@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol
 
 from contend.errors import InputError, InterruptedRunError
+from contend.explanation_means import mean_entries, mean_places
 from contend.interface_stages import NOT_COUNTED
 from contend.measures import check_known, choose, measure_named, measures_in
 from contend.paths import version
@@ -20,8 +21,6 @@ from contend.statistics import Estimate, estimate, exact_mean
 from contend.workload_words import WorkloadWords, words_of
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     import polars as pl
 
     from contend.jsontypes import JsonObject
@@ -297,7 +296,7 @@ def _summarise(scenario: ResolvedScenario, runs: PointRuns, wanted: str | None) 
     accounts = [result["explain"] for result in results]
     counted_ns = exact_mean([account["elapsed_ns"] for account in accounts])
     timed_ns = 1e9 * exact_mean([result["elapsed_s"] for result in results])
-    stages = _means([account["interface_stages"] for account in accounts])
+    stages = mean_entries([account["interface_stages"] for account in accounts])
     counts_large_transfers = not stages or runs.point.config.get("fabric", {}).get("sharing") != "flows"
     remarks = [*scenario.remarks, *([] if counts_large_transfers else [NOT_COUNTED])]
     if counted_ns > (1 + _SHORT_REST) * timed_ns:
@@ -322,76 +321,11 @@ def _summarise(scenario: ResolvedScenario, runs: PointRuns, wanted: str | None) 
             for role in results[0]["time_by_category_ns"]
         },
         threads=results[0].get("threads", {}),
-        locks=sorted(_means([a["locks"] for a in accounts]), key=lambda lock: -lock["wait_ns"]),
-        places=_mean_places([account["waiting_places"] for account in accounts]),
-        queues=_means([account["queues"] for account in accounts]),
+        locks=sorted(mean_entries([a["locks"] for a in accounts]), key=lambda lock: -lock["wait_ns"]),
+        places=mean_places([account["waiting_places"] for account in accounts]),
+        queues=mean_entries([account["queues"] for account in accounts]),
         stages=stages,
         counts_large_transfers=counts_large_transfers,
         words=words,
         overrides=scenario.overrides,
     )
-
-
-def _means(replications: Sequence[Sequence[JsonObject]]) -> list[JsonObject]:
-    """Means over replications of lists of entries that have a name; an entry that is missing counts as zeros."""
-    names = list(dict.fromkeys(entry["name"] for entries in replications for entry in entries))
-    by_name = [{entry["name"]: entry for entry in entries} for entries in replications]
-    result: list[JsonObject] = []
-    for name in names:
-        some = next(entries[name] for entries in by_name if name in entries)
-        mean: JsonObject = {"name": name}
-        for key, value in some.items():
-            if key == "waits":
-                mean[key] = _mean_waits([entries.get(name, {}).get(key, []) for entries in by_name])
-            elif key == "maximum":
-                mean[key] = max(entries.get(name, {}).get(key, 0) for entries in by_name)
-            elif isinstance(value, int | float):
-                mean[key] = exact_mean([entries.get(name, {}).get(key, 0) for entries in by_name])
-        result.append(mean)
-    return result
-
-
-def _mean_waits(replications: Sequence[Sequence[JsonObject]]) -> list[JsonObject]:
-    sums: dict[tuple[str, str], float] = {}
-    for entries in replications:
-        for entry in entries:
-            key = (entry["waiter"], entry["holder"])
-            sums[key] = sums.get(key, 0.0) + entry["time_ns"]
-    means = [{"waiter": w, "holder": h, "time_ns": total / len(replications)} for (w, h), total in sums.items()]
-    return sorted(means, key=lambda entry: -entry["time_ns"])
-
-
-def _mean_places(replications: Sequence[Sequence[JsonObject]]) -> list[JsonObject]:
-    """Means over replications of where threads wait, longest wait first; what is missing counts as zero."""
-    count = len(replications)
-    by_name = [{place["name"]: place for place in places} for places in replications]
-    places: list[JsonObject] = []
-    for name in dict.fromkeys(name for named in by_name for name in named):
-        present = [named[name] for named in by_name if name in named]
-        meanwhile: dict[str, float] = {}
-        for place in present:
-            for category, time_ns in place["meanwhile_ns"].items():
-                meanwhile[category] = meanwhile.get(category, 0.0) + time_ns / count
-        places.append(
-            {
-                "name": name,
-                "waits": exact_mean([named.get(name, {}).get("waits", 0) for named in by_name]),
-                "wait_ns": exact_mean([named.get(name, {}).get("wait_ns", 0.0) for named in by_name]),
-                "by_role": _mean_entries([place["by_role"] for place in present], count),
-                "awaited": _mean_entries([place["awaited"] for place in present], count),
-                "meanwhile_ns": dict(sorted(meanwhile.items(), key=lambda item: -item[1])),
-            }
-        )
-    return sorted(places, key=lambda place: -place["wait_ns"])
-
-
-def _mean_entries(replications: Sequence[Sequence[JsonObject]], count: int) -> list[JsonObject]:
-    """Means over `count` replications of entries that have the same words, longest time first."""
-    sums: dict[tuple[str, ...], JsonObject] = {}
-    for entry in (entry for entries in replications for entry in entries):
-        words = {key: value for key, value in entry.items() if isinstance(value, str)}
-        total = sums.setdefault(tuple(words.values()), words)
-        for key, value in entry.items():
-            if key not in words:
-                total[key] = total.get(key, 0) + value / count
-    return sorted(sums.values(), key=lambda entry: -entry["time_ns"])
