@@ -60,9 +60,17 @@ def origin(origins: Mapping[str, str], pointer: str) -> str:
     return origins.get(pointer, "")
 
 
-def json_bytes(document: object) -> bytes:
-    """A document as the files that people read have it."""
-    return (json.dumps(document, indent=2, ensure_ascii=False, allow_nan=False) + "\n").encode()
+def json_bytes(document: object, indent: int = 2) -> bytes:
+    """A document as the files that people read have it.
+
+    Args:
+        document: Of plain values, objects and arrays.
+        indent: How many columns a level is set in; 1 in files of thousands of lines.
+
+    Raises:
+        ValueError: A number in it is not finite.
+    """
+    return (json.dumps(document, indent=indent, ensure_ascii=False, allow_nan=False) + "\n").encode()
 
 
 def set_path(document: JsonObject, path: str, value: object) -> None:

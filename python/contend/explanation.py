@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import csv
 import io
-import json
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol
 
+from contend.documents import json_bytes
 from contend.errors import InputError, InterruptedRunError
 from contend.explanation_means import mean_entries, mean_places
 from contend.interface_stages import NOT_COUNTED
@@ -123,7 +123,7 @@ class Explanation:
 
     def json_bytes(self) -> bytes:
         """explain.json."""
-        return (json.dumps(self.to_json(), indent=2, ensure_ascii=False, allow_nan=False) + "\n").encode()
+        return json_bytes(self.to_json())
 
     def csv_bytes(self) -> bytes:
         """speedups.csv."""

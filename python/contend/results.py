@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Self
 from contend.axes import without_effect
 from contend.changes import with_changes
 from contend.choice import points_with, the_point_with
-from contend.documents import misfit
+from contend.documents import json_bytes, misfit
 from contend.errors import InputError
 from contend.measures import ESTIMATED, SCALARS, own_measures
 from contend.paths import version
@@ -243,7 +243,7 @@ class Results:
 
     def json_bytes(self) -> bytes:
         """results.json."""
-        return (json.dumps(self.to_json(), indent=2, ensure_ascii=False, allow_nan=False) + "\n").encode()
+        return json_bytes(self.to_json())
 
     def canonical_bytes(self) -> bytes:
         """results.json without what may differ between two runs of the same, in one fixed form."""

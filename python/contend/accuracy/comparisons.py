@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,6 +14,7 @@ from contend.accuracy.document import as_markdown
 from contend.accuracy.made_from import changes
 from contend.accuracy.pictures import pictures
 from contend.accuracy.shapes import Shape  # noqa: TC001 - pydantic looks it up
+from contend.documents import json_bytes
 from contend.errors import InputError
 from contend.files import write_files
 from contend.nearest import proposal
@@ -207,7 +207,7 @@ def regenerate(
             (run.draws, run.messages, run.seed),
             run.ratios,
         )
-        content = (json.dumps(result, indent=1, ensure_ascii=False, allow_nan=False) + "\n").encode()
+        content = json_bytes(result, indent=1)
         text = as_markdown(result, run.title).encode()
         files_of_run = {f"{run.name}.json": content, f"{run.name}.md": text, **_drawn(run.name, result)}
         written += write_files(chosen.folder, files_of_run)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -10,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from contend.cli.options import Mappings, Messages, OverallSeed, Quiet, SimulationsAtOnce
+from contend.documents import json_bytes
 from contend.errors import InputError
 
 if TYPE_CHECKING:
@@ -80,7 +80,7 @@ def data(
         folder = work if work is not None else Path("out") / "validation" / name
         effort = (draws, messages, seed)
         result = _validate(profile, datasets, mapping or [], folder, effort, jobs, ratios=ratios, quiet=quiet)
-        content = (json.dumps(result, indent=1, ensure_ascii=False, allow_nan=False) + "\n").encode()
+        content = json_bytes(result, indent=1)
         written = []
         if json_ is not None:
             write_file(json_, content)

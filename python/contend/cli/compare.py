@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from enum import StrEnum
 from pathlib import Path
@@ -11,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from contend.cli.options import AsJson, Iterations, Quiet, RunsAtOnce, ScenarioName, Store, overrides_of
+from contend.documents import json_bytes
 from contend.errors import InputError
 from contend.spelling import counted, parameters_text
 
@@ -128,16 +128,16 @@ def compare(
             )
         with held_back() as held:
             content = comparison.to_json()
-            document = json.dumps(content, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+            document = json_bytes(content)
             pictures = Pictures("plot", lambda: comparison_picture_bytes(comparison))
-            saved = save(directory, {RESULT: document.encode()}, pictures, held, again="the same command draws them")
+            saved = save(directory, {RESULT: document}, pictures, held, again="the same command draws them")
     paths = saved.paths
     if not quiet and (
         note := earlier.note(content, paths, other="" if out else "--out DIR", what="another comparison")
     ):
         print(f"contend: {note}", file=sys.stderr)
     if json_:
-        sys.stdout.write(document)
+        sys.stdout.write(document.decode())
     elif not quiet:
         remarks = [f"note: {note}" for note in dict.fromkeys([*side_a.remarks, *side_b.remarks])]
         if engine is not None and engine.reused:
