@@ -45,9 +45,7 @@ def test_each_part_has_its_share_of_the_budget_whatever_stages_of_others_took(mo
     monkeypatch.setattr(pipeline, "planned", lambda *_: 0)
     monkeypatch.setattr(pipeline, "fit_part", fit_part)
     reporter = SimpleNamespace(plan=lambda _: None)
-    pipeline.calibrate(
-        [], {}, [], cast("Any", None), cast("Any", evaluator), Options(budget_s=60.0), cast("Any", reporter)
-    )
+    pipeline.calibrate(cast("Any", None), cast("Any", evaluator), Options(budget_s=60.0), cast("Any", reporter))
     assert shares == [30 * STEPS_PER_SECOND] * 2
 
 

@@ -20,6 +20,7 @@ from contend.calibrate import part_fit
 from contend.calibrate.cross_validation import Residual, counts_of, cross_validate
 from contend.calibrate.discrepancy import QUANTILES, estimate, scales
 from contend.calibrate.evaluations import Task
+from contend.calibrate.inputs import Inputs
 from contend.calibrate.likelihood import DEGREES_OF_FREEDOM
 from contend.calibrate.options import Options
 from contend.calibrate.pipeline import calibrate, leave_out_again
@@ -273,7 +274,7 @@ class TestFromDatasetsToIntervals:
         datasets, priced = read_datasets([tmp_path]), mapping()
         evaluator, base = cast("Evaluator", PricedCall(0.02)), PROFILES.load("alembert")[1]
         options = Options(starts=1, messages=200)
-        data = (datasets, base, [priced], choose_split(datasets), evaluator, options, Silence())
+        data = (Inputs(datasets, base, [priced], choose_split(datasets)), evaluator, options, Silence())
         made = json.loads(profile_bytes(calibrated_profile(base, "alembert", "made", calibrate(*data), {})))
         self.check_that_fits_can_be_kept(made, data)
         (fit,) = made["calibration"]["fits"]

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from calibrating import mapping, rates, write
-from contend.calibrate.inputs import differences, inputs
+from contend.calibrate.inputs import Inputs, differences
 from contend.calibrate.split import choose_split, has_samples_of, split_points, split_record
 from contend.catalogs import PROFILES
 from contend.dataset_reading import read_datasets
@@ -26,7 +26,7 @@ def known(folder: Path, document: dict[str, Any]) -> tuple[JsonObject, bool]:
     split = choose_split(datasets)
     write(folder, DOCUMENT)
     record = split_record(split, *split_points(read_datasets([folder / "a.json"]), split))
-    made = inputs(PROFILES.load("alembert")[1], [mapping()], datasets, split)
+    made = Inputs(datasets, PROFILES.load("alembert")[1], [mapping()], split).digests()
     return made, has_samples_of(record, split, found)
 
 

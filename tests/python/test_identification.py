@@ -11,6 +11,7 @@ from calibrating import MACHINE, dataset, machine_points, mapping, metric, rates
 from contend.calibrate.evaluations import Evaluator
 from contend.calibrate.identification import Identified, Skipped, identify
 from contend.calibrate.identification_rules import RULES
+from contend.calibrate.inputs import Inputs
 from contend.calibrate.mapping import (
     scenario_layers,
 )
@@ -193,7 +194,8 @@ def test_what_one_library_s_calls_cost_is_no_range_of_another_s(tmp_path: Path) 
     datasets = measured(tmp_path, *documents)
     both = mapping(libraries=["alib", "blib"], transports=["*"], unknowns=unknowns)
     options, evaluator = Options(is_direct_only=True), Evaluator(make_engine("contend"), MemoryLog(), jobs=1)
-    problem = calibrate(datasets, base(), [both], choose_split(datasets), evaluator, options, Silence()).problem
+    inputs = Inputs(datasets, base(), [both], choose_split(datasets))
+    problem = calibrate(inputs, evaluator, options, Silence()).problem
     ranges = {one.name: (one.low, one.high) for one in problem.parameters}
     direct = {(one.rule.path, one.scope): one for one in identify(datasets, base())[0]}
     for name, scope, measured_for in (

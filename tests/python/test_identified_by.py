@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from contend.calibrate.inputs import differences, inputs
+from contend.calibrate.inputs import Inputs, differences
 from contend.calibrate.split import Split
 from contend.catalogs import parameters
 from contend.cli import main
@@ -84,12 +84,12 @@ def test_prices_that_are_fitted_to_a_study_say_how_far_it_tells_them() -> None:
 def test_words_about_identification_do_not_make_it_another_base_of_a_fit() -> None:
     profile = document_of(SHIPPED[0])
     split = Split((1, 2), None)
-    now = inputs(profile, [], [], split)
+    now = Inputs([], profile, [], split).digests()
     other = copy.deepcopy(profile)
     other["cache"]["hit"]["identified_by"] = "by looking closely"
-    assert differences(inputs(other, [], [], split), now) == []
+    assert differences(Inputs([], other, [], split).digests(), now) == []
     other["cache"]["hit"]["value"] = "9 ns"
-    assert differences(inputs(other, [], [], split), now) == ["the base profile"]
+    assert differences(Inputs([], other, [], split).digests(), now) == ["the base profile"]
 
 
 def test_showing_a_profile_says_how_values_were_identified(capsys: pytest.CaptureFixture[str]) -> None:

@@ -1,9 +1,10 @@
-"""What a fit was made from, as digests: whether a later calibration may keep it."""
+"""What a calibration is made from, and as digests: whether a later one may keep its fits."""
 
 from __future__ import annotations
 
 import hashlib
 import json
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from contend.calibrate.mapping import find_mapping
@@ -25,34 +26,46 @@ _NOT_ALWAYS_SAID = {"measurements"}
 _OF_A_MACHINE = ("cpus", "topology", "cores")
 
 
-def inputs(base: JsonObject, mappings: Sequence[Mapping], datasets: Sequence[Dataset], split: Split) -> JsonObject:
-    """Digests of all that a fit depends on besides its options and the points of its split, which a profile lists.
+@dataclass(frozen=True)
+class Inputs:
+    """All that a calibration is made from, besides its options.
 
-    Args:
-        base: The base profile's document.
-        mappings: Those that datasets may have; the ones that count are those that they do have.
-        datasets: What was measured.
-        split: What of it is held out.
-
-    Raises:
-        ContendError: The compiled core is missing.
+    `base` is the base profile's document, `datasets` what was measured, and `split` says what of it is held out.
+    `mappings` are those that datasets may have; the ones that count are those that they do have.
     """
-    used = calibration_side(datasets, split)
-    chosen = [mapping for dataset in datasets if (mapping := find_mapping(mappings, dataset)) is not None]
-    return {
-        "base": _digest(_without_words(base)),
-        "mappings": {mapping.name: _digest(mapping.model_dump()) for mapping in chosen},
-        "microbenchmarks": {
-            dataset.name: _digest([point.digest for point in dataset.points])
-            for dataset in used
-            if dataset.kind not in FITTED_KINDS
-        },
-        "measurements": {
-            name: _digest([_measurement(dataset) for dataset in used if dataset.name == name])
-            for name in sorted({dataset.name for dataset in used})
-        },
-        "core": fingerprint(),
-    }
+
+    datasets: Sequence[Dataset]
+    base: JsonObject
+    mappings: Sequence[Mapping]
+    split: Split
+
+    @property
+    def chosen_mappings(self) -> list[Mapping]:
+        """The mappings that datasets have, in their order."""
+        found = (find_mapping(self.mappings, dataset) for dataset in self.datasets)
+        return [mapping for mapping in found if mapping is not None]
+
+    def digests(self) -> JsonObject:
+        """Digests of all that a fit depends on but the points of its split, which a profile lists.
+
+        Raises:
+            ContendError: The compiled core is missing.
+        """
+        used = calibration_side(self.datasets, self.split)
+        return {
+            "base": _digest(_without_words(self.base)),
+            "mappings": {mapping.name: _digest(mapping.model_dump()) for mapping in self.chosen_mappings},
+            "microbenchmarks": {
+                dataset.name: _digest([point.digest for point in dataset.points])
+                for dataset in used
+                if dataset.kind not in FITTED_KINDS
+            },
+            "measurements": {
+                name: _digest([_measurement(dataset) for dataset in used if dataset.name == name])
+                for name in sorted({dataset.name for dataset in used})
+            },
+            "core": fingerprint(),
+        }
 
 
 def _measurement(dataset: Dataset) -> list[object]:

@@ -12,7 +12,6 @@ from contend.calibrate.cross_validation import cross_validate
 from contend.calibrate.discrepancy import estimate
 from contend.calibrate.expected import NOISE_REPLICATIONS, planned, simulations_of_folds
 from contend.calibrate.identification import Identified, Skipped, identify
-from contend.calibrate.inputs import inputs
 from contend.calibrate.part_fit import fit_part, total_noise
 from contend.calibrate.parts import Part, components
 from contend.calibrate.problem import MACHINE, STEPS_PER_OPERATION, Builder, Problem, Unpredicted
@@ -28,7 +27,7 @@ if TYPE_CHECKING:
 
     from contend.calibrate.discrepancy import Discrepancies
     from contend.calibrate.evaluations import Evaluator
-    from contend.calibrate.mapping import Mapping
+    from contend.calibrate.inputs import Inputs
     from contend.calibrate.options import Options, Reporter
     from contend.datasets import Dataset, MeasuredPoint
     from contend.jsontypes import JsonObject
@@ -36,7 +35,7 @@ if TYPE_CHECKING:
 
 @dataclass
 class Calibration:
-    """Everything that a calibration found. `made_from` are digests of what it depends on: see `inputs`."""
+    """Everything that a calibration found. `made_from` are digests of what it depends on: see `Inputs`."""
 
     identified: list[Identified]
     skipped: list[Skipped]
@@ -76,22 +75,14 @@ def with_identified(profile: JsonObject, identified: Sequence[Identified]) -> Js
     return document
 
 
-def calibrate(  # noqa: PLR0917 - all of one stage
-    datasets: Sequence[Dataset],
-    profile: JsonObject,
-    mappings: Sequence[Mapping],
-    split: Split,
-    evaluator: Evaluator,
-    options: Options,
-    reporter: Reporter,
-) -> Calibration:
+def calibrate(inputs: Inputs, evaluator: Evaluator, options: Options, reporter: Reporter) -> Calibration:
     """Runs all stages.
 
     Raises:
         InputError: There is nothing to fit to, or nothing to fit.
         InterruptedRunError: Ctrl-C; finished simulations are in the journal.
     """
-    result = _prepared(datasets, profile, mappings, split, options)
+    result = _prepared(inputs, options)
     problem = result.problem
     if options.is_direct_only:
         if not result.identified:
@@ -122,16 +113,14 @@ def calibrate(  # noqa: PLR0917 - all of one stage
     return result
 
 
-def _prepared(
-    datasets: Sequence[Dataset], profile: JsonObject, mappings: Sequence[Mapping], split: Split, options: Options
-) -> Calibration:
+def _prepared(inputs: Inputs, options: Options) -> Calibration:
     """What there is to fit, after direct identification."""
-    base = copy.deepcopy(profile)
+    base = copy.deepcopy(inputs.base)
     record = base.pop("calibration", None) or {}
     if record.get("scopes"):
         base["calibration"] = {"scopes": record["scopes"]}
-    fitted, held_out = split_points(datasets, split)
-    identified, skipped = identify(calibration_side(datasets, split), base)
+    fitted, held_out = split_points(inputs.datasets, inputs.split)
+    identified, skipped = identify(calibration_side(inputs.datasets, inputs.split), base)
     known = with_identified(base, identified)
     # Guided parameters are fitted, within the range that their rule gives.
     isolated = [(one.rule.path, one.scope) for one in identified if one.rule.isolates]
@@ -141,10 +130,11 @@ def _prepared(
     }  # fmt: skip
     # Prices are identified from single points of calls over many requests; no search looks at them.
     problem = Builder(
-        known, mappings, messages=options.messages, seed=options.seed, steps_per_operation=STEPS_PER_OPERATION
+        known, inputs.mappings, messages=options.messages, seed=options.seed, steps_per_operation=STEPS_PER_OPERATION
     ).build([one for one in fitted if one[0].kind != WAITING], isolated, guided)
-    made_from = inputs(profile, mappings, datasets, split)
-    return Calibration(identified, skipped, [], split, fitted, held_out, problem, options, made_from)
+    return Calibration(
+        identified, skipped, [], inputs.split, fitted, held_out, problem, options, made_from=inputs.digests()
+    )
 
 
 @dataclass(frozen=True)
@@ -158,15 +148,13 @@ class KeptFit:
     points: list[tuple[str, JsonObject]]
 
 
-def leave_out_again(  # noqa: PLR0917 - all of one stage
-    datasets: Sequence[Dataset],
-    profile: JsonObject,
-    mappings: Sequence[Mapping],
-    split: Split,
+def leave_out_again(
+    inputs: Inputs,
     evaluator: Evaluator,
     options: Options,
     reporter: Reporter,
     kept: Sequence[KeptFit],
+    *,
     not_fitted: Sequence[JsonObject] = (),
 ) -> Calibration:
     """Thread counts left out of fits that are there already: what a whole calibration does behind them.
@@ -178,7 +166,7 @@ def leave_out_again(  # noqa: PLR0917 - all of one stage
         InputError: The fits are of other points or parameters.
         InterruptedRunError: Ctrl-C; finished simulations are in the journal.
     """
-    result = _prepared(datasets, profile, mappings, split, options)
+    result = _prepared(inputs, options)
     # A point that failed wherever it was simulated was in no fit either.
     left = [(one["dataset"], one["parameters"]) for one in not_fitted]
     parts = [

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from contend.calibrate.evaluations import Evaluator
+from contend.calibrate.inputs import Inputs
 from contend.calibrate.mapping import Mapping, Unknown
 from contend.calibrate.options import Options
 from contend.calibrate.pipeline import calibrate
@@ -142,7 +143,7 @@ def run_trial(
     datasets = read_datasets([folder])
     split = choose_split(datasets)
     options = Options(seed=seed, starts=starts, messages=study.messages, is_cross_validated=False)
-    found = calibrate(datasets, profile, [mapping], split, evaluator, options, Silence())
+    found = calibrate(Inputs(datasets, profile, [mapping], split), evaluator, options, Silence())
     recovered = []
     for part in found.parts:
         for index, (parameter, sight) in enumerate(zip(part.problem.parameters, part.sights, strict=True)):

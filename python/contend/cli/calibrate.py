@@ -17,10 +17,9 @@ from contend.spelling import counted
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from contend.calibrate.mapping import Mapping
+    from contend.calibrate.inputs import Inputs
     from contend.calibrate.options import Options
     from contend.calibrate.pipeline import Calibration
-    from contend.calibrate.split import Split
     from contend.datasets import Dataset
     from contend.jsontypes import JsonObject
     from contend.terminal import ProgressReport
@@ -95,7 +94,8 @@ def calibrate(
     or a kill.
     """
     from contend.calibrate.evaluations import Evaluator
-    from contend.calibrate.mapping import find_mapping, load_mappings
+    from contend.calibrate.inputs import Inputs
+    from contend.calibrate.mapping import load_mappings
     from contend.calibrate.measured_machine import on_measured_machine
     from contend.calibrate.options import Options
     from contend.calibrate.pipeline import calibrate as run
@@ -117,8 +117,8 @@ def calibrate(
     split = choose_split(measured, _thread_list(threads), window, exclude or [])
     _warn_of_machines(calibration_side(measured, split))
     options = Options(seed, starts, messages, budget * 60, is_direct_only=direct, has_posterior=posterior)
-    base_used = (base_path.stem, base_document)
-    earlier = _earlier(out, base_used, mappings, split, options, measured) if keep_fits else None
+    inputs = Inputs(measured, base_document, mappings, split)
+    earlier = _earlier(out, base_path.stem, inputs, options) if keep_fits else None
     folder = work if work is not None else Path("out") / "calibrate" / out.stem
     with (
         output_file(out),
@@ -131,17 +131,13 @@ def calibrate(
         reporter = _Reporter(report)
         evaluator = Evaluator(make_engine("contend"), journal, jobs=jobs or default_jobs(), progress=reporter.advance)
         if earlier is not None:
-            kept = kept_fits(earlier)
-            found = leave_out_again(
-                measured, base_document, mappings, split, evaluator, options, reporter, kept,
-                earlier["calibration"].get("not_fitted", []),
-            )  # fmt: skip
+            not_fitted = earlier["calibration"].get("not_fitted", [])
+            found = leave_out_again(inputs, evaluator, options, reporter, kept_fits(earlier), not_fitted=not_fitted)
             document = with_folds(earlier, found)
         else:
-            found = run(measured, base_document, mappings, split, evaluator, options, reporter)
-            chosen = (find_mapping(mappings, dataset) for dataset in measured)
-            used = {one.name: one.stand_in for one in chosen if one is not None}
-            document = calibrated_profile(base_document, base_path.stem, out.stem, found, used)
+            found = run(inputs, evaluator, options, reporter)
+            used = {one.name: one.stand_in for one in inputs.chosen_mappings}
+            document = calibrated_profile(inputs.base, base_path.stem, out.stem, found, used)
         write_file(out, profile_bytes(document))
     if json_:
         print(json.dumps(document["calibration"], indent=2, ensure_ascii=False))
@@ -207,20 +203,13 @@ def _usable_profile(name: str) -> tuple[Path, JsonObject]:
     return path, document
 
 
-def _earlier(  # noqa: PLR0917 - all that fits depend on
-    out: Path,
-    base: tuple[str, JsonObject],
-    mappings: Sequence[Mapping],
-    split: Split,
-    options: Options,
-    datasets: Sequence[Dataset],
-) -> JsonObject:
-    """The profile whose fits are kept. `base` is the base profile's name and document.
+def _earlier(out: Path, base_name: str, inputs: Inputs, options: Options) -> JsonObject:
+    """The profile whose fits are kept.
 
     Raises:
         InputError: It has none, or does not say what they were made from, or this was something else.
     """
-    from contend.calibrate.inputs import differences, inputs
+    from contend.calibrate.inputs import differences
     from contend.calibrate.split import has_samples_of
     from contend.catalogs import PROFILES
 
@@ -233,15 +222,16 @@ def _earlier(  # noqa: PLR0917 - all that fits depend on
             f"--keep-fits: {out} does not say what its fits were made from (an earlier version wrote it): calibrate "
             "again without --keep-fits"
         )
+    split = inputs.split
     known = {key: (record.get("split") or {}).get(key) for key in split.to_json()}
     if known != split.to_json() or record.get("options") != options.to_json():
         raise InputError(f"--keep-fits: the fits of {out} are of another split, seed, effort or length of simulations")
-    if record.get("base") != base[0]:
-        raise InputError(f"--keep-fits: the fits of {out} are upon the profile {record.get('base')}, not {base[0]}")
-    for dataset in datasets:
+    if record.get("base") != base_name:
+        raise InputError(f"--keep-fits: the fits of {out} are upon the profile {record.get('base')}, not {base_name}")
+    for dataset in inputs.datasets:
         if not has_samples_of(record.get("split") or {}, split, dataset):
             raise InputError(f"--keep-fits: the fits of {out} are of other samples than {dataset.name} has")
-    made_from = inputs(base[1], mappings, datasets, split)
+    made_from = inputs.digests()
     if found := differences(known_inputs, made_from):
         raise InputError(f"--keep-fits: the fits of {out} were made with other content of {', '.join(found)}")
     if known_inputs.get("core") != made_from["core"]:
