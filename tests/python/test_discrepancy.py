@@ -160,13 +160,13 @@ def test_each_thread_count_is_predicted_by_a_fit_to_the_others(tmp_path: Path) -
 
 def test_what_is_left_out_decides_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Not even by the whole fit, which has seen it."""
-    monkeypatch.setattr(part_fit, "posterior_of", lambda *_: (None, "for this test", None))
+    monkeypatch.setattr(part_fit, "posterior_of", lambda *_, **__: (None, "for this test", None))
     parts = []
     for name, wrong in (("one", 0.1), ("other", -1.5)):
         (tmp_path / name).mkdir()
         problem = problem_of(tmp_path / name, {1: 0.0, 4: wrong, 16: 0.0})
         evaluator = cast("Evaluator", Model(0.03))
-        part, _ = part_fit.fit_part(problem, evaluator, Options(starts=1), Silence(), math.inf, name)
+        part, _ = part_fit.fit_part(problem, evaluator, Options(starts=1), Silence(), math.inf)
         assert part is not None
         parts.append(part)
     places = [{fold.threads: fold.place.tolist() for fold in part.folds} for part in parts]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from contend.calibrate.cross_validation import PLACES_OF_REFIT, counts_of
-from contend.calibrate.search import CHECK_REPLICATIONS, places_of_search, size_of_design
+from contend.calibrate.search import CHECK_REPLICATIONS, places_of_screening, places_of_search, size_of_design
 
 if TYPE_CHECKING:
     from contend.calibrate.options import Options
@@ -18,7 +18,7 @@ NOISE_REPLICATIONS = tuple(range(6))
 def planned(problem: Problem, options: Options) -> int:
     """About how many simulations the fit of a part takes, at most."""
     dimensions = problem.dimensions
-    places = 6 * (dimensions + 1) + places_of_search(dimensions, options.starts)
+    places = places_of_screening(dimensions) + places_of_search(dimensions, options.starts)
     return places * len(problem.targets) + left_after_search(problem, options)
 
 

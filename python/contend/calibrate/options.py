@@ -27,6 +27,23 @@ class Reporter(Protocol):
 
 
 @dataclass(frozen=True)
+class PartReporter:
+    """Says of everything that happens which part of a calibration it is about, such as the first of three."""
+
+    whole: Reporter
+    number: int
+    of: int
+
+    def plan(self, simulations: int) -> None:
+        """See Reporter."""
+        self.whole.plan(simulations)
+
+    def say(self, text: str) -> None:
+        """See Reporter."""
+        self.whole.say(f"part {self.number}/{self.of}: {text}")
+
+
+@dataclass(frozen=True)
 class Options:
     """How much effort.
 

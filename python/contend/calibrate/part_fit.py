@@ -28,15 +28,15 @@ if TYPE_CHECKING:
 _FREE = 0.5
 
 
-def fit_part(  # noqa: PLR0917 - all of one stage
-    problem: Problem, evaluator: Evaluator, options: Options, reporter: Reporter, limit: int, label: str
+def fit_part(
+    problem: Problem, evaluator: Evaluator, options: Options, reporter: Reporter, limit: int
 ) -> tuple[Part | None, list[Unpredicted]]:
     """The fit of a part, and those of its points that failed at all places of the screening, which are in no fit.
 
     The search ends when the evaluator has counted more than `limit` steps.
     """
     before, begin = evaluator.simulated + evaluator.found, evaluator.steps
-    reporter.say(f"part {label}: which of {problem.dimensions} parameters the data see")
+    reporter.say(f"which of {problem.dimensions} parameters the data see")
     places = History()
     screening = screen(problem, evaluator, places, options.seed)
     expected = planned(problem, options)
@@ -58,8 +58,8 @@ def fit_part(  # noqa: PLR0917 - all of one stage
     screening = Screening(screening.effects[:, has_answered], screening.spread[:, has_answered])
     kept = sensitivity.seen(screening)
     if not kept:
-        part = Part(problem, screening, [], None, problem.base, np.empty(0), problem.noise, None,
-                    "no parameter moves any point by more than noise and discrepancy", None, 0)  # fmt: skip
+        why = "no parameter moves any point by more than noise and discrepancy"
+        part = Part(problem, screening, [], None, problem.base, np.empty(0), problem.noise, refused=why)
         part.predictions = part.predict(evaluator, [])
         part.sights = sensitivity.judge(problem, screening, [], None, None)
         return part, failed
@@ -70,7 +70,7 @@ def fit_part(  # noqa: PLR0917 - all of one stage
     fit = search(
         reduced, evaluator, history, first_noise, starts=options.starts, seed=options.seed,
         is_over=lambda: evaluator.steps > limit,
-        say=lambda text: reporter.say(f"part {label}: fit, {text}"),
+        say=lambda text: reporter.say(f"fit, {text}"),
     )  # fmt: skip
     used = evaluator.simulated + evaluator.found - before
     reporter.plan(min(0, used - expected + left_after_search(reduced, options)))
@@ -79,17 +79,18 @@ def fit_part(  # noqa: PLR0917 - all of one stage
     emulator: Emulator | None = None
     refused = "no posterior was asked for"
     if options.has_posterior:
-        posterior, refused, emulator = posterior_of(reduced, evaluator, history, fit, noise, options, reporter, label)
+        posterior, refused, emulator = posterior_of(
+            reduced, evaluator, history, fit, noise, options=options, reporter=reporter
+        )
     indices = None if emulator is None else sensitivity.total_indices(reduced, emulator, options.seed)
     place = problem.base.copy()
     place[kept] = fit.place
-    part = Part(
-        problem, screening, kept, fit, place, np.empty(0), noise, posterior, refused,
-        None if emulator is None else emulator.errors, 0 if emulator is None else emulator.training_places,
-    )  # fmt: skip
+    part = Part(problem, screening, kept, fit, place, np.empty(0), noise, posterior, refused)
+    if emulator is not None:
+        part.emulator_errors, part.training_places = emulator.errors, emulator.training_places
     part.sights = sensitivity.judge(problem, screening, kept, posterior, indices)
     if options.has_folds:
-        reporter.say(f"part {label}: thread counts left out, one at a time")
+        reporter.say("thread counts left out, one at a time")
         part.folds = cross_validate(reduced, evaluator, first_noise, options.seed)
     _set_back(part, evaluator)
     part.predictions = part.predict(evaluator, part.settled)

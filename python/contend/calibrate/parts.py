@@ -27,7 +27,8 @@ if TYPE_CHECKING:
 class Part:
     """The fit of parameters that hang together: problem, screening, best place, posterior, and how it all went.
 
-    `kept` are the indices of parameters that were fitted. `refused` says why there is no posterior.
+    `kept` are the indices of parameters that were fitted; `fit` is None where there were none. `refused` says why there
+    is no posterior, `emulator_errors` and `training_places` are of the emulator that it was sampled with.
     """
 
     problem: Problem
@@ -37,10 +38,10 @@ class Part:
     place: Vector
     predictions: Vector
     noise: Vector
-    posterior: Posterior | None
-    refused: str
-    emulator_errors: Vector | None
-    training_places: int
+    posterior: Posterior | None = None
+    refused: str = ""
+    emulator_errors: Vector | None = None
+    training_places: int = 0
     sights: list[Sight] = field(default_factory=list)
     reset: tuple[str, ...] = ()
     folds: list[Fold] = field(default_factory=list)

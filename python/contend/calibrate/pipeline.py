@@ -12,6 +12,7 @@ from contend.calibrate.cross_validation import cross_validate
 from contend.calibrate.discrepancy import estimate
 from contend.calibrate.expected import NOISE_REPLICATIONS, planned, simulations_of_folds
 from contend.calibrate.identification import Identified, Skipped, identify
+from contend.calibrate.options import PartReporter
 from contend.calibrate.part_fit import fit_part, total_noise
 from contend.calibrate.parts import Part, components
 from contend.calibrate.problem import MACHINE, STEPS_PER_OPERATION, Builder, Problem, Unpredicted
@@ -100,10 +101,10 @@ def calibrate(inputs: Inputs, evaluator: Evaluator, options: Options, reporter: 
     ])  # fmt: skip
     for part in parts:
         reporter.plan(planned(part, options))
-    for index, part in enumerate(parts):
+    for number, part in enumerate(parts, start=1):
         # Counted from where the part begins: what stages behind the search of another part took is not its own.
         limit = evaluator.steps + options.budget_steps // len(parts)
-        found, failed = fit_part(part, evaluator, options, reporter, limit, f"{index + 1}/{len(parts)}")
+        found, failed = fit_part(part, evaluator, options, PartReporter(reporter, number, len(parts)), limit)
         problem.refuse(failed)
         if found is not None:
             result.parts.append(found)
@@ -181,15 +182,15 @@ def leave_out_again(
         raise InputError("the profile's fits are of other points or parameters: calibrate again")
     for part in parts:
         reporter.plan(simulations_of_folds(part) + len(NOISE_REPLICATIONS) * len(part.targets))
-    for number, (part, one) in enumerate(zip(parts, kept, strict=True)):
-        reporter.say(f"part {number + 1}/{len(parts)}: thread counts left out, one at a time")
+    for number, (part, one) in enumerate(zip(parts, kept, strict=True), start=1):
+        PartReporter(reporter, number, len(parts)).say("thread counts left out, one at a time")
         indices = [index for index, parameter in enumerate(part.parameters) if parameter.name in one.fitted]
         if [part.parameters[index].name for index in indices] != list(one.fitted):
             raise InputError("the profile's fits are of other parameters: calibrate again")
         reduced = part.restricted(indices)
         noise = total_noise(reduced, evaluator, reduced.base)
         folds = cross_validate(reduced, evaluator, noise, options.seed) if indices else []
-        result.parts.append(Part(part, Screening(np.empty((0, 0)), np.empty((0, 0))), indices, None, part.base,
-                                 np.empty(0), noise, None, "", None, 0, folds=folds))  # fmt: skip
+        nothing = Screening(np.empty((0, 0)), np.empty((0, 0)))
+        result.parts.append(Part(part, nothing, indices, None, part.base, np.empty(0), noise, folds=folds))
     result.simulations = evaluator.simulated + evaluator.found
     return result

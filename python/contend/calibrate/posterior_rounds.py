@@ -27,19 +27,19 @@ GOOD_EMULATOR = 0.5
 _SHORT_CHAIN = 3_000
 
 
-def posterior_of(  # noqa: PLR0917 - all of one stage
+def posterior_of(
     problem: Problem,
     evaluator: Evaluator,
     history: History,
     fit: Fit,
     noise: Vector,
+    *,
     options: Options,
     reporter: Reporter,
-    label: str,
 ) -> tuple[Posterior | None, str, Emulator | None]:
     """Emulator and posterior, in rounds: draws of one train the next, until the emulator is right about them."""
     dimensions = problem.dimensions
-    reporter.say(f"part {label}: design for the emulator")
+    reporter.say("design for the emulator")
     places = design(dimensions, options.seed)
     history.add(places, problem.simulate(evaluator, list(places)))
     stream = np.random.default_rng(options.seed)
@@ -48,7 +48,7 @@ def posterior_of(  # noqa: PLR0917 - all of one stage
     share = np.inf
     emulator: Emulator | None = None
     for number in range(_ROUNDS):
-        reporter.say(f"part {label}: emulator and chain, round {number + 1}")
+        reporter.say(f"emulator and chain, round {number + 1}")
         places, predictions = _training(problem, history, checked, noise, stream)
         emulator = Emulator(problem, places, predictions, options.seed)
         emulator.errors = errors  # of the round before
@@ -63,7 +63,7 @@ def posterior_of(  # noqa: PLR0917 - all of one stage
         checked += list(test)
         share = float(np.median(emulator_shares(errors, noise)))
         if share <= GOOD_EMULATOR:
-            reporter.say(f"part {label}: chain")
+            reporter.say("chain")
             try:
                 return sample(problem, emulator, noise, fit.place, options.seed), "", emulator
             except NotConvergedError as error:

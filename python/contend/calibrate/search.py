@@ -100,6 +100,11 @@ def sensitivity_space(problem: Problem) -> dict[str, object]:
     }
 
 
+def places_of_screening(dimensions: int) -> int:
+    """How many places a screening looks at."""
+    return _TRAJECTORIES * (dimensions + 1)
+
+
 def size_of_design(dimensions: int) -> int:
     """How many places a design has."""
     return 40 + 10 * dimensions
