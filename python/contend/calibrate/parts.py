@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import numpy as np
+from scipy.cluster.hierarchy import DisjointSet
 
 from contend.calibrate.problem import Problem
 
@@ -63,24 +64,14 @@ class Part:
 
 
 def components(problem: Problem) -> list[Problem]:
-    """The parts of a problem that share no parameter, in order of their first target."""
-    parents = list(range(problem.dimensions))
-
-    def root(index: int) -> int:
-        while parents[index] != index:
-            index = parents[index]
-        return index
-
+    """The parts of a problem that share no parameter, in order of their first parameter."""
+    linked = DisjointSet(range(problem.dimensions))
     for target in problem.targets:
         for other in target.unknowns[1:]:
-            parents[root(other)] = root(target.unknowns[0])
-    groups: dict[int, list[int]] = {}
-    for index in range(problem.dimensions):
-        groups.setdefault(root(index), []).append(index)
+            linked.merge(target.unknowns[0], other)
     found = []
-    for group in groups.values():
-        members = set(group)
-        chosen = [target for target in problem.targets if members & set(target.unknowns)]
+    for group in sorted(map(sorted, linked.subsets())):
+        chosen = [target for target in problem.targets if not set(group).isdisjoint(target.unknowns)]
         part = Problem(problem.parameters, chosen).restricted(group)
         if part.targets:
             found.append(part)
