@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import copy
 import json
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from contend.calibrate import edges
@@ -13,10 +12,7 @@ from contend.calibrate.mapping import scope_keys
 from contend.calibrate.pipeline import Calibration, KeptFit
 from contend.calibrate.problem import MACHINE
 from contend.calibrate.split import split_record
-from contend.documents import get_path
-from contend.errors import InputError
-from contend.measure.transports import TRANSPORTS
-from contend.nearest import nearest_names
+from contend.documents import get_path, set_path
 from contend.paths import version
 from contend.prices import format_price, parse_price
 from contend.spelling import counted
@@ -156,12 +152,9 @@ def _put(  # noqa: PLR0917 - all of one stage
     if scope != MACHINE:
         scopes.setdefault(scope, {})[path] = entry
         return
-    *parents, last = path.removeprefix(_PREFIX).split(".")
-    section = document
-    for key in parents:
-        section = section[key]
-    old = get_path(base, path.removeprefix(_PREFIX)) or {}
-    section[last] = entry | ({"note": old["note"]} if "note" in old and "note" not in entry else {})
+    place = path.removeprefix(_PREFIX)
+    old = get_path(base, place) or {}
+    set_path(document, place, entry | ({"note": old["note"]} if "note" in old and "note" not in entry else {}))
 
 
 def _identified_entry(one: Identified) -> JsonObject:
@@ -264,78 +257,3 @@ def _is_flat(value: object) -> bool:
 
 def _one_line(value: object) -> str:
     return json.dumps(value, ensure_ascii=False, allow_nan=False)
-
-
-@dataclass(frozen=True)
-class Scoped:
-    """A plain profile with the values of a library and transport in their places.
-
-    `placed` has for each scope that the profile has the values that were put in place, by path and as texts, and
-    `left` those of the fabric, which are no part of a machine. `missing` are the scopes that it does not have.
-    """
-
-    document: JsonObject
-    placed: dict[str, dict[str, str]]
-    left: dict[str, str]
-    missing: list[str]
-
-
-def scoped_profile(document: JsonObject, scope: str, name: str) -> Scoped:
-    """A plain profile with the values of a scope in their places, for scenarios of that library and transport.
-
-    The general scopes go first: for "openmpi-5/tcp" those of "tcp" and "openmpi-5", of which there need not be all.
-    Values of the fabric are no part of a machine; they stay in the calibration section.
-
-    Args:
-        document: A calibrated profile.
-        scope: A library, a transport, or LIBRARY/TRANSPORT.
-        name: What messages call the profile.
-
-    Raises:
-        InputError: The profile has no scopes at all, none of these, or knows library or transport not at all; the
-            message says what there is.
-    """
-    scopes: JsonObject = (document.get("calibration") or {}).get("scopes") or {}
-    if not scopes:
-        raise InputError(
-            f"the profile {name} has no values of single libraries or transports, such as {scope}: only one that "
-            "`contend calibrate` has made from measurements of them does"
-        )
-    library, separator, transport = scope.partition("/")
-    wanted = [transport, library, scope] if separator else [scope]
-    found = [one for one in wanted if one in scopes]
-    if not found or not _is_known(scope, scopes):
-        swapped = f"{transport}/{library}"
-        near = [swapped] if separator and _is_known(swapped, scopes) else nearest_names(scope, scopes)
-        hint = f"; did you mean {near[0]!r}?" if near else ""
-        raise InputError(f"the profile {name} has no scope {scope!r}; it has: {', '.join(scopes)}{hint}")
-    result = copy.deepcopy(document)
-    placed: dict[str, dict[str, str]] = {}
-    left: dict[str, str] = {}
-    for one in found:
-        placed[one] = {}
-        for path, entry in scopes[one].items():
-            if not path.startswith(_PREFIX):
-                left[path] = str(entry["value"])
-                continue
-            for values in placed.values():
-                values.pop(path.removeprefix(_PREFIX), None)  # a more special value takes its place
-            placed[one][path.removeprefix(_PREFIX)] = str(entry["value"])
-            *parents, last = path.removeprefix(_PREFIX).split(".")
-            section = result
-            for key in parents:
-                section = section.setdefault(key, {})
-            section[last] = entry
-    return Scoped(result, placed, left, [one for one in wanted if one not in scopes])
-
-
-def _is_known(scope: str, scopes: JsonObject) -> bool:
-    """Whether it is a scope of a profile, or of a library of the profile over any transport that there is."""
-    pairs = [one.split("/", 1) for one in scopes if "/" in one]
-    alone = {one for one in scopes if "/" not in one}
-    libraries, transports = {pair[0] for pair in pairs}, {pair[1] for pair in pairs} | {*TRANSPORTS}
-    library, separator, transport = scope.partition("/")
-    if not separator:
-        return scope in scopes
-    # What only stands alone does not say which of the two it is.
-    return library in libraries | (alone - transports) and transport in transports | (alone - libraries)

@@ -132,7 +132,8 @@ def scope_of_profile(
     out: Annotated[Path, typer.Option("--out", "-o", metavar="PROFILE", help="The profile to write, NAME.json.")],
 ) -> None:
     """Writes a profile with the values of one library over one transport in their places, for use in scenarios."""
-    from contend.calibrate.profile import profile_bytes, scoped_profile
+    from contend.calibrate.profile import profile_bytes
+    from contend.calibrate.scoped_profile import scoped_profile
     from contend.catalogs import PROFILES
     from contend.file_kinds import MACHINE_PROFILE, refuse_other_kind
     from contend.files import output_file, refuse_replacing, write_file
