@@ -12,6 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_valida
 from contend.accuracy.account import account_files, account_json, published_points, read_account
 from contend.accuracy.document import as_markdown
 from contend.accuracy.made_from import changes
+from contend.accuracy.options import ValidationOptions
 from contend.accuracy.pictures import pictures
 from contend.accuracy.shapes import Shape  # noqa: TC001 - pydantic looks it up
 from contend.documents import json_bytes
@@ -24,8 +25,8 @@ if TYPE_CHECKING:
     from contend.jsontypes import JsonObject
 
 FILE = "comparison.json"
-# (profile, datasets, mappings, folder for simulations, (draws, messages, seed), score ratios)
-Validate: TypeAlias = Callable[[str, list[Path], list[Path], Path, tuple[int, int, int], bool], "JsonObject"]
+# (profile, datasets, mappings, folder for simulations, how)
+Validate: TypeAlias = Callable[[str, list[Path], list[Path], Path, ValidationOptions], "JsonObject"]
 # (run, datasets, mappings, profile to write, folder for simulations)
 Make: TypeAlias = Callable[["Run", list[Path], list[Path], Path, Path], None]
 
@@ -71,6 +72,11 @@ class Run(BaseModel):
     ratios: bool = False
     shapes: list[Shape] = Field(default_factory=list)
     remark: str = ""
+
+    @property
+    def options(self) -> ValidationOptions:
+        """How its points are predicted and scored."""
+        return ValidationOptions(self.draws, self.messages, self.seed, ratios=self.ratios)
 
 
 class Pooled(BaseModel):
@@ -199,14 +205,8 @@ def regenerate(
             more = [path for pattern in run.fit_datasets for path in _matching(chosen.folder, pattern)]
             make_profile(run, [*more, *files], mappings, profile, work)
             written.append(profile)
-        result = validate(
-            str(profile) if profile.is_file() else run.profile,
-            files,
-            mappings,
-            work,
-            (run.draws, run.messages, run.seed),
-            run.ratios,
-        )
+        used = str(profile) if profile.is_file() else run.profile
+        result = validate(used, files, mappings, work, run.options)
         content = json_bytes(result, indent=1)
         text = as_markdown(result, run.title).encode()
         files_of_run = {f"{run.name}.json": content, f"{run.name}.md": text, **_drawn(run.name, result)}

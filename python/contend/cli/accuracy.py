@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -14,6 +15,7 @@ from contend.errors import InputError
 
 if TYPE_CHECKING:
     from contend.accuracy.comparisons import Run
+    from contend.accuracy.options import ValidationOptions
     from contend.jsontypes import JsonObject
 
 RESULT_FILE = "validation.json"
@@ -57,6 +59,7 @@ def data(
     kept.
     """
     from contend.accuracy.document import as_markdown, not_predicted
+    from contend.accuracy.options import ValidationOptions
     from contend.accuracy.pictures import pictures
     from contend.calibrate.mapping import mapping_files
     from contend.catalogs import PROFILES
@@ -78,8 +81,8 @@ def data(
     with output_folder(out), output_file(json_):
         name = Path(profile).stem
         folder = work if work is not None else Path("out") / "validation" / name
-        effort = (draws, messages, seed)
-        result = _validate(profile, datasets, mapping or [], folder, effort, jobs, ratios=ratios, quiet=quiet)
+        options = ValidationOptions(draws, messages, seed, ratios=ratios)
+        result = _validate(profile, datasets, mapping or [], folder, options, jobs=jobs, quiet=quiet)
         content = json_bytes(result, indent=1)
         written = []
         if json_ is not None:
@@ -109,15 +112,14 @@ def _tell_other_machine(profile: str, paths: list[Path]) -> None:
         print(f"contend: {said}", file=sys.stderr)
 
 
-def _validate(  # noqa: PLR0917 - all of one stage
+def _validate(
     profile: str,
     datasets: list[Path],
     mapping: list[Path],
     folder: Path,
-    effort: tuple[int, int, int],
-    jobs: int | None,
+    options: ValidationOptions,
     *,
-    ratios: bool,
+    jobs: int | None,
     quiet: bool,
 ) -> JsonObject:
     from contend.accuracy.made_from import KEY as MADE_FROM
@@ -135,7 +137,6 @@ def _validate(  # noqa: PLR0917 - all of one stage
     from contend.scenario import check_profile
     from contend.terminal import ProgressReport
 
-    draws, messages, seed = effort
     path, document = PROFILES.load(profile)
     check_profile(path, with_messages=True)
     mappings = load_mappings(mapping)
@@ -151,19 +152,18 @@ def _validate(  # noqa: PLR0917 - all of one stage
             measured,
             mappings,
             evaluator,
-            messages=messages,
-            draws=draws,
-            seed=seed,
+            messages=options.messages,
+            draws=options.draws,
+            seed=options.seed,
             announce=report.extend,
         )
-    if ratios:
-        points = as_ratios(points, seed)
+    if options.ratios:
+        points = as_ratios(points, options.seed)
         if not points:
             raise InputError("--ratios: no curve has a second point that was predicted")
-    options: JsonObject = {"draws": draws, "messages": messages, "seed": seed, "ratios": ratios}
     used = [one for one in mappings if any(one.fits(dataset) for dataset in measured)]
     inputs = made_from(document, used, [one.path for one in measured])
-    return result_json(path.stem, points, unpredicted, options) | {MADE_FROM: inputs}
+    return result_json(path.stem, points, unpredicted, options.to_json()) | {MADE_FROM: inputs}
 
 
 def _tables(result: JsonObject) -> list[object]:
@@ -209,16 +209,6 @@ def comparison(
     root = require_repository("validate comparison")
     chosen = find_comparison(root, name)
 
-    def run(  # noqa: PLR0917 - all of one stage
-        profile: str,
-        datasets: list[Path],
-        mapping: list[Path],
-        folder: Path,
-        effort: tuple[int, int, int],
-        ratios: bool,  # noqa: FBT001 - a call of a comparison
-    ) -> JsonObject:
-        return _validate(profile, datasets, mapping, folder, effort, jobs, ratios=ratios, quiet=quiet)
-
     def make_profile(chosen_run: Run, datasets: list[Path], mapping: list[Path], out: Path, work: Path) -> None:
         how = chosen_run.calibrate
         assert how is not None  # noqa: S101 - for the type checker
@@ -230,7 +220,8 @@ def comparison(
             keep_fits=keep_fits, direct=how.direct,
         )  # fmt: skip
 
-    results, written = regenerate(root, chosen, run, make_profile, only or [])
+    validate = functools.partial(_validate, jobs=jobs, quiet=quiet)
+    results, written = regenerate(root, chosen, validate, make_profile, only or [])
     if not quiet:
         for result in results:
             stdout_console().print(_tables(result)[-1])
