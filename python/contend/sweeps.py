@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from contend.course import Course, Entry, run_here
 from contend.errors import InputError, InterruptedRunError
-from contend.plans import as_plan, lay_upon
+from contend.plan_points import lay_upon
+from contend.plans import as_plan
 from contend.results import PointResult, Results, summarise
 from contend.runner import CoreEngine, PointRuns, wanted_jobs
 from contend.scenarios import load
