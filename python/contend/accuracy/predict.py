@@ -1,9 +1,8 @@
 """Predictions of measured points with intervals.
 
 The prediction itself is what the profile's values give for what was measured: the median of samples of so many
-iterations. The interval comes from
-draws of the parameters, each simulated with random numbers of its own, and from the discrepancy that the calibration
-found: it is one for the measured median, so the measurement's own error is in it too.
+iterations. The interval comes from draws of the parameters, each simulated with random numbers of its own, and from the
+discrepancy that the calibration found: it is one for the measured median, so the measurement's own error is in it too.
 
 The discrepancy is that of thread counts which were left out of the fit, where the calibration did so. Where it has no
 posterior, the fits without these counts are the draws. That is like CV+ (Barber et al., Predictive inference with the
@@ -15,8 +14,11 @@ has neither gives draws from the ranges of its values, and what discrepancy a fi
 
 from __future__ import annotations
 
+import functools
+import itertools
 import json
 import math
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -49,6 +51,53 @@ _FIRST_REPLICATION = 100
 _FIRST_DRAWN_REPLICATION = 200
 _FEWEST_REPLICATIONS, _MOST_REPLICATIONS = 5, 30
 _RESAMPLED = 2000
+
+
+@dataclass(frozen=True)
+class _Plan:
+    """What is simulated for a point: so many replications with the profile's values, and one with each draw."""
+
+    target: Target
+    replications: int
+    drawn: Drawn
+
+    @functools.cached_property
+    def own_tasks(self) -> list[Task]:
+        """The replications that the prediction is of."""
+        config = json.dumps(self.target.config)
+        numbers = range(_FIRST_REPLICATION, _FIRST_REPLICATION + self.replications)
+        return [Task(config, number, self.target.metric) for number in numbers]
+
+    @functools.cached_property
+    def drawn_tasks(self) -> list[Task]:
+        """Those that its interval is from, each with random numbers of its own."""
+        numbered = enumerate(self.drawn.configs, _FIRST_DRAWN_REPLICATION)
+        return [Task(json.dumps(config), number, self.target.metric) for number, config in numbered]
+
+    def predicted(self, rates: list[float], drawn: list[float], seed: int, *, held_out: bool) -> Predicted:
+        """What the answers say.
+
+        Args:
+            rates: Of own_tasks.
+            drawn: Of drawn_tasks.
+            seed: Of samples and interval.
+            held_out: Whether the calibration did not use the point.
+        """
+        target = self.target
+        median = median_sample(rates, _length_of_sample(target), seed, is_time=target.is_time)
+        low, high = interval(median, np.array(drawn), self.drawn.discrepancy, target.point.log_error, seed)
+        return Predicted(
+            target.dataset,
+            target.point,
+            median,
+            low,
+            high,
+            held_out,
+            target.stand_in,
+            tuple(drawn),
+            tuple(self.drawn.discrepancy),
+            self.drawn.origin,
+        )
 
 
 def predict(
@@ -91,48 +140,25 @@ def predict(
         raise InputError(f"no point can be predicted: {counted_reasons(one.reason for one in problem.unpredicted)}")
     record = profile.get("calibration") or {}
     stored = stored_draws(record)
-    tasks: list[Task] = []
-    plan: list[tuple[Target, int, Drawn]] = []
+    plans = []
     for target in problem.targets:
         made = drawn_configs(profile, target, stored, draws, seed)
-        own = replications_of(target, builder.longest(target.dataset, target.point))
-        first = _FIRST_REPLICATION
-        tasks += [Task(json.dumps(target.config), r, target.metric) for r in range(first, first + own)]
-        tasks += [
-            Task(json.dumps(config), r, target.metric)
-            for r, config in enumerate(made.configs, _FIRST_DRAWN_REPLICATION)
-        ]
-        plan.append((target, own, made))
+        plans.append(_Plan(target, replications_of(target, builder.longest(target.dataset, target.point)), made))
+    tasks = [task for plan in plans for task in (*plan.own_tasks, *plan.drawn_tasks)]
     if announce is not None:
         announce(len(tasks))
-    found = evaluator.run(tasks)
-    results, at = [], 0
-    for target, own, made in plan:
-        count = len(made.configs)
-        rates, drawn = found[at : at + own], found[at + own : at + own + count]
-        own_tasks = tasks[at : at + own]
-        at += own + count
-        if failed := [task for task, rate in zip(own_tasks, rates, strict=True) if not math.isfinite(rate)]:
-            reason = f"{len(failed)} of {counted(own, 'replication')}: {evaluator.reason(failed[0])}"
+    answers = iter(evaluator.run(tasks))
+    results = []
+    for plan in plans:
+        target = plan.target
+        rates = list(itertools.islice(answers, len(plan.own_tasks)))
+        drawn = list(itertools.islice(answers, len(plan.drawn_tasks)))
+        if failed := [task for task, rate in zip(plan.own_tasks, rates, strict=True) if not math.isfinite(rate)]:
+            reason = f"{len(failed)} of {counted(len(rates), 'replication')}: {evaluator.reason(failed[0])}"
             problem.unpredicted.append(Unpredicted(target.dataset, target.point, reason))
             continue
-        median = median_sample(rates, _length_of_sample(target), seed, is_time=target.point.unit == "s")
-        low, high = interval(median, np.array(drawn), made.discrepancy, target.point.log_error, seed)
         held_out = not was_fitted(record.get("split"), target.dataset, target.point)
-        results.append(
-            Predicted(
-                target.dataset,
-                target.point,
-                median,
-                low,
-                high,
-                held_out,
-                target.stand_in,
-                tuple(drawn),
-                tuple(made.discrepancy),
-                made.origin,
-            )
-        )
+        results.append(plan.predicted(rates, drawn, seed, held_out=held_out))
     if not results:
         reasons = counted_reasons(one.reason for one in problem.unpredicted)
         raise SimulationFailedError(f"no point was predicted: {reasons}")
