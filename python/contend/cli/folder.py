@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from contend.amounts import bare
-from contend.cli.run import simulate_into
+from contend.cli.simulated import simulate_into
 from contend.errors import ContendError, InputError, InterruptedRunError
 from contend.files import make_writable_directory, write_file
 from contend.measures import main_measure
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from contend.cli.run import Opened, Written
+    from contend.cli.simulated import Opened, Written
     from contend.jsontypes import JsonObject
     from contend.measures import Measure
     from contend.results import Results

@@ -210,7 +210,7 @@ def _run(
     Its results go into a folder, out/NAME unless `results` is one, and so does the page unless that has another place.
     """
     from contend.choice import choose_point
-    from contend.cli.run import Opened, simulate_into
+    from contend.cli.simulated import Opened, simulate_into
     from contend.output import default_directory
     from contend.report.content import of_scenario
     from contend.runner import make_engine, total_weight
