@@ -64,6 +64,94 @@ TEST_CASE("an adaptive mutex does not sleep for a short section", "[locks]") {
   CHECK(wait_of_one(200_ns) > test::small_futex().wait_call); // it enters the kernel at once
 }
 
+TEST_CASE("an adaptive mutex makes ten attempts and two more for each of the mean that it learns", "[locks][oracle]") {
+  LockParameters parameters;
+  parameters.pause = 1_us; // all else is free, but for the way out of the kernel
+  FutexParameters futex;
+  futex.wake_latency = 1_ms;
+  Engine engine(1);
+  const Host host({1, 2, 1}, CacheParameters{}, futex);
+  const auto lock = lock_registry().at("adaptive")(engine, host, parameters, "lock");
+  struct Round {
+    Duration held;   ///< from when the waiter asks
+    Duration waited; ///< an attempt after each pause, or until it is woken
+  };
+  // The mean moves by an eighth, rounded down, of what the attempts, one more where they were in vain, are above it.
+  const std::vector<Round> rounds{
+      {10'500_ns, 10'500_ns + 1_ms}, // 10 in vain: the mean is 11 / 8 = 1
+      {11'500_ns, 12_us},            // of 12 the last: 1 + 11 / 8 = 2
+      {14'500_ns, 14'500_ns + 1_ms}, // 14 in vain: 2 + 13 / 8 = 3
+      {15'500_ns, 16_us},            // of 16 the last: 3 + 13 / 8 = 4
+      {18'500_ns, 18'500_ns + 1_ms}, // 18 in vain
+  };
+  const auto start = [](std::size_t round) { return TimePoint::at(10_ms * static_cast<std::int64_t>(round + 1)); };
+  engine.spawn("holder", 0, 0, [&](SimThread& self) {
+    for (std::size_t round = 0; round < rounds.size(); ++round) {
+      self.spend(start(round) - 1_us - self.now(), Category::software);
+      lock->lock(self);
+      self.spend(rounds[round].held + 1_us, Category::software);
+      lock->unlock(self);
+    }
+  });
+  engine.spawn("waiter", 0, 1, [&](SimThread& self) {
+    for (std::size_t round = 0; round < rounds.size(); ++round) {
+      CAPTURE(round);
+      self.spend(start(round) - self.now(), Category::software);
+      lock->lock(self);
+      CHECK(self.now() - start(round) == rounds[round].waited);
+      lock->unlock(self);
+    }
+  });
+  engine.run();
+}
+
+TEST_CASE("a back-off that grows saves transfers of the lock's line", "[locks]") {
+  const auto transfers = [](Duration longest) {
+    Engine engine(1);
+    const Host host = flat_host();
+    LockParameters parameters = test::small_locks();
+    parameters.backoff_maximum = longest;
+    const auto lock = lock_registry().at("ttas")(engine, host, parameters, "lock");
+    std::uint64_t sum = 0;
+    for (int core = 0; core < 16; ++core) {
+      engine.spawn("t" + std::to_string(core), 0, core, [&](SimThread& self) {
+        for (int round = 0; round < 20; ++round) {
+          lock->lock(self);
+          lock->unlock(self);
+        }
+        sum += self.line_transfers();
+      });
+    }
+    engine.run();
+    return sum;
+  };
+  const Duration first = test::small_locks().backoff_minimum;
+  CHECK(transfers(64 * first) < transfers(first));
+}
+
+TEST_CASE("a mutex of three states that somebody sleeps for is given back by two writes and a call",
+          "[locks][oracle]") {
+  Engine engine(1);
+  const Host host = flat_host();
+  const auto lock = lock_registry().at("mutex3")(engine, host, test::small_locks(), "lock");
+  Duration price;
+  engine.spawn("holder", 0, 0, [&](SimThread& self) {
+    lock->lock(self);
+    self.spend(20_us, Category::software);
+    const TimePoint start = self.now();
+    lock->unlock(self);
+    price = self.now() - start;
+  });
+  engine.spawn("sleeper", 0, 1, [&](SimThread& self) {
+    self.spend(1_us, Category::software);
+    lock->lock(self);
+    lock->unlock(self);
+  });
+  engine.run();
+  // The sleeper has written the word last. fetch_sub finds two, so that the word is set free by a store.
+  CHECK(price == cache.transfer_socket + cache.atomic_hit + cache.hit + test::small_futex().wake_call);
+}
+
 TEST_CASE("a thread that yields looks once per call of sched_yield", "[locks][oracle]") {
   const Duration yield = flat_host().futex().yield_call;
   for (const char* kind : {"ttas-yield", "ticket-yield"}) {
