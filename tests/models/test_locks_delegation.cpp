@@ -112,6 +112,34 @@ TEST_CASE("sections that are run for others keep what they guard in one cache", 
   CHECK(2 * transfers(true) < transfers(false));
 }
 
+TEST_CASE("a distributed mutex serves those behind its holder, and three times those who came meanwhile",
+          "[locks][delegation]") {
+  Engine engine(3);
+  const Host host = test::flat_host(test::home_ordered());
+  const auto lock = make("distributed-mutex", engine, host);
+  std::vector<int> in_turn; ///< sections that one thread ran after each other, its own first
+  const SimThread* runs = nullptr;
+  for (int i = 0; i < 3; ++i) {
+    engine.spawn("t" + std::to_string(i), 0, i, [&](SimThread& self) {
+      for (int k = 0; k < 60; ++k) {
+        lock->execute(self, [&](SimThread& runner) {
+          if (std::exchange(runs, &runner) != &runner) {
+            in_turn.push_back(0);
+          }
+          ++in_turn.back();
+          runner.spend(2_us, Category::software); // time enough for one of the others to come back
+        });
+      }
+    });
+  }
+  engine.run();
+  in_turn.pop_back(); // of whoever is left over
+  CHECK(in_turn.size() > 20);
+  for (const int sections : in_turn) {
+    CHECK(sections == 1 + 1 + 3);
+  }
+}
+
 TEST_CASE("a waiting thread without a core does not get the lock, and is not forgotten",
           "[locks][delegation][scheduler]") {
   const int threads = GENERATE(3, 11);

@@ -152,6 +152,28 @@ TEST_CASE("a mutex of three states that somebody sleeps for is given back by two
   CHECK(price == cache.transfer_socket + cache.atomic_hit + cache.hit + test::small_futex().wake_call);
 }
 
+TEST_CASE("who alone slept for a shared mutex finds nobody to wake when it gives it back", "[locks][oracle]") {
+  Engine engine(1);
+  const Host host = flat_host();
+  const auto lock = lock_registry().at("shared-mutex")(engine, host, test::small_locks(), "lock");
+  Duration price;
+  engine.spawn("holder", 0, 0, [&](SimThread& self) {
+    lock->lock(self);
+    self.spend(10_ms, Category::software); // longer than anybody spins
+    lock->unlock(self);
+  });
+  engine.spawn("sleeper", 0, 1, [&](SimThread& self) {
+    self.spend(1_us, Category::software);
+    lock->lock(self);
+    self.spend(20_us, Category::software);
+    const TimePoint start = self.now();
+    lock->unlock(self);
+    price = self.now() - start;
+  });
+  engine.run();
+  CHECK(price == cache.hit + cache.atomic_hit);
+}
+
 TEST_CASE("a thread that yields looks once per call of sched_yield", "[locks][oracle]") {
   const Duration yield = flat_host().futex().yield_call;
   for (const char* kind : {"ttas-yield", "ticket-yield"}) {
