@@ -317,6 +317,39 @@ TEST_CASE("a parking-lot mutex spins for ten turns before it sleeps", "[locks]")
   CHECK(waited(parameters.pause * 1000) >= waking);
 }
 
+TEST_CASE("a parking-lot mutex looks after 2, 4 and 8 pauses, then after each of seven turns", "[locks][oracle]") {
+  LockParameters parameters;
+  parameters.pause = 1_us; // and no price of sched_yield: a turn takes as long
+  FutexParameters futex;
+  futex.wake_latency = 1_ms;
+  const auto taken_by = [&](Duration held) {
+    Engine engine(3);
+    const Host host({1, 2, 1}, CacheParameters{}, futex);
+    const auto lock = lock_registry().at("parking-lot")(engine, host, parameters, "lock");
+    Duration taken;
+    engine.spawn("holder", 0, 0, [&](SimThread& self) {
+      lock->lock(self);
+      self.spend(10_us + held, Category::software);
+      lock->unlock(self);
+    });
+    engine.spawn("waiter", 0, 1, [&](SimThread& self) {
+      self.spend(10_us, Category::software);
+      lock->lock(self);
+      taken = test::clock(self) - 10_us;
+      lock->unlock(self);
+    });
+    engine.run();
+    return taken;
+  };
+  CHECK(taken_by(1_us) == 2_us);
+  CHECK(taken_by(3_us) == 6_us);
+  CHECK(taken_by(7_us) == 14_us);
+  for (const Duration turn : {15_us, 18_us, 21_us}) {
+    CHECK(taken_by(turn - 500_ns) == turn);
+  }
+  CHECK(taken_by(22_us) == 22_us + futex.wake_latency);
+}
+
 TEST_CASE("a ticket lock whose counters share a line is dearer when others come", "[locks]") {
   const auto elapsed = [](int lines) {
     LockParameters parameters = test::small_locks();
