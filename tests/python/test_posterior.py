@@ -10,7 +10,7 @@ from scipy import stats
 
 from contend.calibrate.emulator import Emulator
 from contend.calibrate.likelihood import DEGREES_OF_FREEDOM, log_likelihood, log_prior, misfit
-from contend.calibrate.posterior import NotConvergedError, sample, split_rhat
+from contend.calibrate.posterior import NotConvergedError, Posterior, sample, split_rhat
 from contend.calibrate.problem import Parameter, Problem
 
 
@@ -25,6 +25,12 @@ def test_the_likelihood_is_students() -> None:
         for row, w in zip(predicted, width, strict=True)
     ]
     assert log_likelihood(predicted, measured, noise, width) == pytest.approx(expected)
+
+
+def test_the_prior_of_the_discrepancy_is_students_with_a_scale_of_ten_percent() -> None:
+    widths = np.array([0.001, 0.05, 0.1, 0.4, 2.0])
+    expected = stats.t.logpdf(widths, DEGREES_OF_FREEDOM, scale=0.1)
+    assert log_prior(widths) - log_prior(widths[:1]) == pytest.approx(expected - expected[0])
 
 
 def test_a_failed_simulation_is_the_worst_fit() -> None:
@@ -81,6 +87,28 @@ def test_the_posterior_of_a_line_is_where_the_data_are() -> None:
     assert found.rhat < 1.05
 
 
+def test_data_that_say_nothing_leave_the_prior() -> None:
+    found = sample(fake_problem(1, 1), cast("Any", Line(1)), np.full(1, 100.0), np.array([0.5]), seed=1)
+    assert found.spread[0] == pytest.approx(1.0, abs=0.05)
+    # The half of Student's t that is positive has its median where the whole has three quarters.
+    assert np.median(found.discrepancy) == pytest.approx(0.1 * stats.t.ppf(0.75, DEGREES_OF_FREEDOM), rel=0.15)
+
+
+def test_an_emulator_that_is_never_right_tells_nothing() -> None:
+    emulator = Line(1)
+    emulator.errors = np.full(1, np.inf)
+    found = sample(fake_problem(1, 1), cast("Any", emulator), np.full(1, 0.02), np.array([0.4]), seed=1)
+    assert found.spread[0] > 0.9
+
+
+def test_draws_of_the_prior_have_its_spread_and_its_intervals() -> None:
+    draws = ((np.arange(1000) + 0.5) / 1000)[:, None]
+    found = Posterior(draws, np.full(1000, 0.05), 1, 1.0, 1.0, 0.5)
+    assert found.spread == pytest.approx([1.0], abs=1e-3)
+    assert found.interval(0) == pytest.approx((0.025, 0.975), abs=1e-3)
+    assert found.interval(0, 0.5) == pytest.approx((0.25, 0.75), abs=1e-3)
+
+
 def test_a_chain_that_has_not_converged_is_refused() -> None:
     problem = fake_problem(12, 6)
     with pytest.raises(NotConvergedError, match="has not converged after 1000 steps"):
@@ -95,6 +123,15 @@ def test_rhat_tells_chains_apart() -> None:
     drifting = same + np.linspace(0, 4, 400)[:, None, None]
     assert split_rhat(drifting) > 1.2
     assert split_rhat(same[:2]) == math.inf
+
+
+def test_rhat_is_that_of_the_halves_of_chains_and_of_the_worst_parameter() -> None:
+    chains = np.zeros((4, 2, 2))  # step, chain, parameter
+    chains[:, 0, 0], chains[:, 1, 0] = [0, 1, 2, 3], [0, 2, 2, 4]
+    chains[:, :, 1] = [[0, 1], [1, 0], [0, 1], [1, 0]]
+    # Halves have variances of 1/2, 1/2, 2 and 2, and means of 1/2, 5/2, 1 and 3, whose variance is 17/12.
+    assert split_rhat(chains) == pytest.approx(math.sqrt(1 / 2 + (17 / 12) / (5 / 4)))
+    assert split_rhat(chains[:, :, 1:]) == pytest.approx(math.sqrt(1 / 2))  # all halves have the same mean
 
 
 def test_each_target_of_an_emulator_is_trained_where_it_could_be_simulated() -> None:
