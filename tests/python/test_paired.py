@@ -7,7 +7,15 @@ import pytest
 from scipy import stats
 
 from contend.errors import InputError
-from contend.paired import bootstrap, bootstrap_remark, compare_samples, pooled_reduction, sample_variance
+from contend.paired import (
+    bootstrap,
+    bootstrap_remark,
+    compare_samples,
+    pooled_reduction,
+    relative_differences,
+    sample_variance,
+)
+from contend.statistics import estimate
 
 
 def test_the_interval_is_that_of_the_paired_t_test() -> None:
@@ -60,6 +68,53 @@ def test_a_ratio_to_what_may_be_zero_has_no_ends() -> None:
     assert ratio.value == pytest.approx(3.05)
     assert ratio.low is None
     assert ratio.high is None
+
+
+def test_a_ratio_whose_end_would_be_negative_ends_at_zero() -> None:
+    """Of samples that are all above zero no mean of B, and so no ratio, can be below it."""
+    ratio = compare_samples("x", [10.0, 10.1, 9.9], [0.1, 5.0, 1.0]).ratio
+    assert ratio.low == 0.0
+    assert ratio.high is not None
+    assert ratio.high > 0.61
+
+
+@pytest.mark.parametrize("interval", ["t", "bootstrap"])
+@pytest.mark.parametrize("end", [0.0, -1.0])
+def test_samples_that_are_not_all_positive_give_a_ratio_without_ends(interval: str, end: float) -> None:
+    positive, other = [10.0, 11.0, 12.0, 11.5, 10.5, 11.0], [9.0, 10.0, 11.0, 10.5, 9.5, end]
+    for a, b in ((positive, other), (other, positive)):
+        ratio = compare_samples("x", a, b, interval).ratio
+        assert ratio.value == pytest.approx(sum(b) / sum(a))
+        assert (ratio.low, ratio.high) == (None, None)
+
+
+def test_a_negative_mean_has_a_ratio_and_its_size_says_what_is_alike() -> None:
+    found = compare_samples("x", [-100.0, -101.0, -99.0], [-200.0, -202.0, -198.0])
+    assert found.ratio.value == pytest.approx(2)
+    assert (found.ratio.low, found.ratio.high) == (None, None)
+    assert compare_samples("x", [-100.0, -100.0, -100.0], [-99.0, -101.0, -100.0]).verdict == "no difference"
+
+
+def test_what_is_alike_is_a_share_of_the_first_side() -> None:
+    """Half a percent of 1000 is 5, of what is 5 more a bit more: so much less is no difference, so much more is one."""
+    assert compare_samples("x", [1000.0, 1000.0], [1005.0, 1005.0]).verdict == "no difference"
+    assert compare_samples("x", [1000.0, 1000.0], [1005.01, 1005.01]).verdict == "higher"
+    assert compare_samples("x", [1000.0, 1000.0], [994.99, 994.99]).verdict == "lower"
+
+
+def test_a_bootstrap_of_equal_ratios_is_that_ratio() -> None:
+    a = [1.0, 2.0, 3.0, 4.0, 5.0, 6.0]
+    ratio = compare_samples("x", a, [2 * value for value in a], "bootstrap").ratio
+    assert (ratio.value, ratio.low, ratio.high) == (2.0, 2.0, 2.0)
+
+
+def test_what_pairing_gains_is_the_variance_of_both_sides_over_that_of_differences() -> None:
+    # Variances of 2 and 18; the differences are 1 and 5, and have one of 8.
+    assert compare_samples("x", [1.0, 3.0], [2.0, 8.0]).variance_reduction == pytest.approx(20 / 8)
+
+
+def test_relative_differences_are_in_units_of_the_own_mean() -> None:
+    assert relative_differences(estimate([1.0, 3.0]), estimate([2.0, 8.0])) == pytest.approx([-0.1, 0.1])
 
 
 def test_chance_that_hits_both_sides_drops_out() -> None:
@@ -164,5 +219,7 @@ def test_corner_cases() -> None:
     assert pooled_reduction([1.0], [0.0]) is None
     with pytest.raises(InputError, match="cannot be paired"):
         compare_samples("x", [1.0], [1.0, 2.0])
+    with pytest.raises(InputError, match="there are no replications to compare"):
+        compare_samples("x", [], [])
     with pytest.raises(InputError, match="no interval"):
         compare_samples("x", [1.0], [2.0], "wald")

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import special, stats
 
-from contend.statistics import estimate, kendall_tau, mean_number, student_t_quantile
+from contend.statistics import central, estimate, kendall_tau, mean_number, student_t_quantile
 
 FLOATS = st.floats(min_value=1.0, max_value=1e9)
 
@@ -37,6 +37,17 @@ def test_interval_agrees_with_scipy(samples: list[float]) -> None:
 def test_quantiles_are_those_of_scipy(degrees_of_freedom: int) -> None:
     assert student_t_quantile(0.975, degrees_of_freedom) == special.stdtrit(degrees_of_freedom, 0.975)
     assert student_t_quantile(0.9, degrees_of_freedom) == special.stdtrit(degrees_of_freedom, 0.9)
+
+
+def test_an_interval_of_less_confidence_is_that_of_scipy_too() -> None:
+    value = estimate([1.0, 2.0, 4.0], confidence=0.8)
+    expected = stats.t.interval(0.8, 2, loc=7 / 3, scale=stats.sem([1.0, 2.0, 4.0]))
+    assert (value.low, value.high) == (pytest.approx(expected[0]), pytest.approx(expected[1]))
+
+
+def test_draws_are_told_by_their_median_and_central_95_percent() -> None:
+    found = central([float(value) for value in range(1001)])
+    assert (found.median, found.low, found.high) == (pytest.approx(500), pytest.approx(25), pytest.approx(975))
 
 
 @given(st.lists(FLOATS, min_size=1, max_size=20), st.randoms())
