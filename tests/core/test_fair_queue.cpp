@@ -65,6 +65,24 @@ TEST_CASE("shares follow weights", "[scheduler][queue]") {
   CHECK(had[2].in_seconds() == Approx(0.500).epsilon(0.03));
 }
 
+TEST_CASE("slices of weights that do not divide are over when their ends were announced", "[scheduler][queue]") {
+  const auto* const policy = GENERATE("cfs", "eevdf");
+  const auto queue = make_fair_queue(test::free_scheduler(policy));
+  std::array<FairEntity, 3> entities;
+  entities[0].weight = 335; // nice values of 5, -1 and -7 in Linux
+  entities[1].weight = 1277;
+  entities[2].weight = 4904;
+  for (auto& entity : entities) {
+    queue->add(entity, Arrival::started);
+  }
+  for (int slice = 0; slice < 100; ++slice) {
+    queue->run(*queue->best());
+    queue->account(queue->slice_left());
+    REQUIRE(queue->expired());
+    queue->stop();
+  }
+}
+
 TEST_CASE("cfs divides its latency among the threads, down to the shortest slice", "[scheduler][queue]") {
   const SchedulerParameters parameters = test::free_scheduler("cfs");
   const auto queue = make_fair_queue(parameters);
@@ -129,6 +147,19 @@ TEST_CASE("cfs: a new thread comes after a slice of everybody, one that exists s
   queue->run(*queue->best());
   queue->add(entities[0], Arrival::woken);
   CHECK(queue->preempts(entities[0], FairQueue::Arrival::woken) == (slice > parameters.wakeup_granularity.count()));
+}
+
+TEST_CASE("cfs: a new thread in a crowd comes after a shortest slice, its own counted", "[scheduler][queue]") {
+  const SchedulerParameters parameters = test::free_scheduler("cfs");
+  const auto queue = make_fair_queue(parameters);
+  std::array<FairEntity, 12> crowd;
+  REQUIRE(parameters.slice * 12 > parameters.latency);
+  for (auto& entity : crowd) {
+    queue->add(entity, Arrival::started);
+  }
+  FairEntity late;
+  queue->add(late, Arrival::forked);
+  CHECK(late.vruntime - crowd[0].vruntime == parameters.slice.count());
 }
 
 TEST_CASE("eevdf: the running thread is protected until its slice is over", "[scheduler][queue]") {
@@ -228,6 +259,22 @@ TEST_CASE("eevdf: sleeping neither wins nor loses time that was owed", "[schedul
   CHECK(Duration::picoseconds(ahead).in_seconds() == Approx(0.001).epsilon(0.01));
 }
 
+TEST_CASE("eevdf: what is owed at the departure is two slices at most, or a tick that is longer",
+          "[scheduler][queue]") {
+  SchedulerParameters parameters = test::free_scheduler("eevdf");
+  parameters.tick = GENERATE(Duration{}, 1_ms, 10_ms);
+  const auto queue = make_fair_queue(parameters);
+  FairEntity patient;
+  FairEntity greedy;
+  queue->add(patient, Arrival::started);
+  queue->add(greedy, Arrival::started);
+  queue->run(greedy);
+  queue->account(50_ms); // each is 25 ms from the average
+  queue->leave();
+  const std::int64_t most = std::max(parameters.slice * 2, parameters.tick).count();
+  CHECK(greedy.lag == -most);
+}
+
 TEST_CASE("eevdf: who gets another weight is owed the same time as before", "[scheduler][queue]") {
   const int weight = GENERATE(256, 512, 1024, 2048);
   const SchedulerParameters parameters = test::free_scheduler("eevdf");
@@ -268,6 +315,62 @@ TEST_CASE("who yields lets the others go first", "[scheduler][queue]") {
   for (int i = 0; i < 3; ++i) {
     CHECK(std::count(order.begin(), order.end(), i) == 3);
   }
+}
+
+TEST_CASE("eevdf: who yields gives up the rest of its slice, unless it has had more than its share",
+          "[scheduler][queue]") {
+  const SchedulerParameters parameters = test::free_scheduler("eevdf");
+  const auto queue = make_fair_queue(parameters);
+  FairEntity other;
+  FairEntity yielding;
+  queue->add(other, Arrival::started);
+  queue->add(yielding, Arrival::started);
+  queue->run(yielding);
+  const std::int64_t deadline = yielding.deadline;
+  queue->yielded(); // at the average
+  CHECK(yielding.vruntime == deadline);
+  CHECK(yielding.deadline == deadline + parameters.slice.count());
+  queue->yielded(); // beyond it by now
+  CHECK(yielding.vruntime == deadline);
+  CHECK(yielding.deadline == deadline + parameters.slice.count());
+}
+
+TEST_CASE("cfs: who yields is passed over for one ahead by no more than the granularity of that one's weight",
+          "[scheduler][queue]") {
+  const int weight = GENERATE(512, 1024, 2048);
+  const SchedulerParameters parameters = test::free_scheduler("cfs");
+  const Duration granularity = parameters.wakeup_granularity;
+  for (const bool further : {false, true}) {
+    const auto queue = make_fair_queue(parameters);
+    FairEntity other;
+    other.weight = weight;
+    FairEntity yielding;
+    queue->add(other, Arrival::started);
+    queue->add(yielding, Arrival::started);
+    queue->run(other);
+    queue->account(granularity + (further ? 1_us : -1_us)); // in its own time, whatever its weight
+    queue->stop();
+    queue->run(yielding);
+    queue->yielded();
+    CHECK(queue->best() == (further ? &yielding : &other));
+  }
+}
+
+TEST_CASE("cfs: who wakes up takes the core from one that is ahead by the granularity of the woken one's weight",
+          "[scheduler][queue]") {
+  const int weight = GENERATE(512, 1024, 2048);
+  const SchedulerParameters parameters = test::free_scheduler("cfs");
+  const auto queue = make_fair_queue(parameters);
+  FairEntity running;
+  FairEntity woken;
+  woken.weight = weight;
+  queue->add(running, Arrival::started);
+  queue->add(woken, Arrival::started);
+  queue->run(running);
+  queue->account(Duration::picoseconds(parameters.wakeup_granularity.count() * 1024 / weight));
+  CHECK_FALSE(queue->preempts(woken, Arrival::woken));
+  queue->account(1_us);
+  CHECK(queue->preempts(woken, Arrival::woken));
 }
 
 TEST_CASE("a thread that moves to another core keeps its place", "[scheduler][queue]") {
