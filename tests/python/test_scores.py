@@ -2,6 +2,7 @@
 
 import json
 import math
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -15,6 +16,7 @@ from contend.accuracy.pooled import pool
 from contend.accuracy.predicted import Predicted
 from contend.accuracy.ratios import as_ratios
 from contend.accuracy.scores import (
+    draw_counts,
     rankings,
     result_json,
     summary,
@@ -101,6 +103,93 @@ def test_designs_that_cannot_be_told_apart_are_not_ranked(tmp_path: Path) -> Non
         if point.threads == 2
     ]
     assert tau_of(rankings(points, lambda index: points[index].median)) is None
+
+
+def interval_of(point: Predicted, low: float, high: float) -> Predicted:
+    """The same with another interval of what was measured."""
+    assert point.point.spread is not None
+    found = replace(point.point.spread, median=(low + high) / 2, ci95=(low, high))
+    return replace(point, point=replace(point.point, spread=found))
+
+
+def test_intervals_that_touch_tell_no_order_and_those_apart_do_in_any_order(tmp_path: Path) -> None:
+    one, other = (
+        next(point for point in predicted(curve(tmp_path, name, lambda _n: 100.0), dict.fromkeys(COUNTS, guess))
+             if point.threads == 8)
+        for name, guess in (("a", 1.0), ("b", 2.0))
+    )  # fmt: skip
+    low, high = interval_of(one, 90.0, 100.0), interval_of(other, 100.5, 110.0)
+    for points in ([low, high], [high, low]):
+        (found,) = rankings(points, lambda index, points=points: points[index].median)  # type: ignore[misc]
+        assert found.differences == ((pytest.approx(10.25), pytest.approx(1.0)),)
+    points = [low, interval_of(other, 100.0, 110.0)]
+    (found,) = rankings(points, lambda index: points[index].median)
+    assert found.pairs == 0
+
+
+def test_a_point_that_was_not_predicted_is_not_ranked(tmp_path: Path) -> None:
+    one, other = (predicted(curve(tmp_path, name, lambda _n: 100.0), dict.fromkeys(COUNTS, 1.0)) for name in "ab")
+    assert len(rankings([*one, *other], lambda _index: 1.0)) == len(COUNTS)
+    assert not rankings([*one, *other], lambda index: math.nan if index < len(one) else 1.0)
+
+
+@pytest.mark.parametrize("what", ["transport", "message_size"])
+def test_other_transports_and_messages_are_not_ranked(what: str, tmp_path: Path) -> None:
+    one, other = rates("a", {2: [100.0]}, message_size=8), rates("b", {2: [200.0]}, message_size=8)
+    if what == "transport":
+        other["transport"] = "shm"
+    else:
+        other["workload"]["message_size"] = 16
+    points = [one for document in (one, other) for one in predicted(read_dataset(write(tmp_path, document)), {2: 1.0})]
+    assert not rankings(points, lambda _index: 1.0)
+
+
+def test_draws_are_counted_with_those_that_failed(tmp_path: Path) -> None:
+    assert draw_counts([(3, 1), (5, 0), (4, 2)]) == {"draws": [3, 5], "failed_draws": 3}
+    assert draw_counts([(3, 1), (5, None)]) == {"draws": [3, 5], "failed_draws": None}
+    assert draw_counts([]) == {"draws": None, "failed_draws": 0}
+    (point,) = predicted(read_dataset(write(tmp_path, rates("a", {2: [100.0]}))), {2: 1.0})
+    point = replace(point, draws=(1.0, math.nan, 2.0, math.inf))
+    assert (point.used_draws, point.failed_draws) == (2, 2)
+
+
+@pytest.mark.parametrize(("cov", "noisy"), [(0.19, 0), (0.2, 0), (0.21, 1)])
+def test_a_point_is_noisy_from_a_fifth_on(cov: float, noisy: int, tmp_path: Path) -> None:
+    one = read_dataset(write(tmp_path, launched_each(rates("a", {2: [99.0, 100.0, 100.0, 100.0, 101.0]}))))
+    (point,) = predicted(one, {2: 110.0})
+    assert point.point.spread is not None
+    point = replace(point, point=replace(point.point, spread=replace(point.point.spread, cov=cov)))
+    assert point.is_scored_against_interval == bool(noisy)
+
+
+def test_windows_and_sizes_are_apart_by_powers_of_two(tmp_path: Path) -> None:
+    for size, expected in ((0, 0.0), (1, 1.0), (1023, 10.0)):
+        document = rates("a", {2: [100.0]}, window=64, message_size=size)
+        (point,) = predicted(read_dataset(write(tmp_path, document)), {2: 1.0})
+        assert point.messages == (6.0, expected)
+
+
+def test_a_ratio_divides_all_that_was_measured_and_each_draw_by_its_own(tmp_path: Path) -> None:
+    first, second = predicted(read_dataset(write(tmp_path, rates("a", {1: [100.0, 200.0], 2: [300.0, 600.0]}))),
+                              {1: 2.0, 2: 6.0})  # fmt: skip
+    first = replace(first, draws=(1.0, 2.0, 4.0))
+    (found,) = as_ratios([first, replace(second, draws=(6.0, 6.0, 6.0))])
+    assert found.draws == (6.0, 3.0, 1.5)
+    assert found.median == pytest.approx(3)
+    assert found.point.samples == pytest.approx((2.0, 4.0))
+    assert found.point.spread is not None
+    assert found.point.spread.median == pytest.approx(3)
+    assert found.point.spread.quartiles == pytest.approx((375 / 150, 525 / 150))
+
+
+def test_a_ratio_has_the_discrepancy_of_two_points(tmp_path: Path) -> None:
+    """Both sides are off by as much, independently: the interval is that of sqrt(2) of it."""
+    points = predicted(read_dataset(write(tmp_path, rates("a", {1: [100.0] * 3, 2: [300.0] * 3}))), {1: 2.0, 2: 6.0})
+    (found,) = as_ratios([replace(point, discrepancy=(1.0,)) for point in points])
+    error = math.hypot(*(point.point.log_error for point in points))
+    half = float(stats.t.ppf(0.975, 4)) * math.hypot(math.sqrt(2), error)
+    assert math.log(found.high / 3) == pytest.approx(half, rel=0.15)
+    assert math.log(3 / found.low) == pytest.approx(half, rel=0.15)
 
 
 def test_windows_are_not_ranked_against_each_other(tmp_path: Path) -> None:
