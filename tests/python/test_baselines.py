@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from calibrating import rates, write
+from calibrating import dataset, metric, rates, write
 from contend.accuracy.baselines import Model, baseline, fit_curve, serial_lock, usl
 from contend.accuracy.predicted import Predicted
 from contend.accuracy.scores import (
@@ -24,6 +24,20 @@ def test_a_law_gives_its_own_curve_back(counts: tuple[int, ...]) -> None:
     assert fit is not None
     between = np.array([2.0, 8.0, 12.0])
     assert usl(between, fit) == pytest.approx(usl(between, parameters), abs=0.02)
+
+
+def test_the_scalability_law_is_gunthers() -> None:
+    found = np.exp(usl(np.array([1.0, 4.0]), np.log([2.0, 0.1, 0.01])))
+    assert found == pytest.approx([2.0, 2 * 4 / (1 + 0.1 * 3 + 0.01 * 4 * 3)])
+
+
+def test_a_time_is_that_of_each_thread_s_turn(tmp_path: Path) -> None:
+    """With one lock whose turn takes 3 us, n threads wait for n turns."""
+    points = [{"parameters": {"pairs": n}, "time_per_operation": metric(3e-6 * n, unit="s")} for n in COUNTS]
+    one = read_dataset(write(tmp_path, dataset("a", {"kind": "multirate", "window": 64}, points)))
+    found = baseline(serial_lock, predicted(one, dict.fromkeys(COUNTS, 1.0)))
+    held_out = [n for n in COUNTS if n in (2, 8, 20)]
+    assert list(found.values()) == pytest.approx([3e-6 * n for n in held_out], rel=0.02)
 
 
 def test_one_serial_lock_is_flat_past_its_knee() -> None:

@@ -241,6 +241,31 @@ def test_a_knee_at_a_point_of_the_fit_is_no_prediction(tmp_path: Path) -> None:
     assert said.endswith("is predicted for the lowest in 1 of 1 (within one measured count: 1).")
 
 
+def test_a_knee_two_counts_beside_is_not_near() -> None:
+    near = {"measured": 8, "predicted": 4, "held_out": True}
+    far = {"measured": 1, "predicted": 4, "held_out": True}
+    found = knee_agreement([{"threads": [1, 2, 4, 8], "highest": near, "lowest": far}])
+    assert found["highest"] == {"curves": 1, "right": 0, "within_one": 1}
+    assert found["lowest"] == {"curves": 1, "right": 0, "within_one": 0}
+
+
+def test_whether_a_knee_is_held_out_is_told_where_it_was_measured() -> None:
+    rows = [
+        {"machine": "box", "dataset": "a", "design": "d", "threads": threads, "parameters": {"pairs": threads},
+         "measured": {"median": measured}, "predicted": {"median": predicted}, "held_out": threads == 2}
+        for threads, measured, predicted in ((1, 2.0, 1.0), (2, 3.0, 2.0), (4, 1.0, 3.0))
+    ]  # fmt: skip
+    (found,) = knees(rows)
+    assert found["highest"] == {"measured": 2, "predicted": 4, "held_out": True}
+    assert found["lowest"] == {"measured": 4, "predicted": 1, "held_out": False}
+
+
+def test_a_ranking_counts_in_a_pool_by_its_pairs() -> None:
+    ranked = [{"pairs": 3, "kendall_tau": 1.0}, {"pairs": 1, "kendall_tau": -1.0}, {"pairs": 0, "kendall_tau": None}]
+    results = [{"points": [], "summary": {"ranking_by_threads": [one]}} for one in ranked]
+    assert pool(results)["summary"]["held_out"]["kendall_tau"] == 0.5
+
+
 def test_a_curve_is_of_one_machine(tmp_path: Path) -> None:
     rows = result_json("box", predicted(curve(tmp_path, "a", lambda n: SHAPE[n]), SHAPE, fitted=()), [], {})["points"]
     other = [{**row, "machine": "another", "predicted": {**row["predicted"], "median": row["threads"]}} for row in rows]

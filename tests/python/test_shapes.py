@@ -42,6 +42,18 @@ def test_measurement_and_prediction_are_judged_apart() -> None:
     assert text.endswith("predicted as it was measured for 1 of 2.")
 
 
+def test_a_shape_that_holds_for_neither_is_predicted_as_it_was_measured() -> None:
+    text = shape_section([shape(("one", 2), ("one", 1), at_most=0.4)], RESULT)
+    assert "| falls | at most 0.4 | 0.50 | 1.10 | no | no |" in text
+    assert text.endswith("predicted as it was measured for 1 of 1.")
+
+
+def test_a_shape_holds_at_its_bound() -> None:
+    least, most = shape(("one", 1), ("one", 2), at_least=2), shape(("one", 1), ("one", 2), at_most=2)
+    assert [least.holds(ratio) for ratio in (1.99, 2.0, 2.01)] == [False, True, True]
+    assert [most.holds(ratio) for ratio in (1.99, 2.0, 2.01)] == [True, True, False]
+
+
 @pytest.mark.parametrize(
     ("at", "message"),
     [
