@@ -11,6 +11,7 @@ from contend.accuracy.predicted import Predicted
 from contend.accuracy.scores import (
     baseline_predictions,
     baseline_summaries,
+    summary,
 )
 from contend.dataset_reading import read_dataset
 from predicting import COUNTS, curve, predicted
@@ -83,6 +84,14 @@ def test_baselines_see_fitted_points_only(tmp_path: Path) -> None:
         for p in points
     ]
     assert baseline(usl, shifted) == found
+
+
+def test_a_baseline_is_ranked_by_what_it_predicts_itself(tmp_path: Path) -> None:
+    one = predicted(curve(tmp_path, "a", lambda n: 1000.0 * n), dict.fromkeys(COUNTS, 9e9))
+    other = predicted(curve(tmp_path, "b", lambda n: 2000.0 * n), dict.fromkeys(COUNTS, 1.0))
+    points = [*one, *other]
+    assert summary([point for point in points if point.held_out])["kendall_tau"] == -1.0
+    assert baseline_summaries(points, baseline_predictions(points))["usl"]["kendall_tau"] == 1.0
 
 
 def test_a_curve_without_fitted_points_takes_the_nearest(tmp_path: Path) -> None:

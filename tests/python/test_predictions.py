@@ -78,6 +78,22 @@ def test_few_draws_have_the_interval_of_the_noise(draws: int, seed: int) -> None
     assert [-math.log(low / 100), math.log(high / 100)] == pytest.approx([0.2776] * 2, rel=0.15)
 
 
+def test_discrepancy_and_error_of_the_measurement_add_up_as_variances() -> None:
+    low, high = interval(100.0, np.full(1, 100.0), [0.3], 0.4, 1)
+    assert [-math.log(low / 100), math.log(high / 100)] == pytest.approx([2.776 * 0.5] * 2, rel=0.1)
+
+
+@pytest.mark.parametrize("beside", [0.1, 10.0])
+def test_many_draws_beside_a_prediction_reach_to_it_and_few_beyond(beside: float) -> None:
+    many, few = (interval(100.0, np.full(count, 100.0 * beside), [0.01], 0.0, 1) for count in (8, 7))
+    if beside > 1:
+        assert many[0] == 100.0
+        assert few[0] < 100.0
+    else:
+        assert many[1] == 100.0
+        assert few[1] > 100.0
+
+
 def test_three_draws_have_64_values_of_noise_each() -> None:
     noise = 0.1 * np.random.default_rng(1).standard_t(DEGREES_OF_FREEDOM, (64, 3))
     low, high = 100 * np.exp(np.quantile(noise, [0.025, 0.975]))

@@ -258,6 +258,7 @@ def test_whether_a_knee_is_held_out_is_told_where_it_was_measured() -> None:
     (found,) = knees(rows)
     assert found["highest"] == {"measured": 2, "predicted": 4, "held_out": True}
     assert found["lowest"] == {"measured": 4, "predicted": 1, "held_out": False}
+    assert not knees(rows[:2])  # of two points both are ends
 
 
 def test_a_ranking_counts_in_a_pool_by_its_pairs() -> None:
