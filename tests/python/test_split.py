@@ -4,9 +4,18 @@ from pathlib import Path
 
 import pytest
 
-from calibrating import dataset, machine_points, rates, write
+from calibrating import dataset, machine_points, metric, rates, time_of, write
 from contend.calibrate.identification import identify
-from contend.calibrate.split import calibration_side, choose_split, split_points, split_record, was_fitted
+from contend.calibrate.split import (
+    Split,
+    calibration_side,
+    choose_split,
+    has_samples_of,
+    split_points,
+    split_record,
+    threads_of,
+    was_fitted,
+)
 from contend.catalogs import PROFILES
 from contend.dataset_reading import read_dataset, read_datasets
 from contend.datasets import Dataset
@@ -99,3 +108,47 @@ def test_of_windows_with_as_many_points_the_smallest_is_fitted(windows: tuple[in
         for window in windows
     ]
     assert choose_split(datasets).window == 16
+
+
+ANOTHER = {"machine": {"id": "another", "cpu": "a processor"}}
+
+
+def test_a_dataset_of_the_same_name_is_another_one_on_another_machine(tmp_path: Path) -> None:
+    datasets = [read_dataset(write(tmp_path, rates("a", {1: [1.0, 1.1], 2: [2.0, 2.1]})))]
+    split = choose_split(datasets)
+    record = split_record(split, *split_points(datasets, split))
+    assert has_samples_of(record, split, datasets[0])
+    elsewhere = read_dataset(write(tmp_path, rates("a", {1: [1.5, 1.6], 2: [2.0, 2.1]}) | ANOTHER))
+    assert not any(was_fitted(record, elsewhere, point) for point in elsewhere.points)
+    assert not has_samples_of(record, split, elsewhere)
+    same_samples = read_dataset(write(tmp_path, rates("a", {1: [1.0, 1.1], 2: [2.0, 2.1]}) | ANOTHER))
+    assert not has_samples_of(record, split, same_samples)
+    nothing_to_fit = read_dataset(write(tmp_path, rates("a", {2: [2.0, 2.1]}) | ANOTHER))
+    assert has_samples_of(record, split, nothing_to_fit)
+
+
+def test_points_of_an_earlier_fit_are_listed_once_and_by_machine(tmp_path: Path) -> None:
+    (tmp_path / "there").mkdir()
+    here = [read_dataset(write(tmp_path, rates("a", {1: [1.0, 1.1], 2: [2.0, 2.1]})))]
+    there = [read_dataset(write(tmp_path / "there", rates("a", {1: [1.5, 1.6], 2: [2.0, 2.1]}) | ANOTHER))]
+    split = choose_split(here)
+    one, other = (split_record(split, *split_points(datasets, split)) for datasets in (here, there))
+    both = split_record(split, *split_points(here, split), {"calibration": one["calibration"] + other["calibration"]})
+    assert both["calibration"] == [*one["calibration"], *other["calibration"]]
+    assert both["held_out"] == one["held_out"]
+
+
+def test_a_point_without_samples_is_no_point_of_a_fit_that_lists_none(tmp_path: Path) -> None:
+    document = rates("a", {1: [1.0]})
+    document["points"] = [{"parameters": {"pairs": 1}, "message_rate": metric(), "outcome": "crashed"}]
+    (found,) = read_dataset(write(tmp_path, document)).points
+    old = {"calibration": [{"dataset": "b", "machine": "box", "points": [{"pairs": 1}]}]}
+    assert not was_fitted(old, read_dataset(write(tmp_path, document)), found)
+
+
+def test_threads_are_those_of_the_side_with_the_crowd_and_need_no_window(tmp_path: Path) -> None:
+    points = [time_of(1e-6, senders=senders, receivers=receivers) for senders, receivers in ((1, 4), (4, 2), (1, 1))]
+    one = read_dataset(write(tmp_path, dataset("latency", {"kind": "latency"}, points)))
+    assert [threads_of(one, point) for point in one.points] == [4, 4, 1]
+    split = Split((4,), window=128)
+    assert [split.is_fitted(one, point) for point in one.points] == [True, True, False]
