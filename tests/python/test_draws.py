@@ -75,6 +75,13 @@ class TestFittedToTheDataset:
         assert found.origin == "draws of the posterior, the discrepancy of the fit"
         assert found.discrepancy == [0.2] * 4
 
+    @pytest.mark.parametrize("first", [True, False])
+    def test_the_discrepancy_is_that_of_the_fit_to_it(self, tmp_path: Path, first: bool) -> None:  # noqa: FBT001
+        """Not that of another one with a parameter of a more special scope."""
+        own = fit({(RECEIVE, "alib"): OWN[RECEIVE, "alib"]}, 0.2, [("alib", "tcp")])
+        other = fit({(SEND, "alib/tcp"): OWN[SEND, "alib/tcp"]}, 0.7, [("alib", "shm")])
+        assert drawn_with(tmp_path, [own, other] if first else [other, own]).discrepancy == [0.2] * 4
+
     @pytest.mark.parametrize("turned", [True, False])
     def test_the_most_special_scope_of_a_path_counts(self, tmp_path: Path, turned: bool) -> None:  # noqa: FBT001
         scopes = ["machine", "tcp", "alib", "alib/tcp"]
@@ -118,6 +125,11 @@ class TestFittedToOthersOnly:
         scopes = {"alib/fabric": {RECEIVE: {"value": "864 ns", "range": ["800 ns", "900 ns"]}}}
         found = drawn_with(tmp_path, [fit(OWN, 0.2)], "fabric", scopes=scopes)
         assert all(800e-9 <= parse_price(value).value <= 900e-9 for value in values(found, RECEIVE))
+
+    def test_a_value_of_the_scope_that_was_drawn_is_the_fit_s_own(self, tmp_path: Path) -> None:
+        scopes = {"alib": {RECEIVE: {"value": "864 ns", "range": ["800 ns", "900 ns"]}}}
+        found = drawn_with(tmp_path, [fit(OWN, 0.2)], "fabric", scopes=scopes)
+        assert values(found, RECEIVE) == OWN[RECEIVE, "alib"]
 
 
 def test_a_record_says_what_a_fit_is_of() -> None:
