@@ -12,7 +12,8 @@ import pytest
 import contend
 from contend import store as stores
 from contend.errors import ContendError
-from contend.store import ResultStore, StoredRun, count_stored, point_key, run_key
+from contend.scenario import Point
+from contend.store import KeptRuns, ResultStore, StoredRun, count_stored, point_key, run_key
 from sweeping import GRID, same
 
 pytestmark = pytest.mark.core
@@ -40,6 +41,52 @@ class TestStore:
         assert contend.sweep(small, GRID, replications=3).simulated == 6
         assert contend.sweep(small.with_({"name": "other"}), {"workload.pairs": [2, 3]}).simulated == 2
         assert contend.sweep(small.with_({"run.seed": 2}), GRID).simulated == 12
+
+    def test_nothing_follows_a_result_that_was_written_in_part(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """Else the places in the index of those after it would be wrong."""
+        store = ResultStore(tmp_path)
+        keys = [run_key("point", number) for number in range(3)]
+        store.put(keys[0], "{}", 1.0)
+
+        def full(file: int, data: bytes) -> None:
+            os.write(file, data[:10])
+            raise OSError(28, "No space left on device")
+
+        with monkeypatch.context() as patched:
+            patched.setattr(stores, "_write", full)
+            with pytest.raises(ContendError, match="cannot keep a result"):
+                store.put(keys[1], "{}", 1.0)
+        with pytest.raises(ContendError, match="cannot keep a result"):
+            store.put(keys[2], "{}", 1.0)
+        store.close()
+        store.put(keys[2], "{}", 1.0)  # in files of its own
+        store.close()
+        again = ResultStore(tmp_path)
+        assert again.find(keys).keys() == {keys[0], keys[2]}
+        assert again.damaged == 0
+
+    def test_a_run_for_the_hash_of_its_events_is_neither_found_nor_kept(
+        self, small: contend.Scenario, tmp_path: Path
+    ) -> None:
+        asked: list[bool] = []
+
+        class Counting:
+            name = "counting"
+
+            def run_point(self, point: Point, replication: int, *, trace_hash: bool) -> str:
+                asked.append(trace_hash)
+                return "{}"
+
+        point = small.points[0]
+        engine: Any = Counting()
+        KeptRuns(engine, ResultStore(tmp_path), [point]).run_point(point, 0, trace_hash=False)
+        again = KeptRuns(engine, ResultStore(tmp_path), [point])
+        for trace_hash in (False, True, True):
+            again.run_point(point, 0, trace_hash=trace_hash)
+        assert asked == [False, True, True]
+        assert count_stored(tmp_path) == 1
 
     def test_another_core_is_another_result(self, small: contend.Scenario, monkeypatch: pytest.MonkeyPatch) -> None:
         key = point_key(small.points[0])
