@@ -7,7 +7,9 @@ import pytest
 
 from contend.cli import main
 from contend.dataset_reading import read_dataset
+from contend.errors import InputError
 from contend.importers.formats import FORMATS
+from contend.importers.text import Line, Word
 from fakes import REPOSITORY
 from foreign_output import (
     GOOD,
@@ -21,6 +23,38 @@ from foreign_output import (
     UCX_OF_THREADS,
     importing,
 )
+
+
+def test_a_bandwidth_of_multirate_is_in_bits(tmp_path: Path) -> None:
+    line = "1\t4\t1\t4\t1000\t128\t{} Gbps\t1.00 usec\t1000000.00 msg/s\n"
+    found = FORMATS["multirate"](write_text(tmp_path, line.format("8.00")))
+    assert [one.value for one in found.values] == [1e6]
+    for bytes_or_more in ("1.00", "64.00"):
+        with pytest.raises(InputError, match="they contradict each other"):
+            FORMATS["multirate"](write_text(tmp_path, line.format(bytes_or_more)))
+
+
+@pytest.mark.parametrize(("name", "text", "lacks"), [("osu-mbw-mr", MBW_MR, "# ["), ("rma-mt", RMA_MT, "# Sync")])
+def test_a_second_run_has_nothing_of_the_header_of_the_first(name: str, text: str, lacks: str, tmp_path: Path) -> None:
+    once, twice = (FORMATS[name](write_text(tmp_path, text * runs)).values for runs in (1, 2))
+    assert len(twice) == 2 * len(once)
+    lines = [line for line in text.splitlines(keepends=True) if not line.startswith(lacks)]
+    assert len(lines) == len(text.splitlines()) - 1
+    with pytest.raises(InputError, match="numbers before the "):
+        FORMATS[name](write_text(tmp_path, text + "".join(lines)))
+
+
+def write_text(folder: Path, text: str) -> Path:
+    path = folder / "printed"
+    path.write_text(text)
+    return path
+
+
+def test_another_number_may_be_off_by_its_rounding_and_a_factor_of_five() -> None:
+    line, rate = Line(Path("printed"), 1, "1 0.00"), Word("1", 1)
+    line.check_other(rate, Word("0.00", 3), "the bandwidth", 0.0249)  # 0.005 is printed so, too
+    with pytest.raises(InputError, match="they contradict each other"):
+        line.check_other(rate, Word("0.00", 3), "the bandwidth", 0.0251)
 
 
 def test_there_is_an_example_of_every_format() -> None:
