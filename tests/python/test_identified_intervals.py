@@ -113,6 +113,13 @@ def test_a_step_is_a_time_that_grows_to_five_times_as_much(tmp_path: Path) -> No
     assert has_step(5.1)
 
 
+def test_a_step_is_over_the_middle_of_logarithms(tmp_path: Path) -> None:
+    times = {300: 2e-5, 700: 1.5e-4, 2000: 1e-3}  # 141 us lie in the middle of the ends, or 510 us of their sum
+    points = [time_of(time, probe="busy_wake", from_core=1, to_core=0, slept_us=at) for at, time in times.items()]
+    one = identified(tmp_path, of_machine(*points))["machine.scheduler.short_sleep"]
+    assert (one.low, one.high) == (pytest.approx(300e-6), pytest.approx(700e-6))
+
+
 def streams(*ranges_s: float) -> dict[str, Any]:
     """Rates of one pair with the interquartile ranges of the times of iterations in each of several points."""
     points = [
