@@ -12,17 +12,6 @@ if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
-# 97.5 % quantiles of Student's t distribution for 1, 2, ... degrees of freedom, as SciPy gives them: loading SciPy is
-# a good part of a short run.
-_T_975 = (
-    12.706204736174694, 4.302652729749462, 3.1824463052837078, 2.7764451051977934, 2.5705818356363146,
-    2.4469118511449786, 2.364624251592784, 2.306004135204166, 2.262157162798205, 2.228138851986274,
-    2.200985160091639, 2.1788128296672284, 2.1603686564627913, 2.144786687917804, 2.131449545559776,
-    2.1199052992212546, 2.1098155778333156, 2.1009220402410382, 2.0930240544083087, 2.085963447265864,
-    2.0796138447276795, 2.0738730679040254, 2.0686576104190486, 2.0638985616280245, 2.0595385527532972,
-    2.0555294386428735, 2.0518305164802846, 2.0484071417952454, 2.045229642132703, 2.0422724563012378,
-)  # fmt: skip
-
 
 @dataclass(frozen=True)
 class Estimate:
@@ -81,8 +70,6 @@ def _sign(value: float) -> int:
 
 def student_t_quantile(probability: float, degrees_of_freedom: int) -> float:
     """The quantile of Student's t distribution."""
-    if probability == 0.975 and 1 <= degrees_of_freedom <= len(_T_975):  # noqa: PLR2004 - what the table is for
-        return _T_975[degrees_of_freedom - 1]
     from scipy import special
 
     return float(special.stdtrit(degrees_of_freedom, probability))

@@ -89,7 +89,7 @@ def unrendered(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) 
 
 
 def _write_pictures_with(files: Callable[..., dict[str, bytes]], patch: pytest.MonkeyPatch) -> None:
-    for module in ("contend.plots.summary", "contend.plots.contest", "contend.explain_output"):
+    for module in ("contend.plots.summary", "contend.plots.contest", "contend.plots"):
         patch.setattr(f"{module}.figure_bytes", files)
 
 

@@ -4,7 +4,8 @@ from typing import Any
 
 import pytest
 
-from contend.comparison import Comparison, PointComparison, compare_runs, measured_reduction
+from contend.comparison import Comparison, PointComparison
+from contend.contest import compare_runs, measured_reduction
 from contend.measures import measure_named
 from contend.paired import compare_samples
 from contend.runner import Outcome, PointRuns

@@ -4,9 +4,9 @@ from itertools import combinations
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy import special, stats
+from scipy import stats
 
-from contend.statistics import central, estimate, kendall_tau, mean_number, student_t_quantile
+from contend.statistics import central, estimate, kendall_tau, mean_number
 
 FLOATS = st.floats(min_value=1.0, max_value=1e9)
 
@@ -31,12 +31,6 @@ def test_interval_agrees_with_scipy(samples: list[float]) -> None:
     expected = stats.t.interval(0.95, len(samples) - 1, loc=value.mean, scale=stats.sem(samples))
     assert value.low == pytest.approx(expected[0], rel=1e-6, abs=1e-6 * value.mean)
     assert value.high == pytest.approx(expected[1], rel=1e-6)
-
-
-@pytest.mark.parametrize("degrees_of_freedom", range(1, 40))
-def test_quantiles_are_those_of_scipy(degrees_of_freedom: int) -> None:
-    assert student_t_quantile(0.975, degrees_of_freedom) == special.stdtrit(degrees_of_freedom, 0.975)
-    assert student_t_quantile(0.9, degrees_of_freedom) == special.stdtrit(degrees_of_freedom, 0.9)
 
 
 def test_an_interval_of_less_confidence_is_that_of_scipy_too() -> None:
