@@ -56,14 +56,16 @@ void append_value(std::string& text, const Value& value) {
       value);
 }
 
-/// A line for each value: "machine.cache.hit=1200".
+/// A line for each value that is not the default: "machine.cache.hit=1200".
 void append_lines(std::string& text, const Section& section, const PointConfig& point) {
+  static const PointConfig defaults;
   for (const Field& field : section.fields) {
-    if (field.path == "name" || field.path == "run.replications")
+    const Value value = field.get(point);
+    if (field.path == "name" || field.path == "run.replications" || value == field.get(defaults))
       continue;
     text += field.path;
     text += '=';
-    append_value(text, field.get(point));
+    append_value(text, value);
     text += '\n';
   }
   if (const Section* kind = kind_of(section, point))
