@@ -74,7 +74,7 @@ public:
           (deep ? prices.wake_latency : prices.shallow_latency) + jitter_.exponential(prices.wake_jitter), self);
     }
     bucket_.retract(woken);
-    if (woken > 0 && spent == Duration{}) {
+    if (interrupts && spent == Duration{}) {
       self.spend(Duration{}, category); // they are in a run queue when the call is over, however short it is
     }
     self.owe(spent, category);

@@ -19,7 +19,17 @@ bool of_scheduler(const Field& field) { return field.path.rfind(scheduler_prefix
 
 bool is_cost(const Field& field) {
   const bool of_machine = field.path.rfind("machine.", 0) == 0 || field.path.rfind("fabric.", 0) == 0;
-  return of_machine && (field.kind == Kind::time || field.kind == Kind::rate) && !field.threshold && !field.baseline;
+  return of_machine && (field.kind == Kind::time || field.kind == Kind::rate) && !field.threshold;
+}
+
+bool is_program(const PointConfig& point) {
+  const Section* const workload = kind_of(root_section("workload"), point);
+  return workload != nullptr && workload->of_processes;
+}
+
+/// Whether something in the point would be faster if it were lower.
+bool is_paid(const Field& field, const PointConfig& point) {
+  return (point.placement.shares_cores() || !of_scheduler(field)) && (!field.baseline || is_program(point));
 }
 
 } // namespace
@@ -27,7 +37,7 @@ bool is_cost(const Field& field) {
 std::vector<Cost> costs_of(const PointConfig& point) {
   std::vector<Cost> costs;
   for_each_field(scenario_fields(), [&](const Field& field) {
-    if (is_cost(field) && (point.placement.shares_cores() || !of_scheduler(field))) {
+    if (is_cost(field) && is_paid(field, point)) {
       const Value value = field.get(point);
       // A rate of 0 is one that the machine's profile does not give: nothing uses it.
       const bool free = value == (field.kind == Kind::rate ? field.maximum : field.minimum) || value == Value(0.0);

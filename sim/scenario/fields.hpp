@@ -43,7 +43,7 @@ struct Field {
   bool measured = false;  ///< carries source and uncertainty in a profile or preset
   bool selector = false;  ///< says which kind of its section applies
   bool threshold = false; ///< a time: says when something is done, not what that costs
-  bool baseline = false;  ///< a time: other prices contain it, and only what goes beyond it is paid
+  bool baseline = false;  ///< a time: prices of a library's code contain it; only what programs compute pays it
   bool another_at_zero =
       false;     ///< a time: another value stands for it where it is 0, so that free is the least that is not
   Value minimum; ///< count, seed, real, time, size, rate

@@ -84,7 +84,8 @@ struct ResolvedScenario {
 
 /// Everything that the results of a point depend on, as text to be hashed: two points have the same text when they have the
 /// same values, but for their names and numbers of replications. Defaults are left out: a point is the same after the format
-/// has got another value, whose default is what there was before.
+/// has got another value, whose default is what there was before. Another default for a value that is there changes results
+/// and no identity, as a change of a model does; the published schema shows it.
 [[nodiscard]] std::string identity_of(const PointConfig& point);
 
 /// The reverse of to_json. Strict: every value must be there. Throws ScenarioError.

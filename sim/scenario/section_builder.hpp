@@ -112,7 +112,8 @@ public:
 
   /// The field declared last says when something is done, not what that costs.
   void threshold() { section_.fields.back().threshold = true; }
-  /// Other prices contain the one declared last, and only what goes beyond it is paid: lower, it would make nothing faster.
+  /// Prices of a library's code contain the one declared last, and only what goes beyond it is added to them: lower, it would
+  /// make no library faster. What programs of coroutines compute pays it.
   void baseline() { section_.fields.back().baseline = true; }
   /// Another value stands for that of the field declared last where it is 0.
   void another_at_zero() { section_.fields.back().another_at_zero = true; }

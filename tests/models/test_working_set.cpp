@@ -93,6 +93,9 @@ TEST_CASE("a faster level makes no stream slower, even where it is faster than a
     CHECK(now <= last);
     last = now;
   }
+  prices.copy_l3_bytes_per_second = 0; // not known: as the core's own
+  CHECK(WorkingSet(caches(), prices, 1).stream(1e9, std::int64_t{1} << 50).in_seconds() ==
+        Approx(1.0 / 4.0 - 1.0 / 16.0));
 }
 
 TEST_CASE("computation waits for the exposed part of its misses", "[memory]") {

@@ -1,3 +1,4 @@
+#include "scenario/fields.hpp"
 #include "support.hpp"
 
 #include <catch2/catch.hpp>
@@ -6,6 +7,8 @@
 #include <cstddef>
 #include <map>
 #include <string>
+#include <type_traits>
+#include <variant>
 
 using namespace contend;
 using contend::test::data_directory;
@@ -314,6 +317,35 @@ TEST_CASE("the identity of a point says nothing of defaults, so that new ones le
   config.run.seed += 1;
   config.machine.cache.hit = 1200_ps;
   CHECK(identity_of(config) == "machine.cache.hit=1200\nrun.seed=" + std::to_string(config.run.seed) + "\n");
+}
+
+TEST_CASE("every value but two is in a point's identity", "[scenario][resolved]") {
+  const auto another = [](const scenario::Value& value) {
+    return std::visit(
+        [](const auto& plain) -> scenario::Value {
+          using Plain = std::decay_t<decltype(plain)>;
+          if constexpr (std::is_same_v<Plain, std::string>) {
+            return plain + "x";
+          } else if constexpr (std::is_same_v<Plain, bool>) {
+            return !plain;
+          } else {
+            return static_cast<Plain>(plain + 1);
+          }
+        },
+        value);
+  };
+  const std::string name = GENERATE("base.json", "full.json", "processes.json", "waiting.json");
+  const PointConfig point = valid(name).points.front().config;
+  const std::string identity = identity_of(point);
+  for (const auto& [path, field] : scenario::fields_by_path(point)) {
+    if (field->selector) {
+      continue; // other values apply then
+    }
+    CAPTURE(name, path);
+    PointConfig changed = point;
+    field->set(changed, another(field->get(point)));
+    CHECK((identity_of(changed) != identity) == (path != "name" && path != "run.replications"));
+  }
 }
 
 TEST_CASE("waiting, its workloads, and tasks", "[scenario][loader]") {

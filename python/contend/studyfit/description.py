@@ -160,7 +160,8 @@ def _read(root: Path, system: str, document: JsonObject) -> StudyFit:
 def _digest(document: JsonObject, study: StudyFit) -> str:
     """Of everything in a fit but which claims are judged how, and of what it means in this checkout.
 
-    The profile's own values of prices that move do not count: they are what a fit writes.
+    The profile's own values of prices that move do not count: they are what a fit writes. Nor do defaults of the
+    scenario format: another default changes what a fit means as another model does, which no digest shows.
     """
     expected = study.values([0.0] * len(study.prices))
     whole = {
