@@ -50,6 +50,21 @@ def test_one_serial_lock_is_flat_past_its_knee() -> None:
     assert np.exp(serial_lock(np.array([2.0]), fit)) == pytest.approx([2 / 4e-6], rel=0.02)
 
 
+def test_the_fit_is_the_best_of_several_starts() -> None:
+    """At a lock that is taken all the time a rate says nothing of the work outside: some starts end there, far off."""
+    # A lock of 1 us with 0.7 us of own work: the last start does not get there. With two numbers of threads only the
+    # first one does.
+    for n in ([1.0, 2.0, 4.0, 8.0], [1.0, 2.0]):
+        fit = fit_curve(serial_lock, n, [1 / 1.7e-6, *([1e6] * (len(n) - 1))])
+        assert fit is not None
+        assert np.exp(fit) == pytest.approx([1e-6, 0.7e-6], rel=0.02)
+    # Here squares of 0.78 are where the first one ends, and of 0.72 where the last one does.
+    n, rate = np.array([1.0, 2.0, 4.0, 8.0]), np.array([1.0, 0.82, 2.22, 2.57])
+    fit = fit_curve(serial_lock, n, rate)
+    assert fit is not None
+    assert float(((serial_lock(n, fit) - np.log(rate)) ** 2).sum()) == pytest.approx(0.409, abs=0.002)
+
+
 def test_two_numbers_of_threads_tell_contention_and_no_coherence() -> None:
     n = np.array([1.0, 2.0, 2.0])
     amdahl = np.array([np.log(1000.0), np.log(0.1), -np.inf])

@@ -115,6 +115,86 @@ def test_a_chain_that_has_not_converged_is_refused() -> None:
         sample(problem, cast("Any", Line(6)), np.full(6, 0.02), np.full(12, 0.5), seed=3, longest=1000)
 
 
+class Scripted:
+    """A sampler in emcee's place: walkers go from -1 to 1 and back, half of them that much higher than the others.
+
+    The first third of the chain, which is not to count, is elsewhere. `times` are the autocorrelation times.
+    """
+
+    times: tuple[float, ...] = (1.0, 1.0)
+    apart = 0.0
+
+    def __init__(self, walkers: int, *_: Any, **__: Any) -> None:
+        self._walkers = walkers
+        self._steps = 0
+        self.acceptance_fraction = np.full(walkers, 0.25)
+
+    def run_mcmc(self, state: object, steps: int, **_: object) -> object:
+        self._steps += steps
+        return state
+
+    def get_autocorr_time(self, *, discard: int, tol: float) -> tuple[float, ...]:
+        assert discard == self._steps // 3
+        assert tol == 0
+        return self.times
+
+    def get_chain(self, *, discard: int = 0, thin: int = 1, flat: bool = False) -> np.ndarray[Any, Any]:
+        swing = np.where(np.arange(self._steps) % 2, 1.0, -1.0)
+        swing[: self._steps // 3] = 9.0
+        chain = swing[:, None] + np.where(np.arange(self._walkers) % 2, self.apart, 0.0)
+        found = np.repeat(chain[:, :, None], 2, axis=2)[discard::thin]
+        return found.reshape(-1, 2) if flat else found
+
+
+def scripted(monkeypatch: pytest.MonkeyPatch, times: tuple[float, ...], apart: float, longest: int = 3000) -> Posterior:
+    """What is made of such a chain."""
+    monkeypatch.setattr("emcee.EnsembleSampler", Scripted)
+    monkeypatch.setattr(Scripted, "times", times)
+    monkeypatch.setattr(Scripted, "apart", apart)
+    return sample(fake_problem(1, 1), cast("Any", Line(1)), np.full(1, 1.0), np.array([0.5]), seed=1, longest=longest)
+
+
+@pytest.mark.parametrize(
+    ("times", "steps"),
+    [
+        ((13.0, 1.0), 1000),  # two thirds of 1000 steps are 51 times that
+        ((14.0, 1.0), 2000),  # and 48 times that
+        ((1.0, 14.0), 2000),  # the slowest parameter counts
+        ((math.nan, 14.0), 2000),
+        ((27.0, 1.0), 3000),
+    ],
+)
+def test_a_chain_ends_when_it_is_fifty_autocorrelation_times_long_without_its_beginning(
+    times: tuple[float, float], steps: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert scripted(monkeypatch, times, 0.0).steps == steps
+
+
+def test_a_chain_that_is_too_short_says_how_short(monkeypatch: pytest.MonkeyPatch) -> None:
+    wanted = r"after 1000 steps: autocorrelation time 14 \(wanted: at most 13\), R-hat 0\.999 "
+    with pytest.raises(NotConvergedError, match=wanted) as told:
+        scripted(monkeypatch, (14.0, 1.0), 0.0, longest=1000)
+    assert told.value.draws.shape[1] == 1, "places only, without the discrepancy"
+    assert told.value.draws.max() == 1.0, "nothing of the beginning"
+
+
+def test_chains_whose_walkers_are_apart_have_not_converged_however_long_they_are(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    # Within a walker the variance is 1, between walkers that of half the distance: R-hat is about sqrt(1 + 0.31^2).
+    assert scripted(monkeypatch, (1.0, 1.0), 0.62).rhat == pytest.approx(math.sqrt(1 + 0.31**2), abs=2e-3)
+    with pytest.raises(NotConvergedError, match=r"R-hat 1\.05[34] \(wanted: at most 1\.05\)"):
+        scripted(monkeypatch, (1.0, 1.0), 0.66)
+
+
+def test_draws_are_of_the_chain_without_its_beginning(monkeypatch: pytest.MonkeyPatch) -> None:
+    found = scripted(monkeypatch, (1.0, 1.0), 0.0)
+    assert len(found.draws) == len(found.discrepancy) == 4000
+    assert set(found.draws[:, 0]) == {-1.0, 1.0}
+    assert set(found.discrepancy) == {math.exp(-1), math.exp(1)}, "the chain has logarithms"
+    assert found.acceptance == 0.25
+
+
 def test_rhat_tells_chains_apart() -> None:
     stream = np.random.default_rng(1)
     same = stream.normal(size=(400, 8, 2))
