@@ -10,7 +10,7 @@ import pytest
 from contend.cli import main
 from contend.errors import ContendError, InputError
 from contend.measure.libraries import installed
-from contend.measure.line_trace import Phase, accesses, moved_lines
+from contend.measure.line_trace import Moved, Phase, accesses, moved_lines
 
 Capture = pytest.CaptureFixture[str]
 
@@ -70,6 +70,74 @@ def test_lines_move_as_a_protocol_moves_them() -> None:
     assert completing.taken == pytest.approx(4 / 6)
     assert (waiting.own, waiting.fetched, waiting.taken) == (pytest.approx(4 / 6), 0, 0)
     assert found[Phase.idle].calls == 0
+
+
+def moved_by(*steps: tuple[bytes, int]) -> dict[Phase, Moved]:
+    """What moves in steps after the first rounds, which do not count."""
+    return moved_lines([*announcement(), *[slot(ROUND)] * 5, *steps])
+
+
+def test_loads_are_waited_for_and_stores_are_not() -> None:
+    one, two, three, four, five, six = (LOCK + 64 * index for index in range(6))
+    found = moved_by(
+        begin(Phase.post, 1), *((b"S", line) for line in (one, two, three, four)),  # nobody had them
+        begin(Phase.wait, 2), (b"L", one), (b"S", two), (b"M", three), (b"L", four), (b"S", four),
+        begin(Phase.idle, 1), (b"L", one), (b"M", one), (b"L", two), (b"L", five), (b"S", six),
+    )  # fmt: skip
+    lines = {address: address >> 6 for address in (one, two, three, four)}
+    assert found[Phase.post] == Moved(1, (), 0.0, 0.0, 0.0, ())
+    # The second thread waits for three lines, for one of them to store to it at once. It stores to one that it does not
+    # have, and to one that both have by then.
+    assert found[Phase.wait] == Moved(
+        1, (lines[one], lines[three], lines[four]), 0.0, 1.0, 1.0, (lines[two], lines[four])
+    )
+    # The first thread still has the first line and takes it for itself, waits for the second one, and nobody had the
+    # last two.
+    assert found[Phase.idle] == Moved(1, (lines[two],), 0.0, 0.0, 1.0, (lines[one],))
+
+
+def test_a_line_that_moves_in_two_calls_of_five_is_the_request_s() -> None:
+    often, seldom, written, twice, taken = (LOCK + 64 * index for index in range(5))
+    steps: list[tuple[bytes, int]] = []
+    for call in range(5):
+        steps += [begin(Phase.post, 1 + call % 2), (b"M", often), (b"S", written)]
+        if call < 3:
+            steps += [(b"M", seldom), (b"S", twice), (b"L" if call == 1 else b"S", taken)]
+    # The first call finds nothing that another thread has. Of the last line the first thread still has a copy when it
+    # stores again.
+    expected = Moved(5, (often >> 6,), 3 / 5, 6 / 5, 1 / 5, (written >> 6,))
+    assert moved_by(*steps)[Phase.post] == expected
+    assert expected.to_json() == {
+        "calls": 5, "loads_same_in_every_call": ["0x900000"], "loads_of_the_request": 0.6,
+        "stores_to_lines_not_had": 1.2, "stores_to_lines_shared": 0.2, "stores_same_in_every_call": ["0x900080"],
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("address", "moves"),
+    [
+        (OWN - 1, True), (OWN, False), (OWN + 0x4000, False), (OWN + 0x4001, True),
+        (STACK - 0x60001, True), (STACK - 0x60000, False), (STACK + 0x10000, False), (STACK + 0x10001, True),
+        (MARKS - 1, True), (MARKS + 4096, True),
+    ],
+)  # fmt: skip
+def test_what_is_the_program_s_own_does_not_move(address: int, moves: bool) -> None:  # noqa: FBT001 - a parameter
+    # Threads of which one has a number that is 32 more than the other's are not the same.
+    found = moved_by(begin(Phase.wait, 8), (b"M", address), begin(Phase.post, 40), (b"L", address))
+    assert found[Phase.post].every == ((address >> 6,) if moves else ())
+
+
+def test_a_load_of_a_mark_is_no_mark() -> None:
+    read = b"L", begin(Phase.idle, 1)[1]
+    found = moved_by(begin(Phase.wait, 1), (b"S", LOCK), begin(Phase.post, 2), read, (b"L", LOCK))
+    assert found[Phase.post] == Moved(1, (LOCK >> 6,), 0.0, 0.0, 0.0, ())
+    assert found[Phase.idle].calls == 0
+
+
+def test_what_moves_between_calls_is_not_counted() -> None:
+    found = moved_by(begin(Phase.none, 1), (b"S", LOCK), begin(Phase.none, 2), (b"L", LOCK), begin(Phase.post, 2))
+    assert {phase: moved.calls for phase, moved in found.items() if moved.calls} == {Phase.post: 1, Phase.progress: 1}
+    assert all(moved.every == () and moved.own == 0 for moved in found.values())
 
 
 def test_a_trace_is_read_in_pieces() -> None:
