@@ -3,6 +3,7 @@
 import json
 import math
 from pathlib import Path
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -10,8 +11,22 @@ import pytest
 import contend
 from contend.cli import main
 from contend.explanation import explain
+from contend.runner import PointRuns
 from contend.scenario import Point
-from contend.speedups import Effort, Findings, _less, changes, choose_effort, find_speedups
+from contend.speedups import (
+    HALVED,
+    REMOVED,
+    Change,
+    Effort,
+    Findings,
+    Speedup,
+    _less,
+    _note,
+    changes,
+    choose_effort,
+    find_speedups,
+)
+from contend.statistics import estimate
 from explaining import BASE, SMALL
 
 if TYPE_CHECKING:
@@ -56,6 +71,74 @@ def test_the_effort_is_the_most_that_fits(
     assert effort is not None
     assert (effort.replications, effort.iterations, effort.groups_only) == wanted
     assert effort.takes_s <= budget_s
+
+
+def test_what_a_shorter_run_takes_has_the_warm_up_and_the_unchanged_point() -> None:
+    """Three replications of 401 changes with 51 of 102 iterations, warm-up included, two at once."""
+    effort = choose_effort(_point(5, 100), 1.0, 380, 20, jobs=2, budget_s=306.0)
+    assert effort is not None
+    assert effort.takes_s == pytest.approx(401 * 3 * (49 + 2) / 102 / 2)
+
+
+@pytest.mark.parametrize(("budget_s", "wanted"), [(3.71, 4), (3.70, None)])
+def test_four_iterations_are_the_least(budget_s: float, wanted: int | None) -> None:
+    """With the warm-up 6 of 102: 21 changes, three replications of 2 s, two at once, are 3.706 s."""
+    effort = choose_effort(_point(3, 100), 2.0, 0, 20, jobs=2, budget_s=budget_s)
+    assert (effort and effort.iterations) == wanted
+
+
+def test_two_replications_that_were_asked_for_are_not_three() -> None:
+    effort = choose_effort(_point(2, None), 1.0, 0, 20, jobs=1, budget_s=45.0)
+    assert effort == Effort(2, None, groups_only=True, takes_s=40.0)
+    assert choose_effort(_point(2, 100), 1.0, 0, 20, jobs=1, budget_s=25.0) == Effort(
+        2, 58, groups_only=True, takes_s=21 * 2 * 60 / 102
+    )
+
+
+RATE, TIME = (SimpleNamespace(name="rate", less_is_better=less) for less in (False, True))
+
+
+def _noted(
+    *values: float, factor: float = REMOVED, measure: Any = RATE, base: "Sequence[float]" = (2.0, 4.0)
+) -> Speedup:
+    speedup = Speedup("a", ("machine.a",), "1 ns", "")
+    change = Change("a", ("machine.a",), factor, {}, ("machine.a",))
+    runs = PointRuns(_point(len(base), 1), [{"rate": value} for value in values])
+    _note(speedup, change, runs, measure, base)
+    return speedup
+
+
+def test_costs_at_a_bound_are_those_that_removing_leaves() -> None:
+    assert _noted(3.0, 6.0).bounded == ("machine.a",)
+    assert _noted(3.0, 6.0, factor=HALVED).bounded == ()
+
+
+def test_a_speed_up_needs_all_its_replications() -> None:
+    assert not _noted(3.0).is_known
+    found = _noted(3.0, 8.0)
+    assert found.removed is not None
+    assert found.removed.samples == (1.5, 2.0)
+    assert found.halved is None
+
+
+def test_a_rate_may_be_zero_and_a_time_may_not() -> None:
+    found = _noted(0.0, 0.0)
+    assert found.removed is not None
+    assert found.removed.mean == 0.0
+    assert _noted(0.0, 1.0, measure=TIME).failures == {"removed": "no time is left"}
+
+
+def test_speed_ups_are_ranked_by_what_removing_does() -> None:
+    speedup = Speedup("a", ("machine.a",), "1 ns", "", halved=estimate([1.1, 1.1]), removed=estimate([1.5, 1.5]))
+    assert speedup.effect == pytest.approx(0.5)
+    speedup.removed = None
+    assert speedup.effect == pytest.approx(0.1)
+
+
+@pytest.mark.parametrize(("seconds", "text"), [(89.0, "89 seconds"), (90.0, "2 minutes"), (600.0, "10 minutes")])
+def test_short_times_are_said_in_seconds(seconds: float, text: str) -> None:
+    effort = Effort(3, 100, groups_only=False, takes_s=1.0)
+    assert f"would take about {text}," in _less(_point(5, 100), effort, seconds, 1.0, is_coarser=False)
 
 
 @pytest.mark.parametrize(

@@ -23,6 +23,15 @@ GROUPED = (
 )  # fmt: skip
 
 
+def test_a_group_has_two_costs_or_more_and_the_first_name_of_those_that_have_the_same() -> None:
+    post, doorbell, pause = "machine.nic.post", "machine.nic.doorbell", "machine.locks.pause"
+    both = (post, doorbell)  # also all messages at the interface, and all of the network interface
+    assert groups_of([*both, pause, "machine.noise", "machine.else"]) == {"posting work requests": both}
+    assert groups_of(["machine.new_part.a", "machine.new_part.b"]) == {
+        "all of new part": ("machine.new_part.a", "machine.new_part.b")
+    }
+
+
 @pytest.mark.core
 class TestTheGroups:
     def test_every_section_with_a_cost_has_a_name(self) -> None:
