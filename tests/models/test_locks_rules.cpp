@@ -213,3 +213,24 @@ TEST_CASE("a lock kind is added by one registration", "[locks]") {
   CHECK_THROWS_AS(lock_registry().add("ticket", lock_registry().at("mcs")), std::logic_error);
   CHECK_THROWS_AS(lock_registry().at("no such lock"), std::out_of_range);
 }
+
+TEST_CASE("an idle poll that finds what a lock guards at its core is a poll and nothing else", "[lock]") {
+  Engine engine(1);
+  const Host host = test::small_host();
+  const std::unique_ptr<Lock> lock = lock_registry().at("pthread-mutex")(engine, host, test::small_locks(), "the lock");
+  constexpr int lines = 5;
+  lock->guards(host, lines);
+  engine.spawn("t", 0, 0, [&](SimThread& self) {
+    const auto transfers_of_taking = [&](Category taken_for) {
+      const Duration before = test::spent(self, Category::line_transfer);
+      REQUIRE(lock->try_lock(self, taken_for));
+      lock->unlock(self, taken_for);
+      self.settle();
+      return test::spent(self, Category::line_transfer) - before;
+    };
+    transfers_of_taking(Category::poll_idle); // brings them
+    CHECK(transfers_of_taking(Category::poll_idle) == Duration{});
+    CHECK(transfers_of_taking(Category::nic_post) == lines * test::small_cache().hit);
+  });
+  engine.run();
+}
