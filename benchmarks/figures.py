@@ -18,7 +18,7 @@ import time
 from pathlib import Path
 
 import contend
-from contend.scenario import find_scenario
+from contend.scenarios.resolution import find_scenario
 
 TARGET_S = 180.0
 FIGURES = [f"fig5_2{panel}{kind}" for panel in "abc" for kind in ("", "_overtaking")]

@@ -32,7 +32,7 @@ def layouts(processes: int) -> dict[str, tuple[int, int, int]]:
 
 def child(layout: tuple[int, int, int], operation: str) -> None:
     """Runs one point and prints what it took."""
-    from contend.scenario import find_scenario, resolve_scenario
+    from contend.scenarios.resolution import find_scenario, resolve_scenario
 
     overrides = [("sweep.workload.operation", json.dumps([operation]))]
     names = ("processes_per_os_process", "os_processes_per_node", "nodes")

@@ -14,8 +14,8 @@ import time
 from pathlib import Path
 
 from contend.calibrate.recovery import STANDARD, Recovered, coverage, run_trial
-from contend.catalogs import PROFILES
-from contend.runner import default_jobs, make_engine
+from contend.engine.runner import default_jobs, make_engine
+from contend.profiles.catalogs import PROFILES
 
 
 def main() -> None:

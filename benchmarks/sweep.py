@@ -28,14 +28,14 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 import contend
-from contend.runner import CoreEngine, default_jobs
-from contend.store import count_stored
-from contend.workers import Crew
+from contend.common.workers import Crew
+from contend.engine.runner import CoreEngine, default_jobs
+from contend.sweeps.store import count_stored
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from contend.scenario import Point
+    from contend.scenarios.resolution import Point
 
 GRID = {
     "workload.pairs": list(range(1, 21)),

@@ -31,8 +31,8 @@ def hashes(most: int) -> dict[str, str | None]:
         A hash of the results and of the sequence of events, by scenario and number of the point; None for what was left
         out.
     """
-    from contend.core import core
-    from contend.scenario import resolve_scenario
+    from contend.engine.core import core
+    from contend.scenarios.resolution import resolve_scenario
 
     found: dict[str, str | None] = {}
     for file in sorted((ROOT / "scenarios").rglob("*.json")):

@@ -175,7 +175,7 @@ def _commands() -> str:
 
 def _catalog(name: str) -> str:
     """Every value of each file of a catalog."""
-    catalogs = importlib.import_module("contend.catalogs")
+    catalogs = importlib.import_module("contend.profiles.catalogs")
     lines = []
     catalog = getattr(catalogs, name)
     for entry, path in catalog.available().items():

@@ -19,12 +19,12 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from contend import plots
     from contend.api import compare, explain, load, load_dataset, load_measured, load_results, resolve, run, timeline
-    from contend.errors import ContendError, InputError, InterruptedRunError, SimulationFailedError
+    from contend.common.errors import ContendError, InputError, InterruptedRunError, SimulationFailedError
     from contend.listings import Listing, list_parts, list_presets, list_profiles, list_scenarios
-    from contend.plans import Grid, LatinHypercube, Range, Samples
-    from contend.results import Results
-    from contend.scenarios import Scenario
-    from contend.sweeps import SweepResults, sweep
+    from contend.results.results import Results
+    from contend.scenarios.scenario import Scenario
+    from contend.sweeps.plans import Grid, LatinHypercube, Range, Samples
+    from contend.sweeps.sweep import SweepResults, sweep
 
 # In the repository the compiled module lies in the build folder, in a second folder named `contend` on the path.
 __path__ = pkgutil.extend_path(__path__, __name__)
@@ -49,12 +49,12 @@ _WHERE = {
         "run",
         "timeline",
     ),
-    "contend.errors": ("ContendError", "InputError", "InterruptedRunError", "SimulationFailedError"),
+    "contend.common.errors": ("ContendError", "InputError", "InterruptedRunError", "SimulationFailedError"),
     "contend.listings": ("Listing", "list_parts", "list_presets", "list_profiles", "list_scenarios"),
-    "contend.plans": ("Grid", "LatinHypercube", "Range", "Samples"),
-    "contend.results": ("Results",),
-    "contend.scenarios": ("Scenario",),
-    "contend.sweeps": ("SweepResults", "sweep"),
+    "contend.sweeps.plans": ("Grid", "LatinHypercube", "Range", "Samples"),
+    "contend.results.results": ("Results",),
+    "contend.scenarios.scenario": ("Scenario",),
+    "contend.sweeps.sweep": ("SweepResults", "sweep"),
 }
 _MODULE_OF = {name: module for module, names in _WHERE.items() for name in names}
 
@@ -62,7 +62,7 @@ _MODULE_OF = {name: module for module, names in _WHERE.items() for name in names
 def __getattr__(name: str) -> Any:  # noqa: ANN401 - whatever the name stands for
     """Imports a public name from the module that has it."""
     if name == "__version__":
-        from contend.paths import version
+        from contend.common.paths import version
 
         return version()
     if name == "plots":

@@ -10,7 +10,7 @@ import sys
 import time
 from typing import TYPE_CHECKING, NoReturn
 
-from contend.interruption import ENDINGS, SAME_PRESS_S
+from contend.common.interruption import ENDINGS, SAME_PRESS_S
 
 if TYPE_CHECKING:
     from types import FrameType
@@ -68,7 +68,7 @@ def run() -> NoReturn:
             if isinstance(stream, io.TextIOWrapper):
                 stream.reconfigure(errors="json")
         from contend.cli import main
-        from contend.linear_algebra import use_one_thread
+        from contend.common.linear_algebra import use_one_thread
 
         use_one_thread(os.environ)
         code = main()
@@ -76,7 +76,7 @@ def run() -> NoReturn:
         print("contend: interrupted", file=sys.stderr)
         code = _EXIT_INTERRUPTED
     code = interruption.exit_code(code)
-    from contend.workers import are_at_work
+    from contend.common.workers import are_at_work
 
     if are_at_work():
         # After a second press: threads must not come back from a simulation into an interpreter that has ended.

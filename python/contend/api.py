@@ -8,24 +8,24 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from contend.dataset_reading import read_dataset
-from contend.errors import InputError, InterruptedRunError
-from contend.reading import read_json
-from contend.results import Results, collect
-from contend.runner import check_engine, make_engine, run_points, total_weight, wanted_jobs
-from contend.scenarios import Scenario, checked_paths, json_text, load
-from contend.speedups import BUDGET_S
-from contend.spelling import shortened
-from contend.terminal import progress_report
+from contend.common.errors import InputError, InterruptedRunError
+from contend.common.reading import read_json
+from contend.common.spelling import shortened
+from contend.common.terminal import progress_report
+from contend.datasets.reading import read_dataset
+from contend.engine.runner import check_engine, make_engine, run_points, total_weight, wanted_jobs
+from contend.explanations.speedups import BUDGET_S
+from contend.results.results import Results, collect
+from contend.scenarios.scenario import Scenario, checked_paths, json_text, load
 
 if TYPE_CHECKING:
-    from contend.comparison import Comparison
-    from contend.datasets import Dataset
-    from contend.explanation import Explanation
-    from contend.jsontypes import Scalar
-    from contend.scenario import ResolvedScenario
-    from contend.scenarios import ScenarioLike
-    from contend.timelines import Timeline
+    from contend.common.jsontypes import Scalar
+    from contend.comparisons.comparison import Comparison
+    from contend.datasets.dataset import Dataset
+    from contend.explanations.explanation import Explanation
+    from contend.scenarios.resolution import ResolvedScenario
+    from contend.scenarios.scenario import ScenarioLike
+    from contend.traces.timelines import Timeline
 
 __all__ = ["compare", "explain", "load", "load_dataset", "load_measured", "load_results", "resolve", "run", "timeline"]
 
@@ -153,7 +153,7 @@ def compare(
         >>> contest.points[0].verdict in ("faster", "slower", "no difference", "undecided")
         True
     """
-    from contend.contest import compare_scenarios, keeping, prepare
+    from contend.comparisons.contest import compare_scenarios, keeping, prepare
 
     count = wanted_jobs(jobs)
     side_a = _changed(a, None, replications)
@@ -230,7 +230,7 @@ def explain(
         >>> explanation.times().columns
         ['role', 'category', 'time_ns', 'share']
     """
-    from contend.explanation import explain as explain_point
+    from contend.explanations.explanation import explain as explain_point
 
     wanted = _changed(scenario, None, replications)
     point, _ = wanted.resolved.one_point()
@@ -274,7 +274,7 @@ def timeline(
         >>> timeline(small, length_us=20).frame().columns
         ['track', 'kind', 'what', 'begin_us', 'end_us', 'level']
     """
-    from contend.timelines import from_file, from_scenario
+    from contend.traces.timelines import from_file, from_scenario
 
     if (scenario is None) == (trace is None):
         raise InputError("a timeline needs either a scenario or a trace file")
@@ -314,7 +314,7 @@ def load_measured(
         InputError: The file is no dataset, it has no such point (the message names the nearest), `point` is no mapping
             or chooses among no values, or no mapping or profile stands for the dataset.
     """
-    from contend.measured import open_dataset
+    from contend.measured.configurations import open_dataset
 
     if point is not None and not isinstance(point, Mapping):
         raise InputError(f"a point is a mapping of parameters to values, such as {{'pairs': 4}}, not {point!r}")

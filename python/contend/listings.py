@@ -7,18 +7,18 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, overload
 
-from contend.catalogs import PRESETS, PROFILES
-from contend.core import core
-from contend.measures import unknown
+from contend.common.reading import json_object
+from contend.engine.core import core
 from contend.part_words import KINDS
-from contend.profile_uses import uses
-from contend.reading import json_object
-from contend.scenario import shipped_scenarios
+from contend.profiles.catalogs import PRESETS, PROFILES
+from contend.profiles.profile_uses import uses
+from contend.results.measures import unknown
+from contend.scenarios.resolution import shipped_scenarios
 
 if TYPE_CHECKING:
     import polars as pl
 
-    from contend.catalogs import Catalog
+    from contend.profiles.catalogs import Catalog
 
 __all__ = ["Listing", "list_parts", "list_presets", "list_profiles", "list_scenarios"]
 
@@ -49,7 +49,7 @@ class Listing(Sequence[str]):
 
     def frame(self) -> pl.DataFrame:
         """One row a name: `name`, `description`, and what else is known."""
-        from contend.frames import frame_of
+        from contend.results.frames import frame_of
 
         return frame_of(self.rows)
 

@@ -5,16 +5,16 @@ from __future__ import annotations
 from html import escape
 from typing import TYPE_CHECKING
 
-from contend.spelling import counted, parameters_text, value_text
+from contend.common.spelling import counted, parameters_text, value_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from contend.comparison import Comparison
-    from contend.explanation import Explanation
+    from contend.comparisons.comparison import Comparison
+    from contend.explanations.explanation import Explanation
     from contend.listings import Listing
-    from contend.results import Results
-    from contend.scenarios import Scenario
+    from contend.results.results import Results
+    from contend.scenarios.scenario import Scenario
 
 _MOST_ROWS = 24
 # What tells designs and workloads apart at a glance; what a scenario does not have is left out.
@@ -72,8 +72,8 @@ def listing_html(listing: Listing) -> str:
 
 def results_html(results: Results) -> str:
     """Rates with intervals, the first points of many."""
-    from contend.amounts import bare, interval_text
-    from contend.measures import ESTIMATED
+    from contend.common.amounts import bare, interval_text
+    from contend.results.measures import ESTIMATED
 
     names = list(results.points[0].parameters) if results.points else []
     rows = []
@@ -110,7 +110,7 @@ def comparison_html(comparison: Comparison) -> str:
 
 def explanation_html(explanation: Explanation) -> str:
     """The largest times, locks and speed-ups."""
-    from contend.amounts import measured_text
+    from contend.common.amounts import measured_text
 
     place, unit = parameters_text(explanation.parameters), explanation.measure.unit
     times = explanation.times().sort("share", descending=True).head(8)

@@ -16,7 +16,7 @@ import pytest
 from hypothesis import settings
 
 import contend
-import contend.sweeps  # has the default store by its own name, from before it is another one
+import contend.sweeps.sweep  # has the default store by its own name, from before it is another one
 from contend.cli import main
 from contend.plots import Picture, figure_bytes
 from contend.report import page as report_page
@@ -50,7 +50,7 @@ def core(monkeypatch: pytest.MonkeyPatch) -> FakeCore:
 def _results_of_no_other_test(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
     """`compare` finds what the fake core has "simulated" in one test nowhere else, least of all in the user's cache."""
     folder = tmp_path_factory.getbasetemp()
-    monkeypatch.setattr("contend.store.default_store", lambda: folder / f"results-{uuid.uuid4().hex}")
+    monkeypatch.setattr("contend.sweeps.store.default_store", lambda: folder / f"results-{uuid.uuid4().hex}")
 
 
 @pytest.fixture

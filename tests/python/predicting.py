@@ -9,8 +9,8 @@ from contend.accuracy.scores import (
     result_json,
 )
 from contend.calibrate.problem import Unpredicted
-from contend.dataset_reading import read_dataset
-from contend.datasets import Dataset
+from contend.datasets.dataset import Dataset
+from contend.datasets.reading import read_dataset
 
 COUNTS = (1, 2, 4, 8, 16, 20)
 

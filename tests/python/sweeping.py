@@ -1,7 +1,7 @@
 """A small sweep, and when two results are the same."""
 
 import contend
-from contend.frames import points_frame
+from contend.results.frames import points_frame
 
 BASE = "fig5_2a_base"
 SMALL = {"workload.pairs": 2, "workload.iterations": 1, "workload.window": 16, "run.replications": 2}

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 from contend.calibrate.evaluations import Evaluator
 from contend.calibrate.recovery import MemoryLog, Study, write_synthetic
-from contend.catalogs import PROFILES
-from contend.runner import make_engine
+from contend.engine.runner import make_engine
+from contend.profiles.catalogs import PROFILES
 
 if TYPE_CHECKING:
     from pathlib import Path

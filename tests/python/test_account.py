@@ -20,9 +20,9 @@ from contend.accuracy.account import (
 )
 from contend.accuracy.comparisons import find_comparison, regenerate
 from contend.accuracy.page import accuracy_page
-from contend.dataset_reading import read_dataset
-from contend.datasets import Dataset
-from contend.errors import InputError
+from contend.common.errors import InputError
+from contend.datasets.dataset import Dataset
+from contend.datasets.reading import read_dataset
 from fakes import REPOSITORY
 from predicting import result
 

@@ -20,7 +20,7 @@ from contend.accuracy.scores import (
 )
 from contend.calibrate.recovery import Recovered, coverage
 from contend.calibrate.sensitivity import Verdict
-from contend.errors import InputError
+from contend.common.errors import InputError
 from fakes import REPOSITORY
 from predicting import COUNTS, curve, predicted, result
 

@@ -19,9 +19,9 @@ import polars as pl
 import pytest
 
 import contend
-from contend.quantities import parse_quantity
-from contend.scenario import find_scenario, resolve_scenario
-from contend.scenarios import Scenario
+from contend.common.quantities import parse_quantity
+from contend.scenarios.resolution import find_scenario, resolve_scenario
+from contend.scenarios.scenario import Scenario
 from fakes import REPOSITORY
 
 if TYPE_CHECKING:
@@ -455,7 +455,7 @@ def test_timeline(small: Scenario, tmp_path: Path) -> None:
             assert span.begin >= held.get(span.lock, 0.0) - 1e-9  # one holder at a time
             held[span.lock] = span.end
     assert held
-    from contend.tracing import write_trace
+    from contend.traces.tracing import write_trace
 
     write_trace(small.points[0], tmp_path / "t.json")
     again = contend.timeline(trace=tmp_path / "t.json", begin_us=shown.begin_us, length_us=30)

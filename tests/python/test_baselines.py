@@ -13,7 +13,7 @@ from contend.accuracy.scores import (
     baseline_summaries,
     summary,
 )
-from contend.dataset_reading import read_dataset
+from contend.datasets.reading import read_dataset
 from predicting import COUNTS, curve, predicted
 
 

@@ -15,12 +15,12 @@ from contend.calibrate.evaluations import Evaluator, Task
 from contend.calibrate.parts import components
 from contend.calibrate.problem import Builder
 from contend.calibrate.recovery import MemoryLog
-from contend.catalogs import PROFILES
 from contend.cli import main
-from contend.dataset_reading import read_dataset, read_datasets
-from contend.documents import set_path
-from contend.errors import InputError
-from contend.runner import make_engine
+from contend.common.documents import set_path
+from contend.common.errors import InputError
+from contend.datasets.reading import read_dataset, read_datasets
+from contend.engine.runner import make_engine
+from contend.profiles.catalogs import PROFILES
 from fakes import REPOSITORY
 from synthetic import SMALL, base, calibration, files
 
@@ -312,7 +312,7 @@ class TestWithTheRealCore:
 
 
 def contend_seconds(text: str) -> float:
-    from contend.prices import parse_price
+    from contend.profiles.prices import parse_price
 
     return parse_price(text).value
 

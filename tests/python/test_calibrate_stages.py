@@ -21,11 +21,11 @@ from contend.calibrate.posterior import Posterior
 from contend.calibrate.problem import Parameter, Problem, Target
 from contend.calibrate.search import Screening
 from contend.calibrate.sensitivity import Sight, Verdict
-from contend.dataset_reading import read_dataset
+from contend.datasets.reading import read_dataset
 
 
 def contend_seconds(text: str) -> float:
-    from contend.prices import parse_price
+    from contend.profiles.prices import parse_price
 
     return parse_price(text).value
 

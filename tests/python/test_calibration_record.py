@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from contend.catalogs import PROFILES
 from contend.cli import main
+from contend.profiles.catalogs import PROFILES
 from fakes import REPOSITORY
 
 Capture = pytest.CaptureFixture[str]

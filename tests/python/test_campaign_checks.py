@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from contend.errors import InputError
+from contend.common.errors import InputError
 from contend.measure.campaign import parse_campaign
 from contend.measure.checks import MOST_CELLS
 from contend.measure.options import LIBRARY_OPTIONS, PROGRAM_OPTIONS

@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 
 import contend
-from contend.catalogs import PROFILES
 from contend.cli import main
-from contend.dataset_machine import choose_profile
-from contend.dataset_reading import read_dataset
-from contend.errors import InputError
+from contend.common.errors import InputError
+from contend.datasets.reading import read_dataset
+from contend.measured.machine import choose_profile
+from contend.profiles.catalogs import PROFILES
 from fakes import REPOSITORY
 
 DATASET = REPOSITORY / "validation/data/vm-2core/openmpi-5_tcp_shared.json"

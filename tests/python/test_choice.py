@@ -4,9 +4,9 @@ from dataclasses import dataclass
 
 import pytest
 
-from contend.choice import choose_point, parse_place, points_with
-from contend.errors import InputError
-from contend.spelling import value_text
+from contend.common.errors import InputError
+from contend.common.spelling import value_text
+from contend.scenarios.choice import choose_point, parse_place, points_with
 
 
 @dataclass(frozen=True)

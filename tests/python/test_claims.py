@@ -10,7 +10,10 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from scipy import stats
 
-from contend.claims import (
+from contend.common.errors import ContendError, InputError, InterruptedRunError
+from contend.engine.runner import CoreEngine
+from contend.scenarios.resolution import resolve_scenario
+from contend.studies.claims import (
     Judged,
     about,
     at_least,
@@ -23,17 +26,14 @@ from contend.claims import (
     predict,
     single_runs,
 )
-from contend.errors import ContendError, InputError, InterruptedRunError
-from contend.evidence import Evidence, UnusableScenarioError
-from contend.runner import CoreEngine
-from contend.scenario import resolve_scenario
-from contend.store import ResultStore, count_stored, point_key, run_key
+from contend.studies.evidence import Evidence, UnusableScenarioError
+from contend.sweeps.store import ResultStore, count_stored, point_key, run_key
 from fakes import REPOSITORY
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from contend.scenario import ResolvedScenario
+    from contend.scenarios.resolution import ResolvedScenario
     from fakes import FakeCore
 
 
@@ -131,7 +131,7 @@ def test_no_claims_is_an_error(evidence: Evidence, tmp_path: Path) -> None:
 
 def test_two_claims_of_one_name_are_an_error(tmp_path: Path) -> None:
     text = """
-        from contend.claims import at_least, claim
+        from contend.studies.claims import at_least, claim
 
         @claim("same", source="", statement="", expected=at_least(1, ""))
         def one(e): return 1.0
@@ -335,7 +335,7 @@ def test_predictions_have_intervals_beside_them(evidence: Evidence, tmp_path: Pa
     file = tmp_path / "predictions.py"
     file.write_text(
         dedent("""
-        from contend.claims import Given
+        from contend.studies.claims import Given
 
         def predictions(e):
             rates = [e.rate("small", pairs=n, lock="mcs") for n in (1, 2)]

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 import pytest
 
 import contend
-from contend import files
-from contend.catalogs import PROFILES
 from contend.cli import main
+from contend.common import files
+from contend.profiles.catalogs import PROFILES
 from fakes import REPOSITORY, ctrl_c_after
 
 if TYPE_CHECKING:
@@ -131,7 +131,7 @@ def test_an_unwritable_folder_is_noticed_before_the_work(core: "FakeCore", scena
 def test_an_output_file_that_cannot_be_written_is_noticed_before_the_work(  # noqa: PLR0917
     core: "FakeCore", scenario: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch, words: list[str], message: str
 ) -> None:
-    monkeypatch.setattr("contend.bench.run", lambda *_, **__: pytest.fail("it has measured"))
+    monkeypatch.setattr("contend.upkeep.bench.run", lambda *_, **__: pytest.fail("it has measured"))
     assert main(words) in (1, 2)
     assert message in capsys.readouterr().err
     assert core.calls == 0
@@ -142,7 +142,7 @@ def test_without_the_program_that_reads_platforms_the_error_says_so(
     core: "FakeCore", scenario: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     core.uses_route = True
-    monkeypatch.setattr("contend.simgrid.executable", lambda _: None)
+    monkeypatch.setattr("contend.engine.simgrid.executable", lambda _: None)
     assert main(["run", str(scenario)]) == 1
     assert "the program contend-simgrid is not built" in capsys.readouterr().err
 
@@ -172,7 +172,7 @@ def test_ctrl_c_where_nothing_is_simulated_says_so(capsys: Capture, monkeypatch:
     def interrupted(*_: object, **__: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("contend.scenario.find_scenario", interrupted)
+    monkeypatch.setattr("contend.scenarios.resolution.find_scenario", interrupted)
     assert main(["run", "fig5_2a_base"]) == 130
     assert capsys.readouterr().err == "contend: error: interrupted\n"
 

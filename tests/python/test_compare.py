@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from contend.amounts import rate_text
 from contend.cli import main
 from contend.cli.compare import _verdict_text
+from contend.common.amounts import rate_text
 
 if TYPE_CHECKING:
     from fakes import FakeCore, FakePoint
@@ -52,8 +52,8 @@ def test_what_a_reader_of_verdicts_has_to_know_is_said(tmp_path: Path, capsys: C
     ],
 )
 def test_what_narrows_an_undecided_interval_is_said(differences: list[float], advice: str) -> None:
-    from contend.comparison import Comparison, PointComparison
-    from contend.paired import compare_samples
+    from contend.comparisons.comparison import Comparison, PointComparison
+    from contend.comparisons.paired import compare_samples
 
     rate = compare_samples("message_rate", [100.0] * len(differences), [100.0 + each for each in differences])
     assert rate.verdict == "undecided"
@@ -143,7 +143,7 @@ def test_rates_of_different_things_are_refused_before_anything_is_simulated(
     monkeypatch.chdir(tmp_path)
     words = ["compare", "multirate.json", "waiting.json", "--out", "out"]
     with monkeypatch.context() as patch:
-        patch.setattr("contend.contest.run_points", lambda *_, **__: pytest.fail("it simulates"))
+        patch.setattr("contend.comparisons.contest.run_points", lambda *_, **__: pytest.fail("it simulates"))
         for measure in ([], ["--measure", "message_rate"]):
             assert main([*words, *measure]) == 2
             assert (

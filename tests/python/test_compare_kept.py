@@ -50,7 +50,7 @@ def test_ctrl_c_after_the_simulations_of_a_comparison(
         raise KeyboardInterrupt
 
     del core
-    monkeypatch.setattr("contend.contest.compare_runs", pressed)
+    monkeypatch.setattr("contend.comparisons.contest.compare_runs", pressed)
     assert main(["compare", str(scenario), str(scenario), "--store", "kept"]) == 130
     assert "compared; 18 of 18 simulations are kept in kept: the same command goes on" in capsys.readouterr().err
 
@@ -60,7 +60,7 @@ def test_a_comparison_without_a_place_to_keep_its_simulations(
 ) -> None:
     """The cache is a help, and a folder that was asked for a condition."""
     words = ["compare", str(scenario), str(scenario)]
-    monkeypatch.setattr("contend.store.default_store", lambda: scenario)
+    monkeypatch.setattr("contend.sweeps.store.default_store", lambda: scenario)
     assert main(words) == 0
     said = capsys.readouterr().err
     assert "a part of the path is a file: an interrupted comparison would begin anew (--store DIR)" in said
@@ -68,14 +68,14 @@ def test_a_comparison_without_a_place_to_keep_its_simulations(
     assert main([*words, "--store", str(scenario)]) == 1
     assert core.calls == calls
     full = OSError(errno.ENOSPC, "No space left on device")
-    monkeypatch.setattr("contend.store._Pack", Mock(side_effect=full))
+    monkeypatch.setattr("contend.sweeps.store._Pack", Mock(side_effect=full))
     assert main([*words, "--store", "full"]) == 0
 
 
 def test_in_python_runs_are_kept_in_the_same_place(
     core: "FakeCore", scenario: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("contend.store.default_store", lambda: Path("cache"))
+    monkeypatch.setattr("contend.sweeps.store.default_store", lambda: Path("cache"))
     longer = contend.load(scenario).with_({"workload.iterations": 20})
     first = contend.compare(scenario, longer, store="kept")
     assert core.calls == 36
@@ -116,7 +116,7 @@ def test_in_python_an_interrupted_comparison_goes_on_where_it_was(core: "FakeCor
 def test_in_python_the_cache_is_a_help_and_a_named_folder_a_condition(
     core: "FakeCore", scenario: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("contend.store.default_store", lambda: scenario)
+    monkeypatch.setattr("contend.sweeps.store.default_store", lambda: scenario)
     assert contend.compare(scenario, scenario).points
     assert contend.compare(scenario, scenario).points
     assert core.calls == 2 * 36

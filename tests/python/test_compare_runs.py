@@ -4,12 +4,12 @@ from typing import Any
 
 import pytest
 
-from contend.comparison import Comparison, PointComparison
-from contend.contest import compare_runs, measured_reduction
-from contend.measures import measure_named
-from contend.paired import compare_samples
-from contend.runner import Outcome, PointRuns
-from contend.scenario import Point
+from contend.comparisons.comparison import Comparison, PointComparison
+from contend.comparisons.contest import compare_runs, measured_reduction
+from contend.comparisons.paired import compare_samples
+from contend.engine.runner import Outcome, PointRuns
+from contend.results.measures import measure_named
+from contend.scenarios.resolution import Point
 
 RATE = measure_named("message_rate")
 

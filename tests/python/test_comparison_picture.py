@@ -2,12 +2,12 @@
 
 import pytest
 
-from contend.paired import compare_samples
+from contend.comparisons.paired import compare_samples
 from contend.plots import comparison_picture_bytes, draw_comparison, figure_bytes
 
 
 def test_wide_intervals_do_not_hide_the_ratios() -> None:
-    from contend.comparison import Comparison, PointComparison
+    from contend.comparisons.comparison import Comparison, PointComparison
 
     points = tuple(
         PointComparison({"pairs": n}, {"message_rate": compare_samples("message_rate", a, b)})
@@ -25,7 +25,7 @@ def test_wide_intervals_do_not_hide_the_ratios() -> None:
 
 
 def test_marks_of_ratios_say_the_verdicts() -> None:
-    from contend.comparison import Comparison, PointComparison
+    from contend.comparisons.comparison import Comparison, PointComparison
 
     sides = {1: ([10.0, 10.1, 10.2], [20.0, 20.1, 20.3]), 2: ([10.0, 12.0, 11.0], [12.0, 11.0, 10.0])}
     sides |= {3: ([10.0, 10.1, 10.2], [10.0, 10.1, 10.21]), 4: ([10.0, 10.1, 10.2], [5.0, 5.1, 5.3])}
@@ -55,7 +55,7 @@ def test_marks_of_ratios_say_the_verdicts() -> None:
 
 @pytest.mark.parametrize("others", [0, 1])
 def test_an_interval_without_bounds_has_a_bar_over_all_of_the_axes(others: int) -> None:
-    from contend.comparison import Comparison, PointComparison
+    from contend.comparisons.comparison import Comparison, PointComparison
 
     unbounded = compare_samples("message_rate", [1.0, 30.0], [2.0, 3.0])
     assert (unbounded.ratio.low, unbounded.ratio.high) == (None, None)
@@ -78,7 +78,7 @@ def test_an_interval_without_bounds_has_a_bar_over_all_of_the_axes(others: int) 
 
 
 def test_one_replication_has_no_intervals() -> None:
-    from contend.comparison import Comparison, PointComparison
+    from contend.comparisons.comparison import Comparison, PointComparison
 
     points = tuple(
         PointComparison({"pairs": n}, {"message_rate": compare_samples("message_rate", [1.0], [2.0])}) for n in (1, 2)
@@ -89,7 +89,7 @@ def test_one_replication_has_no_intervals() -> None:
 
 
 def test_both_sides_of_an_only_point_stand_beside_each_other() -> None:
-    from contend.comparison import Comparison, PointComparison
+    from contend.comparisons.comparison import Comparison, PointComparison
 
     samples = compare_samples("message_rate", [10.0, 11.0, 12.0], [20.0, 23.0, 26.0])
     long = "small with " + ", ".join(f"machine.section_{number}.price=5" for number in range(30))
@@ -113,7 +113,7 @@ def test_both_sides_of_an_only_point_stand_beside_each_other() -> None:
 
 
 def test_the_picture_is_the_same_every_time() -> None:
-    from contend.comparison import Comparison, PointComparison
+    from contend.comparisons.comparison import Comparison, PointComparison
 
     points = tuple(
         PointComparison(

@@ -9,8 +9,8 @@ import pytest
 from calibrating import rates, write
 from contend.accuracy.comparisons import comparisons, draw_pictures, find_comparison, regenerate
 from contend.cli import main
-from contend.dataset_reading import read_dataset
-from contend.errors import InputError
+from contend.common.errors import InputError
+from contend.datasets.reading import read_dataset
 from fakes import REPOSITORY
 from predicting import result
 
@@ -75,7 +75,7 @@ def test_pictures_are_drawn_again_from_results_alone(tmp_path: Path, monkeypatch
     found = json.dumps(result(tmp_path))
     (folder / "tcp.json").write_text(found)
     (folder / "tcp-curves.svg").write_text("an old one")
-    monkeypatch.setattr("contend.paths.require_repository", lambda _: tmp_path)
+    monkeypatch.setattr("contend.common.paths.require_repository", lambda _: tmp_path)
     assert main(["validate", "pictures"]) == 0
     drawn = {
         name: (folder / name).read_bytes() for name in ("tcp-agreement.svg", "tcp-curves.svg", "tcp-residuals.svg")

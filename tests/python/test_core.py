@@ -12,11 +12,11 @@ import pytest
 
 import contend
 from contend.cli import main
-from contend.core import core, fingerprint
-from contend.errors import ContendError, SimulationFailedError
-from contend.paths import scenarios_directory
-from contend.scenario import find_scenario, resolve_scenario
-from contend.simgrid import PlatformRoutes
+from contend.common.errors import ContendError, SimulationFailedError
+from contend.common.paths import scenarios_directory
+from contend.engine.core import core, fingerprint
+from contend.engine.simgrid import PlatformRoutes
+from contend.scenarios.resolution import find_scenario, resolve_scenario
 from fakes import REPOSITORY
 
 pytestmark = pytest.mark.core
@@ -69,7 +69,7 @@ def test_ctrl_c_while_a_platform_is_read_is_no_problem_of_the_platform(monkeypat
     def interrupted(*_: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("contend.scenario.PlatformRoutes", lambda: interrupted)
+    monkeypatch.setattr("contend.scenarios.resolution.PlatformRoutes", lambda: interrupted)
     with pytest.raises(KeyboardInterrupt):
         resolve_scenario(find_scenario(BASE))
 
@@ -210,7 +210,7 @@ def test_an_error_in_a_platform_has_one_place(  # noqa: PLR0917
 def test_threads_that_share_cores_are_refused_before_the_second_engine_starts(
     words: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr("contend.simgrid.SimgridEngine.run_point", lambda *_, **__: pytest.fail("it simulates"))
+    monkeypatch.setattr("contend.engine.simgrid.SimgridEngine.run_point", lambda *_, **__: pytest.fail("it simulates"))
     monkeypatch.chdir(tmp_path)
     sweep = json.dumps({"placement.threads": ["one-per-core", "pinned"]})
     command = ["run", BASE, "--set", "workload.pairs=2", "--set", f"sweep={sweep}", "--engine", "simgrid"]

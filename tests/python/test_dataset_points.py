@@ -6,9 +6,9 @@ import pytest
 
 import contend
 from calibrating import dataset, metric, write
-from contend.dataset_points import select_points
-from contend.dataset_reading import read_dataset
-from contend.errors import InputError
+from contend.common.errors import InputError
+from contend.datasets.reading import read_dataset
+from contend.measured.points import select_points
 
 
 @pytest.mark.parametrize(

@@ -9,9 +9,9 @@ import pytest
 
 import contend
 from calibrating import dataset, metric, rates, write
-from contend.dataset_reading import read_dataset, read_datasets
-from contend.errors import InputError
-from contend.prices import exact_price, format_price, parse_price
+from contend.common.errors import InputError
+from contend.datasets.reading import read_dataset, read_datasets
+from contend.profiles.prices import exact_price, format_price, parse_price
 
 
 @pytest.mark.parametrize(

@@ -28,11 +28,11 @@ from contend.calibrate.problem import Parameter, Problem, Target
 from contend.calibrate.profile import calibrated_profile, kept_fits, profile_bytes, with_folds
 from contend.calibrate.recovery import Silence
 from contend.calibrate.split import choose_split
-from contend.catalogs import PROFILES
-from contend.dataset_reading import read_dataset, read_datasets
-from contend.documents import get_path
-from contend.errors import InputError
-from contend.prices import parse_price
+from contend.common.documents import get_path
+from contend.common.errors import InputError
+from contend.datasets.reading import read_dataset, read_datasets
+from contend.profiles.catalogs import PROFILES
+from contend.profiles.prices import parse_price
 
 if TYPE_CHECKING:
     import numpy.typing as npt

@@ -20,9 +20,9 @@ from typer.core import TyperGroup
 import contend
 from contend.cli import main
 from contend.cli.app import app
-from contend.errors import ContendError
-from contend.runner import make_engine
-from contend.scenario import find_scenario
+from contend.common.errors import ContendError
+from contend.engine.runner import make_engine
+from contend.scenarios.resolution import find_scenario
 from fakes import REPOSITORY
 
 if TYPE_CHECKING:
@@ -267,7 +267,7 @@ def test_a_warning_is_an_error(
     (tmp_path / "mkdocs.yml").write_text(
         "site_name: t\nnav: [index.md]\nvalidation: {nav: {omitted_files: warn}}\nplugins: []\n"
     )
-    monkeypatch.setattr("contend.paths.require_repository", lambda _: tmp_path)
+    monkeypatch.setattr("contend.common.paths.require_repository", lambda _: tmp_path)
     assert main(["docs", "--out", str(tmp_path / "site")]) == 0, capfd.readouterr()
     (tmp_path / "docs" / page).write_text("# Here\n\n[nowhere](nowhere.md)\n")
     assert main(["docs", "--out", str(tmp_path / "site")]) == ContendError.exit_code
@@ -287,6 +287,6 @@ def test_citation_and_changes_name_the_version() -> None:
 
 
 def test_docs_wants_a_checkout(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-    monkeypatch.setattr("contend.paths.repository", lambda: None)
+    monkeypatch.setattr("contend.common.paths.repository", lambda: None)
     assert main(["docs"]) == ContendError.exit_code
     assert "works in a checkout only" in capsys.readouterr().err

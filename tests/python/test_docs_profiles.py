@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from contend.catalogs import PROFILES
 from contend.cli import main
+from contend.profiles.catalogs import PROFILES
 from fakes import REPOSITORY
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from contend.jsontypes import JsonObject
+    from contend.common.jsontypes import JsonObject
 
 Capture = pytest.CaptureFixture[str]
 

@@ -4,8 +4,8 @@ import copy
 
 import pytest
 
-from contend.documents import set_path, with_values
-from contend.jsontypes import JsonObject
+from contend.common.documents import set_path, with_values
+from contend.common.jsontypes import JsonObject
 
 DOCUMENT: JsonObject = {"a": {"b": {"c": 1, "d": 2}, "e": {"f": 3}}, "g": [1]}
 

@@ -10,10 +10,10 @@ from calibrating import mapping, rates, write
 from contend.accuracy.draws import Drawn, drawn_configs
 from contend.accuracy.stored_draws import stored_draws
 from contend.calibrate.problem import Builder
-from contend.catalogs import PROFILES
-from contend.dataset_reading import read_dataset
-from contend.documents import get_path
-from contend.prices import parse_price
+from contend.common.documents import get_path
+from contend.datasets.reading import read_dataset
+from contend.profiles.catalogs import PROFILES
+from contend.profiles.prices import parse_price
 
 SEND, RECEIVE = "machine.software.send_call", "machine.software.receive_call"
 LINE, POST = "machine.cache.transfer_socket", "machine.nic.post"

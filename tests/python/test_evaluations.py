@@ -10,8 +10,8 @@ import pytest
 from contend.calibrate import evaluations
 from contend.calibrate.evaluations import Evaluator, Task
 from contend.calibrate.recovery import MemoryLog
-from contend.errors import InputError, InterruptedRunError
-from contend.runner import CoreEngine
+from contend.common.errors import InputError, InterruptedRunError
+from contend.engine.runner import CoreEngine
 from fakes import FakeCore, FakePoint
 
 

@@ -10,8 +10,8 @@ import pytest
 
 import contend
 from contend.cli import main
-from contend.explanation import explain
-from contend.speedups import changes
+from contend.explanations.explanation import explain
+from contend.explanations.speedups import changes
 from explaining import BASE, SMALL
 from fakes import EXPLAIN
 
@@ -23,7 +23,7 @@ Capture = pytest.CaptureFixture[str]
 
 @pytest.mark.core
 def test_the_title_names_what_was_changed() -> None:
-    from contend.explain_output import draw
+    from contend.explanations.output import draw
 
     changed = contend.load(BASE).with_({**SMALL, "library.matching.engine": "list", "machine.cache.hit": "2 ns"})
     picture = draw(contend.explain(changed, speedups=False))
@@ -34,7 +34,7 @@ def test_the_title_names_what_was_changed() -> None:
 
 @pytest.mark.core
 def test_the_picture_without_speedups_has_room_for_its_legend() -> None:
-    from contend.explain_output import draw
+    from contend.explanations.output import draw
     from contend.plots import figure_bytes
 
     picture = draw(contend.explain(contend.load(BASE).with_(SMALL), speedups=False))

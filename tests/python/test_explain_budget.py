@@ -10,10 +10,10 @@ import pytest
 
 import contend
 from contend.cli import main
-from contend.explanation import explain
-from contend.runner import PointRuns
-from contend.scenario import Point
-from contend.speedups import (
+from contend.common.statistics import estimate
+from contend.engine.runner import PointRuns
+from contend.explanations.explanation import explain
+from contend.explanations.speedups import (
     HALVED,
     REMOVED,
     Change,
@@ -26,13 +26,13 @@ from contend.speedups import (
     choose_effort,
     find_speedups,
 )
-from contend.statistics import estimate
+from contend.scenarios.resolution import Point
 from explaining import BASE, SMALL
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from contend.measures import Measure
+    from contend.results.measures import Measure
 
 Capture = pytest.CaptureFixture[str]
 
@@ -160,8 +160,8 @@ def test_the_note_says_only_what_was_shortened(effort: Effort, said: str) -> Non
 @pytest.mark.core
 class TestSpeedUpsThatAreLeftOut:
     def test_a_design_that_breaks_under_a_change_says_so(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        from contend import runner
-        from contend.errors import SimulationFailedError
+        from contend.common.errors import SimulationFailedError
+        from contend.engine import runner
 
         original = runner.CoreEngine.run_point
 
@@ -192,7 +192,7 @@ class TestSpeedUpsThatAreLeftOut:
             assert run_s > 0
             return find_speedups(point, measure, rates, 1.0, jobs=jobs, budget_s=budget_s, **others)
 
-        monkeypatch.setattr("contend.explanation.find_speedups", at_a_second_a_run)
+        monkeypatch.setattr("contend.explanations.explanation.find_speedups", at_a_second_a_run)
         resolved = contend.resolve(BASE, {**SMALL, "run.replications": 6, "workload.iterations": 40})
         point = resolved.points[0]
         whole_s = 6.0 * sum(len(pair) for _, pair in changes(point))
@@ -252,7 +252,7 @@ class TestSpeedUpsThatAreLeftOut:
             contend.explain(contend.load(BASE).with_(SMALL), budget_s=wrong)
 
     def test_a_simulation_that_was_stopped_is_no_failing_change(self) -> None:
-        from contend.speedups import _Tolerant
+        from contend.explanations.speedups import _Tolerant
 
         engine = _Tolerant()
         point = contend.resolve(BASE, SMALL).points[0]
@@ -265,7 +265,7 @@ class TestSpeedUpsThatAreLeftOut:
     def test_ctrl_c_keeps_the_speedups_that_are_complete(
         self, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: Capture
     ) -> None:
-        from contend.terminal import ProgressReport
+        from contend.common.terminal import ProgressReport
 
         calls = []
         long = {**SMALL, "workload.iterations": 20}

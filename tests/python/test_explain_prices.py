@@ -7,12 +7,12 @@ from pathlib import Path
 import pytest
 
 import contend
-from contend.catalogs import PROFILES
 from contend.cli import main
-from contend.core import core
-from contend.cost_groups import MECHANISMS, SECTIONS, groups_of, section_of
-from contend.price_bases import PriceBases, PriceBasis
-from contend.speedups import Speedup, changes, coarse
+from contend.engine.core import core
+from contend.explanations.cost_groups import MECHANISMS, SECTIONS, groups_of, section_of
+from contend.explanations.price_bases import PriceBases, PriceBasis
+from contend.explanations.speedups import Speedup, changes, coarse
+from contend.profiles.catalogs import PROFILES
 from explaining import BASE, SMALL
 
 Capture = pytest.CaptureFixture[str]
@@ -159,8 +159,8 @@ class TestWhereThePricesAreKnownFrom:
         assert all(bool(mark) == bool(by_name[name.rstrip(" *")]["uncertain"]) for name, mark in marks.items())
 
     def test_the_picture_marks_them(self) -> None:
-        from contend.explain_output import draw
-        from contend.statistics import estimate
+        from contend.common.statistics import estimate
+        from contend.explanations.output import draw
 
         explanation = contend.explain(contend.load(BASE).with_(SMALL), speedups=False)
         gain = estimate([1.1, 1.2])

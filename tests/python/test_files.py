@@ -7,8 +7,8 @@ from unittest.mock import Mock
 
 import pytest
 
-from contend import files
-from contend.errors import ContendError, InputError
+from contend.common import files
+from contend.common.errors import ContendError, InputError
 
 
 def names(folder: Path) -> list[str]:
@@ -106,7 +106,7 @@ def test_a_writer_that_is_killed_leaves_nothing_for_ever(kind: str, tmp_path: Pa
     target = tmp_path / "a.json"
     program = f"""
 import pathlib, time
-from contend import files
+from contend.common import files
 files._DESCRIPTORS = {files._DESCRIPTORS!r}
 with files.staged_file(pathlib.Path({str(target)!r})) as staged:
     staged.write_bytes(b"large")

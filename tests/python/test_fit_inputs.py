@@ -9,9 +9,9 @@ import pytest
 from calibrating import mapping, rates, write
 from contend.calibrate.inputs import Inputs, differences
 from contend.calibrate.split import choose_split, has_samples_of, split_points, split_record
-from contend.catalogs import PROFILES
-from contend.dataset_reading import read_datasets
-from contend.jsontypes import JsonObject
+from contend.common.jsontypes import JsonObject
+from contend.datasets.reading import read_datasets
+from contend.profiles.catalogs import PROFILES
 
 DOCUMENT = rates("a", {1: [5e5, 5.1e5], 2: [4e5, 4.1e5], 4: [3e5, 3.1e5]})
 for _point in DOCUMENT["points"]:

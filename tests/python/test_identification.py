@@ -19,13 +19,13 @@ from contend.calibrate.options import Options
 from contend.calibrate.pipeline import calibrate, with_identified
 from contend.calibrate.recovery import MemoryLog, Silence
 from contend.calibrate.split import choose_split
-from contend.catalogs import PROFILES
-from contend.dataset_reading import read_dataset, read_datasets
-from contend.datasets import Dataset
-from contend.documents import get_path
-from contend.jsontypes import JsonObject
-from contend.prices import parse_price
-from contend.runner import make_engine
+from contend.common.documents import get_path
+from contend.common.jsontypes import JsonObject
+from contend.datasets.dataset import Dataset
+from contend.datasets.reading import read_dataset, read_datasets
+from contend.engine.runner import make_engine
+from contend.profiles.catalogs import PROFILES
+from contend.profiles.prices import parse_price
 from fakes import REPOSITORY
 
 # One socket without siblings: all pairs of processors are alike.

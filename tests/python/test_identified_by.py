@@ -10,11 +10,11 @@ import pytest
 
 from contend.calibrate.inputs import Inputs, differences
 from contend.calibrate.split import Split
-from contend.catalogs import parameters
 from contend.cli import main
-from contend.lockfit import how_identified as how_by_locks
-from contend.lockstudy import load_sets
-from contend.paths import repository
+from contend.common.paths import repository
+from contend.profiles.catalogs import parameters
+from contend.studies.lock_fit import how_identified as how_by_locks
+from contend.studies.locks import load_sets
 from contend.studyfit.description import load_fit
 from contend.studyfit.posterior import POSTERIOR_FILE, load_posterior
 from contend.studyfit.posterior import how_identified as how_by_study
@@ -22,7 +22,7 @@ from contend.studyfit.posterior import how_identified as how_by_study
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from contend.jsontypes import JsonObject
+    from contend.common.jsontypes import JsonObject
 
 ROOT = repository()
 assert ROOT is not None

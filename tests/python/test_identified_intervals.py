@@ -9,10 +9,10 @@ import pytest
 
 from calibrating import MACHINE, dataset, metric, time_of, write
 from contend.calibrate.identification import Identified, identify
-from contend.catalogs import PROFILES
-from contend.dataset_reading import read_datasets
-from contend.documents import get_path
-from contend.prices import parse_price
+from contend.common.documents import get_path
+from contend.datasets.reading import read_datasets
+from contend.profiles.catalogs import PROFILES
+from contend.profiles.prices import parse_price
 
 # Of a median of one sample nobody knows the spread: its logarithm has this standard error by definition.
 OF_ONE_SAMPLE = 0.1

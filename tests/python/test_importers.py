@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from contend.cli import main
-from contend.dataset_reading import read_dataset
-from contend.errors import InputError
+from contend.common.errors import InputError
+from contend.datasets.reading import read_dataset
 from contend.importers.formats import FORMATS
 from contend.importers.text import Line, Word
 from fakes import REPOSITORY

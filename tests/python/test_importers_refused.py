@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from contend.cli import main
-from contend.errors import InputError
+from contend.common.errors import InputError
 from contend.importers.formats import FORMATS
 from contend.importers.text import lines_of
 from foreign_output import (

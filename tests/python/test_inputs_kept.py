@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from calibrating import mapping, rates, write
-from contend.catalogs import PROFILES
 from contend.cli import main
+from contend.profiles.catalogs import PROFILES
 
 if TYPE_CHECKING:
     from fakes import FakeCore

@@ -17,8 +17,8 @@ from contend.accuracy.scores import result_json
 from contend.calibrate.problem import Problem, Target
 from contend.calibrate.split import choose_split, curve_axes, threads_of
 from contend.cli import main
-from contend.dataset_reading import read_dataset
-from contend.datasets import Dataset
+from contend.datasets.dataset import Dataset
+from contend.datasets.reading import read_dataset
 from predicting import COUNTS, curve, predicted
 
 SIDES = [(1, n) for n in COUNTS]

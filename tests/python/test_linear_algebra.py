@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from contend.linear_algebra import use_one_thread
+from contend.common.linear_algebra import use_one_thread
 
 # Commands import NumPy after this.
 _PROGRAM = """

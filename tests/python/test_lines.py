@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from contend.cli import main
-from contend.errors import ContendError, InputError
+from contend.common.errors import ContendError, InputError
 from contend.measure.libraries import installed
 from contend.measure.line_trace import Moved, Phase, accesses, moved_lines
 

@@ -12,9 +12,9 @@ from contend.calibrate.lock_workload import lock_workload
 from contend.calibrate.mapping import find_mapping, load_mappings, scenario_layers
 from contend.calibrate.problem import Builder
 from contend.cli import main
-from contend.dataset_reading import read_dataset
-from contend.errors import InputError
-from contend.measured import open_dataset
+from contend.common.errors import InputError
+from contend.datasets.reading import read_dataset
+from contend.measured.configurations import open_dataset
 from fakes import REPOSITORY
 
 Capture = pytest.CaptureFixture[str]

@@ -9,9 +9,12 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from contend.errors import InputError, InterruptedRunError
-from contend.lockfit import fit, write_to_profile
-from contend.lockstudy import (
+from contend.common.errors import InputError, InterruptedRunError
+from contend.engine.runner import CoreEngine
+from contend.profiles.prices import parse_price
+from contend.scenarios.resolution import Point
+from contend.studies.lock_fit import fit, write_to_profile
+from contend.studies.locks import (
     LockSet,
     MeasuredPoint,
     Row,
@@ -21,9 +24,6 @@ from contend.lockstudy import (
     predict,
     scored_errors,
 )
-from contend.prices import parse_price
-from contend.runner import CoreEngine
-from contend.scenario import Point
 from fakes import REPOSITORY, ctrl_c_after
 
 if TYPE_CHECKING:

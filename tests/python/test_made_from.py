@@ -9,10 +9,10 @@ from typing import Any
 from calibrating import rates, write
 from contend.accuracy.made_from import KEY, changes, made_from
 from contend.calibrate.mapping import Case, load_mappings
-from contend.catalogs import PROFILES
-from contend.dataset_reading import read_dataset
-from contend.documents import set_path
-from contend.jsontypes import JsonObject
+from contend.common.documents import set_path
+from contend.common.jsontypes import JsonObject
+from contend.datasets.reading import read_dataset
+from contend.profiles.catalogs import PROFILES
 
 
 def recorded(profile: JsonObject, files: list[Path]) -> JsonObject:

@@ -17,9 +17,9 @@ from contend.calibrate.mapping import (
     scope_keys,
 )
 from contend.calibrate.measured_machine import on_measured_machine
-from contend.dataset_reading import read_dataset
-from contend.datasets import Dataset
-from contend.errors import InputError
+from contend.common.errors import InputError
+from contend.datasets.dataset import Dataset
+from contend.datasets.reading import read_dataset
 
 
 def test_the_first_mapping_that_fits_counts(tmp_path: Path) -> None:

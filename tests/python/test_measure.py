@@ -13,7 +13,8 @@ from typing import Any
 import psutil
 import pytest
 
-from contend.errors import ContendError, InputError
+from contend.common.errors import ContendError, InputError
+from contend.datasets.spread import spread
 from contend.measure.campaign import campaigns_directory, load_campaign, parse_campaign, preset_names, schema
 from contend.measure.dataset import dataset_bytes, datasets
 from contend.measure.journal import Journal
@@ -22,7 +23,6 @@ from contend.measure.plan import expand, plan_hash
 from contend.measure.report import picture_bytes, table
 from contend.measure.runner import Job, Outcome, Record, launch
 from contend.measure.session import Session, check_header, header
-from contend.measure.spread import spread
 from contend.measure.transports import TRANSPORTS
 from measuring import MACHINE, SOURCES, FakeWorkshop, Silent, campaign, measure
 

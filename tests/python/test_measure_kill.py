@@ -11,7 +11,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from contend.errors import ContendError, InputError
+from contend.common.errors import ContendError, InputError
 from contend.measure import runner
 from contend.measure.journal import Journal, read_entries
 from contend.measure.load import Load

@@ -9,10 +9,11 @@ import pytest
 
 from calibrating import rates, write
 from contend.cli import main
-from contend.datasets import Dataset
-from contend.errors import InputError
+from contend.common.errors import InputError
+from contend.datasets.dataset import Dataset
+from contend.datasets.programs import BENCHMARKS
 from contend.measure.agreement import agreement, load_datasets
-from contend.measure.benchmarks import BENCHMARKS, arguments, ranks
+from contend.measure.command_lines import arguments, ranks
 from contend.measure.hosts import parse_hosts
 from contend.measure.libraries import (
     LIBRARIES,

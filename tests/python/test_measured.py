@@ -11,14 +11,14 @@ import pytest
 
 import contend
 from calibrating import MACHINE, mapping, metric, rates, write
-from contend.axes import curves, x_axis
-from contend.catalogs import PROFILES
 from contend.cli import main
-from contend.dataset_machine import choose_profile
-from contend.dataset_reading import read_dataset
-from contend.errors import InputError
-from contend.measured import open_dataset
-from contend.results import Results
+from contend.common.errors import InputError
+from contend.datasets.reading import read_dataset
+from contend.measured.configurations import open_dataset
+from contend.measured.machine import choose_profile
+from contend.profiles.catalogs import PROFILES
+from contend.results.results import Results
+from contend.scenarios.axes import curves, x_axis
 from fakes import REPOSITORY
 
 Capture = pytest.CaptureFixture[str]

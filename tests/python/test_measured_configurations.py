@@ -15,11 +15,11 @@ from contend.calibrate.mapping import STEPS_OF_MEASURED, load_mappings
 from contend.calibrate.partitioned_points import partitioned_workload
 from contend.calibrate.problem import Builder
 from contend.cli import main
-from contend.datasets import Dataset, MeasuredPoint
-from contend.errors import InputError
-from contend.measured import Configuration, open_dataset
-from contend.runner import make_engine, run_points
-from contend.scenario import find_scenario, resolve_scenario
+from contend.common.errors import InputError
+from contend.datasets.dataset import Dataset, MeasuredPoint
+from contend.engine.runner import make_engine, run_points
+from contend.measured.configurations import Configuration, open_dataset
+from contend.scenarios.resolution import find_scenario, resolve_scenario
 from fakes import REPOSITORY
 
 Capture = pytest.CaptureFixture[str]

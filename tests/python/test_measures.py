@@ -2,10 +2,18 @@
 
 import pytest
 
-from contend import workload_words
-from contend.errors import InputError
-from contend.measures import ESTIMATED, SCALARS, check_known, choose, main_of, measure_named, measures_in
-from contend.workload_words import WorkloadWords, words_of
+from contend.common.errors import InputError
+from contend.results import workload_words
+from contend.results.measures import (
+    ESTIMATED,
+    SCALARS,
+    check_known,
+    choose,
+    main_of,
+    measure_named,
+    measures_in,
+)
+from contend.results.workload_words import WorkloadWords, words_of
 
 
 @pytest.mark.parametrize(

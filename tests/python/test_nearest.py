@@ -5,7 +5,7 @@ import json
 import pytest
 
 from contend.cli import main
-from contend.nearest import nearest_names, proposal
+from contend.common.nearest import nearest_names, proposal
 
 
 @pytest.mark.parametrize(

@@ -17,7 +17,7 @@ from pathlib import Path
 
 import pytest
 
-from contend.paths import version
+from contend.common.paths import version
 from fakes import REPOSITORY
 
 pytestmark = [pytest.mark.core, pytest.mark.slow]

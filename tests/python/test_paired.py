@@ -6,8 +6,9 @@ import random
 import pytest
 from scipy import stats
 
-from contend.errors import InputError
-from contend.paired import (
+from contend.common.errors import InputError
+from contend.common.statistics import estimate
+from contend.comparisons.paired import (
     bootstrap,
     bootstrap_remark,
     compare_samples,
@@ -15,7 +16,6 @@ from contend.paired import (
     relative_differences,
     sample_variance,
 )
-from contend.statistics import estimate
 
 
 def test_the_interval_is_that_of_the_paired_t_test() -> None:

@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 
 import contend
-from contend.axes import Curve, spread
-from contend.panels import MOST_CURVES, Panels, arranged
+from contend.common.spelling import parameters_text
+from contend.plots.panels import MOST_CURVES, Panels, arranged
 from contend.plots.summary import draw, left_out
-from contend.spelling import parameters_text
+from contend.scenarios.axes import Curve, spread
 
 SIZES = {"lock": 6, "engine": 4, "window": 2, "instances": 2}
 

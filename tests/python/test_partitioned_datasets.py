@@ -15,10 +15,10 @@ from contend.calibrate.mapping import scenario_layers
 from contend.calibrate.partitioned_points import longest_partitioned, partitioned_workload
 from contend.calibrate.split import choose_split, split_points
 from contend.cli import main
-from contend.dataset_reading import read_dataset, read_datasets
-from contend.datasets import Dataset
-from contend.errors import InputError
-from contend.measured import open_dataset
+from contend.common.errors import InputError
+from contend.datasets.dataset import Dataset
+from contend.datasets.reading import read_dataset, read_datasets
+from contend.measured.configurations import open_dataset
 from fakes import REPOSITORY
 
 Capture = pytest.CaptureFixture[str]

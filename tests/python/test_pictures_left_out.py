@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 
 import contend
-from contend import files, interruption
 from contend.cli import main
-from contend.errors import ContendError
+from contend.common import files, interruption
+from contend.common.errors import ContendError
 from fakes import FakeCore
 
 Capture = pytest.CaptureFixture[str]
@@ -149,7 +149,7 @@ def test_an_explanation_whose_picture_is_left_out(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     write(small)
-    monkeypatch.setattr("contend.explain_output.picture_bytes", press)
+    monkeypatch.setattr("contend.explanations.output.picture_bytes", press)
     assert main(["explain", "small.json", "--no-speedups", "--out", "o", "--json", "one.json"]) == 130
     assert names("o") == {"explain.json"}
     assert Path("one.json").read_bytes() == Path("o/explain.json").read_bytes()
@@ -209,7 +209,7 @@ def test_ctrl_c_while_a_page_is_made_says_where_the_results_are(
 
 @pytest.mark.core
 @pytest.mark.parametrize(("sent", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGHUP, 129)])
-@pytest.mark.parametrize("place", ["contend.results.collect", "contend.plots.picture_bytes"])
+@pytest.mark.parametrize("place", ["contend.results.results.collect", "contend.plots.picture_bytes"])
 def test_one_signal_after_the_last_simulation(sent: signal.Signals, code: int, place: str, tmp_path: Path) -> None:
     """In a process of its own: while results are summed up, and while they are drawn."""
     program = f"""

@@ -2,8 +2,8 @@
 
 import pytest
 
-from contend.errors import InputError
-from contend.plans import MOST_POINTS, Grid, LatinHypercube, Range, require_room
+from contend.common.errors import InputError
+from contend.sweeps.plans import MOST_POINTS, Grid, LatinHypercube, Range, require_room
 
 
 def test_a_range_of_whole_numbers_ends_at_its_last_one() -> None:

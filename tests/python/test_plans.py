@@ -9,7 +9,7 @@ import polars as pl
 import pytest
 
 import contend
-from contend.plans import MOST_POINTS
+from contend.sweeps.plans import MOST_POINTS
 from sweeping import GRID, same
 
 pytestmark = pytest.mark.core

@@ -187,7 +187,7 @@ def test_a_full_disk_keeps_the_old_pictures(results: Path, capsys: Capture, monk
         raise OSError(28, "no space")
 
     with monkeypatch.context() as patch:
-        patch.setattr("contend.files.os.fsync", full)
+        patch.setattr("contend.common.files.os.fsync", full)
         assert main(["plot", str(results), "--quiet"]) == 1
     assert "no space left" in capsys.readouterr().err
     assert pictures(results) == had

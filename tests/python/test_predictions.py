@@ -20,13 +20,13 @@ from contend.accuracy.scores import result_json
 from contend.calibrate.evaluations import Task
 from contend.calibrate.likelihood import DEGREES_OF_FREEDOM
 from contend.calibrate.problem import Builder, Target, Unpredicted
-from contend.catalogs import PROFILES, parameters
 from contend.cli import main
-from contend.dataset_reading import read_dataset
-from contend.documents import get_path
-from contend.errors import SimulationFailedError
-from contend.prices import parse_price
-from contend.scenario import check_profile
+from contend.common.documents import get_path
+from contend.common.errors import SimulationFailedError
+from contend.datasets.reading import read_dataset
+from contend.profiles.catalogs import PROFILES, parameters
+from contend.profiles.prices import parse_price
+from contend.scenarios.resolution import check_profile
 from fakes import REPOSITORY
 from predicting import curve
 

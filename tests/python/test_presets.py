@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from contend.catalogs import PRESETS, parameters
-from contend.errors import InputError
+from contend.common.errors import InputError
+from contend.profiles.catalogs import PRESETS, parameters
 
 WHY = {"source": "made up", "uncertainty": "none", "basis": "guess"}
 

@@ -10,11 +10,11 @@ from matplotlib.text import Text
 
 import contend
 from contend import plots
-from contend.axes import axis_value
-from contend.changes import with_changes
 from contend.plots.samples import are_samples
 from contend.plots.style import figure_bytes
 from contend.plots.summary import draw
+from contend.scenarios.axes import axis_value
+from contend.scenarios.changes import with_changes
 from plotting import SMALL, a_grid
 
 pytestmark = pytest.mark.core

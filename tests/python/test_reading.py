@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from contend import reading
-from contend.errors import ContendError, InputError
+from contend.common import reading
+from contend.common.errors import ContendError, InputError
 
 
 def test_unreadable_text(tmp_path: Path) -> None:

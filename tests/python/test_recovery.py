@@ -6,7 +6,7 @@ import pytest
 
 from contend.calibrate.recovery import Recovered, coverage, run_trial
 from contend.calibrate.sensitivity import Verdict
-from contend.runner import make_engine
+from contend.engine.runner import make_engine
 from synthetic import SMALL, base
 
 

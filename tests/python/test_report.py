@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 import pytest
 
 from contend.cli import main
-from contend.errors import InputError
+from contend.common.errors import InputError
+from contend.explanations.speedups import Findings
 from contend.report.timeline import Window, choose_window
-from contend.speedups import Findings
 from fakes import REPOSITORY
 from reporting import MEASURED, NASTY, Page, a_trace, page_of
 
@@ -151,7 +151,7 @@ def test_what_the_explanation_left_out_is_said(results: Path, capsys: Capture, m
         budgets.append(budget_s)
         return Findings([], None, None, ["Virtual speed-ups are left out: too long."])
 
-    monkeypatch.setattr("contend.explanation.find_speedups", find)
+    monkeypatch.setattr("contend.explanations.explanation.find_speedups", find)
     assert main(["report", str(results), "--budget", "2"]) == 0
     assert "note: Virtual speed-ups are left out" in capsys.readouterr().out
     assert "Virtual speed-ups are left out: too long." in page_of(results / "report.html").text

@@ -155,7 +155,7 @@ def test_a_full_disk_keeps_the_old_page(results: Path, capsys: Capture, monkeypa
     def full(*_: object) -> None:
         raise OSError(28, "no space")
 
-    monkeypatch.setattr("contend.files.os.fsync", full)
+    monkeypatch.setattr("contend.common.files.os.fsync", full)
     assert main(["report", str(results), "--no-simulate", "--quiet"]) == 1
     assert "no space left" in capsys.readouterr().err
     assert (results / "report.html").read_text() == "old"

@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 
 import contend
-from contend import store as stores
-from contend.errors import ContendError
-from contend.scenario import Point
-from contend.store import KeptRuns, ResultStore, StoredRun, count_stored, point_key, run_key
+from contend.common.errors import ContendError
+from contend.scenarios.resolution import Point
+from contend.sweeps import store as stores
+from contend.sweeps.store import KeptRuns, ResultStore, StoredRun, count_stored, point_key, run_key
 from sweeping import GRID, same
 
 pytestmark = pytest.mark.core

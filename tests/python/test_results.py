@@ -9,15 +9,15 @@ import pytest
 from rich.console import Console
 
 import contend
-import contend.statistics
-from contend.amounts import interval_text, rate_text
-from contend.axes import curves, representative, x_axis
-from contend.errors import InputError
-from contend.files import write_files
-from contend.output import default_directory, result_numbers
+import contend.common.statistics
+from contend.common.amounts import interval_text, rate_text
+from contend.common.errors import InputError
+from contend.common.files import write_files
 from contend.plots import picture_bytes
-from contend.results import Results
-from contend.tables import render
+from contend.results.output import default_directory, result_numbers
+from contend.results.results import Results
+from contend.results.tables import render
+from contend.scenarios.axes import curves, representative, x_axis
 
 if TYPE_CHECKING:
     from fakes import FakeCore
@@ -191,7 +191,7 @@ def test_tables(results: Results) -> None:
 def test_texts() -> None:
     assert rate_text(140199) == "140.2 k"
     assert rate_text(1.5) == "1.5"
-    assert interval_text(contend.statistics.estimate([1.0])) == "-"
+    assert interval_text(contend.common.statistics.estimate([1.0])) == "-"
     assert default_directory("a b/../c") == Path("out/a_b_.._c")
 
 

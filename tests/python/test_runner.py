@@ -2,9 +2,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from contend.errors import InputError, SimulationFailedError
-from contend.runner import CoreEngine, make_engine, run_points, weight
-from contend.scenario import Point
+from contend.common.errors import InputError, SimulationFailedError
+from contend.engine.runner import CoreEngine, make_engine, run_points, weight
+from contend.scenarios.resolution import Point
 from fakes import ctrl_c_after
 
 if TYPE_CHECKING:

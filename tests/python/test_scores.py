@@ -22,8 +22,8 @@ from contend.accuracy.scores import (
     summary,
     tau_of,
 )
-from contend.dataset_reading import read_dataset
-from contend.jsontypes import JsonObject
+from contend.common.jsontypes import JsonObject
+from contend.datasets.reading import read_dataset
 from predicting import COUNTS, curve, predicted, result
 
 

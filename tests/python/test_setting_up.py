@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from contend.errors import ContendError
+from contend.common.errors import ContendError
 from contend.measure import building, libraries
 from contend.measure.libraries import NO_LIBRARY, Family, Installation, installed, obtain
 from contend.measure.locking import locked

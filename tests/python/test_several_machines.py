@@ -9,9 +9,9 @@ import pytest
 from calibrating import dataset, machine_points, rates, write
 from contend.calibrate.measured_machine import several_machines, unnamed_machines
 from contend.cli import main
-from contend.dataset_reading import read_dataset
-from contend.datasets import Dataset
-from contend.errors import InputError
+from contend.common.errors import InputError
+from contend.datasets.dataset import Dataset
+from contend.datasets.reading import read_dataset
 
 EPYC = {"id": "e1", "cpu": "AMD EPYC"}
 # As an import without --machine had it in earlier versions, and what else says nothing of the machine.

@@ -6,7 +6,7 @@ import pytest
 from pydantic import ValidationError
 
 from contend.accuracy.shapes import Place, Shape, shape_section
-from contend.errors import InputError
+from contend.common.errors import InputError
 
 
 def point(dataset: str, threads: int, measured: float, predicted: float) -> dict[str, Any]:

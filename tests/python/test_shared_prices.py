@@ -3,7 +3,7 @@
 import pytest
 
 import contend
-from contend.shared_prices import shared_prices_remark
+from contend.profiles.shared_prices import shared_prices_remark
 
 
 @pytest.mark.parametrize(

@@ -12,15 +12,15 @@ from rich.console import Console
 
 import contend
 from contend.cli import main
-from contend.explain_output import draw, render
-from contend.speedups import Speedup
-from contend.statistics import estimate
+from contend.common.statistics import estimate
+from contend.explanations.output import draw, render
+from contend.explanations.speedups import Speedup
 from reporting import Page, page_of
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from contend.explanation import Explanation
+    from contend.explanations.explanation import Explanation
 
 pytestmark = pytest.mark.usefixtures("no_chart_library")
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from contend.spelling import counted, parameters_text, printable, value_text
+from contend.common.spelling import counted, parameters_text, printable, value_text
 
 
 @pytest.mark.parametrize(

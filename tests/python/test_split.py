@@ -16,10 +16,10 @@ from contend.calibrate.split import (
     threads_of,
     was_fitted,
 )
-from contend.catalogs import PROFILES
-from contend.dataset_reading import read_dataset, read_datasets
-from contend.datasets import Dataset
-from contend.errors import InputError
+from contend.common.errors import InputError
+from contend.datasets.dataset import Dataset
+from contend.datasets.reading import read_dataset, read_datasets
+from contend.profiles.catalogs import PROFILES
 
 
 def curves(tmp_path: Path) -> list[Dataset]:

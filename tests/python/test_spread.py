@@ -9,9 +9,9 @@ import pytest
 from scipy import stats
 
 from calibrating import dataset, metric, write
-from contend.dataset_reading import read_dataset
-from contend.datasets import MeasuredPoint
-from contend.measure.spread import Spread, spread
+from contend.datasets.dataset import MeasuredPoint
+from contend.datasets.reading import read_dataset
+from contend.datasets.spread import Spread, spread
 
 
 def point_of(folder: Path, entry: dict[str, Any]) -> MeasuredPoint:

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from contend.statistics import central, estimate, kendall_tau, mean_number
+from contend.common.statistics import central, estimate, kendall_tau, mean_number
 
 FLOATS = st.floats(min_value=1.0, max_value=1e9)
 

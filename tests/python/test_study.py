@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 import pytest
 
 import contend
-from contend.axes import axis_value
 from contend.plots import draw
-from contend.scenario import resolve_scenario
-from contend.study import StudyPoint, study_points
+from contend.plots.study import StudyPoint, study_points
+from contend.scenarios.axes import axis_value
+from contend.scenarios.resolution import resolve_scenario
 from fakes import REPOSITORY
 
 if TYPE_CHECKING:

@@ -9,24 +9,24 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from contend.claims import load_claims
 from contend.cli import main
 from contend.cli.claims import _check_machine as check_machine
-from contend.errors import InputError
-from contend.evidence import Evidence
-from contend.paths import repository
-from contend.runner import make_engine
-from contend.scenario import resolve_scenario
-from contend.store import ResultStore
+from contend.common.errors import InputError
+from contend.common.paths import repository
+from contend.engine.runner import make_engine
+from contend.scenarios.resolution import resolve_scenario
+from contend.studies.claims import load_claims
+from contend.studies.evidence import Evidence
 from contend.studyfit.description import Price, StudyFit, Target, load_fit
 from contend.studyfit.posterior import load_posterior
 from contend.studyfit.search import _cost as cost
 from contend.studyfit.search import fit
+from contend.sweeps.store import ResultStore
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from contend.jsontypes import JsonObject
+    from contend.common.jsontypes import JsonObject
 
 ROOT = repository()
 assert ROOT is not None

@@ -11,27 +11,27 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
-from contend.claims import at_least, claim
 from contend.cli import main
 from contend.cli.claims import _Place as Place
-from contend.core import fingerprint
-from contend.documents import json_bytes
-from contend.errors import ContendError, InputError
-from contend.paths import repository
-from contend.prices import parse_price
-from contend.runner import make_engine
-from contend.scenario import Point, resolve_scenario
-from contend.statistics import Central
-from contend.store import ResultStore
+from contend.common.documents import json_bytes
+from contend.common.errors import ContendError, InputError
+from contend.common.paths import repository
+from contend.common.statistics import Central
+from contend.engine.core import fingerprint
+from contend.engine.runner import make_engine
+from contend.profiles.prices import parse_price
+from contend.scenarios.resolution import Point, resolve_scenario
+from contend.studies.claims import at_least, claim
 from contend.studyfit.description import Price, StudyFit, Target, load_fit
 from contend.studyfit.draws import Draws, judge_over, predict_over
 from contend.studyfit.posterior import Posterior, load_posterior, moved, sample, to_json, widening
+from contend.sweeps.store import ResultStore
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from contend.evidence import Evidence
-    from contend.jsontypes import JsonObject
+    from contend.common.jsontypes import JsonObject
+    from contend.studies.evidence import Evidence
 
 ROOT = repository()
 assert ROOT is not None
@@ -174,7 +174,7 @@ def test_predictions_like_a_fitted_number_have_its_error(draws: Draws, tmp_path:
     file = tmp_path / "claims" / "predictions.py"
     file.parent.mkdir()
     file.write_text(
-        "from contend.claims import Given, Scaled\n"
+        "from contend.studies.claims import Given, Scaled\n"
         "def predictions(e):\n"
         "    rate = e.rate('fig5_2a_base')\n"
         "    return {'study': {\n"

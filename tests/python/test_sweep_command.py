@@ -10,8 +10,8 @@ import pytest
 
 import contend
 from contend.cli import main
-from contend.errors import InterruptedRunError
-from contend.sweeps import SweepResults
+from contend.common.errors import InterruptedRunError
+from contend.sweeps.sweep import SweepResults
 from sweeping import BASE, GRID, SMALL
 
 pytestmark = [pytest.mark.core, pytest.mark.usefixtures("unrendered")]
@@ -91,11 +91,11 @@ class TestCommand:
         folder = tmp_path / "out"
         grid = ["--grid", "workload.pairs=1,2", "--out", str(folder)]
         with monkeypatch.context() as patch:
-            patch.setattr("contend.sweeps.sweep", interrupted)
+            patch.setattr("contend.sweeps.sweep.sweep", interrupted)
             assert self.run(*grid) == 130
         assert not (folder / "interrupted").exists(), "there was nothing to leave alone"
         assert self.run(*grid) == 0
-        monkeypatch.setattr("contend.sweeps.sweep", interrupted)
+        monkeypatch.setattr("contend.sweeps.sweep.sweep", interrupted)
         for kept in ("results.json", "sweep.json"):  # a sweep of many points has no results.json
             files = {path.name: path.read_bytes() for path in folder.iterdir() if path.is_file()}
             capsys.readouterr()
@@ -149,8 +149,8 @@ class TestCommand:
         self, small: contend.Scenario, tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
         capsys: pytest.CaptureFixture[str],
     ) -> None:  # fmt: skip
-        from contend.errors import SimulationFailedError
-        from contend.runner import CoreEngine
+        from contend.common.errors import SimulationFailedError
+        from contend.engine.runner import CoreEngine
 
         def fail(*_: object, **__: object) -> str:
             raise SimulationFailedError("deadlock: nobody moves\n  thread a waits")
@@ -307,7 +307,7 @@ class TestCommand:
     ) -> None:  # fmt: skip
         del small
         monkeypatch.chdir(tmp_path)
-        monkeypatch.setattr("contend.clusters._CONNECT_S", 0.5)
+        monkeypatch.setattr("contend.sweeps.clusters._CONNECT_S", 0.5)
         assert self.run(*words) in (1, 2)
         assert message in capsys.readouterr().err
 

@@ -16,20 +16,20 @@ import polars as pl
 import pytest
 
 import contend
-from contend.clusters import Cluster
-from contend.errors import InputError
-from contend.scenario import Point
-from contend.store import ResultStore, count_stored
-from contend.sweep_tasks import Failed
-from contend.sweeps import Sweep, SweepResults
+from contend.common.errors import InputError
+from contend.scenarios.resolution import Point
+from contend.sweeps.clusters import Cluster
+from contend.sweeps.store import ResultStore, count_stored
+from contend.sweeps.sweep import Sweep, SweepResults
+from contend.sweeps.tasks import Failed
 from sweeping import BASE, GRID, same
 
 pytestmark = pytest.mark.core
 
 
 def test_a_failing_point_does_not_stop_the_others(small: contend.Scenario, monkeypatch: pytest.MonkeyPatch) -> None:
-    from contend.errors import SimulationFailedError
-    from contend.runner import CoreEngine
+    from contend.common.errors import SimulationFailedError
+    from contend.engine.runner import CoreEngine
 
     run = CoreEngine.run_point
 

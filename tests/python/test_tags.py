@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 import contend
-from contend.errors import SimulationFailedError
+from contend.common.errors import SimulationFailedError
 
 pytestmark = pytest.mark.core
 

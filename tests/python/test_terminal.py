@@ -9,13 +9,13 @@ from rich.console import Console
 
 import contend
 from contend.cli import main
-from contend.explain_output import render as render_explanation
-from contend.fitting_table import FittingTable
-from contend.measures import ESTIMATED, SCALARS
-from contend.results import PointResult
-from contend.statistics import Estimate
-from contend.tables import render, render_points, titled_table
-from contend.terminal import stdout_console
+from contend.common.fitting_table import FittingTable
+from contend.common.statistics import Estimate
+from contend.common.terminal import stdout_console
+from contend.explanations.output import render as render_explanation
+from contend.results.measures import ESTIMATED, SCALARS
+from contend.results.results import PointResult
+from contend.results.tables import render, render_points, titled_table
 
 if TYPE_CHECKING:
     from fakes import FakeCore

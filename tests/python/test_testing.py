@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from contend import testing
-from contend.errors import ContendError
-from contend.testing import Counts, fuzz, read_counts
+from contend.common.errors import ContendError
+from contend.upkeep import testing
+from contend.upkeep.testing import Counts, fuzz, read_counts
 from fakes import REPOSITORY
 
 

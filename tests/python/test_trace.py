@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING
 import pytest
 
 import contend
-from contend import files
 from contend.cli import main
-from contend.timelines import busiest_begin
-from contend.trace_plot import LENGTH_US, draw, load, stretch
+from contend.common import files
+from contend.traces.picture import LENGTH_US, draw, load, stretch
+from contend.traces.timelines import busiest_begin
 from fakes import ctrl_c_when
 from trace_format import check, read, slices_of
 

@@ -8,8 +8,8 @@ from matplotlib.colors import to_hex
 
 from contend.cli import main
 from contend.plots import CATEGORY_COLOURS
-from contend.timelines import busiest_begin
-from contend.trace_plot import _CALL_COLOURS, _EXTRA_COLOURS, _OTHER_CALLS, LENGTH_US, draw, load, stretch
+from contend.traces.picture import _CALL_COLOURS, _EXTRA_COLOURS, _OTHER_CALLS, LENGTH_US, draw, load, stretch
+from contend.traces.timelines import busiest_begin
 
 Capture = pytest.CaptureFixture[str]
 

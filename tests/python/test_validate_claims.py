@@ -10,15 +10,15 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from contend.claims import Drawn, Judged, as_markdown, load_claims
 from contend.cli import claims as command
 from contend.cli import main
-from contend.statistics import Central
+from contend.common.statistics import Central
+from contend.studies.claims import Drawn, Judged, as_markdown, load_claims
 from contend.studyfit.description import FIT_FILE, load_fit
 from fakes import REPOSITORY
 
 if TYPE_CHECKING:
-    from contend.jsontypes import JsonObject
+    from contend.common.jsontypes import JsonObject
     from fakes import FakeCore
 
 Capture = pytest.CaptureFixture[str]
@@ -28,13 +28,13 @@ Capture = pytest.CaptureFixture[str]
 def system(core: "FakeCore", tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A checkout with one study, of which one statement is true and one is not."""
     del core
-    monkeypatch.setattr("contend.paths.require_repository", lambda _: tmp_path)
+    monkeypatch.setattr("contend.common.paths.require_repository", lambda _: tmp_path)
     (tmp_path / "validation/study/claims").mkdir(parents=True)
     (tmp_path / "scenarios/study").mkdir(parents=True)
     (tmp_path / "scenarios/study/small.json").write_text(json.dumps({"name": "small"}))
     (tmp_path / "validation/study/claims/rates.py").write_text(
         dedent("""
-        from contend.claims import at_least, claim
+        from contend.studies.claims import at_least, claim
 
         @claim("true", source="fig. 1", statement="mcs is faster", expected=at_least(1.1, "x"))
         def first(e):
@@ -105,7 +105,7 @@ def test_a_full_disk_is_no_verdict(
         return write(file, data)
 
     with monkeypatch.context() as patch:
-        patch.setattr("contend.store.os.write", full)
+        patch.setattr("contend.sweeps.store.os.write", full)
         assert main(["validate", "claims", "study", "-j", "1", "--quiet"]) == 1
     assert "cannot keep a result in" in capsys.readouterr().err
     assert not outputs(system)
@@ -171,7 +171,7 @@ def test_the_shipped_claims_are_complete(study: str) -> None:
     assert sum(not item.calibrated for item in claims) >= (25 if study == "dissertation" else 0.7 * len(claims))
 
 
-# What judging a claim finds out about it (contend.claims.FINDINGS), as claims.json has it.
+# What judging a claim finds out about it (contend.studies.claims.FINDINGS), as claims.json has it.
 PROBLEM = re.compile(
     r"InputError: (\d+ points of \w+ have |\w+ does not (have|sweep) |the number is not finite|.* differ in their repl)"
     r"|SimulationFailedError: \w+: the simulation of |(ZeroDivision|Overflow|Arithmetic|Value|Key|Index)Error: "

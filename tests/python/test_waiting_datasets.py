@@ -12,11 +12,11 @@ from contend.accuracy.names import design_of
 from contend.calibrate.identification import identify
 from contend.calibrate.split import choose_split, split_points
 from contend.calibrate.waiting_points import isolates, longest_waiting, result_metric
-from contend.catalogs import PROFILES
 from contend.cli import main
-from contend.dataset_reading import read_dataset, read_datasets
-from contend.datasets import Dataset
-from contend.measured import open_dataset
+from contend.datasets.dataset import Dataset
+from contend.datasets.reading import read_dataset, read_datasets
+from contend.measured.configurations import open_dataset
+from contend.profiles.catalogs import PROFILES
 from fakes import REPOSITORY
 
 Capture = pytest.CaptureFixture[str]

@@ -3,7 +3,7 @@
 import pytest
 
 import contend
-from contend.errors import InputError
+from contend.common.errors import InputError
 
 pytestmark = pytest.mark.core
 

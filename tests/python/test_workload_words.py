@@ -7,10 +7,10 @@ import pytest
 
 import contend
 from contend.cli import main
-from contend.core import core
+from contend.common.spelling import plural
+from contend.engine.core import core
 from contend.plots.summary import draw as summary
-from contend.spelling import plural
-from contend.workload_words import WORDS, common_words, words_of
+from contend.results.workload_words import WORDS, common_words, words_of
 
 Capture = pytest.CaptureFixture[str]
 _LOCK = {
@@ -124,7 +124,7 @@ def test_every_command_says_operations_where_points_differ_in_them(
 
 @pytest.mark.core
 def test_locks_are_acquired_by_threads(capsys: Capture, tmp_path: Path) -> None:
-    from contend.explain_output import draw
+    from contend.explanations.output import draw
 
     words = ["L01_locks", "--set", "workload.threads=2", "--set", "workload.acquisitions=50", "--replications", "1"]
     assert main(["explain", *words, "--no-speedups"]) == 0

@@ -5,11 +5,11 @@ from __future__ import annotations
 from itertools import product
 from typing import TYPE_CHECKING
 
-from contend.claims import Given
+from contend.studies.claims import Given
 
 if TYPE_CHECKING:
-    from contend.evidence import Evidence
-    from contend.jsontypes import JsonObject
+    from contend.common.jsontypes import JsonObject
+    from contend.studies.evidence import Evidence
 
 DEFAULT = "mpich-dcmf-global"
 NEW = "mpich-dcmf-channels"

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from contend.claims import Given, Scaled
+from contend.studies.claims import Given, Scaled
 
 if TYPE_CHECKING:
-    from contend.evidence import Evidence
-    from contend.jsontypes import JsonObject
+    from contend.common.jsontypes import JsonObject
+    from contend.studies.evidence import Evidence
 
 MESSAGES = 2_585_600
 INSTANCES = [1, 10, 20]

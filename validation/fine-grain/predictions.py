@@ -9,11 +9,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from contend.claims import Given
+from contend.studies.claims import Given
 
 if TYPE_CHECKING:
-    from contend.evidence import Evidence
-    from contend.jsontypes import JsonObject
+    from contend.common.jsontypes import JsonObject
+    from contend.studies.evidence import Evidence
 
 BETWEEN = ["1 KiB", "2 KiB", "4 KiB", "16 KiB", "32 KiB"]
 ABOVE = ["256 KiB", "512 KiB", "1 MiB", "4 MiB"]

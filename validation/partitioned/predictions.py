@@ -8,11 +8,11 @@ from runpy import run_path
 from types import SimpleNamespace
 from typing import TYPE_CHECKING
 
-from contend.claims import Given
+from contend.studies.claims import Given
 
 if TYPE_CHECKING:
-    from contend.evidence import Evidence
-    from contend.jsontypes import JsonObject
+    from contend.common.jsontypes import JsonObject
+    from contend.studies.evidence import Evidence
 
 
 def _claims() -> SimpleNamespace:

@@ -12,16 +12,16 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from contend.accuracy.document import markdown_table, percent
 from contend.accuracy.scores import error_summary
-from contend.documents import json_bytes
-from contend.errors import InputError
-from contend.misfits import misfit_of
-from contend.reading import parse_json, read_json, read_text
+from contend.common.documents import json_bytes
+from contend.common.errors import InputError
+from contend.common.misfits import misfit_of
+from contend.common.reading import parse_json, read_json, read_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
     from pathlib import Path
 
-    from contend.jsontypes import JsonObject, Scalar
+    from contend.common.jsontypes import JsonObject, Scalar
 
 FILE, PUBLISHED = "sets.json", "published.json"
 RESULTS, TABLE = "results.json", "results.md"

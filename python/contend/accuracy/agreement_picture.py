@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from contend.accuracy.point_groups import PointGroup
-    from contend.jsontypes import JsonObject
+    from contend.common.jsontypes import JsonObject
 
 # Of the axes of one unit, which are about square, without the legend, in inches.
 _WIDTH, _HEIGHT = 6.0, 6.1

@@ -8,12 +8,12 @@ from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING
 
 from contend.accuracy.curves import Curve, count_of, curves
-from contend.quantities import parse_quantity
+from contend.common.quantities import parse_quantity
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from contend.jsontypes import JsonObject
+    from contend.common.jsontypes import JsonObject
 
 # What curves may run over where counts do not vary, and what it is called at the axis.
 _SIZE = "message_size"

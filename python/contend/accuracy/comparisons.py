@@ -15,14 +15,14 @@ from contend.accuracy.made_from import changes
 from contend.accuracy.options import ValidationOptions
 from contend.accuracy.pictures import pictures
 from contend.accuracy.shapes import Shape  # noqa: TC001 - pydantic looks it up
-from contend.documents import json_bytes
-from contend.errors import InputError
-from contend.files import write_files
-from contend.nearest import proposal
-from contend.reading import parse_json, read_json, read_text
+from contend.common.documents import json_bytes
+from contend.common.errors import InputError
+from contend.common.files import write_files
+from contend.common.nearest import proposal
+from contend.common.reading import parse_json, read_json, read_text
 
 if TYPE_CHECKING:
-    from contend.jsontypes import JsonObject
+    from contend.common.jsontypes import JsonObject
 
 FILE = "comparison.json"
 # (profile, datasets, mappings, folder for simulations, how)

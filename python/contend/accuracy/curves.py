@@ -11,7 +11,7 @@ from contend.calibrate.split import curve_axes
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
-    from contend.jsontypes import JsonObject
+    from contend.common.jsontypes import JsonObject
 
 _FEWEST_POINTS = 3
 

@@ -12,9 +12,9 @@ from matplotlib import rc_context
 
 from contend.accuracy.along import along
 from contend.accuracy.point_groups import by_unit
+from contend.common.spelling import counted, listed, parameters_text
 from contend.plots.style import SERIES_COLOURS, STYLE, Picture, draw_interval
 from contend.plots.ticks import axis_title, set_logarithmic_ticks
-from contend.spelling import counted, listed, parameters_text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from contend.accuracy.along import Along
     from contend.accuracy.curves import Curve
-    from contend.jsontypes import JsonObject
+    from contend.common.jsontypes import JsonObject
 
 _COLUMNS = 4
 _MOST_CURVES, _MOST_ALONE = 32, 60

@@ -15,7 +15,7 @@ from contend.accuracy.predicted import error_pct
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from contend.jsontypes import JsonObject
+    from contend.common.jsontypes import JsonObject
 
 _BASELINES = {"usl": "universal scalability law, per curve", "serial_lock": "one serial lock, per curve"}
 

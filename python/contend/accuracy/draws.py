@@ -18,16 +18,16 @@ from contend.accuracy.stored_draws import joined_draws
 from contend.calibrate.likelihood import DEGREES_OF_FREEDOM
 from contend.calibrate.mapping import scope_keys, scoped_entries
 from contend.calibrate.problem import MACHINE
-from contend.catalogs import parameters as parameters_of
-from contend.documents import get_path, with_values
-from contend.prices import exact_price, parse_price
+from contend.common.documents import get_path, with_values
+from contend.profiles.catalogs import parameters as parameters_of
+from contend.profiles.prices import exact_price, parse_price
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from contend.accuracy.stored_draws import StoredDraws
     from contend.calibrate.problem import Target, Vector
-    from contend.jsontypes import JsonObject
+    from contend.common.jsontypes import JsonObject
 
 _RANGE_DRAWS = 24
 # Of the discrepancy, where it goes with one draw of the parameters, or with the prediction itself.

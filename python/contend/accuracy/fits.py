@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 
 from contend.accuracy.document import markdown_table, percent
 from contend.calibrate.search import BASE
-from contend.spelling import counted
+from contend.common.spelling import counted
 
 if TYPE_CHECKING:
-    from contend.jsontypes import JsonObject
+    from contend.common.jsontypes import JsonObject
 
 _HEAD = ("fitted for", "parameters", "points", "median error", "90th percentile", "search", "posterior")
 # How a start of the search ended that was stopped before its places came together.

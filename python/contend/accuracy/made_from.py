@@ -12,9 +12,9 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from contend.calibrate.mapping import load_mappings, without_strange_cases
-from contend.catalogs import PROFILES
-from contend.dataset_reading import read_dataset
-from contend.reading import read_text
+from contend.common.reading import read_text
+from contend.datasets.reading import read_dataset
+from contend.profiles.catalogs import PROFILES
 
 if TYPE_CHECKING:
     from collections.abc import Mapping as Dictionary
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from contend.calibrate.mapping import Mapping
-    from contend.jsontypes import JsonObject
+    from contend.common.jsontypes import JsonObject
 
 KEY = "made_from"
 _DIGITS = 16

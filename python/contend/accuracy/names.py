@@ -11,7 +11,7 @@ from contend.calibrate.split import merged
 from contend.calibrate.waiting_points import WAITING
 
 if TYPE_CHECKING:
-    from contend.datasets import Dataset, MeasuredPoint
+    from contend.datasets.dataset import Dataset, MeasuredPoint
 
 _OPTIONS = ("contexts", "dedicated", "progress_threads", "yield")
 

@@ -13,14 +13,14 @@ from contend.accuracy.fits import fit_sections
 from contend.accuracy.pooled import pool
 from contend.accuracy.recovered import recovery_sections
 from contend.accuracy.shapes import shape_section
-from contend.lockstudy import scored_errors
-from contend.reading import read_json
+from contend.common.reading import read_json
+from contend.studies.locks import scored_errors
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from contend.jsontypes import JsonObject
+    from contend.common.jsontypes import JsonObject
 
 _HEAD = """# Accuracy
 

@@ -12,7 +12,7 @@ from contend.plots import figure_bytes
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from contend.jsontypes import JsonObject
+    from contend.common.jsontypes import JsonObject
 
 _PICTURES = {"agreement": agreement_picture, "curves": curves_picture, "residuals": residuals_picture}
 

@@ -12,7 +12,7 @@ from contend.plots.style import MARKERS, SERIES_COLOURS
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from contend.jsontypes import JsonObject
+    from contend.common.jsontypes import JsonObject
 
 MARKER_SIZE = 5.0
 _HOLLOW = "white"

@@ -12,7 +12,7 @@ from contend.accuracy.scores import draw_counts, error_summary
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from contend.jsontypes import JsonObject
+    from contend.common.jsontypes import JsonObject
 
 
 @dataclass(frozen=True)

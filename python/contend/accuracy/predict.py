@@ -32,9 +32,9 @@ from contend.calibrate.evaluations import Task
 from contend.calibrate.mapping import STEPS_OF_MEASURED
 from contend.calibrate.problem import Builder, Unpredicted
 from contend.calibrate.split import FITTED_KINDS, PRICE_KINDS, was_fitted
-from contend.errors import InputError, SimulationFailedError
-from contend.nearest import proposal
-from contend.spelling import counted
+from contend.common.errors import InputError, SimulationFailedError
+from contend.common.nearest import proposal
+from contend.common.spelling import counted
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -43,8 +43,8 @@ if TYPE_CHECKING:
     from contend.calibrate.evaluations import Evaluator
     from contend.calibrate.mapping import Mapping
     from contend.calibrate.problem import Target
-    from contend.datasets import Dataset
-    from contend.jsontypes import JsonObject
+    from contend.common.jsontypes import JsonObject
+    from contend.datasets.dataset import Dataset
 
 # Of the prediction and of the draws: those before have been seen by searches, their checks and the noise.
 _FIRST_REPLICATION = 100

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING
 
 from contend.accuracy.names import design_of
 from contend.calibrate.split import curve_axes, merged, threads_of
-from contend.errors import InputError
-from contend.prices import parse_price
+from contend.common.errors import InputError
+from contend.profiles.prices import parse_price
 
 if TYPE_CHECKING:
-    from contend.datasets import Dataset, MeasuredPoint
+    from contend.datasets.dataset import Dataset, MeasuredPoint
 
 
 def error_pct(value: float, median: float, interval: tuple[float, float] | None) -> float:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from contend.accuracy.predicted import Predicted
-    from contend.datasets import MeasuredPoint
+    from contend.datasets.dataset import MeasuredPoint
 
 _NORMAL_95 = 1.959964
 

@@ -8,7 +8,7 @@ from contend.accuracy.document import markdown_table
 from contend.calibrate.sensitivity import Verdict
 
 if TYPE_CHECKING:
-    from contend.jsontypes import JsonObject
+    from contend.common.jsontypes import JsonObject
 
 _HEAD = ("parameter", "verdicts", "truth inside the 95 % interval, where determined")
 _DETERMINED = (Verdict.identified, Verdict.weak)

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from contend.accuracy.point_groups import PointGroup
-    from contend.jsontypes import JsonObject
+    from contend.common.jsontypes import JsonObject
     from contend.plots.style import Picture
 
 # The axis is the same in all pictures, so that they compare: from 1/8 to 8, in powers of two.

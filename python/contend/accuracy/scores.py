@@ -13,10 +13,10 @@ import numpy as np
 from contend.accuracy.baselines import MODELS, baseline
 from contend.accuracy.curves import knee_agreement, knees
 from contend.accuracy.document import point_rows, sections
-from contend.documents import misfit
-from contend.errors import InputError
-from contend.reading import read_json
-from contend.statistics import kendall_tau
+from contend.common.documents import misfit
+from contend.common.errors import InputError
+from contend.common.reading import read_json
+from contend.common.statistics import kendall_tau
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from contend.accuracy.predicted import Predicted
     from contend.calibrate.problem import Unpredicted
-    from contend.jsontypes import JsonObject
+    from contend.common.jsontypes import JsonObject
 
 _FEWEST_IN_RANKING = 2
 

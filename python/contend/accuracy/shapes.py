@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Self
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from contend.accuracy.document import markdown_table
-from contend.errors import InputError
-from contend.nearest import proposal
+from contend.common.errors import InputError
+from contend.common.nearest import proposal
 
 if TYPE_CHECKING:
-    from contend.jsontypes import JsonObject
+    from contend.common.jsontypes import JsonObject
 
 HEAD = ("shape", "expected", "measured", "predicted", "holds as measured", "as predicted")
 

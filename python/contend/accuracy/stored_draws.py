@@ -16,8 +16,8 @@ from contend.calibrate.problem import MACHINE
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from contend.datasets import Dataset
-    from contend.jsontypes import JsonObject
+    from contend.common.jsontypes import JsonObject
+    from contend.datasets.dataset import Dataset
 
 POSTERIOR = "draws of the posterior"
 FOLDS = "the fits without a thread count"

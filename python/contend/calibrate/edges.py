@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from contend.spelling import counted
+from contend.common.spelling import counted
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -17,15 +17,15 @@ from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
-from contend.core import fingerprint
-from contend.errors import InputError, InterruptedRunError, SimulationFailedError
-from contend.scenario import Point
+from contend.common.errors import InputError, InterruptedRunError, SimulationFailedError
+from contend.engine.core import fingerprint
+from contend.scenarios.resolution import Point
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from contend.jsontypes import JsonObject
-    from contend.runner import Engine
+    from contend.common.jsontypes import JsonObject
+    from contend.engine.runner import Engine
 
 _WAKE_UP_S = 0.2
 _STEPS = "steps"

@@ -10,13 +10,13 @@ import numpy as np
 from contend.calibrate import edges
 from contend.calibrate.parts import errors_pct
 from contend.calibrate.posterior_rounds import GOOD_EMULATOR, emulator_shares
-from contend.prices import exact_price
+from contend.profiles.prices import exact_price
 
 if TYPE_CHECKING:
     from contend.calibrate.discrepancy import Discrepancies, Discrepancy
     from contend.calibrate.parts import Part
     from contend.calibrate.problem import Parameter, Vector
-    from contend.jsontypes import JsonObject
+    from contend.common.jsontypes import JsonObject
 
 
 def part_json(part: Part, draws: int, seed: int) -> JsonObject:

@@ -15,16 +15,16 @@ from contend.calibrate.identification_rules import RULES, Rule, Select
 from contend.calibrate.mapping import scope_key
 from contend.calibrate.places import Relation, relation
 from contend.calibrate.split import merged
-from contend.documents import get_path
-from contend.errors import InputError
-from contend.prices import Price, parse_price
-from contend.quantities import parse_quantity
+from contend.common.documents import get_path
+from contend.common.errors import InputError
+from contend.common.quantities import parse_quantity
+from contend.profiles.prices import Price, parse_price
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from contend.datasets import Dataset, MeasuredPoint
-    from contend.jsontypes import JsonObject
+    from contend.common.jsontypes import JsonObject
+    from contend.datasets.dataset import Dataset, MeasuredPoint
 
 _NORMAL_95 = 1.959964
 # Between the quartiles of a normal distribution, in standard deviations.

@@ -9,15 +9,15 @@ from typing import TYPE_CHECKING
 
 from contend.calibrate.mapping import find_mapping
 from contend.calibrate.split import FITTED_KINDS, calibration_side
-from contend.core import fingerprint
+from contend.engine.core import fingerprint
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from contend.calibrate.mapping import Mapping
     from contend.calibrate.split import Split
-    from contend.datasets import Dataset
-    from contend.jsontypes import JsonObject
+    from contend.common.jsontypes import JsonObject
+    from contend.datasets.dataset import Dataset
 
 _NAMED = {"mappings": "mapping", "microbenchmarks": "dataset", "measurements": "dataset"}
 # What profiles of earlier versions do not say: of that nothing is known to differ.

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from contend.errors import InputError
-from contend.nearest import proposal
+from contend.common.errors import InputError
+from contend.common.nearest import proposal
 
 if TYPE_CHECKING:
-    from contend.jsontypes import JsonObject
+    from contend.common.jsontypes import JsonObject
 
 # The kind of workload that the program says it measured.
 LOCKS = "locks"

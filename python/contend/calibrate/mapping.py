@@ -17,19 +17,19 @@ from contend.calibrate.lock_workload import LOCKS, lock_workload
 from contend.calibrate.mapping_checks import LIBC, LIBRARY, check_mapping
 from contend.calibrate.partitioned_points import is_from_program, partitioned_workload
 from contend.calibrate.process_layouts import LAYOUT, refuse_layout
-from contend.documents import set_path
-from contend.errors import InputError
-from contend.misfits import misfit_of
-from contend.nearest import proposal
-from contend.paths import data_directory
-from contend.reading import parse_json, read_text
+from contend.common.documents import set_path
+from contend.common.errors import InputError
+from contend.common.misfits import misfit_of
+from contend.common.nearest import proposal
+from contend.common.paths import data_directory
+from contend.common.reading import parse_json, read_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
     from pathlib import Path
 
-    from contend.datasets import Dataset, MeasuredPoint
-    from contend.jsontypes import JsonObject, Scalar
+    from contend.common.jsontypes import JsonObject, Scalar
+    from contend.datasets.dataset import Dataset, MeasuredPoint
 
 # What datasets of locks, which need no library, have in its place.
 _NO_LIBRARY = "none"

@@ -6,20 +6,20 @@ import functools
 import json
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from contend.datasets import METRICS
-from contend.errors import InputError
-from contend.measures import ESTIMATED, SCALARS
-from contend.misfits import pointer, shown
-from contend.nearest import proposal
-from contend.paths import data_directory
-from contend.reading import read_text
+from contend.common.errors import InputError
+from contend.common.misfits import pointer, shown
+from contend.common.nearest import proposal
+from contend.common.paths import data_directory
+from contend.common.reading import read_text
+from contend.datasets.dataset import METRICS
+from contend.results.measures import ESTIMATED, SCALARS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
     from pathlib import Path
 
     from contend.calibrate.mapping import Mapping
-    from contend.jsontypes import JsonObject
+    from contend.common.jsontypes import JsonObject
 
 # Keys of conditions that are about the library and about the machine's C library, not about the workload or an option.
 LIBRARY, LIBC = "library", "libc"

@@ -5,13 +5,13 @@ from __future__ import annotations
 import copy
 from typing import TYPE_CHECKING
 
-from contend.spelling import counted, listed, shortened
+from contend.common.spelling import counted, listed, shortened
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from contend.datasets import Dataset
-    from contend.jsontypes import JsonObject
+    from contend.common.jsontypes import JsonObject
+    from contend.datasets.dataset import Dataset
 
 
 # So many datasets of a machine are named.

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
-    from contend.jsontypes import JsonObject
+    from contend.common.jsontypes import JsonObject
 
 
 STEPS_PER_SECOND = 60_000_000

@@ -9,8 +9,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from contend.datasets import Dataset
-    from contend.jsontypes import JsonObject
+    from contend.common.jsontypes import JsonObject
+    from contend.datasets.dataset import Dataset
 
 # The kind of workload that the program says it measured, and which of its methods has that name, too.
 PARTITIONED = "partitioned"

@@ -19,9 +19,9 @@ from contend.calibrate.problem import MACHINE, STEPS_PER_OPERATION, Builder, Pro
 from contend.calibrate.search import Screening
 from contend.calibrate.split import Split, calibration_side, split_points
 from contend.calibrate.waiting_points import WAITING
-from contend.documents import get_path, set_path
-from contend.errors import InputError
-from contend.prices import exact_price
+from contend.common.documents import get_path, set_path
+from contend.common.errors import InputError
+from contend.profiles.prices import exact_price
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -30,8 +30,8 @@ if TYPE_CHECKING:
     from contend.calibrate.evaluations import Evaluator
     from contend.calibrate.inputs import Inputs
     from contend.calibrate.options import Options, Reporter
-    from contend.datasets import Dataset, MeasuredPoint
-    from contend.jsontypes import JsonObject
+    from contend.common.jsontypes import JsonObject
+    from contend.datasets.dataset import Dataset, MeasuredPoint
 
 
 @dataclass

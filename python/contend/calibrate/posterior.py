@@ -19,7 +19,7 @@ from contend.calibrate.likelihood import (
     log_likelihood,
     log_prior,
 )
-from contend.errors import ContendError
+from contend.common.errors import ContendError
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -30,11 +30,11 @@ from contend.calibrate.mapping import (
 from contend.calibrate.partitioned_points import PARTITIONED, longest_partitioned
 from contend.calibrate.split import merged
 from contend.calibrate.waiting_points import WAITING, longest_waiting, result_metric
-from contend.core import core
-from contend.documents import get_path, set_path, with_values
-from contend.errors import InputError
-from contend.prices import exact_price, format_price, parse_price
-from contend.scenario import resolve_scenario
+from contend.common.documents import get_path, set_path, with_values
+from contend.common.errors import InputError
+from contend.engine.core import core
+from contend.profiles.prices import exact_price, format_price, parse_price
+from contend.scenarios.resolution import resolve_scenario
 
 if TYPE_CHECKING:
     from collections.abc import Mapping as ReadOnly
@@ -43,8 +43,8 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from contend.calibrate.evaluations import Evaluator
-    from contend.datasets import Dataset, MeasuredPoint
-    from contend.jsontypes import JsonObject
+    from contend.common.jsontypes import JsonObject
+    from contend.datasets.dataset import Dataset, MeasuredPoint
 
     Vector: TypeAlias = npt.NDArray[np.float64]
     Limits: TypeAlias = tuple[str | float, str | float]

@@ -10,11 +10,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from contend.calibrate.split import merged
-from contend.errors import InputError
+from contend.common.errors import InputError
 
 if TYPE_CHECKING:
-    from contend.datasets import Dataset, MeasuredPoint
-    from contend.jsontypes import Scalar
+    from contend.common.jsontypes import Scalar
+    from contend.datasets.dataset import Dataset, MeasuredPoint
 
 PROCESS_PAIRS, _SENDING, _RECEIVING = "process_pairs", "sending_processes", "receiving_processes"
 LAYOUT = frozenset({PROCESS_PAIRS, _SENDING, _RECEIVING})

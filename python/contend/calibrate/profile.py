@@ -12,10 +12,10 @@ from contend.calibrate.mapping import scope_keys
 from contend.calibrate.pipeline import Calibration, KeptFit
 from contend.calibrate.problem import MACHINE
 from contend.calibrate.split import split_record
-from contend.documents import get_path, set_path
-from contend.paths import version
-from contend.prices import format_price, parse_price
-from contend.spelling import counted
+from contend.common.documents import get_path, set_path
+from contend.common.paths import version
+from contend.common.spelling import counted
+from contend.profiles.prices import format_price, parse_price
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from contend.calibrate.identification import Identified
     from contend.calibrate.parts import Part
     from contend.calibrate.sensitivity import Sight
-    from contend.jsontypes import JsonObject
+    from contend.common.jsontypes import JsonObject
 
 _MOST_TEXT = 900
 _PREFIX = "machine."

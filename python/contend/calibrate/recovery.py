@@ -22,15 +22,15 @@ from contend.calibrate.pipeline import calibrate
 from contend.calibrate.problem import Builder
 from contend.calibrate.sensitivity import Verdict
 from contend.calibrate.split import choose_split
-from contend.dataset_reading import FORMAT, read_datasets
+from contend.datasets.reading import FORMAT, read_datasets
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
     from contend.calibrate.pipeline import Calibration
-    from contend.jsontypes import JsonObject
-    from contend.runner import Engine
+    from contend.common.jsontypes import JsonObject
+    from contend.engine.runner import Engine
 
 # Launches of real runs differ by some percent, and so do the samples of one launch (docs/measuring.md).
 LAUNCHES = 3

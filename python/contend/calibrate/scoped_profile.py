@@ -6,13 +6,13 @@ import copy
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from contend.documents import set_path
-from contend.errors import InputError
+from contend.common.documents import set_path
+from contend.common.errors import InputError
+from contend.common.nearest import nearest_names
 from contend.measure.transports import TRANSPORTS
-from contend.nearest import nearest_names
 
 if TYPE_CHECKING:
-    from contend.jsontypes import JsonObject
+    from contend.common.jsontypes import JsonObject
 
 _PREFIX = "machine."
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from contend.calibrate.posterior import Posterior
     from contend.calibrate.problem import Problem, Vector
     from contend.calibrate.search import Screening
-    from contend.jsontypes import JsonObject
+    from contend.common.jsontypes import JsonObject
 
 _SOBOL_SAMPLES = 512
 # Posterior over prior standard deviation: below the first a value is known, above the second it is not.

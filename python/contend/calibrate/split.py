@@ -15,14 +15,14 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from contend.calibrate.waiting_points import WAITING, isolates
-from contend.errors import InputError
-from contend.nearest import nearest_names
+from contend.common.errors import InputError
+from contend.common.nearest import nearest_names
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from contend.datasets import Dataset, MeasuredPoint
-    from contend.jsontypes import JsonObject
+    from contend.common.jsontypes import JsonObject
+    from contend.datasets.dataset import Dataset, MeasuredPoint
 
 # Names that the number of communicating threads or processes goes by: the first group that a point has some of counts,
 # and of a group the largest number, which is the side with the crowd.

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from contend.datasets import Dataset, MeasuredPoint
-    from contend.jsontypes import JsonObject, Scalar
+    from contend.common.jsontypes import JsonObject, Scalar
+    from contend.datasets.dataset import Dataset, MeasuredPoint
 
 # The kind of workload that the program says it measured.
 WAITING = "waiting"

@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from contend.cli.options import Mappings, Messages, OverallSeed, Quiet, SimulationsAtOnce
-from contend.documents import json_bytes
-from contend.errors import InputError
+from contend.common.documents import json_bytes
+from contend.common.errors import InputError
 
 if TYPE_CHECKING:
     from contend.accuracy.comparisons import Run
     from contend.accuracy.options import ValidationOptions
-    from contend.jsontypes import JsonObject
+    from contend.common.jsontypes import JsonObject
 
 RESULT_FILE = "validation.json"
 TABLE_FILE = "validation.md"
@@ -62,11 +62,11 @@ def data(
     from contend.accuracy.options import ValidationOptions
     from contend.accuracy.pictures import pictures
     from contend.calibrate.mapping import mapping_files
-    from contend.catalogs import PROFILES
-    from contend.dataset_reading import dataset_files
-    from contend.file_kinds import RESULT_OF_VALIDATE, refuse_other_kind
-    from contend.files import output_file, output_folder, refuse_replacing, write_file, write_files
-    from contend.terminal import stdout_console
+    from contend.common.file_kinds import RESULT_OF_VALIDATE, refuse_other_kind
+    from contend.common.files import output_file, output_folder, refuse_replacing, write_file, write_files
+    from contend.common.terminal import stdout_console
+    from contend.datasets.reading import dataset_files
+    from contend.profiles.catalogs import PROFILES
 
     read = [("dataset", file) for file in dataset_files(datasets)]
     read += [("mapping", file) for file in mapping_files(mapping or ())]
@@ -104,8 +104,8 @@ def data(
 def _tell_other_machine(profile: str, paths: list[Path]) -> None:
     """Says on stderr where the profile is not known to be of the machine of what it predicts."""
     from contend.calibrate.split import FITTED_KINDS
-    from contend.dataset_machine import doubt_of_machine
-    from contend.dataset_reading import read_datasets
+    from contend.datasets.reading import read_datasets
+    from contend.measured.machine import doubt_of_machine
 
     predicted = [dataset for dataset in read_datasets(paths) if dataset.kind in FITTED_KINDS]
     if said := doubt_of_machine(profile, predicted):
@@ -129,13 +129,13 @@ def _validate(
     from contend.accuracy.scores import result_json
     from contend.calibrate.evaluations import Evaluator
     from contend.calibrate.mapping import load_mappings
-    from contend.catalogs import PROFILES
-    from contend.dataset_reading import read_datasets
-    from contend.files import output_folder
+    from contend.common.files import output_folder
+    from contend.common.terminal import ProgressReport
+    from contend.datasets.reading import read_datasets
+    from contend.engine.runner import default_jobs, make_engine
     from contend.measure.journal import Journal
-    from contend.runner import default_jobs, make_engine
-    from contend.scenario import check_profile
-    from contend.terminal import ProgressReport
+    from contend.profiles.catalogs import PROFILES
+    from contend.scenarios.resolution import check_profile
 
     path, document = PROFILES.load(profile)
     check_profile(path, with_messages=True)
@@ -170,7 +170,7 @@ def _tables(result: JsonObject) -> list[object]:
     from rich.text import Text
 
     from contend.accuracy import document
-    from contend.tables import titled_table
+    from contend.results.tables import titled_table
 
     tables: list[object] = []
     every = document.point_rows(result, held_out_only=False)
@@ -203,8 +203,8 @@ def comparison(
     """Runs one of the comparisons that the project claims, and writes its result, table and pictures beside it."""
     from contend.accuracy.comparisons import find_comparison, regenerate
     from contend.cli.calibrate import calibrate
-    from contend.paths import require_repository
-    from contend.terminal import stdout_console
+    from contend.common.paths import require_repository
+    from contend.common.terminal import stdout_console
 
     root = require_repository("validate comparison")
     chosen = find_comparison(root, name)
@@ -236,7 +236,7 @@ def redraw(
 ) -> None:
     """Draws the pictures of comparisons again from the results beside them, without a simulation."""
     from contend.accuracy.comparisons import comparisons, draw_pictures, find_comparison
-    from contend.paths import require_repository
+    from contend.common.paths import require_repository
 
     root = require_repository("validate pictures")
     chosen = [find_comparison(root, name) for name in names] if names else comparisons(root)
@@ -253,8 +253,8 @@ def accuracy(
 ) -> None:
     """Writes docs/accuracy.md from the results in validation/: what is predicted well, what is not, and why."""
     from contend.accuracy.page import accuracy_page
-    from contend.files import output_file, write_file
-    from contend.paths import require_repository
+    from contend.common.files import output_file, write_file
+    from contend.common.paths import require_repository
 
     root = require_repository("validate accuracy")
     target = out if out is not None else root / "docs" / "accuracy.md"

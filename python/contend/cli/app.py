@@ -35,7 +35,7 @@ from contend.cli import (
     trace_plot,
     validate,
 )
-from contend.errors import (
+from contend.common.errors import (
     EXIT_BAD_INPUT,
     EXIT_FAILURE,
     EXIT_INTERRUPTED,
@@ -43,7 +43,7 @@ from contend.errors import (
     InputError,
     InterruptedRunError,
 )
-from contend.spelling import shortened
+from contend.common.spelling import shortened
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -94,7 +94,7 @@ app = typer.Typer(
 
 def _print_version(value: bool) -> None:  # noqa: FBT001 - typer calls it with the option's value
     if value:
-        from contend.paths import version
+        from contend.common.paths import version
 
         typer.echo(f"contend {version()}")
         raise typer.Exit
@@ -202,7 +202,7 @@ def _explain(error: Exception, words: Sequence[str]) -> int:
             return error.exit_code
         return EXIT_BAD_INPUT
     if isinstance(error, OSError):
-        from contend.files import describe
+        from contend.common.files import describe
 
         if error.errno == errno.ENAMETOOLONG:
             _report(f"{shortened(str(error.filename))}: {describe(error)}")

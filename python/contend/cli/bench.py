@@ -22,12 +22,12 @@ def bench(
     ] = None,
 ) -> None:
     """Measures how fast the engine is, beside other engines."""
-    from contend.paths import require_repository
+    from contend.common.paths import require_repository
 
     require_repository("bench")
-    from contend.bench import run
-    from contend.file_kinds import BENCHMARK_FIGURES, refuse_other_kind
-    from contend.files import output_file
+    from contend.common.file_kinds import BENCHMARK_FIGURES, refuse_other_kind
+    from contend.common.files import output_file
+    from contend.upkeep.bench import run
 
     if json_ is not None:
         refuse_other_kind(f"--json {json_}", json_, BENCHMARK_FIGURES)

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from contend.cli.options import Mappings, Messages, OverallSeed, Quiet, SimulationsAtOnce
-from contend.errors import InputError
-from contend.spelling import counted
+from contend.common.errors import InputError
+from contend.common.spelling import counted
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -20,9 +20,9 @@ if TYPE_CHECKING:
     from contend.calibrate.inputs import Inputs
     from contend.calibrate.options import Options
     from contend.calibrate.pipeline import Calibration
-    from contend.datasets import Dataset
-    from contend.jsontypes import JsonObject
-    from contend.terminal import ProgressReport
+    from contend.common.jsontypes import JsonObject
+    from contend.common.terminal import ProgressReport
+    from contend.datasets.dataset import Dataset
 
 JOURNAL = "journal.jsonl"
 
@@ -102,11 +102,11 @@ def calibrate(
     from contend.calibrate.pipeline import leave_out_again
     from contend.calibrate.profile import calibrated_profile, kept_fits, profile_bytes, with_folds
     from contend.calibrate.split import calibration_side, choose_split
-    from contend.dataset_reading import read_datasets
-    from contend.files import output_file, output_folder, write_file
+    from contend.common.files import output_file, output_folder, write_file
+    from contend.common.terminal import ProgressReport
+    from contend.datasets.reading import read_datasets
+    from contend.engine.runner import default_jobs, make_engine
     from contend.measure.journal import Journal
-    from contend.runner import default_jobs, make_engine
-    from contend.terminal import ProgressReport
 
     _check_options(keep_fits=keep_fits, direct=direct)
     _check_output(out, base, datasets, mapping or [])
@@ -180,10 +180,10 @@ def _check_options(*, keep_fits: bool, direct: bool) -> None:
 
 def _check_output(out: Path, base: str, datasets: list[Path], mapping: list[Path]) -> None:
     from contend.calibrate.mapping import mapping_files
-    from contend.catalogs import PROFILES
-    from contend.dataset_reading import dataset_files
-    from contend.file_kinds import MACHINE_PROFILE, refuse_other_kind
-    from contend.files import refuse_replacing
+    from contend.common.file_kinds import MACHINE_PROFILE, refuse_other_kind
+    from contend.common.files import refuse_replacing
+    from contend.datasets.reading import dataset_files
+    from contend.profiles.catalogs import PROFILES
 
     if out.suffix != ".json":
         raise InputError(f"-o {out}: a profile is a file NAME.json")
@@ -195,8 +195,8 @@ def _check_output(out: Path, base: str, datasets: list[Path], mapping: list[Path
 
 
 def _usable_profile(name: str) -> tuple[Path, JsonObject]:
-    from contend.catalogs import PROFILES
-    from contend.scenario import check_profile
+    from contend.profiles.catalogs import PROFILES
+    from contend.scenarios.resolution import check_profile
 
     path, document = PROFILES.load(name)
     check_profile(path)
@@ -211,7 +211,7 @@ def _earlier(out: Path, base_name: str, inputs: Inputs, options: Options) -> Jso
     """
     from contend.calibrate.inputs import differences
     from contend.calibrate.split import has_samples_of
-    from contend.catalogs import PROFILES
+    from contend.profiles.catalogs import PROFILES
 
     _, document = PROFILES.load(str(out))
     record = document.get("calibration") or {}
@@ -273,9 +273,9 @@ def _print(found: Calibration, document: JsonObject) -> None:
 
     from contend.calibrate import edges
     from contend.calibrate.identification import NO_PARAMETER
-    from contend.prices import format_price
-    from contend.tables import titled_table
-    from contend.terminal import stdout_console
+    from contend.common.terminal import stdout_console
+    from contend.profiles.prices import format_price
+    from contend.results.tables import titled_table
 
     console = stdout_console()
     direct = titled_table("direct identification")

@@ -10,16 +10,16 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from contend.cli.completion import preset_names, profile_names
-from contend.errors import InputError
+from contend.common.errors import InputError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from rich.console import RenderableType
 
-    from contend.catalogs import Catalog, Parameter
-    from contend.jsontypes import JsonObject
+    from contend.common.jsontypes import JsonObject
     from contend.listings import Listing
+    from contend.profiles.catalogs import Catalog, Parameter
 
 # Columns that all lists of files have, in an order of their own.
 _OF_ALL = ("name", "description", "file")
@@ -37,8 +37,8 @@ def register(app: typer.Typer) -> None:
 @profile_app.command("list")
 def print_profiles() -> None:
     """Lists the profiles that a scenario can name."""
-    from contend.catalogs import PROFILES
     from contend.listings import list_profiles
+    from contend.profiles.catalogs import PROFILES
 
     _list(PROFILES, list_profiles())
 
@@ -50,7 +50,7 @@ def show_profile(
     json_: Annotated[bool, typer.Option("--json", help="Print the file's JSON.")] = False,
 ) -> None:
     """Shows every parameter of a profile with unit, source, uncertainty and how it was identified."""
-    from contend.catalogs import PROFILES
+    from contend.profiles.catalogs import PROFILES
 
     _show(PROFILES, name, as_json=json_)
 
@@ -66,7 +66,7 @@ def diff_profiles(
     json_: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
     """Shows in which parameters two profiles differ, and by how much."""
-    from contend.catalogs import PROFILES, differences
+    from contend.profiles.catalogs import PROFILES, differences
 
     (one, left), (other, right) = PROFILES.load(first), PROFILES.load(second)
     for path, document in ((one, left), (other, right)):
@@ -80,9 +80,9 @@ def diff_profiles(
         ]  # fmt: skip
         print(json.dumps(entries, indent=2, ensure_ascii=False))
         return
-    from contend.fitting_table import FittingTable
-    from contend.spelling import counted
-    from contend.terminal import stdout_console
+    from contend.common.fitting_table import FittingTable
+    from contend.common.spelling import counted
+    from contend.common.terminal import stdout_console
 
     if not found:
         print(f"{one.stem} and {other.stem}: no parameter differs")
@@ -134,10 +134,10 @@ def scope_of_profile(
     """Writes a profile with the values of one library over one transport in their places, for use in scenarios."""
     from contend.calibrate.profile import profile_bytes
     from contend.calibrate.scoped_profile import scoped_profile
-    from contend.catalogs import PROFILES
-    from contend.file_kinds import MACHINE_PROFILE, refuse_other_kind
-    from contend.files import output_file, refuse_replacing, write_file
-    from contend.spelling import listed
+    from contend.common.file_kinds import MACHINE_PROFILE, refuse_other_kind
+    from contend.common.files import output_file, refuse_replacing, write_file
+    from contend.common.spelling import listed
+    from contend.profiles.catalogs import PROFILES
 
     path, document = PROFILES.load(name)
     refuse_replacing(f"-o {out}", [out], [("profile", path)])
@@ -161,8 +161,8 @@ def scope_of_profile(
 @preset_app.command("list")
 def print_presets() -> None:
     """Lists the presets that a scenario can name."""
-    from contend.catalogs import PRESETS
     from contend.listings import list_presets
+    from contend.profiles.catalogs import PRESETS
 
     _list(PRESETS, list_presets())
 
@@ -174,7 +174,7 @@ def show_preset(
     json_: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
     """Shows every choice of a preset with source and uncertainty, those of the preset that it extends included."""
-    from contend.catalogs import PRESETS
+    from contend.profiles.catalogs import PRESETS
 
     _show(PRESETS, name, as_json=json_)
 
@@ -189,8 +189,8 @@ def _list(catalog: Catalog, listing: Listing) -> None:
         return
     from rich.text import Text
 
-    from contend.tables import titled_table
-    from contend.terminal import stdout_console
+    from contend.common.terminal import stdout_console
+    from contend.results.tables import titled_table
 
     table = titled_table(f"{catalog.what}s")
     table.add_column("name", no_wrap=True)
@@ -204,7 +204,7 @@ def _list(catalog: Catalog, listing: Listing) -> None:
 
 def _tell_left_out(catalog: Catalog) -> None:
     """Says on stderr which files of the folders are none of the catalog's, and what they are."""
-    from contend.spelling import counted
+    from contend.common.spelling import counted
 
     if left_out := catalog.left_out():
         each = "; ".join(f"{path} ({reason})" for path, reason in left_out.items())
@@ -214,7 +214,7 @@ def _tell_left_out(catalog: Catalog) -> None:
 
 def _require_values(catalog: Catalog, path: Path, document: JsonObject) -> None:
     """Refuses a file that says nothing; one that is not complete may be looked at."""
-    from contend.catalogs import parameters
+    from contend.profiles.catalogs import parameters
 
     if next(parameters(document), None) is None:
         raise InputError(f'{path}: not a {catalog.what}: it has no values (objects with "value" and "source")')
@@ -264,7 +264,7 @@ def _parameter_list(title: str, listed: Sequence[tuple[str, Parameter]], width: 
 
 
 def _show(catalog: Catalog, name: str, *, as_json: bool) -> None:
-    from contend.catalogs import EXTENDS, parameters, scopes
+    from contend.profiles.catalogs import EXTENDS, parameters, scopes
 
     path, document = catalog.load(name)
     _require_values(catalog, path, document)
@@ -273,7 +273,7 @@ def _show(catalog: Catalog, name: str, *, as_json: bool) -> None:
         return
     from rich.text import Text
 
-    from contend.terminal import stdout_console
+    from contend.common.terminal import stdout_console
 
     title = str(document.get("title") or document.get("name") or path.stem)
     listed = [(parameter.path, parameter) for parameter in parameters(document)]

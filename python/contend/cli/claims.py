@@ -11,22 +11,22 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from contend.cli.options import AsJson, Iterations, Quiet, Replications, RunsAtOnce, overrides_of
-from contend.documents import json_bytes
-from contend.errors import ContendError, InputError
-from contend.nearest import proposal
-from contend.spelling import counted
+from contend.common.documents import json_bytes
+from contend.common.errors import ContendError, InputError
+from contend.common.nearest import proposal
+from contend.common.spelling import counted
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
     from contextlib import AbstractContextManager
 
-    from contend.claims import Claim, Judged
-    from contend.evidence import Evidence
-    from contend.runner import Engine
-    from contend.scenario import ResolvedScenario
-    from contend.store import ResultStore
+    from contend.engine.runner import Engine
+    from contend.scenarios.resolution import ResolvedScenario
+    from contend.studies.claims import Claim, Judged
+    from contend.studies.evidence import Evidence
     from contend.studyfit.description import StudyFit
     from contend.studyfit.draws import Draws
+    from contend.sweeps.store import ResultStore
 
 CLAIMS_FILE = "claims.json"
 TABLE_FILE = "claims.md"
@@ -83,12 +83,12 @@ def claims(
     overrides they are written only where --out says. --fit writes the prices into the profile and their posterior
     beside the claims as well.
     """
-    from contend.claims import as_markdown
-    from contend.files import output_folder, write_files
-    from contend.paths import require_repository
-    from contend.runner import default_jobs, make_engine
-    from contend.store import ResultStore
+    from contend.common.files import output_folder, write_files
+    from contend.common.paths import require_repository
+    from contend.engine.runner import default_jobs, make_engine
+    from contend.studies.claims import as_markdown
     from contend.studyfit.description import FIT_FILE, load_fit
+    from contend.sweeps.store import ResultStore
 
     _check_fit_options(
         fit=fit, evaluations=evaluations, chooses=bool(only or set_ or draws is not None or replications or iterations)
@@ -159,7 +159,7 @@ class _Place:
 
     def evidence(self, *, quiet: bool) -> Evidence:
         """The scenarios as they are."""
-        from contend.evidence import Evidence
+        from contend.studies.evidence import Evidence
 
         return Evidence(
             self.root / "scenarios" / self.system,
@@ -172,7 +172,7 @@ class _Place:
 
     def draws(self, study: StudyFit) -> Draws:
         """The scenarios with all draws of the fitted prices that are kept; says if another build made them."""
-        from contend.core import fingerprint
+        from contend.engine.core import fingerprint
         from contend.studyfit.draws import Draws
         from contend.studyfit.posterior import load_posterior
 
@@ -195,8 +195,8 @@ class _Place:
 
 def _chosen(folder: Path, parts: list[str]) -> list[Claim]:
     """The claims whose id has one of the parts."""
-    from contend.choice import check_parts, has_part
-    from contend.claims import load_claims
+    from contend.scenarios.choice import check_parts, has_part
+    from contend.studies.claims import load_claims
 
     known = load_claims(folder / "claims")
     check_parts(parts, [item.id for item in known], f"claim of {folder.name}")
@@ -205,12 +205,12 @@ def _chosen(folder: Path, parts: list[str]) -> list[Claim]:
 
 def _fit_to_study(place: _Place, study: StudyFit, evaluations: int, *, quiet: bool) -> None:
     """Writes the most probable prices into the machine's profile, and how probable others are beside the claims."""
-    from contend.files import make_writable_directory, write_files
-    from contend.lockfit import write_to_profile
+    from contend.common.files import make_writable_directory, write_files
+    from contend.common.terminal import ProgressReport
+    from contend.studies.lock_fit import write_to_profile
     from contend.studyfit.description import profile_of
     from contend.studyfit.posterior import ASSIMILATIONS, MEMBERS, how_identified, sample, to_json
     from contend.studyfit.search import STARTS, fit
-    from contend.terminal import ProgressReport
 
     profile = profile_of(place.root, study.profile)
     for folder in (place.posterior_file.parent, profile.parent):
@@ -237,7 +237,7 @@ def _fit_to_study(place: _Place, study: StudyFit, evaluations: int, *, quiet: bo
 
 def _judge(chosen: Sequence[Claim], evidence: Evidence, draws: Draws | None, *, quiet: bool) -> list[Judged]:
     """The claims with what they come out at, each printed as soon as all of that is known."""
-    from contend.claims import judge
+    from contend.studies.claims import judge
 
     def print_complete(item: Judged) -> None:
         if not quiet and (draws is None or not draws.are_for(item.claim)):
@@ -249,9 +249,9 @@ def _judge(chosen: Sequence[Claim], evidence: Evidence, draws: Draws | None, *, 
 
 def _over_draws(judged: Sequence[Judged], evidence: Evidence, draws: Draws, *, quiet: bool) -> list[Judged]:
     """The claims with what they come out at over the posterior of the prices."""
-    from contend.claims import single_runs
+    from contend.common.terminal import ProgressReport
+    from contend.studies.claims import single_runs
     from contend.studyfit.draws import judge_over
-    from contend.terminal import ProgressReport
 
     chosen = [item for item in judged if draws.are_for(item.claim)]
     if not chosen:
@@ -302,9 +302,9 @@ def _predictions(place: _Place, evidence: Evidence, draws: Draws | None, *, quie
 
     Numbers that were not known: over the posterior of prices where one is kept, else with the most probable ones.
     """
-    from contend.claims import predict
+    from contend.common.terminal import ProgressReport
+    from contend.studies.claims import predict
     from contend.studyfit.draws import predict_over
-    from contend.terminal import ProgressReport
 
     file = place.folder / "predictions.py"
     if not file.is_file():
@@ -334,8 +334,8 @@ def _system_folder(validation: Path, system: str) -> Path:
 
 def _announcer(*, quiet: bool) -> Callable[[ResolvedScenario], AbstractContextManager[Callable[[float], None]]]:
     """Makes a progress report for each scenario that has to be simulated."""
-    from contend.runner import total_weight
-    from contend.terminal import ProgressReport
+    from contend.common.terminal import ProgressReport
+    from contend.engine.runner import total_weight
 
     @contextlib.contextmanager
     def announce(resolved: ResolvedScenario) -> Iterator[Callable[[float], None]]:
@@ -349,8 +349,8 @@ def _print_one(item: Judged) -> None:
     """A claim as it is judged: verdict and statement, then expectation and prediction."""
     from rich.text import Text
 
-    from contend.claims import number_text
-    from contend.terminal import stdout_console
+    from contend.common.terminal import stdout_console
+    from contend.studies.claims import number_text
 
     holds = item.verdict == "holds"
     line = Text.assemble((f"{item.verdict:6}", "bold green" if holds else "bold red"), "  ", (item.claim.id, "bold"))

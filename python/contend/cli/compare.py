@@ -10,21 +10,21 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from contend.cli.options import AsJson, Iterations, Quiet, RunsAtOnce, ScenarioName, Store, overrides_of
-from contend.documents import json_bytes
-from contend.errors import InputError
-from contend.spelling import counted, parameters_text
+from contend.common.documents import json_bytes
+from contend.common.errors import InputError
+from contend.common.spelling import counted, parameters_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from rich.console import RenderableType
 
-    from contend.comparison import Comparison
-    from contend.errors import ContendError
-    from contend.fitting_table import FittingTable
-    from contend.paired import Difference
-    from contend.scenario import ResolvedScenario
-    from contend.statistics import Estimate
+    from contend.common.errors import ContendError
+    from contend.common.fitting_table import FittingTable
+    from contend.common.statistics import Estimate
+    from contend.comparisons.comparison import Comparison
+    from contend.comparisons.paired import Difference
+    from contend.scenarios.resolution import ResolvedScenario
 
 RESULT = "compare.json"
 # What makes pairs of the runs of both sides, with the option that sets it.
@@ -85,14 +85,14 @@ def compare(
     Both sides run with the same seeds, replication by replication, so that chance which hits both alike drops out.
     What was simulated before is not simulated again: killed or interrupted, the same command goes on where it was.
     """
-    from contend.contest import compare_scenarios, keeping, prepare
-    from contend.earlier import earlier_in
-    from contend.files import output_folder, refuse_replacing
-    from contend.interruption import held_back
-    from contend.output import Pictures, default_directory, save
+    from contend.common.files import output_folder, refuse_replacing
+    from contend.common.interruption import held_back
+    from contend.common.terminal import ProgressReport
+    from contend.comparisons.contest import compare_scenarios, keeping, prepare
+    from contend.engine.runner import default_jobs
     from contend.plots import comparison_picture_bytes
-    from contend.runner import default_jobs
-    from contend.terminal import ProgressReport
+    from contend.results.earlier import earlier_in
+    from contend.results.output import Pictures, default_directory, save
 
     shorthands = {"workload.iterations": iterations, "run.seed": seed, "run.replications": replications}
     common = overrides_of(set_, shorthands)
@@ -151,7 +151,7 @@ def _say_unusable(error: ContendError) -> None:
 
 
 def _print(comparison: Comparison, lines: Sequence[str]) -> None:
-    from contend.terminal import stdout_console
+    from contend.common.terminal import stdout_console
 
     console = stdout_console()
     console.print(_render(comparison))
@@ -165,7 +165,7 @@ def _changes(option: str, words: list[str]) -> list[tuple[str, str]]:
     Raises:
         InputError: It is what both sides run with, so that they are pairs.
     """
-    from contend.scenario import parse_override
+    from contend.scenarios.resolution import parse_override
 
     changes = [parse_override(text) for text in words]
     for path, value in changes:
@@ -176,8 +176,8 @@ def _changes(option: str, words: list[str]) -> list[tuple[str, str]]:
 
 def _open_both(a: str, b: str) -> tuple[tuple[Path, str | None], tuple[Path, str | None]]:
     """Both sides as open_scenario gives them; a pipe, which gives its text once, may be both."""
-    from contend.reading import input_path
-    from contend.scenario import open_scenario
+    from contend.common.reading import input_path
+    from contend.scenarios.resolution import open_scenario
 
     opened_a = open_scenario(a)
     try:
@@ -188,7 +188,7 @@ def _open_both(a: str, b: str) -> tuple[tuple[Path, str | None], tuple[Path, str
 
 
 def _resolve(opened: tuple[Path, str | None], overrides: list[tuple[str, str]]) -> ResolvedScenario:
-    from contend.scenario import resolve_scenario
+    from contend.scenarios.resolution import resolve_scenario
 
     path, text = opened
     return resolve_scenario(path, overrides, text)
@@ -223,8 +223,8 @@ def _render(comparison: Comparison) -> RenderableType:
     from rich.console import Group
     from rich.text import Text
 
-    from contend.amounts import rate_text, time_text
-    from contend.fitting_table import FittingTable
+    from contend.common.amounts import rate_text, time_text
+    from contend.common.fitting_table import FittingTable
 
     names = list(comparison.points[0].parameters)
     measure = comparison.measure
@@ -262,8 +262,8 @@ def _render(comparison: Comparison) -> RenderableType:
 
 def _other_tables(comparison: Comparison, names: list[str]) -> list[RenderableType]:
     """Other measures, and counters, of the last point, where designs usually differ most."""
-    from contend.amounts import count_text, quantity
-    from contend.measures import ESTIMATED, SCALARS, measure_named
+    from contend.common.amounts import count_text, quantity
+    from contend.results.measures import ESTIMATED, SCALARS, measure_named
 
     point = comparison.points[-1]
     place = parameters_text({name: point.parameters[name] for name in names}, ", ")
@@ -283,7 +283,7 @@ def _other_tables(comparison: Comparison, names: list[str]) -> list[RenderableTy
 
 
 def _difference_table(what: str, place: str, caption: str = "") -> FittingTable:
-    from contend.fitting_table import FittingTable
+    from contend.common.fitting_table import FittingTable
 
     table = FittingTable(what + (f" at {place}" if place else ""), caption)
     table.add_column(what.rsplit(maxsplit=1)[-1].removesuffix("s"), is_name=True)

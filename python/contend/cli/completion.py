@@ -11,8 +11,8 @@ from typing import Annotated
 
 import typer
 
-from contend.errors import ContendError
-from contend.paths import repository
+from contend.common.errors import ContendError
+from contend.common.paths import repository
 
 # The shell's script calls the program with this variable set; Typer answers it.
 VARIABLE = "_CONTEND_COMPLETE"
@@ -71,7 +71,7 @@ def script(app: typer.Typer, shell: Shell) -> str:
 
 def scenario_names(incomplete: str) -> list[str]:
     """Names of shipped scenarios; files are completed by the shell itself."""
-    from contend.scenario import shipped_scenarios
+    from contend.scenarios.resolution import shipped_scenarios
 
     names = sorted({path.stem for path in shipped_scenarios().values()})
     return [name for name in names if name.startswith(incomplete)]
@@ -79,13 +79,13 @@ def scenario_names(incomplete: str) -> list[str]:
 
 def profile_names(incomplete: str) -> list[str]:
     """Names of machine profiles."""
-    from contend.catalogs import PROFILES
+    from contend.profiles.catalogs import PROFILES
 
     return [name for name in PROFILES.available() if name.startswith(incomplete)]
 
 
 def preset_names(incomplete: str) -> list[str]:
     """Names of library presets."""
-    from contend.catalogs import PRESETS
+    from contend.profiles.catalogs import PRESETS
 
     return [name for name in PRESETS.available() if name.startswith(incomplete)]

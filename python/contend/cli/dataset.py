@@ -10,15 +10,15 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from contend.cli.options import Mappings
-from contend.errors import ContendError, InputError
-from contend.spelling import counted, printable
+from contend.common.errors import ContendError, InputError
+from contend.common.spelling import counted, printable
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from contend.calibrate.mapping import Mapping
-    from contend.datasets import Dataset
-    from contend.jsontypes import JsonObject
+    from contend.common.jsontypes import JsonObject
+    from contend.datasets.dataset import Dataset
 
 dataset_app = typer.Typer(
     no_args_is_help=True,
@@ -41,7 +41,7 @@ def show(
 ) -> None:
     """Shows what was measured, point by point (of several datasets one line each), and what scenario stands for it."""
     from contend.calibrate.mapping import load_mappings
-    from contend.dataset_reading import read_datasets
+    from contend.datasets.reading import read_datasets
 
     found = read_datasets(datasets)
     mappings = load_mappings(mapping or [])
@@ -72,9 +72,9 @@ def scenario(
 ) -> None:
     """Writes the scenario that stands for measured configurations, to be edited and given to any command."""
     from contend.calibrate.mapping import mapping_files
-    from contend.file_kinds import SCENARIO, refuse_other_kind
-    from contend.files import output_file, refuse_replacing, write_file
-    from contend.measured import open_dataset
+    from contend.common.file_kinds import SCENARIO, refuse_other_kind
+    from contend.common.files import output_file, refuse_replacing, write_file
+    from contend.measured.configurations import open_dataset
 
     if out.suffix != ".json":
         raise InputError(f"-o {out}: a scenario is a file NAME.json")
@@ -102,8 +102,8 @@ class _Standing:
 
 
 def _standing(dataset: Dataset, mappings: Sequence[Mapping]) -> _Standing:
-    from contend.dataset_machine import choose_profile
-    from contend.measured import choose_mapping
+    from contend.measured.configurations import choose_mapping
+    from contend.measured.machine import choose_profile
 
     mapping = None
     try:
@@ -137,11 +137,11 @@ def _entry(dataset: Dataset, mappings: Sequence[Mapping]) -> JsonObject:
 def _show_one(dataset: Dataset, mappings: Sequence[Mapping]) -> None:
     from rich.text import Text
 
-    from contend.amounts import bare, quantity
-    from contend.dataset_machine import machine_text
-    from contend.dataset_points import point_text
-    from contend.fitting_table import FittingTable
-    from contend.terminal import stdout_console
+    from contend.common.amounts import bare, quantity
+    from contend.common.fitting_table import FittingTable
+    from contend.common.terminal import stdout_console
+    from contend.measured.machine import machine_text
+    from contend.measured.points import point_text
 
     library = " ".join(str(dataset.library.get(key) or "") for key in ("name", "version")).strip()
     table = FittingTable(printable(f"{dataset.name}: {library or dataset.library_key} over {dataset.transport}"))
@@ -174,8 +174,8 @@ def _show_one(dataset: Dataset, mappings: Sequence[Mapping]) -> None:
 def _show_many(datasets: Sequence[Dataset], mappings: Sequence[Mapping]) -> None:
     from rich.text import Text
 
-    from contend.tables import titled_table
-    from contend.terminal import stdout_console
+    from contend.common.terminal import stdout_console
+    from contend.results.tables import titled_table
 
     table = titled_table("datasets")
     for title in ("dataset", "library", "transport", "workload"):

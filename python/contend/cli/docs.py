@@ -22,9 +22,9 @@ def docs(
     serve: Annotated[bool, typer.Option("--serve", help="Show the site on this machine while it is written.")] = False,
 ) -> None:
     """Builds the documentation as a site that needs no server; a broken link or reference is an error."""
-    from contend.errors import ContendError, InputError
-    from contend.files import make_writable_directory
-    from contend.paths import require_repository
+    from contend.common.errors import ContendError, InputError
+    from contend.common.files import make_writable_directory
+    from contend.common.paths import require_repository
 
     root = require_repository("docs")
     if serve and out is not None:

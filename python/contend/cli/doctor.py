@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from contend.errors import EXIT_FAILURE
+from contend.common.errors import EXIT_FAILURE
 
 
 def register(app: typer.Typer) -> None:
@@ -18,7 +18,7 @@ def register(app: typer.Typer) -> None:
 
 def doctor(*, json_: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False) -> None:
     """Says what is installed, what is missing, and how to get it."""
-    from contend.doctor import examine
+    from contend.upkeep.doctor import examine
 
     findings = examine()
     missing = [finding for finding in findings if finding.is_required and not finding.is_ok]
@@ -27,8 +27,8 @@ def doctor(*, json_: Annotated[bool, typer.Option("--json", help="Print JSON.")]
     else:
         from rich.text import Text
 
-        from contend.fitting_table import FittingTable
-        from contend.terminal import stdout_console
+        from contend.common.fitting_table import FittingTable
+        from contend.common.terminal import stdout_console
 
         table = FittingTable("")
         for title in ("", "what"):

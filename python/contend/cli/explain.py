@@ -10,12 +10,12 @@ import typer
 
 from contend.cli.completion import scenario_names
 from contend.cli.options import Iterations, Quiet, RunsAtOnce, Seed, Settings, overrides_of
-from contend.errors import InputError
+from contend.common.errors import InputError
 
 if TYPE_CHECKING:
-    from contend.explanation import Explanation
-    from contend.interruption import HeldBack
-    from contend.output import Saved
+    from contend.common.interruption import HeldBack
+    from contend.explanations.explanation import Explanation
+    from contend.results.output import Saved
 
 RESULT = "explain.json"
 
@@ -75,17 +75,17 @@ def explain(
     A scenario with a sweep is explained at its last point, unless --at chooses one. Ctrl-C ends the
     simulations with lowered costs early and shows those that are complete.
     """
-    from contend.choice import parse_place
-    from contend.explain_output import render
-    from contend.explanation import explain as explain_point
-    from contend.file_kinds import RESULT_OF_EXPLAIN, refuse_other_kind
-    from contend.files import output_file, output_folder, refuse_replacing, write_file
-    from contend.interruption import held_back
-    from contend.output import Saved
-    from contend.runner import default_jobs, total_weight
-    from contend.scenario import open_scenario, resolve_scenario
-    from contend.speedups import BUDGET_S
-    from contend.terminal import ProgressReport, stdout_console
+    from contend.common.file_kinds import RESULT_OF_EXPLAIN, refuse_other_kind
+    from contend.common.files import output_file, output_folder, refuse_replacing, write_file
+    from contend.common.interruption import held_back
+    from contend.common.terminal import ProgressReport, stdout_console
+    from contend.engine.runner import default_jobs, total_weight
+    from contend.explanations.explanation import explain as explain_point
+    from contend.explanations.output import render
+    from contend.explanations.speedups import BUDGET_S
+    from contend.results.output import Saved
+    from contend.scenarios.choice import parse_place
+    from contend.scenarios.resolution import open_scenario, resolve_scenario
 
     if groups_only and not speedups:
         raise InputError("--groups-only says which costs are lowered, and --no-speedups that none is: give one of them")
@@ -129,14 +129,14 @@ def explain(
 
 
 def _save(explanation: Explanation, directory: Path, held: HeldBack) -> Saved:
-    from contend.output import Pictures, save
+    from contend.results.output import Pictures, save
 
     contents = {RESULT: explanation.json_bytes()}
     if explanation.speedups:
         contents["speedups.csv"] = explanation.csv_bytes()
 
     def draw() -> dict[str, bytes]:
-        from contend.explain_output import picture_bytes
+        from contend.explanations.output import picture_bytes
 
         return picture_bytes(explanation)
 

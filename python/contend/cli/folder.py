@@ -7,25 +7,25 @@ import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from contend.amounts import bare
 from contend.cli.simulated import simulate_into
-from contend.errors import ContendError, InputError, InterruptedRunError
-from contend.files import make_writable_directory, write_file
-from contend.measures import main_measure
-from contend.output import default_directory
-from contend.runner import total_weight
-from contend.scenario import scenarios_in
-from contend.terminal import ProgressReport, stdout_console
+from contend.common.amounts import bare
+from contend.common.errors import ContendError, InputError, InterruptedRunError
+from contend.common.files import make_writable_directory, write_file
+from contend.common.terminal import ProgressReport, stdout_console
+from contend.engine.runner import total_weight
+from contend.results.measures import main_measure
+from contend.results.output import default_directory
+from contend.scenarios.resolution import scenarios_in
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
     from contend.cli.simulated import Opened, Written
-    from contend.jsontypes import JsonObject
-    from contend.measures import Measure
-    from contend.results import Results
-    from contend.runner import Engine
+    from contend.common.jsontypes import JsonObject
+    from contend.engine.runner import Engine
+    from contend.results.measures import Measure
+    from contend.results.results import Results
 
 SUMMARY = "summary.json"
 
@@ -175,7 +175,7 @@ def _run(entry: _Entry, engine: Engine, jobs: int, target: Path, report: Progres
 def _print(entries: list[_Entry], target: Path) -> None:
     from rich.text import Text
 
-    from contend.tables import titled_table
+    from contend.results.tables import titled_table
 
     table = titled_table("scenarios")
     table.add_column("scenario")

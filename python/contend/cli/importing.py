@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from contend.errors import InputError
-from contend.nearest import proposal
-from contend.spelling import counted, listed
+from contend.common.errors import InputError
+from contend.common.nearest import proposal
+from contend.common.spelling import counted, listed
 
 if TYPE_CHECKING:
-    from contend.datasets import Dataset
+    from contend.datasets.dataset import Dataset
 
 
 def register(app: typer.Typer) -> None:
@@ -44,14 +44,14 @@ def import_(
 
     Several runs in one file are several samples. A file that is not what it should be is refused with line and column.
     """
-    from contend.dataset_reading import parse_dataset
-    from contend.file_kinds import MEASURED_DATASET, refuse_other_kind
-    from contend.files import output_file, refuse_replacing, write_file
+    from contend.common.file_kinds import MEASURED_DATASET, refuse_other_kind
+    from contend.common.files import output_file, refuse_replacing, write_file
+    from contend.common.reading import input_path
+    from contend.datasets.reading import parse_dataset
     from contend.importers.dataset import imported_dataset
     from contend.importers.formats import FORMATS
     from contend.importers.workload import added_workload
     from contend.measure.dataset import dataset_bytes
-    from contend.reading import input_path
 
     if format_ not in FORMATS:
         hint = proposal(format_, FORMATS)

@@ -42,11 +42,11 @@ def lines(
     Runs a program of one thread under valgrind, which lists its memory accesses, and gives its calls to several
     imagined threads. A mapping has the counts in library.lines. Takes a few minutes.
     """
-    from contend.errors import InputError
-    from contend.file_kinds import LINE_COUNTS, refuse_other_kind
-    from contend.files import output_file, refuse_replacing, write_file
+    from contend.common.errors import InputError
+    from contend.common.file_kinds import LINE_COUNTS, refuse_other_kind
+    from contend.common.files import output_file, refuse_replacing, write_file
+    from contend.common.nearest import proposal
     from contend.measure.lines import Rounds, count_lines
-    from contend.nearest import proposal
 
     for name in side or ():
         if name not in _SIDES:
@@ -67,8 +67,8 @@ def lines(
 
 
 def _show(counted: Counted) -> None:
-    from contend.tables import titled_table
-    from contend.terminal import stdout_console
+    from contend.common.terminal import stdout_console
+    from contend.results.tables import titled_table
 
     library = " ".join(str(counted.library.get(key, "")) for key in ("name", "version"))
     title = f"{library} over {counted.transport}, {counted.rounds.side} side: lines that move between threads"

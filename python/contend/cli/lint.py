@@ -24,6 +24,6 @@ def lint(
     jobs: Annotated[int | None, typer.Option("--jobs", "-j", min=1, help="Files looked at at once.")] = None,
 ) -> None:
     """Checks the sources: clang-format, clang-tidy, ruff, mypy and import-linter."""
-    from contend.lint import run_lint
+    from contend.upkeep.lint import run_lint
 
     raise typer.Exit(run_lint(fix=fix, jobs=jobs, with_tests=with_tests, analyze=analyze))

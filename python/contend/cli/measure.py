@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Self
 import typer
 
 from contend.cli.options import Quiet
-from contend.errors import ContendError, InputError, InterruptedRunError
+from contend.common.errors import ContendError, InputError, InterruptedRunError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from rich.progress import Progress, TaskID
 
-    from contend.jsontypes import JsonObject
+    from contend.common.jsontypes import JsonObject
     from contend.measure.campaign import Campaign
     from contend.measure.plan import Cell
     from contend.measure.session import Ending
@@ -136,7 +136,7 @@ def _measure(
     fresh: bool,
     quiet: bool,
 ) -> None:
-    from contend.files import make_writable_directory
+    from contend.common.files import make_writable_directory
     from contend.measure.building import source_hash
     from contend.measure.journal import Journal
     from contend.measure.machine import fingerprint
@@ -170,10 +170,10 @@ def _measure(
 
 def _finish(entries: list[JsonObject], ending: Ending, directory: Path, source_hash: str, *, quiet: bool) -> None:
     """Writes datasets and picture, prints the tables."""
-    from contend.interruption import held_back
+    from contend.common.interruption import held_back
     from contend.measure.dataset import dataset_bytes, datasets
     from contend.measure.report import picture_bytes
-    from contend.output import Pictures, save
+    from contend.results.output import Pictures, save
 
     found = datasets(entries, ending.courses, ending.skipped, source_hash)
     contents = {f"{name}.json": dataset_bytes(dataset) for name, dataset in found.items()}
@@ -187,9 +187,9 @@ def _finish(entries: list[JsonObject], ending: Ending, directory: Path, source_h
 
 def _print(found: Mapping[str, JsonObject], ending: Ending, paths: Sequence[Path]) -> None:
     """Tables of what was measured, what was not, and where it is."""
+    from contend.common.spelling import counted
+    from contend.common.terminal import stdout_console
     from contend.measure.report import table
-    from contend.spelling import counted
-    from contend.terminal import stdout_console
 
     console = stdout_console()
     for dataset in found.values():
@@ -209,9 +209,9 @@ def _print(found: Mapping[str, JsonObject], ending: Ending, paths: Sequence[Path
 def _compare(first: Path, second: Path) -> None:
     from statistics import median
 
+    from contend.common.terminal import stdout_console
     from contend.measure.agreement import Pair, agreement, load_datasets
-    from contend.tables import titled_table
-    from contend.terminal import stdout_console
+    from contend.results.tables import titled_table
 
     pairs = agreement(load_datasets(first), load_datasets(second))
     if not pairs:
@@ -237,9 +237,9 @@ def _compare(first: Path, second: Path) -> None:
 
 
 def _show_plan(campaign: Campaign, cells: list[Cell]) -> None:
+    from contend.common.terminal import stdout_console
     from contend.measure.session import Course
-    from contend.tables import titled_table
-    from contend.terminal import stdout_console
+    from contend.results.tables import titled_table
 
     groups: dict[str, list[Cell]] = {}
     for cell in cells:
@@ -262,10 +262,10 @@ def _show_plan(campaign: Campaign, cells: list[Cell]) -> None:
 def _list(libraries: list[str] | None, *, try_all: bool, quiet: bool) -> None:
     from rich.text import Text
 
+    from contend.common.terminal import stdout_console
     from contend.measure import listing
     from contend.measure.campaign import load_campaign, preset_names
-    from contend.tables import titled_table
-    from contend.terminal import stdout_console
+    from contend.results.tables import titled_table
 
     console = stdout_console()
 

@@ -49,7 +49,7 @@ def overrides_of(settings: Sequence[str] | None, shorthands: Mapping[str, object
     Raises:
         InputError: A setting is not PATH=VALUE.
     """
-    from contend.scenario import parse_override
+    from contend.scenarios.resolution import parse_override
 
     given = [(path, str(value)) for path, value in shorthands.items() if value is not None]
     return [*map(parse_override, settings or []), *given]

@@ -7,16 +7,16 @@ import io
 import json
 from typing import TYPE_CHECKING, Any
 
-from contend.errors import InputError
-from contend.plans import Grid, LatinHypercube, Range, Samples, require_room
-from contend.reading import read_json, read_text, require_regular
-from contend.spelling import counted, shortened
+from contend.common.errors import InputError
+from contend.common.reading import read_json, read_text, require_regular
+from contend.common.spelling import counted, shortened
+from contend.sweeps.plans import Grid, LatinHypercube, Range, Samples, require_room
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
     from pathlib import Path
 
-    from contend.plans import Plan
+    from contend.sweeps.plans import Plan
 
 
 def read_plan(

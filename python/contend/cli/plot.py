@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from contend.errors import InputError
+from contend.common.errors import InputError
 
 if TYPE_CHECKING:
-    from contend.results import Results
+    from contend.results.results import Results
 
 
 def register(app: typer.Typer) -> None:
@@ -34,9 +34,9 @@ def plot(
 
     The same results give the same pictures as `contend run` and `contend sweep` draw.
     """
-    from contend.files import output_folder, write_files
-    from contend.output import result_pictures
+    from contend.common.files import output_folder, write_files
     from contend.plots.summary import left_out
+    from contend.results.output import result_pictures
 
     if out is not None and len(results) > 1:
         raise InputError(f"--out {out}: the pictures of several runs have the same names; leave it out, or name one")
@@ -61,9 +61,9 @@ def _read(path: Path) -> Results:
         InputError: They are none, or nothing in them can be drawn.
         ContendError: They cannot be read.
     """
-    from contend.measures import main_of
-    from contend.output import RESULTS
     from contend.report.source import other_results, read_results, read_results_file
+    from contend.results.measures import main_of
+    from contend.results.output import RESULTS
 
     if path.is_dir() and not (path / RESULTS).exists() and (other := other_results(path)):
         raise InputError(f"{path} has no {RESULTS}: {other}; only runs and sweeps can be drawn again")

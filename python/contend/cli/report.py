@@ -11,12 +11,12 @@ import typer
 
 from contend.cli.completion import scenario_names
 from contend.cli.options import Iterations, Replications, RunsAtOnce, Seed, overrides_of
-from contend.errors import InputError, InterruptedRunError
+from contend.common.errors import InputError, InterruptedRunError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from contend.jsontypes import JsonObject
+    from contend.common.jsontypes import JsonObject
     from contend.report.content import Content, Watch, Wishes
 
 
@@ -88,17 +88,17 @@ def report(
     Curves with intervals, time budget, counters, what limits one point and which cost would help most, a time line of a
     short stretch, the scenario with every value, and where the numbers come from.
     """
-    from contend.choice import parse_place
     from contend.cli.times import stretch_us
-    from contend.files import output_file, write_file
-    from contend.output import RESULTS
+    from contend.common.files import output_file, write_file
+    from contend.common.terminal import ProgressReport
+    from contend.engine.runner import default_jobs
+    from contend.explanations.speedups import BUDGET_S
     from contend.report.content import Wishes
     from contend.report.page import render_page
     from contend.report.source import EXPLANATION, TRACE, is_results
     from contend.report.timeline import Window
-    from contend.runner import default_jobs
-    from contend.speedups import BUDGET_S
-    from contend.terminal import ProgressReport
+    from contend.results.output import RESULTS
+    from contend.scenarios.choice import parse_place
 
     window = Window(*stretch_us(begin, end))
     if out is not None:
@@ -155,7 +155,7 @@ def _results_folder(what: str, *, is_run: bool) -> Path:
     Raises:
         InputError: There are options that say how to run a scenario.
     """
-    from contend.output import RESULTS
+    from contend.results.output import RESULTS
 
     if is_run:
         options = "--set, --seed, --replications, --iterations, --results"
@@ -169,7 +169,7 @@ def _scenario(what: str) -> tuple[Path, str | None]:
     Raises:
         InputError: There is none of that name, nor a folder.
     """
-    from contend.scenario import open_scenario
+    from contend.scenarios.resolution import open_scenario
 
     try:
         return open_scenario(what)
@@ -180,8 +180,8 @@ def _scenario(what: str) -> tuple[Path, str | None]:
 
 
 def _refuse_inputs(out: Path | None, results: Path | None, read: list[tuple[str, Path]]) -> None:
-    from contend.files import refuse_replacing
-    from contend.output import RESULTS
+    from contend.common.files import refuse_replacing
+    from contend.results.output import RESULTS
 
     if out is not None:
         refuse_replacing(f"-o {out}", [out], read)
@@ -209,12 +209,12 @@ def _run(
 
     Its results go into a folder, out/NAME unless `results` is one, and so does the page unless that has another place.
     """
-    from contend.choice import choose_point
     from contend.cli.simulated import Opened, simulate_into
-    from contend.output import default_directory
+    from contend.engine.runner import make_engine, total_weight
     from contend.report.content import of_scenario
-    from contend.runner import make_engine, total_weight
-    from contend.scenario import resolve_scenario
+    from contend.results.output import default_directory
+    from contend.scenarios.choice import choose_point
+    from contend.scenarios.resolution import resolve_scenario
 
     file, text = opened
     resolved = resolve_scenario(file, overrides, text)

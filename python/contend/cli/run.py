@@ -21,15 +21,15 @@ from contend.cli.options import (
     Settings,
     overrides_of,
 )
-from contend.errors import ContendError, InputError
-from contend.spelling import counted
+from contend.common.errors import ContendError, InputError
+from contend.common.spelling import counted
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from contend.cli.simulated import Opened
-    from contend.runner import Engine
-    from contend.scenario import ResolvedScenario
+    from contend.engine.runner import Engine
+    from contend.scenarios.resolution import ResolvedScenario
 
 
 class EngineName(StrEnum):
@@ -109,7 +109,7 @@ def run(
     most that a point gets then. A folder stands for all scenarios in it; each has an output folder of its own, and one
     that fails does not stop the others.
     """
-    from contend.runner import default_jobs, make_engine
+    from contend.engine.runner import default_jobs, make_engine
 
     only = ((print_resolved, "--print-resolved"), (check_determinism, "--check-determinism"), (trace, "--trace"))
     if trace is not None and engine is not EngineName.contend:
@@ -151,9 +151,9 @@ def run(
 
 
 def _refuse_to_replace(opened: Opened, mapping: list[Path], trace: Path | None, out: Path | None) -> None:
-    from contend.file_kinds import TRACE, refuse_other_kind
-    from contend.files import refuse_replacing
-    from contend.output import RESULTS
+    from contend.common.file_kinds import TRACE, refuse_other_kind
+    from contend.common.files import refuse_replacing
+    from contend.results.output import RESULTS
 
     configuration = opened.configuration
     read = [("scenario", opened.resolved.path)] if configuration is None else configuration.files(mapping)
@@ -179,8 +179,8 @@ def _open(
 ) -> Opened:
     """Resolves a scenario, or the configurations of a dataset."""
     from contend.cli.simulated import Opened
-    from contend.dataset_reading import is_dataset
-    from contend.scenario import open_scenario, resolve_scenario
+    from contend.common.file_kinds import is_dataset
+    from contend.scenarios.resolution import open_scenario, resolve_scenario
 
     if not is_dataset(Path(name)):
         path, text = open_scenario(str(name))  # what is not there is neither
@@ -188,7 +188,7 @@ def _open(
             raise InputError(f"--point, --profile and --mapping go with a dataset; {name} is none")
         changes = [] if iterations is None else [("workload.iterations", str(iterations))]
         return Opened(resolve_scenario(path, [*overrides, *changes], text))
-    from contend.measured import open_dataset
+    from contend.measured.configurations import open_dataset
 
     point, profile, mapping = of_datasets
     found = open_dataset(Path(name), point or (), profile=profile, mappings=mapping or (), iterations=iterations)
@@ -197,9 +197,9 @@ def _open(
 
 def _run_and_write(opened: Opened, engine: Engine, jobs: int, out: Path | None, *, quiet: bool, as_json: bool) -> None:
     from contend.cli.simulated import simulate_into
-    from contend.output import default_directory
-    from contend.runner import total_weight
-    from contend.terminal import ProgressReport
+    from contend.common.terminal import ProgressReport
+    from contend.engine.runner import total_weight
+    from contend.results.output import default_directory
 
     resolved = opened.resolved
     directory = out if out is not None else default_directory(resolved.name)
@@ -211,9 +211,9 @@ def _run_and_write(opened: Opened, engine: Engine, jobs: int, out: Path | None, 
     if as_json:
         sys.stdout.write(results.json_bytes().decode())
     elif not quiet:
+        from contend.common.terminal import stdout_console
         from contend.plots.summary import left_out
-        from contend.tables import render
-        from contend.terminal import stdout_console
+        from contend.results.tables import render
 
         console = stdout_console()
         console.print(render(results))
@@ -233,11 +233,11 @@ def _run_and_write(opened: Opened, engine: Engine, jobs: int, out: Path | None, 
 def _trace(
     resolved: ResolvedScenario, path: Path, limit_mb: float | None, at: list[str], *, quiet: bool, as_json: bool
 ) -> None:
-    from contend.amounts import rate_text
-    from contend.choice import parse_place
-    from contend.files import output_file
-    from contend.tracing import DEFAULT_LIMIT_MB, write_trace
-    from contend.workload_words import words_of
+    from contend.common.amounts import rate_text
+    from contend.common.files import output_file
+    from contend.results.workload_words import words_of
+    from contend.scenarios.choice import parse_place
+    from contend.traces.tracing import DEFAULT_LIMIT_MB, write_trace
 
     point, remark = resolved.one_point([parse_place(text) for text in at])
     if remark and not quiet:
@@ -279,8 +279,8 @@ def _print_resolved(resolved: ResolvedScenario, *, as_json: bool) -> None:
     from rich.table import Table
     from rich.text import Text
 
-    from contend.documents import dotted, leaves, origin
-    from contend.terminal import stdout_console
+    from contend.common.documents import dotted, leaves, origin
+    from contend.common.terminal import stdout_console
 
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
     for title in ("value of", "is", "because"):
@@ -295,9 +295,9 @@ def _print_resolved(resolved: ResolvedScenario, *, as_json: bool) -> None:
 
 
 def _check_determinism(resolved: ResolvedScenario, engine: Engine, jobs: int, *, quiet: bool, as_json: bool) -> None:
-    from contend.determinism import check, job_counts
-    from contend.runner import check_engine, total_weight
-    from contend.terminal import ProgressReport
+    from contend.common.terminal import ProgressReport
+    from contend.engine.runner import check_engine, total_weight
+    from contend.upkeep.determinism import check, job_counts
 
     check_engine(engine.name, resolved)
     total = total_weight(resolved.points) * len(job_counts(jobs))

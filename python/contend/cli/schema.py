@@ -23,6 +23,6 @@ def register(app: typer.Typer) -> None:
 
 def schema(kind: Annotated[Kind, typer.Argument(help="Of what.")] = Kind.scenario) -> None:
     """Prints the JSON Schema of scenarios, machine profiles or library presets, for editors and checks."""
-    from contend.core import core
+    from contend.engine.core import core
 
     typer.echo(core().schema(kind.value).rstrip("\n"))

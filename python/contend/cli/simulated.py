@@ -6,10 +6,11 @@ import sys
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from contend.earlier import earlier_in
-from contend.files import make_writable_directory, output_folder
-from contend.interruption import held_back
-from contend.output import (
+from contend.common.files import make_writable_directory, output_folder
+from contend.common.interruption import held_back
+from contend.engine.runner import check_engine, run_points
+from contend.results.earlier import earlier_in
+from contend.results.output import (
     INTERRUPTED_FOLDER,
     Saved,
     has_complete_results,
@@ -18,18 +19,17 @@ from contend.output import (
     result_pictures,
     save,
 )
-from contend.results import collect
-from contend.runner import check_engine, run_points
+from contend.results.results import collect
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from contend.earlier import Earlier
-    from contend.measured import Configuration
-    from contend.results import Results
-    from contend.runner import Engine, Outcome
-    from contend.scenario import ResolvedScenario
+    from contend.engine.runner import Engine, Outcome
+    from contend.measured.configurations import Configuration
+    from contend.results.earlier import Earlier
+    from contend.results.results import Results
+    from contend.scenarios.resolution import ResolvedScenario
 
 
 @dataclass(frozen=True)

@@ -11,16 +11,16 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from contend.cli.options import Iterations, Replications, ScenarioName, Seed, SimulationsAtOnce, Store, overrides_of
-from contend.errors import EXIT_FAILURE, InputError, InterruptedRunError
-from contend.spelling import counted, parameters_text
+from contend.common.errors import EXIT_FAILURE, InputError, InterruptedRunError
+from contend.common.spelling import counted, parameters_text
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from contend.interruption import HeldBack
-    from contend.output import Saved
-    from contend.plans import Plan, Row
-    from contend.sweeps import SweepResults
+    from contend.common.interruption import HeldBack
+    from contend.results.output import Saved
+    from contend.sweeps.plans import Plan, Row
+    from contend.sweeps.sweep import SweepResults
 
 # Above so many points there is no results.json and no picture: Parquet holds them in a tenth of the space.
 _MOST_IN_JSON = 2000
@@ -94,13 +94,13 @@ def sweep(
     writes.
     """
     from contend.cli.plan_options import read_plan
-    from contend.earlier import earlier_in
-    from contend.files import make_writable_directory, output_folder, refuse_replacing
-    from contend.interruption import held_back
-    from contend.output import INTERRUPTED_FOLDER, Saved, default_directory, has_complete_results
-    from contend.scenario import COMMAND_LINE, open_scenario, parse_override
-    from contend.scenarios import Scenario
-    from contend.sweeps import sweep as carry_out
+    from contend.common.files import make_writable_directory, output_folder, refuse_replacing
+    from contend.common.interruption import held_back
+    from contend.results.earlier import earlier_in
+    from contend.results.output import INTERRUPTED_FOLDER, Saved, default_directory, has_complete_results
+    from contend.scenarios.resolution import COMMAND_LINE, open_scenario, parse_override
+    from contend.scenarios.scenario import Scenario
+    from contend.sweeps.sweep import sweep as carry_out
 
     shorthands = (
         ("run.seed", "--seed", seed),
@@ -130,7 +130,7 @@ def sweep(
                 progress=not (quiet or json_),
             )  # fmt: skip
         except InterruptedRunError as error:
-            from contend.sweeps import SweepResults
+            from contend.sweeps.sweep import SweepResults
 
             if not isinstance(error.results, SweepResults):
                 raise
@@ -194,8 +194,8 @@ def _share(index: int | None, size: int | None) -> tuple[int, int] | None:
 
 
 def _save(results: SweepResults, directory: Path, held: HeldBack) -> Saved:
-    from contend.frames import parquet_bytes
-    from contend.output import result_numbers, result_pictures, save
+    from contend.results.frames import parquet_bytes
+    from contend.results.output import result_numbers, result_pictures, save
 
     manifest = json.dumps(results.manifest(), indent=1, ensure_ascii=False) + "\n"
     contents = {
@@ -210,9 +210,9 @@ def _save(results: SweepResults, directory: Path, held: HeldBack) -> Saved:
 
 
 def _print(results: SweepResults, written: list[Path], share: tuple[int, int] | None) -> None:
+    from contend.common.terminal import stdout_console
     from contend.plots.summary import left_out
-    from contend.tables import render_points
-    from contend.terminal import stdout_console
+    from contend.results.tables import render_points
 
     console = stdout_console()
     if results.points and share is None:

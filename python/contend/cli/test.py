@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from contend.errors import InputError
+from contend.common.errors import InputError
 
 
 class Sanitizer(StrEnum):
@@ -39,7 +39,7 @@ def run_all(
     jobs: Annotated[int | None, typer.Option("--jobs", "-j", min=1, help="Tests and compilers at once.")] = None,
 ) -> None:
     """Builds and runs the tests, C++ then Python. The last line is the sum."""
-    from contend.testing import fuzz, run_tests
+    from contend.upkeep.testing import fuzz, run_tests
 
     if fuzz_seconds is not None:
         if cpp_only or python_only or sanitize or keyword:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from contend.errors import InputError
+from contend.common.errors import InputError
 
 
 def stretch_us(begin: str | None, end: str | None) -> tuple[float | None, float | None]:
@@ -27,7 +27,7 @@ def stretch_us(begin: str | None, end: str | None) -> tuple[float | None, float 
 
 def _microseconds(option: str, text: str) -> float:
     """A time in us, or with a unit."""
-    from contend.quantities import parse_quantity
+    from contend.common.quantities import parse_quantity
 
     quantity = parse_quantity(text) or parse_quantity(f"{text} us")
     if quantity is None or quantity.unit != "s" or quantity.value < 0:

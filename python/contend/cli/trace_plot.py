@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from contend.errors import InputError
+from contend.common.errors import InputError
 
 
 def register(app: typer.Typer) -> None:
@@ -55,9 +55,9 @@ def trace_plot(
 ) -> None:
     """Draws a stretch of a trace: what each thread does, who holds each lock, messages and queue lengths."""
     from contend.cli.times import stretch_us
-    from contend.files import output_file, write_file
-    from contend.timelines import busiest_begin
-    from contend.trace_plot import LENGTH_US, load, picture, stretch
+    from contend.common.files import output_file, write_file
+    from contend.traces.picture import LENGTH_US, load, picture, stretch
+    from contend.traces.timelines import busiest_begin
 
     target = out or trace.with_suffix(".png")
     kind = target.suffix.lower().removeprefix(".")

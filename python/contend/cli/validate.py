@@ -10,14 +10,14 @@ import typer
 from typer.core import TyperGroup
 
 from contend.cli.options import RunsAtOnce
-from contend.documents import json_bytes
-from contend.errors import ContendError
+from contend.common.documents import json_bytes
+from contend.common.errors import ContendError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from contend.lockstudy import SetResult
-    from contend.runner import Engine
+    from contend.engine.runner import Engine
+    from contend.studies.locks import SetResult
 
 DATA_COMMAND = "data"
 
@@ -83,11 +83,11 @@ def locks(
     Writes results.json and results.md; with --only, only where --out says. --fit writes the fitted prices into the
     machine profiles and the producers' own work into sets.json.
     """
-    from contend.files import output_folder, write_files
-    from contend.lockstudy import as_markdown, load_sets, measured_points, predict
-    from contend.paths import require_repository
-    from contend.runner import default_jobs, make_engine, total_weight
-    from contend.terminal import ProgressReport
+    from contend.common.files import output_folder, write_files
+    from contend.common.paths import require_repository
+    from contend.common.terminal import ProgressReport
+    from contend.engine.runner import default_jobs, make_engine, total_weight
+    from contend.studies.locks import as_markdown, load_sets, measured_points, predict
 
     root = require_repository("validate")
     folder = root / "validation" / "locks"
@@ -123,11 +123,11 @@ def locks(
 
 def _fit_sets(root: Path, only: Sequence[str], engine: Engine, *, jobs: int, evaluations: int, quiet: bool) -> None:
     """Writes fitted prices into the machine profiles, and what a set fits of its own workload into sets.json."""
-    from contend.files import write_file
-    from contend.lockfit import fit, how_identified, write_to_profile
-    from contend.lockstudy import load_sets
-    from contend.reading import read_json
-    from contend.terminal import ProgressReport
+    from contend.common.files import write_file
+    from contend.common.reading import read_json
+    from contend.common.terminal import ProgressReport
+    from contend.studies.lock_fit import fit, how_identified, write_to_profile
+    from contend.studies.locks import load_sets
 
     file = root / "validation" / "locks" / "sets.json"
     study = read_json(file, "study")

@@ -8,15 +8,15 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from contend.calibrate.process_layouts import LAYOUT, PROCESS_PAIRS
-from contend.dataset_reading import FORMAT
-from contend.datasets import UNKNOWN_MACHINE
-from contend.measure.spread import spread
+from contend.datasets.dataset import UNKNOWN_MACHINE
+from contend.datasets.reading import FORMAT
+from contend.datasets.spread import spread
 
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from contend.common.jsontypes import JsonObject, Scalar
     from contend.importers.formats import Imported, Value
-    from contend.jsontypes import JsonObject, Scalar
 
 
 def imported_dataset(

@@ -12,14 +12,14 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, NoReturn, TypeAlias
 
 from contend.calibrate.process_layouts import process_layout
-from contend.errors import InputError
+from contend.common.errors import InputError
 from contend.importers.text import Line, Word, lines_of, table_lines_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from contend.jsontypes import JsonObject, Scalar
+    from contend.common.jsontypes import JsonObject, Scalar
 
 _MICRO = 1e-6
 _MEBI = 2**20

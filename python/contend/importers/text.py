@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import TYPE_CHECKING, NoReturn
 
-from contend.dataset_reading import LARGEST_SAMPLE, SMALLEST_SAMPLE
-from contend.errors import InputError
-from contend.reading import read_text
-from contend.spelling import shortened
+from contend.common.errors import InputError
+from contend.common.reading import read_text
+from contend.common.spelling import shortened
+from contend.datasets.reading import LARGEST_SAMPLE, SMALLEST_SAMPLE
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

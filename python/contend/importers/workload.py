@@ -5,16 +5,16 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-from contend.core import core
-from contend.errors import InputError
-from contend.nearest import proposal
-from contend.spelling import shortened, value_text
+from contend.common.errors import InputError
+from contend.common.nearest import proposal
+from contend.common.spelling import shortened, value_text
+from contend.engine.core import core
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from contend.common.jsontypes import JsonObject, Scalar
     from contend.importers.formats import Imported
-    from contend.jsontypes import JsonObject, Scalar
 
 _SIDES = ("senders", "receivers")
 

@@ -6,14 +6,14 @@ import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from contend.dataset_reading import read_datasets
-from contend.errors import InputError
+from contend.common.errors import InputError
+from contend.datasets.reading import read_datasets
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from contend.datasets import Dataset
-    from contend.jsontypes import Scalar
+    from contend.common.jsontypes import Scalar
+    from contend.datasets.dataset import Dataset
 
 
 @dataclass(frozen=True)

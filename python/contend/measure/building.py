@@ -9,11 +9,11 @@ import shutil
 import subprocess
 from typing import TYPE_CHECKING
 
-from contend.errors import ContendError
+from contend.common.errors import ContendError
+from contend.common.paths import cache_directory, require_repository
 from contend.measure.libraries import SYSTEM_KEYS, Family
 from contend.measure.locking import locked
 from contend.measure.runner import clean_environment
-from contend.paths import cache_directory, require_repository
 
 if TYPE_CHECKING:
     from collections.abc import Callable

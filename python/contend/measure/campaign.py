@@ -7,12 +7,12 @@ from typing import Annotated, Any, Literal, TypeAlias
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
-from contend.errors import InputError
+from contend.common.errors import InputError
+from contend.common.misfits import misfit_of
+from contend.common.nearest import nearest_names
+from contend.common.paths import require_repository
+from contend.common.reading import parse_json, read_text
 from contend.measure.checks import check_campaign
-from contend.misfits import misfit_of
-from contend.nearest import nearest_names
-from contend.paths import require_repository
-from contend.reading import parse_json, read_text
 
 Value: TypeAlias = bool | int | float | str
 Name: TypeAlias = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9._-]{0,63}$")]

@@ -7,15 +7,15 @@ import math
 import re
 from typing import TYPE_CHECKING, NoReturn
 
-from contend.errors import InputError
-from contend.measure.benchmarks import BENCHMARKS
+from contend.common.errors import InputError
+from contend.common.misfits import pointer, shown
+from contend.common.nearest import proposal
+from contend.common.spelling import parameters_text, shortened
+from contend.datasets.programs import BENCHMARKS
 from contend.measure.combinations import combination_problem
 from contend.measure.libraries import known_keys
 from contend.measure.options import LIBRARY_OPTIONS, PROGRAM_OPTIONS, misfits, nearest_words
 from contend.measure.transports import TRANSPORTS, needs_veth
-from contend.misfits import pointer, shown
-from contend.nearest import proposal
-from contend.spelling import parameters_text, shortened
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence

@@ -9,15 +9,15 @@ import json
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
-from contend.dataset_reading import FORMAT
+from contend.datasets.reading import FORMAT
+from contend.datasets.spread import Spread, spread
 from contend.measure.runner import Outcome
-from contend.measure.spread import Spread, spread
 from contend.measure.transports import FABRIC
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from contend.jsontypes import JsonObject
+    from contend.common.jsontypes import JsonObject
     from contend.measure.session import Course
 
 _LAUNCH_FIELDS = ("cell", "order", "started", "command", "outcome", "detail", "exit_code", "wall_s", "usage", "load",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 
-from contend.errors import InputError
+from contend.common.errors import InputError
 
 _TIMEOUT_S = 20
 _TWO = 2

@@ -14,14 +14,14 @@ import json
 import os
 from typing import TYPE_CHECKING, Self
 
-from contend.errors import ContendError, InputError
-from contend.files import describe
+from contend.common.errors import ContendError, InputError
+from contend.common.files import describe
 
 if TYPE_CHECKING:
     from pathlib import Path
     from types import TracebackType
 
-    from contend.jsontypes import JsonObject
+    from contend.common.jsontypes import JsonObject
 
 _NO_ENTRY = "no entry of a journal, which is a JSON object; nothing was changed: mend or move the file"
 

@@ -18,10 +18,10 @@ from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from contend.errors import ContendError, InputError
+from contend.common.errors import ContendError, InputError
+from contend.common.nearest import proposal
+from contend.common.paths import cache_directory
 from contend.measure.locking import locked
-from contend.nearest import proposal
-from contend.paths import cache_directory
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -14,12 +14,12 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
-from contend.errors import ContendError
+from contend.common.errors import ContendError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from contend.jsontypes import JsonObject
+    from contend.common.jsontypes import JsonObject
 
 # Slots of the page of marks, as marks.hpp has them: 64 phase + thread, of 8 bytes each.
 _SIGNATURE = (511, 384, 509, 386, 507, 388, 505, 390)

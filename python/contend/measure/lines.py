@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from contend.errors import ContendError
+from contend.common.errors import ContendError
 from contend.measure.building import build
 from contend.measure.libraries import obtain
 from contend.measure.line_trace import Phase, accesses, moved_lines
@@ -23,7 +23,7 @@ from contend.measure.workshop import without_machine_paths
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from contend.jsontypes import JsonObject
+    from contend.common.jsontypes import JsonObject
     from contend.measure.line_trace import Moved
 
 _PROGRAM = "contend-lines"

@@ -6,8 +6,8 @@ import fcntl
 from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING
 
-from contend.errors import ContendError
-from contend.files import describe
+from contend.common.errors import ContendError
+from contend.common.files import describe
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

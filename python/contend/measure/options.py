@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 
-from contend.nearest import nearest_names
+from contend.common.nearest import nearest_names
 
 _SIZE = re.compile(r"(\d{1,19}) *(B|KiB|MiB|GiB)?", re.ASCII)
 _DIGITS = re.compile(r"\d{1,12}", re.ASCII)

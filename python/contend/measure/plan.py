@@ -8,12 +8,13 @@ import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from contend.errors import InputError
-from contend.measure.benchmarks import BENCHMARKS, Benchmark, ranks
+from contend.common.errors import InputError
+from contend.common.misfits import shown
+from contend.common.nearest import proposal
+from contend.datasets.programs import BENCHMARKS, Benchmark
+from contend.measure.command_lines import ranks
 from contend.measure.libraries import NO_LIBRARY, known_keys
 from contend.measure.transports import TRANSPORTS
-from contend.misfits import shown
-from contend.nearest import proposal
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -5,8 +5,8 @@ from __future__ import annotations
 import io
 from typing import TYPE_CHECKING, Any
 
-from contend.amounts import quantity
-from contend.measure.benchmarks import BENCHMARKS
+from contend.common.amounts import quantity
+from contend.datasets.programs import BENCHMARKS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
     from rich.table import Table
 
-    from contend.jsontypes import JsonObject
+    from contend.common.jsontypes import JsonObject
 
 _BAR_CELLS = 16
 _EIGHTHS = " ▏▎▍▌▋▊▉█"
@@ -41,7 +41,7 @@ def metric_of(dataset: JsonObject) -> str:
 
 def table(dataset: JsonObject) -> Table:
     """A dataset as a table: every point with its median, interval and spread."""
-    from contend.tables import titled_table
+    from contend.results.tables import titled_table
 
     metric = metric_of(dataset)
     points = dataset["points"]

@@ -15,19 +15,19 @@ from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Protocol
 
-from contend.errors import ContendError
+from contend.common.errors import ContendError
+from contend.common.paths import version
+from contend.datasets.spread import Spread, spread
 from contend.measure.load import Monitor
 from contend.measure.plan import Cell, plan_hash
 from contend.measure.runner import Outcome, Record, launch
-from contend.measure.spread import Spread, spread
 from contend.measure.transports import UnsupportedError
 from contend.measure.workshop import NOT_HAD, without_machine_paths
-from contend.paths import version
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
-    from contend.jsontypes import JsonObject
+    from contend.common.jsontypes import JsonObject
     from contend.measure.campaign import Campaign
     from contend.measure.journal import Journal
     from contend.measure.runner import Job

@@ -7,9 +7,10 @@ import re
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Protocol
 
-from contend.errors import ContendError
-from contend.measure.benchmarks import program_words, ranks
+from contend.common.errors import ContendError
+from contend.common.paths import cache_directory
 from contend.measure.building import build, source_hash
+from contend.measure.command_lines import program_words, ranks
 from contend.measure.libraries import NO_LIBRARY, Family, Installation, obtain
 from contend.measure.runner import Job, Network
 from contend.measure.transports import (
@@ -21,13 +22,12 @@ from contend.measure.transports import (
     needs_veth,
     recipe_for,
 )
-from contend.paths import cache_directory
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
     from pathlib import Path
 
-    from contend.jsontypes import JsonObject
+    from contend.common.jsontypes import JsonObject
     from contend.measure.plan import Cell
 
 

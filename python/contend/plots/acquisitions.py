@@ -16,7 +16,7 @@ from contend.plots.ticks import tick_formatter
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from contend.lockstudy import Row, SetResult
+    from contend.studies.locks import Row, SetResult
 
 _COLUMNS = 4
 _TITLE = 36  # characters

@@ -9,17 +9,17 @@ from typing import TYPE_CHECKING, Any
 
 from matplotlib import rc_context
 
-from contend.documents import misfit
-from contend.errors import InputError
+from contend.common.documents import misfit
+from contend.common.errors import InputError
+from contend.common.spelling import shortened
 from contend.plots.curves import add_legend, legend_height
 from contend.plots.style import MARKERS, STYLE, Picture, add_heading, single
 from contend.plots.ticks import axis_title, set_logarithmic_ticks, tick_formatter
-from contend.spelling import shortened
 
 if TYPE_CHECKING:
     import polars as pl
 
-    from contend.jsontypes import JsonObject
+    from contend.common.jsontypes import JsonObject
 
 _COLUMNS = ("predicted_low", "predicted_high", "measured_low", "measured_high")
 _LOG_ABOVE = 10.0
@@ -38,7 +38,7 @@ def validation_frame(document: JsonObject) -> pl.DataFrame:
     Raises:
         InputError: It is something else.
     """
-    from contend.frames import frame_of
+    from contend.results.frames import frame_of
 
     try:
         return frame_of({

@@ -6,21 +6,21 @@ from typing import TYPE_CHECKING, Any
 
 from matplotlib import rc_context
 
-from contend.axes import curves, x_axis
-from contend.errors import InputError
-from contend.panels import MOST_CURVES
+from contend.common.errors import InputError
+from contend.common.spelling import value_text
 from contend.plots.curves import common_text, point_labels, value_of
+from contend.plots.panels import MOST_CURVES
 from contend.plots.style import CATEGORY_COLOURS, OTHER_COLOURS, STYLE, Picture, add_heading
-from contend.spelling import value_text
+from contend.scenarios.axes import curves, x_axis
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure, SubFigure
 
-    from contend.axes import Curve
-    from contend.measures import Measure
-    from contend.results import PointResult, Results
-    from contend.workload_words import WorkloadWords
+    from contend.results.measures import Measure
+    from contend.results.results import PointResult, Results
+    from contend.results.workload_words import WorkloadWords
+    from contend.scenarios.axes import Curve
 
 _SMALLEST_SHARE_PERCENT = 0.05
 _MOST_BARS = 40

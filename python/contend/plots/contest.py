@@ -9,7 +9,7 @@ from matplotlib import rc_context
 from matplotlib.lines import Line2D
 from matplotlib.transforms import ScaledTranslation, blended_transform_factory
 
-from contend.axes import axis_value, x_axis
+from contend.common.spelling import parameters_text
 from contend.plots.curves import (
     add_legend,
     common_text,
@@ -21,7 +21,7 @@ from contend.plots.curves import (
     tick_labels,
 )
 from contend.plots.style import STYLE, Picture, figure_bytes
-from contend.spelling import parameters_text
+from contend.scenarios.axes import axis_value, x_axis
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -30,8 +30,8 @@ if TYPE_CHECKING:
     from matplotlib.transforms import Transform
     from matplotlib.typing import ColorType
 
-    from contend.comparison import Comparison, PointComparison
-    from contend.paired import Difference
+    from contend.comparisons.comparison import Comparison, PointComparison
+    from contend.comparisons.paired import Difference
 
 # The panel of ratios goes so many times beyond the ratios.
 _ROOM = 2.0

@@ -11,15 +11,15 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 from matplotlib import rc_context
 
-from contend.axes import Curve, axis_value, curves, x_axis
-from contend.changes import named_changes
-from contend.errors import InputError
-from contend.measures import main_measure, measure_named
+from contend.common.errors import InputError
+from contend.common.spelling import parameters_text, value_text
+from contend.plots.study import study_points
 from contend.plots.style import MARKERS, STYLE, Picture, add_heading, draw_interval, single
 from contend.plots.ticks import axis_title, tick_formatter
-from contend.results import Results
-from contend.spelling import parameters_text, value_text
-from contend.study import study_points
+from contend.results.measures import main_measure, measure_named
+from contend.results.results import Results
+from contend.scenarios.axes import Curve, axis_value, curves, x_axis
+from contend.scenarios.changes import named_changes
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -28,10 +28,10 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import SubFigure
 
-    from contend.axes import Located
-    from contend.jsontypes import Scalar
-    from contend.results import PointResult
-    from contend.study import StudyPoint
+    from contend.common.jsontypes import Scalar
+    from contend.plots.study import StudyPoint
+    from contend.results.results import PointResult
+    from contend.scenarios.axes import Located
 
 # About how many characters of a legend fit side by side, for a picture 10.4 inches wide.
 _LEGEND_WIDTH = 150

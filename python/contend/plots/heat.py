@@ -7,19 +7,19 @@ from typing import TYPE_CHECKING
 
 from matplotlib import rc_context
 
-from contend.axes import is_number
-from contend.errors import InputError
+from contend.common.errors import InputError
+from contend.common.quantities import parse_quantity
+from contend.common.spelling import value_text
 from contend.plots.curves import name_and_words, value_of
 from contend.plots.style import STYLE, Picture, add_heading, single
 from contend.plots.ticks import axis_title, number_text, tick_formatter
-from contend.quantities import parse_quantity
-from contend.spelling import value_text
+from contend.scenarios.axes import is_number
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from contend.jsontypes import Scalar
-    from contend.results import PointResult, Results
+    from contend.common.jsontypes import Scalar
+    from contend.results.results import PointResult, Results
 
 _DARK = 0.55
 _MOST_NUMBERS = 240

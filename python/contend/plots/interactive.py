@@ -8,15 +8,15 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-from contend.axes import axis_value, curves, is_number, x_axis
-from contend.errors import InputError
+from contend.common.errors import InputError
+from contend.common.spelling import parameters_text, value_text
 from contend.plots.agreement import checked_rows
 from contend.plots.curves import is_geometric, name_and_words, tick_labels, tick_text, value_of
 from contend.plots.heat import cells, ordered
 from contend.plots.locks import busiest
 from contend.plots.style import CATEGORY_COLOURS, OTHER_COLOURS
 from contend.plots.ticks import are_whole, axis_title, tick_expression
-from contend.spelling import parameters_text, value_text
+from contend.scenarios.axes import axis_value, curves, is_number, x_axis
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     import altair as alt
     import polars as pl
 
-    from contend.results import PointResult, Results
-    from contend.timelines import Timeline
+    from contend.results.results import PointResult, Results
+    from contend.traces.timelines import Timeline
 
 _WIDTH, _HEIGHT = 480, 280
 

@@ -8,11 +8,11 @@ from matplotlib import rc_context
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
-from contend.errors import InputError
+from contend.common.errors import InputError
 from contend.plots.style import SERIES_COLOURS, STYLE, Picture, add_heading, single
 
 if TYPE_CHECKING:
-    from contend.timelines import LockSpan, Timeline
+    from contend.traces.timelines import LockSpan, Timeline
 
 _MOST_LOCKS = 10
 _MOST_THREADS_NAMED = 12

@@ -6,16 +6,16 @@ from typing import TYPE_CHECKING
 
 from matplotlib.transforms import ScaledTranslation
 
-from contend.axes import axis_value
 from contend.plots.curves import line_styles, value_of
+from contend.scenarios.axes import axis_value
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from matplotlib.axes import Axes
 
-    from contend.axes import Curve
-    from contend.results import PointResult
+    from contend.results.results import PointResult
+    from contend.scenarios.axes import Curve
 
 _MARKER = "\N{BLACK STAR}"
 # How far to the right of its point a star stands, in points.

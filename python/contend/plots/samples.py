@@ -8,21 +8,21 @@ from typing import TYPE_CHECKING
 
 from matplotlib import rc_context
 
-from contend.axes import axis_value, curves, is_number, x_axis
-from contend.measures import main_measure
+from contend.common.quantities import parse_quantity
+from contend.common.spelling import value_text
 from contend.plots.curves import set_scale, value_of
 from contend.plots.style import STYLE, Picture
 from contend.plots.ticks import are_whole, tick_formatter
-from contend.quantities import parse_quantity
-from contend.spelling import value_text
+from contend.results.measures import main_measure
+from contend.scenarios.axes import axis_value, curves, is_number, x_axis
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from matplotlib.axes import Axes
 
-    from contend.axes import Located
-    from contend.results import PointResult, Results
+    from contend.results.results import PointResult, Results
+    from contend.scenarios.axes import Located
 
 # As many points alone could be a grid of one value each; more of them are a cloud.
 _FEWEST = 5

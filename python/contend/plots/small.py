@@ -5,19 +5,19 @@ from __future__ import annotations
 import textwrap
 from typing import TYPE_CHECKING
 
+from contend.common.spelling import value_text
 from contend.plots.curves import add_outside_legend, draw_curves, draw_study, is_wide, legend_height, set_scale
 from contend.plots.measurements import draw_measurements
-from contend.spelling import value_text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from matplotlib.figure import SubFigure
 
-    from contend.measures import Measure
-    from contend.panels import Panel, Panels
     from contend.plots.curves import ValueOf
-    from contend.study import StudyPoint
+    from contend.plots.panels import Panel, Panels
+    from contend.plots.study import StudyPoint
+    from contend.results.measures import Measure
 
 # Of a row of panels, and of the titles above all and the name of the axis below, in inches.
 _ROW, _AROUND = 1.9, 0.8

@@ -106,8 +106,8 @@ class Picture(Figure):
         """
         from pathlib import Path as File
 
-        from contend.errors import InputError
-        from contend.files import output_file, write_file
+        from contend.common.errors import InputError
+        from contend.common.files import output_file, write_file
 
         file = File(path)
         kind = file.suffix.lower().removeprefix(".")

@@ -10,9 +10,6 @@ from typing import TYPE_CHECKING, Any
 from matplotlib import rc_context
 from matplotlib.ticker import NullFormatter
 
-from contend.axes import axis_value, curves, x_axis
-from contend.measures import ESTIMATED, RATE, main_measure
-from contend.panels import arranged
 from contend.plots.budget import budget_points, draw_budgets, few_curves, roles_of
 from contend.plots.curves import (
     add_legend,
@@ -35,11 +32,14 @@ from contend.plots.measurements import (
     predicted_value,
     predictions_label,
 )
+from contend.plots.panels import arranged
 from contend.plots.samples import are_samples, draw_samples
 from contend.plots.small import draw_small_panels, small_panels_height
+from contend.plots.study import study_points
 from contend.plots.style import STYLE, Picture, figure_bytes
 from contend.plots.ticks import tick_formatter
-from contend.study import study_points
+from contend.results.measures import ESTIMATED, RATE, main_measure
+from contend.scenarios.axes import axis_value, curves, x_axis
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -47,12 +47,12 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import SubFigure
 
-    from contend.axes import Curve
-    from contend.measures import Measure
-    from contend.panels import Panels
     from contend.plots.curves import ValueOf
-    from contend.results import PointResult, Results
-    from contend.study import StudyPoint
+    from contend.plots.panels import Panels
+    from contend.plots.study import StudyPoint
+    from contend.results.measures import Measure
+    from contend.results.results import PointResult, Results
+    from contend.scenarios.axes import Curve
 
 # Of the curves without their legend, in inches.
 _RATE_HEIGHT = 4.2
@@ -196,7 +196,7 @@ def _draw_small_rates(picture: Picture, figure: SubFigure, content: _Content, pa
 def draw(results: Results) -> Picture:
     """Draws the picture of a run: curves, or where its points are samples of a space the measure over each parameter.
 
-    Too many curves for one panel are in several; see `contend.panels`.
+    Too many curves for one panel are in several; see `contend.plots.panels`.
 
     Args:
         results: A run with at least one point.

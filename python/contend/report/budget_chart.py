@@ -14,9 +14,9 @@ from contend.report.texts import label
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from contend.axes import Curve
     from contend.report.chart_set import Charts, Row
-    from contend.results import Results
+    from contend.results.results import Results
+    from contend.scenarios.axes import Curve
 
 _IDLE = ("poll_idle", "blocked", "barrier")
 # Of the time of a role; what takes less is not shown.

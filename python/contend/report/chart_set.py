@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import altair as alt
 
 if TYPE_CHECKING:
-    from contend.jsontypes import JsonObject, Scalar
+    from contend.common.jsontypes import JsonObject, Scalar
 
 Row: TypeAlias = "dict[str, Scalar]"
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from contend.axes import curves, x_axis
 from contend.report.budget_chart import add_budgets
 from contend.report.chart_set import Charts, Key
 from contend.report.counter_chart import add_counters
@@ -12,11 +11,12 @@ from contend.report.curve_looks import DASHES, curve_name, curve_styles
 from contend.report.provenance import explained_measure
 from contend.report.rate_chart import add_rates
 from contend.report.speedup_chart import add_speedups
+from contend.scenarios.axes import curves, x_axis
 
 if TYPE_CHECKING:
     from contend.report.source import ExplanationFile
-    from contend.results import PointResult, Results
-    from contend.trace_plot import Stretch
+    from contend.results.results import PointResult, Results
+    from contend.traces.picture import Stretch
 
 # A page draws so many curves; more would be unreadable.
 MOST_CURVES = 24

@@ -12,26 +12,26 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
-from contend.choice import choose_point
-from contend.errors import ContendError, InputError
-from contend.output import RESULTS
-from contend.paths import version
+from contend.common.errors import ContendError, InputError
+from contend.common.paths import version
+from contend.explanations.speedups import BUDGET_S
 from contend.report import source
 from contend.report.provenance import agree, explained_point, trace_misfit
 from contend.report.texts import label
 from contend.report.timeline import Window, choose_window
-from contend.speedups import BUDGET_S
-from contend.trace_plot import load
+from contend.results.output import RESULTS
+from contend.scenarios.choice import choose_point
+from contend.traces.picture import load
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from contextlib import AbstractContextManager
 
-    from contend.explanation import Progress
+    from contend.explanations.explanation import Progress
     from contend.report.source import ExplanationFile
-    from contend.results import PointResult, Results
-    from contend.scenario import Point, ResolvedScenario
-    from contend.trace_plot import Stretch
+    from contend.results.results import PointResult, Results
+    from contend.scenarios.resolution import Point, ResolvedScenario
+    from contend.traces.picture import Stretch
 
 # A trace that takes a second or two to read back; some 7000 messages.
 _TRACE_MB = 40.0
@@ -171,7 +171,7 @@ class _Made:
 
 def _resolve_again(results: Results, folder: Path) -> ResolvedScenario:
     """The scenario of a results.json: every value is in it, so it needs no other file."""
-    from contend.scenario import resolve_scenario
+    from contend.scenarios.resolution import resolve_scenario
 
     path = folder / "scenario.json"
     path.write_text(json.dumps(results.scenario), encoding="utf-8")
@@ -193,8 +193,8 @@ def _simulate(
     if point is None:
         raise InputError(f"its sweep has no point {label(chosen.parameters)}")
     if explain:
-        from contend.explanation import explain as explain_point
-        from contend.runner import total_weight
+        from contend.engine.runner import total_weight
+        from contend.explanations.explanation import explain as explain_point
 
         try:
             with watch(f"explaining {resolved.name}", total_weight([point])) as progress:
@@ -226,7 +226,7 @@ def _disagreement(point: PointResult, explanation: ExplanationFile, who_says: st
 
 
 def _trace(point: Point, window: Window) -> Stretch:
-    from contend.tracing import write_trace
+    from contend.traces.tracing import write_trace
 
     with tempfile.TemporaryDirectory(prefix="contend-") as temporary:
         path = Path(temporary) / "trace.json"

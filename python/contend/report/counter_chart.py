@@ -6,18 +6,18 @@ from typing import TYPE_CHECKING
 
 import altair as alt
 
-from contend.amounts import quantity
-from contend.axes import axis_value
+from contend.common.amounts import quantity
 from contend.plots.ticks import tick_expression
 from contend.report.chart_set import hidden
 from contend.report.curve_looks import curve_colour, curve_dash, x_of
 from contend.report.texts import label
+from contend.scenarios.axes import axis_value
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from contend.axes import Curve
     from contend.report.chart_set import Charts, Row
+    from contend.scenarios.axes import Curve
 
 
 def add_counters(

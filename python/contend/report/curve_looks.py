@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING, Any
 
 import altair as alt
 
+from contend.common.spelling import value_text
 from contend.plots.curves import tick_labels
 from contend.plots.ticks import are_whole, tick_expression
-from contend.spelling import value_text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from contend.axes import Curve
-    from contend.results import PointResult
+    from contend.results.results import PointResult
+    from contend.scenarios.axes import Curve
 
 SERIES = 8
 """Colours of the page."""

@@ -12,33 +12,33 @@ from typing import TYPE_CHECKING, Any
 import jinja2
 from markupsafe import Markup
 
-from contend.amounts import count_text, interval_text, quantity, rate_text, time_text
-from contend.counted import count_of
-from contend.documents import dotted, leaves, origin
-from contend.interface_stages import verdict
-from contend.measures import main_measure, measure_named
+from contend.common.amounts import count_text, interval_text, quantity, rate_text, time_text
+from contend.common.documents import dotted, leaves, origin
+from contend.common.spelling import counted, plural, value_text
+from contend.explanations.interface_stages import verdict
+from contend.explanations.price_bases import UNCERTAIN_WORDS
+from contend.explanations.speedups import BOUNDED_MARK, BOUNDED_WORDS
+from contend.explanations.waiting_rows import WAITING_WORDS, coverage_text, waiting_rows
 from contend.plots.curves import value_of
 from contend.plots.measurements import interval_words
-from contend.price_bases import UNCERTAIN_WORDS
 from contend.report.budget_chart import SMALLEST_SHARE
 from contend.report.charts import make_charts
 from contend.report.provenance import explained_measure
 from contend.report.texts import label, percent
-from contend.speedups import BOUNDED_MARK, BOUNDED_WORDS
-from contend.spelling import counted, plural, value_text
-from contend.tables import SPC, has_bandwidth
-from contend.waiting_rows import WAITING_WORDS, coverage_text, waiting_rows
+from contend.results.counted import count_of
+from contend.results.measures import main_measure, measure_named
+from contend.results.tables import SPC, has_bandwidth
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from contend.jsontypes import JsonObject
-    from contend.measures import Measure
+    from contend.common.jsontypes import JsonObject
+    from contend.explanations.waiting_rows import WaitingRow
     from contend.report.content import Content
     from contend.report.source import ExplanationFile
-    from contend.results import PointResult, Results
-    from contend.waiting_rows import WaitingRow
-    from contend.workload_words import WorkloadWords
+    from contend.results.measures import Measure
+    from contend.results.results import PointResult, Results
+    from contend.results.workload_words import WorkloadWords
 
 _FOLDER = Path(__file__).resolve().parent
 _MOST_ROWS = 400
@@ -316,7 +316,7 @@ def _point_row(  # noqa: PLR0917 - what all rows have in common
 
 
 def _spc_table(results: Results) -> TableView | None:
-    from contend.axes import representative
+    from contend.scenarios.axes import representative
 
     chosen = representative(results.points, _MOST_SPC)
     rows = []
@@ -363,7 +363,7 @@ def _settings(content: Content) -> dict[str, list[Setting]]:
 
 
 def _provenance(content: Content) -> list[tuple[str, str]]:
-    from contend.paths import version
+    from contend.common.paths import version
 
     results = content.results
     scenario = results.scenario

@@ -6,20 +6,20 @@ import math
 import re
 from typing import TYPE_CHECKING
 
-from contend.documents import values_by_path
-from contend.measures import main_measure, measure_named
-from contend.output import RESULTS
+from contend.common.documents import values_by_path
+from contend.common.spelling import parameters_text, shortened, value_text
 from contend.report.source import EXPLANATION, TRACE
 from contend.report.texts import label
-from contend.spelling import parameters_text, shortened, value_text
+from contend.results.measures import main_measure, measure_named
+from contend.results.output import RESULTS
 
 if TYPE_CHECKING:
     from collections.abc import Container, Mapping
 
-    from contend.jsontypes import JsonObject
-    from contend.measures import Measure
+    from contend.common.jsontypes import JsonObject
     from contend.report.source import ExplanationFile, RateEntry
-    from contend.results import PointResult, Results
+    from contend.results.measures import Measure
+    from contend.results.results import PointResult, Results
 
 # What changes nothing of what a point is: names, and how many replications there are.
 _OF_NO_ACCOUNT = frozenset({"name", "description", "run.replications"})

@@ -6,22 +6,22 @@ from typing import TYPE_CHECKING
 
 import altair as alt
 
-from contend.amounts import quantity
-from contend.axes import axis_value
-from contend.measures import main_measure
+from contend.common.amounts import quantity
 from contend.plots.curves import value_of
 from contend.plots.ticks import tick_expression
 from contend.report.chart_set import hidden
 from contend.report.curve_looks import curve_colour, curve_dash, x_of
 from contend.report.reference_layers import measured_layers, measured_rows, study_layers, study_rows
 from contend.report.texts import label
+from contend.results.measures import main_measure
+from contend.scenarios.axes import axis_value
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from contend.axes import Curve
     from contend.report.chart_set import Charts, Row
-    from contend.results import Results
+    from contend.results.results import Results
+    from contend.scenarios.axes import Curve
 
 _LOG_ABOVE = 50.0
 _MOST_ABOVE = 1.6

@@ -6,17 +6,17 @@ from typing import TYPE_CHECKING, Any
 
 import altair as alt
 
-from contend.amounts import quantity
-from contend.axes import axis_value
+from contend.common.amounts import quantity
+from contend.plots.study import study_points
 from contend.report.texts import label
-from contend.study import study_points
+from contend.scenarios.axes import axis_value
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from contend.axes import Curve
     from contend.report.chart_set import Row
-    from contend.results import Results
+    from contend.results.results import Results
+    from contend.scenarios.axes import Curve
 
 
 def measured_rows(named: Sequence[tuple[str, Curve]], axis: str | None, unit: str) -> list[Row]:

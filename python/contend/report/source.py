@@ -6,15 +6,15 @@ from typing import TYPE_CHECKING, Annotated, Self, TypeAlias, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, PlainValidator, ValidationError, field_validator, model_validator
 
-from contend.errors import ContendError, InputError
-from contend.file_kinds import RESULT_OF_RUN, kind_of
-from contend.files import describe
-from contend.jsontypes import JsonObject, Scalar  # noqa: TC001 - pydantic reads it when the program runs
-from contend.measures import ESTIMATED, SCALARS, main_of
-from contend.output import RESULTS, SWEEP
-from contend.price_bases import known_from_text
-from contend.reading import json_object, parse_json, require_regular
-from contend.results import Results
+from contend.common.errors import ContendError, InputError
+from contend.common.file_kinds import RESULT_OF_RUN, kind_of
+from contend.common.files import describe
+from contend.common.jsontypes import JsonObject, Scalar  # noqa: TC001 - pydantic reads it when the program runs
+from contend.common.reading import json_object, parse_json, require_regular
+from contend.explanations.price_bases import known_from_text
+from contend.results.measures import ESTIMATED, SCALARS, main_of
+from contend.results.output import RESULTS, SWEEP
+from contend.results.results import Results
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING, Any
 
 import altair as alt
 
-from contend.price_bases import UNCERTAIN_MARK
-from contend.speedups import BOUNDED_MARK, BOUNDED_WORDS
+from contend.explanations.price_bases import UNCERTAIN_MARK
+from contend.explanations.speedups import BOUNDED_MARK, BOUNDED_WORDS
 
 if TYPE_CHECKING:
-    from contend.measures import Measure
     from contend.report.chart_set import Charts, Row
     from contend.report.source import ExplanationFile, RatioEntry, SpeedupEntry
+    from contend.results.measures import Measure
 
 _MOST_SPEEDUPS = 18
 # The names of costs are cut on a phone only.

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from contend.spelling import value_text
+from contend.common.spelling import value_text
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from contend.jsontypes import Scalar
+    from contend.common.jsontypes import Scalar
 
 
 def label(parameters: Mapping[str, Scalar]) -> str:

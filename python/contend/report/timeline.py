@@ -6,11 +6,11 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from contend.errors import InputError
-from contend.trace_plot import Stretch, stretch
+from contend.common.errors import InputError
+from contend.traces.picture import Stretch, stretch
 
 if TYPE_CHECKING:
-    from contend.jsontypes import JsonObject
+    from contend.common.jsontypes import JsonObject
 
 # A browser draws so many boxes without delay.
 _MOST_SLICES = 2500

@@ -13,7 +13,7 @@ from contend.report.chart_set import Charts, Key, Row
 from contend.report.curve_looks import SERIES
 
 if TYPE_CHECKING:
-    from contend.trace_plot import Stretch, Track
+    from contend.traces.picture import Stretch, Track
 
 _MOST_MESSAGES = 80
 _MOST_QUEUES = 5

@@ -9,17 +9,17 @@ import math
 from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING
 
-from contend.documents import misfit
-from contend.errors import InputError
-from contend.prices import format_price, parse_price
-from contend.reading import read_json
-from contend.scenario import Point, resolve_scenario
+from contend.common.documents import misfit
+from contend.common.errors import InputError
+from contend.common.reading import read_json
+from contend.profiles.prices import format_price, parse_price
+from contend.scenarios.resolution import Point, resolve_scenario
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
-    from contend.jsontypes import JsonObject, Scalar
+    from contend.common.jsontypes import JsonObject, Scalar
 
 FIT_FILE = "fit.json"
 # The ends of a range are so many standard deviations from the expected value.
@@ -31,7 +31,7 @@ _DIGITS = 3
 class Price:
     """A value below `machine` that may move: where it is expected, and the ends of its range.
 
-    In the base unit of its `kind` (contend.prices); a plain number is a count.
+    In the base unit of its `kind` (contend.profiles.prices); a plain number is a count.
     """
 
     path: str

@@ -7,21 +7,21 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from contend.claims import HOLDS, Drawn, Given, Scaled, contents, judge
-from contend.evidence import Evidence
-from contend.statistics import Central, central
+from contend.common.statistics import Central, central
+from contend.studies.claims import HOLDS, Drawn, Given, Scaled, contents, judge
+from contend.studies.evidence import Evidence
 from contend.studyfit.posterior import widening
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
     from pathlib import Path
 
-    from contend.claims import Claim
-    from contend.jsontypes import JsonObject
-    from contend.runner import Engine
-    from contend.store import ResultStore
+    from contend.common.jsontypes import JsonObject
+    from contend.engine.runner import Engine
+    from contend.studies.claims import Claim
     from contend.studyfit.description import StudyFit
     from contend.studyfit.posterior import Posterior
+    from contend.sweeps.store import ResultStore
 
 # How often the error of a model is drawn for each draw of the prices.
 _ERRORS = 400
@@ -82,7 +82,7 @@ def judge_over(
         progress: Called with the number of claims that were computed, of `len(claims) * len(draws)`.
 
     Raises:
-        ContendError: As `contend.claims.judge`.
+        ContendError: As `contend.studies.claims.judge`.
         InterruptedRunError: Ctrl-C.
     """
     found: dict[str, list[float]] = {}

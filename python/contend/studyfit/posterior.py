@@ -16,11 +16,11 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
-from contend.core import fingerprint
-from contend.documents import misfit
-from contend.errors import ContendError, InputError
-from contend.reading import read_json
-from contend.statistics import Central, central
+from contend.common.documents import misfit
+from contend.common.errors import ContendError, InputError
+from contend.common.reading import read_json
+from contend.common.statistics import Central, central
+from contend.engine.core import fingerprint
 from contend.studyfit.description import RANGE_END
 from contend.studyfit.trials import Trials
 
@@ -30,8 +30,8 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
-    from contend.jsontypes import JsonObject
-    from contend.runner import Engine
+    from contend.common.jsontypes import JsonObject
+    from contend.engine.runner import Engine
     from contend.studyfit.description import StudyFit
 
     Vector: TypeAlias = npt.NDArray[np.float64]
@@ -61,7 +61,7 @@ class Posterior:
         prices: By the path of a price, its values in the middle and at both ends of the central 95 %.
         targets: What each target comes out at, in its own unit, by other random numbers than the members were moved by.
         digest: Of the fit that it belongs to.
-        core: The build of the simulator that made it (contend.core.fingerprint); None if it does not say.
+        core: The build of the simulator that made it (contend.engine.core.fingerprint); None if it does not say.
     """
 
     draws: tuple[dict[str, str | float], ...]

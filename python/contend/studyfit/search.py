@@ -15,7 +15,7 @@ from contend.studyfit.trials import Trials
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from contend.runner import Engine
+    from contend.engine.runner import Engine
     from contend.studyfit.description import StudyFit
 
 STARTS = 2

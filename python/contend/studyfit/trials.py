@@ -8,15 +8,15 @@ import statistics
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING
 
-from contend.errors import ContendError
+from contend.common.errors import ContendError
 from contend.studyfit.description import with_prices
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from contend.jsontypes import JsonObject
-    from contend.runner import Engine
-    from contend.scenario import Point
+    from contend.common.jsontypes import JsonObject
+    from contend.engine.runner import Engine
+    from contend.scenarios.resolution import Point
     from contend.studyfit.description import StudyFit
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from itertools import pairwise
 
-from contend.claims import Claim, at_least, at_most, between, claim
-from contend.evidence import Evidence
+from contend.studies.claims import Claim, at_least, at_most, between, claim
+from contend.studies.evidence import Evidence
 
 SOURCE = "EuroMPI 2010, multichannel MPICH2, neighbour message rate"
 THREADS = (1, 2, 3, 4)

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import itertools
 
-from contend.claims import Claim, Expected, about, at_least, at_most, between, claim
-from contend.evidence import Evidence
+from contend.studies.claims import Claim, Expected, about, at_least, at_most, between, claim
+from contend.studies.evidence import Evidence
 
 PROCESS = "fig3_pairwise_process"
 THREAD = "fig3_pairwise_thread"

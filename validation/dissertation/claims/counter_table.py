@@ -5,8 +5,8 @@ Its other columns were not known when the models were built: they are prediction
 
 from __future__ import annotations
 
-from contend.claims import Claim, about, between, claim
-from contend.evidence import Evidence
+from contend.studies.claims import Claim, about, between, claim
+from contend.studies.evidence import Evidence
 
 TABLE = "counters_serial"
 SOURCE = "dissertation ch. 5, counter table, serial progress"

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from contend.claims import Claim, at_least, at_most, between, claim
-from contend.evidence import Evidence
+from contend.studies.claims import Claim, at_least, at_most, between, claim
+from contend.studies.evidence import Evidence
 
 SOURCE = "dissertation section 5.4.6"
 SMALL = "1 B"

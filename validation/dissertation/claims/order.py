@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from contend.claims import at_least, at_most, claim
-from contend.evidence import Evidence
+from contend.studies.claims import at_least, at_most, claim
+from contend.studies.evidence import Evidence
 
 PANEL = "fig5_2a"
 OVERTAKING = "fig5_2a_overtaking"

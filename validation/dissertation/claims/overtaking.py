@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from contend.claims import at_least, at_most, between, claim
-from contend.evidence import Evidence
+from contend.studies.claims import at_least, at_most, between, claim
+from contend.studies.evidence import Evidence
 
 A = "fig5_2a_overtaking"
 B = "fig5_2b_overtaking"

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from contend.claims import Claim, at_most, between, claim
-from contend.evidence import Evidence
+from contend.studies.claims import Claim, at_most, between, claim
+from contend.studies.evidence import Evidence
 
 SERIAL = "fig5_2a"
 PANEL = "fig5_2b"

@@ -8,8 +8,8 @@ state of all requests) are both compared (docs/decisions/0008-waiting.md).
 
 from __future__ import annotations
 
-from contend.claims import Claim, about, at_least, at_most, between, claim
-from contend.evidence import Evidence
+from contend.studies.claims import Claim, about, at_least, at_most, between, claim
+from contend.studies.evidence import Evidence
 
 SOURCE = "dissertation ch. 4, thread synchronisation"
 LEGACY = "legacy-wait"

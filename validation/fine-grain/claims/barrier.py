@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from contend.claims import about, at_most, between, claim
-from contend.evidence import Evidence
+from contend.studies.claims import about, at_most, between, claim
+from contend.studies.evidence import Evidence
 
 SOURCE = "thesis, table 4.2"
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from contend.claims import at_most, claim
-from contend.evidence import Evidence
+from contend.studies.claims import at_most, claim
+from contend.studies.evidence import Evidence
 
 STEPS = 1024
 

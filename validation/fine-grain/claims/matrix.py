@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from contend.claims import about, at_least, between, claim
-from contend.evidence import Evidence
+from contend.studies.claims import about, at_least, between, claim
+from contend.studies.evidence import Evidence
 
 LOOPS = "thesis, table 4.4"
 LIBRARY = "thesis, table 4.5"

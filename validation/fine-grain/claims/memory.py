@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from contend.claims import about, claim
-from contend.evidence import Evidence
+from contend.studies.claims import about, claim
+from contend.studies.evidence import Evidence
 
 MAPS = "thesis, 3.1.1: example [1000;100;10]"
 GB = 1e9

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from contend.claims import about, at_least, at_most, between, claim
-from contend.evidence import Evidence
+from contend.studies.claims import about, at_least, at_most, between, claim
+from contend.studies.evidence import Evidence
 
 TABLE = "table4_1"
 LAYERED = "table4_1_layered"

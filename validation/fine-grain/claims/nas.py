@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from contend.claims import about, at_least, at_most, claim
-from contend.evidence import Evidence
+from contend.studies.claims import about, at_least, at_most, claim
+from contend.studies.evidence import Evidence
 
 BASELINES = "thesis, table 4.6 and 4.2.2"
 CHANGES = "thesis, 4.2.2"

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from contend.claims import at_least, at_most, between, claim
-from contend.evidence import Evidence
+from contend.studies.claims import at_least, at_most, between, claim
+from contend.studies.evidence import Evidence
 
 
 def switches(e: Evidence, direction: str, processes: int, scheduler: str = "round-robin") -> float:

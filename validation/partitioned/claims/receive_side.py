@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from contend.claims import Claim, at_least, at_most, claim
-from contend.evidence import Evidence
+from contend.studies.claims import Claim, at_least, at_most, claim
+from contend.studies.evidence import Evidence
 
 SOURCE = "Parallel Computing 108 (2021), receive side"
 CASES = {"10-4": ("10 ms", 4.0), "10-10": ("10 ms", 10.0), "100-4": ("100 ms", 4.0), "100-10": ("100 ms", 10.0)}

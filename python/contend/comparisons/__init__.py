@@ -1,0 +1,1 @@
+"""Two designs point by point, by replications that have the same random numbers."""

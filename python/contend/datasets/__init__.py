@@ -1,0 +1,1 @@
+"""Measured datasets: what they hold, and how they are read."""

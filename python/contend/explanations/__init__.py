@@ -1,0 +1,1 @@
+"""Where the time of a point goes, who waits for whom, and what would help."""

@@ -1,0 +1,1 @@
+"""What was measured beside what is predicted for it: configurations of a dataset as scenarios."""

@@ -1,0 +1,1 @@
+"""Machine profiles and library presets: the files, their values, and where these come from."""

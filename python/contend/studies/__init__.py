@@ -1,0 +1,1 @@
+"""What published studies say, against predictions: statements as checks, and the costs of locks."""
