@@ -54,7 +54,7 @@ public:
       self.preemption_point(); // else the core could be lost within what is multiplied
       const TimePoint called = self.now();
       access(self, Mode::store, category);
-      self.owe((lines - 1) * (self.now() - called), category);
+      self.owe_time((lines - 1) * (self.now() - called), category);
     }
   }
   /// Writes a line that a lock guards, without waiting for it where the core has a store buffer (CacheParameters::store_buffer).

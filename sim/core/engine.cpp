@@ -11,9 +11,19 @@ Target::Target(Engine& engine, bool is_thread)
 
 Target::~Target() { engine_.remove_target(slot_); }
 
-SimThread::SimThread(Engine& engine, std::string name, int host, int core, Body body, bool daemon, CorePolicy* policy)
+SimThread::SimThread(Engine& engine, std::string name, int host, int core, Body body, bool daemon, CorePolicy* policy,
+                     const CorePaces* paces)
     : Target(engine, true), name_(std::move(name)), id_(static_cast<int>(engine.threads().size())), host_(host),
-      core_(core), body_(std::move(body)), policy_(policy), daemon_(daemon) {}
+      core_(core), body_(std::move(body)), policy_(policy), paces_(paces),
+      plain_(paces == nullptr && engine.trace() == nullptr), daemon_(daemon) {}
+
+Duration SimThread::at_pace(Duration span) const { return paces_->on(core_, span); }
+
+void SimThread::tell_trace(TimePoint begin, Duration span, Category category) {
+  if (engine_.trace() != nullptr) {
+    engine_.trace()->span(*this, category, begin, begin + span);
+  }
+}
 
 void SimThread::resume_at(TimePoint time) {
   mark_resumed();
@@ -80,10 +90,17 @@ Engine::Engine(std::uint64_t seed, std::unique_ptr<Backend> backend) : backend_(
 
 Engine::~Engine() { abandon(); }
 
+void Engine::set_trace(TraceSink* trace) {
+  trace_ = trace;
+  for (const auto& thread : threads_) {
+    thread->plain_ = trace == nullptr && thread->paces_ == nullptr;
+  }
+}
+
 void Engine::abandon() {
   unwinding_ = true;
   observer_ = nullptr; // may be gone, and has seen the run
-  trace_ = nullptr;
+  set_trace(nullptr);
   if (backend_) {
     backend_->abandon();
     return;
@@ -114,7 +131,8 @@ TargetSlot Engine::add_target(Target& target) {
 
 SimThread& Engine::add_thread(std::string name, int host, int core, SimThread::Body body, bool daemon,
                               CorePolicy* policy) {
-  threads_.push_back(std::make_unique<SimThread>(*this, std::move(name), host, core, std::move(body), daemon, policy));
+  threads_.push_back(std::make_unique<SimThread>(*this, std::move(name), host, core, std::move(body), daemon, policy,
+                                                 core_paces(host)));
   SimThread& thread = *threads_.back();
   ++(daemon ? daemons_ : unfinished_);
   if (backend_) {

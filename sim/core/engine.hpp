@@ -18,6 +18,7 @@
 #include <atomic>
 #include <cstdint>
 #include <exception>
+#include <map>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -50,6 +51,14 @@ public:
   /// Steps taken so far: every continuation of a thread and every event.
   [[nodiscard]] std::uint64_t steps() const { return steps_; }
 
+  /// The cores of `host` are not all equally fast. Call it before the host has threads.
+  void set_core_paces(int host, CorePaces paces) { core_paces_.insert_or_assign(host, std::move(paces)); }
+  /// None: all cores of `host` are alike.
+  [[nodiscard]] const CorePaces* core_paces(int host) const {
+    const auto found = core_paces_.find(host);
+    return found == core_paces_.end() ? nullptr : &found->second;
+  }
+
   /// Adds a thread that starts now, after everything already due. `core` counts within `host`.
   SimThread& spawn(std::string name, int host, int core, SimThread::Body body) {
     return add_thread(std::move(name), host, core, std::move(body), false, nullptr);
@@ -75,7 +84,7 @@ public:
     attention_at_ = steps_; // from the next step on
   }
   /// Everything that can be watched goes to `trace`; nullptr: nowhere. A sink that has seen enough may take itself out.
-  void set_trace(TraceSink* trace) { trace_ = trace; }
+  void set_trace(TraceSink* trace);
   [[nodiscard]] TraceSink* trace() const { return trace_; }
   /// The run ends with Stopped soon after *flag becomes true.
   void set_stop_flag(const std::atomic<bool>* flag) { stop_flag_ = flag; }
@@ -179,6 +188,7 @@ private:
   std::uint64_t seed_;
   std::vector<TargetSlot> free_slots_;
   StackPool stacks_;
+  std::map<int, CorePaces> core_paces_; ///< by host, where cores are not alike
   std::vector<std::unique_ptr<SimThread>> threads_;
   std::vector<CorePolicy*> policies_;
   std::size_t background_ = 0; ///< entries of the queue that are housekeeping, see CorePolicy
@@ -193,12 +203,25 @@ inline TimePoint SimThread::now() const { return engine_.now() + owed_; }
 
 inline void SimThread::charge(TimePoint begin, Duration span, Category category) {
   times_[static_cast<std::size_t>(category)] += span;
-  if (engine_.trace() != nullptr) [[unlikely]] {
-    engine_.trace()->span(*this, category, begin, begin + span);
+  if (!plain_) [[unlikely]] {
+    tell_trace(begin, span, category);
   }
 }
 
 __attribute__((always_inline)) inline void SimThread::spend(Duration span, Category category) {
+  if (policy_ != nullptr) [[unlikely]] {
+    policy_->advance(*this, std::exchange(owed_, {}), on_its_core(span), category);
+    return;
+  }
+  if (!plain_) [[unlikely]] {
+    span = on_its_core(span);
+    tell_trace(now(), span, category);
+  }
+  times_[static_cast<std::size_t>(category)] += span;
+  engine_.advance(*this, span + std::exchange(owed_, {}));
+}
+
+inline void SimThread::spend_time(Duration span, Category category) {
   if (policy_ != nullptr) [[unlikely]] {
     policy_->advance(*this, std::exchange(owed_, {}), span, category);
     return;
@@ -208,6 +231,7 @@ __attribute__((always_inline)) inline void SimThread::spend(Duration span, Categ
 }
 
 __attribute__((always_inline)) inline bool SimThread::spend_alone(Duration span, Category category) {
+  span = on_its_core(span);
   if (policy_ != nullptr || !engine_.alone_for(owed_ + span)) {
     return false;
   }
@@ -220,6 +244,7 @@ __attribute__((always_inline)) inline bool SimThread::spend_alone(Duration span,
 }
 
 inline bool SimThread::spend_alone_on_shared_core(Duration span, Category category) {
+  span = on_its_core(span);
   const Duration owed = std::exchange(owed_, {});
   if (policy_->advance_alone(*this, owed, span, category)) {
     return true;
@@ -234,6 +259,15 @@ inline void SimThread::stall(Duration span, Category category) {
 }
 
 inline void SimThread::owe(Duration span, Category category) {
+  if (!plain_) [[unlikely]] {
+    span = on_its_core(span);
+    tell_trace(now(), span, category);
+  }
+  times_[static_cast<std::size_t>(category)] += span;
+  owed_ += span;
+}
+
+inline void SimThread::owe_time(Duration span, Category category) {
   charge(now(), span, category);
   owed_ += span;
 }

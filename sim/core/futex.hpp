@@ -56,7 +56,7 @@ public:
     } else {
       rest += jitter();
     }
-    Duration spent = rest;
+    Duration spent = self.on_its_core(rest);
     int woken = 0;
     bool interrupts = false;
     for (; woken < count && !sleepers_.empty(); ++woken) {
@@ -66,7 +66,8 @@ public:
       if (!sleeper.asleep) {
         continue; // it finds that out before it gives up its core
       }
-      spent += interrupts ? prices.wake_further : on_top_of_empty(sleeper.thread->wake_call(self, prices.wake_call));
+      spent += self.on_its_core(interrupts ? prices.wake_further
+                                           : on_top_of_empty(sleeper.thread->wake_call(self, prices.wake_call)));
       interrupts = true;
       const bool deep = engine_.now() - sleeper.since >= prices.deep_after;
       sleeper.thread->wake_at(
@@ -77,7 +78,7 @@ public:
     if (interrupts && spent == Duration{}) {
       self.spend(Duration{}, category); // they are in a run queue when the call is over, however short it is
     }
-    self.owe(spent, category);
+    self.owe_time(spent, category);
     self.leave_kernel(); // whoever was woken may be gone afterwards, and this futex with it
     return woken;
   }

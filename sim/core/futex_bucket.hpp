@@ -23,7 +23,7 @@ public:
   /// Whether somebody sleeps or may be about to; a look at the bucket's line.
   [[nodiscard]] bool look(SimThread& self, Category category) {
     if (moved(self)) {
-      self.spend(host_.transfer(last_core_, self.core()), category);
+      self.spend_time(host_.transfer(last_core_, self.core()), category);
     }
     self.settle();
     return announced_ > 0;
@@ -41,7 +41,7 @@ public:
     leaving_.push_back(leaves);
     last_leaves_ = leaves;
     last_core_ = self.core();
-    self.spend(leaves - now, category);
+    self.spend_time(leaves - now, category);
     self.settle();
   }
 

@@ -18,6 +18,16 @@ struct TopologyParameters {
   [[nodiscard]] int hardware_threads() const { return sockets * cores_per_socket * threads_per_core; }
 };
 
+/// Cores that are slower than others during a whole run, such as those of a virtual machine whose hardware threads share a core with
+/// other tenants. See CorePaces.
+struct SlowCoreParameters {
+  double share = 0.0;    ///< of a host's cores
+  double slowdown = 1.0; ///< time that work takes on a slow core over that on a quick one
+
+  /// All cores are alike.
+  [[nodiscard]] bool none() const { return share == 0.0 || slowdown == 1.0; }
+};
+
 /// Prices of touching one cache line. "Transfer" is the one-way time for a line that another core has modified.
 struct CacheParameters {
   Duration hit{};              ///< load or store of a line that this core owns (L1)

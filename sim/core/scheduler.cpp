@@ -8,8 +8,8 @@ namespace contend {
 
 Scheduler::Scheduler(Engine& engine, const Host& host, int number, const SchedulerParameters& parameters, int cores,
                      bool grouped)
-    : CorePolicy(engine), host_(host), number_(number), parameters_(parameters), grouped_(grouped),
-      jitter_(engine.stream("host " + std::to_string(number) + "/scheduler")),
+    : CorePolicy(engine), host_(host), paces_(engine.core_paces(number)), number_(number), parameters_(parameters),
+      grouped_(grouped), jitter_(engine.stream("host " + std::to_string(number) + "/scheduler")),
       placement_(engine.stream("host " + std::to_string(number) + "/scheduler/placement")),
       look_(engine.stream("host " + std::to_string(number) + "/scheduler/balancing")) {
   if (cores < 1 || cores > host.topology().hardware_threads()) {

@@ -151,6 +151,7 @@ private:
   void move_to(Core& from, Core& to, Task& task, double load);
 
   const Host& host_;
+  const CorePaces* paces_; ///< none: all cores are alike
   int number_;
   SchedulerParameters parameters_;
   bool grouped_;

@@ -66,6 +66,9 @@ void Scheduler::dispatch(Core& core, Task& task, Duration latency) {
   if (task.ran_on != nullptr && core.last != &task) {
     cost += refill(core, task, strangers);
   }
+  if (paces_ != nullptr) {
+    cost = paces_->on(core.number, cost);
+  }
   counters_.switches += core.last != nullptr && core.last != &task ? 1 : 0;
   counters_.migrations += moved ? 1 : 0;
   core.queue->run(task);

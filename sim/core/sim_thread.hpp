@@ -3,6 +3,7 @@
 #pragma once
 
 #include "core/category.hpp"
+#include "core/core_paces.hpp"
 #include "core/core_policy.hpp"
 #include "core/event.hpp"
 #include "core/fiber.hpp"
@@ -25,7 +26,7 @@ public:
   using Times = std::array<Duration, category_count>;
 
   SimThread(Engine& engine, std::string name, int host, int core, Body body, bool daemon = false,
-            CorePolicy* policy = nullptr);
+            CorePolicy* policy = nullptr, const CorePaces* paces = nullptr);
 
   [[nodiscard]] const std::string& name() const { return name_; }
   [[nodiscard]] int id() const { return id_; }
@@ -56,8 +57,18 @@ public:
   [[nodiscard]] Duration without_core() const {
     return charged(Category::run_queue) + charged(Category::context_switch);
   }
-  /// Uses the core for `span`. Only the running thread may call this.
+  /// Time that work takes on its core for which a price says `span`.
+  [[nodiscard]] Duration on_its_core(Duration span) const {
+    if (paces_ != nullptr) [[unlikely]] {
+      return at_pace(span);
+    }
+    return span;
+  }
+
+  /// Uses the core for work that takes `span` by its price. Only the running thread may call this.
   void spend(Duration span, Category category);
+  /// Uses the core for `span` whatever its pace.
+  void spend_time(Duration span, Category category);
   /// Like spend() if nobody else is due until then, and the core is not shared; else returns false and does nothing.
   [[nodiscard]] bool spend_alone(Duration span, Category category);
   /// The same where it is: nobody may be about to take it away either. Requires: shares_core().
@@ -65,11 +76,13 @@ public:
   /// Like spend(), but the time may pass later, together with the next spend() or wait(): for work that touches nothing
   /// another thread can see. Saves a step of the engine.
   void owe(Duration span, Category category);
+  /// The same whatever the core's pace.
+  void owe_time(Duration span, Category category);
   /// Lets owed time pass: call it before looking at, or changing, what other threads or events can touch.
   void settle();
   /// Time at which this thread is, owed time included.
   [[nodiscard]] TimePoint now() const;
-  /// Like spend(), for what happens within one instruction: nobody can take the core away meanwhile.
+  /// Like spend_time(), for what happens within one instruction: nobody can take the core away meanwhile.
   void stall(Duration span, Category category);
   /// A shared core may be taken away here, once owed time has passed.
   void preemption_point() {
@@ -150,6 +163,9 @@ private:
   friend class CorePolicy;
   friend class Engine;
   static void fiber_entry(void* self);
+  /// Requires: paces_ != nullptr.
+  [[gnu::noinline, gnu::cold, nodiscard]] Duration at_pace(Duration span) const;
+  [[gnu::noinline, gnu::cold]] void tell_trace(TimePoint begin, Duration span, Category category);
   void charge(TimePoint begin, Duration span, Category category);
   /// The same for time that has passed already, maybe in part before the accounts were started afresh.
   void charge_passed(TimePoint begin, Duration span, Category category);
@@ -166,7 +182,9 @@ private:
   Times uncounted_{}; ///< part of `times_` before the last reset
   TimePoint counted_from_;
   Duration owed_{};
-  CorePolicy* policy_; ///< none: its core is not shared
+  CorePolicy* policy_;     ///< none: its core is not shared
+  const CorePaces* paces_; ///< none: all cores of its host are alike
+  bool plain_;             ///< its time only adds up: no trace is told of it, and prices are what work takes
   std::uint64_t line_transfers_ = 0;
   StoreBuffer store_buffer_;
   void mark_resumed();

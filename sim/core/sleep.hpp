@@ -8,7 +8,7 @@ namespace contend {
 /// Leaves the core to others for `span`, where it has others. `reason` is what a report of who waits for what shows.
 inline void sleep(SimThread& self, Duration span, Category category, const Waitable& reason) {
   if (!self.shares_core()) {
-    self.spend(span, category);
+    self.spend_time(span, category);
     return;
   }
   self.settle();

@@ -38,11 +38,12 @@ public:
   template <typename Done>
   void look_until(SimThread& self, Done done) {
     look(self);
+    const Duration turn = self.on_its_core(look_);
     while (!done()) {
       const TimePoint asleep = self.now();
       watching_.push_back(&self);
       self.wait(*this, Category::poll_idle);
-      self.spend(look_ - (self.now() - asleep) % look_, Category::poll_idle);
+      self.spend_time(turn - (self.now() - asleep) % turn, Category::poll_idle);
     }
   }
 

@@ -48,7 +48,8 @@ void RequestPool::free(SimThread& self, Request* request) {
 void RequestPool::fetch(SimThread& self, const Request& request, double lines, Category category) const {
   if (lines > 0.0 && request.held_by >= 0 && request.held_by != self.core()) {
     const Duration line = process_.host().transfer(request.held_by, self.core());
-    self.owe(Duration::picoseconds(static_cast<std::int64_t>(lines * static_cast<double>(line.count()))), category);
+    self.owe_time(Duration::picoseconds(static_cast<std::int64_t>(lines * static_cast<double>(line.count()))),
+                  category);
   }
 }
 

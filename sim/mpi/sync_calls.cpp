@@ -85,7 +85,7 @@ void SyncCalls::take_completions(SimThread& self, UserSync& sync, std::size_t mo
     sync.completed_.pop_front();
     --sync.attached_;
     if (request->completed_on >= 0 && request->completed_on != self.core()) {
-      self.owe(process_.host().transfer(request->completed_on, self.core()), Category::line_transfer);
+      self.owe_time(process_.host().transfer(request->completed_on, self.core()), Category::line_transfer);
     }
     out.push_back({request->callback, request});
     completion_.release(self, request);

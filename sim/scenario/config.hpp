@@ -25,6 +25,7 @@ namespace contend {
 struct MachineConfig {
   std::string profile;
   TopologyParameters topology;
+  SlowCoreParameters slow_cores;
   CacheParameters cache;
   FutexParameters futex;
   SchedulerParameters scheduler;

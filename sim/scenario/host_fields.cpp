@@ -23,6 +23,21 @@ Section topology_fields() {
   return s.finish();
 }
 
+Section slow_core_fields() {
+  using P = SlowCoreParameters;
+  auto s = declare<P>(
+      "slow_cores",
+      "Cores that are slower than others during a whole run, such as those of a virtual machine that share a "
+      "core with other tenants. Prices are means over quick and slow cores.",
+      Presence::known, [](auto& point) -> auto& { return point.machine.slow_cores; });
+  s.field("share", &P::share, RealRule{0.0, 1.0},
+          "each core of a host is slow with this probability, drawn anew for each replication");
+  s.field("slowdown", &P::slowdown, RealRule{1.0, 1e3},
+          "time that work takes on a slow core over that on a quick one; ways of cache lines, PAUSE and times that the "
+          "workload prescribes are the same everywhere");
+  return s.finish();
+}
+
 Section cache_fields() {
   using P = CacheParameters;
   auto s = declare<P>("cache", "Prices of touching one cache line.", Presence::measured,

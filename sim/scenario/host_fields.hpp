@@ -6,6 +6,7 @@
 namespace contend::scenario {
 
 [[nodiscard]] Section topology_fields();
+[[nodiscard]] Section slow_core_fields();
 [[nodiscard]] Section cache_fields();
 [[nodiscard]] Section futex_fields();
 [[nodiscard]] Section scheduler_fields();

@@ -16,6 +16,7 @@ Section machine_fields() {
   s.presence(Presence::measured);
   s.field("noise", &P::noise, any_time, "mean of the exponential jitter added to each library call");
   s.section(topology_fields());
+  s.section(slow_core_fields());
   s.section(cache_fields());
   s.section(futex_fields());
   s.section(scheduler_fields());

@@ -72,7 +72,7 @@ void Partitioned::compute(SimThread& self, RandomStream& jitter, int thread, int
     self.resume_at(self.now() + time);
     self.wait(date_, Category::compute);
   } else {
-    self.spend(time, Category::compute);
+    self.spend_time(time, Category::compute);
   }
 }
 

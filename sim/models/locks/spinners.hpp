@@ -48,16 +48,16 @@ public:
   /// Between two looks. Where the line is watched, ends at `until` at the latest.
   void rest(SimThread& self, Category category, const Waitable& reason, TimePoint until = TimePoint::never()) {
     if (yields_ && self.shares_core()) {
-      self.spend(turn_, category);
+      self.spend_time(turn_, category);
       self.yield();
     } else if (!watches_) {
       threads_.push_back(&self);
       self.wait(reason, category);
-      self.spend(turn_, category);
+      self.spend_time(turn_, category);
     } else if (line_.watch(self, turn_ + look_, until)) {
       self.wait(reason, category);
     } else {
-      self.spend(turn_, category);
+      self.spend_time(turn_, category);
     }
   }
 

@@ -89,7 +89,7 @@ int NicContext::poll_until_report(SimThread& self, CompletionHandler& handler) {
       sleeper_ = &self;
       self.wait(*this, Category::poll_idle);
       if (const Duration begun = (self.now() - asleep) % period; begun > Duration{}) {
-        self.spend(period - begun, Category::poll_idle);
+        self.spend_time(period - begun, Category::poll_idle);
       }
     }
   }

@@ -25,7 +25,7 @@ public:
     sync.to_fetch = Duration{};
   }
   void publish(SimThread& self, SyncObject& sync) override {
-    self.spend(host_.transfer(sync.core, self.core()), Category::completion);
+    self.spend_time(host_.transfer(sync.core, self.core()), Category::completion);
     if (self.core() != sync.core) {
       sync.to_fetch += host_.transfer(self.core(), sync.core);
     }
