@@ -31,6 +31,7 @@ from contend.accuracy.stored_draws import stored_draws
 from contend.calibrate.evaluations import Task
 from contend.calibrate.mapping import STEPS_OF_MEASURED
 from contend.calibrate.problem import Builder, Unpredicted
+from contend.calibrate.slow_cores import SECTION
 from contend.calibrate.split import FITTED_KINDS, PRICE_KINDS, was_fitted
 from contend.common.errors import InputError, SimulationFailedError
 from contend.common.nearest import proposal
@@ -51,6 +52,8 @@ _FIRST_REPLICATION = 100
 _FIRST_DRAWN_REPLICATION = 200
 _FEWEST_REPLICATIONS, _MOST_REPLICATIONS = 5, 30
 _RESAMPLED = 2000
+# Where some cores are slow each replication draws anew which ones: so many more, each of so much fewer messages.
+_MORE_WITH_SLOW_CORES = 4
 
 
 @dataclass(frozen=True)
@@ -133,7 +136,8 @@ def predict(
     points = [(d, point) for d in datasets if d.kind in FITTED_KINDS for point in d.points]
     if not points:
         raise InputError("; ".join(f"{one.path}: {_cannot_be_simulated(one)}" for one in datasets))
-    builder = Builder(profile, mappings, messages=messages, seed=seed, steps_per_operation=STEPS_OF_MEASURED)
+    more = _MORE_WITH_SLOW_CORES if SECTION in profile else 1
+    builder = Builder(profile, mappings, messages=messages // more, seed=seed, steps_per_operation=STEPS_OF_MEASURED)
     problem = builder.build(points)
     problem.unpredicted += _unpredictable(datasets)
     if not problem.targets:
@@ -143,7 +147,8 @@ def predict(
     plans = []
     for target in problem.targets:
         made = drawn_configs(profile, target, stored, draws, seed)
-        plans.append(_Plan(target, replications_of(target, builder.longest(target.dataset, target.point)), made))
+        replications = more * replications_of(target, builder.longest(target.dataset, target.point))
+        plans.append(_Plan(target, min(replications, _FIRST_DRAWN_REPLICATION - _FIRST_REPLICATION), made))
     tasks = [task for plan in plans for task in (*plan.own_tasks, *plan.drawn_tasks)]
     if announce is not None:
         announce(len(tasks))

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from contend.calibrate.identification_rules import RULES, Rule, Select
 from contend.calibrate.mapping import scope_key
 from contend.calibrate.places import Relation, relation
+from contend.calibrate.slow_cores import slow_cores
 from contend.calibrate.split import merged
 from contend.common.documents import get_path
 from contend.common.errors import InputError
@@ -139,6 +140,8 @@ def _apply(rule: Rule, scope: str, context: _Context) -> Identified:
         below, above, count = _step(rule, context, used)
         low, high = rule.scale * below, rule.scale * above
         return Identified(rule, scope, math.sqrt(low * high), low, high, "time", tuple(sorted(used)), count)
+    if rule.states is not None:
+        return _state(rule, scope, context, used)
     reading = _reading(rule, context, used)
     for cost, times in rule.costs.items():
         reading = Reading(reading.value - times * _price(cost, scope, context), reading.error, reading.points)
@@ -156,7 +159,7 @@ def _apply(rule: Rule, scope: str, context: _Context) -> Identified:
 
 def _has_place(rule: Rule, profile: JsonObject) -> bool:
     """Whether a profile has the parameter of a rule, or the section of one that it may leave out."""
-    if not rule.path.startswith("machine."):
+    if rule.opens_section or not rule.path.startswith("machine."):
         return True
     path = rule.path.removeprefix("machine.")
     return get_path(profile, path.rpartition(".")[0] if rule.is_optional else path) is not None
@@ -278,6 +281,14 @@ def _step(rule: Rule, context: _Context, used: set[str]) -> tuple[float, float, 
     if first == 0:
         raise InputError(f"the step over {rule.step} is below its smallest value")
     return medians[first - 1][0], medians[first][0], len(points)
+
+
+def _state(rule: Rule, scope: str, context: _Context, used: set[str]) -> Identified:
+    """What the times of each core in each launch say of slow cores."""
+    points = _points(rule.select, rule, context, used)
+    found = slow_cores([time for _, point in points for time in point.launch_medians])
+    one = found.share if rule.states == "share" else found.slowdown
+    return Identified(rule, scope, one.value, one.low, one.high, "number", tuple(sorted(used)), len(points))
 
 
 def _slope(rule: Rule, context: _Context, used: set[str]) -> Reading:

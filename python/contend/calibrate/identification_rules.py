@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from contend.calibrate.places import Relation
+from contend.calibrate.slow_cores import PROBE, SHARE, SLOWDOWN
 from contend.calibrate.waiting_points import FEW, ISOLATING, MANY, WAITING
 
 if TYPE_CHECKING:
@@ -46,8 +47,10 @@ class Rule:
     parameter's number of bytes over the time; with `step` the value of that parameter, in `scale` s, at which the
     time jumps; with `window` the standard deviation of each of an iteration's messages, from the interquartile range of
     the times of iterations; with `deviation` the standard deviation of all samples; with `inverse` what was measured is
-    a rate, and its inverse the time. `transports`, `libraries` (with wildcards): for no others. `isolates`: see the
-    module. `is_optional`: a base profile that has the section need not have the parameter, which is neutral then.
+    a rate, and its inverse the time; with `states` what the times of each point in each launch say of slow cores
+    (contend.calibrate.slow_cores). `transports`, `libraries` (with wildcards): for no others. `isolates`: see the
+    module. `is_optional`: a base profile that has the section need not have the parameter, which is neutral then;
+    `opens_section`: nor need it have the section.
     """
 
     path: str
@@ -67,6 +70,8 @@ class Rule:
     libraries: tuple[str, ...] = ("*",)
     isolates: bool = True
     is_optional: bool = False
+    opens_section: bool = False
+    states: Literal["share", "slowdown"] | None = None
 
 
 def _machine(probe: str, cores: str = "any", **parameters: object) -> Select:
@@ -101,6 +106,11 @@ RULES: tuple[Rule, ...] = (
          "a modified line moves between cores of one socket, half a round trip of a flag"),
     Rule("machine.cache.transfer_remote", "machine", _machine("cache_line", Relation.other_socket),
          "a modified line moves between sockets, half a round trip of a flag"),
+    Rule(SHARE, "machine", _machine(PROBE),
+         "which share of cores switches slowly between two threads", states="share", opens_section=True),
+    Rule(SLOWDOWN, "machine", _machine(PROBE),
+         "how much longer a switch between two threads takes on slow cores than on quick ones", states="slowdown",
+         opens_section=True),
     Rule("machine.futex.wake_call", "machine", _machine("futex_wake", "other core", part="call"),
          "FUTEX_WAKE of a sleeper on another core"),
     Rule("machine.futex.wake_jitter", "machine", _machine("futex_wake", "other core", part="spread"),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 from typing import TYPE_CHECKING
 
+from contend.calibrate.slow_cores import cores_were_asked, with_cores_alike
 from contend.common.spelling import counted, listed, shortened
 
 if TYPE_CHECKING:
@@ -90,7 +91,10 @@ def on_measured_machine(base: JsonObject, datasets: Sequence[Dataset]) -> JsonOb
     """A base profile with the topology of the measured machine, where all datasets that name one name the same.
 
     Without it a profile of a node with 128 cores, made upon one of a node with 20, would put 64 threads on 20 cores.
+    It has no slow cores where the measured machine's cores were asked: these tell themselves whether some are.
     """
+    if any(cores_were_asked(dataset) for dataset in datasets):
+        base = with_cores_alike(base)
     found = [topology for topology in map(topology_of, datasets) if topology is not None]
     if not found or any(topology != found[0] for topology in found) or base.get("topology") == found[0]:
         return base

@@ -17,6 +17,7 @@ from contend.calibrate.part_fit import fit_part, total_noise
 from contend.calibrate.parts import Part, components
 from contend.calibrate.problem import MACHINE, STEPS_PER_OPERATION, Builder, Problem, Unpredicted
 from contend.calibrate.search import Screening
+from contend.calibrate.slow_cores import SECTION, lay_slow_cores_upon, simulations_of_slow_cores, with_cores_alike
 from contend.calibrate.split import Split, calibration_side, split_points
 from contend.calibrate.waiting_points import WAITING
 from contend.common.documents import get_path, set_path
@@ -47,6 +48,8 @@ class Calibration:
     problem: Problem
     options: Options
     made_from: JsonObject
+    slow_cores: JsonObject | None = None
+    """What the profile says of slow cores, which no fit simulates."""
     simulations: int = 0
 
     @property
@@ -94,6 +97,8 @@ def calibrate(inputs: Inputs, evaluator: Evaluator, options: Options, reporter: 
         raise InputError(f"none of the datasets has a point to fit to{why}")
     if not problem.dimensions:
         raise InputError("the mappings of these datasets leave nothing to fit")
+    reporter.plan(simulations_of_slow_cores(problem, result.slow_cores))
+    lay_slow_cores_upon(problem, result.slow_cores, evaluator)
     parts = components(problem)
     problem.refuse([
         Unpredicted(target.dataset, target.point, "its mapping leaves nothing to fit")
@@ -131,10 +136,23 @@ def _prepared(inputs: Inputs, options: Options) -> Calibration:
     }  # fmt: skip
     # Prices are identified from single points of calls over many requests; no search looks at them.
     problem = Builder(
-        known, inputs.mappings, messages=options.messages, seed=options.seed, steps_per_operation=STEPS_PER_OPERATION
+        with_cores_alike(known),
+        inputs.mappings,
+        messages=options.messages,
+        seed=options.seed,
+        steps_per_operation=STEPS_PER_OPERATION,
     ).build([one for one in fitted if one[0].kind != WAITING], isolated, guided)
     return Calibration(
-        identified, skipped, [], inputs.split, fitted, held_out, problem, options, made_from=inputs.digests()
+        identified,
+        skipped,
+        [],
+        inputs.split,
+        fitted,
+        held_out,
+        problem,
+        options,
+        made_from=inputs.digests(),
+        slow_cores=known.get(SECTION),
     )
 
 
@@ -168,6 +186,7 @@ def leave_out_again(
         InterruptedRunError: Ctrl-C; finished simulations are in the journal.
     """
     result = _prepared(inputs, options)
+    lay_slow_cores_upon(result.problem, result.slow_cores, evaluator)
     # A point that failed wherever it was simulated was in no fit either.
     left = [(one["dataset"], one["parameters"]) for one in not_fitted]
     parts = [

@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from contend.calibrate.evaluations import Evaluator
-    from contend.common.jsontypes import JsonObject
+    from contend.common.jsontypes import JsonObject, Scalar
     from contend.datasets.dataset import Dataset, MeasuredPoint
 
     Vector: TypeAlias = npt.NDArray[np.float64]
@@ -104,7 +104,8 @@ class Target:
     """One measured point with the scenario that stands for it.
 
     `config` is the resolved configuration with the base values; `unknowns` are the indices of the parameters that apply
-    to it. `stand_in` says what the scenario leaves out.
+    to it. `stand_in` says what the scenario leaves out. `always` are values that replace the configuration's, and
+    `offset` is what is laid upon the logarithm of each prediction: see contend.calibrate.slow_cores.
     """
 
     dataset: Dataset
@@ -113,6 +114,8 @@ class Target:
     unknowns: tuple[int, ...]
     metric: str
     stand_in: str = ""
+    always: ReadOnly[str, Scalar] = field(default_factory=dict)
+    offset: float = 0.0
 
     @property
     def is_time(self) -> bool:
@@ -182,7 +185,8 @@ class Problem:
         """The simulation of a target with the parameters at a place in the cube."""
         unknowns = [(self.parameters[index], float(place[index])) for index in target.unknowns]
         values = {parameter.path: exact_price(parameter.at(x), parameter.kind) for parameter, x in unknowns}
-        return Task(json.dumps(with_values(target.config, values)), replication, target.metric)
+        config = with_values(target.config, values | dict(target.always))
+        return Task(json.dumps(config), replication, target.metric)
 
     def simulate(self, evaluator: Evaluator, places: Sequence[Vector], replications: Sequence[int] = (0,)) -> Vector:
         """Logarithms of the predictions, [place, target], replications one after the other. NaN where one failed.
@@ -198,8 +202,9 @@ class Problem:
         found = np.array(evaluator.run(tasks), dtype=float)
         shaped = found.reshape(len(places), len(self.targets), len(replications))
         is_time = np.array([target.is_time for target in self.targets])
+        offsets = np.array([target.offset for target in self.targets])
         times = np.where(is_time[:, None], shaped, 1 / shaped)
-        return np.asarray(np.where(is_time, 1.0, -1.0) * np.log(np.mean(times, axis=2)), dtype=float)
+        return np.asarray(np.where(is_time, 1.0, -1.0) * np.log(np.mean(times, axis=2)) + offsets, dtype=float)
 
     def one_after_the_other(self, logs: Vector) -> Vector:
         """Logarithms of what several runs come to together, [target], from those of each, [run, target].

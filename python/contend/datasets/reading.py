@@ -230,7 +230,7 @@ def _point(path: Path, where: str, point: object) -> tuple[MeasuredPoint, list[l
     groups, kept = _by_launch(path, f"{where}/{metric}", entry, samples)
     read = MeasuredPoint(
         parameters, metric, METRICS[metric] if samples else "", tuple(kept), spread(groups), outcome,
-        _iterations(launches), _iteration_range(launches),
+        _iterations(launches), _iteration_range(launches), tuple(statistics.median(group) for group in groups),
     )  # fmt: skip
     return read, groups
 
