@@ -207,6 +207,9 @@ PointResult simulate_processes(Engine& engine, const PointConfig& config, const 
   if (std::optional<std::string> note = parts_without_effect(config)) {
     result.notes.push_back(std::move(*note));
   }
+  if (!machine.slow_cores.none()) {
+    result.notes.emplace_back("machine.slow_cores changes nothing here: programs run on cores that are all alike");
+  }
   const CoCounters counters = world.counters();
   result.sender.sent = counters.colocated + counters.sent;
   result.receiver.received = counters.received;

@@ -283,6 +283,17 @@ TEST_CASE("a result says which parts of a design programs have no use for", "[co
         std::vector<std::string>{"library.critical_section and library.instances change" + why});
 }
 
+TEST_CASE("programs run on cores that are alike, and their results say so", "[coroutines][programs]") {
+  PointConfig point = program_point("ping");
+  place_all(point.workload, {1, 2, 1});
+  const Duration alike = simulate(point, {}).workload.elapsed;
+  point.machine.slow_cores = {.share = 0.5, .slowdown = 2.0};
+  const PointResult result = simulate(point, {});
+  CHECK(result.workload.elapsed == alike);
+  CHECK(result.notes ==
+        std::vector<std::string>{"machine.slow_cores changes nothing here: programs run on cores that are all alike"});
+}
+
 TEST_CASE("time is shared out among what the processes of an OS process do", "[coroutines][programs]") {
   PointConfig point = program_point("exchange");
   point.workload.exchange.work = 300_us;
