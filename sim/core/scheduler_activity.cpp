@@ -322,7 +322,7 @@ void Scheduler::lose_core(Task& task) {
 /// The timer's interrupt takes its time from whoever runs.
 void Scheduler::take_tick(Task& task) {
   end_repetition(task);
-  const Duration cost = parameters_.tick_cost;
+  const Duration cost = task.thread.on_its_core(parameters_.tick_cost);
   if (!interruptible(task)) {
     task.stolen += cost;
     return;
