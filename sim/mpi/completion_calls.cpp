@@ -158,7 +158,7 @@ bool CompletionCalls::wait_for_one(SimThread& self, std::span<Request* const> re
   }
   self.settle();
   while (sync.pending > 1 - completions) { // they are on their way to the counter
-    self.spend(process_.settings().locks.pause, Category::poll_idle);
+    self.spend_time(process_.settings().locks.pause, Category::poll_idle);
     sync.line.load(self, Category::poll_idle);
   }
   return true;

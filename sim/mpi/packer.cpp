@@ -77,7 +77,7 @@ void Packer::pack(SimThread& self, std::int64_t bytes, std::int64_t block_bytes)
   }
   self.settle();
   for (job.line.load(self, Category::copy); job.left > 0; job.line.load(self, Category::copy)) {
-    self.spend(process_.settings().locks.pause, Category::copy);
+    self.spend_time(process_.settings().locks.pause, Category::copy);
   }
 }
 

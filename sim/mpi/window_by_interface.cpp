@@ -107,7 +107,7 @@ void WindowByInterface::start_and_wait(SimThread& self, const RdmaRequest& reque
       WindowPath::poll(self, instance);
       instance.lock->unlock(self, Category::poll_idle);
     } else {
-      self.spend(settings().locks.pause, Category::poll_idle);
+      self.spend_time(settings().locks.pause, Category::poll_idle);
     }
   }
 }

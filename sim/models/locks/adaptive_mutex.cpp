@@ -17,7 +17,7 @@ void AdaptiveMutex::do_lock(SimThread& self, Category category) {
       word.lock(self, category);
       break;
     }
-    self.spend(parameters_.pause, category);
+    self.spend_time(parameters_.pause, category);
   } while (!word.try_lock(self, category));
   spins_ += (attempts - spins_) / 8;
 }

@@ -35,7 +35,7 @@ bool ParkingLotMutex::spin(SimThread& self, Category category, int& turns) const
     return false;
   }
   if (++turns <= pausing) {
-    self.spend(parameters_.pause * (1 << turns), category);
+    self.spend_time(parameters_.pause * (1 << turns), category);
   } else {
     self.spend(yield_turn(host_, parameters_), category);
     if (self.shares_core()) {
@@ -75,7 +75,7 @@ bool ParkingLotMutex::compete(SimThread& self, Category category) {
     }
     wait.missed(self);
     if (bypasses_.chosen(self)) {
-      self.spend(std::max(parameters_.pause, Duration::picoseconds(1)), category);
+      self.spend_time(std::max(parameters_.pause, Duration::picoseconds(1)), category);
       line_.load(self, category);
     } else if (!parked_ && spin(self, category, turns)) {
       line_.load(self, category);

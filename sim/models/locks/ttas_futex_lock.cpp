@@ -32,7 +32,7 @@ void TtasFutexLock::do_lock(SimThread& self, Category category) {
     }
     wait.missed(self);
     if (left > 0) {
-      self.spend(pause_, category);
+      self.spend_time(pause_, category);
       --left;
     } else if (sleep(self, category)) {
       mine = Word::awaited; // whoever gave the lock back has cleared that others sleep, and woken only one

@@ -31,7 +31,7 @@ void TtasLock::do_lock(SimThread& self, Category category) {
       }
       wait.missed(self); // lost the race
       if (limit > Duration{}) {
-        self.spend(
+        self.spend_time(
             Duration::picoseconds(static_cast<std::int64_t>(backoff_.below(static_cast<std::uint64_t>(limit.count())))),
             category);
         limit = std::min(limit * 2, parameters_.backoff_maximum);

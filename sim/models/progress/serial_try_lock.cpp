@@ -9,7 +9,7 @@ SerialTryLockProgress::SerialTryLockProgress(const ProgressParts& parts)
 
 int SerialTryLockProgress::test(SimThread& self, SyncObject& /*sync*/, ProgressSource& source) {
   if (!lock_->try_lock(self, Category::poll_idle)) {
-    self.spend(pause_, Category::poll_idle);
+    self.spend_time(pause_, Category::poll_idle);
     return 0;
   }
   const int found = source.progress(self, ProgressSource::Noise::never);
