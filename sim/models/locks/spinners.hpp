@@ -47,17 +47,18 @@ public:
 
   /// Between two looks. Where the line is watched, ends at `until` at the latest.
   void rest(SimThread& self, Category category, const Waitable& reason, TimePoint until = TimePoint::never()) {
+    const Duration turn = yields_ ? self.on_its_core(turn_) : turn_; // a call of the kernel is work, PAUSE is not
     if (yields_ && self.shares_core()) {
-      self.spend_time(turn_, category);
+      self.spend_time(turn, category);
       self.yield();
     } else if (!watches_) {
       threads_.push_back(&self);
       self.wait(reason, category);
-      self.spend_time(turn_, category);
-    } else if (line_.watch(self, turn_ + look_, until)) {
+      self.spend_time(turn, category);
+    } else if (line_.watch(self, turn + self.on_its_core(look_), until)) {
       self.wait(reason, category);
     } else {
-      self.spend_time(turn_, category);
+      self.spend_time(turn, category);
     }
   }
 
