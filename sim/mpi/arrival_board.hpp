@@ -5,6 +5,7 @@
 #include "models/nic/rdma.hpp"
 #include "mpi/partitioned.hpp"
 
+#include <algorithm>
 #include <cstdint>
 #include <string>
 #include <utility>
@@ -38,8 +39,9 @@ public:
   template <typename Done>
   void look_until(SimThread& self, Done done) {
     look(self);
-    const Duration turn = self.on_its_core(look_);
     while (!done()) {
+      const Duration turn =
+          std::max(self.on_its_core(look_), Duration::picoseconds(1)); // on a quick core it may be nothing
       const TimePoint asleep = self.now();
       watching_.push_back(&self);
       self.wait(*this, Category::poll_idle);
