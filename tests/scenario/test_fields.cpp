@@ -58,6 +58,7 @@ TEST_CASE("every struct member has a descriptor", "[scenario][fields]") {
   const Section& machine = root_section("machine");
   CHECK(declared(machine) == member_count<MachineConfig>());
   CHECK(declared(inner(machine, "topology")) == member_count<TopologyParameters>());
+  CHECK(declared(inner(machine, "slow_cores")) == member_count<SlowCoreParameters>());
   CHECK(declared(inner(machine, "cache")) == member_count<CacheParameters>());
   CHECK(declared(inner(machine, "futex")) == member_count<FutexParameters>());
   CHECK(declared(inner(machine, "scheduler")) == member_count<SchedulerParameters>());

@@ -56,6 +56,25 @@ TEST_CASE("a minimal scenario has the profile's values and the defaults", "[scen
   CHECK(scenario.origins["/workload/window"] == "default");
 }
 
+TEST_CASE("cores are alike unless a scenario has slow ones", "[scenario][loader]") {
+  const auto slow_cores = [](const LoadOptions& options) {
+    return valid("base.json", options).points.front().config.machine.slow_cores;
+  };
+  CHECK(slow_cores(load_options()).share == 0.0);
+  CHECK(slow_cores(load_options()).slowdown == 1.0);
+  CHECK(valid("base.json").origins["/machine/slow_cores/share"] == "default");
+  LoadOptions options = load_options();
+  options.overrides = {{"machine.slow_cores.share", "0.25"}, {"machine.slow_cores.slowdown", "1.45"}};
+  CHECK(slow_cores(options).share == 0.25);
+  CHECK(slow_cores(options).slowdown == 1.45);
+  for (const char* const bound : {"0", "1"}) { // both are allowed
+    CHECK(slow_cores(with_override("machine.slow_cores.share", bound)).slowdown == 1.0);
+  }
+  CHECK(slow_cores(with_override("machine.slow_cores.slowdown", "1000")).slowdown == 1000.0);
+  CHECK_THAT(error_of("base.json", with_override("machine.slow_cores.slowdown", "0.99")),
+             Catch::Contains("found 0.99; allowed: a number from 1.0 to 1000.0"));
+}
+
 TEST_CASE("every value of a full scenario arrives", "[scenario][loader]") {
   const ResolvedScenario scenario = valid("full.json");
   REQUIRE(scenario.points.size() == 4 * 2 * 2);
