@@ -25,7 +25,7 @@ struct SlowCoreParameters {
   double slowdown = 1.0; ///< time that work takes on a slow core over that on a quick one
 
   /// All cores are alike.
-  [[nodiscard]] bool none() const { return share == 0.0 || slowdown == 1.0; }
+  [[nodiscard]] bool none() const { return share == 0.0 || share == 1.0 || slowdown == 1.0; }
 };
 
 /// Prices of touching one cache line. "Transfer" is the one-way time for a line that another core has modified.

@@ -33,8 +33,8 @@ Section slow_core_fields() {
   s.field("share", &P::share, RealRule{0.0, 1.0},
           "each core of a host is slow with this probability, drawn anew for each replication");
   s.field("slowdown", &P::slowdown, RealRule{1.0, 1e3},
-          "time that work takes on a slow core over that on a quick one; ways of cache lines, PAUSE and times that the "
-          "workload prescribes are the same everywhere");
+          "time that work takes on a slow core over that on a quick one; ways of cache lines, PAUSE and "
+          "compute times of partitioned communication are the same everywhere");
   return s.finish();
 }
 

@@ -133,7 +133,7 @@ PointResult simulate_threads(Engine& engine, const PointConfig& config, const Si
   const int hosts = config.placement.hosts == 1 ? 1 : *std::max_element(host_of_rank.begin(), host_of_rank.end()) + 1;
   for (int host = 0; host < hosts; ++host) {
     if (!machine.slow_cores.none()) {
-      engine.set_core_paces(host, CorePaces(machine.slow_cores, machine.topology.hardware_threads(),
+      engine.set_core_paces(host, CorePaces(machine.slow_cores, machine.topology,
                                             engine.stream("host " + std::to_string(host) + "/slow cores")));
     }
     world.add_host(machine.topology, machine.cache, machine.futex, machine.nic, config.route, machine.scheduler,

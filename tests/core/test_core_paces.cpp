@@ -35,7 +35,8 @@ std::vector<Duration> units(const CorePaces& paces, int cores) {
 }
 
 std::vector<Duration> units(const SlowCoreParameters& parameters, int cores, std::uint64_t seed) {
-  return units(CorePaces(parameters, cores, RandomStream(seed, "slow cores")), cores);
+  const TopologyParameters topology{.sockets = 1, .cores_per_socket = cores};
+  return units(CorePaces(parameters, topology, RandomStream(seed, "slow cores")), cores);
 }
 
 /// Checks that the spans of each thread follow each other, from where it was first seen on.
@@ -80,6 +81,16 @@ void one_of_each(SimThread& self) {
 }
 
 } // namespace
+
+TEST_CASE("the hardware threads of a core are slow together", "[core][paces]") {
+  const TopologyParameters topology{.sockets = 1, .cores_per_socket = 50, .threads_per_core = 2};
+  const CorePaces paces({.share = 0.5, .slowdown = 1.5}, topology, RandomStream(1, "slow cores"));
+  const std::vector<Duration> times = units(paces, 100);
+  for (std::size_t thread = 0; thread < times.size(); thread += 2) {
+    CHECK(times[thread] == times[thread + 1]);
+  }
+  CHECK(std::count(times.begin(), times.end(), times.front()) < 100);
+}
 
 TEST_CASE("prices are means over quick and slow cores", "[core][slow cores]") {
   for (const double share : {0.1, 0.5, 0.9}) {

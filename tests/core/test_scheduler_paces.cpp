@@ -104,7 +104,7 @@ TEST_CASE("a thread that moves pays the pace of the core where it is", "[schedul
   const auto* const policy = GENERATE("cfs", "eevdf");
   std::uint64_t seed = 1;
   const auto differ = [](std::uint64_t candidate) {
-    const CorePaces paces(half_thrice, 2, Engine(candidate).stream("slow cores"));
+    const CorePaces paces(half_thrice, {.sockets = 1, .cores_per_socket = 2}, Engine(candidate).stream("slow cores"));
     return paces.on(0, 1_ms) != paces.on(1, 1_ms);
   };
   while (!differ(seed)) {

@@ -23,7 +23,7 @@ from contend.calibrate.evaluations import Task
 from contend.calibrate.inputs import Inputs
 from contend.calibrate.likelihood import DEGREES_OF_FREEDOM
 from contend.calibrate.options import Options
-from contend.calibrate.pipeline import calibrate, leave_out_again
+from contend.calibrate.pipeline import KeptFits, calibrate, leave_out_again
 from contend.calibrate.problem import Parameter, Problem, Target
 from contend.calibrate.profile import calibrated_profile, kept_fits, profile_bytes, with_folds
 from contend.calibrate.recovery import Silence
@@ -296,7 +296,7 @@ class TestFromDatasetsToIntervals:
             document["calibration"]["fits"][0].pop("cross_validation")
         assert again == whole
         with pytest.raises(InputError, match="calibrate again"):
-            leave_out_again(*data, [])
+            leave_out_again(*data, KeptFits([], [], None))
 
     @pytest.mark.parametrize("posterior", [True, False])
     def test_a_wrong_model_covers_about_what_it_should(self, tmp_path: Path, posterior: bool) -> None:  # noqa: FBT001

@@ -31,7 +31,7 @@ from contend.accuracy.stored_draws import stored_draws
 from contend.calibrate.evaluations import Task
 from contend.calibrate.mapping import STEPS_OF_MEASURED
 from contend.calibrate.problem import Builder, Unpredicted
-from contend.calibrate.slow_cores import SECTION
+from contend.calibrate.slow_cores import mean_of_logs, slow_cores_of
 from contend.calibrate.split import FITTED_KINDS, PRICE_KINDS, was_fitted
 from contend.common.errors import InputError, SimulationFailedError
 from contend.common.nearest import proposal
@@ -63,6 +63,8 @@ class _Plan:
     target: Target
     replications: int
     drawn: Drawn
+    slowed: bool
+    """Each replication draws anew which cores are slow."""
 
     @functools.cached_property
     def own_tasks(self) -> list[Task]:
@@ -87,7 +89,10 @@ class _Plan:
             held_out: Whether the calibration did not use the point.
         """
         target = self.target
-        median = median_sample(rates, _length_of_sample(target), seed, is_time=target.is_time)
+        if self.slowed:
+            median = mean_of_logs(rates)
+        else:
+            median = median_sample(rates, _length_of_sample(target), seed, is_time=target.is_time)
         low, high = interval(median, np.array(drawn), self.drawn.discrepancy, target.point.log_error, seed)
         return Predicted(
             target.dataset,
@@ -136,7 +141,8 @@ def predict(
     points = [(d, point) for d in datasets if d.kind in FITTED_KINDS for point in d.points]
     if not points:
         raise InputError("; ".join(f"{one.path}: {_cannot_be_simulated(one)}" for one in datasets))
-    more = _MORE_WITH_SLOW_CORES if SECTION in profile else 1
+    slowed = slow_cores_of(profile) is not None
+    more = _MORE_WITH_SLOW_CORES if slowed else 1
     builder = Builder(profile, mappings, messages=messages // more, seed=seed, steps_per_operation=STEPS_OF_MEASURED)
     problem = builder.build(points)
     problem.unpredicted += _unpredictable(datasets)
@@ -148,7 +154,7 @@ def predict(
     for target in problem.targets:
         made = drawn_configs(profile, target, stored, draws, seed)
         replications = more * replications_of(target, builder.longest(target.dataset, target.point))
-        plans.append(_Plan(target, min(replications, _FIRST_DRAWN_REPLICATION - _FIRST_REPLICATION), made))
+        plans.append(_Plan(target, min(replications, _FIRST_DRAWN_REPLICATION - _FIRST_REPLICATION), made, slowed))
     tasks = [task for plan in plans for task in (*plan.own_tasks, *plan.drawn_tasks)]
     if announce is not None:
         announce(len(tasks))

@@ -46,6 +46,7 @@ def part_json(part: Part, draws: int, seed: int) -> JsonObject:
                 "parameters": target.point.parameters,
                 "measured": target.point.median,
                 "fitted": _finite(np.exp(part.predictions[index])),
+                **({"slow_cores_pct": round(math.expm1(target.offset) * 100, 2)} if target.offset else {}),
                 "error_pct": _finite(errors[index], 2),
                 "noise_pct": round(float(np.expm1(part.noise[index])) * 100, 2),
             }

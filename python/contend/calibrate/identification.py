@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from contend.calibrate.identification_rules import RULES, Rule, Select
 from contend.calibrate.mapping import scope_key
 from contend.calibrate.places import Relation, relation
-from contend.calibrate.slow_cores import slow_cores
+from contend.calibrate.slow_cores import SHARE, slow_cores
 from contend.calibrate.split import merged
 from contend.common.documents import get_path
 from contend.common.errors import InputError
@@ -232,10 +232,18 @@ def _read(select: Select, rule: Rule, context: _Context, used: set[str]) -> Read
         between = f" between {select.cores}" if select.cores in set(Relation) else ""
         raise InputError(f"nothing was measured of {select.kind} {wanted}{over}{between}")
     values = [point.median for _, point in points]
-    value = statistics.median(values)
+    value = _average(values, points, context)
     own = statistics.fmean(point.log_error for _, point in points) * value / math.sqrt(len(points))
     among = statistics.stdev(values) / math.sqrt(len(values)) if len(values) > 1 else 0.0
     return Reading(value, max(own, among), len(points))
+
+
+def _average(values: Sequence[float], points: Sequence[tuple[Dataset, MeasuredPoint]], context: _Context) -> float:
+    """The median; the mean of several cores' work where some are slow: prices are means over quick and slow ones."""
+    cores = {point.parameters.get("core", point.parameters.get("from_core")) for _, point in points}
+    is_work = all(point.parameters.get("probe") != "cache_line" for _, point in points)
+    has_slow = (SHARE, "machine") in context.known
+    return statistics.fmean(values) if has_slow and is_work and len(cores) > 1 else statistics.median(values)
 
 
 def _spread_of_messages(rule: Rule, context: _Context, used: set[str]) -> Reading:

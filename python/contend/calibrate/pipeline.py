@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -17,7 +18,7 @@ from contend.calibrate.part_fit import fit_part, total_noise
 from contend.calibrate.parts import Part, components
 from contend.calibrate.problem import MACHINE, STEPS_PER_OPERATION, Builder, Problem, Unpredicted
 from contend.calibrate.search import Screening
-from contend.calibrate.slow_cores import SECTION, lay_slow_cores_upon, simulations_of_slow_cores, with_cores_alike
+from contend.calibrate.slow_cores import lay_slow_cores_upon, simulations_of_slow_cores, slow_cores_of, with_cores_alike
 from contend.calibrate.split import Split, calibration_side, split_points
 from contend.calibrate.waiting_points import WAITING
 from contend.common.documents import get_path, set_path
@@ -48,8 +49,8 @@ class Calibration:
     problem: Problem
     options: Options
     made_from: JsonObject
-    slow_cores: JsonObject | None = None
-    """What the profile says of slow cores, which no fit simulates."""
+    slow_cores: dict[str, float] | None = None
+    """What the profile says of slow cores, which no fit simulates: see contend.calibrate.slow_cores."""
     simulations: int = 0
 
     @property
@@ -97,8 +98,7 @@ def calibrate(inputs: Inputs, evaluator: Evaluator, options: Options, reporter: 
         raise InputError(f"none of the datasets has a point to fit to{why}")
     if not problem.dimensions:
         raise InputError("the mappings of these datasets leave nothing to fit")
-    reporter.plan(simulations_of_slow_cores(problem, result.slow_cores))
-    lay_slow_cores_upon(problem, result.slow_cores, evaluator)
+    _lay_slow_cores_upon(result, evaluator, reporter)
     parts = components(problem)
     problem.refuse([
         Unpredicted(target.dataset, target.point, "its mapping leaves nothing to fit")
@@ -117,6 +117,16 @@ def calibrate(inputs: Inputs, evaluator: Evaluator, options: Options, reporter: 
         raise InputError(f"none of the points could be fitted: {'; '.join(problem.reasons)}")
     result.simulations = evaluator.simulated + evaluator.found
     return result
+
+
+def _lay_slow_cores_upon(result: Calibration, evaluator: Evaluator, reporter: Reporter) -> None:
+    """Points of which most simulations with slow cores fail cannot be fitted to."""
+    problem = result.problem
+    reporter.plan(simulations_of_slow_cores(problem, result.slow_cores))
+    failed = lay_slow_cores_upon(problem, result.slow_cores, evaluator)
+    problem.unpredicted += [
+        Unpredicted(target.dataset, target.point, "most simulations on slow cores failed") for target in failed
+    ]
 
 
 def _prepared(inputs: Inputs, options: Options) -> Calibration:
@@ -152,7 +162,7 @@ def _prepared(inputs: Inputs, options: Options) -> Calibration:
         problem,
         options,
         made_from=inputs.digests(),
-        slow_cores=known.get(SECTION),
+        slow_cores=slow_cores_of(known),
     )
 
 
@@ -167,41 +177,48 @@ class KeptFit:
     points: list[tuple[str, JsonObject]]
 
 
+@dataclass(frozen=True)
+class KeptFits:
+    """What an earlier calibration fitted; the points that are in none of its fits; what was laid upon them."""
+
+    fits: list[KeptFit]
+    not_fitted: list[tuple[str, JsonObject]]
+    slow_cores: dict[str, float] | None
+
+
 def leave_out_again(
     inputs: Inputs,
     evaluator: Evaluator,
     options: Options,
     reporter: Reporter,
-    kept: Sequence[KeptFit],
-    *,
-    not_fitted: Sequence[JsonObject] = (),
+    kept: KeptFits,
 ) -> Calibration:
     """Thread counts left out of fits that are there already: what a whole calibration does behind them.
 
-    Parts have problem and folds, and nothing else. `not_fitted` is what the earlier calibration says of points
-    that are in none of its fits.
+    Parts have problem and folds, and nothing else.
 
     Raises:
-        InputError: The fits are of other points or parameters.
+        InputError: The fits are of other points or parameters, or of other slow cores.
         InterruptedRunError: Ctrl-C; finished simulations are in the journal.
     """
     result = _prepared(inputs, options)
-    lay_slow_cores_upon(result.problem, result.slow_cores, evaluator)
+    if not _same(result.slow_cores, kept.slow_cores):
+        raise InputError("the profile's fits are of other slow cores: calibrate again")
+    _lay_slow_cores_upon(result, evaluator, reporter)
     # A point that failed wherever it was simulated was in no fit either.
-    left = [(one["dataset"], one["parameters"]) for one in not_fitted]
     parts = [
-        part.only([(target.dataset.name, target.point.parameters) not in left for target in part.targets])
+        part.only([(target.dataset.name, target.point.parameters) not in kept.not_fitted for target in part.targets])
         for part in components(result.problem)
     ]
     parts = [part for part in parts if part.targets]
-    if len(parts) != len(kept) or any(
+    if len(parts) != len(kept.fits) or any(
         [(target.dataset.name, target.point.parameters) for target in part.targets] != one.points
-        for part, one in zip(parts, kept, strict=True)
+        for part, one in zip(parts, kept.fits, strict=True)
     ):
         raise InputError("the profile's fits are of other points or parameters: calibrate again")
     for part in parts:
         reporter.plan(simulations_of_folds(part) + len(NOISE_REPLICATIONS) * len(part.targets))
-    for number, (part, one) in enumerate(zip(parts, kept, strict=True), start=1):
+    for number, (part, one) in enumerate(zip(parts, kept.fits, strict=True), start=1):
         PartReporter(reporter, number, len(parts)).say("thread counts left out, one at a time")
         indices = [index for index, parameter in enumerate(part.parameters) if parameter.name in one.fitted]
         if [part.parameters[index].name for index in indices] != list(one.fitted):
@@ -213,3 +230,10 @@ def leave_out_again(
         result.parts.append(Part(part, nothing, indices, None, part.base, np.empty(0), noise, folds=folds))
     result.simulations = evaluator.simulated + evaluator.found
     return result
+
+
+def _same(one: dict[str, float] | None, other: dict[str, float] | None) -> bool:
+    """Whether two profiles have the same slow cores, up to the digits that profiles have."""
+    if one is None or other is None:
+        return one is other
+    return all(math.isclose(one[path], other[path], rel_tol=1e-3) for path in one)

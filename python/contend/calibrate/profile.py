@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any
 from contend.calibrate import edges
 from contend.calibrate.fit_record import discrepancies_json, folds_json, part_json
 from contend.calibrate.mapping import scope_keys
-from contend.calibrate.pipeline import Calibration, KeptFit
+from contend.calibrate.pipeline import Calibration, KeptFit, KeptFits
 from contend.calibrate.problem import MACHINE
+from contend.calibrate.slow_cores import slow_cores_of
 from contend.calibrate.split import split_record
 from contend.common.documents import get_path, set_path
 from contend.common.paths import version
@@ -106,12 +107,17 @@ def _uncovering(scopes: dict[str, JsonObject], parts: Sequence[Part]) -> dict[st
     return {scope: entries for scope, entries in scopes.items() if entries}
 
 
-def kept_fits(document: JsonObject) -> list[KeptFit]:
+def kept_fits(document: JsonObject) -> KeptFits:
     """The fits of a calibrated profile, for a calibration that keeps them."""
-    return [
-        KeptFit(tuple(fit["fitted"]), [(point["dataset"], point["parameters"]) for point in fit["points"]])
-        for fit in document["calibration"]["fits"]
-    ]
+    record = document["calibration"]
+    return KeptFits(
+        [
+            KeptFit(tuple(fit["fitted"]), [(point["dataset"], point["parameters"]) for point in fit["points"]])
+            for fit in record["fits"]
+        ],
+        [(one["dataset"], one["parameters"]) for one in record.get("not_fitted", [])],
+        slow_cores_of(document),
+    )
 
 
 def with_folds(document: JsonObject, calibration: Calibration) -> JsonObject:

@@ -21,6 +21,7 @@ from contend.calibrate.options import Options
 from contend.calibrate.pipeline import calibrate
 from contend.calibrate.problem import Builder
 from contend.calibrate.sensitivity import Verdict
+from contend.calibrate.slow_cores import with_cores_alike
 from contend.calibrate.split import choose_split
 from contend.datasets.reading import FORMAT, read_datasets
 
@@ -130,13 +131,14 @@ def run_trial(
 
     Args:
         study: What is simulated.
-        profile: The base profile.
+        profile: The base profile. Its slow cores are left out: samples that are made up know no launches.
         folder: An empty folder for the datasets.
         engine: What simulates.
         seed: Of truth, noise and fit.
         jobs: Simulations at once.
         starts: Starts of the optimiser.
     """
+    profile = with_cores_alike(profile)
     mapping = study.mapping()
     evaluator = Evaluator(engine, MemoryLog(), jobs=jobs)
     truth = write_synthetic(study, mapping, profile, folder, evaluator, seed)

@@ -131,8 +131,7 @@ def calibrate(
         reporter = _Reporter(report)
         evaluator = Evaluator(make_engine("contend"), journal, jobs=jobs or default_jobs(), progress=reporter.advance)
         if earlier is not None:
-            not_fitted = earlier["calibration"].get("not_fitted", [])
-            found = leave_out_again(inputs, evaluator, options, reporter, kept_fits(earlier), not_fitted=not_fitted)
+            found = leave_out_again(inputs, evaluator, options, reporter, kept_fits(earlier))
             document = with_folds(earlier, found)
         else:
             found = run(inputs, evaluator, options, reporter)

@@ -52,10 +52,10 @@ class MeasuredPoint:
     outcome: str
     iterations: int | None = None
     iteration_range_s: float | None = None
-    launch_medians: tuple[float, ...] = ()
-    """Of the samples of each launch, in `unit`."""
     between_launches: float | None = None
     """Standard deviation of the logarithms of launches' medians at the dataset's points that have several launches."""
+    launch_medians: tuple[float, ...] = ()
+    """Of each launch's clean samples, in `unit`; none where the dataset does not say which launch gave a sample."""
 
     @property
     def median(self) -> float:

@@ -228,9 +228,10 @@ def _point(path: Path, where: str, point: object) -> tuple[MeasuredPoint, list[l
         _check_unit(path, f"{where}/{metric}", entry, METRICS[metric])
     launches = _launches(path, where, point)
     groups, kept = _by_launch(path, f"{where}/{metric}", entry, samples)
+    medians = tuple(statistics.median(group) for group in groups) if entry.get("launch") else ()
     read = MeasuredPoint(
         parameters, metric, METRICS[metric] if samples else "", tuple(kept), spread(groups), outcome,
-        _iterations(launches), _iteration_range(launches), tuple(statistics.median(group) for group in groups),
+        _iterations(launches), _iteration_range(launches), launch_medians=medians,
     )  # fmt: skip
     return read, groups
 

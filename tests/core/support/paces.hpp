@@ -14,7 +14,7 @@ inline constexpr SlowCoreParameters half_thrice{0.5, 3.0};
 /// The first `cores` of a host, and two of them that differ.
 struct MixedCores {
   explicit MixedCores(const Engine& engine, int cores = 8, const SlowCoreParameters& parameters = half_thrice)
-      : paces(parameters, cores, engine.stream("slow cores")) {
+      : paces(parameters, {.sockets = 1, .cores_per_socket = cores}, engine.stream("slow cores")) {
     for (int core = 0; core < cores; ++core) {
       (paces.on(core, 1'000'000_ps) < 1'000'000_ps ? quick : slow) = core;
     }
