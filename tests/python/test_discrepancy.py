@@ -297,6 +297,9 @@ class TestFromDatasetsToIntervals:
         assert again == whole
         with pytest.raises(InputError, match="calibrate again"):
             leave_out_again(*data, KeptFits([], [], None))
+        slowed = {"machine.slow_cores.share": 0.5, "machine.slow_cores.slowdown": 1.5}
+        with pytest.raises(InputError, match="of other slow cores: calibrate again"):
+            leave_out_again(*data, replace(kept_fits(made), slow_cores=slowed))
 
     @pytest.mark.parametrize("posterior", [True, False])
     def test_a_wrong_model_covers_about_what_it_should(self, tmp_path: Path, posterior: bool) -> None:  # noqa: FBT001

@@ -15,10 +15,13 @@ from calibrating import dataset, mapping, rates, time_of, write
 from contend.accuracy.predict import predict
 from contend.calibrate.evaluations import Evaluator
 from contend.calibrate.identification import identify
+from contend.calibrate.inputs import Inputs
 from contend.calibrate.measured_machine import on_measured_machine
-from contend.calibrate.pipeline import with_identified
+from contend.calibrate.options import Options
+from contend.calibrate.pipeline import calibrate, with_identified
 from contend.calibrate.problem import Builder
-from contend.calibrate.recovery import MemoryLog
+from contend.calibrate.profile import calibrated_profile, profile_bytes
+from contend.calibrate.recovery import MemoryLog, Silence
 from contend.calibrate.slow_cores import (
     lay_slow_cores_upon,
     simulations_of_slow_cores,
@@ -26,10 +29,12 @@ from contend.calibrate.slow_cores import (
     slow_cores_of,
     with_cores_alike,
 )
+from contend.calibrate.split import choose_split
 from contend.common.errors import InputError
-from contend.datasets.reading import read_dataset
+from contend.datasets.reading import read_dataset, read_datasets
 from contend.engine.runner import make_engine
 from contend.profiles.catalogs import PROFILES
+from contend.profiles.prices import parse_price
 from contend.scenarios.resolution import resolve_scenario
 
 if TYPE_CHECKING:
@@ -292,3 +297,41 @@ def test_predictions_draw_slow_cores_more_often_with_no_more_messages(tmp_path: 
         return sum(one["iterations"] * one["window"] for one in workloads)
 
     assert messages(slow) == pytest.approx(messages(alike), rel=0.05)
+
+
+class PricedReceive:
+    """A simulator whose messages take a receive, and a third longer where the machine has slow cores."""
+
+    steps = 0
+    simulated = 0
+    found = 0
+
+    def run(self, tasks: list[Task]) -> list[float]:
+        return [self._rate(json.loads(task.config), task.replication) for task in tasks]
+
+    def reason(self, _task: Task) -> str:
+        raise AssertionError("nothing fails")
+
+    def _rate(self, config: JsonObject, replication: int) -> float:
+        price = parse_price(config["machine"]["software"]["receive_call"]).value
+        slow = 4 / 3 if config["machine"]["slow_cores"]["share"] > 0 else 1.0
+        return float(config["workload"]["pairs"] ** 0.5 / price / slow * math.exp(0.002 * math.sin(replication)))
+
+
+@pytest.mark.core
+def test_a_calibration_finds_the_price_of_cores_that_are_alike(tmp_path: Path) -> None:
+    """And says what it laid upon its points; a prediction with its profile has slow cores again."""
+    price = 400e-9
+    write(tmp_path, rates("a", {n: [n**0.5 / price * 0.75 * f for f in (0.98, 1.0, 1.02)] for n in (1, 2, 4, 8)}))
+    datasets, slowed = read_datasets([tmp_path]), base() | {"slow_cores": SECTION}
+    inputs = Inputs(datasets, slowed, [mapping()], choose_split(datasets))
+    options = Options(starts=1, messages=200, is_cross_validated=False)
+    evaluator = cast("Evaluator", PricedReceive())
+    found = calibrate(inputs, evaluator, options, Silence())
+    made = json.loads(profile_bytes(calibrated_profile(slowed, "alembert", "made", found, {})))
+    (fit,) = made["calibration"]["fits"]
+    assert [point["slow_cores_pct"] for point in fit["points"]] == [pytest.approx(-25, abs=0.1)] * 2
+    assert parse_price(made["software"]["receive_call"]["value"]).value == pytest.approx(price, rel=0.03)
+    points, _ = predict(made, datasets, [mapping()], evaluator, messages=200, draws=4)
+    for point in points:
+        assert point.median == pytest.approx(point.point.median, rel=0.03)
