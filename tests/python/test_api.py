@@ -49,7 +49,18 @@ def test_every_public_name_is_there() -> None:
 
 @pytest.mark.parametrize(
     "name",
-    ["quantities", "scenarios", "api", "plans", "sweeps", "frames", "timelines", "plots", "notebook_html", "listings"],
+    [
+        "common.quantities",
+        "scenarios.scenario",
+        "api",
+        "sweeps.plans",
+        "sweeps.sweep",
+        "results.frames",
+        "traces.timelines",
+        "plots",
+        "notebook_html",
+        "listings",
+    ],
 )
 def test_examples_in_docstrings(name: str) -> None:
     module = importlib.import_module(f"contend.{name}")

@@ -40,7 +40,8 @@ def test_each_part_has_its_share_of_the_budget_whatever_stages_of_others_took(mo
         return "a part", []
 
     problem = SimpleNamespace(targets=[SimpleNamespace(unknowns=(0,))], dimensions=1, refuse=lambda _: None)
-    monkeypatch.setattr(pipeline, "_prepared", lambda *_: SimpleNamespace(problem=problem, identified=[], parts=[]))
+    prepared = SimpleNamespace(problem=problem, identified=[], parts=[], slow_cores=None)
+    monkeypatch.setattr(pipeline, "_prepared", lambda *_: prepared)
     monkeypatch.setattr(pipeline, "components", lambda _: ["first", "second"])
     monkeypatch.setattr(pipeline, "planned", lambda *_: 0)
     monkeypatch.setattr(pipeline, "fit_part", fit_part)

@@ -121,6 +121,8 @@ def calibrate(inputs: Inputs, evaluator: Evaluator, options: Options, reporter: 
 
 def _lay_slow_cores_upon(result: Calibration, evaluator: Evaluator, reporter: Reporter) -> None:
     """Points of which most simulations with slow cores fail cannot be fitted to."""
+    if result.slow_cores is None:
+        return
     problem = result.problem
     reporter.plan(simulations_of_slow_cores(problem, result.slow_cores))
     failed = lay_slow_cores_upon(problem, result.slow_cores, evaluator)
