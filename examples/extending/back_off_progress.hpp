@@ -17,7 +17,7 @@ public:
       if (source_.progress(self, ProgressSource::Noise::always) > 0) {
         away = pause_;
       } else {
-        self.spend(away, Category::poll_idle);
+        self.spend_time(away, Category::poll_idle);
         away = std::min(away * 2, pause_ * 64);
       }
     }

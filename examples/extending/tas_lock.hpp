@@ -15,7 +15,7 @@ public:
 private:
   void do_lock(SimThread& self, Category category) override {
     while (!do_try_lock(self, category)) {
-      self.spend(pause_, category);
+      self.spend_time(pause_, category);
     }
   }
   bool do_try_lock(SimThread& self, Category category) override {
