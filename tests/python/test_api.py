@@ -47,21 +47,10 @@ def test_every_public_name_is_there() -> None:
         _ = contend.swep  # type: ignore[attr-defined]
 
 
-@pytest.mark.parametrize(
-    "name",
-    [
-        "common.quantities",
-        "scenarios.scenario",
-        "api",
-        "sweeps.plans",
-        "sweeps.sweep",
-        "results.frames",
-        "traces.timelines",
-        "plots",
-        "notebook_html",
-        "listings",
-    ],
-)
+OF_FUNCTIONS = "common.quantities scenarios.scenario api sweeps.plans sweeps.sweep results.frames traces.timelines"
+
+
+@pytest.mark.parametrize("name", [*OF_FUNCTIONS.split(), "plots", "notebook_html", "listings"])
 def test_examples_in_docstrings(name: str) -> None:
     module = importlib.import_module(f"contend.{name}")
     found = doctest.testmod(module, optionflags=doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE)
