@@ -1,6 +1,7 @@
 // Skipping idle polls where threads share cores: whoever polls loses its core as it would have.
 #include "support/idle_poll_pair.hpp"
 #include "support/random_point.hpp"
+#include "support/shared_memory.hpp"
 
 #include <catch2/catch.hpp>
 
@@ -42,18 +43,7 @@ PointConfig shared_point(const std::string& transport, const SchedulerParameters
   point.machine.tcp.copy_bytes_per_second = 10e9;
   point.machine.tcp.buffer_bytes = 200'000;
   point.machine.tcp.receive_bytes = 10'000;
-  SharedMemoryParameters& memory = point.machine.shared_memory;
-  memory.box_write = 11'003_ps;
-  memory.box_read = 13'007_ps;
-  memory.queue_write = 41'011_ps;
-  memory.queue_read = 37'003_ps;
-  memory.poll_queue = 3'001_ps;
-  memory.copy_bytes_per_second = 10e9;
-  memory.box_size = 4096;
-  memory.box_bytes = 128;
-  memory.box_threshold = 16;
-  memory.fragments = 64;
-  memory.poll_batch = 1;
+  point.machine.shared_memory = test::odd_shared_memory();
   point.library.transport.kind = transport;
   point.library.progress.engine = "ownership";
   point.library.protocol.pending_order = "fifo";
