@@ -43,6 +43,9 @@ public:
   virtual void give_way_if_asked(SimThread& self) = 0;
   /// `self` returns from a system call: the operating system may give its core to somebody who has asked for it meanwhile.
   virtual void leaves_kernel(SimThread& self) = 0;
+  /// The core of `self` cannot be taken away from here on, and can again.
+  virtual void disable_preemption(SimThread& self) = 0;
+  virtual void enable_preemption(SimThread& self) = 0;
   /// The next wait of `self`, spinning, is for the end of `repetition`, which the policy may cut short.
   virtual void repeats(SimThread& self, Repetition& repetition) = 0;
   /// The repetition of `thread` is over: its wait ends when it has come to its goal.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <numeric>
 #include <utility>
 
 namespace contend {
@@ -16,6 +17,17 @@ SimThread::SimThread(Engine& engine, std::string name, int host, int core, Body 
     : Target(engine, true), name_(std::move(name)), id_(static_cast<int>(engine.threads().size())), host_(host),
       core_(core), body_(std::move(body)), policy_(policy), paces_(paces),
       plain_(paces == nullptr && engine.trace() == nullptr), daemon_(daemon) {}
+
+ProcessorUse SimThread::processor_use() const {
+  const Times spent = times();
+  const Duration all = std::accumulate(spent.begin(), spent.end(), Duration{});
+  return {all - off_core_, voluntary_switches_, involuntary_switches_};
+}
+
+void SimThread::was_off_core(TimePoint begin, TimePoint end) {
+  begin = std::max(begin, counted_from_);
+  off_core_ += std::max(end - begin, Duration{});
+}
 
 Duration SimThread::at_pace(Duration span) const { return paces_->on(core_, span); }
 

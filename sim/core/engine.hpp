@@ -299,6 +299,10 @@ __attribute__((always_inline)) inline void SimThread::wait(const Waitable& reaso
   waiting_for_ = nullptr;
   resumed_ = false;
   charge_passed(start, engine_.now() - start, category);
+  if (how == Waiting::asleep) {
+    count_voluntary_switch();
+    was_off_core(start, engine_.now());
+  }
 }
 
 inline void SimThread::charge_passed(TimePoint begin, Duration span, Category category) {
@@ -328,6 +332,8 @@ inline void SimThread::reclassify(Duration span, Category from, Category to, Dur
 inline void SimThread::reset_times() {
   uncounted_ = times_;
   counted_from_ = now();
+  off_core_ = {};
+  voluntary_switches_ = involuntary_switches_ = 0;
   if (engine_.trace() != nullptr) [[unlikely]] {
     engine_.trace()->restart(*this, now());
   }

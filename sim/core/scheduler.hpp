@@ -72,6 +72,8 @@ public:
   void settle(SimThread& self, Duration owed) override;
   void give_way_if_asked(SimThread& self) override;
   void leaves_kernel(SimThread& self) override;
+  void disable_preemption(SimThread& self) override;
+  void enable_preemption(SimThread& self) override;
   void repeats(SimThread& self, Repetition& repetition) override;
   void come_back(SimThread& thread, const RepeatedPlace& place) override;
   void note_uninterrupted(SimThread& self, std::vector<UninterruptedSpan>* spans, TimePoint origin) override;

@@ -93,9 +93,23 @@ void Scheduler::give_way_if_asked(SimThread& self) {
   }
   Task& task = task_of(self);
   task.passed = {}; // what is run again goes another way than before: a line that was at hand has to be fetched
-  while (task.core->asked) { // somebody may ask at the very moment at which it has a core again
+  while (task.core->asked && !task.keeps_core) { // somebody may ask at the very moment at which it has a core again
     give_way(task);
   }
+}
+
+void Scheduler::disable_preemption(SimThread& self) {
+  if (!giving_up()) {
+    task_of(self).keeps_core = true;
+  }
+}
+
+void Scheduler::enable_preemption(SimThread& self) {
+  if (giving_up()) {
+    return;
+  }
+  task_of(self).keeps_core = false;
+  give_way_if_asked(self);
 }
 
 void Scheduler::leaves_kernel(SimThread& self) {
@@ -137,6 +151,7 @@ void Scheduler::wait(SimThread& self, Waiting how, Category category) {
   }
   task.ran_until = now();
   task.state = Task::State::asleep;
+  self.count_voluntary_switch();
   note_load(task, true);
   free_core(task);
   park(self);
@@ -294,7 +309,7 @@ void Scheduler::finish_step(Task& task) {
 }
 
 bool Scheduler::interruptible(const Task& task) {
-  return task.activity == Task::Activity::computing || task.activity == Task::Activity::spinning;
+  return !task.keeps_core && (task.activity == Task::Activity::computing || task.activity == Task::Activity::spinning);
 }
 
 /// Stops what it does in the middle.
@@ -312,6 +327,7 @@ void Scheduler::lose_core(Task& task) {
   core.queue->stop();
   core.current = nullptr;
   task.state = Task::State::runnable;
+  task.thread.count_involuntary_switch();
   task.since = now();
   task.ran_until = now();
   if (task.allowed.count() > 1) {

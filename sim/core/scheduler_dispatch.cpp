@@ -66,6 +66,9 @@ void Scheduler::dispatch(Core& core, Task& task, Duration latency) {
   if (task.ran_on != nullptr && core.last != &task) {
     cost += refill(core, task, strangers);
   }
+  if (task.ran_on != nullptr || task.state == Task::State::runnable) {
+    task.thread.was_off_core(task.ran_on != nullptr ? task.ran_until : task.since, now() + latency);
+  }
   if (paces_ != nullptr) {
     cost = paces_->on(core.number, cost);
   }

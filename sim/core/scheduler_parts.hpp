@@ -63,16 +63,17 @@ struct Scheduler::Task : FairEntity {
   Core* ran_on = nullptr; ///< where its caches are warm
   State state = State::created;
   Activity activity = Activity::acting;
-  Category category{};   ///< of the activity, or of its sleep
-  TimePoint since;       ///< its time is charged up to here; lies ahead while it gets onto a core
-  Duration left;         ///< computing
-  Duration stolen;       ///< timer interrupts during what cannot be interrupted
-  TimePoint ran_until;   ///< when it had a core last
-  bool resumed = false;  ///< what it waits, or is about to wait for, has come
-  Duration latency;      ///< of the idle core on which it wakes up
-  int waker_core = -1;   ///< -1: not known
-  bool to_waker = false; ///< it goes there if no core idles
-  double load = 1.0;     ///< share of the time in which it wanted a core, averaged as that of cores, up to `load_noted`
+  Category category{};     ///< of the activity, or of its sleep
+  TimePoint since;         ///< its time is charged up to here; lies ahead while it gets onto a core
+  Duration left;           ///< computing
+  Duration stolen;         ///< timer interrupts during what cannot be interrupted
+  TimePoint ran_until;     ///< when it had a core last
+  bool keeps_core = false; ///< nobody can take its core, whatever it does
+  bool resumed = false;    ///< what it waits, or is about to wait for, has come
+  Duration latency;        ///< of the idle core on which it wakes up
+  int waker_core = -1;     ///< -1: not known
+  bool to_waker = false;   ///< it goes there if no core idles
+  double load = 1.0; ///< share of the time in which it wanted a core, averaged as that of cores, up to `load_noted`
   TimePoint load_noted;
   Repetition* repetition = nullptr;   ///< whose end it spins for
   std::optional<RepeatedPlace> place; ///< on its way back from a repetition: where it is when `left` is used up

@@ -7,6 +7,7 @@
 #include "core/core_policy.hpp"
 #include "core/event.hpp"
 #include "core/fiber.hpp"
+#include "core/processor_use.hpp"
 #include "core/store_buffer.hpp"
 #include "core/time.hpp"
 #include "core/waitable.hpp"
@@ -50,6 +51,14 @@ public:
   /// Since the thread began: for differences, which no reset disturbs.
   [[nodiscard]] const Times& times_of_all() const { return times_; }
   [[nodiscard]] Duration charged(Category category) const { return times_[static_cast<std::size_t>(category)]; }
+  /// Since the last reset_times().
+  [[nodiscard]] ProcessorUse processor_use() const;
+  /// It was asleep, or ready to run without a core, from `begin` to `end`.
+  void was_off_core(TimePoint begin, TimePoint end);
+  /// It has fallen asleep.
+  void count_voluntary_switch() { ++voluntary_switches_; }
+  /// Another thread was given its core, which it did not leave to fall asleep.
+  void count_involuntary_switch() { ++involuntary_switches_; }
   [[nodiscard]] bool finished() const { return finished_; }
   [[nodiscard]] bool daemon() const { return daemon_; }
 
@@ -95,6 +104,17 @@ public:
   void leave_kernel() {
     if (policy_ != nullptr) [[unlikely]] {
       policy_->leaves_kernel(*this);
+    }
+  }
+  /// From here on until enable_preemption() a shared core cannot be taken away: the kernel's own critical sections.
+  void disable_preemption() {
+    if (policy_ != nullptr) [[unlikely]] {
+      policy_->disable_preemption(*this);
+    }
+  }
+  void enable_preemption() {
+    if (policy_ != nullptr) [[unlikely]] {
+      policy_->enable_preemption(*this);
     }
   }
   /// sched_yield(): lets others have the core first. Costs nothing where the core is not shared.
@@ -186,6 +206,9 @@ private:
   const CorePaces* paces_; ///< none: all cores of its host are alike
   bool plain_;             ///< its time only adds up: no trace is told of it, and prices are what work takes
   std::uint64_t line_transfers_ = 0;
+  Duration off_core_{}; ///< since the last reset, as the switches
+  std::uint64_t voluntary_switches_ = 0;
+  std::uint64_t involuntary_switches_ = 0;
   StoreBuffer store_buffer_;
   void mark_resumed();
   [[gnu::noinline, gnu::cold]] void refuse_to_resume() const;

@@ -79,6 +79,12 @@ Json times_of(const WorkloadResult& workload, Role role, bool shared_cores) {
   return times;
 }
 
+Json to_json(const ProcessorUse& use) {
+  return {{"processor_s", use.processor.in_seconds()},
+          {"voluntary_switches", use.voluntary_switches},
+          {"involuntary_switches", use.involuntary_switches}};
+}
+
 Json locks_of(const Explanation& explanation) {
   Json locks = Json::array();
   for (const LockReport& lock : explanation.locks) {
@@ -205,6 +211,9 @@ std::string run_point(const PointConfig& config, int replication, const RunPoint
       {"time_by_category_ns",
        {{"sender", times_of(result.workload, Role::sender, result.scheduling.has_value())},
         {"receiver", times_of(result.workload, Role::receiver, result.scheduling.has_value())}}},
+      {"usage",
+       {{"sender", to_json(result.workload.use[static_cast<std::size_t>(Role::sender)])},
+        {"receiver", to_json(result.workload.use[static_cast<std::size_t>(Role::receiver)])}}},
       {"threads",
        {{"sender", result.workload.threads[static_cast<std::size_t>(Role::sender)]},
         {"receiver", result.workload.threads[static_cast<std::size_t>(Role::receiver)]}}},

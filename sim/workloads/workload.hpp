@@ -2,6 +2,7 @@
 #pragma once
 
 #include "core/category.hpp"
+#include "core/processor_use.hpp"
 #include "core/time.hpp"
 #include "models/registry.hpp"
 #include "mpi/world.hpp"
@@ -41,6 +42,7 @@ struct WorkloadResult {
   std::int64_t bytes = 0;      ///< payload that they moved
   Duration elapsed{};
   std::array<SimThread::Times, 2> times{}; ///< by role, timed part only, all threads of the role together
+  std::array<ProcessorUse, 2> use{};       ///< by role, timed part only
   std::array<int, 2> threads{};            ///< by role
   /// What only some workloads measure, under its name in results: SI units, bandwidths in MiB/s. One that others do not measure is
   /// called after its unit: round_trip_s, gap_ns, naps_per_s; without such an end it is a bare number. Not a name that results have
@@ -53,6 +55,7 @@ struct WorkloadResult {
   void add(Role role, const SimThread& thread) {
     SimThread::Times& sum = times[static_cast<std::size_t>(role)];
     std::transform(sum.begin(), sum.end(), thread.times().begin(), sum.begin(), std::plus<>());
+    use[static_cast<std::size_t>(role)] += thread.processor_use();
     ++threads[static_cast<std::size_t>(role)];
   }
 };

@@ -5,17 +5,19 @@ from __future__ import annotations
 import hashlib
 import json
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from contend.datasets.programs import BENCHMARKS
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from pathlib import Path
 
     import polars as pl
 
     from contend.common.jsontypes import JsonObject, Scalar
+    from contend.datasets.processor_use import ProcessorUse
     from contend.datasets.spread import Spread
 
 # Metrics that a point may be measured in, and the unit of each; the first that it has counts.
@@ -56,6 +58,8 @@ class MeasuredPoint:
     """Standard deviation of the logarithms of launches' medians at the dataset's points that have several launches."""
     launch_medians: tuple[float, ...] = ()
     """Of each launch's clean samples, in `unit`; none where the dataset does not say which launch gave a sample."""
+    use: Mapping[str, ProcessorUse] = field(default_factory=dict)
+    """What the operating system counted, by side; empty where the dataset does not say it."""
 
     @property
     def median(self) -> float:

@@ -15,6 +15,7 @@ from contend.common.file_kinds import DATASET, kind_of
 from contend.common.nearest import nearest_names, proposal
 from contend.common.reading import parse_json, read_json, read_text
 from contend.datasets.dataset import METRICS, Dataset, MeasuredPoint
+from contend.datasets.processor_use import measured_use
 from contend.datasets.spread import spread
 
 if TYPE_CHECKING:
@@ -232,6 +233,7 @@ def _point(path: Path, where: str, point: object) -> tuple[MeasuredPoint, list[l
     read = MeasuredPoint(
         parameters, metric, METRICS[metric] if samples else "", tuple(kept), spread(groups), outcome,
         _iterations(launches), _iteration_range(launches), launch_medians=medians,
+        use=measured_use(path, where, point, launches),
     )  # fmt: skip
     return read, groups
 

@@ -35,6 +35,7 @@ from contend.datasets.reading import read_dataset
 from contend.measured.document_sweep import alike, swept
 from contend.measured.machine import choose_profile
 from contend.measured.points import point_text, select_points, short_name
+from contend.measured.processor_use import use_beside
 from contend.profiles.catalogs import CALIBRATION
 from contend.scenarios.resolution import resolve_scenario
 
@@ -327,6 +328,8 @@ class Configuration:
             judged = Predicted(self.dataset, point, predicted, predicted, predicted, held_out=True, stand_in="")
             against_interval = judged.is_scored_against_interval
             entry |= {"abs_error_pct": judged.abs_error_pct, "scored_against_interval": against_interval}
+        if use := use_beside(point, result, self.dataset.kind):
+            entry["usage"] = use
         fitted = was_fitted(split, self.dataset, point)
         return entry | {"fitted": fitted, "held_out": bool((split or {}).get("calibration")) and not fitted}
 

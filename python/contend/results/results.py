@@ -49,6 +49,8 @@ class PointResult:
     scalars: dict[str, float]
     counters: dict[str, int | float]
     time_by_category_ns: dict[str, dict[str, int | float]]
+    usage: dict[str, dict[str, int | float]]
+    """What getrusage(2) would say of each role's threads in the timed part (docs/results.md)."""
     simulated_s: float
     wall_s: float
     events: int | float
@@ -73,7 +75,7 @@ class PointResult:
         def outcome(point: PointResult) -> tuple[object, ...]:
             return (
                 point.events, point.simulated_s, point.estimates, point.scalars, point.counters,
-                point.time_by_category_ns, point.event_hashes,
+                point.time_by_category_ns, point.usage, point.event_hashes,
             )  # fmt: skip
 
         return outcome(self) == outcome(other)
@@ -91,6 +93,7 @@ class PointResult:
             }
         entry["counters"] = self.counters
         entry["time_by_category_ns"] = self.time_by_category_ns
+        entry["usage"] = self.usage
         entry.update(self.scalars)
         entry["simulated_s"] = self.simulated_s
         entry["wall_s"] = self.wall_s
@@ -122,6 +125,7 @@ class PointResult:
             scalars={name: entry[name] for name in (*SCALARS, *own_measures(entry)) if name in entry},
             counters=entry["counters"],
             time_by_category_ns=entry["time_by_category_ns"],
+            usage=entry.get("usage", {}),
             simulated_s=entry["simulated_s"],
             wall_s=entry["wall_s"],
             events=entry["events"],
@@ -381,6 +385,7 @@ def summarise(runs: PointRuns) -> PointResult:
         time_by_category_ns={
             role: _mean_by_key([r["time_by_category_ns"].get(role, {}) for r in results]) for role in _roles(results)
         },
+        usage={role: _mean_by_key([r["usage"][role] for r in results if "usage" in r]) for role in _roles(results)},
         simulated_s=float(mean_number([r["simulated_s"] for r in results])),
         wall_s=float(mean_number(runs.wall_s)),
         events=mean_number([r["events"] for r in results]),

@@ -187,6 +187,44 @@ def _measured_table(results: Results) -> FittingTable:
     return table
 
 
+# What the operating system counts, and what it is called in a table.
+_COUNTED = {
+    "processor_s": "processor time",
+    "voluntary_switches": "fell asleep",
+    "involuntary_switches": "gave the core away",
+}
+
+
+def _use_table(results: Results) -> FittingTable:
+    """What the operating system counted beside what it counts in the simulation, for points of a dataset."""
+    points = [(point, found["usage"]) for point in results.points if (found := point.measured) and found.get("usage")]
+    caption = (
+        "for each message; measured: of all launches, warm-up included; gave the core away: preempted, or by "
+        "sched_yield() to another thread"
+    )
+    table = FittingTable(_titled("what the operating system counts, measured and predicted", results), caption)
+    names = [name for name in _parameter_names(results.points) if name != "iterations"]
+    for name in names:
+        table.add_column(name, justify="right", is_name=True)
+    table.add_column("role")
+    for title in _COUNTED.values():
+        table.add_column(title, justify="right")
+        table.add_column("predicted", justify="right", style="bold")
+    for point, use in points:
+        cells = [value_text(point.parameters.get(name, "-")) for name in names]
+        for side, counted_by_side in use.items():
+            row = [*cells, results.words.role(side)]
+            for name in _COUNTED:
+                both = counted_by_side[name]
+                row += [_use_text(name, both["measured"]), _use_text(name, both["predicted"])]
+            table.add_row(*row)
+    return table
+
+
+def _use_text(name: str, value: float) -> str:
+    return quantity(value, "s") if name == "processor_s" else f"{value:.2f}"
+
+
 def _role_in_fit(found: JsonObject) -> str:
     """What the calibration of the profile made of a measured point; nothing where it was fitted to none."""
     return _OF_THE_FIT if found.get("fitted") else _HELD_OUT if found.get("held_out") else ""
@@ -267,6 +305,8 @@ def render(results: Results) -> RenderableType:
     parts: list[RenderableType] = []
     if any(point.measured is not None for point in results.points):
         parts.append(_measured_table(results))
+    if any((point.measured or {}).get("usage") for point in results.points):
+        parts.append(_use_table(results))
     parts.append(_main_table(results))
     if any(point.time_by_category_ns for point in results.points):
         parts.append(_where_table(results))
