@@ -133,7 +133,7 @@ TEST_CASE("who is woken before its core is given up does not sleep", "[futex]") 
     CHECK(test::clock(self) == prices.wait_call); // no latency of a wake-up
   });
   engine.spawn("waker", 0, 1, [&](SimThread& self) {
-    self.spend(prices.vain_call, Category::software); // the sleeper is in the queue, and on its way
+    self.spend(prices.vain_call.scaled(0.6), Category::software); // the sleeper is in the queue, and on its way
     CHECK(futex.sleepers() == 1);
     CHECK(futex.wake(self, 1, Category::completion) == 1);
     CHECK(test::clock(self) < prices.wait_call);
