@@ -72,8 +72,10 @@ struct ProtocolDesign {
   std::int64_t header_bytes = 40; ///< bytes on the wire in front of the payload
   /// Delayed sends. reversing, fifo: every turn of progress tries them all, and puts what fails in front of the list
   /// (ob1 over btl/uct) or leaves it in place; at-connection: they wait, first in first out, until their connection has
-  /// room (btl/openib); behind-others: so do all that are sent meanwhile (btl/ugni, btl/tcp, btl/sm); in-call: none are, the
-  /// call makes progress and tries again until there is room (MPIDI_OFI_CALL_RETRY of MPICH).
+  /// room (btl/openib); behind-others: so do all that are sent meanwhile (btl/ugni, btl/tcp, btl/sm); at-interface: these wait at
+  /// their interface, under its lock, and a turn that polls it sends the first one (postponed_queue of MPICH's
+  /// ch4/shm/posix); in-call: none are, the call makes progress and tries again until there is room (MPIDI_OFI_CALL_RETRY of
+  /// MPICH).
   std::string pending_order = "reversing";
   /// How the payload of a message above the eager limit travels, once it is matched. get: the receiver reads it and tells
   /// the sender when it has all (ob1's RGET; UCX's default); put: the sender writes it, and tells the receiver; send: the

@@ -119,9 +119,10 @@ bool PendingSends::try_send(SimThread& self, const DelayedSend& send, Attempt* a
   if (attempt != nullptr) {
     const Duration room_at = sent ? locked_at : std::max(locked_at, connection.saw_no_room_at() - start);
     attempt->turn.visits.push_back({instance.lock.get(), Duration{}, locked_at, locked_at});
-    attempt->turn.visits.push_back({instance.lock.get(), locked_at, room_at, room_at});
     attempt->turn.visits.push_back(
-        {instance.lock.get(), room_at, look_at, self.now() - start, send.instance, begin_at});
+        {instance.lock.get(), locked_at, room_at, room_at, PollTurn::nobodys, Duration{}, false, true});
+    attempt->turn.visits.push_back(
+        {instance.lock.get(), room_at, look_at, self.now() - start, send.instance, begin_at, false, true});
     // A rest would not see who is at the connection, and half an attempt is not like a whole one.
     attempt->turn.undisturbed = found == 0 && !sent && !own_lock && !locked && instance.lock->can_be_visited_by_lock();
     attempt->turn.period = self.now() - start;

@@ -48,8 +48,9 @@ Process::Process(Engine& engine, const Host& host, Transport& transport, const P
       completion_(context_, instances_, communicators_, requests_, turns_, *progress_, *notification_),
       steps_(context_), queues_(context_, instances_, completion_, steps_),
       rendezvous_(context_, instances_, turns_, completion_, steps_, queues_),
-      pending_(context_, instances_, turns_, completion_, queues_, *this), active_(context_, instances_, turns_, *this),
-      sends_(context_, instances_, communicators_, requests_, completion_, rendezvous_, pending_, *this),
+      pending_(context_, instances_, turns_, completion_, queues_, *this),
+      postponed_(context_, instances_, completion_), active_(context_, instances_, turns_, *this),
+      sends_(context_, instances_, communicators_, requests_, completion_, rendezvous_, pending_, postponed_, *this),
       receives_(context_, instances_, communicators_, turns_, completion_, rendezvous_, active_, tasks_.get()),
       calls_(context_, turns_, *progress_, *notification_, completion_),
       syncs_(context_, turns_, *progress_, *notification_, completion_, calls_),
@@ -59,6 +60,9 @@ Process::Process(Engine& engine, const Host& host, Transport& transport, const P
   }
   turns_.at_end(rendezvous_);
   turns_.at_end(pending_);
+  if (context_.library().protocol.pending_order == "at-interface") {
+    turns_.at_interfaces(postponed_);
+  }
   turns_.at_end(active_);
   if (commands_) {
     turns_.take_from(*commands_, *this);

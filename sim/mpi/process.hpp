@@ -17,6 +17,7 @@
 #include "mpi/instances.hpp"
 #include "mpi/packer.hpp"
 #include "mpi/pending_sends.hpp"
+#include "mpi/postponed_sends.hpp"
 #include "mpi/process_context.hpp"
 #include "mpi/process_settings.hpp"
 #include "mpi/progress_turns.hpp"
@@ -209,6 +210,7 @@ private:
   ConnectionQueues queues_;
   RendezvousPath rendezvous_;
   PendingSends pending_;
+  PostponedSends postponed_;
   ActiveMessages active_;
   std::optional<TaskWork> task_work_; ///< of tasks_
   SendPath sends_;

@@ -3,6 +3,7 @@
 #include "core/trace_scope.hpp"
 
 #include <algorithm>
+#include <string_view>
 #include <utility>
 
 namespace contend {
@@ -15,11 +16,17 @@ bool in_use(Lock& lock) {
   return !lock.quiet();
 }
 
+/// With one lock around every call an interface has none of its own to take.
+bool polls_other(const ProcessContext& process, std::string_view when) {
+  return process.global_lock() == nullptr && process.library().progress.other_interface == when;
+}
+
 } // namespace
 
 ProgressTurns::ProgressTurns(ProcessContext& process, Instances& instances, CompletionHandler& handler)
     : process_(process), instances_(instances), handler_(handler),
       handles_unlocked_(process.library().transport.handler_lock == "none"),
+      polls_other_before_(polls_other(process, "before")), polls_other_after_(polls_other(process, "after")),
       next_target_line_(process.engine(), process.host(), process.name() + "/next instance to poll") {
   idles_.push_back(make_idle());
   free_idles_.push_back(idles_.back().get());
@@ -87,7 +94,7 @@ void ProgressTurns::begin_turn(SimThread& self, Noise noise) {
   }
 }
 
-int ProgressTurns::poll(SimThread& self, int target, IfHeld if_held) {
+int ProgressTurns::poll_interface(SimThread& self, int target, IfHeld if_held) {
   Poller& poller = poller_of(self);
   if (poller.passed()) {
     return 0;
@@ -116,18 +123,15 @@ int ProgressTurns::poll(SimThread& self, int target, IfHeld if_held) {
   const Duration try_at = !has_global_lock             ? self.now() - poller.turn_start
                           : poller.turn.visits.empty() ? poller.lock_at
                                                        : poller.turn.visits.back().done_at;
-  if (if_held == IfHeld::wait) {
-    poller.disturb_if(in_use(*instance.lock));
-    instance.lock->lock(self, Category::poll_idle);
-  } else if (!instance.lock->try_lock(self, Category::poll_idle)) {
-    poller.disturb_if(true);
+  if (!take(self, *instance.lock, if_held)) {
     return 0;
   }
+  const bool keeps_lock = has_global_lock && !poller.turn.visits.empty();
   const Duration begin_at = self.now() - poller.turn_start;
   instance.context->look(self);
   const Duration look_at = process_.engine().now() - poller.turn_start;
-  poller.turn.visits.push_back(
-      {&instances_.lock_of(instance), try_at, look_at, look_at, target, begin_at, std::exchange(poller.drew, false)});
+  poller.turn.visits.push_back({&instances_.lock_of(instance), try_at, look_at, look_at, target, begin_at,
+                                std::exchange(poller.drew, false), keeps_lock});
   const int found = handle_and_unlock(self, instance);
   poller.disturb_if(found > 0);
   poller.turn.visits.back().done_at = self.now() - poller.turn_start;
@@ -135,12 +139,62 @@ int ProgressTurns::poll(SimThread& self, int target, IfHeld if_held) {
   return found;
 }
 
+int ProgressTurns::poll(SimThread& self, int target, IfHeld if_held) {
+  if (polls_other_before_) {
+    poll_other_interface(self, target, if_held);
+  }
+  const int found = poll_interface(self, target, if_held);
+  if (polls_other_after_ && found == 0) {
+    poll_other_interface(self, target, if_held);
+  }
+  return found;
+}
+
+/// The other device's interface, through which nothing comes: all it costs is the lock.
+void ProgressTurns::poll_other_interface(SimThread& self, int target, IfHeld if_held) {
+  Poller& poller = poller_of(self);
+  if (poller.passed()) {
+    return;
+  }
+  Lock& lock = *instances_[target].lock;
+  if (poller.take_looking()) { // a skipped look that goes on: it has seen nothing
+    lock.unlock(self, Category::poll_idle);
+    return;
+  }
+  const Duration try_at = self.now() - poller.turn_start;
+  if (!take(self, lock, if_held)) {
+    return;
+  }
+  const Duration look_at = self.now() - poller.turn_start;
+  poller.turn.visits.push_back({&lock, try_at, look_at, look_at, PollTurn::nobodys, look_at});
+  lock.unlock(self, Category::poll_idle);
+  poller.turn.visits.back().done_at = self.now() - poller.turn_start;
+}
+
+/// Takes the lock of what is polled. Returns false, without it, where somebody else has it and nobody is to wait.
+bool ProgressTurns::take(SimThread& self, Lock& lock, IfHeld if_held) {
+  Poller& poller = poller_of(self);
+  if (if_held == IfHeld::wait) {
+    poller.disturb_if(in_use(lock));
+    lock.lock(self, Category::poll_idle);
+    return true;
+  }
+  const bool taken = lock.try_lock(self, Category::poll_idle);
+  poller.disturb_if(!taken);
+  return taken;
+}
+
 /// Handles what a look has shown at an instance whose lock is held.
 int ProgressTurns::handle_and_unlock(SimThread& self, Instance& instance) {
+  const auto work = [&] {
+    return interface_work_ == nullptr ? 0 : interface_work_->run(self, instances_.number_of(instance));
+  };
   if (handles_unlocked_) {
-    return instance.context->drain_unlocked(self, handler_, *instance.lock);
+    const int done = work(); // afterwards the lock is gone
+    return done + instance.context->drain_unlocked(self, handler_, *instance.lock);
   }
-  const int found = instance.context->drain(self, handler_);
+  int found = instance.context->drain(self, handler_);
+  found += work();
   instance.lock->unlock(self, Category::poll_idle);
   return found;
 }
@@ -273,9 +327,13 @@ bool ProgressTurns::end_has_work() const {
 }
 
 bool ProgressTurns::nothing_in_sight(const PollTurn& turn) const {
+  const auto has_work = [&](const Instance& instance) {
+    return instance.context->has_completions() ||
+           (interface_work_ != nullptr && interface_work_->may_go(instances_.number_of(instance)));
+  };
   return !end_has_work() && (commands_ == nullptr || commands_->quiet()) &&
          std::none_of(instances_.begin(), instances_.end(), [&](const Instance& instance) {
-           return instance.context->has_completions() &&
+           return has_work(instance) &&
                   std::any_of(turn.visits.begin(), turn.visits.end(), [&](const PollTurn::Visit& visit) {
                     return visit.lock == &instances_.lock_of(instance);
                   });

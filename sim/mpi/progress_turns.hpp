@@ -8,6 +8,7 @@
 #include "mpi/command.hpp"
 #include "mpi/end_of_turn_work.hpp"
 #include "mpi/instances.hpp"
+#include "mpi/interface_work.hpp"
 #include "mpi/poller.hpp"
 #include "mpi/process_context.hpp"
 
@@ -30,6 +31,8 @@ public:
 
   /// Work for the ends of turns, which is done in the order of these calls.
   void at_end(EndOfTurnWork& work) { works_.push_back(&work); }
+  /// Work with every interface that a turn polls.
+  void at_interfaces(InterfaceWork& work) { interface_work_ = &work; }
   /// The queue of the progress thread. Only for designs that have one.
   void take_from(CommandQueue<Command>& commands, CommandHandler& handler) {
     commands_ = &commands;
@@ -70,6 +73,9 @@ private:
   void skipped_look(const SimThread& poller, const PollTurn::Visit& visit, TimePoint begin) override;
   void interrupted(const PollTurn& turn, std::size_t visit) override;
 
+  int poll_interface(SimThread& self, int target, IfHeld if_held);
+  void poll_other_interface(SimThread& self, int target, IfHeld if_held);
+  bool take(SimThread& self, Lock& lock, IfHeld if_held);
   int handle_and_unlock(SimThread& self, Instance& instance);
   [[nodiscard]] bool end_has_work() const;
   [[nodiscard]] bool nothing_in_sight(const PollTurn& turn) const;
@@ -81,8 +87,11 @@ private:
   ProcessContext& process_;
   Instances& instances_;
   CompletionHandler& handler_;
-  bool handles_unlocked_; ///< what a poll has found
+  bool handles_unlocked_;   ///< what a poll has found
+  bool polls_other_before_; ///< an interface of another device, too
+  bool polls_other_after_;
   std::vector<EndOfTurnWork*> works_;
+  InterfaceWork* interface_work_ = nullptr;
   CommandQueue<Command>* commands_ = nullptr;
   CommandHandler* command_handler_ = nullptr;
   unsigned next_target_ = 0;

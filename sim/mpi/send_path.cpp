@@ -4,9 +4,10 @@ namespace contend {
 
 SendPath::SendPath(ProcessContext& process, Instances& instances, Communicators& communicators, RequestPool& requests,
                    CompletionPath& completion, RendezvousPath& rendezvous, PendingSends& pending,
-                   CompletionHandler& handler)
+                   PostponedSends& postponed, CompletionHandler& handler)
     : process_(process), instances_(instances), communicators_(communicators), requests_(requests),
-      completion_(completion), rendezvous_(rendezvous), pending_(pending), handler_(handler),
+      completion_(completion), rendezvous_(rendezvous), pending_(pending), postponed_(postponed), handler_(handler),
+      postpones_(process.library().protocol.pending_order == "at-interface"),
       calls_hold_instance_(process.library().critical_section == "instance") {}
 
 Request* SendPath::start(SimThread& self, int communicator, int destination, int tag, std::int64_t bytes,
@@ -49,10 +50,19 @@ Request* SendPath::start(SimThread& self, int communicator, int destination, int
   if (eager) {
     request = finish_eager(self, envelope, instance, handle, sent);
   }
+  if (!sent && postpones_) {
+    if (!call_holds) {
+      lock.lock(self);
+    }
+    postponed_.add({instance, destination, envelope, request});
+    if (!call_holds) {
+      lock.unlock(self);
+    }
+  }
   if (call_holds) {
     lock.unlock(self);
   }
-  if (!sent) {
+  if (!sent && !postpones_) {
     if (is_packed(envelope)) {
       process_.copy(self, bytes);
     }
@@ -66,7 +76,7 @@ Request* SendPath::start(SimThread& self, int communicator, int destination, int
 bool SendPath::post_at_once(SimThread& self, int instance, int destination, const Envelope& envelope) {
   Connection& connection = instances_[instance].connection_to(destination);
   const std::int64_t wire_bytes = process_.wire_bytes(envelope);
-  if (pending_.behind_others(instance, destination)) {
+  if (postpones_ ? postponed_.waiting_at(instance) : pending_.behind_others(instance, destination)) {
     return false;
   }
   if (is_packed(envelope) && connection.has_room(wire_bytes)) {

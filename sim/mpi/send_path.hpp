@@ -6,6 +6,7 @@
 #include "mpi/completion_path.hpp"
 #include "mpi/instances.hpp"
 #include "mpi/pending_sends.hpp"
+#include "mpi/postponed_sends.hpp"
 #include "mpi/process_context.hpp"
 #include "mpi/rendezvous_path.hpp"
 #include "mpi/request_pool.hpp"
@@ -17,7 +18,8 @@ namespace contend {
 class SendPath {
 public:
   SendPath(ProcessContext& process, Instances& instances, Communicators& communicators, RequestPool& requests,
-           CompletionPath& completion, RendezvousPath& rendezvous, PendingSends& pending, CompletionHandler& handler);
+           CompletionPath& completion, RendezvousPath& rendezvous, PendingSends& pending, PostponedSends& postponed,
+           CompletionHandler& handler);
 
   /// Sends a message. The caller is inside a call. `handle`: the request that the caller has been given already, if any.
   /// Returns the request, or nullptr if the message is complete and had none.
@@ -40,7 +42,9 @@ private:
   CompletionPath& completion_;
   RendezvousPath& rendezvous_;
   PendingSends& pending_;
+  PostponedSends& postponed_;
   CompletionHandler& handler_;
+  bool postpones_;           ///< what finds no room waits at its interface
   bool calls_hold_instance_; ///< LibraryDesign::critical_section
 };
 

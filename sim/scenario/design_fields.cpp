@@ -41,6 +41,11 @@ Section progress_fields() {
   s.field(
       "yield_every_turn", &P::yield_every_turn, FlagRule{},
       "a thread that waits, not one that tests, calls sched_yield() after each turn, also one that finds something");
+  s.field(
+      "other_interface", &P::other_interface, ChoiceRule{{"none", "before", "after"}},
+      "a turn also polls an interface of another device, through which nothing comes, under the instance's lock, which "
+      "it takes once more: before it polls this one, or after it if it had nothing; nothing with one lock around every "
+      "call");
   s.field("global_every", &P::global_every, CountRule{1, 1'000'000},
           "engines per-target and every-nth: every n-th turn polls all instances");
   s.field("queue_slots", &P::queue_slots, CountRule{2, 65536},
@@ -122,9 +127,10 @@ Section protocol_fields() {
   s.field("header", &P::header_bytes, SizeRule{0, 65536}, "bytes on the wire in front of the payload");
   s.field(
       "pending_order", &P::pending_order,
-      ChoiceRule{{"reversing", "fifo", "at-connection", "behind-others", "in-call"}},
+      ChoiceRule{{"reversing", "fifo", "at-connection", "behind-others", "at-interface", "in-call"}},
       "delayed sends: a failed retry goes in front of the list, or stays in place; or they wait at their connection "
-      "until it has room, and new ones may pass them or wait behind them; or the call tries until there is room");
+      "until it has room, and new ones may pass them or wait behind them; or all wait at their interface, of which a "
+      "turn of progress sends the first; or the call tries until there is room");
   s.field(
       "rendezvous", &P::rendezvous, ChoiceRule{{"get", "put", "send"}},
       "how payload above the eager limit travels: the receiver reads it, the sender writes it, or the sender copies it "

@@ -139,10 +139,8 @@ void IdlePoll::enter_turn(SimThread& poller, RepeatedPlace& place) {
 /// The core may be lost in the middle of a step. One that takes a lock or gives it back is run when its time has passed.
 void IdlePoll::stop_in_turn(SimThread& poller, RepeatedPlace& place) {
   const Duration phase = place.at;
-  const PollTurn::Visit* last = nullptr;
   for (const PollTurn::Visit& visit : steady_->visits) {
-    const bool holds_already = last != nullptr && last->lock == visit.lock;
-    if (visit.lock != nullptr && !holds_already && visit.try_at <= phase && phase < visit.begin_at) {
+    if (visit.lock != nullptr && !visit.kept && visit.try_at <= phase && phase < visit.begin_at) {
       go_on_at(poller, visit, false, phase);
       place.goal = visit.begin_at;
       place.passed = visit.begin_at - visit.try_at;
@@ -155,7 +153,6 @@ void IdlePoll::stop_in_turn(SimThread& poller, RepeatedPlace& place) {
       place.passed = visit.done_at - visit.look_at;
       return;
     }
-    last = &visit;
   }
   enter_turn(poller, place);
 }

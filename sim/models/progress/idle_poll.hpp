@@ -18,14 +18,16 @@ namespace contend {
 /// One turn of a poll loop that found nothing: when, from its start, each lock was tried, the queue behind it seen, and the
 /// lock given back.
 struct PollTurn {
+  static constexpr int nobodys = -1; ///< a queue of which nobody has to know when it is looked at
   struct Visit {
     Lock* lock = nullptr; ///< none: a queue that is looked at without one
     Duration try_at;
     Duration look_at;
     Duration done_at;
-    int target = -1;     ///< whose queue it is; -1: nobody has to know when it is looked at
-    Duration begin_at{}; ///< the look begins
-    bool drawn = false;  ///< the target was the next one of a number that threads share
+    int target = nobodys; ///< whose queue it is
+    Duration begin_at{};  ///< the look begins
+    bool drawn = false;   ///< the target was the next one of a number that threads share
+    bool kept = false;    ///< the lock has been held since the visit before
     bool operator==(const Visit&) const = default;
   };
   std::vector<Visit> visits;

@@ -16,6 +16,10 @@ struct ProgressDesign {
   /// A thread that waits does so after every turn, one that tests does not (MPICH's ch4: MPID_Progress_wait is a turn and a
   /// yield, MPI_Test calls MPID_Progress_test).
   bool yield_every_turn = false;
+  /// A turn also polls an interface of another device, through which nothing comes, under the instance's lock, which it takes
+  /// once more (with one lock around every call there is none to take). none: there is no other; before: in every turn; after:
+  /// only where this one had nothing (MPIDI_PROGRESS of MPICH's ch4: shared memory, then the network).
+  std::string other_interface = "none";
   int queue_slots = 1024; ///< commands that can wait for a progress thread
   int global_every = 256; ///< engines that poll their own targets poll all of them at every n-th turn
 };

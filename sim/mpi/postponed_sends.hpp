@@ -1,0 +1,44 @@
+// Sends that found no room and wait at their interface, under its lock (postponed_queue of MPICH's ch4/shm/posix):
+//
+//   send, lock held:   if queue is empty and post(message): done; else queue.append(message)
+//   turn, lock held:   poll; if queue is not empty and post(queue.first): queue.remove_first
+//
+// Messages that are sent meanwhile queue up behind, whoever they go to, and a turn of progress sends no more than one.
+#pragma once
+
+#include "core/ring_queue.hpp"
+#include "mpi/completion_path.hpp"
+#include "mpi/delayed_sends.hpp"
+#include "mpi/instances.hpp"
+#include "mpi/interface_work.hpp"
+#include "mpi/process_context.hpp"
+
+#include <vector>
+
+namespace contend {
+
+class PostponedSends final : public InterfaceWork {
+public:
+  PostponedSends(ProcessContext& process, Instances& instances, CompletionPath& completion);
+
+  /// Whether messages through this interface have to queue up. Requires its lock, as all calls with a number do.
+  [[nodiscard]] bool waiting_at(int instance) const { return !queue_of(instance).empty(); }
+  void add(const DelayedSend& send);
+
+  [[nodiscard]] bool may_go(int instance) const override;
+  int run(SimThread& self, int instance) override;
+
+private:
+  [[nodiscard]] const RingQueue<DelayedSend>& queue_of(int instance) const {
+    return queues_[static_cast<std::size_t>(instance)];
+  }
+  void show() const;
+
+  ProcessContext& process_;
+  Instances& instances_;
+  CompletionPath& completion_;
+  std::vector<RingQueue<DelayedSend>> queues_; ///< by instance
+  TraceLabel label_;
+};
+
+} // namespace contend
