@@ -8,8 +8,8 @@ namespace contend {
 class InterfaceWork {
 public:
   virtual ~InterfaceWork() = default;
-  /// Whether there is something that would succeed now. Costs nothing: a thread that rests is to see it.
-  [[nodiscard]] virtual bool may_go(int instance) const = 0;
+  /// Whether there is something to do or to try: turns that do so are not alike.
+  [[nodiscard]] virtual bool waiting_at(int instance) const = 0;
   /// Does what can be done. Returns how much that was. Requires: the caller has the instance's lock.
   virtual int run(SimThread& self, int instance) = 0;
 };

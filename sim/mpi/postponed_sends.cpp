@@ -15,13 +15,6 @@ void PostponedSends::add(const DelayedSend& send) {
   show();
 }
 
-bool PostponedSends::may_go(int instance) const {
-  const RingQueue<DelayedSend>& queue = queue_of(instance);
-  return !queue.empty() && instances_[instance]
-                               .connection_to(queue.front().destination)
-                               .has_room(process_.wire_bytes(queue.front().envelope));
-}
-
 int PostponedSends::run(SimThread& self, int instance) {
   RingQueue<DelayedSend>& queue = queues_[static_cast<std::size_t>(instance)];
   if (queue.empty()) {

@@ -21,17 +21,16 @@ class PostponedSends final : public InterfaceWork {
 public:
   PostponedSends(ProcessContext& process, Instances& instances, CompletionPath& completion);
 
-  /// Whether messages through this interface have to queue up. Requires its lock, as all calls with a number do.
-  [[nodiscard]] bool waiting_at(int instance) const { return !queue_of(instance).empty(); }
+  /// Whether messages through this interface have to queue up.
+  [[nodiscard]] bool waiting_at(int instance) const override {
+    return !queues_[static_cast<std::size_t>(instance)].empty();
+  }
+  /// Requires: the caller has the instance's lock.
   void add(const DelayedSend& send);
-
-  [[nodiscard]] bool may_go(int instance) const override;
+  /// Sends the first one if it has room now.
   int run(SimThread& self, int instance) override;
 
 private:
-  [[nodiscard]] const RingQueue<DelayedSend>& queue_of(int instance) const {
-    return queues_[static_cast<std::size_t>(instance)];
-  }
   void show() const;
 
   ProcessContext& process_;

@@ -186,17 +186,20 @@ bool ProgressTurns::take(SimThread& self, Lock& lock, IfHeld if_held) {
 
 /// Handles what a look has shown at an instance whose lock is held.
 int ProgressTurns::handle_and_unlock(SimThread& self, Instance& instance) {
-  const auto work = [&] {
-    return interface_work_ == nullptr ? 0 : interface_work_->run(self, instances_.number_of(instance));
-  };
+  int done = 0;
+  if (!handles_unlocked_) {
+    done = instance.context->drain(self, handler_);
+  }
+  if (interface_work_ != nullptr) {
+    const int number = instances_.number_of(instance);
+    poller_of(self).disturb_if(interface_work_->waiting_at(number));
+    done += interface_work_->run(self, number);
+  }
   if (handles_unlocked_) {
-    const int done = work(); // afterwards the lock is gone
     return done + instance.context->drain_unlocked(self, handler_, *instance.lock);
   }
-  int found = instance.context->drain(self, handler_);
-  found += work();
   instance.lock->unlock(self, Category::poll_idle);
-  return found;
+  return done;
 }
 
 int ProgressTurns::take_commands(SimThread& self) {
@@ -329,7 +332,7 @@ bool ProgressTurns::end_has_work() const {
 bool ProgressTurns::nothing_in_sight(const PollTurn& turn) const {
   const auto has_work = [&](const Instance& instance) {
     return instance.context->has_completions() ||
-           (interface_work_ != nullptr && interface_work_->may_go(instances_.number_of(instance)));
+           (interface_work_ != nullptr && interface_work_->waiting_at(instances_.number_of(instance)));
   };
   return !end_has_work() && (commands_ == nullptr || commands_->quiet()) &&
          std::none_of(instances_.begin(), instances_.end(), [&](const Instance& instance) {

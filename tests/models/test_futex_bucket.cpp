@@ -1,10 +1,12 @@
 // Futex calls that several threads make on one word: they take turns, and nobody who is to be woken sleeps on.
 #include "core/futex.hpp"
+#include "core/scheduler.hpp"
 #include "models/locks/pthread_mutex.hpp"
 #include "support/machine.hpp"
 
 #include <catch2/catch.hpp>
 
+#include <algorithm>
 #include <string>
 
 using namespace contend;
@@ -90,6 +92,51 @@ TEST_CASE("calls on one word take turns", "[futex]") {
   for (const int threads : {8, 16}) {
     CHECK(vain_call(threads).in_nanoseconds() == Approx(threads * prices.bucket_turn.in_nanoseconds()).epsilon(0.03));
   }
+}
+
+TEST_CASE("a call that changes the queue keeps the bucket for the lines of its elements", "[futex]") {
+  // So many sleep already; then one more comes, or one of them is woken, and right behind it a call that compares.
+  const bool wakes = GENERATE(false, true);
+  const int asleep = GENERATE(1, 2, 3);
+  const int seed = GENERATE(range(1, 21));
+  Engine engine(static_cast<std::uint64_t>(seed));
+  const Host host = host_in_turns();
+  Futex futex(engine, host, "f");
+  for (int i = 0; i < asleep; ++i) {
+    engine.spawn("sleeper " + std::to_string(i), 0, i, [&, i](SimThread& self) {
+      self.spend(i * 10_us, Category::software);
+      futex.wait(self, Category::blocked, [] { return true; });
+    });
+  }
+  engine.spawn("changer", 0, 10, [&](SimThread& self) {
+    self.spend(100_us, Category::software);
+    if (wakes) {
+      futex.wake(self, 1, Category::completion);
+    } else {
+      futex.wait(self, Category::blocked, [] { return true; });
+    }
+  });
+  TimePoint compared;
+  engine.spawn("comparer", 0, 11, [&](SimThread& self) {
+    self.spend(100'010_ns, Category::software);
+    futex.wait(self, Category::blocked, [&] {
+      compared = self.now();
+      return false;
+    });
+    self.spend(100_us, Category::software);
+    futex.wake(self, 100, Category::completion);
+  });
+  engine.run();
+  const FutexParameters prices = prices_in_turns();
+  const Duration line = test::small_cache().transfer_socket;
+  const Duration at_bucket = wakes ? prices.empty_wake_call.scaled(0.5) + line : prices.vain_call.scaled(0.5);
+  // To wake: two lines of the element and two of its thread, and the next element's; to sleep: the first and the last element's.
+  const int lines = wakes ? (asleep > 1 ? 5 : 4) : std::min(asleep, 2);
+  // Changer and comparer each fetch the bucket, in half to one and a half times the price of that.
+  const Duration others = compared.since_start() - 100_us - at_bucket - lines * line;
+  CAPTURE(wakes, asleep, seed, others.count());
+  CHECK(others >= prices.bucket_move);
+  CHECK(others <= 3 * prices.bucket_move);
 }
 
 TEST_CASE("who wakes while nobody sleeps or is about to does not take the lock", "[futex]") {
@@ -193,4 +240,47 @@ TEST_CASE("a mutex whose sleepers are queued in turns is handed to every thread"
   }
   engine.run();
   CHECK(taken == 12 * rounds);
+}
+
+TEST_CASE("who has the lock of a bucket keeps its core", "[futex][scheduler]") {
+  // A thread that wakes up asks for the core just then. Another one, on another core, waits for the lock meanwhile.
+  FutexParameters prices = prices_in_turns();
+  prices.bucket_move = 20_us;
+  SchedulerParameters parameters;
+  parameters.policy = "cfs";
+  parameters.latency = 20_ms;
+  parameters.slice = 10_ms;
+  parameters.wakeup_granularity = 1_us;
+  parameters.balance_period = 1_ms;
+  Engine engine(1);
+  const Host host{TopologyParameters{1, 16, 1}, test::small_cache(), prices};
+  Scheduler scheduler(engine, host, 0, parameters, 2);
+  Futex futex(engine, host, "f");
+  const auto pinned = [](int core) {
+    Scheduler::Placement placement;
+    placement.allowed.set(static_cast<std::size_t>(core));
+    return placement;
+  };
+  Futex alarm(engine, host, "alarm");
+  scheduler.spawn("sleeper", pinned(0), [&](SimThread& self) {
+    alarm.wait(self, Category::blocked, [] { return true; });
+    self.spend(5_ms, Category::compute);
+  });
+  TimePoint compared;
+  scheduler.spawn("holder", pinned(0), [&](SimThread& self) {
+    self.spend(1_ms, Category::software);
+    futex.wait(self, Category::blocked, [] { return false; });
+  });
+  scheduler.spawn("other", pinned(1), [&](SimThread& self) {
+    futex.wait(self, Category::blocked, [] { return false; }); // so that the holder has to fetch the bucket
+    self.spend_time(TimePoint::at(1_ms + 2_us) - self.now(), Category::software);
+    alarm.wake(self, 1, Category::software);
+    futex.wait(self, Category::blocked, [&] {
+      compared = self.now();
+      return false;
+    });
+  });
+  engine.run();
+  CHECK(compared < TimePoint::at(1_ms + 100_us)); // two moves, not the 5 ms of the one that wakes up
+  engine.abandon();
 }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -60,7 +61,7 @@ def measured_use(path: Path, where: str, point: JsonObject, launches: Sequence[J
             for name in _COUNTED:
                 value = counts.get(name) if isinstance(counts, dict) else None
                 if isinstance(value, bool) or not isinstance(value, int | float) or not value >= 0:
-                    raise InputError(f"{path}: {place}/{name}: found {value!r}; allowed: a number from 0")
+                    raise InputError(f"{path}: {place}/{name}: found {json.dumps(value)}; allowed: a number from 0")
                 total[name] += value
         totals[side] = total
     return {

@@ -191,7 +191,7 @@ def _measured_table(results: Results) -> FittingTable:
 _COUNTED = {
     "processor_s": "processor time",
     "voluntary_switches": "fell asleep",
-    "involuntary_switches": "gave the core away",
+    "involuntary_switches": "lost the core",
 }
 
 
@@ -199,30 +199,28 @@ def _use_table(results: Results) -> FittingTable:
     """What the operating system counted beside what it counts in the simulation, for points of a dataset."""
     points = [(point, found["usage"]) for point in results.points if (found := point.measured) and found.get("usage")]
     caption = (
-        "for each message; measured: of all launches, warm-up included; gave the core away: preempted, or by "
-        "sched_yield() to another thread"
+        "for each message, of all threads of a role; measured: of whole launches, warm-up included; lost the core: to "
+        "another thread, also in sched_yield()"
     )
-    table = FittingTable(_titled("what the operating system counts, measured and predicted", results), caption)
+    table = FittingTable(_titled("what the operating system counts, measured / predicted", results), caption)
     names = [name for name in _parameter_names(results.points) if name != "iterations"]
     for name in names:
         table.add_column(name, justify="right", is_name=True)
     table.add_column("role")
     for title in _COUNTED.values():
         table.add_column(title, justify="right")
-        table.add_column("predicted", justify="right", style="bold")
     for point, use in points:
         cells = [value_text(point.parameters.get(name, "-")) for name in names]
-        for side, counted_by_side in use.items():
-            row = [*cells, results.words.role(side)]
-            for name in _COUNTED:
-                both = counted_by_side[name]
-                row += [_use_text(name, both["measured"]), _use_text(name, both["predicted"])]
-            table.add_row(*row)
+        for side, both in use.items():
+            table.add_row(*cells, results.words.role(side), *(_use_text(name, both[name]) for name in _COUNTED))
     return table
 
 
-def _use_text(name: str, value: float) -> str:
-    return quantity(value, "s") if name == "processor_s" else f"{value:.2f}"
+def _use_text(name: str, both: JsonObject) -> str:
+    measured, predicted = both["measured"], both["predicted"]
+    if name == "processor_s":
+        return f"{quantity(measured, 's')} / {quantity(predicted, 's')}"
+    return f"{measured:.2f} / {predicted:.2f}"
 
 
 def _role_in_fit(found: JsonObject) -> str:
