@@ -100,6 +100,35 @@ TEST_CASE("a send costs more when the peer has polled on another core since the 
   CHECK(sends[3] == alone); // only once for each time
 }
 
+TEST_CASE("a send is beside a peer that reads for as long as the read takes", "[tcp]") {
+  // The peer looks before the first send has ended, and reads through the second one; the third comes after it.
+  TcpParameters tcp = small_tcp();
+  tcp.contended_send = 907'001_ps;
+  tcp.receive_call = 40_us;
+  Sockets sockets(true, tcp);
+  std::vector<Duration> sends;
+  sockets.engine.spawn("sender", 0, 0, [&](SimThread& self) {
+    for (const Duration begin : {Duration{}, Duration{10_us}, Duration{20_us}, Duration{100_us}, Duration{110_us}}) {
+      self.spend(begin - test::clock(self), Category::software);
+      CHECK(sockets.stream->post(self, test::message(static_cast<int>(sends.size())), 40));
+      self.settle();
+      sends.push_back(test::clock(self) - begin);
+    }
+  });
+  sockets.engine.spawn("peer", 0, 1, [&](SimThread& self) {
+    self.spend(5_us, Category::software);
+    CHECK(sockets.poll(self) == 1); // until 45 us
+  });
+  sockets.engine.run();
+  const Duration alone = tcp.send_call + 40 * 100_ps;
+  REQUIRE(sends.size() == 5);
+  CHECK(sends[0] == alone);
+  CHECK(sends[1] > alone);
+  CHECK(sends[2] > alone);
+  CHECK(sends[3] > alone); // the read has ended since the last one
+  CHECK(sends[4] == alone);
+}
+
 TEST_CASE("sends beside a peer that polls are delayed exponentially", "[tcp]") {
   TcpParameters tcp = small_tcp();
   tcp.contended_send = 900_ns;

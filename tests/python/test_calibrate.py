@@ -133,6 +133,22 @@ class TestWithTheRealCore:
         other = components(Builder(base(), [apart], messages=200).build(points))
         assert [[p.name for p in part.parameters] for part in other] == [["nic.post@alib/tcp"], ["nic.post@alib/shm"]]
 
+    def test_what_a_probe_of_the_machine_says_for_all_libraries_is_fitted_to_none(self, tmp_path: Path) -> None:
+        write(tmp_path, rates("a", {1: [5e5]}))
+        points = [(dataset, point) for dataset in read_datasets([tmp_path]) for point in dataset.points]
+        unknowns = [
+            {"path": path, "scope": "library-transport", "range": ["100 ns", "4 us"]}
+            for path in ("machine.tcp.receive_call", "machine.tcp.send_call")
+        ]
+        of_machine = [(str(one["path"]), "machine") for one in unknowns]
+        builder = Builder(PROFILES.load("vm-2core")[1], [mapping(unknowns=unknowns)], messages=200)
+        assert [p.name for p in builder.build(points).parameters] == [
+            "tcp.receive_call@alib/tcp",
+            "tcp.send_call@alib/tcp",
+        ]
+        # A send has the library's own code in it as well.
+        assert [p.name for p in builder.build(points, of_machine).parameters] == ["tcp.send_call@alib/tcp"]
+
     def test_what_is_not_fitted_has_the_value_of_the_base_beyond_its_range(
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:

@@ -329,6 +329,28 @@ def test_the_socket_probe_isolates_the_kernels_part_of_a_send(tmp_path: Path) ->
     assert {one.scope for one in found.values()} == {"machine"}
 
 
+def test_a_receive_is_what_the_probe_says_and_no_library_is_asked(tmp_path: Path) -> None:
+    """What a message of a stream costs more than over shared memory is mostly the way of its packet."""
+    probe = time_of(2.4e-6, 2.4e-6, probe="socket", from_core=0, to_core=1, part="read")
+    machine = write(tmp_path, dataset("machine", {"kind": "machine"}, [probe], transport="none"))
+    calls = [
+        write(tmp_path, dataset(f"primitives_{transport}", {"kind": "primitives"},
+                                [time_of(time, time, primitive="message", message_size=0)], transport=transport))
+        for transport, time in (("shm", 5e-7), ("tcp", 4.5e-6))
+    ]  # fmt: skip
+    profile = PROFILES.load("vm-2core")[1]
+    path = "machine.tcp.receive_call"
+    found, skipped = identify(read_datasets([machine, *calls]), profile)
+    (one,) = (one for one in found if one.rule.path == path)
+    assert (one.scope, one.value) == ("machine", pytest.approx(2.4e-6))
+    assert {one.reason for one in skipped if one.rule.path == path} == {"a probe of the machine says it"}
+    found, _ = identify(read_datasets(calls), profile)
+    (one,) = (one for one in found if one.rule.path == path)
+    assert one.scope.endswith("/tcp")
+    assert one.value == pytest.approx(2e-6)
+    assert not one.rule.isolates
+
+
 def test_a_send_that_waits_in_its_socket_is_put_where_the_base_says_nothing(tmp_path: Path) -> None:
     points = [time_of(9e-7, 9e-7, probe="socket_queue", core=0, part="send")]
     assert get_path(PROFILES.load("vm-2core")[1], "tcp.queued_send_call") is None

@@ -103,6 +103,9 @@ def identify(datasets: Sequence[Dataset], profile: JsonObject) -> tuple[list[Ide
     skipped: list[Skipped] = []
     for rule in RULES:
         for scope, context in _contexts(rule, datasets, profile, found):
+            if rule.is_substitute and (rule.path, "machine") in found:
+                skipped.append(Skipped(rule, scope, "a probe of the machine says it"))
+                continue
             try:
                 result = _apply(rule, scope, context)
             except InputError as error:

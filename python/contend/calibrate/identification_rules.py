@@ -50,7 +50,8 @@ class Rule:
     a rate, and its inverse the time; with `states` what the times of each point in each launch say of slow cores
     (contend.calibrate.slow_cores). `transports`, `libraries` (with wildcards): for no others. `isolates`: see the
     module. `is_optional`: a base profile that has the section need not have the parameter, which is neutral then;
-    `opens_section`: nor need it have the section.
+    `opens_section`: nor need it have the section. `is_substitute`: only where no probe of the machine says it; where
+    one does, it is no unknown of any library either.
     """
 
     path: str
@@ -71,6 +72,7 @@ class Rule:
     isolates: bool = True
     is_optional: bool = False
     opens_section: bool = False
+    is_substitute: bool = False
     states: Literal["share", "slowdown"] | None = None
 
 
@@ -158,6 +160,8 @@ RULES: tuple[Rule, ...] = (
     Rule("machine.tcp.contended_send", "machine", _machine("socket", "other core", part="send"),
          "what a send over the loopback device costs more while its receiver polls on another core",
          minus=(_machine("socket", "same core", part="send"),)),
+    Rule("machine.tcp.receive_call", "machine", _machine("socket", "other core", part="read"),
+         "a receive over the loopback device of what a thread on another core sends meanwhile"),
     Rule("machine.tcp.moved_send", "machine", _machine("socket_turns", part="send", moved=True),
          "what a send over the loopback device costs more after one by another core",
          minus=(_machine("socket_turns", part="send", moved=False),), is_optional=True),
@@ -204,7 +208,7 @@ RULES: tuple[Rule, ...] = (
          minus=(_call("test_empty", "shm"),), isolates=False),
     Rule("machine.tcp.receive_call", "library-transport", _call("message", message_size=0),
          "half of what a message of a stream costs more than over shared memory",
-         minus=(_call("message", "shm", message_size=0),), scale=0.5, isolates=False),
+         minus=(_call("message", "shm", message_size=0),), scale=0.5, isolates=False, is_substitute=True),
     Rule("machine.shared_memory.box_write", "library", _call("message", "shm", message_size=0),
          "a fifth of a message of a stream over shared memory", scale=0.2, isolates=False),
     Rule("machine.shared_memory.box_read", "library", _call("message", "shm", message_size=0),
@@ -246,3 +250,6 @@ RULES: tuple[Rule, ...] = (
          "half a ping-pong of 0 bytes, without the calls of both sides",
          minus=(_call("isend", message_size=0), _call("irecv")), isolates=False),
 )  # fmt: skip
+
+# What no library's own calls need to say where a probe of the machine does.
+SUBSTITUTED = frozenset(rule.path for rule in RULES if rule.is_substitute)

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, TypeAlias
 import numpy as np
 
 from contend.calibrate.evaluations import Task
+from contend.calibrate.identification_rules import SUBSTITUTED
 from contend.calibrate.lock_workload import LOCKS
 from contend.calibrate.mapping import (
     Mapping,
@@ -309,7 +310,8 @@ class Builder:
         unknowns = []
         for unknown in mapping.unknowns:
             scope = scope_key(unknown.scope, dataset)
-            if (unknown.path, scope) in fixed:
+            known_of_machine = unknown.path in SUBSTITUTED and (unknown.path, "machine") in fixed
+            if (unknown.path, scope) in fixed or known_of_machine:
                 continue
             if (unknown.path, scope) not in index:
                 limits = _guide(guided, unknown.path, scope, dataset) or unknown.range

@@ -89,10 +89,11 @@ bool TcpStream::post_bulk(SimThread& self, Bulk kind, const Envelope& envelope, 
   return true;
 }
 
-/// The peer, on the same host, has polled on another core since the last send.
+/// The peer, on the same host, has polled or read on another core since the last send, or reads now.
 bool TcpStream::contended(const SimThread& self) {
   const TimePoint before = std::exchange(sent_at_, self.now());
-  const bool looked = remote_.looks_ != std::exchange(seen_looks_, remote_.looks_) || remote_.skipped_look_at_ > before;
+  const bool looked = remote_.looks_ != std::exchange(seen_looks_, remote_.looks_) ||
+                      remote_.skipped_look_at_ > before || read_until_ > before;
   return looked && remote_.looked_on_ != self.core() && &local_.transport_.host() == &remote_.transport_.host();
 }
 
@@ -201,8 +202,10 @@ int TcpStream::read(SimThread& self, CompletionHandler& handler) {
   }
   local_.listener_.activity(local_); // there is room again
   const Duration fetched = moved(self, read_by_, parameters.moved_receive);
-  self.spend(parameters.receive_call + parameters.send_call * packets + fetched + copying(parameters, bytes),
-             Category::completion);
+  const Duration call =
+      parameters.receive_call + parameters.send_call * packets + fetched + copying(parameters, bytes);
+  read_until_ = self.now() + call;
+  self.spend(call, Category::completion);
   self.leave_kernel();
   for (const Envelope& envelope : taken) {
     handler.receive(self, envelope);

@@ -84,6 +84,7 @@ private:
   int read_by_ = -1;             ///< and of the last receive
   std::uint64_t seen_looks_ = 0; ///< of the peer, at the last send
   TimePoint sent_at_;            ///< the last send
+  TimePoint read_until_;         ///< the end of the last receive, which may lie ahead
   std::int64_t buffered_ = 0;
   RingQueue<Segment> readable_;
   RingQueue<Segment> queued_; ///< in the sender's socket
