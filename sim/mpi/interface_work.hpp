@@ -8,7 +8,7 @@ namespace contend {
 class InterfaceWork {
 public:
   virtual ~InterfaceWork() = default;
-  /// Whether there is something to do or to try: turns that do so are not alike.
+  /// Whether there is something to do or to try: no thread rests then.
   [[nodiscard]] virtual bool waiting_at(int instance) const = 0;
   /// Does what can be done. Returns how much that was. Requires: the caller has the instance's lock.
   virtual int run(SimThread& self, int instance) = 0;

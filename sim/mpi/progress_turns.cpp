@@ -191,9 +191,7 @@ int ProgressTurns::handle_and_unlock(SimThread& self, Instance& instance) {
     done = instance.context->drain(self, handler_);
   }
   if (interface_work_ != nullptr) {
-    const int number = instances_.number_of(instance);
-    poller_of(self).disturb_if(interface_work_->waiting_at(number));
-    done += interface_work_->run(self, number);
+    done += interface_work_->run(self, instances_.number_of(instance));
   }
   if (handles_unlocked_) {
     return done + instance.context->drain_unlocked(self, handler_, *instance.lock);

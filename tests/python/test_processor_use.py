@@ -139,3 +139,13 @@ def test_measured_counts_are_as_their_files_say() -> None:
     point = next(one for one in read_dataset(MANY_CORES).points if one.parameters["pairs"] == 16)
     assert point.use["sender"].voluntary_switches == pytest.approx(2.32, abs=0.01)
     assert point.use["sender"].processor_s == pytest.approx(78.3e-6, rel=0.01)
+
+
+@pytest.mark.core
+def test_frames_have_the_counts_in_columns_of_their_roles() -> None:
+    results = contend.run("fig3_pairwise_process", {"workload.pairs": 2, "library.preset": "ob1-openib"})
+    frame = results.frame()
+    usage = results.points[0].usage["sender"]
+    assert frame["sender_processor_s"][0] == usage["processor_s"]
+    assert frame["receiver_voluntary_switches"][0] == 0
+    assert results.units["sender_processor_s"] == "s"

@@ -115,6 +115,8 @@ def _row(parameters: dict[str, Scalar], point: PointResult) -> dict[str, Scalar]
     row.update(point.counters)
     for role, times in point.time_by_category_ns.items():
         row.update({f"{role}_{category}_ns": time for category, time in times.items()})
+    for role, used in point.usage.items():
+        row.update({f"{role}_{name}": count for name, count in used.items()})
     row["simulated_s"] = point.simulated_s
     row["wall_s"] = point.wall_s
     row["events"] = point.events
@@ -160,7 +162,7 @@ def units_of(points: Sequence[PointResult], scenario: JsonObject) -> dict[str, s
     named = dict.fromkeys(
         name
         for point in points
-        for name in (*point.scalars, *point.counters, *_time_columns(point), "simulated_s", "wall_s")
+        for name in (*point.scalars, *point.counters, *_columns_by_role(point), "simulated_s", "wall_s")
     )
     for name in named:
         if unit := unit_in_name(name):
@@ -168,8 +170,9 @@ def units_of(points: Sequence[PointResult], scenario: JsonObject) -> dict[str, s
     return units
 
 
-def _time_columns(point: PointResult) -> list[str]:
-    return [f"{role}_{category}_ns" for role, times in point.time_by_category_ns.items() for category in times]
+def _columns_by_role(point: PointResult) -> list[str]:
+    times = [f"{role}_{category}_ns" for role, times in point.time_by_category_ns.items() for category in times]
+    return times + [f"{role}_{name}" for role, used in point.usage.items() for name in used]
 
 
 def parquet_bytes(frame: pl.DataFrame, metadata: Mapping[str, object]) -> bytes:
