@@ -13,12 +13,21 @@ Instances::Instances(ProcessContext& process, ActivityListener& listener)
   const TransportDesign& transport = process.library().transport;
   const auto peers = static_cast<std::size_t>(process.peers());
   all_.resize(static_cast<std::size_t>(design.count));
+  const bool share_lines = design.locks_share_lines && design.count > 1 && process.global_lock() == nullptr;
+  for (int number = 0; share_lines && number <= design.count; ++number) {
+    lock_lines_.push_back(std::make_unique<CacheLine>(process.engine(), process.host(),
+                                                      process.name() + "/line of locks " + std::to_string(number)));
+  }
   for (int number = 0; number < design.count; ++number) {
     const std::string label = process.name() + "/instance " + std::to_string(number);
     Instance& instance = (*this)[number];
     instance.lock = process.make_inner_lock(design.lock, label);
     if (process.global_lock() == nullptr) {
       process.guard_lines(*instance.lock);
+    }
+    if (share_lines) {
+      const auto place = static_cast<std::size_t>(number);
+      instance.lock->lies_between(*lock_lines_[place], *lock_lines_[place + 1]);
     }
     instance.context = &process.transport().create_context(listener, label, process.rank());
     instance.interface = dynamic_cast<NicContext*>(instance.context);

@@ -82,6 +82,7 @@ private:
   InstanceMapping mapping_;
   InstanceUse use_;
   bool guard_queues_;
+  std::vector<std::unique_ptr<CacheLine>> lock_lines_; ///< where locks share lines: from one to the next
   std::vector<Instance> all_;
   std::unique_ptr<Assignment> assignment_;
   std::unique_ptr<Assignment> polling_assignment_; ///< none: assignment_ gives each thread its own

@@ -43,6 +43,9 @@ struct InstancesDesign {
   std::string mapping = "thread"; ///< who decides on the instance of an operation: thread, communicator, tag, peer
   /// A request that belongs to one instance is freed under its lock (MPICH's per-VCI pools of requests).
   bool frees_requests = false;
+  /// The locks lie in an array without space between them, so that each shares a cache line with the next one
+  /// (MPIR_THREAD_VCI_REQUEST_POOL_MUTEXES of MPICH 5.0: 56 B each).
+  bool locks_share_lines = false;
 };
 
 struct MatchingDesign {

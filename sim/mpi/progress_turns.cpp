@@ -174,6 +174,7 @@ void ProgressTurns::poll_other_interface(SimThread& self, int target, IfHeld if_
 /// Takes the lock of what is polled. Returns false, without it, where somebody else has it and nobody is to wait.
 bool ProgressTurns::take(SimThread& self, Lock& lock, IfHeld if_held) {
   Poller& poller = poller_of(self);
+  poller.disturb_if(lock.shares_lines()); // no two turns are alike where others take its lines
   if (if_held == IfHeld::wait) {
     poller.disturb_if(in_use(lock));
     lock.lock(self, Category::poll_idle);

@@ -19,6 +19,9 @@ Section instances_fields() {
           "what decides on the instance: the thread (see assignment), the communicator, communicator and tag, or the "
           "sum of "
           "the two ranks");
+  s.field(
+      "locks_share_lines", &P::locks_share_lines, FlagRule{},
+      "the locks of instances lie in an array without space between them: each shares a cache line with the next one");
   s.field("frees_requests", &P::frees_requests, FlagRule{},
           "a request that is mapped to an instance is freed under the lock of that instance");
   return s.finish();

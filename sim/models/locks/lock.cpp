@@ -69,6 +69,7 @@ bool Lock::take(SimThread& self, Category if_free, const Section* section) {
   if (mine) {
     contended_ += finds_holder ? 1 : 0;
     acquired(self, charged_to);
+    write_shared_lines(self);
     fetch_guarded(self, charged_to);
     return true;
   }
@@ -86,6 +87,7 @@ bool Lock::try_lock(SimThread& self, Category category) {
   --calls_;
   if (taken) {
     acquired(self, category);
+    write_shared_lines(self);
     fetch_guarded(self, category);
   } else if (TraceSink* const trace = engine_.trace(); trace != nullptr) [[unlikely]] {
     trace->lock_refused(self, label_, self.now());
@@ -102,6 +104,7 @@ void Lock::unlock(SimThread& self, Category category) {
   }
   releasing_ = &self;
   ++calls_;
+  write_shared_lines(self);
   do_unlock(self, category);
   --calls_;
   if (holder_ == &self) {

@@ -7,6 +7,7 @@
 #include "models/locks/parameters.hpp"
 #include "models/registry.hpp"
 
+#include <array>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -50,6 +51,12 @@ public:
   /// From now on whoever takes the lock changes so many cache lines of `host` that it guards, one after the other; they lie with
   /// who had it last. None by default.
   void guards(const Host& host, int lines);
+
+  /// From now on the lock lies in an array between others, so close that its first bytes are on the cache line of the one before and
+  /// its last ones on that of the one after: whoever takes it or gives it back writes both. The lines outlive the lock.
+  void lies_between(CacheLine& before, CacheLine& after) { shared_lines_ = {&before, &after}; }
+  /// Whether holders of other locks take its lines away.
+  [[nodiscard]] bool shares_lines() const { return shared_lines_[0] != nullptr; }
 
   /// What a thread of the lock's own does, for kinds that have one: whoever made the lock spawns it as a daemon, on a core of
   /// the same host. Call it at most once. Where it is not called, execute() is lock(), section and unlock().
@@ -125,7 +132,17 @@ private:
     }
   }
 
+  /// Brings the lines that the lock shares with its neighbours.
+  void write_shared_lines(SimThread& self) {
+    for (CacheLine* const line : shared_lines_) {
+      if (line != nullptr) {
+        line->store_protected(self, Category::line_transfer);
+      }
+    }
+  }
+
   Engine& engine_;
+  std::array<CacheLine*, 2> shared_lines_{};
   std::unique_ptr<CacheLine> guarded_;
   int guarded_lines_ = 0;
   SimThread* holder_ = nullptr;
