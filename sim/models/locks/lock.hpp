@@ -134,8 +134,8 @@ private:
 
   /// Brings the lines that the lock shares with its neighbours.
   void write_shared_lines(SimThread& self) {
-    for (CacheLine* const line : shared_lines_) {
-      if (line != nullptr) {
+    if (shares_lines()) [[unlikely]] {
+      for (CacheLine* const line : shared_lines_) {
         line->store_protected(self, Category::line_transfer);
       }
     }
