@@ -295,12 +295,14 @@ __attribute__((always_inline)) inline void SimThread::wait(const Waitable& reaso
     return;
   }
   const TimePoint start = engine_.now();
+  if (how == Waiting::asleep) {
+    count_voluntary_switch();
+  }
   engine_.park(*this);
   waiting_for_ = nullptr;
   resumed_ = false;
   charge_passed(start, engine_.now() - start, category);
   if (how == Waiting::asleep) {
-    count_voluntary_switch();
     was_off_core(start, engine_.now());
   }
 }

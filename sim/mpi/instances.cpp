@@ -13,7 +13,8 @@ Instances::Instances(ProcessContext& process, ActivityListener& listener)
   const TransportDesign& transport = process.library().transport;
   const auto peers = static_cast<std::size_t>(process.peers());
   all_.resize(static_cast<std::size_t>(design.count));
-  const bool share_lines = design.locks_share_lines && design.count > 1 && process.global_lock() == nullptr;
+  const bool has_locks = process.global_lock() == nullptr && process.library().thread_level != "single";
+  const bool share_lines = design.locks_share_lines && design.count > 1 && has_locks;
   for (int number = 0; share_lines && number <= design.count; ++number) {
     lock_lines_.push_back(std::make_unique<CacheLine>(process.engine(), process.host(),
                                                       process.name() + "/line of locks " + std::to_string(number)));

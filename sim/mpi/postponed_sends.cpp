@@ -22,6 +22,10 @@ int PostponedSends::run(SimThread& self, int instance) {
   }
   const DelayedSend first = queue.front();
   Connection& connection = instances_[instance].connection_to(first.destination);
+  const bool is_packed = first.envelope.header == Header::eager && !process_.copied_by_transport();
+  if (is_packed && connection.has_room(process_.wire_bytes(first.envelope))) {
+    process_.copy(self, first.envelope.bytes);
+  }
   if (!connection.post(self, first.envelope, process_.wire_bytes(first.envelope))) {
     return 0;
   }

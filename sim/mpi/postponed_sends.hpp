@@ -1,6 +1,7 @@
 // Sends that found no room and wait at their interface, under its lock (postponed_queue of MPICH's ch4/shm/posix):
 //
 //   send, lock held:   if queue is empty and post(message): done; else queue.append(message)
+//                      (where a call holds the lock only around what needs it, it takes it again to append)
 //   turn, lock held:   poll; if queue is not empty and post(queue.first): queue.remove_first
 //
 // Messages that are sent meanwhile queue up behind, whoever they go to, and a turn of progress sends no more than one.

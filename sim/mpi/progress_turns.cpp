@@ -166,7 +166,8 @@ void ProgressTurns::poll_other_interface(SimThread& self, int target, IfHeld if_
     return;
   }
   const Duration look_at = self.now() - poller.turn_start;
-  poller.turn.visits.push_back({&lock, try_at, look_at, look_at, PollTurn::nobodys, look_at});
+  poller.turn.visits.push_back(
+      {&lock, try_at, look_at, look_at, target, look_at, std::exchange(poller.drew, false), false, true});
   lock.unlock(self, Category::poll_idle);
   poller.turn.visits.back().done_at = self.now() - poller.turn_start;
 }
@@ -174,7 +175,6 @@ void ProgressTurns::poll_other_interface(SimThread& self, int target, IfHeld if_
 /// Takes the lock of what is polled. Returns false, without it, where somebody else has it and nobody is to wait.
 bool ProgressTurns::take(SimThread& self, Lock& lock, IfHeld if_held) {
   Poller& poller = poller_of(self);
-  poller.disturb_if(lock.shares_lines()); // no two turns are alike where others take its lines
   if (if_held == IfHeld::wait) {
     poller.disturb_if(in_use(lock));
     lock.lock(self, Category::poll_idle);

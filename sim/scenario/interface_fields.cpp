@@ -102,7 +102,7 @@ Section tcp_fields() {
   s.field(
       "contended_send", &P::contended_send, any_time,
       "CPU: mean of an exponential delay of a send when the peer has looked for data on another core since the last "
-      "one");
+      "one, or has read or reads meanwhile");
   s.field("poll_call", &P::poll_call, any_time, "CPU: asking which sockets have data");
   s.field("poll_socket", &P::poll_socket, any_time, "CPU: each socket on top, where the call looks at all of them");
   s.field("dispatch", &P::dispatch, any_time, "CPU: from a readable socket to the transport's receive function");

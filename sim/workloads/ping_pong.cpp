@@ -165,8 +165,7 @@ WorkloadResult PingPong::result(const World& /*world*/) const {
   result.elapsed = timed_end_ - timed_start_;
   result.measures = {{"time_per_operation_s", result.elapsed.in_seconds() / static_cast<double>(result.operations)}};
   for (std::size_t rank = 0; rank < sides_.size(); ++rank) {
-    result.times[rank] = sides_[rank].thread->times();
-    result.threads[rank] = 1;
+    result.add(static_cast<Role>(rank), *sides_[rank].thread);
   }
   return result;
 }

@@ -199,9 +199,7 @@ WorkloadResult WaitCalls::result(const World& /*world*/) const {
   result.elapsed = timed_;
   result.measures = {{"time_per_operation_s", timed_.in_seconds() / static_cast<double>(timed_calls_)}};
   for (const SimThread* thread : threads_) {
-    const auto role = static_cast<std::size_t>(role_of_rank(thread->process()));
-    result.times[role] = thread->times();
-    result.threads[role] = 1;
+    result.add(role_of_rank(thread->process()), *thread);
   }
   return result;
 }

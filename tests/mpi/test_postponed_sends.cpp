@@ -192,17 +192,22 @@ TEST_CASE("a turn that finds nothing takes the lock for the other interface as w
 }
 
 TEST_CASE("skipping idle polls of two interfaces changes nothing", "[mpi][postponed][idle poll]") {
-  for (const std::string other : {"before", "after"}) {
-    for (const std::string section : {"fine", "instance"}) {
-      for (const int pairs : {1, 2, 4}) {
-        for (int replication = 0; replication < 5; ++replication) {
-          PointConfig point = at_interface(section);
-          test::add_jitter(point);
-          point.library.progress.other_interface = other;
-          point.workload.multirate.pairs = pairs;
-          point.workload.multirate.window = 32;
-          CAPTURE(other, section);
-          test::require_equal(point, replication);
+  for (const std::string engine : {"per-target", "concurrent", "serial-blocking"}) {
+    for (const std::string other : {"before", "after"}) {
+      for (const int instances : {1, 3}) {
+        for (const int pairs : {1, 2, 4}) {
+          for (int replication = 0; replication < 5; ++replication) {
+            PointConfig point = at_interface(replication % 2 == 0 ? "fine" : "instance");
+            test::add_jitter(point);
+            point.library.progress.engine = engine;
+            point.library.progress.other_interface = other;
+            point.library.instances.count = instances;
+            point.workload.multirate.communicator_per_pair = true;
+            point.workload.multirate.pairs = pairs;
+            point.workload.multirate.window = 32;
+            CAPTURE(engine, other, instances);
+            test::require_equal(point, replication);
+          }
         }
       }
     }

@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import json
 import re
+import statistics
 from pathlib import Path
 from typing import Any
 
@@ -101,7 +102,10 @@ def test_a_run_shows_both(measured: Path, capsys: pytest.CaptureFixture[str]) ->
     assert both["receiver"]["voluntary_switches"]["measured"] == pytest.approx(0.6)
     seconds = result.usage["sender"]["processor_s"]
     assert result.message_rate is not None
-    messages = result.message_rate.mean * result.scalars["elapsed_s"]
+    messages = 3 * 2 * 128 * 1.0
+    assert messages == pytest.approx(
+        statistics.harmonic_mean(result.message_rate.samples) * result.scalars["elapsed_s"]
+    )
     assert both["sender"]["processor_s"]["predicted"] == pytest.approx(seconds / messages)
     assert result.to_json()["usage"] == json.loads(Path("out/counted/results.json").read_text())["points"][0]["usage"]
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import statistics
 from dataclasses import asdict, fields
 from typing import TYPE_CHECKING
 
@@ -26,8 +27,10 @@ def simulated_use(result: PointResult, kind: str) -> dict[str, ProcessorUse]:
     Returns:
         Nothing where no message was counted.
     """
-    rate = result.message_rate
-    messages = 0.0 if rate is None else rate.mean * result.scalars.get("elapsed_s", 0.0)
+    rate, elapsed = result.message_rate, result.scalars.get("elapsed_s", 0.0)
+    # All replications send as many: their number is the mean time over the mean time of a message.
+    samples = [] if rate is None else [sample for sample in rate.samples if sample > 0]
+    messages = elapsed / statistics.fmean(1 / sample for sample in samples) if samples else 0.0
     if kind in _ANSWERED:
         messages /= 2
     if messages <= 0:

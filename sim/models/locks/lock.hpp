@@ -132,7 +132,8 @@ private:
     }
   }
 
-  /// Brings the lines that the lock shares with its neighbours.
+  /// Brings the lines that the lock shares with its neighbours. One that this core still has is charged at once and may be taken away
+  /// before that time has passed, which is less than a transfer.
   void write_shared_lines(SimThread& self) {
     if (shares_lines()) [[unlikely]] {
       for (CacheLine* const line : shared_lines_) {

@@ -12,7 +12,7 @@ namespace contend {
 /// is the dear one.
 struct TcpParameters {
   Duration send_call{}; ///< CPU: a send that succeeds, with the packet's way to the peer's socket
-  /// CPU: mean of an exponential delay, when the peer has looked for data on another core since the last send: two processors
+  /// CPU: mean of an exponential delay, when the peer has looked for data or read on another core since the last send, or reads now: two processors
   /// work on one connection (its lock, its queues, memory of packets that one allocates and the other frees), and how much they
   /// are in each other's way depends on where the other one is
   Duration contended_send{};

@@ -20,8 +20,10 @@ IdlePoll::Resumption IdlePoll::rest(SimThread& self, const PollTurn& turn, PollT
   const bool all_at_hand = turn.line_transfers == self.line_transfers();
   const auto quiet_lock = [&self](const PollTurn::Visit& visit) {
     // Who took a lock after its visit, and has left it, has its lines: the next visit would have to fetch them.
-    return visit.lock == nullptr || (visit.lock->quiet() && visit.lock->last_taken_by(self) && !visit.lock->visited() &&
-                                     visit.lock->can_be_visited());
+    // Where locks share lines, holders of others take them away meanwhile.
+    return visit.lock == nullptr ||
+           (!visit.lock->shares_lines() && visit.lock->quiet() && visit.lock->last_taken_by(self) &&
+            !visit.lock->visited() && visit.lock->can_be_visited());
   };
   if (!all_at_hand || !enabled_ || turn.period == Duration{} || !turn.undisturbed) {
     return {};
@@ -160,7 +162,7 @@ void IdlePoll::stop_in_turn(SimThread& poller, RepeatedPlace& place) {
 void IdlePoll::tell_observer(const SimThread& poller) const {
   for (const PollTurn::Visit& visit : steady_->visits) {
     const Duration since_first = engine_.now() - (asleep_since_ + visit.begin_at);
-    if (visit.target >= 0 && since_first >= Duration{}) {
+    if (visit.target >= 0 && !visit.unseen && since_first >= Duration{}) {
       observer_->skipped_look(poller, visit, engine_.now() - since_first % steady_->period);
     }
   }

@@ -28,6 +28,7 @@ struct PollTurn {
     Duration begin_at{};  ///< the look begins
     bool drawn = false;   ///< the target was the next one of a number that threads share
     bool kept = false;    ///< the lock has been held since the visit before
+    bool unseen = false;  ///< there is nothing to look at: nobody has to know when it would be
     bool operator==(const Visit&) const = default;
   };
   std::vector<Visit> visits;

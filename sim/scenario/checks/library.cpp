@@ -111,11 +111,19 @@ Problem transport_cannot_order(const PointConfig& point, const StatedTraits& tra
            number(library.instances.count) + " instances, and a transport keeps the order within one only";
   if (library.protocol.pending_order == "reversing" || library.protocol.pending_order == "at-connection")
     return "a transport keeps messages in order only if delayed sends wait in order: "
-           "library.protocol.pending_order must be \"fifo\", \"behind-others\" or \"in-call\"";
+           "library.protocol.pending_order must be \"fifo\", \"behind-others\", \"at-interface\" or \"in-call\"";
   if (library.flow_control.kind == "credits" && library.flow_control.credits.eager_rdma_buffers > 0)
     return "messages that are written into buffers for eager RDMA overtake those of the receive queue: "
            "library.flow_control.credits.eager_rdma_buffers must be 0";
   return {};
+}
+
+/// What waits at its interface is guarded by the lock that turns of progress and senders have.
+Problem interface_that_senders_do_not_lock(const PointConfig& point) {
+  if (point.library.protocol.pending_order != "at-interface" || point.library.transport.send_lock == "instance")
+    return {};
+  return "sends that wait at their interface are kept under its lock, and senders hold that of their connection: "
+         "library.transport.send_lock must be \"instance\", or library.protocol.pending_order another";
 }
 
 Problem tags_split_a_sequence(const PointConfig& point) {
@@ -322,6 +330,7 @@ std::span<const Check> library_checks() {
       Check{"library.progress.threads_in_progress", limit_without_meaning},
       Check{"library.critical_section", offload_in_global_section},
       Check{"library.protocol.pending_order", offload_that_tries_in_calls},
+      Check{"library.protocol.pending_order", interface_that_senders_do_not_lock},
       Check{"library.critical_section", calls_of_an_instance},
       Check{"library.matching.guard", queues_of_many_instances},
       Check{"workload.any_tag", any_tag_has_no_instance, nullptr, "library.instances.mapping"},
