@@ -206,7 +206,7 @@ def test_mpich_has_one_lock_until_4_0_and_one_for_each_interface_since(transport
         mapped = find_mapping(load_mappings(), one)
         assert mapped is not None
         found[version] = scenario_layers(mapped, one, one.points[0])["library"]
-    assert (found["4.0.2"]["critical_section"], found["4.1.1"]["critical_section"]) == ("global", "fine")
+    assert (found["4.0.2"]["critical_section"], found["4.1.1"]["critical_section"]) == ("global", "instance")
     assert found["4.0.2"]["matching"]["domain"] == "global"
 
 

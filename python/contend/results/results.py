@@ -49,13 +49,13 @@ class PointResult:
     scalars: dict[str, float]
     counters: dict[str, int | float]
     time_by_category_ns: dict[str, dict[str, int | float]]
-    usage: dict[str, dict[str, int | float]]
-    """What getrusage(2) would say of each role's threads in the timed part (docs/results.md)."""
     simulated_s: float
     wall_s: float
     events: int | float
     event_hashes: tuple[str, ...] = field(default=())
     notes: tuple[str, ...] = field(default=())
+    usage: dict[str, dict[str, int | float]] = field(default_factory=dict)
+    """What getrusage(2) would say of each role's threads in the timed part (docs/results.md)."""
     measured: JsonObject | None = None
     """What was measured at this point of a dataset, and what is predicted for it (docs/results.md)."""
 

@@ -202,8 +202,7 @@ int TcpStream::read(SimThread& self, CompletionHandler& handler) {
   }
   local_.listener_.activity(local_); // there is room again
   const Duration fetched = moved(self, read_by_, parameters.moved_receive);
-  const Duration call =
-      parameters.receive_call + parameters.send_call * packets + fetched + copying(parameters, bytes);
+  const Duration call = parameters.receive_call + parameters.send_call * packets + fetched + copying(parameters, bytes);
   read_until_ = self.now() + call;
   self.spend(call, Category::completion);
   self.leave_kernel();
