@@ -38,15 +38,20 @@ def profile_of(folder: Path, name: str, **calibration: Any) -> Path:
     return path
 
 
-@pytest.fixture
-def measured(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A dataset of a library that only the mapping beside it knows, a profile of its machine, in the working folder."""
-    monkeypatch.chdir(tmp_path)
-    profiles = tmp_path / "profiles"
+def work_in(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Makes a folder the working one, with a mapping of the tests' library and a profile of their datasets' machine."""
+    monkeypatch.chdir(folder)
+    profiles = folder / "profiles"
     profiles.mkdir()
     profile_of(profiles, "box")
     monkeypatch.setenv("CONTEND_PROFILES", str(profiles))
-    (tmp_path / "alib.map").write_text(mapping().model_dump_json())
+    (folder / "alib.map").write_text(mapping().model_dump_json())
+
+
+@pytest.fixture
+def measured(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A dataset of a library that only the mapping beside it knows, a profile of its machine, in the working folder."""
+    work_in(tmp_path, monkeypatch)
     document = rates("mine", {1: [1e5, 1.1e5], 2: [2e5], 4: [3e5, 3.1e5, 2.9e5] * 2}, pattern="pairwise", mode="thread",
                      message_size="0 B", iterations=3, warmup_iterations=1)  # fmt: skip
     document["points"].append({"parameters": {"pairs": 8}, "message_rate": metric(unit=""), "outcome": "crashed"})

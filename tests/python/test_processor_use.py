@@ -12,14 +12,14 @@ from typing import Any
 import pytest
 
 import contend
-from calibrating import mapping, rates, write
+from calibrating import rates, write
 from contend.cli import main
 from contend.common.errors import InputError
 from contend.datasets.processor_use import ProcessorUse
 from contend.datasets.reading import read_dataset
 from contend.measured.processor_use import simulated_use
 from fakes import REPOSITORY
-from test_measured import profile_of
+from test_measured import work_in
 
 pytestmark = pytest.mark.usefixtures("unrendered")
 
@@ -81,12 +81,7 @@ def test_what_is_no_count_is_refused(side: str, value: dict[str, Any] | None, me
 @pytest.fixture
 def measured(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A dataset with counts, its mapping, and a profile of its machine, in the working folder."""
-    monkeypatch.chdir(tmp_path)
-    profiles = tmp_path / "profiles"
-    profiles.mkdir()
-    profile_of(profiles, "box")
-    monkeypatch.setenv("CONTEND_PROFILES", str(profiles))
-    (tmp_path / "alib.map").write_text(mapping().model_dump_json())
+    work_in(tmp_path, monkeypatch)
     return write(tmp_path, with_usage())
 
 
