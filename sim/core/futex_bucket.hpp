@@ -43,12 +43,12 @@ public:
       return;
     }
     taken_ = true;
-    if (moved(self.core())) {
-      last_core_ = self.core();
+    const bool comes_from_elsewhere = moved(self.core());
+    last_core_ = self.core();
+    if (comes_from_elsewhere) {
       self.spend_time(varied(host_.futex().bucket_move), category);
       self.settle();
     }
-    last_core_ = self.core();
   }
   void give_back(SimThread& self) {
     taken_ = !waiting_.empty();
