@@ -73,6 +73,8 @@ def test_machine_probes_have_the_documented_parameters(plain: Run) -> None:
         "guarded_wake": {"core", "sleepers"},
         "context_switch": {"core"},
         "socket": {"from_core", "to_core", "part"},
+        "socket_answers": {"from_core", "to_core", "part"},
+        "socket_polls": {"core", "state"},
         "socket_queue": {"core", "part"},
         "socket_turns": {"from_core", "to_core", "part", "moved"},
         "turns": {"core", "of", "count", "calls"},
@@ -81,7 +83,7 @@ def test_machine_probes_have_the_documented_parameters(plain: Run) -> None:
         "thread_create": set(),
     }
     if outcome.document["placement"]["cores_allowed"] == 1:
-        del expected["cache_line"], expected["socket_turns"]
+        del expected["cache_line"], expected["socket_answers"], expected["socket_turns"]
     assert keys == expected
     for point in points:
         assert len(samples(point)) == 3

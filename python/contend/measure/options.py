@@ -228,8 +228,8 @@ PROGRAM_OPTIONS: dict[str, dict[str, Option]] = {
         "probe": Choice(
             (
                 "clock", "cache_line", "atomic", "futex_wake", "context_switch", "yield", "memcpy", "thread_create",
-                "busy_cores", "futex_calls", "busy_wake", "guarded_wake", "socket", "socket_queue", "socket_turns",
-                "turns",
+                "busy_cores", "futex_calls", "busy_wake", "guarded_wake", "socket", "socket_answers", "socket_polls",
+                "socket_queue", "socket_turns", "turns",
             ),
             many=True,
         ),

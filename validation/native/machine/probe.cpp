@@ -31,6 +31,8 @@ const std::vector<Probe>& probes() {
                                       {"busy_wake", probe_busy_wake},
                                       {"guarded_wake", probe_guarded_wake},
                                       {"socket", probe_socket},
+                                      {"socket_answers", probe_socket_answers},
+                                      {"socket_polls", probe_socket_polls},
                                       {"socket_queue", probe_socket_queue},
                                       {"socket_turns", probe_socket_turns},
                                       {"turns", probe_turns}};

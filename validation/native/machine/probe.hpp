@@ -42,6 +42,8 @@ void probe_futex_wake(ProbeContext& context);
 void probe_guarded_wake(ProbeContext& context);
 void probe_memcpy(ProbeContext& context);
 void probe_socket(ProbeContext& context);
+void probe_socket_answers(ProbeContext& context);
+void probe_socket_polls(ProbeContext& context);
 void probe_socket_queue(ProbeContext& context);
 void probe_socket_turns(ProbeContext& context);
 void probe_thread_create(ProbeContext& context);

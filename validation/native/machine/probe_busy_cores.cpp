@@ -96,8 +96,8 @@ public:
 class Socket final : public Work {
 public:
   void operate() override {
-    connection_.send_one();
-    connection_.read_one();
+    connection_.sender().send_one();
+    connection_.receiver().read_one();
   }
 
 private:

@@ -27,7 +27,7 @@ Times exchange(int core, int other, std::int64_t rounds) {
   std::int64_t reading = 0;
   const auto read_once = [&] {
     const std::int64_t before = now_ns();
-    const std::int64_t bytes = connection.read_some();
+    const std::int64_t bytes = connection.receiver().read_some();
     reading += now_ns() - before;
     received += bytes;
   };
@@ -36,7 +36,7 @@ Times exchange(int core, int other, std::int64_t rounds) {
     reader = std::jthread([&] {
       bind_to_core(other);
       while (!ends.load(std::memory_order_relaxed)) {
-        if (connection.readable()) {
+        if (connection.receiver().readable()) {
           read_once();
         }
       }
@@ -47,7 +47,7 @@ Times exchange(int core, int other, std::int64_t rounds) {
     for (std::int64_t round = 1; round <= rounds; ++round) {
       const std::int64_t before = now_ns();
       for (std::int64_t i = 0; i < burst; ++i) {
-        connection.send_one();
+        connection.sender().send_one();
       }
       sending += now_ns() - before;
       while (received.load() < round * burst * Loopback::message) {

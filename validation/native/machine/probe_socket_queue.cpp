@@ -21,11 +21,11 @@ double queue(int core) {
     Loopback connection;
     for (std::int64_t filling = 0; filling < fillings; ++filling) {
       for (std::int64_t i = timed; i < unread; ++i) {
-        connection.send_one();
+        connection.sender().send_one();
       }
-      time += time_each(timed, [&] { connection.send_one(); }) / static_cast<double>(fillings);
+      time += time_each(timed, [&] { connection.sender().send_one(); }) / static_cast<double>(fillings);
       for (std::int64_t left = unread * Loopback::message; left > 0;) {
-        left -= connection.read_some();
+        left -= connection.receiver().read_some();
       }
     }
   }).join();

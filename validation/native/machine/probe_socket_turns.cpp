@@ -37,9 +37,9 @@ public:
         await(2 * round + 1);
         const std::int64_t before = now_ns();
         if (sends_) {
-          connection_.send_one();
+          connection_.sender().send_one();
         } else {
-          connection_.read_one();
+          connection_.receiver().read_one();
         }
         times_.push_back(seconds(now_ns() - before));
         turn_.store(2 * round + 2, std::memory_order_release);
@@ -58,18 +58,18 @@ private:
   /// Reads what has been sent, and sends a message of its own where the socket is to move.
   void between_sends(std::int64_t round) {
     if (round > 0) {
-      connection_.read_some();
+      connection_.receiver().read_some();
     }
     if (moved_) {
-      connection_.send_one();
+      connection_.sender().send_one();
     }
   }
   /// Sends a message, and one more that it receives itself where the socket is to move.
   void between_receives() {
-    connection_.send_one();
+    connection_.sender().send_one();
     if (moved_) {
-      connection_.send_one();
-      connection_.read_one();
+      connection_.sender().send_one();
+      connection_.receiver().read_one();
     }
   }
 

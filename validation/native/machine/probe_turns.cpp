@@ -72,9 +72,9 @@ void take_turns(const Baton& own, const Baton& next, Loopback& connection, std::
     own.await();
     for (std::int64_t call = 0; call < calls; ++call) {
       requests->fill();
-      connection.send_one();
-      if (connection.readable()) {
-        connection.read_some();
+      connection.sender().send_one();
+      if (connection.receiver().readable()) {
+        connection.receiver().read_some();
       }
       sum = sum + requests->complete();
     }
