@@ -221,7 +221,6 @@ std::size_t PendingSends::skip_failing_attempts(SimThread& self, std::size_t beg
   } else if (resumption.inside && resumption.looking) { // this attempt's post has failed already
     const PollTurn::Visit& visit = attempt_.turn.visits[Attempt::at_poll];
     const Instance& instance = instances_.with_lock(*visit.lock);
-    instance.context->skipped_look(self, process_.engine().now() - (visit.look_at - visit.begin_at));
     handled += instance.context->drain(self, handler_);
     instance.lock->unlock(self);
     ++skipped;

@@ -26,6 +26,7 @@ bool polls_other(const ProcessContext& process, std::string_view when) {
 ProgressTurns::ProgressTurns(ProcessContext& process, Instances& instances, CompletionHandler& handler)
     : process_(process), instances_(instances), handler_(handler),
       handles_unlocked_(process.library().transport.handler_lock == "none"),
+      polls_until_empty_(process.library().progress.polls_until_empty),
       polls_other_before_(polls_other(process, "before")), polls_other_after_(polls_other(process, "after")),
       next_target_line_(process.engine(), process.host(), process.name() + "/next instance to poll") {
   idles_.push_back(make_idle());
@@ -109,10 +110,6 @@ int ProgressTurns::poll_interface(SimThread& self, int target, IfHeld if_held) {
       instance.lock->unlock(self, Category::poll_idle);
       return 0;
     }
-    const PollTurn::Visit& visit = poller.turn.visits[poller.resumption.visit];
-    if (!poller.resumption.begun) {
-      instance.context->skipped_look(self, process_.engine().now() - (visit.look_at - visit.begin_at));
-    }
     instance.context->end_skipped_look(self);
     const int found = handle_and_unlock(self, instance);
     poller.disturb_if(found > 0);
@@ -167,7 +164,7 @@ void ProgressTurns::poll_other_interface(SimThread& self, int target, IfHeld if_
   }
   const Duration look_at = self.now() - poller.turn_start;
   poller.turn.visits.push_back(
-      {&lock, try_at, look_at, look_at, target, look_at, std::exchange(poller.drew, false), false, true});
+      {&lock, try_at, look_at, look_at, target, look_at, std::exchange(poller.drew, false), false});
   lock.unlock(self, Category::poll_idle);
   poller.turn.visits.back().done_at = self.now() - poller.turn_start;
 }
@@ -190,6 +187,10 @@ int ProgressTurns::handle_and_unlock(SimThread& self, Instance& instance) {
   int done = 0;
   if (!handles_unlocked_) {
     done = instance.context->drain(self, handler_);
+    for (int found = done; polls_until_empty_ && found > 0; done += found) {
+      instance.context->look(self);
+      found = instance.context->drain(self, handler_);
+    }
   }
   if (interface_work_ != nullptr) {
     done += interface_work_->run(self, instances_.number_of(instance));
@@ -298,10 +299,6 @@ ProgressSource::Rest ProgressTurns::rest(SimThread& self, std::int64_t limit) {
     return {resumption.turns - 1, true};
   }
   return {resumption.turns, resumption.inside};
-}
-
-void ProgressTurns::skipped_look(const SimThread& poller, const PollTurn::Visit& visit, TimePoint begin) {
-  instances_[visit.target].context->skipped_look(poller, begin);
 }
 
 /// A turn that goes on in its middle has drawn these targets before anybody who draws from now on. Whole turns draw each as often.

@@ -68,9 +68,8 @@ public:
 
 private:
   [[nodiscard]] RestObserver* observer() {
-    return process_.transport().counts_looks() || instances_.count() > 1 ? this : nullptr;
+    return instances_.count() > 1 ? this : nullptr; // who draws from one draws always the same
   }
-  void skipped_look(const SimThread& poller, const PollTurn::Visit& visit, TimePoint begin) override;
   void interrupted(const PollTurn& turn, std::size_t visit) override;
 
   int poll_interface(SimThread& self, int target, IfHeld if_held);
@@ -87,7 +86,8 @@ private:
   ProcessContext& process_;
   Instances& instances_;
   CompletionHandler& handler_;
-  bool handles_unlocked_;   ///< what a poll has found
+  bool handles_unlocked_; ///< what a poll has found
+  bool polls_until_empty_;
   bool polls_other_before_; ///< an interface of another device, too
   bool polls_other_after_;
   std::vector<EndOfTurnWork*> works_;

@@ -49,6 +49,10 @@ Section progress_fields() {
       "a turn also polls an interface of another device, through which nothing comes, under the instance's lock, which "
       "it takes once more: before it polls this one, or after it if it had nothing; nothing with one lock around every "
       "call");
+  s.field(
+      "polls_until_empty", &P::polls_until_empty, FlagRule{},
+      "a turn that has found something at an interface polls it again, under the same hold of its lock, until it finds "
+      "nothing (Open MPI's event loop over sockets); transport.handler_lock \"none\" polls once");
   s.field("global_every", &P::global_every, CountRule{1, 1'000'000},
           "engines per-target and every-nth: every n-th turn polls all instances");
   s.field("queue_slots", &P::queue_slots, CountRule{2, 65536},

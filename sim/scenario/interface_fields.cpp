@@ -98,11 +98,11 @@ Section tcp_fields() {
   s.optional();
   s.field("send_call", &P::send_call, any_time, "CPU: a send, with the packet's way to the peer's socket");
   s.field("full_send_call", &P::full_send_call, any_time, "CPU: a send that finds the buffers full");
-  s.field("receive_call", &P::receive_call, any_time, "CPU: a receive that finds data");
-  s.field(
-      "contended_send", &P::contended_send, any_time,
-      "CPU: mean of an exponential delay of a send when the peer has looked for data on another core since the last "
-      "one, or has read or reads meanwhile");
+  s.field("receive_call", &P::receive_call, any_time,
+          "CPU: a receive that finds data, without its packets and what it acknowledges");
+  s.field("contended_send", &P::contended_send, any_time,
+          "CPU: mean of what a send costs more when the peer has sent an acknowledgment on another core since the last "
+          "one, or does so meanwhile; what it is above `returned_send` is an exponential delay's");
   s.field("poll_call", &P::poll_call, any_time, "CPU: asking which sockets have data");
   s.field("poll_socket", &P::poll_socket, any_time, "CPU: each socket on top, where the call looks at all of them");
   s.field("dispatch", &P::dispatch, any_time, "CPU: from a readable socket to the transport's receive function");
@@ -111,6 +111,17 @@ Section tcp_fields() {
   s.field("packet", &P::packet_bytes, message_bytes, "what a small message takes up in them besides its bytes");
   s.field("receive_size", &P::receive_bytes, message_bytes, "most that one receive call takes");
   s.presence(Presence::known);
+  s.field("arrival_share", &P::arrival_share, RealRule{0.0, 1.0},
+          "part of a send call until the message is in the peer's socket, on one host; the rest comes after that");
+  s.field("returned_send", &P::returned_send, any_time,
+          "CPU: what a send costs more when the peer has read, or sent the other way, on another core since the last "
+          "one");
+  s.field("acknowledging_send", &P::acknowledging_send, any_time,
+          "CPU: what a send costs more that acknowledges what has arrived the other way");
+  s.field("poll_event", &P::poll_event, any_time, "CPU: each socket that asking reports, and once more the next time");
+  s.field("receive_packet", &P::receive_packet, any_time, "CPU: each packet that a receive takes");
+  s.field("acknowledge", &P::acknowledge, any_time,
+          "CPU: an acknowledgment that a receive sends, with its way to the peer's socket");
   s.field("moved_send", &P::moved_send, any_time,
           "CPU: what a send costs more where the last one on its socket was by another core");
   s.field("moved_receive", &P::moved_receive, any_time,

@@ -27,7 +27,7 @@ TcpParameters small_tcp() {
   return tcp;
 }
 
-/// Two contexts of one host, or of two, with a stream from the first to the second.
+/// Two contexts of one host, or of two, with a stream from the first to the second, and one back where that is asked for.
 struct Sockets {
   explicit Sockets(bool same_host = true, const TcpParameters& parameters = small_tcp())
       : here(engine, host, parameters, test::plain_route()), there(engine, other_host, parameters, test::plain_route()),
@@ -36,9 +36,17 @@ struct Sockets {
         stream(here.connect(sender, receiver)) {}
 
   /// One poll: a look, and what is there.
-  int poll(SimThread& self) {
-    receiver.look(self);
-    return receiver.drain(self, inbox);
+  int poll(SimThread& self) { return poll(self, receiver); }
+  int poll(SimThread& self, TcpContext& context) {
+    context.look(self);
+    return context.drain(self, inbox);
+  }
+  /// The stream in the other direction.
+  Connection& answers() {
+    if (back == nullptr) {
+      back = there.connect(receiver, sender);
+    }
+    return *back;
   }
 
   Engine engine{1};
@@ -52,7 +60,18 @@ struct Sockets {
   TcpContext& sender;
   TcpContext& receiver;
   std::unique_ptr<Connection> stream;
+  std::unique_ptr<Connection> back;
 };
+
+/// How long an action takes a thread.
+template <typename Action>
+Duration took(SimThread& self, Action&& action) {
+  self.settle();
+  const Duration start = test::clock(self);
+  action();
+  self.settle();
+  return test::clock(self) - start;
+}
 
 } // namespace
 
@@ -70,49 +89,63 @@ TEST_CASE("a message on one host is there when the send call returns", "[tcp]") 
   CHECK(sockets.inbound.times[0].context == &sockets.receiver);
 }
 
-TEST_CASE("a send costs more when the peer has polled on another core since the last one", "[tcp]") {
+TEST_CASE("a message on one host is there before its send call returns", "[tcp]") {
   TcpParameters tcp = small_tcp();
-  tcp.contended_send = 907'001_ps;
+  tcp.arrival_share = 0.75;
+  Sockets sockets(true, tcp);
+  sockets.engine.spawn("sender", 0, 0, [&](SimThread& self) {
+    const Duration whole = took(self, [&] { CHECK(sockets.stream->post(self, test::message(1), 40)); });
+    CHECK(whole == tcp.send_call + 40 * 100_ps);
+  });
+  sockets.engine.run();
+  REQUIRE(sockets.inbound.times.size() == 1);
+  CHECK(sockets.inbound.times[0].time.since_start() == tcp.send_call.scaled(0.75) + 40 * 100_ps);
+}
+
+TEST_CASE("a send costs more when the peer has read on another core since the last one", "[tcp]") {
+  TcpParameters tcp = small_tcp();
+  tcp.returned_send = 907'001_ps;
   const int core_of_the_peer = GENERATE(0, 1);
   Sockets sockets(true, tcp);
   std::vector<Duration> sends;
   sockets.engine.spawn("sender", 0, 0, [&](SimThread& self) {
-    for (int number = 0; number < 4; ++number) {
+    for (int number = 0; number < 6; ++number) {
       if (number == 2) {
-        self.spend(200_us, Category::software); // the peer polls meanwhile
+        self.spend(200_us, Category::software); // the peer reads meanwhile
       }
-      const Duration start = test::clock(self);
-      CHECK(sockets.stream->post(self, test::message(number), 40));
-      self.settle();
-      sends.push_back(test::clock(self) - start);
+      if (number == 4) {
+        self.spend(200_us, Category::software); // and polls in vain
+      }
+      sends.push_back(took(self, [&] { CHECK(sockets.stream->post(self, test::message(number), 40)); }));
     }
   });
   sockets.engine.spawn("peer", 0, core_of_the_peer, [&](SimThread& self) {
     self.spend(100_us, Category::software);
     CHECK(sockets.poll(self) == 2);
+    self.spend(120_us, Category::software);
+    CHECK(sockets.poll(self) == 2);
+    self.spend(50_us, Category::software);
+    CHECK(sockets.poll(self) == 0);
   });
   sockets.engine.run();
   const Duration alone = tcp.send_call + 40 * 100_ps;
-  REQUIRE(sends.size() == 4);
-  CHECK(sends[0] == alone);
-  CHECK(sends[1] == alone);
-  CHECK((sends[2] > alone) == (core_of_the_peer == 1));
-  CHECK(sends[3] == alone); // only once for each time
+  const Duration beside = core_of_the_peer == 1 ? alone + tcp.returned_send : alone;
+  REQUIRE(sends.size() == 6);
+  CHECK(sends == std::vector<Duration>{alone, alone, beside, alone, beside, alone}); // only once for each time
 }
 
 TEST_CASE("a send is beside a peer that reads for as long as the read takes", "[tcp]") {
   // The peer looks before the first send has ended, and reads through the second one; the third comes after it.
   TcpParameters tcp = small_tcp();
-  tcp.contended_send = 907'001_ps;
+  tcp.returned_send = 907'001_ps;
   tcp.receive_call = 40_us;
   Sockets sockets(true, tcp);
   std::vector<Duration> sends;
   sockets.engine.spawn("sender", 0, 0, [&](SimThread& self) {
     for (const Duration begin : {Duration{}, Duration{10_us}, Duration{20_us}, Duration{100_us}, Duration{110_us}}) {
       self.spend(begin - test::clock(self), Category::software);
-      CHECK(sockets.stream->post(self, test::message(static_cast<int>(sends.size())), 40));
-      self.settle();
-      sends.push_back(test::clock(self) - begin);
+      sends.push_back(
+          took(self, [&] { CHECK(sockets.stream->post(self, test::message(static_cast<int>(sends.size())), 40)); }));
     }
   });
   sockets.engine.spawn("peer", 0, 1, [&](SimThread& self) {
@@ -121,43 +154,129 @@ TEST_CASE("a send is beside a peer that reads for as long as the read takes", "[
   });
   sockets.engine.run();
   const Duration alone = tcp.send_call + 40 * 100_ps;
-  REQUIRE(sends.size() == 5);
-  CHECK(sends[0] == alone);
-  CHECK(sends[1] > alone);
-  CHECK(sends[2] > alone);
-  CHECK(sends[3] > alone); // the read has ended since the last one
-  CHECK(sends[4] == alone);
+  const Duration beside = alone + tcp.returned_send; // at 100 us the read has ended since the last one
+  CHECK(sends == std::vector<Duration>{alone, beside, beside, beside, alone});
 }
 
-TEST_CASE("sends beside a peer that polls are delayed exponentially", "[tcp]") {
+TEST_CASE("sends beside a peer that acknowledges are delayed exponentially", "[tcp]") {
   TcpParameters tcp = small_tcp();
-  tcp.contended_send = 900_ns;
+  tcp.returned_send = 200_ns;
+  tcp.contended_send = 1100_ns;
+  const bool answers = GENERATE(false, true);
   Sockets sockets(true, tcp);
-  const double alone = (tcp.send_call + 40 * 100_ps).in_seconds();
-  constexpr int count = 4000;
-  double sum = 0.0;
-  double squares = 0.0;
+  const double alone = (tcp.send_call + tcp.returned_send + 40 * 100_ps).in_seconds();
+  constexpr int count = 8000;
+  std::vector<double> delays;
   sockets.engine.spawn("sender", 0, 0, [&](SimThread& self) {
     for (int number = 0; number < count; ++number) {
-      self.spend(50_us, Category::software); // the peer polls meanwhile
-      const Duration start = test::clock(self);
-      CHECK(sockets.stream->post(self, test::message(number), 40));
-      self.settle();
-      const double delay = (test::clock(self) - start).in_seconds() - alone;
-      sum += delay;
-      squares += delay * delay;
+      self.spend(50_us, Category::software); // the peer reads meanwhile
+      const Duration send = took(self, [&] { CHECK(sockets.stream->post(self, test::message(number), 40)); });
+      if (number > 4) {
+        delays.push_back(send.in_seconds() - alone);
+      }
     }
   });
   sockets.engine.spawn("peer", 0, 1, [&](SimThread& self) {
     for (int taken = 0; taken < count;) {
       self.spend(5_us, Category::software);
-      taken += sockets.poll(self);
+      const int more = sockets.poll(self);
+      if (taken == 0 && more > 0 && answers) {
+        CHECK(sockets.answers().post(self, test::message(0), 40));
+      }
+      taken += more;
     }
   });
   sockets.engine.run();
-  const double mean = sum / count;
+  // Every message of a connection that is used one way is acknowledged, and every second one of one that is used both ways.
+  std::erase_if(delays, [](double delay) { return std::abs(delay) < 1e-12; });
+  CHECK(static_cast<double>(delays.size()) == Approx(answers ? count / 2 : count).epsilon(0.01));
+  double sum = 0.0;
+  double squares = 0.0;
+  for (const double delay : delays) {
+    sum += delay;
+    squares += delay * delay;
+  }
+  const double mean = sum / static_cast<double>(delays.size());
   CHECK(mean == Approx(0.9e-6).epsilon(0.05));
-  CHECK(std::sqrt(squares / count - mean * mean) == Approx(0.9e-6).epsilon(0.1));
+  CHECK(std::sqrt(squares / static_cast<double>(delays.size()) - mean * mean) == Approx(0.9e-6).epsilon(0.1));
+}
+
+TEST_CASE("a receive that leaves nothing acknowledges one packet of a one-way connection, two of a two-way one",
+          "[tcp][oracle]") {
+  TcpParameters tcp = small_tcp();
+  tcp.receive_packet = 53'003_ps;
+  tcp.acknowledge = 1'709'021_ps;
+  tcp.acknowledging_send = 211'007_ps;
+  Sockets sockets(true, tcp);
+  sockets.engine.spawn("both", 0, 0, [&](SimThread& self) {
+    const Duration copy = 40 * 100_ps;
+    const auto send = [&] { CHECK(sockets.stream->post(self, test::message(0), 40)); };
+    const auto read = [&](int messages) { return took(self, [&] { CHECK(sockets.poll(self) == messages); }); };
+    const auto answer = [&] { return took(self, [&] { CHECK(sockets.answers().post(self, test::message(0), 40)); }); };
+    const auto costs = [&](int packets) {
+      return tcp.poll_call + tcp.poll_socket + tcp.dispatch + tcp.receive_call + packets * (tcp.receive_packet + copy);
+    };
+    for (int round = 0; round < 2; ++round) {
+      send();
+      CHECK(read(1) == costs(1) + tcp.acknowledge);
+    }
+    send();
+    send();
+    CHECK(read(2) == costs(2) + tcp.acknowledge);
+    CHECK(answer() == tcp.send_call + copy); // nothing was left to acknowledge
+    send();
+    CHECK(read(1) == costs(1));
+    send();
+    CHECK(read(1) == costs(1) + tcp.acknowledge);
+    send();
+    CHECK(read(1) == costs(1));
+    CHECK(answer() == tcp.send_call + tcp.acknowledging_send + copy);
+    send();
+    CHECK(read(1) == costs(1)); // the answer has acknowledged the one before
+  });
+  sockets.engine.run();
+}
+
+TEST_CASE("a receive that leaves something acknowledges what is more than a packet has had", "[tcp][oracle]") {
+  TcpParameters tcp = small_tcp();
+  tcp.acknowledge = 1'709'021_ps;
+  tcp.receive_bytes = 100;
+  tcp.buffer_bytes = 100'000;
+  const std::int64_t bytes = GENERATE(100, 600); // the least that a receiver expects is 536
+  Sockets sockets(true, tcp);
+  std::vector<bool> acknowledged;
+  sockets.engine.spawn("both", 0, 0, [&](SimThread& self) {
+    const Duration costs = tcp.poll_call + tcp.poll_socket + tcp.dispatch + tcp.receive_call + bytes * 100_ps;
+    for (int sent = 0; sent < 10; ++sent) {
+      CHECK(sockets.stream->post(self, test::message(0), bytes));
+      if (sent > 0) { // one stays behind
+        const Duration read = took(self, [&] { CHECK(sockets.poll(self) == 1); });
+        acknowledged.push_back(read > costs);
+        CHECK(read == costs + (acknowledged.back() ? tcp.acknowledge : Duration{}));
+      }
+    }
+  });
+  sockets.engine.run();
+  const std::vector<bool> small{false, false, false, false, true,
+                                false, false, false, false};                               // 600 bytes, then from none
+  const std::vector<bool> large{true, false, true, false, true, false, true, false, true}; // two packets each time
+  CHECK(acknowledged == (bytes == 100 ? small : large));
+}
+
+TEST_CASE("what a poll reports costs in that poll and in the next one", "[tcp][oracle]") {
+  TcpParameters tcp = small_tcp();
+  tcp.poll_event = 277'003_ps;
+  Sockets sockets(true, tcp);
+  sockets.engine.spawn("both", 0, 0, [&](SimThread& self) {
+    const Duration empty = tcp.poll_call + tcp.poll_socket;
+    CHECK(took(self, [&] { CHECK(sockets.poll(self) == 0); }) == empty);
+    CHECK(sockets.stream->post(self, test::message(0), 40));
+    CHECK(took(self, [&] { CHECK(sockets.poll(self) == 1); }) ==
+          empty + tcp.poll_event + tcp.dispatch + tcp.receive_call + 40 * 100_ps);
+    CHECK(took(self, [&] { CHECK(sockets.poll(self) == 0); }) == empty + tcp.poll_event);
+    CHECK(took(self, [&] { CHECK(sockets.poll(self) == 0); }) == empty);
+  });
+  sockets.engine.run();
 }
 
 TEST_CASE("a socket that another core used last costs more", "[tcp][oracle]") {
@@ -303,47 +422,67 @@ TEST_CASE("buffers fill, and reading makes room", "[tcp]") {
   sockets.engine.run();
 }
 
-TEST_CASE("what is sent while the congestion window is full goes out when the peer reads", "[tcp][oracle]") {
+TEST_CASE("what is sent while the congestion window is full goes out when the peer acknowledges", "[tcp][oracle]") {
   TcpParameters tcp = small_tcp();
   tcp.window_packets = 3;
   tcp.queued_send_call = 203'017_ps;
+  tcp.receive_packet = 53'003_ps;
+  tcp.acknowledge = 1'709'021_ps;
   tcp.send_queue_bytes = 100'000;
   tcp.receive_bytes = 130; // three messages
   Sockets sockets(true, tcp);
   sockets.engine.spawn("both", 0, 0, [&](SimThread& self) {
-    const auto took = [&](auto&& action) {
-      self.settle();
-      const Duration start = test::clock(self);
-      action();
-      self.settle();
-      return test::clock(self) - start;
+    const auto send = [&](int tag) {
+      return took(self, [&] { CHECK(sockets.stream->post(self, test::message(tag), 40)); });
     };
-    const auto send = [&](int tag) { return took([&] { CHECK(sockets.stream->post(self, test::message(tag), 40)); }); };
-    const auto poll = [&](int messages) { return took([&] { CHECK(sockets.poll(self) == messages); }); };
+    const auto poll = [&](int messages) { return took(self, [&] { CHECK(sockets.poll(self) == messages); }); };
     const Duration copy = 40 * 100_ps;
     for (int tag = 0; tag < 8; ++tag) {
       CHECK(send(tag) == (tag < 3 ? tcp.send_call : tcp.queued_send_call) + copy);
     }
-    const Duration look = tcp.poll_call + tcp.poll_socket + tcp.dispatch + tcp.receive_call + 3 * copy;
-    CHECK(poll(3) == look + tcp.send_call); // and the other five come in one packet
-    CHECK(send(8) == tcp.send_call + copy); // two are on their way now
+    const Duration look = tcp.poll_call + tcp.poll_socket + tcp.dispatch + tcp.receive_call;
+    CHECK(poll(3) ==
+          look + 3 * (tcp.receive_packet + copy) + tcp.acknowledge + tcp.send_call); // the other five in one packet
+    CHECK(send(8) == tcp.send_call + copy);                                          // two are on their way now
     CHECK(send(9) == tcp.send_call + copy);
     CHECK(send(10) == tcp.queued_send_call + copy);
-    CHECK(poll(3) == look + tcp.send_call);
-    CHECK(poll(3) == look);
-    CHECK(poll(2) == look - copy);
+    CHECK(poll(3) == look + tcp.receive_packet + 3 * copy); // of the one packet; something is left
+    CHECK(poll(3) == look + tcp.receive_packet + 3 * copy); // the rest of it and the next
+    CHECK(send(11) == tcp.queued_send_call + copy);         // nothing is acknowledged yet
+    CHECK(poll(1) == look + tcp.receive_packet + copy + tcp.acknowledge + tcp.send_call);
+    CHECK(poll(2) == look + tcp.receive_packet + 2 * copy + tcp.acknowledge);
     CHECK_FALSE(sockets.receiver.has_completions());
-    for (int tag = 11; tag < 14; ++tag) {
+    for (int tag = 12; tag < 15; ++tag) {
       CHECK(send(tag) == tcp.send_call + copy);
     }
-    CHECK(send(14) == tcp.queued_send_call + copy);
-    CHECK(poll(3) == look + tcp.send_call);
-    CHECK(poll(1) == look - 2 * copy);
+    CHECK(send(15) == tcp.queued_send_call + copy);
+    CHECK(poll(3) == look + 3 * (tcp.receive_packet + copy) + tcp.acknowledge + tcp.send_call);
+    CHECK(poll(1) == look + tcp.receive_packet + copy + tcp.acknowledge);
   });
   sockets.engine.run();
   for (std::size_t i = 0; i < sockets.inbox.messages.size(); ++i) {
     CHECK(sockets.inbox.messages[i].tag == static_cast<int>(i));
   }
+}
+
+TEST_CASE("an answer lets out what waits for an acknowledgment", "[tcp][oracle]") {
+  TcpParameters tcp = small_tcp();
+  tcp.window_packets = 1;
+  tcp.queued_send_call = 203'017_ps;
+  tcp.send_queue_bytes = 100'000;
+  Sockets sockets(true, tcp);
+  sockets.engine.spawn("both", 0, 0, [&](SimThread& self) {
+    for (int tag = 0; tag < 3; ++tag) {
+      CHECK(sockets.stream->post(self, test::message(tag), 40));
+    }
+    const Duration answer = took(self, [&] { CHECK(sockets.answers().post(self, test::message(9), 40)); });
+    CHECK(answer == 2 * tcp.send_call + 40 * 100_ps); // its own packet, and the one with both that have waited
+    CHECK(sockets.poll(self) == 3);
+    CHECK(sockets.poll(self, sockets.sender) == 1);
+    CHECK_FALSE(sockets.receiver.has_completions());
+    CHECK_FALSE(sockets.sender.has_completions());
+  });
+  sockets.engine.run();
 }
 
 TEST_CASE("what the peer's buffer has no room for waits in the sender's socket, up to its room", "[tcp]") {

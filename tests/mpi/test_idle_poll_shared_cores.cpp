@@ -37,6 +37,7 @@ PointConfig shared_point(const std::string& transport, const SchedulerParameters
   test::add_jitter(point);
   point.machine.scheduler = scheduler;
   point.machine.tcp.send_call = 2'003'009_ps;
+  point.machine.tcp.arrival_share = 0.75;
   point.machine.tcp.contended_send = 503'001_ps;
   point.machine.tcp.receive_call = 1'503'011_ps;
   point.machine.tcp.poll_call = 403'003_ps;
@@ -77,11 +78,11 @@ TEST_CASE("idle polls: threads that share cores", "[mpi][idle poll][scheduler]")
     }
   }
   CAPTURE(transport, policy, preemption, runs, different, sum / runs, steps, skipped);
-  // Of turns of some 50 ns eight are the atomic operation that takes the lock. A poller that loses its core there, and the line
-  // with it, fetches it again; slices are a hundred times as short as real ones.
-  const int tolerated = transport == "tcp" ? 0 : runs / 4;
+  // Of turns of some 50 ns, 450 ns over sockets, eight are the atomic operation that takes the lock. A poller that loses its core
+  // there, and the line with it, fetches it again; slices are a hundred times as short as real ones.
+  const int tolerated = transport == "tcp" ? runs / 8 : runs / 4;
   CHECK(different <= tolerated);
-  CHECK(std::abs(sum / runs) < 0.02);
+  CHECK(std::abs(sum / runs) < 0.05); // two runs in which one thing differs may end in different states
   CHECK(skipped * 8 > steps);
 }
 

@@ -35,6 +35,14 @@ def dataset(name: str, workload: dict[str, Any], points: list[dict[str, Any]], *
     }
 
 
+def iterations(quartiles: list[tuple[float, float]], pairs: int = 1) -> dict[str, Any]:
+    """Streams of each launch whose times of iterations have these quartiles."""
+    point = {"parameters": {"pairs": pairs}, "message_rate": metric(4e5, 4.1e5), "per_launch": [
+        {"iterations": [1000, 900], "iteration_s": {"p25": low, "p75": high}} for low, high in quartiles
+    ]}  # fmt: skip
+    return dataset("streams", {"kind": "multirate", "window": 64, "iterations": 3}, [point])
+
+
 def rates(name: str, values: dict[int, list[float]], **workload: Any) -> dict[str, Any]:
     points = [{"parameters": {"pairs": pairs}, "message_rate": metric(*samples)} for pairs, samples in values.items()]
     return dataset(name, {"kind": "multirate", "window": 128, "iterations": 100, **workload}, points)

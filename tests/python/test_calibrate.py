@@ -138,12 +138,12 @@ class TestWithTheRealCore:
         points = [(dataset, point) for dataset in read_datasets([tmp_path]) for point in dataset.points]
         unknowns = [
             {"path": path, "scope": "library-transport", "range": ["100 ns", "4 us"]}
-            for path in ("machine.tcp.receive_call", "machine.tcp.send_call")
+            for path in ("machine.tcp.acknowledge", "machine.tcp.send_call")
         ]
         of_machine = [(str(one["path"]), "machine") for one in unknowns]
         builder = Builder(PROFILES.load("vm-2core")[1], [mapping(unknowns=unknowns)], messages=200)
         assert [p.name for p in builder.build(points).parameters] == [
-            "tcp.receive_call@alib/tcp",
+            "tcp.acknowledge@alib/tcp",
             "tcp.send_call@alib/tcp",
         ]
         # A send has the library's own code in it as well.

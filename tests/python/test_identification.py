@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from calibrating import MACHINE, dataset, machine_points, mapping, metric, rates, time_of, write
+from calibrating import MACHINE, dataset, iterations, machine_points, mapping, metric, rates, time_of, write
 from contend.calibrate.evaluations import Evaluator
 from contend.calibrate.identification import Identified, Skipped, identify
 from contend.calibrate.identification_rules import RULES
@@ -267,42 +267,9 @@ def test_no_step_is_said_so(tmp_path: Path, times: dict[int, float], reason: str
     assert reason in skipped["machine.scheduler.short_sleep"].reason
 
 
-def iterations(quartiles: list[tuple[float, float]], pairs: int = 1) -> dict[str, Any]:
-    point = {"parameters": {"pairs": pairs}, "message_rate": metric(4e5, 4.1e5), "per_launch": [
-        {"iterations": [1000, 900], "iteration_s": {"p25": low, "p75": high}} for low, high in quartiles
-    ]}  # fmt: skip
-    return dataset("streams", {"kind": "multirate", "window": 64, "iterations": 3}, [point])
-
-
 def identified_from(folder: Path, document: dict[str, Any]) -> tuple[dict[str, Identified], dict[str, Skipped]]:
     found, skipped = identify(read_datasets([write(folder, document)]), PROFILES.load("vm-2core")[1])
     return {one.rule.path: one for one in found}, {one.rule.path: one for one in skipped}
-
-
-def test_the_spread_of_iterations_is_that_of_independent_messages(tmp_path: Path) -> None:
-    # Quartiles of a normal distribution are 1.349 deviations apart; 64 messages have 8 times the deviation of one.
-    found, _ = identified_from(tmp_path, iterations([(300e-6, 310e-6), (300e-6, 320e-6), (300e-6, 311e-6)]))
-    one = found["machine.tcp.contended_send"]
-    assert one.value == pytest.approx(11e-6 / 1.349 / 8, rel=1e-3)
-    assert one.low < one.value < one.high
-    assert one.scope == "alib/tcp"
-
-
-def test_the_spread_of_iterations_is_that_of_messages_of_a_page(tmp_path: Path) -> None:
-    document = iterations([(300e-6, 310e-6)])
-    (point,) = document["points"]
-    wide = [{"iterations": [1000, 900], "iteration_s": {"p25": 300e-6, "p75": 900e-6}}]
-    document["points"] = [
-        {**point, "parameters": {"pairs": 1, "message_size": size}, "per_launch": launches}
-        for size, launches in ((8, point["per_launch"]), (1024, point["per_launch"]), (65536, wide), (2**22, wide))
-    ]
-    found, _ = identified_from(tmp_path, document)
-    one = found["machine.tcp.contended_send"]
-    assert (one.value, one.points) == (pytest.approx(10e-6 / 1.349 / 8, rel=1e-3), 2)
-    document["points"] = document["points"][2:]
-    found, _ = identified_from(tmp_path, document)
-    one = found["machine.tcp.contended_send"]
-    assert (one.value, one.points) == (pytest.approx(600e-6 / 1.349 / 8, rel=1e-3), 1)
 
 
 @pytest.mark.parametrize("sizes", [[2**n for n in range(3, 23)], [f"{2**n} B" for n in range(3, 23)]])
@@ -315,66 +282,6 @@ def test_a_put_costs_what_its_smallest_size_does(sizes: list[int] | list[str], t
     found, _ = identified_from(tmp_path, dataset("puts", workload, points[::-1], transport="shm"))
     one = found["machine.software.one_sided_call"]
     assert (one.value, one.points) == (pytest.approx(1e-6, rel=0.15), 1)  # without noise
-
-
-def test_the_socket_probe_isolates_the_kernels_part_of_a_send(tmp_path: Path) -> None:
-    points = [
-        time_of(1.1e-6, 1.1e-6, probe="socket", from_core=0, to_core=0, part="send"),
-        time_of(4e-8, 4e-8, probe="socket", from_core=0, to_core=0, part="read"),
-        time_of(2.1e-6, 2.1e-6, probe="socket", from_core=0, to_core=1, part="send"),
-    ]
-    found, _ = identified_from(tmp_path, dataset("machine", {"kind": "machine"}, points, transport="none"))
-    assert found["machine.tcp.send_call"].value == pytest.approx(1.1e-6)
-    assert found["machine.tcp.contended_send"].value == pytest.approx(1e-6)
-    assert {one.scope for one in found.values()} == {"machine"}
-
-
-def test_a_receive_is_what_the_probe_says_and_no_library_is_asked(tmp_path: Path) -> None:
-    """What a message of a stream costs more than over shared memory is mostly the way of its packet."""
-    probe = time_of(2.4e-6, 2.4e-6, probe="socket", from_core=0, to_core=1, part="read")
-    machine = write(tmp_path, dataset("machine", {"kind": "machine"}, [probe], transport="none"))
-    calls = [
-        write(tmp_path, dataset(f"primitives_{transport}", {"kind": "primitives"},
-                                [time_of(time, time, primitive="message", message_size=0)], transport=transport))
-        for transport, time in (("shm", 5e-7), ("tcp", 4.5e-6))
-    ]  # fmt: skip
-    profile = PROFILES.load("vm-2core")[1]
-    path = "machine.tcp.receive_call"
-    found, skipped = identify(read_datasets([machine, *calls]), profile)
-    (one,) = (one for one in found if one.rule.path == path)
-    assert (one.scope, one.value) == ("machine", pytest.approx(2.4e-6))
-    assert {one.reason for one in skipped if one.rule.path == path} == {"a probe of the machine says it"}
-    found, _ = identify(read_datasets(calls), profile)
-    (one,) = (one for one in found if one.rule.path == path)
-    assert one.scope.endswith("/tcp")
-    assert one.value == pytest.approx(2e-6)
-    assert not one.rule.isolates
-
-
-def test_a_send_that_waits_in_its_socket_is_put_where_the_base_says_nothing(tmp_path: Path) -> None:
-    points = [time_of(9e-7, 9e-7, probe="socket_queue", core=0, part="send")]
-    assert get_path(PROFILES.load("vm-2core")[1], "tcp.queued_send_call") is None
-    found, _ = identified_from(tmp_path, dataset("machine", {"kind": "machine"}, points, transport="none"))
-    assert found["machine.tcp.queued_send_call"].value == pytest.approx(9e-7)
-    assert found["machine.tcp.queued_send_call"].scope == "machine"
-
-
-def test_a_socket_that_moves_is_put_where_the_base_says_nothing(tmp_path: Path) -> None:
-    points = [
-        time_of(time, time, probe="socket_turns", from_core=0, to_core=1, part=part, moved=moved)
-        for part, moved, time in (
-            ("send", False, 2e-6), ("send", True, 2.5e-6), ("read", False, 1e-6), ("read", True, 1.75e-6),
-        )
-    ]  # fmt: skip
-    document = dataset("machine", {"kind": "machine"}, points, transport="none")
-    profile = PROFILES.load("vm-2core")[1]
-    assert get_path(profile, "tcp.moved_send") is None
-    found, _ = identified_from(tmp_path, document)
-    assert found["machine.tcp.moved_send"].value == pytest.approx(5e-7)
-    assert found["machine.tcp.moved_receive"].value == pytest.approx(7.5e-7)
-    # A profile without sockets has no place for it.
-    _, skipped = identify(read_datasets([write(tmp_path, document)]), {k: v for k, v in profile.items() if k != "tcp"})
-    assert {one.reason for one in skipped if "moved" in one.rule.path} == {"the base profile has no such parameter"}
 
 
 def futex_call(time: float, part: str, threads: int, *, same_word: bool) -> JsonObject:
@@ -411,27 +318,6 @@ def test_calls_on_one_word_say_what_its_bucket_costs(tmp_path: Path) -> None:
     found, skipped = identified_from(tmp_path, few)
     assert "machine.futex.vain_call" in found
     assert {"machine.futex.bucket_move", "machine.futex.bucket_turn"} <= set(skipped)
-
-
-def test_what_a_polling_receiver_adds_to_a_send_is_paid_once(tmp_path: Path) -> None:
-    """The program's receiver polls on another core: what that adds was in a call's price, and was added to it again."""
-    sockets = [
-        time_of(1.1e-6, 1.1e-6, probe="socket", from_core=0, to_core=0, part="send"),
-        time_of(2.1e-6, 2.1e-6, probe="socket", from_core=0, to_core=1, part="send"),
-    ]
-    machine = dataset("machine", {"kind": "machine"}, sockets, transport="none")
-    datasets = [
-        read_dataset(write(tmp_path, one)) for one in (machine, primitives("shm", 2e-7), primitives("tcp", 2.7e-6))
-    ]
-    found, _ = identify(datasets, PROFILES.load("vm-2core")[1])
-    sends = {one.scope: one.value for one in found if one.rule.path == "machine.tcp.send_call"}
-    assert sends == {"machine": pytest.approx(1.1e-6), "alib/tcp": pytest.approx(1.5e-6)}
-    # Where times of iterations tell a library's own, that is what its sends are without.
-    streams = iterations([(300e-6, 310e-6)] * 3) | {"transport": "tcp"}
-    own = 10e-6 / 1.349 / 8
-    found, _ = identify([*datasets, *read_datasets([write(tmp_path, streams)])], PROFILES.load("vm-2core")[1])
-    (send,) = [one.value for one in found if (one.rule.path, one.scope) == ("machine.tcp.send_call", "alib/tcp")]
-    assert send == pytest.approx(2.5e-6 - own, rel=1e-3)
 
 
 def test_beginning_threads_give_the_prices_of_their_beginning(tmp_path: Path) -> None:
@@ -476,13 +362,6 @@ def test_an_uncontended_lock_stands_in_for_the_probe_of_atomics(tmp_path: Path) 
     both, _ = found_by_path(measured(tmp_path, locks | {"transport": "none"}))
     assert both["machine.cache.atomic_hit"].value == pytest.approx(5e-9)
     assert both["machine.cache.atomic_hit"].rule.isolates
-
-
-def test_only_sockets_have_sends_beside_a_poller(tmp_path: Path) -> None:
-    found, skipped = identified_from(tmp_path, iterations([(300e-6, 310e-6)]) | {"transport": "shm"})
-    assert "machine.tcp.contended_send" not in found | skipped
-    found, skipped = identified_from(tmp_path, iterations([(300e-6, 310e-6)], pairs=2))
-    assert "no times of iterations" in skipped["machine.tcp.contended_send"].reason
 
 
 def test_a_point_has_as_many_iterations_as_its_samples(tmp_path: Path) -> None:

@@ -153,6 +153,14 @@ def _apply(rule: Rule, scope: str, context: _Context) -> Identified:
     if rule.rate is not None:
         size = float(rule.select.parameters[rule.rate])
         value, error, kind = size / reading.value, size / reading.value**2 * reading.error, "rate"
+    if rule.share_of is not None:
+        whole = _read(rule.share_of, rule, context, used)
+        error = math.hypot(error / whole.value, value * whole.error / whole.value**2)
+        value, kind = value / whole.value, "number"
+    if rule.least is not None and value < rule.least:
+        high = max(value + _NORMAL_95 * error, rule.least * _GUIDED_FACTOR)
+        low, names = rule.least / _GUIDED_FACTOR, tuple(sorted(used))
+        return Identified(rule, scope, rule.least, low, high, kind, names, reading.points)
     if value <= 0:
         raise InputError(f"the formula gives {value:.3g}: what it subtracts is not in what was measured")
     spread = max(_NORMAL_95 * error / value, _LEAST_UNCERTAINTY)

@@ -11,6 +11,10 @@ namespace contend {
 namespace {
 
 constexpr std::int64_t largest_packet = 65536; ///< bytes, of the loopback device (GSO_LEGACY_MAX_SIZE of Linux)
+/// Bytes that a receiver takes packets to have until it has seen larger ones (TCP_MIN_RCVMSS of Linux).
+constexpr std::int64_t expected_packet = 536;
+
+std::int64_t packets_of(std::int64_t bytes) { return (bytes + largest_packet - 1) / largest_packet; }
 
 Duration copying(const TcpParameters& parameters, std::int64_t bytes) {
   return Duration::seconds(static_cast<double>(bytes) / parameters.copy_bytes_per_second);
@@ -32,7 +36,9 @@ TcpStream::TcpStream(TcpContext& local, TcpContext& remote)
       sender_line_(local.transport_.engine(), local.transport_.host(), local.name_ + "/socket to " + remote.name_),
       receiver_line_(remote.transport_.engine(), remote.transport_.host(),
                      remote.name_ + "/socket from " + local.name_) {
+  offered_ = room();
   ++remote.sockets_;
+  local.pair(*this);
 }
 
 /// A message larger than the buffers goes out alone.
@@ -57,15 +63,18 @@ bool TcpStream::fits(std::int64_t bytes) const {
 }
 
 int TcpStream::open_window() {
+  unacknowledged_ = 0;
+  unacknowledged_bytes_ = 0;
   std::int64_t bytes = 0;
   for (; !queued_.empty() && fit_into_peers_buffer(queued_.front().bytes); queued_.pop_front()) {
-    bytes += queued_.front().bytes;
-    buffered_ += queued_.front().bytes;
-    readable_.push_back(queued_.front());
-    remote_.count_incoming(1);
+    Segment& segment = queued_.front();
+    segment.packets = static_cast<int>(packets_of(bytes + segment.bytes) - packets_of(bytes));
+    bytes += segment.bytes;
+    buffered_ += segment.bytes;
+    put_into_socket(segment);
   }
   queued_bytes_ -= bytes;
-  unacknowledged_ = static_cast<int>((bytes + largest_packet - 1) / largest_packet);
+  offered_ = room();
   if (bytes > 0) {
     remote_.listener_.activity(remote_);
   }
@@ -89,13 +98,24 @@ bool TcpStream::post_bulk(SimThread& self, Bulk kind, const Envelope& envelope, 
   return true;
 }
 
-/// The peer, on the same host, has polled or read on another core since the last send, or reads now.
-bool TcpStream::contended(const SimThread& self) {
-  const TimePoint before = std::exchange(sent_at_, self.now());
-  const bool looked = remote_.looks_ != std::exchange(seen_looks_, remote_.looks_) ||
-                      remote_.skipped_look_at_ > before || read_until_ > before;
-  return looked && remote_.looked_on_ != self.core() && &local_.transport_.host() == &remote_.transport_.host();
+bool TcpStream::met(const SimThread& self, const Use& use, TimePoint last_send) const {
+  return use.until > last_send && use.core != self.core() && &local_.transport_.host() == &remote_.transport_.host();
 }
+
+bool TcpStream::acknowledges() const {
+  const bool emptied = readable_.empty() && unacknowledged_ >= (is_two_way_ ? 2 : 1);
+  const bool is_behind = unacknowledged_bytes_ > std::max(expected_packet, largest_packet_);
+  const bool has_much_more_room =
+      2 * offered_ <= remote_.transport_.parameters().buffer_bytes && room() >= std::max<std::int64_t>(2 * offered_, 1);
+  return emptied || is_behind || has_much_more_room;
+}
+
+void TcpStream::take_room(const Segment& segment) {
+  buffered_ += segment.bytes + segment.overhead;
+  offered_ -= segment.bytes + segment.overhead;
+}
+
+std::int64_t TcpStream::room() const { return remote_.transport_.parameters().buffer_bytes - buffered_; }
 
 Duration TcpStream::moved(const SimThread& self, int& last_core, Duration price) {
   const int before = std::exchange(last_core, self.core());
@@ -103,48 +123,79 @@ Duration TcpStream::moved(const SimThread& self, int& last_core, Duration price)
 }
 
 bool TcpStream::send(SimThread& self, Segment segment) {
-  const std::int64_t bytes = segment.bytes;
-  TcpTransport& transport = local_.transport_;
-  const TcpParameters& parameters = transport.parameters();
+  const TcpParameters& parameters = local_.transport_.parameters();
   const TimePoint called = self.now();
   if (pays_for_look()) {
     sender_line_.store_protected(self, Category::nic_post);
   }
   self.settle();
-  if (!fits(bytes)) {
+  if (!fits(segment.bytes)) {
     saw_no_room(self.now());
     self.spend(parameters.full_send_call, Category::nic_post);
     self.leave_kernel();
     return false;
   }
-  const bool same_host = &transport.host() == &remote_.transport_.host();
-  const bool waits = queues(bytes);
-  segment.overhead = waits ? 0 : parameters.packet_bytes;
-  (waits ? queued_bytes_ : buffered_) += bytes + segment.overhead;
   segment.envelope.number = trace_sent(self, called);
-  const bool beside_another = contended(self) && parameters.contended_send > Duration{} && !waits;
-  const Duration beside = beside_another ? local_.contention_.exponential(parameters.contended_send) : Duration{};
+  if (queues(segment.bytes)) {
+    join_queue(self, segment);
+  } else {
+    send_packet(self, segment);
+  }
+  return true;
+}
+
+void TcpStream::join_queue(SimThread& self, Segment segment) {
+  const TcpParameters& parameters = local_.transport_.parameters();
+  queued_bytes_ += segment.bytes;
+  sent_at_ = self.now();
   const Duration fetched = moved(self, sent_by_, parameters.moved_send);
-  const Duration call = waits ? parameters.queued_send_call : parameters.send_call;
-  self.spend(call + fetched + beside + copying(parameters, bytes), Category::nic_post);
+  self.spend(parameters.queued_send_call + fetched + copying(parameters, segment.bytes), Category::nic_post);
   self.leave_kernel();
-  if (waits && queues(bytes)) {
+  if (queues(segment.bytes)) {
     queued_.push_back(segment);
-    return true;
+    return;
   }
-  if (waits) { // the peer has read meanwhile, and would not be told of what stayed behind
-    segment.overhead = parameters.packet_bytes;
-    queued_bytes_ -= bytes;
-    buffered_ += bytes + segment.overhead;
+  // The peer has acknowledged meanwhile, and would not be told of what stayed behind.
+  queued_bytes_ -= segment.bytes;
+  segment.overhead = parameters.packet_bytes;
+  take_room(segment);
+  deliver(self, segment);
+}
+
+/// On one host the soft interrupt runs on this processor, up to the peer's socket and back.
+void TcpStream::send_packet(SimThread& self, Segment segment) {
+  TcpTransport& transport = local_.transport_;
+  const TcpParameters& parameters = transport.parameters();
+  const bool same_host = &transport.host() == &remote_.transport_.host();
+  segment.overhead = parameters.packet_bytes;
+  take_room(segment);
+  const TimePoint last_send = std::exchange(sent_at_, self.now());
+  const bool acknowledges = opposite_ != nullptr && opposite_->unacknowledged_ > 0;
+  const Duration there = parameters.send_call.scaled(same_host ? parameters.arrival_share : 1.0);
+  self.owe(moved(self, sent_by_, parameters.moved_send), Category::nic_post);
+  self.owe(met(self, used_, last_send) ? parameters.returned_send : Duration{}, Category::nic_post);
+  self.owe(acknowledges ? parameters.acknowledging_send : Duration{}, Category::nic_post);
+  Duration back = parameters.send_call - there;
+  if (met(self, acknowledged_, last_send) && parameters.contended_send > parameters.returned_send) {
+    back += local_.contention_.exponential(parameters.contended_send - parameters.returned_send);
   }
+  self.spend(there + copying(parameters, segment.bytes), Category::nic_post);
   if (same_host) {
-    ++unacknowledged_;
-    // The soft interrupt has run on this processor: the data is in the peer's socket.
-    receiver_line_.store_protected(self, Category::nic_post);
-    self.settle();
-    arrive(segment);
-    return true;
+    deliver(self, segment);
   }
+  if (opposite_ != nullptr) {
+    back += parameters.send_call * opposite_->open_window();
+    opposite_->is_two_way_ = opposite_->is_two_way_ || opposite_->largest_packet_ > 0;
+    opposite_->used_ = {self.now() + back, self.core()};
+  }
+  self.spend(back, Category::nic_post);
+  self.leave_kernel();
+  if (!same_host) {
+    take_off(segment);
+  }
+}
+
+void TcpStream::take_off(const Segment& segment) {
   if (free_flights_.empty()) {
     flights_.push_back(std::make_unique<Flight>(*this));
     free_flights_.push_back(flights_.back().get());
@@ -152,9 +203,9 @@ bool TcpStream::send(SimThread& self, Segment segment) {
   Flight& flight = *free_flights_.back();
   free_flights_.pop_back();
   flight.segment = segment;
+  TcpTransport& transport = local_.transport_;
   Engine& engine = transport.engine();
-  engine.schedule(flight, transport.wire().transmit(remote_.transport_.wire(), engine.now(), bytes));
-  return true;
+  engine.schedule(flight, transport.wire().transmit(remote_.transport_.wire(), engine.now(), segment.bytes));
 }
 
 TcpStream::Flight::Flight(TcpStream& stream) : Event(stream.local_.transport_.engine()), stream_(stream) {}
@@ -164,12 +215,26 @@ void TcpStream::Flight::fire() {
   stream_.arrive(segment);
 }
 
-void TcpStream::arrive(const Segment& segment) {
+void TcpStream::put_into_socket(const Segment& segment) {
   if (readable_.empty()) {
     remote_.ready_.push_back(this);
   }
   readable_.push_back(segment);
+  unacknowledged_ += segment.packets;
+  unacknowledged_bytes_ += segment.bytes;
+  largest_packet_ = std::max(largest_packet_, std::min(segment.bytes, largest_packet));
   remote_.count_incoming(1);
+}
+
+/// The soft interrupt runs on the sender's processor.
+void TcpStream::deliver(SimThread& self, const Segment& segment) {
+  receiver_line_.store_protected(self, Category::nic_post);
+  self.settle();
+  arrive(segment);
+}
+
+void TcpStream::arrive(const Segment& segment) {
+  put_into_socket(segment);
   remote_.listener_.activity(remote_);
 }
 
@@ -188,22 +253,29 @@ int TcpStream::read(SimThread& self, CompletionHandler& handler) {
   }
   std::vector<Envelope>& taken = remote_.taken_;
   taken.clear();
+  int packets = 0;
   for (std::size_t i = 0; i < messages; ++i) {
-    if (readable_.front().told) {
-      taken.push_back(readable_.front().envelope);
+    const Segment& segment = readable_.front();
+    if (segment.told) {
+      taken.push_back(segment.envelope);
     }
-    buffered_ -= readable_.front().bytes + readable_.front().overhead;
+    packets += segment.packets;
+    buffered_ -= segment.bytes + segment.overhead;
     readable_.pop_front();
   }
   remote_.count_incoming(-static_cast<int>(messages));
-  const int packets = open_window();
   if (!readable_.empty()) {
     remote_.ready_.push_back(this); // level-triggered: it is reported again
   }
+  Duration call = parameters.receive_call + parameters.receive_packet * packets +
+                  moved(self, read_by_, parameters.moved_receive) + copying(parameters, bytes);
+  const bool acknowledged = acknowledges();
+  if (acknowledged) {
+    call += parameters.acknowledge + parameters.send_call * open_window();
+  }
+  used_ = {self.now() + call, self.core()};
+  acknowledged_ = acknowledged ? used_ : acknowledged_;
   local_.listener_.activity(local_); // there is room again
-  const Duration fetched = moved(self, read_by_, parameters.moved_receive);
-  const Duration call = parameters.receive_call + parameters.send_call * packets + fetched + copying(parameters, bytes);
-  read_until_ = self.now() + call;
   self.spend(call, Category::completion);
   self.leave_kernel();
   for (const Envelope& envelope : taken) {
@@ -224,16 +296,22 @@ void TcpContext::count_incoming(int more) {
 
 void TcpContext::look(SimThread& self) {
   const TcpParameters& parameters = transport_.parameters();
-  self.settle(); // senders see when a look begins
-  ++looks_;
-  looked_on_ = self.core();
-  self.spend(parameters.poll_call + parameters.poll_socket * sockets_, Category::poll_idle);
+  self.spend(parameters.poll_call + parameters.poll_socket * sockets_ +
+                 parameters.poll_event * std::exchange(reported_, 0),
+             Category::poll_idle);
   self.leave_kernel();
 }
 
-void TcpContext::skipped_look(const SimThread& self, TimePoint begin) {
-  skipped_look_at_ = std::max(skipped_look_at_, begin);
-  looked_on_ = self.core();
+void TcpContext::pair(TcpStream& stream) {
+  std::vector<TcpStream*>& theirs = stream.remote_.unpaired_;
+  const auto other = std::ranges::find(theirs, this, [](const TcpStream* one) { return &one->remote_; });
+  if (other == theirs.end()) {
+    unpaired_.push_back(&stream);
+    return;
+  }
+  stream.opposite_ = *other;
+  (*other)->opposite_ = &stream;
+  theirs.erase(other);
 }
 
 int TcpContext::drain(SimThread& self, CompletionHandler& handler) {
@@ -250,7 +328,8 @@ int TcpContext::drain(SimThread& self, CompletionHandler& handler) {
   for (std::size_t left = ready_.size(); left > 0 && !ready_.empty(); --left) {
     TcpStream& stream = *ready_.front();
     ready_.pop_front();
-    self.owe(transport_.parameters().dispatch, Category::completion);
+    self.owe(transport_.parameters().poll_event + transport_.parameters().dispatch, Category::completion);
+    ++reported_;
     handled += stream.read(self, handler);
   }
   return handled;

@@ -25,8 +25,14 @@ class TcpTransport;
 ///                   than the way through the stack, if that has room for them
 ///                 else: a packet, up to the peer's socket
 ///                 no room: EAGAIN
-///   read():       takes bytes from the socket; what has arrived is acknowledged, so that what the sender has queued goes out,
-///                 in packets as large as they get, on the reader's processor
+///   read():       takes bytes from the socket
+///                 if nothing is left and two packets are not acknowledged (one where the peer does not send the other way), or
+///                   more bytes than a packet has had, or there is twice as much room as the peer knows of: an acknowledgment, for which what the sender has queued goes out, in packets
+///                   as large as they get, on the reader's processor
+///
+/// What the peer sends the other way acknowledges as well. When a receive does is in Linux's __tcp_cleanup_rbuf() and
+/// tcp_measure_rcv_mss(), when a connection is used both ways in tcp_event_data_sent() (net/ipv4/tcp.c, tcp_input.c,
+/// tcp_output.c); its timers of delayed acknowledgments, 40 ms and more, are left out.
 class TcpStream final : public Connection {
 public:
   TcpStream(TcpContext& local, TcpContext& remote);
@@ -49,6 +55,13 @@ private:
     std::int64_t bytes = 0;
     bool told = true;          ///< the peer's library gets the envelope
     std::int64_t overhead = 0; ///< what its packet takes up in the buffers besides
+    int packets = 1;           ///< that begin with it
+  };
+
+  /// A call in which the peer's processor used the connection.
+  struct Use {
+    TimePoint until; ///< which may lie ahead
+    int core = -1;
   };
 
   /// Bytes that reach the peer's socket later: on the wire between hosts.
@@ -67,10 +80,21 @@ private:
   [[nodiscard]] bool fit_into_peers_buffer(std::int64_t bytes) const;
   /// What is sent now waits in the sender's socket.
   [[nodiscard]] bool queues(std::int64_t bytes) const;
-  /// The peer has acknowledged what had arrived: what waits goes out, as far as the peer has room. Returns the number of packets.
+  /// What has arrived is acknowledged: what waits goes out, as far as the peer has room. Returns the number of packets.
   int open_window();
   bool send(SimThread& self, Segment segment);
-  [[nodiscard]] bool contended(const SimThread& self);
+  void join_queue(SimThread& self, Segment segment);
+  void send_packet(SimThread& self, Segment segment);
+  /// The peer, on the same host, has done this on another core since the last send, or does it now.
+  [[nodiscard]] bool met(const SimThread& self, const Use& use, TimePoint last_send) const;
+  /// Whether a receive that has taken what it could sends an acknowledgment.
+  [[nodiscard]] bool acknowledges() const;
+  /// In the peer's buffer.
+  [[nodiscard]] std::int64_t room() const;
+  void take_room(const Segment& segment);
+  void put_into_socket(const Segment& segment);
+  void deliver(SimThread& self, const Segment& segment);
+  void take_off(const Segment& segment);
   /// What a call costs more if another core made the last one.
   [[nodiscard]] static Duration moved(const SimThread& self, int& last_core, Duration price);
   void arrive(const Segment& segment);
@@ -78,18 +102,24 @@ private:
 
   TcpContext& local_;
   TcpContext& remote_;
-  CacheLine sender_line_;        ///< the socket's state at the sender's host
-  CacheLine receiver_line_;      ///< and at the receiver's
-  int sent_by_ = -1;             ///< core of the last send
-  int read_by_ = -1;             ///< and of the last receive
-  std::uint64_t seen_looks_ = 0; ///< of the peer, at the last send
-  TimePoint sent_at_;            ///< the last send
-  TimePoint read_until_;         ///< the end of the last receive, which may lie ahead
+  TcpStream* opposite_ = nullptr; ///< the connection's other direction, once there is one
+  CacheLine sender_line_;         ///< the socket's state at the sender's host
+  CacheLine receiver_line_;       ///< and at the receiver's
+  int sent_by_ = -1;              ///< core of the last send
+  int read_by_ = -1;              ///< and of the last receive
+  TimePoint sent_at_;             ///< the last send
+  Use used_;                      ///< by the last receive, or the peer's last send the other way
+  Use acknowledged_;              ///< by the last receive that sent an acknowledgment
   std::int64_t buffered_ = 0;
+  std::int64_t offered_ =
+      0; ///< room in the peer's buffer that the last acknowledgment told of, less what has been sent since
   RingQueue<Segment> readable_;
   RingQueue<Segment> queued_; ///< in the sender's socket
   std::int64_t queued_bytes_ = 0;
-  int unacknowledged_ = 0; ///< packets
+  int unacknowledged_ = 0;                ///< packets in the peer's socket that it has not acknowledged
+  std::int64_t unacknowledged_bytes_ = 0; ///< in them
+  std::int64_t largest_packet_ = 0;       ///< bytes, that has arrived so far
+  bool is_two_way_ = false;               ///< the peer has sent the other way after something had arrived
   std::vector<std::unique_ptr<Flight>> flights_;
   std::vector<Flight*> free_flights_;
 };
@@ -102,7 +132,6 @@ public:
   void look(SimThread& self) override;
   int drain(SimThread& self, CompletionHandler& handler) override;
   [[nodiscard]] bool has_completions() const override { return !ready_.empty() || !written_.empty(); }
-  void skipped_look(const SimThread& self, TimePoint begin) override;
   void end_skipped_look(SimThread& self) override { self.leave_kernel(); }
   [[nodiscard]] std::string describe() const override { return "data on a socket of " + name_; }
 
@@ -110,6 +139,8 @@ private:
   friend class TcpStream;
 
   void count_incoming(int more);
+  /// Finds the other direction of a connection that begins here, or leaves it for that one to find.
+  void pair(TcpStream& stream);
 
   TcpTransport& transport_;
   ActivityListener& listener_;
@@ -117,13 +148,12 @@ private:
   int sockets_ = 0;
   int incoming_ = 0; ///< messages and writes that are readable, and transfers of this side that are over
   TraceLabel incoming_label_;
-  RandomStream contention_;     ///< between its sends and their receivers
-  std::uint64_t looks_ = 0;     ///< polls so far that were simulated
-  TimePoint skipped_look_at_;   ///< when the last one began that was not
-  int looked_on_ = -1;          ///< core of the last one
-  RingQueue<TcpStream*> ready_; ///< with data, in order of arrival
-  RingQueue<Envelope> written_; ///< bulk transfers of this side that are over
-  std::vector<Envelope> taken_; ///< by the receive call under way; kept for its memory
+  RandomStream contention_;          ///< between its sends and their receivers
+  std::vector<TcpStream*> unpaired_; ///< connections from here that have no other direction yet
+  int reported_ = 0;                 ///< sockets, by the last poll
+  RingQueue<TcpStream*> ready_;      ///< with data, in order of arrival
+  RingQueue<Envelope> written_;      ///< bulk transfers of this side that are over
+  std::vector<Envelope> taken_;      ///< by the receive call under way; kept for its memory
 };
 
 /// The kernel's TCP of one host.
@@ -136,7 +166,6 @@ public:
   std::unique_ptr<Connection> connect(TransportContext& local, TransportContext& remote) override;
   [[nodiscard]] int max_contexts() const override { return most_contexts; }
   [[nodiscard]] bool copies_payload() const override { return true; }
-  [[nodiscard]] bool counts_looks() const override { return parameters_.contended_send > Duration{}; }
 
   [[nodiscard]] Engine& engine() const { return engine_; }
   [[nodiscard]] const Host& host() const { return host_; }

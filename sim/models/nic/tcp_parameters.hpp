@@ -12,16 +12,29 @@ namespace contend {
 /// is the dear one.
 struct TcpParameters {
   Duration send_call{}; ///< CPU: a send that succeeds, with the packet's way to the peer's socket
-  /// CPU: mean of an exponential delay, when the peer has looked for data or read on another core since the last send, or reads now: two processors
-  /// work on one connection (its lock, its queues, memory of packets that one allocates and the other frees), and how much they
-  /// are in each other's way depends on where the other one is
+  /// Of a send call, after which the bytes are in the peer's socket, on one host: from 0 to 1. The way back from there follows.
+  double arrival_share = 1.0;
+  /// CPU: what a send costs more where the peer has read, or sent the other way, on another core since the last one: lines of the
+  /// connection come from there
+  Duration returned_send{};
+  /// CPU: what a send costs more that acknowledges something: the peer's socket forgets what it has kept for that
+  Duration acknowledging_send{};
+  /// CPU: what a send costs more where the peer has acknowledged by a packet of its own on another core since the last one, or does
+  /// so now, with `returned_send`; what it is above that is the mean of an exponential delay. Two processors work on one connection
+  /// (its lock, its queues, memory of packets that one allocates and the other frees), and how much they are in each other's way
+  /// depends on where the other one is
   Duration contended_send{};
   Duration full_send_call{}; ///< CPU: a send that finds the buffers full
-  Duration receive_call{};   ///< CPU: a receive that finds data
+  Duration receive_call{};   ///< CPU: a receive that finds data, without its packets and what it acknowledges
+  Duration receive_packet{}; ///< CPU: of it, each packet that it takes
+  /// CPU: an acknowledgment that a receive sends, with its way to the peer's socket
+  Duration acknowledge{};
   /// CPU: what a send costs more where the last one on this socket was by another core, whose cache has the socket's state
   Duration moved_send{};
-  Duration moved_receive{};           ///< CPU: the same of a receive
-  Duration poll_call{};               ///< CPU: asking the kernel which sockets have data (epoll_wait, poll)
+  Duration moved_receive{}; ///< CPU: the same of a receive
+  Duration poll_call{};     ///< CPU: asking the kernel which sockets have data (epoll_wait, poll)
+  Duration
+      poll_event{}; ///< CPU: each socket that it reports, and once more the next time, when that is looked at again
   Duration poll_socket{};             ///< CPU: each socket on top, where the call looks at all of them (poll)
   Duration dispatch{};                ///< CPU: from a readable socket to the transport's receive function
   double copy_bytes_per_second = 1e9; ///< between user memory and socket buffers, each way

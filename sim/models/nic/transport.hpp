@@ -114,9 +114,7 @@ public:
     return found;
   }
   [[nodiscard]] virtual bool has_completions() const = 0;
-  /// A look that began then was not simulated: it has found nothing, or is followed by drain().
-  virtual void skipped_look(const SimThread& /*self*/, TimePoint /*begin*/) {}
-  /// One that is followed by drain() ends.
+  /// A look that was not simulated, and is followed by drain(), ends.
   virtual void end_skipped_look(SimThread& /*self*/) {}
 };
 
@@ -137,8 +135,6 @@ public:
   /// Whether its connections take payload from the user's memory themselves, and charge for that. If not, the library has
   /// copied it where the interface reads it.
   [[nodiscard]] virtual bool copies_payload() const { return false; }
-  /// Whether its contexts have to know of looks that are not simulated (TransportContext::skipped_look).
-  [[nodiscard]] virtual bool counts_looks() const { return false; }
 };
 
 /// What a transport is built from. Sections of machine parameters that it does not need may be empty.

@@ -98,20 +98,16 @@ RepeatedPlace IdlePoll::come_back(bool cut) {
     }
   }
   skipped_ += static_cast<std::uint64_t>(resumption_.turns);
-  if (observer_ != nullptr) {
-    tell_observer(poller);
-    if (resumption_.inside) {
-      observer_->interrupted(*steady_, resumption_.visit);
-    }
+  if (observer_ != nullptr && resumption_.inside) {
+    observer_->interrupted(*steady_, resumption_.visit);
   }
   return place;
 }
 
-void IdlePoll::go_on_at(SimThread& poller, const PollTurn::Visit& visit, bool looking, Duration phase) {
+void IdlePoll::go_on_at(SimThread& poller, const PollTurn::Visit& visit, bool looking) {
   resumption_.inside = true;
   resumption_.visit = static_cast<std::size_t>(&visit - steady_->visits.data());
   resumption_.looking = looking;
-  resumption_.begun = looking && phase >= visit.begin_at;
   if (looking && visit.lock != nullptr) {
     visit.lock->grant(poller);
   }
@@ -134,7 +130,7 @@ void IdlePoll::enter_turn(SimThread& poller, RepeatedPlace& place) {
     return;
   }
   const bool looking = phase >= visit->try_at;
-  go_on_at(poller, *visit, looking, phase);
+  go_on_at(poller, *visit, looking);
   place.goal = looking ? visit->look_at : visit->try_at;
 }
 
@@ -143,13 +139,13 @@ void IdlePoll::stop_in_turn(SimThread& poller, RepeatedPlace& place) {
   const Duration phase = place.at;
   for (const PollTurn::Visit& visit : steady_->visits) {
     if (visit.lock != nullptr && !visit.kept && visit.try_at <= phase && phase < visit.begin_at) {
-      go_on_at(poller, visit, false, phase);
+      go_on_at(poller, visit, false);
       place.goal = visit.begin_at;
       place.passed = visit.begin_at - visit.try_at;
       return;
     }
     if (visit.lock != nullptr && visit.look_at < phase && phase < visit.done_at) {
-      go_on_at(poller, visit, true, phase);
+      go_on_at(poller, visit, true);
       resumption_.leaving = true;
       place.goal = visit.done_at;
       place.passed = visit.done_at - visit.look_at;
@@ -157,15 +153,6 @@ void IdlePoll::stop_in_turn(SimThread& poller, RepeatedPlace& place) {
     }
   }
   enter_turn(poller, place);
-}
-
-void IdlePoll::tell_observer(const SimThread& poller) const {
-  for (const PollTurn::Visit& visit : steady_->visits) {
-    const Duration since_first = engine_.now() - (asleep_since_ + visit.begin_at);
-    if (visit.target >= 0 && !visit.unseen && since_first >= Duration{}) {
-      observer_->skipped_look(poller, visit, engine_.now() - since_first % steady_->period);
-    }
-  }
 }
 
 } // namespace contend

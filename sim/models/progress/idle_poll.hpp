@@ -18,7 +18,7 @@ namespace contend {
 /// One turn of a poll loop that found nothing: when, from its start, each lock was tried, the queue behind it seen, and the
 /// lock given back.
 struct PollTurn {
-  static constexpr int nobodys = -1; ///< a queue of which nobody has to know when it is looked at
+  static constexpr int nobodys = -1; ///< no interface's queue
   struct Visit {
     Lock* lock = nullptr; ///< none: a queue that is looked at without one
     Duration try_at;
@@ -28,7 +28,6 @@ struct PollTurn {
     Duration begin_at{};  ///< the look begins
     bool drawn = false;   ///< the target was the next one of a number that threads share
     bool kept = false;    ///< the lock has been held since the visit before
-    bool unseen = false;  ///< there is nothing to look at: nobody has to know when it would be
     bool operator==(const Visit&) const = default;
   };
   std::vector<Visit> visits;
@@ -50,12 +49,10 @@ struct PollTurn {
   }
 };
 
-/// Told of looks that were not simulated.
+/// Told of turns that were not simulated to their end.
 class RestObserver {
 public:
   virtual ~RestObserver() = default;
-  /// The last look of this visit that was skipped and has begun by now, began then; earlier ones are not told of.
-  virtual void skipped_look(const SimThread& poller, const PollTurn::Visit& visit, TimePoint begin) = 0;
   /// The rest is over in the middle of a turn, whose visits up to this one, counted from 0, count as begun.
   virtual void interrupted(const PollTurn& turn, std::size_t visit) = 0;
 };
@@ -76,7 +73,6 @@ public:
     bool inside = false;    ///< in the middle of a turn, at visits[visit]; else at the start of one
     std::size_t visit = 0;
     bool looking = false; ///< the visit's lock is held and the look at its queue is just over; else about to be tried
-    bool begun = false;   ///< that look has begun already, and the observer knows of it
     bool leaving = false; ///< it has found nothing, and the lock is to be given back
   };
 
@@ -110,9 +106,8 @@ private:
   [[nodiscard]] RepeatedPlace come_back(bool cut);
   void enter_turn(SimThread& poller, RepeatedPlace& place);
   void stop_in_turn(SimThread& poller, RepeatedPlace& place);
-  void go_on_at(SimThread& poller, const PollTurn::Visit& visit, bool looking, Duration phase);
+  void go_on_at(SimThread& poller, const PollTurn::Visit& visit, bool looking);
   void limit_reached();
-  void tell_observer(const SimThread& poller) const;
   void set_visitor(LockVisitor* visitor);
 
   Engine& engine_;

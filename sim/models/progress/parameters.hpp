@@ -20,6 +20,9 @@ struct ProgressDesign {
   /// once more (with one lock around every call there is none to take). none: there is no other; before: in every turn; after:
   /// only where this one had nothing (MPIDI_PROGRESS of MPICH's ch4: shared memory, then the network).
   std::string other_interface = "none";
+  /// A turn that has found something at an interface polls it again, under the same hold of its lock, until it finds nothing
+  /// (event_base_loop() of libevent without EVLOOP_ONCE, by which Open MPI polls sockets).
+  bool polls_until_empty = false;
   int queue_slots = 1024; ///< commands that can wait for a progress thread
   int global_every = 256; ///< engines that poll their own targets poll all of them at every n-th turn
 };
