@@ -109,6 +109,7 @@ bool PendingSends::try_send(SimThread& self, const DelayedSend& send, Attempt* a
     send_lock.unlock(self);
   }
   const Duration begin_at = self.now() - start;
+  const bool is_longer = instance.context->next_look_is_longer();
   instance.context->look(self);
   const Duration look_at = self.now() - start;
   if (attempt != nullptr) {
@@ -124,7 +125,8 @@ bool PendingSends::try_send(SimThread& self, const DelayedSend& send, Attempt* a
     attempt->turn.visits.push_back(
         {instance.lock.get(), room_at, look_at, self.now() - start, send.instance, begin_at, false, true});
     // A rest would not see who is at the connection, and half an attempt is not like a whole one.
-    attempt->turn.undisturbed = found == 0 && !sent && !own_lock && !locked && instance.lock->can_be_visited_by_lock();
+    attempt->turn.undisturbed =
+        found == 0 && !is_longer && !sent && !own_lock && !locked && instance.lock->can_be_visited_by_lock();
     attempt->turn.period = self.now() - start;
   }
   if (sent && send.envelope.header == Header::eager) {

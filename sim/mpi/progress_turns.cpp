@@ -125,6 +125,7 @@ int ProgressTurns::poll_interface(SimThread& self, int target, IfHeld if_held) {
   }
   const bool keeps_lock = has_global_lock && !poller.turn.visits.empty();
   const Duration begin_at = self.now() - poller.turn_start;
+  poller.disturb_if(instance.context->next_look_is_longer());
   instance.context->look(self);
   const Duration look_at = process_.engine().now() - poller.turn_start;
   poller.turn.visits.push_back({&instances_.lock_of(instance), try_at, look_at, look_at, target, begin_at,

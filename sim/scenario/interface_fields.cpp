@@ -100,9 +100,10 @@ Section tcp_fields() {
   s.field("full_send_call", &P::full_send_call, any_time, "CPU: a send that finds the buffers full");
   s.field("receive_call", &P::receive_call, any_time,
           "CPU: a receive that finds data, without its packets and what it acknowledges");
-  s.field("contended_send", &P::contended_send, any_time,
-          "CPU: mean of what a send costs more when the peer has sent an acknowledgment on another core since the last "
-          "one, or does so meanwhile; what it is above `returned_send` is an exponential delay's");
+  s.field(
+      "contended_send", &P::contended_send, any_time,
+      "CPU: mean of what a send costs more while the peer sends an acknowledgment on another core; what it is above "
+      "`returned_send` is an exponential delay's");
   s.field("poll_call", &P::poll_call, any_time, "CPU: asking which sockets have data");
   s.field("poll_socket", &P::poll_socket, any_time, "CPU: each socket on top, where the call looks at all of them");
   s.field("dispatch", &P::dispatch, any_time, "CPU: from a readable socket to the transport's receive function");
@@ -131,7 +132,7 @@ Section tcp_fields() {
       "CPU: a send, on one host, that the peer's kernel does not take yet: it joins those that wait in the sender's "
       "socket; 0: not known, it fails");
   s.field("window", &P::window_packets, CountRule{0, 1 << 20},
-          "congestion window: packets on their way, until the peer reads, before sends queue; 0: none");
+          "congestion window: packets on their way, until the peer acknowledges, before sends queue; 0: none");
   s.field("send_queue", &P::send_queue_bytes, SizeRule{0, std::int64_t{1} << 40},
           "bytes that may wait in the sender's socket");
   return s.finish();

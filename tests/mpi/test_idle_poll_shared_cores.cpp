@@ -39,6 +39,7 @@ PointConfig shared_point(const std::string& transport, const SchedulerParameters
   point.machine.tcp.send_call = 2'003'009_ps;
   point.machine.tcp.arrival_share = 0.75;
   point.machine.tcp.contended_send = 503'001_ps;
+  point.machine.tcp.poll_event = 277'003_ps;
   point.machine.tcp.receive_call = 1'503'011_ps;
   point.machine.tcp.poll_call = 403'003_ps;
   point.machine.tcp.copy_bytes_per_second = 10e9;
@@ -82,7 +83,8 @@ TEST_CASE("idle polls: threads that share cores", "[mpi][idle poll][scheduler]")
   // there, and the line with it, fetches it again; slices are a hundred times as short as real ones.
   const int tolerated = transport == "tcp" ? runs / 8 : runs / 4;
   CHECK(different <= tolerated);
-  CHECK(std::abs(sum / runs) < 0.05); // two runs in which one thing differs may end in different states
+  // Over sockets two runs in which one thing differs may end in different states.
+  CHECK(std::abs(sum / runs) < (transport == "tcp" ? 0.05 : 0.02));
   CHECK(skipped * 8 > steps);
 }
 

@@ -36,6 +36,8 @@ PointConfig on_one_host(const std::string& transport, int pairs) {
   TcpParameters& tcp = point.machine.tcp;
   tcp.send_call = 2'003'009_ps;
   tcp.contended_send = 1'503'001_ps;
+  tcp.poll_event = 277'003_ps;
+  tcp.acknowledge = 1'209'003_ps;
   tcp.full_send_call = 1'003'009_ps;
   tcp.receive_call = 3'003'011_ps;
   tcp.poll_call = 403'003_ps;

@@ -147,7 +147,9 @@ def _apply(rule: Rule, scope: str, context: _Context) -> Identified:
         return _state(rule, scope, context, used)
     reading = _reading(rule, context, used)
     for cost, times in rule.costs.items():
-        reading = Reading(reading.value - times * _price(cost, scope, context), reading.error, reading.points)
+        often = _price(times, scope, context) if isinstance(times, str) else times
+        error = math.hypot(reading.error, often * _guessed_error(cost, scope, context))
+        reading = Reading(reading.value - often * _price(cost, scope, context), error, reading.points)
     value, kind = rule.scale * reading.value, "time"
     error = rule.scale * reading.error
     if rule.rate is not None:
@@ -156,7 +158,7 @@ def _apply(rule: Rule, scope: str, context: _Context) -> Identified:
     if rule.share_of is not None:
         whole = _read(rule.share_of, rule, context, used)
         error = math.hypot(error / whole.value, value * whole.error / whole.value**2)
-        value, kind = value / whole.value, "number"
+        value, kind = min(value / whole.value, 1.0), "number"
     if rule.least is not None and value < rule.least:
         high = max(value + _NORMAL_95 * error, rule.least * _GUIDED_FACTOR)
         low, names = rule.least / _GUIDED_FACTOR, tuple(sorted(used))
@@ -165,7 +167,8 @@ def _apply(rule: Rule, scope: str, context: _Context) -> Identified:
         raise InputError(f"the formula gives {value:.3g}: what it subtracts is not in what was measured")
     spread = max(_NORMAL_95 * error / value, _LEAST_UNCERTAINTY)
     factor = 1 + spread if rule.isolates else max(1 + spread, _GUIDED_FACTOR)
-    return Identified(rule, scope, value, value / factor, value * factor, kind, tuple(sorted(used)), reading.points)
+    high = min(value * factor, 1.0) if rule.share_of is not None else value * factor
+    return Identified(rule, scope, value, value / factor, high, kind, tuple(sorted(used)), reading.points)
 
 
 def _has_place(rule: Rule, profile: JsonObject) -> bool:
@@ -202,6 +205,12 @@ def _price(path: str, scope: str, context: _Context) -> float:
         return 0.0  # nothing is paid for what the machine does not have
     price: Price = parse_price(entry["value"])
     return price.value
+
+
+def _guessed_error(path: str, scope: str, context: _Context) -> float:
+    """The standard error of a price that was found by a rule that only guides; others are known well enough."""
+    one = context.known.get((path, scope)) or context.known.get((path, "machine"))
+    return 0.0 if one is None or one.rule.isolates else (one.high - one.low) / 2 / _NORMAL_95
 
 
 def _points(select: Select, rule: Rule, context: _Context, used: set[str]) -> list[tuple[Dataset, MeasuredPoint]]:

@@ -43,16 +43,17 @@ class Rule:
     """One line of the table.
 
     The value is `scale` times (the reading of `select`, minus those of `minus`, minus `costs`: other parameters with
-    how often they are paid); with `over` it is the slope over that parameter of the points instead; with `rate` the
-    parameter's number of bytes over the time; with `step` the value of that parameter, in `scale` s, at which the
-    time jumps; with `window` the standard deviation of each of an iteration's messages, from the interquartile range of
-    the times of iterations; with `share_of` the reading over that of those points; with `deviation` the standard
-    deviation of all samples; with `inverse` what was measured is a rate, and its inverse the time; with `states` what
-    the times of each point in each launch say of slow cores (contend.calibrate.slow_cores). `least`: where the formula
-    gives less, it is this, or up to the upper end of what was measured. `transports`, `libraries` (with wildcards):
-    for no others. `isolates`: see the module. `is_optional`: a base profile that has the section need not have the
-    parameter, which is neutral then; `opens_section`: nor need it have the section. `is_substitute`: only where no
-    probe of the machine says it; where one does, it is no unknown of any library either.
+    how often they are paid, which may be a parameter as well); with `over` it is the slope over that parameter of the
+    points instead; with `rate` the parameter's number of bytes over the time; with `step` the value of that parameter,
+    in `scale` s, at which the time jumps; with `window` the standard deviation of each of an iteration's messages, from
+    the interquartile range of the times of iterations; with `share_of` the reading over that of those points, 1 at
+    most; with `deviation` the standard deviation of all samples; with `inverse` what was measured is a rate, and its
+    inverse the time; with `states` what the times of each point in each launch say of slow cores
+    (contend.calibrate.slow_cores). `least`: where the formula gives less, it is this, or up to the upper end of what
+    was measured. `transports`, `libraries` (with wildcards): for no others. `isolates`: see the module. `is_optional`:
+    a base profile that has the section need not have the parameter, which is neutral then; `opens_section`: nor need it
+    have the section. `is_substitute`: only where no probe of the machine says it; where one does, it is no unknown of
+    any library either.
     """
 
     path: str
@@ -60,7 +61,7 @@ class Rule:
     select: Select
     what: str
     minus: tuple[Select, ...] = ()
-    costs: Mapping[str, float] = field(default_factory=dict)
+    costs: Mapping[str, float | str] = field(default_factory=dict)
     scale: float = 1.0
     over: str | None = None
     rate: str | None = None
@@ -110,10 +111,9 @@ _LEAST_COST = 5e-8
 # Standard deviation of what is an exponential delay half of the times and nothing else, over that delay's mean.
 _SPREAD_OF_HALF = math.sqrt(0.75)
 
-# What the kernel does on the way of a message over a socket that is answered, but for polls: of a send call so much as
-# comes before the message has arrived (machine.tcp.arrival_share where nothing was measured).
-_WAY_OF_ANSWERS = {
-    "machine.tcp.send_call": 0.75,
+# What the kernel does on the way of a message over a socket that is answered, but for polls.
+_WAY_OF_ANSWERS: dict[str, float | str] = {
+    "machine.tcp.send_call": "machine.tcp.arrival_share",
     "machine.tcp.returned_send": 1,
     "machine.tcp.acknowledging_send": 1,
     "machine.tcp.receive_call": 1,

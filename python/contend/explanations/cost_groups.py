@@ -47,7 +47,8 @@ MECHANISMS: dict[str, tuple[str, ...]] = {
         "machine.nic.registration", "machine.nic.registration_page", "machine.nic.registration_hit",
     ),
     "polling of sockets": (
-        "machine.tcp.poll_call", "machine.tcp.poll_socket", "machine.tcp.dispatch", "machine.channels.socket_poll",
+        "machine.tcp.poll_call", "machine.tcp.poll_event", "machine.tcp.poll_socket", "machine.tcp.dispatch",
+        "machine.channels.socket_poll",
     ),
     "fast boxes": (
         "machine.shared_memory.box_write", "machine.shared_memory.box_read", "machine.shared_memory.poll_box",

@@ -73,6 +73,7 @@ int TcpStream::open_window() {
     buffered_ += segment.bytes;
     put_into_socket(segment);
   }
+  largest_packet_ = std::max(largest_packet_, std::min(bytes, largest_packet));
   queued_bytes_ -= bytes;
   offered_ = room();
   if (bytes > 0) {
@@ -98,19 +99,24 @@ bool TcpStream::post_bulk(SimThread& self, Bulk kind, const Envelope& envelope, 
   return true;
 }
 
-bool TcpStream::met(const SimThread& self, const Use& use, TimePoint last_send) const {
-  return use.until > last_send && use.core != self.core() && &local_.transport_.host() == &remote_.transport_.host();
+bool TcpStream::met(const SimThread& self, const Use& use, TimePoint since) const {
+  return use.until > since && use.core != self.core() && &local_.transport_.host() == &remote_.transport_.host();
 }
 
 bool TcpStream::acknowledges() const {
-  const bool emptied = readable_.empty() && unacknowledged_ >= (is_two_way_ ? 2 : 1);
+  const TcpParameters& parameters = remote_.transport_.parameters();
+  // What waits in the sender's socket would be let out by a timer at last, or a part of it by the room that there is.
+  const int wanted = is_two_way_ && parameters.window_packets != 1 ? 2 : 1;
+  const bool emptied = readable_.empty() && (!queued_.empty() || unacknowledged_ >= wanted);
   const bool is_behind = unacknowledged_bytes_ > std::max(expected_packet, largest_packet_);
   const bool has_much_more_room =
-      2 * offered_ <= remote_.transport_.parameters().buffer_bytes && room() >= std::max<std::int64_t>(2 * offered_, 1);
+      2 * offered_ <= parameters.buffer_bytes && room() >= std::max<std::int64_t>(2 * offered_, 1);
   return emptied || is_behind || has_much_more_room;
 }
 
-void TcpStream::take_room(const Segment& segment) {
+void TcpStream::take_room(Segment& segment) {
+  segment.overhead = local_.transport_.parameters().packet_bytes;
+  segment.packets = static_cast<int>(packets_of(segment.bytes));
   buffered_ += segment.bytes + segment.overhead;
   offered_ -= segment.bytes + segment.overhead;
 }
@@ -148,51 +154,55 @@ void TcpStream::join_queue(SimThread& self, Segment segment) {
   const TcpParameters& parameters = local_.transport_.parameters();
   queued_bytes_ += segment.bytes;
   sent_at_ = self.now();
-  const Duration fetched = moved(self, sent_by_, parameters.moved_send);
-  self.spend(parameters.queued_send_call + fetched + copying(parameters, segment.bytes), Category::nic_post);
-  self.leave_kernel();
+  self.owe(moved(self, sent_by_, parameters.moved_send), Category::nic_post);
+  self.spend(parameters.queued_send_call + copying(parameters, segment.bytes), Category::nic_post);
   if (queues(segment.bytes)) {
     queued_.push_back(segment);
-    return;
+  } else { // the peer has acknowledged meanwhile, and would not be told of what stayed behind
+    queued_bytes_ -= segment.bytes;
+    take_room(segment);
+    deliver(self, segment);
+    self.spend(answer(self), Category::nic_post);
   }
-  // The peer has acknowledged meanwhile, and would not be told of what stayed behind.
-  queued_bytes_ -= segment.bytes;
-  segment.overhead = parameters.packet_bytes;
-  take_room(segment);
-  deliver(self, segment);
+  self.leave_kernel();
 }
 
 /// On one host the soft interrupt runs on this processor, up to the peer's socket and back.
 void TcpStream::send_packet(SimThread& self, Segment segment) {
-  TcpTransport& transport = local_.transport_;
-  const TcpParameters& parameters = transport.parameters();
-  const bool same_host = &transport.host() == &remote_.transport_.host();
-  segment.overhead = parameters.packet_bytes;
+  const TcpParameters& parameters = local_.transport_.parameters();
+  const bool same_host = &local_.transport_.host() == &remote_.transport_.host();
+  const TimePoint called = self.now();
+  const TimePoint last_send = std::exchange(sent_at_, called);
   take_room(segment);
-  const TimePoint last_send = std::exchange(sent_at_, self.now());
-  const bool acknowledges = opposite_ != nullptr && opposite_->unacknowledged_ > 0;
+  const bool acknowledges = same_host && opposite_ != nullptr && opposite_->unacknowledged_ > 0;
   const Duration there = parameters.send_call.scaled(same_host ? parameters.arrival_share : 1.0);
+  Duration back = parameters.send_call - there;
   self.owe(moved(self, sent_by_, parameters.moved_send), Category::nic_post);
   self.owe(met(self, used_, last_send) ? parameters.returned_send : Duration{}, Category::nic_post);
   self.owe(acknowledges ? parameters.acknowledging_send : Duration{}, Category::nic_post);
-  Duration back = parameters.send_call - there;
-  if (met(self, acknowledged_, last_send) && parameters.contended_send > parameters.returned_send) {
+  self.spend(there + copying(parameters, segment.bytes), Category::nic_post);
+  // An acknowledgment that finds this end in use is left to it.
+  if (met(self, acknowledged_, called) && parameters.contended_send > parameters.returned_send) {
     back += local_.contention_.exponential(parameters.contended_send - parameters.returned_send);
   }
-  self.spend(there + copying(parameters, segment.bytes), Category::nic_post);
   if (same_host) {
     deliver(self, segment);
   }
-  if (opposite_ != nullptr) {
-    back += parameters.send_call * opposite_->open_window();
-    opposite_->is_two_way_ = opposite_->is_two_way_ || opposite_->largest_packet_ > 0;
-    opposite_->used_ = {self.now() + back, self.core()};
-  }
-  self.spend(back, Category::nic_post);
+  self.spend(back + answer(self), Category::nic_post);
   self.leave_kernel();
   if (!same_host) {
     take_off(segment);
   }
+}
+
+Duration TcpStream::answer(const SimThread& self) {
+  if (opposite_ == nullptr) {
+    return {};
+  }
+  const Duration let_out = local_.transport_.parameters().send_call * opposite_->open_window();
+  opposite_->is_two_way_ = opposite_->is_two_way_ || opposite_->largest_packet_ > 0;
+  opposite_->used_.extend(self.now() + let_out, self.core());
+  return let_out;
 }
 
 void TcpStream::take_off(const Segment& segment) {
@@ -269,12 +279,12 @@ int TcpStream::read(SimThread& self, CompletionHandler& handler) {
   }
   Duration call = parameters.receive_call + parameters.receive_packet * packets +
                   moved(self, read_by_, parameters.moved_receive) + copying(parameters, bytes);
-  const bool acknowledged = acknowledges();
-  if (acknowledged) {
-    call += parameters.acknowledge + parameters.send_call * open_window();
+  if (acknowledges()) {
+    const bool same_host = &local_.transport_.host() == &remote_.transport_.host();
+    call += (same_host ? parameters.acknowledge : Duration{}) + parameters.send_call * open_window();
+    acknowledged_.extend(self.now() + call, self.core());
   }
-  used_ = {self.now() + call, self.core()};
-  acknowledged_ = acknowledged ? used_ : acknowledged_;
+  used_.extend(self.now() + call, self.core());
   local_.listener_.activity(local_); // there is room again
   self.spend(call, Category::completion);
   self.leave_kernel();
@@ -296,8 +306,9 @@ void TcpContext::count_incoming(int more) {
 
 void TcpContext::look(SimThread& self) {
   const TcpParameters& parameters = transport_.parameters();
-  self.spend(parameters.poll_call + parameters.poll_socket * sockets_ +
-                 parameters.poll_event * std::exchange(reported_, 0),
+  const auto again = std::ranges::count_if(reported_, [](const TcpStream* one) { return one->readable_.empty(); });
+  reported_.clear();
+  self.spend(parameters.poll_call + parameters.poll_socket * sockets_ + parameters.poll_event * again,
              Category::poll_idle);
   self.leave_kernel();
 }
@@ -329,7 +340,7 @@ int TcpContext::drain(SimThread& self, CompletionHandler& handler) {
     TcpStream& stream = *ready_.front();
     ready_.pop_front();
     self.owe(transport_.parameters().poll_event + transport_.parameters().dispatch, Category::completion);
-    ++reported_;
+    reported_.push_back(&stream);
     handled += stream.read(self, handler);
   }
   return handled;

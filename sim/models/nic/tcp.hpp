@@ -26,8 +26,9 @@ class TcpTransport;
 ///                 else: a packet, up to the peer's socket
 ///                 no room: EAGAIN
 ///   read():       takes bytes from the socket
-///                 if nothing is left and two packets are not acknowledged (one where the peer does not send the other way), or
-///                   more bytes than a packet has had, or there is twice as much room as the peer knows of: an acknowledgment, for which what the sender has queued goes out, in packets
+///                 if nothing is left and two packets are not acknowledged (one where the peer does not send the other way, or
+///                   more waits in its socket), or more bytes than a packet has had, or there is twice as much room as the peer
+///                   knows of: an acknowledgment, for which what the sender has queued goes out, in packets
 ///                   as large as they get, on the reader's processor
 ///
 /// What the peer sends the other way acknowledges as well. When a receive does is in Linux's __tcp_cleanup_rbuf() and
@@ -55,13 +56,20 @@ private:
     std::int64_t bytes = 0;
     bool told = true;          ///< the peer's library gets the envelope
     std::int64_t overhead = 0; ///< what its packet takes up in the buffers besides
-    int packets = 1;           ///< that begin with it
+    int packets = 0;           ///< that begin with it
   };
 
   /// A call in which the peer's processor used the connection.
   struct Use {
     TimePoint until; ///< which may lie ahead
     int core = -1;
+
+    void extend(TimePoint end, int by) {
+      if (end >= until) {
+        until = end;
+        core = by;
+      }
+    }
   };
 
   /// Bytes that reach the peer's socket later: on the wire between hosts.
@@ -85,13 +93,15 @@ private:
   bool send(SimThread& self, Segment segment);
   void join_queue(SimThread& self, Segment segment);
   void send_packet(SimThread& self, Segment segment);
-  /// The peer, on the same host, has done this on another core since the last send, or does it now.
-  [[nodiscard]] bool met(const SimThread& self, const Use& use, TimePoint last_send) const;
+  /// The peer, on the same host, has done this on another core since that date, or does it now.
+  [[nodiscard]] bool met(const SimThread& self, const Use& use, TimePoint since) const;
+  /// What is sent acknowledges what has come the other way. Returns what it costs to send what has waited for that.
+  Duration answer(const SimThread& self);
   /// Whether a receive that has taken what it could sends an acknowledgment.
   [[nodiscard]] bool acknowledges() const;
   /// In the peer's buffer.
   [[nodiscard]] std::int64_t room() const;
-  void take_room(const Segment& segment);
+  void take_room(Segment& segment);
   void put_into_socket(const Segment& segment);
   void deliver(SimThread& self, const Segment& segment);
   void take_off(const Segment& segment);
@@ -116,7 +126,7 @@ private:
   RingQueue<Segment> readable_;
   RingQueue<Segment> queued_; ///< in the sender's socket
   std::int64_t queued_bytes_ = 0;
-  int unacknowledged_ = 0;                ///< packets in the peer's socket that it has not acknowledged
+  int unacknowledged_ = 0;                ///< packets that have come and the peer has not acknowledged, read or not
   std::int64_t unacknowledged_bytes_ = 0; ///< in them
   std::int64_t largest_packet_ = 0;       ///< bytes, that has arrived so far
   bool is_two_way_ = false;               ///< the peer has sent the other way after something had arrived
@@ -132,6 +142,7 @@ public:
   void look(SimThread& self) override;
   int drain(SimThread& self, CompletionHandler& handler) override;
   [[nodiscard]] bool has_completions() const override { return !ready_.empty() || !written_.empty(); }
+  [[nodiscard]] bool next_look_is_longer() const override { return !reported_.empty(); }
   void end_skipped_look(SimThread& self) override { self.leave_kernel(); }
   [[nodiscard]] std::string describe() const override { return "data on a socket of " + name_; }
 
@@ -148,12 +159,12 @@ private:
   int sockets_ = 0;
   int incoming_ = 0; ///< messages and writes that are readable, and transfers of this side that are over
   TraceLabel incoming_label_;
-  RandomStream contention_;          ///< between its sends and their receivers
-  std::vector<TcpStream*> unpaired_; ///< connections from here that have no other direction yet
-  int reported_ = 0;                 ///< sockets, by the last poll
-  RingQueue<TcpStream*> ready_;      ///< with data, in order of arrival
-  RingQueue<Envelope> written_;      ///< bulk transfers of this side that are over
-  std::vector<Envelope> taken_;      ///< by the receive call under way; kept for its memory
+  RandomStream contention_;                ///< between its sends and their receivers
+  std::vector<TcpStream*> unpaired_;       ///< connections from here that have no other direction yet
+  std::vector<const TcpStream*> reported_; ///< by polls, and not yet looked at again
+  RingQueue<TcpStream*> ready_;            ///< with data, in order of arrival
+  RingQueue<Envelope> written_;            ///< bulk transfers of this side that are over
+  std::vector<Envelope> taken_;            ///< by the receive call under way; kept for its memory
 };
 
 /// The kernel's TCP of one host.

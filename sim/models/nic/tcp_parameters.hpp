@@ -19,8 +19,8 @@ struct TcpParameters {
   Duration returned_send{};
   /// CPU: what a send costs more that acknowledges something: the peer's socket forgets what it has kept for that
   Duration acknowledging_send{};
-  /// CPU: what a send costs more where the peer has acknowledged by a packet of its own on another core since the last one, or does
-  /// so now, with `returned_send`; what it is above that is the mean of an exponential delay. Two processors work on one connection
+  /// CPU: what a send costs more during which the peer acknowledges by a packet of its own on another core, with `returned_send`;
+  /// what it is above that is the mean of an exponential delay. Two processors work on one connection
   /// (its lock, its queues, memory of packets that one allocates and the other frees), and how much they are in each other's way
   /// depends on where the other one is
   Duration contended_send{};
@@ -41,7 +41,7 @@ struct TcpParameters {
   /// CPU: a send, on one host, whose bytes the peer's kernel does not take yet: they join what waits in the sender's socket, and go
   /// out in large packets on the processor of who reads. Zero: not known; a send that finds no room fails then.
   Duration queued_send_call{};
-  /// So many packets may be on their way that the peer's kernel has not acknowledged, which it does when the peer reads (the
+  /// So many packets may be on their way that the peer's kernel has not acknowledged (the
   /// congestion window). Linux begins with 10 and lets it grow where it is what limits.
   int window_packets = 0;
   std::int64_t send_queue_bytes = 0; ///< that may wait in the sender's socket (tcp_wmem)

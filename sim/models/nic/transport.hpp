@@ -114,6 +114,8 @@ public:
     return found;
   }
   [[nodiscard]] virtual bool has_completions() const = 0;
+  /// The next one costs more than those after it, if nothing comes.
+  [[nodiscard]] virtual bool next_look_is_longer() const { return false; }
   /// A look that was not simulated, and is followed by drain(), ends.
   virtual void end_skipped_look(SimThread& /*self*/) {}
 };
