@@ -41,6 +41,8 @@ TcpStream::TcpStream(TcpContext& local, TcpContext& remote)
   local.pair(*this);
 }
 
+bool TcpStream::on_one_host() const { return &local_.transport_.host() == &remote_.transport_.host(); }
+
 /// A message larger than the buffers goes out alone.
 bool TcpStream::fit_into_peers_buffer(std::int64_t bytes) const {
   return buffered_ == 0 || buffered_ + bytes <= local_.transport_.parameters().buffer_bytes;
@@ -48,8 +50,7 @@ bool TcpStream::fit_into_peers_buffer(std::int64_t bytes) const {
 
 bool TcpStream::queues(std::int64_t bytes) const {
   const TcpParameters& parameters = local_.transport_.parameters();
-  const bool same_host = &local_.transport_.host() == &remote_.transport_.host();
-  return parameters.queued_send_call > Duration{} && same_host &&
+  return parameters.queued_send_call > Duration{} && on_one_host() &&
          (!queued_.empty() || (parameters.window_packets > 0 && unacknowledged_ >= parameters.window_packets) ||
           !fit_into_peers_buffer(bytes + parameters.packet_bytes));
 }
@@ -100,7 +101,7 @@ bool TcpStream::post_bulk(SimThread& self, Bulk kind, const Envelope& envelope, 
 }
 
 bool TcpStream::met(const SimThread& self, const Use& use, TimePoint since) const {
-  return use.until > since && use.core != self.core() && &local_.transport_.host() == &remote_.transport_.host();
+  return use.until > since && use.core != self.core() && on_one_host();
 }
 
 bool TcpStream::acknowledges() const {
@@ -170,12 +171,11 @@ void TcpStream::join_queue(SimThread& self, Segment segment) {
 /// On one host the soft interrupt runs on this processor, up to the peer's socket and back.
 void TcpStream::send_packet(SimThread& self, Segment segment) {
   const TcpParameters& parameters = local_.transport_.parameters();
-  const bool same_host = &local_.transport_.host() == &remote_.transport_.host();
   const TimePoint called = self.now();
   const TimePoint last_send = std::exchange(sent_at_, called);
   take_room(segment);
-  const bool acknowledges = same_host && opposite_ != nullptr && opposite_->unacknowledged_ > 0;
-  const Duration there = parameters.send_call.scaled(same_host ? parameters.arrival_share : 1.0);
+  const bool acknowledges = on_one_host() && opposite_ != nullptr && opposite_->unacknowledged_ > 0;
+  const Duration there = parameters.send_call.scaled(on_one_host() ? parameters.arrival_share : 1.0);
   Duration back = parameters.send_call - there;
   self.owe(moved(self, sent_by_, parameters.moved_send), Category::nic_post);
   self.owe(met(self, used_, last_send) ? parameters.returned_send : Duration{}, Category::nic_post);
@@ -185,12 +185,12 @@ void TcpStream::send_packet(SimThread& self, Segment segment) {
   if (met(self, acknowledged_, called) && parameters.contended_send > parameters.returned_send) {
     back += local_.contention_.exponential(parameters.contended_send - parameters.returned_send);
   }
-  if (same_host) {
+  if (on_one_host()) {
     deliver(self, segment);
   }
   self.spend(back + answer(self), Category::nic_post);
   self.leave_kernel();
-  if (!same_host) {
+  if (!on_one_host()) {
     take_off(segment);
   }
 }
@@ -280,8 +280,7 @@ int TcpStream::read(SimThread& self, CompletionHandler& handler) {
   Duration call = parameters.receive_call + parameters.receive_packet * packets +
                   moved(self, read_by_, parameters.moved_receive) + copying(parameters, bytes);
   if (acknowledges()) {
-    const bool same_host = &local_.transport_.host() == &remote_.transport_.host();
-    call += (same_host ? parameters.acknowledge : Duration{}) + parameters.send_call * open_window();
+    call += (on_one_host() ? parameters.acknowledge : Duration{}) + parameters.send_call * open_window();
     acknowledged_.extend(self.now() + call, self.core());
   }
   used_.extend(self.now() + call, self.core());

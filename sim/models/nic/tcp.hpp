@@ -84,6 +84,7 @@ private:
     TcpStream& stream_;
   };
 
+  [[nodiscard]] bool on_one_host() const;
   [[nodiscard]] bool fits(std::int64_t bytes) const;
   [[nodiscard]] bool fit_into_peers_buffer(std::int64_t bytes) const;
   /// What is sent now waits in the sender's socket.
