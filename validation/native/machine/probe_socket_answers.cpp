@@ -25,7 +25,7 @@ struct Round {
 };
 
 /// Polls an end until it has a message, and reads that.
-void receive(SocketEnd& end, Round& round) {
+void await_message(SocketEnd& end, Round& round) {
   const std::int64_t begin = now_ns();
   std::int64_t polls = 1;
   while (!end.readable()) {
@@ -37,14 +37,14 @@ void receive(SocketEnd& end, Round& round) {
   round.poll = (round.sees - begin) / polls;
 }
 
-void send(SocketEnd& end, Round& round) {
+void send_message(SocketEnd& end, Round& round) {
   round.sends = now_ns();
   end.send_one();
   round.has_sent = now_ns();
 }
 
 /// Median times of the calls of the thread on `core`, and of what it sends until the other thread's socket has it.
-std::map<std::string, double> exchange(int core, int other, std::int64_t rounds) {
+std::map<std::string, double> ask_and_answer(int core, int other, std::int64_t rounds) {
   Loopback connection;
   const auto count = static_cast<std::size_t>(rounds);
   std::vector<Round> asking(count);
@@ -53,15 +53,15 @@ std::map<std::string, double> exchange(int core, int other, std::int64_t rounds)
     std::jthread partner([&] {
       bind_to_core(other);
       for (Round& round : answering) {
-        receive(connection.receiver(), round);
-        send(connection.receiver(), round);
+        await_message(connection.receiver(), round);
+        send_message(connection.receiver(), round);
       }
     });
     std::jthread measured([&] {
       bind_to_core(core);
       for (Round& round : asking) {
-        send(connection.sender(), round);
-        receive(connection.sender(), round);
+        send_message(connection.sender(), round);
+        await_message(connection.sender(), round);
       }
     });
   }
@@ -89,7 +89,7 @@ void probe_socket_answers(ProbeContext& context) {
   }
   for (const char* part : {"send", "arrival", "read"}) {
     context.add_point("socket_answers", {{"from_core", core}, {"to_core", other}, {"part", part}},
-                      [&] { return exchange(core, other, context.at_most(5000)).at(part); });
+                      [&] { return ask_and_answer(core, other, context.at_most(5000)).at(part); });
   }
 }
 
