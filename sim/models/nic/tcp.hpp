@@ -122,8 +122,8 @@ private:
   Use used_;                      ///< by the last receive, or the peer's last send the other way
   Use acknowledged_;              ///< by the last receive that sent an acknowledgment
   std::int64_t buffered_ = 0;
-  std::int64_t offered_ =
-      0; ///< room in the peer's buffer that the last acknowledgment told of, less what has been sent since
+  /// Room in the peer's buffer that the last acknowledgment told of, less what has been sent since.
+  std::int64_t offered_ = 0;
   RingQueue<Segment> readable_;
   RingQueue<Segment> queued_; ///< in the sender's socket
   std::int64_t queued_bytes_ = 0;

@@ -27,22 +27,22 @@ struct TcpParameters {
   Duration full_send_call{}; ///< CPU: a send that finds the buffers full
   Duration receive_call{};   ///< CPU: a receive that finds data, without its packets and what it acknowledges
   Duration receive_packet{}; ///< CPU: of it, each packet that it takes
-  /// CPU: an acknowledgment that a receive sends, with its way to the peer's socket
+  /// CPU: an acknowledgment that a receive sends, with its way to the peer's socket; on one host, between two it costs nothing here
   Duration acknowledge{};
   /// CPU: what a send costs more where the last one on this socket was by another core, whose cache has the socket's state
   Duration moved_send{};
   Duration moved_receive{}; ///< CPU: the same of a receive
   Duration poll_call{};     ///< CPU: asking the kernel which sockets have data (epoll_wait, poll)
-  Duration
-      poll_event{}; ///< CPU: each socket that it reports, and once more the next time, when that is looked at again
+  /// CPU: each socket that it reports, and once more the next time if that has been read, because it is looked at again
+  Duration poll_event{};
   Duration poll_socket{};             ///< CPU: each socket on top, where the call looks at all of them (poll)
   Duration dispatch{};                ///< CPU: from a readable socket to the transport's receive function
   double copy_bytes_per_second = 1e9; ///< between user memory and socket buffers, each way
   /// CPU: a send, on one host, whose bytes the peer's kernel does not take yet: they join what waits in the sender's socket, and go
   /// out in large packets on the processor of who reads. Zero: not known; a send that finds no room fails then.
   Duration queued_send_call{};
-  /// So many packets may be on their way that the peer's kernel has not acknowledged (the
-  /// congestion window). Linux begins with 10 and lets it grow where it is what limits.
+  /// So many packets may be on their way that the peer's kernel has not acknowledged (the congestion window). Linux begins with 10
+  /// and lets it grow where it is what limits.
   int window_packets = 0;
   std::int64_t send_queue_bytes = 0; ///< that may wait in the sender's socket (tcp_wmem)
   std::int64_t buffer_bytes = 0;     ///< send and receive buffer of one direction of a connection together

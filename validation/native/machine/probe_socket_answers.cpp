@@ -72,11 +72,7 @@ std::map<std::string, double> ask_and_answer(int core, int other, std::int64_t r
     // On average it is seen half a poll after it has come.
     times["arrival"].push_back(seconds(answering[i].sees - answering[i].poll / 2 - asking[i].sends));
   }
-  std::map<std::string, double> medians;
-  for (auto& [part, values] : times) {
-    medians[part] = median(std::move(values));
-  }
-  return medians;
+  return medians(times);
 }
 
 } // namespace

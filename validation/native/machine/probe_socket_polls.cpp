@@ -8,7 +8,6 @@
 #include <map>
 #include <string>
 #include <thread>
-#include <utility>
 #include <vector>
 
 namespace contend::native {
@@ -34,11 +33,7 @@ std::map<std::string, double> polls(int core, std::int64_t rounds) {
       poll("empty");
     }
   }).join();
-  std::map<std::string, double> medians;
-  for (auto& [state, values] : times) {
-    medians[state] = median(std::move(values));
-  }
-  return medians;
+  return medians(times);
 }
 
 } // namespace

@@ -23,6 +23,14 @@ double median(std::vector<double> values) {
   return quantile(values, 0.5);
 }
 
+std::map<std::string, double> medians(const std::map<std::string, std::vector<double>>& values) {
+  std::map<std::string, double> result;
+  for (const auto& [name, own] : values) {
+    result[name] = median(own);
+  }
+  return result;
+}
+
 Json distribution(std::vector<double> values) {
   std::sort(values.begin(), values.end());
   if (values.empty()) {

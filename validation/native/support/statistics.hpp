@@ -3,6 +3,8 @@
 
 #include "support/json.hpp"
 
+#include <map>
+#include <string>
 #include <vector>
 
 namespace contend::native {
@@ -11,6 +13,9 @@ namespace contend::native {
 [[nodiscard]] double quantile(const std::vector<double>& sorted, double q);
 
 [[nodiscard]] double median(std::vector<double> values);
+
+/// Of the values of each name.
+[[nodiscard]] std::map<std::string, double> medians(const std::map<std::string, std::vector<double>>& values);
 
 /// {"count", "min", "p05", "p25", "median", "p75", "p95", "p99", "max", "mean"}; only "count" if there is nothing
 [[nodiscard]] Json distribution(std::vector<double> values);
