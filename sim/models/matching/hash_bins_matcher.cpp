@@ -11,8 +11,9 @@ constexpr std::int64_t head_bytes = 16; ///< first and last element of a bin
 } // namespace
 
 HashBinsMatcher::HashBinsMatcher(const MatcherSetup& setup)
-    : host_(setup.host), prices_(setup.prices), bins_(static_cast<std::size_t>(setup.sizes.bins)), receives_(bins_ + 1),
-      message_bins_(bins_), messages_(1), head_users_(bins_ + 1, -1) {}
+    : host_(setup.host), prices_(setup.prices), reuse_(prices_.element_bytes, prices_.fragment_bytes),
+      bins_(static_cast<std::size_t>(setup.sizes.bins)), receives_(bins_ + 1), message_bins_(bins_), messages_(1),
+      head_users_(bins_ + 1, -1) {}
 
 std::size_t HashBinsMatcher::bin_of(int communicator, int source, int tag) const {
   return hash_of(communicator, source, tag) % bins_;
@@ -43,10 +44,9 @@ PostedReceive* HashBinsMatcher::take(std::size_t list, Receives::Node node) {
   return receive;
 }
 
-void HashBinsMatcher::charge(SimThread& self, const QueueWalk& walk) {
-  const std::int64_t footprint = posted_ * prices_.element_bytes + unexpected_ * prices_.fragment_bytes +
-                                 static_cast<std::int64_t>(bins_) * head_bytes;
-  self.owe(prices_.attempt + walk.price(footprint), Category::matching);
+void HashBinsMatcher::charge(SimThread& self, const QueueWalk& walk, std::int64_t footprint) {
+  const std::int64_t heads = static_cast<std::int64_t>(bins_) * head_bytes;
+  self.owe(prices_.attempt + walk.price(footprint + heads), Category::matching);
   visited_ += static_cast<std::uint64_t>(walk.visited());
 }
 
@@ -73,7 +73,7 @@ PostedReceive* HashBinsMatcher::arrive(SimThread& self, const Envelope& envelope
       wildcard = receives_.next(wildcard);
     }
   }
-  charge(self, walk);
+  charge(self, walk, reuse_.walk_receives(walk.visited(), posted_, unexpected_));
   if (wildcard != Receives::none) {
     return take(wildcards(), wildcard);
   }
@@ -118,7 +118,7 @@ std::optional<Envelope> HashBinsMatcher::post(SimThread& self, PostedReceive& re
   }
   use_head(list, walk);
   const Messages::Node found = find_message(receive, walk);
-  charge(self, walk);
+  charge(self, walk, reuse_.walk_messages(walk.visited(), unexpected_, posted_));
   if (found == Messages::none) {
     self.owe(prices_.enqueue, Category::matching);
     receives_.push_back(list, {&receive, CachePresence::bit(self.core()), self.core()});

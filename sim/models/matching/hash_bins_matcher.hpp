@@ -3,6 +3,7 @@
 
 #include "models/matching/linked_lists.hpp"
 #include "models/matching/matcher.hpp"
+#include "models/matching/queue_reuse.hpp"
 
 #include <vector>
 
@@ -50,10 +51,12 @@ private:
   void use_head(std::size_t list, QueueWalk& walk);
   PostedReceive* take(std::size_t list, Receives::Node node);
   Messages::Node find_message(const PostedReceive& receive, QueueWalk& walk);
-  void charge(SimThread& self, const QueueWalk& walk);
+  /// `footprint`: of the queue that was walked, without the bins.
+  void charge(SimThread& self, const QueueWalk& walk, std::int64_t footprint);
 
   const Host& host_;
   MatchingParameters prices_;
+  QueueReuse reuse_;
   std::size_t bins_;
   Receives receives_; ///< bins, then the list of wildcards
   MessageBins message_bins_;

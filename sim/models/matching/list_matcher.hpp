@@ -3,6 +3,7 @@
 #pragma once
 
 #include "models/matching/matcher.hpp"
+#include "models/matching/queue_reuse.hpp"
 #include "models/matching/receive_list.hpp"
 #include "models/matching/unexpected_list.hpp"
 
@@ -12,7 +13,8 @@ namespace contend {
 /// in the same way. Wildcards need nothing special: order in the list is posting order.
 class ListMatcher final : public Matcher {
 public:
-  explicit ListMatcher(const MatcherSetup& setup) : host_(setup.host), prices_(setup.prices) {}
+  explicit ListMatcher(const MatcherSetup& setup)
+      : host_(setup.host), prices_(setup.prices), reuse_(prices_.element_bytes, prices_.fragment_bytes) {}
 
   PostedReceive* arrive(SimThread& self, const Envelope& envelope) override;
   std::optional<Envelope> post(SimThread& self, PostedReceive& receive) override;
@@ -22,12 +24,9 @@ public:
   [[nodiscard]] std::uint64_t visited() const override { return visited_; }
 
 private:
-  [[nodiscard]] std::int64_t footprint() const {
-    return posted() * prices_.element_bytes + unexpected() * prices_.fragment_bytes;
-  }
-
   const Host& host_;
   MatchingParameters prices_;
+  QueueReuse reuse_;
   ReceiveList receives_;
   UnexpectedList messages_;
   std::uint64_t next_order_ = 0;

@@ -3,13 +3,15 @@
 namespace contend {
 
 Ob1Matcher::Ob1Matcher(const MatcherSetup& setup)
-    : host_(setup.host), parameters_(setup.prices), peers_(static_cast<std::size_t>(setup.peers)) {}
+    : host_(setup.host), parameters_(setup.prices), reuse_(parameters_.element_bytes, parameters_.fragment_bytes),
+      peers_(static_cast<std::size_t>(setup.peers)) {}
 
 PostedReceive* Ob1Matcher::arrive(SimThread& self, const Envelope& envelope) {
   Peer& peer = peers_[static_cast<std::size_t>(envelope.source)];
   QueueWalk walk(host_, parameters_.element, self.core());
   const ListPlace match = find_in_both(peer.receives, wildcards_, envelope, walk);
-  self.owe(parameters_.attempt + walk.price(footprint()), Category::matching);
+  self.owe(parameters_.attempt + walk.price(reuse_.walk_receives(walk.visited(), posted_, unexpected_)),
+           Category::matching);
   visited_ += static_cast<std::uint64_t>(walk.visited());
   if (match.list == nullptr) {
     self.owe(parameters_.fragment_for(envelope) + parameters_.enqueue, Category::matching);
@@ -38,7 +40,8 @@ std::optional<Envelope> Ob1Matcher::post(SimThread& self, PostedReceive& receive
       last_probed_ = found == UnexpectedList::none ? last_probed_ : peer;
     }
   }
-  self.owe(parameters_.attempt + walk.price(footprint()), Category::matching);
+  self.owe(parameters_.attempt + walk.price(reuse_.walk_messages(walk.visited(), unexpected_, posted_)),
+           Category::matching);
   visited_ += static_cast<std::uint64_t>(walk.visited());
   if (found != UnexpectedList::none) {
     self.owe(parameters_.fragment_release, Category::matching);

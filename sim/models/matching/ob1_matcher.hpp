@@ -2,6 +2,7 @@
 #pragma once
 
 #include "models/matching/matcher.hpp"
+#include "models/matching/queue_reuse.hpp"
 #include "models/matching/receive_list.hpp"
 #include "models/matching/unexpected_list.hpp"
 
@@ -26,12 +27,9 @@ private:
     UnexpectedList unexpected;
   };
 
-  [[nodiscard]] std::int64_t footprint() const {
-    return posted_ * parameters_.element_bytes + unexpected_ * parameters_.fragment_bytes;
-  }
-
   const Host& host_;
   MatchingParameters parameters_;
+  QueueReuse reuse_;
   std::vector<Peer> peers_;
   std::size_t last_probed_ = 0; ///< peer whose unexpected message a wildcard took last
   ReceiveList wildcards_;       ///< receives from ANY_SOURCE

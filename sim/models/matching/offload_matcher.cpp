@@ -47,7 +47,8 @@ PostedReceive* OffloadMatcher::arrive(SimThread& self, const Envelope& envelope)
   self.settle(); // the interface looks at the same lists
   QueueWalk walk(host_, prices_.element, self.core());
   const ListPlace match = find_in_both(offloaded_, software_, envelope, walk);
-  self.owe(prices_.attempt + walk.price(footprint()), Category::matching);
+  self.owe(prices_.attempt + walk.price(reuse_.walk_receives(walk.visited(), posted(), unexpected())),
+           Category::matching);
   visited_ += static_cast<std::uint64_t>(walk.visited());
   PostedReceive* receive = nullptr;
   if (match.list == nullptr) {
@@ -72,7 +73,8 @@ std::optional<Envelope> OffloadMatcher::post(SimThread& self, PostedReceive& rec
   receive.order = next_order_++;
   QueueWalk walk(host_, prices_.element, self.core());
   const std::size_t found = messages_.find(receive, walk);
-  self.owe(prices_.attempt + walk.price(footprint()), Category::matching);
+  self.owe(prices_.attempt + walk.price(reuse_.walk_messages(walk.visited(), unexpected(), posted())),
+           Category::matching);
   visited_ += static_cast<std::uint64_t>(walk.visited());
   if (found != UnexpectedList::none) {
     self.owe(prices_.fragment_release, Category::matching);

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "models/matching/matcher.hpp"
+#include "models/matching/queue_reuse.hpp"
 #include "models/matching/receive_list.hpp"
 #include "models/matching/unexpected_list.hpp"
 
@@ -36,7 +37,8 @@ public:
   static constexpr MatcherTraits traits{.in_interface = true};
 
   explicit OffloadMatcher(const MatcherSetup& setup)
-      : host_(setup.host), prices_(setup.prices), capacity_(static_cast<std::size_t>(setup.sizes.offload_capacity)) {}
+      : host_(setup.host), prices_(setup.prices), reuse_(prices_.element_bytes, prices_.fragment_bytes),
+        capacity_(static_cast<std::size_t>(setup.sizes.offload_capacity)) {}
 
   PostedReceive* arrive(SimThread& self, const Envelope& envelope) override;
   std::optional<Envelope> post(SimThread& self, PostedReceive& receive) override;
@@ -60,12 +62,10 @@ private:
   void message_seen();
   [[nodiscard]] bool may_offload(const PostedReceive& receive) const;
   [[nodiscard]] int& software_in_bucket(const PostedReceive& receive);
-  [[nodiscard]] std::int64_t footprint() const {
-    return posted() * prices_.element_bytes + unexpected() * prices_.fragment_bytes;
-  }
 
   const Host& host_;
   MatchingParameters prices_;
+  QueueReuse reuse_;
   std::size_t capacity_;
   ReceiveList offloaded_; ///< the interface's list, which software sees too
   ReceiveList software_;

@@ -16,7 +16,8 @@ bool overlap(const PostedReceive& one, const PostedReceive& other) {
 } // namespace
 
 PerSourceMatcher::PerSourceMatcher(const MatcherSetup& setup)
-    : host_(setup.host), prices_(setup.prices), sources_(static_cast<std::size_t>(setup.peers)) {
+    : host_(setup.host), prices_(setup.prices), reuse_(prices_.element_bytes, prices_.fragment_bytes),
+      sources_(static_cast<std::size_t>(setup.peers)) {
   if (!setup.make_lock) {
     return;
   }
@@ -56,9 +57,13 @@ void PerSourceMatcher::unlock_wildcards(SimThread& self) {
   }
 }
 
-void PerSourceMatcher::charge(SimThread& self, Duration fixed, const QueueWalk& walk) {
-  const std::int64_t footprint = posted_ * prices_.element_bytes + unexpected_ * prices_.fragment_bytes;
-  self.owe(fixed + walk.price(footprint), Category::matching);
+void PerSourceMatcher::charge_receives(SimThread& self, const QueueWalk& walk) {
+  self.owe(walk.price(reuse_.walk_receives(walk.visited(), posted_, unexpected_)), Category::matching);
+  visited_ += static_cast<std::uint64_t>(walk.visited());
+}
+
+void PerSourceMatcher::charge_messages(SimThread& self, Duration fixed, const QueueWalk& walk) {
+  self.owe(fixed + walk.price(reuse_.walk_messages(walk.visited(), unexpected_, posted_)), Category::matching);
   visited_ += static_cast<std::uint64_t>(walk.visited());
 }
 
@@ -90,7 +95,7 @@ PostedReceive* PerSourceMatcher::arrive(SimThread& self, const Envelope& envelop
 PostedReceive* PerSourceMatcher::take_posted(SimThread& self, Source& source, const Envelope& envelope) {
   QueueWalk walk(host_, prices_.element, self.core());
   const std::size_t found = source.posted.find(envelope, walk);
-  charge(self, Duration{}, walk);
+  charge_receives(self, walk);
   return found == ReceiveList::none ? nullptr : source.posted.take(found);
 }
 
@@ -105,7 +110,7 @@ PostedReceive* PerSourceMatcher::take_wildcard(SimThread& self, const Envelope& 
       break;
     }
   }
-  charge(self, Duration{}, walk);
+  charge_receives(self, walk);
   if (match != nullptr) {
     unpark(self);
   }
@@ -137,7 +142,7 @@ void PerSourceMatcher::unpark(SimThread& self) {
     sources_[static_cast<std::size_t>(receive.source)].posted.append(receive, self.core());
     wildcards_.erase(wildcards_.begin() + static_cast<std::ptrdiff_t>(i));
   }
-  charge(self, Duration{}, walk);
+  charge_receives(self, walk);
 }
 
 std::optional<Envelope> PerSourceMatcher::post(SimThread& self, PostedReceive& receive) {
@@ -150,11 +155,11 @@ std::optional<Envelope> PerSourceMatcher::post_for_source(SimThread& self, Poste
   look_at_wildcards(self);
   QueueWalk walk(host_, prices_.element, self.core());
   if (const std::size_t found = source.unexpected.find(receive, walk); found != UnexpectedList::none) {
-    charge(self, prices_.attempt + prices_.fragment_release, walk);
+    charge_messages(self, prices_.attempt + prices_.fragment_release, walk);
     --unexpected_;
     return source.unexpected.take(found);
   }
-  charge(self, prices_.attempt + prices_.enqueue, walk);
+  charge_messages(self, prices_.attempt + prices_.enqueue, walk);
   ++posted_;
   if (wildcards_.empty()) {
     source.posted.append(receive, self.core());
@@ -167,7 +172,7 @@ std::optional<Envelope> PerSourceMatcher::post_for_source(SimThread& self, Poste
   } else {
     source.posted.append(receive, self.core());
   }
-  charge(self, Duration{}, conflicts);
+  charge_receives(self, conflicts);
   unlock_wildcards(self);
   return std::nullopt;
 }
@@ -182,7 +187,7 @@ std::optional<Envelope> PerSourceMatcher::post_for_any(SimThread& self, PostedRe
       --unexpected_;
     }
   }
-  charge(self, prices_.attempt + (message ? prices_.fragment_release : prices_.enqueue), walk);
+  charge_messages(self, prices_.attempt + (message ? prices_.fragment_release : prices_.enqueue), walk);
   if (!message) {
     wildcards_.push_back(&receive);
     ++posted_;

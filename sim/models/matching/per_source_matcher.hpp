@@ -3,6 +3,7 @@
 
 #include "core/cache_line.hpp"
 #include "models/matching/matcher.hpp"
+#include "models/matching/queue_reuse.hpp"
 #include "models/matching/receive_list.hpp"
 #include "models/matching/unexpected_list.hpp"
 
@@ -62,10 +63,12 @@ private:
   void look_at_wildcards(SimThread& self);
   void lock_wildcards(SimThread& self);
   void unlock_wildcards(SimThread& self);
-  void charge(SimThread& self, Duration fixed, const QueueWalk& walk);
+  void charge_receives(SimThread& self, const QueueWalk& walk);
+  void charge_messages(SimThread& self, Duration fixed, const QueueWalk& walk);
 
   const Host& host_;
   MatchingParameters prices_;
+  QueueReuse reuse_;
   std::vector<Source> sources_;           ///< by rank
   std::vector<PostedReceive*> wildcards_; ///< in posting order: from any source, and parked
   std::unique_ptr<Lock> wildcard_lock_;

@@ -4,6 +4,7 @@
 
 #include "models/matching/matcher.hpp"
 #include "models/matching/packed_queue.hpp"
+#include "models/matching/queue_reuse.hpp"
 
 namespace contend {
 
@@ -16,9 +17,7 @@ namespace contend {
 /// compare more elements per step, which is what `vector_width` says here.
 class VectorMatcher final : public Matcher {
 public:
-  explicit VectorMatcher(const MatcherSetup& setup)
-      : host_(setup.host), prices_(setup.prices), width_(setup.sizes.vector_width), receives_(width_),
-        messages_(width_) {}
+  explicit VectorMatcher(const MatcherSetup& setup);
 
   PostedReceive* arrive(SimThread& self, const Envelope& envelope) override;
   std::optional<Envelope> post(SimThread& self, PostedReceive& receive) override;
@@ -28,12 +27,14 @@ public:
   [[nodiscard]] std::uint64_t visited() const override { return visited_; }
 
 private:
-  [[nodiscard]] std::int64_t footprint() const;
-  void charge(SimThread& self, const QueueWalk& walk, std::int64_t walked_through);
+  [[nodiscard]] std::int64_t receive_blocks() const { return static_cast<std::int64_t>(receives_.blocks()); }
+  [[nodiscard]] std::int64_t message_blocks() const { return static_cast<std::int64_t>(messages_.blocks()); }
+  void charge(SimThread& self, const QueueWalk& walk, std::int64_t footprint);
 
   const Host& host_;
   MatchingParameters prices_;
   int width_;
+  QueueReuse reuse_; ///< of blocks
   PackedQueue<PostedReceive*> receives_;
   PackedQueue<Envelope> messages_;
   std::uint64_t next_order_ = 0;
