@@ -135,12 +135,13 @@ struct SchedulerParameters {
   double refills_at_once = 4.0; ///< lines of the working set that are fetched from the shared cache at a time
   /// Share of wake-ups that go to the waker's core although it is busy. Under eevdf only where groups compete: else loads decide.
   double waker_affinity = 0.0;
-  Duration cache_hot{}; ///< a thread that ran so short ago stays on its core when another one falls idle
+  /// A thread that ran, or was created, so short ago stays on its core when another one falls idle.
+  Duration cache_hot{};
   /// How often an idle core looks for threads that wait on other cores of a domain (core, cluster, socket, host), for each
   /// hardware thread of the domain. Zero: load is never balanced.
   Duration balance_period{};
   int busy_factor = 16; ///< how many times less often a busy core does
-  /// What the first thread of a process takes to create another one; those begin on the core that is idlest then. Zero, as
+  /// What the first thread of a process takes to create another one; those begin near it, unless others have less to do. Zero, as
   /// process_skew is: all threads of a run begin at once, at its beginning.
   Duration thread_create{};
   Duration thread_begin{}; ///< mean of the exponential time that a new thread takes to its first call: page faults

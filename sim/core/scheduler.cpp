@@ -26,6 +26,11 @@ Scheduler::Scheduler(Engine& engine, const Host& host, int number, const Schedul
                          : make_fair_queue(parameters_);
     cores_.push_back(std::make_unique<Core>(*this, core, std::move(queue)));
   }
+  if (begins_in_turn()) { // launching processes and setting their libraries up has kept the cores busy
+    for (const auto& core : cores_) {
+      core->utilisation = 1.0;
+    }
+  }
   balancing_ = std::make_unique<Balancing>(*this);
   make_domains();
 }
@@ -58,8 +63,16 @@ SimThread& Scheduler::create(std::string name, const Placement& placement, SimTh
 
 void Scheduler::begin(SimThread& thread) {
   Task& task = task_of(thread);
-  Core& core = task.core != nullptr ? *task.core : idlest_core(task.allowed);
-  put_on_core(thread, core.number);
+  begin_on(task.core != nullptr ? *task.core : idlest_core(task.allowed), task);
+}
+
+void Scheduler::begin(SimThread& thread, const SimThread& creator) {
+  Task& task = task_of(thread);
+  begin_on(task.core != nullptr ? *task.core : core_for_new(task.allowed, *task_of(creator).core), task);
+}
+
+void Scheduler::begin_on(Core& core, Task& task) {
+  put_on_core(task.thread, core.number);
   task.state = Task::State::runnable;
   task.since = task.load_noted = now();
   const double load_before = core.queue->load();

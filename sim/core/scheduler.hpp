@@ -48,6 +48,9 @@ public:
   /// Lets it begin, on its first core, else on the idlest one that it may use: in the socket with the least to do, there in
   /// such a cluster, and so on. Requires: it has not begun.
   void begin(SimThread& thread);
+  /// The same of a thread that `creator` makes, which has a core: without a first core of its own it begins near that, unless
+  /// others have less to do.
+  void begin(SimThread& thread, const SimThread& creator);
   /// Adds a thread that begins now.
   SimThread& spawn(std::string name, const Placement& placement, SimThread::Body body);
 
@@ -95,6 +98,9 @@ private:
   class TaskEvent;
   struct Domain;
   struct Look;
+  struct Crowd;
+  /// For a thread that waits: by a core that has just become idle, from time to time, and that in vain for long.
+  enum class Search { newly_idle, periodic, insistent };
 
   [[nodiscard]] Task& task_of(const SimThread& thread) const { return *tasks_[static_cast<std::size_t>(thread.id())]; }
 
@@ -133,8 +139,11 @@ private:
   [[nodiscard]] Core& core_for(const Task& task);
   [[nodiscard]] bool looks_for_idle_cores();
   [[nodiscard]] Core& idlest_core(const CoreSet& allowed);
-  [[nodiscard]] Task* candidate(const Core& from, const Core& to, bool hot_ones_too) const;
-  bool pull(Core& core, bool hot_ones_too);
+  [[nodiscard]] Core& core_for_new(const CoreSet& allowed, Core& creator);
+  [[nodiscard]] Crowd crowd_of(const std::vector<Core*>& group, double tolerated);
+  void begin_on(Core& core, Task& task);
+  [[nodiscard]] Task* candidate(const Core& from, const Core& to, Search search) const;
+  bool pull(Core& core);
   void move(Core& from, Core& to, Task& task);
 
   // Balancing.

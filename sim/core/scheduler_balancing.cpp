@@ -204,8 +204,9 @@ void Scheduler::balance(Core& core, Look& look) {
   const double mean = sum / static_cast<double>(count);
   const auto their_cores = static_cast<double>(busiest->size());
   double surplus = std::min((busiest_load - mean) * their_cores, (mean - own_load) * static_cast<double>(own.size()));
+  const Search search = look.failed > domain.patience ? Search::insistent : Search::periodic;
   bool moved = false;
-  while (Task* const task = candidate(*from, core, look.failed > domain.patience)) {
+  while (Task* const task = candidate(*from, core, search)) {
     const double load = from->queue->load_of(*task);
     if (!fits(load, surplus, (busiest_load - own_load) * their_cores, look.failed) && !idle) {
       break;

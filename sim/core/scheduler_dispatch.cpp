@@ -97,7 +97,7 @@ void Scheduler::dispatch(Core& core, Task& task, Duration latency) {
 void Scheduler::dispatch_next(Core& core) {
   if (FairEntity* const next = core.queue->best(); next != nullptr) {
     dispatch(core, static_cast<Task&>(*next), {});
-  } else if (pull(core, false)) {
+  } else if (pull(core)) {
     dispatch(core, static_cast<Task&>(*core.queue->best()), {});
   } else {
     look_soon(core);

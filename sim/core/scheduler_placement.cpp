@@ -1,11 +1,8 @@
-// Which core: where threads begin, wake up, and are taken to by idle cores.
+// Which core: where threads wake up, and are taken to by idle cores.
 #include "core/scheduler_parts.hpp"
 
 #include <algorithm>
-#include <numeric>
-#include <ranges>
 #include <utility>
-#include <vector>
 
 namespace contend {
 
@@ -113,41 +110,19 @@ bool Scheduler::looks_for_idle_cores() {
   return cores * (1.0 - share * share) >= 1.0;
 }
 
-/// Where a thread begins: domain by domain, from the host inwards, in the group with the fewest threads for its cores
-/// (find_idlest_group(), find_idlest_cpu()).
-Scheduler::Core& Scheduler::idlest_core(const CoreSet& allowed) {
-  const auto crowd = [](const Core& core) {
-    std::vector<double> by_level; // outermost first, the core itself last
-    for (const Look& look : std::ranges::reverse_view(core.looks)) {
-      const std::vector<Core*>& group = look.domain->groups[look.group];
-      const auto threads = std::accumulate(group.begin(), group.end(), std::size_t{0},
-                                           [](std::size_t sum, const Core* one) { return sum + one->queue->length(); });
-      by_level.push_back(static_cast<double>(threads) / static_cast<double>(group.size()));
-    }
-    by_level.push_back(static_cast<double>(core.queue->length()));
-    return by_level;
-  };
-  Core* idlest = nullptr;
-  std::vector<double> least;
-  for (const auto& core : cores_) {
-    if (!allowed.test(static_cast<std::size_t>(core->number))) {
-      continue;
-    }
-    if (std::vector<double> here = crowd(*core); idlest == nullptr || here < least) {
-      idlest = core.get();
-      least = std::move(here);
-    }
-  }
-  return *idlest;
-}
-
-/// Who could go: the one that has waited longest.
-Scheduler::Task* Scheduler::candidate(const Core& from, const Core& to, bool hot_ones_too) const {
+/// Who could go: the one that has waited longest. Who was on a core within `cache_hot` stays there unless the search is insistent. A
+/// core that has just become idle leaves new threads alone for as long, too: where cores idle for moments only they do not
+/// look for work at all (sched_balance_newidle() compares the average of that with what looking costs), which that time stands for.
+Scheduler::Task* Scheduler::candidate(const Core& from, const Core& to, Search search) const {
   Task* oldest = nullptr;
   for (FairEntity* const entity : from.queue->waiting()) {
     auto& task = static_cast<Task&>(*entity);
-    const bool hot = task.ran_on != nullptr && now() - task.ran_until < parameters_.cache_hot;
-    if (task.allowed.test(static_cast<std::size_t>(to.number)) && (hot_ones_too || !hot) &&
+    const bool is_new = task.ran_on == nullptr;
+    const Duration rested = now() - (is_new ? task.since : task.ran_until);
+    const bool stays = search == Search::newly_idle
+                           ? rested < parameters_.cache_hot
+                           : search == Search::periodic && !is_new && rested < parameters_.cache_hot;
+    if (task.allowed.test(static_cast<std::size_t>(to.number)) && !stays &&
         (oldest == nullptr || task.since < oldest->since)) {
       oldest = &task;
     }
@@ -155,15 +130,15 @@ Scheduler::Task* Scheduler::candidate(const Core& from, const Core& to, bool hot
   return oldest;
 }
 
-/// An idle core takes a thread from the longest queue that has one for it. Returns whether it found one.
-bool Scheduler::pull(Core& core, bool hot_ones_too) {
+/// A core that has become idle takes a thread from the longest queue that has one for it. Returns whether it found one.
+bool Scheduler::pull(Core& core) {
   Core* from = nullptr;
   Task* task = nullptr;
   for (const auto& other : cores_) {
     if (other.get() == &core || (from != nullptr && other->queue->length() <= from->queue->length())) {
       continue;
     }
-    if (Task* const found = candidate(*other, core, hot_ones_too); found != nullptr) {
+    if (Task* const found = candidate(*other, core, Search::newly_idle); found != nullptr) {
       from = other.get();
       task = found;
     }

@@ -165,7 +165,7 @@ void World::begin_team(SimThread& first, int rank, Scheduler& scheduler) {
   for (auto other = std::next(team.begin()); other != team.end(); ++other) {
     first.spend(prices.thread_create, Category::software);
     first.settle();
-    scheduler.begin(**other);
+    scheduler.begin(**other, first);
   }
 }
 

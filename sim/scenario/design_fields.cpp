@@ -379,10 +379,10 @@ Section placement_fields() {
   s.field("threads", &P::threads, ChoiceRule{{"one-per-core", "pinned", "pinned-by-process", "floating"}},
           "a core for each thread; or they share cores (machine.scheduler): thread after thread bound round robin, all "
           "threads of a process bound to one core, or none bound");
-  s.field(
-      "start", &P::start, ChoiceRule{{"in-turn", "by-process"}},
-      "where floating threads begin: each on the core that has fewest, or all of a process on one core; threads "
-      "that the first one creates (machine.scheduler.thread_create) on the idlest core, unless processes have shares");
+  s.field("start", &P::start, ChoiceRule{{"in-turn", "by-process"}},
+          "where floating threads begin: each on the core that has fewest, or all of a process on one core; threads "
+          "that the first one creates (machine.scheduler.thread_create) near that one unless other cores have less to "
+          "do, or processes have shares");
   s.field("shares", &P::shares, ChoiceRule{{"threads", "processes"}},
           "who has equal shares of crowded cores: threads; or processes, as where the launcher gives each process a "
           "session "

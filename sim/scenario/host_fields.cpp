@@ -175,7 +175,7 @@ Section scheduler_fields() {
           "core; under "
           "eevdf only where processes have shares, elsewhere loads decide");
   s.field("cache_hot", &P::cache_hot, any_time,
-          "a thread that ran so short ago stays on its core when another one falls idle");
+          "a thread that ran, or was created, so short ago stays on its core when another one falls idle");
   s.threshold();
   s.field(
       "balance_period", &P::balance_period, any_time,

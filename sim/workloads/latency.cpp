@@ -35,9 +35,7 @@ void Latency::meet(SimThread& self, Side& side, int thread) const {
 }
 
 void Latency::run(SimThread& self, Side& side, int thread) {
-  if (!times_each_process()) {
-    meet(self, side, thread);
-  }
+  meet(self, side, thread);
   const int next = trip(self, side, thread, parameters_.warmup_iterations);
   enter_timed_part(self, side, thread, next);
   trip(self, side, next, all_iterations());

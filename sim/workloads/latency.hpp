@@ -16,8 +16,8 @@ namespace contend {
 /// comes first takes the next one; with several each round trip has a tag of its own. Receivers that accept any tag
 /// take whatever comes even then, and answer with its tag.
 /// Measures: latency (s): half of a round trip, a sender's mean, as the benchmark prints it: the time in which the timed round trips
-/// are done, x senders / (2 x round trips). The clock runs from the first of them in the first process; or, `timing` "slowest-process",
-/// all threads meet between warm-up and timed part, and it is that of the process which takes longest.
+/// are done, x senders / (2 x round trips). All threads meet before they begin. The clock runs from the first timed round trip in the
+/// first process; or, `timing` "slowest-process", all meet once more before that, and it is the clock of the process that takes longest.
 class Latency final : public Workload {
 public:
   explicit Latency(LatencyParameters parameters) : parameters_(std::move(parameters)) {}

@@ -55,6 +55,24 @@ def test_options_and_cases_change_layers(tmp_path: Path) -> None:
     assert scenario_layers(with_spc, found, found.points[1])["library"]["thread_level"] == "single"
 
 
+def test_a_sample_comes_after_what_its_launch_has_done_before(tmp_path: Path) -> None:
+    launches = [{"iterations": [40, 40, 40]}, {"iterations": [40, 40, 40]}]
+    point = {"parameters": {"pairs": 4}, "message_rate": metric(*range(5, 11), launches=2), "per_launch": launches}
+    imported = {"parameters": {"pairs": 2}, "message_rate": metric(5.0)}
+    workload = {"kind": "multirate", "message_size": "0 B", "iterations": 500, "warmup_iterations": 3}
+    found = read_dataset(write(tmp_path, dataset("a", workload, [point, imported])))
+
+    def lengths(number: int, most: int | None = None) -> tuple[int, int]:
+        layer = scenario_layers(mapping(), found, found.points[number], iterations=most)["workload"]
+        return layer["iterations"], layer["warmup_iterations"]
+
+    # Before one of three repetitions: a trial of a quarter of one, and one in the mean.
+    assert lengths(0) == (40, 3 + 10 + 40)
+    assert lengths(0, 60) == (40, 3 + 20)
+    assert lengths(0, 30) == (30, 3)
+    assert lengths(1) == (500, 3)
+
+
 def test_a_case_can_be_one_of_a_library(tmp_path: Path) -> None:
     lenient = {"library": {"progress": {"lenient_limit": True}}}
     point = {"parameters": {"pairs": 1}, "message_rate": metric(5.0)}

@@ -14,7 +14,7 @@ from calibrating import mapping, rates, write
 from contend.accuracy.document import POINT_HEAD, html_section, interval_note, point_rows
 from contend.accuracy.draws import draws_from_ranges, residual_spread
 from contend.accuracy.interval import interval
-from contend.accuracy.predict import median_sample, predict
+from contend.accuracy.predict import median_sample, predict, replications_of
 from contend.accuracy.predicted import Predicted
 from contend.accuracy.scores import result_json
 from contend.calibrate.evaluations import Task
@@ -40,6 +40,18 @@ def test_replications_of_a_long_sample_count_by_their_time() -> None:
     # A second at 300 and three at 100 messages per second: 600 messages in 4 s, whatever the order.
     assert median_sample([300.0, 100.0], 2, 1) == pytest.approx(600 / 4)
     assert median_sample([3.0, 1.0], 2, 1, is_time=True) == 2.0
+
+
+@pytest.mark.parametrize(
+    ("timed", "before", "replications"),
+    [(100, 0, 5), (100, 100, 5), (50, 50, 10), (10, 20, 30), (20, 80, 10), (1, 0, 30)],
+)
+def test_short_samples_have_more_replications(timed: int, before: int, replications: int) -> None:
+    """With a hundred iterations in the longest simulation."""
+    workload = {"iterations": timed, "warmup_iterations": before}
+    target = cast("Target", SimpleNamespace(config={"workload": workload}))
+    assert replications_of(target, 100) == replications
+    assert replications_of(cast("Target", SimpleNamespace(config={"workload": {}})), 100) == 5
 
 
 @pytest.mark.parametrize("length", [1, 5])

@@ -191,16 +191,16 @@ def _cannot_be_simulated(dataset: Dataset) -> str:
 
 
 def replications_of(target: Target, longest: int) -> int:
-    """How many replications say what a sample is like: more where a sample is shorter than a replication could be.
+    """How many replications say what a sample is like: more where one is shorter than it could be.
 
-    Not where they would be made of untimed iterations, which is where the points are dearest.
+    All together, with what comes before each, are at most twice as long as the fewest could be.
     """
     if "iterations" not in target.config["workload"]:
         return _FEWEST_REPLICATIONS  # as long as they can be
-    iterations = _iterations(target)
-    if iterations < int(target.config["workload"].get("warmup_iterations") or 0):
-        return _FEWEST_REPLICATIONS
-    return round(min(max(_FEWEST_REPLICATIONS * longest / iterations, _FEWEST_REPLICATIONS), _MOST_REPLICATIONS))
+    timed = _iterations(target)
+    whole = timed + int(target.config["workload"].get("warmup_iterations") or 0)
+    wanted = _FEWEST_REPLICATIONS * longest * min(1 / timed, 2 / whole)
+    return round(min(max(wanted, _FEWEST_REPLICATIONS), _MOST_REPLICATIONS))
 
 
 def _iterations(target: Target) -> int:

@@ -200,6 +200,9 @@ _TIMING = {
     ("rma-mt", "contend-rma"): "first-thread",
 }
 
+# Of a repetition, before the first one.
+_TRIAL = 0.25
+
 
 def scenario_layers(
     mapping: Mapping, dataset: Dataset, point: MeasuredPoint, *, iterations: int | None = None
@@ -240,10 +243,7 @@ def scenario_layers(
         placement: dict[str, Any] = document.setdefault("placement", {})
         placement["threads"] = "pinned"
         placement.pop("start", None)  # of threads that float
-    if "iterations" in workload:
-        # Those of the dataset are one point's where the benchmark chose them by time.
-        measured = point.iterations or int(workload["iterations"])
-        workload["iterations"] = measured if iterations is None else min(measured, iterations)
+    _set_length(workload, point, iterations)
     if isinstance(size := workload.get("message_size"), int):
         workload["message_size"] = f"{size} B"
     if dataset.kind == LOCKS:
@@ -253,6 +253,30 @@ def scenario_layers(
         workload = partitioned_workload(workload)
     document["workload"] = workload
     return document
+
+
+def _set_length(workload: dict[str, Any], point: MeasuredPoint, most: int | None) -> None:
+    """Gives a scenario a measured sample's iterations, and those before it: as many as measured, or `most` together."""
+    if "iterations" not in workload:
+        return
+    # Those of the dataset are one point's where the benchmark chose them by time.
+    measured = point.iterations or int(workload["iterations"])
+    timed = workload["iterations"] = measured if most is None else min(measured, most)
+    if "warmup_iterations" in workload and point.iterations is not None:
+        before = _iterations_before(point, timed)
+        workload["warmup_iterations"] = int(workload["warmup_iterations"]) + (
+            before if most is None else min(before, most - timed)
+        )
+
+
+def _iterations_before(point: MeasuredPoint, timed: int) -> int:
+    """How many iterations a launch has made before a sample, its warm-up not counted, in the mean over its samples.
+
+    Threads that share cores begin in one state and may go on in another. The programs try for how many iterations a
+    repetition takes before they repeat, a quarter of one if the first trial is believed (mpi/timed_run.cpp).
+    """
+    samples = len(point.samples) / len(point.launch_medians) if point.launch_medians else 1.0
+    return round(timed * (_TRIAL + (samples - 1) / 2))
 
 
 def without_strange_cases(mapping: Mapping, datasets: Iterable[Dataset]) -> Mapping:

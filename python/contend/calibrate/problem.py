@@ -323,11 +323,6 @@ class Builder:
     def _config(self, mapping: Mapping, profile: Path, dataset: Dataset, point: MeasuredPoint) -> JsonObject:
         longest = self.longest(dataset, point)
         document = scenario_layers(mapping, dataset, point, iterations=longest)
-        workload = document["workload"]
-        if "warmup_iterations" in workload:
-            # A short sample is one of several: it begins as a long run goes on.
-            timed = int(workload.get("iterations") or longest)
-            workload["warmup_iterations"] = max(int(workload["warmup_iterations"]), min(timed, longest - timed))
         for path, entry in scoped_entries(self._profile, dataset):
             set_path(document, path, entry["value"])
         document.setdefault("machine", {})["profile"] = str(profile)
