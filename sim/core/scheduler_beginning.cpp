@@ -10,7 +10,7 @@
 
 namespace contend {
 
-/// What a group of cores has to do, of those that a thread may use (update_sg_wakeup_stats(), group_classify()).
+/// What a group of cores has to do (update_sg_wakeup_stats(), group_classify()).
 struct Scheduler::Crowd {
   enum class Kind { has_spare, fully_busy, overloaded };
   Kind kind;
