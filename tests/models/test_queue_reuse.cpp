@@ -17,6 +17,8 @@ TEST_CASE("a walk comes back to its queue after all of it, and what was walked o
   CHECK(reuse.walk_receives(1, 8, 1000) == 800 + 270); // both walks
   CHECK(reuse.walk_receives(3, 8, 1000) == 800);
   CHECK(reuse.walk_messages(0, 1000, 2) == 10'000 + 200); // what has left the queue since is no part of it
+  CHECK(reuse.walk_messages(1, 1000, 8) == 10'000 + 400); // a walk that visits nothing brings nothing back
+  CHECK(reuse.walk_messages(1, 1000, 8) == 10'000);
 }
 
 TEST_CASE("messages that only wait do not evict the receives that others are compared with", "[matching][walk]") {

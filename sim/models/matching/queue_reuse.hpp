@@ -3,14 +3,14 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <utility>
 
 namespace contend {
 
 /// The two queues of a matching engine, whose walks take turns: arrivals go through the posted receives, posts through the
 /// unexpected messages. A walk comes back to a queue after the rest of it, and after what has been walked of the other one since. That
 /// is all of the other one at most, and nothing of it where it only grows: tens of thousands of messages that wait for their
-/// receives do not evict the receives that each further message is compared with.
+/// receives do not evict the receives that each further message is compared with. A walk that visits anything counts as one that comes as
+/// far as the next will.
 class QueueReuse {
 public:
   /// Bytes of one posted receive, and of one unexpected message.
@@ -36,8 +36,12 @@ private:
   };
 
   static std::int64_t walk(Queue& one, std::int64_t walked, std::int64_t size, Queue& other, std::int64_t other_size) {
-    one.walked += walked;
-    return size + std::min(std::exchange(other.walked, 0), other_size);
+    const std::int64_t since = std::min(other.walked, other_size);
+    if (walked > 0) { // else nothing has come back to any core's caches
+      one.walked += walked;
+      other.walked = 0;
+    }
+    return size + since;
   }
 
   Queue receives_;
