@@ -59,18 +59,28 @@ def test_a_sample_comes_after_what_its_launch_has_done_before(tmp_path: Path) ->
     launches = [{"iterations": [40, 40, 40]}, {"iterations": [40, 40, 40]}]
     point = {"parameters": {"pairs": 4}, "message_rate": metric(*range(5, 11), launches=2), "per_launch": launches}
     imported = {"parameters": {"pairs": 2}, "message_rate": metric(5.0)}
+    rate = 9 * 40 / 2.0  # nine messages an iteration
+    counting = {
+        "parameters": {"pairs": 9},
+        "message_rate": metric(*[rate] * 6, launches=2),
+        "elapsed": {"samples": [2.0] * 6, "unit": "s"},
+        "counters": {"messages_sent": 9 * 2 * (3 + 60 + 3 * 40)},
+        "per_launch": launches,
+    }
     workload = {"kind": "multirate", "message_size": "0 B", "iterations": 500, "warmup_iterations": 3}
-    found = read_dataset(write(tmp_path, dataset("a", workload, [point, imported])))
+    found = read_dataset(write(tmp_path, dataset("a", workload, [point, imported, counting])))
 
-    def lengths(number: int, most: int | None = None) -> tuple[int, int]:
-        layer = scenario_layers(mapping(), found, found.points[number], iterations=most)["workload"]
+    def lengths(number: int, most: int | None = None, in_all: int | None = None) -> tuple[int, int]:
+        layer = scenario_layers(mapping(), found, found.points[number], iterations=most, in_all=in_all)["workload"]
         return layer["iterations"], layer["warmup_iterations"]
 
-    # Before one of three repetitions: a trial of a quarter of one, and one in the mean.
+    # Before one of three repetitions: a trial, if nobody counted of a quarter of one, and one in the mean.
     assert lengths(0) == (40, 3 + 10 + 40)
-    assert lengths(0, 60) == (40, 3 + 20)
-    assert lengths(0, 30) == (30, 3)
+    assert lengths(0, in_all=60) == (40, 3 + 20)
+    assert lengths(0, 30, 30) == (30, 3)
+    assert lengths(0, 20) == (20, 3 + 5 + 20)
     assert lengths(1) == (500, 3)
+    assert lengths(2) == (40, 3 + 60 + 40)
 
 
 def test_a_case_can_be_one_of_a_library(tmp_path: Path) -> None:

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
     from contend.common.jsontypes import JsonObject, Scalar
     from contend.datasets.dataset import Dataset, MeasuredPoint
+    from contend.datasets.launch_lengths import LaunchLengths
 
 # What datasets of locks, which need no library, have in its place.
 _NO_LIBRARY = "none"
@@ -200,12 +201,17 @@ _TIMING = {
     ("rma-mt", "contend-rma"): "first-thread",
 }
 
-# Of a repetition, before the first one.
+# The least of a repetition that trials take before the first one, where nobody counted iterations (mpi/timed_run.cpp).
 _TRIAL = 0.25
 
 
 def scenario_layers(
-    mapping: Mapping, dataset: Dataset, point: MeasuredPoint, *, iterations: int | None = None
+    mapping: Mapping,
+    dataset: Dataset,
+    point: MeasuredPoint,
+    *,
+    iterations: int | None = None,
+    in_all: int | None = None,
 ) -> JsonObject:
     """The scenario of one measured point, without machine profile: what the mapping says about it.
 
@@ -215,6 +221,8 @@ def scenario_layers(
         point: What was measured.
         iterations: Timed iterations to simulate, at most; as many as measured if not given. Of locks: acquisitions of
             all threads, at the measured rate.
+        in_all: Timed iterations and those before them that are not the dataset's own warm-up, at most; those before are
+            left out first. As many as there were if not given.
 
     Raises:
         InputError: An option of the library is not in the mapping, or no scenario has the lock or the processes.
@@ -243,7 +251,7 @@ def scenario_layers(
         placement: dict[str, Any] = document.setdefault("placement", {})
         placement["threads"] = "pinned"
         placement.pop("start", None)  # of threads that float
-    _set_length(workload, point, iterations)
+    _set_length(workload, point, iterations, in_all)
     if isinstance(size := workload.get("message_size"), int):
         workload["message_size"] = f"{size} B"
     if dataset.kind == LOCKS:
@@ -255,28 +263,28 @@ def scenario_layers(
     return document
 
 
-def _set_length(workload: dict[str, Any], point: MeasuredPoint, most: int | None) -> None:
-    """Gives a scenario a measured sample's iterations, and those before it: as many as measured, or `most` together."""
+def _set_length(workload: dict[str, Any], point: MeasuredPoint, most: int | None, in_all: int | None) -> None:
+    """Gives a scenario a measured sample's iterations, `most` at most, and as many before it for each as measured."""
     if "iterations" not in workload:
         return
     # Those of the dataset are one point's where the benchmark chose them by time.
     measured = point.iterations or int(workload["iterations"])
     timed = workload["iterations"] = measured if most is None else min(measured, most)
-    if "warmup_iterations" in workload and point.iterations is not None:
-        before = _iterations_before(point, timed)
-        workload["warmup_iterations"] = int(workload["warmup_iterations"]) + (
-            before if most is None else min(before, most - timed)
-        )
+    if "warmup_iterations" in workload and point.lengths is not None:
+        warmup = int(workload["warmup_iterations"])
+        before = round(_iterations_before(point.lengths, warmup) * timed / measured)
+        workload["warmup_iterations"] = warmup + (before if in_all is None else min(before, max(0, in_all - timed)))
 
 
-def _iterations_before(point: MeasuredPoint, timed: int) -> int:
+def _iterations_before(lengths: LaunchLengths, warmup: int) -> float:
     """How many iterations a launch has made before a sample, its warm-up not counted, in the mean over its samples.
 
     Threads that share cores begin in one state and may go on in another. The programs try for how many iterations a
-    repetition takes before they repeat, a quarter of one if the first trial is believed (mpi/timed_run.cpp).
+    repetition takes before they repeat.
     """
-    samples = len(point.samples) / len(point.launch_medians) if point.launch_medians else 1.0
-    return round(timed * (_TRIAL + (samples - 1) / 2))
+    tried = lengths.before_repetitions(warmup)
+    trials = _TRIAL * lengths.timed if tried is None else tried
+    return trials + (lengths.repetitions - 1) / 2 * lengths.timed
 
 
 def without_strange_cases(mapping: Mapping, datasets: Iterable[Dataset]) -> Mapping:

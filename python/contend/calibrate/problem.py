@@ -322,7 +322,12 @@ class Builder:
 
     def _config(self, mapping: Mapping, profile: Path, dataset: Dataset, point: MeasuredPoint) -> JsonObject:
         longest = self.longest(dataset, point)
-        document = scenario_layers(mapping, dataset, point, iterations=longest)
+        document = scenario_layers(mapping, dataset, point, iterations=longest, in_all=longest)
+        workload = document["workload"]
+        if point.lengths is None and "warmup_iterations" in workload:
+            # Nothing says what a launch did before; a short sample begins as a long run goes on.
+            timed = int(workload.get("iterations") or longest)
+            workload["warmup_iterations"] = max(int(workload["warmup_iterations"]), min(timed, longest - timed))
         for path, entry in scoped_entries(self._profile, dataset):
             set_path(document, path, entry["value"])
         document.setdefault("machine", {})["profile"] = str(profile)

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     import polars as pl
 
     from contend.common.jsontypes import JsonObject, Scalar
+    from contend.datasets.launch_lengths import LaunchLengths
     from contend.datasets.processor_use import ProcessorUse
     from contend.datasets.spread import Spread
 
@@ -60,6 +61,8 @@ class MeasuredPoint:
     """Of each launch's clean samples, in `unit`; none where the dataset does not say which launch gave a sample."""
     use: Mapping[str, ProcessorUse] = field(default_factory=dict)
     """What the operating system counted, by side; empty where the dataset does not say it."""
+    lengths: LaunchLengths | None = None
+    """How many iterations its launches made; None where the dataset does not say it."""
 
     @property
     def median(self) -> float:

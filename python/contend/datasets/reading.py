@@ -15,6 +15,7 @@ from contend.common.file_kinds import DATASET, kind_of
 from contend.common.nearest import nearest_names, proposal
 from contend.common.reading import parse_json, read_json, read_text
 from contend.datasets.dataset import METRICS, Dataset, MeasuredPoint
+from contend.datasets.launch_lengths import iterations_of_a_sample, launch_lengths
 from contend.datasets.processor_use import measured_use
 from contend.datasets.spread import spread
 
@@ -232,8 +233,8 @@ def _point(path: Path, where: str, point: object) -> tuple[MeasuredPoint, list[l
     medians = tuple(statistics.median(group) for group in groups) if entry.get("launch") else ()
     read = MeasuredPoint(
         parameters, metric, METRICS[metric] if samples else "", tuple(kept), spread(groups), outcome,
-        _iterations(launches), _iteration_range(launches), launch_medians=medians,
-        use=measured_use(path, where, point, launches),
+        iterations_of_a_sample(launches), _iteration_range(launches), launch_medians=medians,
+        use=measured_use(path, where, point, launches), lengths=launch_lengths(point, launches),
     )  # fmt: skip
     return read, groups
 
@@ -281,12 +282,6 @@ def _launches(path: Path, where: str, point: JsonObject) -> list[JsonObject]:
                 if times.get(key) is not None and not _is_number(times[key]):
                     raise _refusal(path, f"{place}/iteration_s/{key}", times[key], "a number")
     return launches
-
-
-def _iterations(launches: Sequence[JsonObject]) -> int | None:
-    """The median over the samples: the benchmark chooses them by time, so that points of a dataset differ."""
-    found = [count for launch in launches for count in (launch.get("iterations") or [])]
-    return round(statistics.median(found)) if found else None
 
 
 def _iteration_range(launches: Sequence[JsonObject]) -> float | None:
