@@ -135,8 +135,12 @@ struct SchedulerParameters {
   double refills_at_once = 4.0; ///< lines of the working set that are fetched from the shared cache at a time
   /// Share of wake-ups that go to the waker's core although it is busy. Under eevdf only where groups compete: else loads decide.
   double waker_affinity = 0.0;
-  /// A thread that ran, or was created, so short ago stays on its core when another one falls idle.
+  /// A thread that ran so short ago stays on its core when others look for one (sysctl_sched_migration_cost of Linux). Under cfs a core
+  /// that idles for less in the mean does not look when it falls idle.
   Duration cache_hot{};
+  /// eevdf: in which share of cases a core that falls idle beside threads that wait looks for one, when a run begins (NI_RANDOM of Linux,
+  /// from 6.18.5 on, see NewlyIdleRatio). 1: always.
+  double newidle_ratio = 1.0;
   /// How often an idle core looks for threads that wait on other cores of a domain (core, cluster, socket, host), for each
   /// hardware thread of the domain. Zero: load is never balanced.
   Duration balance_period{};

@@ -11,7 +11,8 @@ Scheduler::Scheduler(Engine& engine, const Host& host, int number, const Schedul
     : CorePolicy(engine), host_(host), paces_(engine.core_paces(number)), number_(number), parameters_(parameters),
       grouped_(grouped), jitter_(engine.stream("host " + std::to_string(number) + "/scheduler")),
       placement_(engine.stream("host " + std::to_string(number) + "/scheduler/placement")),
-      look_(engine.stream("host " + std::to_string(number) + "/scheduler/balancing")) {
+      look_(engine.stream("host " + std::to_string(number) + "/scheduler/balancing")),
+      newly_idle_(engine.stream("host " + std::to_string(number) + "/scheduler/newly idle")) {
   if (cores < 1 || cores > host.topology().hardware_threads()) {
     throw std::invalid_argument("a scheduler shares between 1 and " +
                                 std::to_string(host.topology().hardware_threads()) + " cores, not " +
@@ -25,11 +26,7 @@ Scheduler::Scheduler(Engine& engine, const Host& host, int number, const Schedul
     auto queue = grouped ? std::unique_ptr<FairQueue>(std::make_unique<GroupedQueue>(parameters_, sizes, engine))
                          : make_fair_queue(parameters_);
     cores_.push_back(std::make_unique<Core>(*this, core, std::move(queue)));
-  }
-  if (begins_in_turn()) { // launching processes and setting their libraries up has kept the cores busy
-    for (const auto& core : cores_) {
-      core->utilisation = 1.0;
-    }
+    cores_.back()->idle_average = parameters_.cache_hot * 2; // as long as it gets: they have idled for long
   }
   balancing_ = std::make_unique<Balancing>(*this);
   make_domains();
@@ -77,12 +74,28 @@ void Scheduler::begin_on(Core& core, Task& task) {
   task.since = task.load_noted = now();
   const double load_before = core.queue->load();
   enqueue(core, task, now() == TimePoint{} ? FairQueue::Arrival::started : FairQueue::Arrival::forked);
-  core.load += core.queue->load() - load_before; // counts at once: init_entity_runnable_average()
+  // Its load counts at once (init_entity_runnable_average()). It is taken to use half of what the others leave of the core, at most as
+  // much for its load as they do (post_init_entity_util_avg(); kernels with cfs multiplied that by 1024).
+  const double load = core.queue->load() - load_before;
+  const double half_the_rest = (1.0 - core.utilisation) / 2.0;
+  const bool as_others = parameters_.policy == "eevdf" && core.utilisation > 0.0 && core.load > 0.0;
+  core.utilisation += as_others ? std::min(half_the_rest, core.utilisation / core.load * load) : half_the_rest;
+  core.load += load;
   if (core.current == nullptr) {
     dispatch_next(core);
   } else {
     arm(core);
   }
+}
+
+SimThread& Scheduler::launch(std::string name, const Placement& placement, SimThread::Body body) {
+  SimThread& thread = create(std::move(name), placement, std::move(body));
+  Task& task = task_of(thread);
+  Core& core = task.core != nullptr ? *task.core : idlest_core(task.allowed);
+  note_load(core);
+  core.utilisation = 1.0;
+  begin_on(core, task);
+  return thread;
 }
 
 SimThread& Scheduler::spawn(std::string name, const Placement& placement, SimThread::Body body) {

@@ -41,16 +41,18 @@ public:
     int weight = FairEntity::normal_weight; ///< its share of a core against that of others
     bool daemon = false;                    ///< see Engine::spawn_daemon
     int group = FairEntity::no_group;       ///< where groups compete: which one
-    int first_core = -1;                    ///< where it begins; -1: on the idlest core
+    int first_core = -1;                    ///< where it begins; -1: see begin()
   };
   /// Adds a thread that does nothing before it begins.
   SimThread& create(std::string name, const Placement& placement, SimThread::Body body);
   /// Lets it begin, on its first core, else on the idlest one that it may use: in the socket with the least to do, there in
   /// such a cluster, and so on. Requires: it has not begun.
   void begin(SimThread& thread);
-  /// The same of a thread that `creator` makes, which has a core: without a first core of its own it begins near that, unless
-  /// others have less to do.
+  /// The same of a thread that `creator` makes, which has a core of this host: without a first core of its own it begins near that,
+  /// unless others have less to do.
   void begin(SimThread& thread, const SimThread& creator);
+  /// Adds the first thread of a process, which begins now: launching that and setting its library up has kept the core busy.
+  SimThread& launch(std::string name, const Placement& placement, SimThread::Body body);
   /// Adds a thread that begins now.
   SimThread& spawn(std::string name, const Placement& placement, SimThread::Body body);
 
@@ -99,8 +101,6 @@ private:
   struct Domain;
   struct Look;
   struct Crowd;
-  /// For a thread that waits: by a core that has just become idle, from time to time, and that in vain for long.
-  enum class Search { newly_idle, periodic, insistent };
 
   [[nodiscard]] Task& task_of(const SimThread& thread) const { return *tasks_[static_cast<std::size_t>(thread.id())]; }
 
@@ -142,9 +142,15 @@ private:
   [[nodiscard]] Core& core_for_new(const CoreSet& allowed, Core& creator);
   [[nodiscard]] Crowd crowd_of(const std::vector<Core*>& group, double tolerated);
   void begin_on(Core& core, Task& task);
-  [[nodiscard]] Task* candidate(const Core& from, const Core& to, Search search) const;
-  bool pull(Core& core);
+  [[nodiscard]] Task* candidate(const Core& from, const Core& to, const Look& look) const;
   void move(Core& from, Core& to, Task& task);
+
+  // A core without a thread.
+  void begin_idle(Core& core);
+  void end_idle(Core& core);
+  [[nodiscard]] bool idles_for_moments(const Core& core) const;
+  bool pull(Core& core);
+  bool pull(Core& core, Look& look);
 
   // Balancing.
   void make_domains();
@@ -173,6 +179,7 @@ private:
   RandomStream jitter_;
   RandomStream placement_;
   RandomStream look_;
+  RandomStream newly_idle_;
   Counters counters_;
 };
 

@@ -44,6 +44,7 @@ void Scheduler::make_domains() {
   }
   levels.push_back({socket, within_socket});
   levels.push_back({socket * topology.sockets, within_host});
+  const double newidle_ratio = parameters_.policy == "eevdf" ? parameters_.newidle_ratio : 1.0;
   int group_threads = 1;
   for (const Level& level : levels) {
     if (level.threads <= group_threads) {
@@ -67,7 +68,8 @@ void Scheduler::make_domains() {
           // Cores look at different times: Linux staggers their timer interrupts, and each began when it was brought up.
           const TimePoint first =
               TimePoint::at(parameters_.balance_period * parameters_.busy_factor * (core - begin + 1));
-          members.back()->looks.push_back({domain.get(), domain->groups.size() - 1, first, 0});
+          members.back()->looks.push_back(
+              {domain.get(), domain->groups.size() - 1, first, 0, NewlyIdleRatio(newidle_ratio)});
         }
       }
       domains_.push_back(std::move(domain));
@@ -204,9 +206,8 @@ void Scheduler::balance(Core& core, Look& look) {
   const double mean = sum / static_cast<double>(count);
   const auto their_cores = static_cast<double>(busiest->size());
   double surplus = std::min((busiest_load - mean) * their_cores, (mean - own_load) * static_cast<double>(own.size()));
-  const Search search = look.failed > domain.patience ? Search::insistent : Search::periodic;
   bool moved = false;
-  while (Task* const task = candidate(*from, core, search)) {
+  while (Task* const task = candidate(*from, core, look)) {
     const double load = from->queue->load_of(*task);
     if (!fits(load, surplus, (busiest_load - own_load) * their_cores, look.failed) && !idle) {
       break;

@@ -10,7 +10,8 @@
 
 namespace contend {
 
-/// What a group of cores has to do (update_sg_wakeup_stats(), group_classify()).
+/// What a group of cores has to do (update_sg_wakeup_stats(), group_classify(); of the averages there utilisation, not also how many wanted a
+/// core, which says the same of groups that are used up for long).
 struct Scheduler::Crowd {
   enum class Kind { has_spare, fully_busy, overloaded };
   Kind kind;
@@ -84,7 +85,8 @@ Scheduler::Crowd Scheduler::crowd_of(const std::vector<Core*>& group, double tol
 }
 
 /// Where a thread begins that a running one creates: near that one, unless another group has less to do. While there is time to spare
-/// an idle core counts, else the average load (sched_balance_find_dst_group(), sched_balance_find_dst_cpu()).
+/// an idle core counts, else the average load (sched_balance_find_dst_group(), sched_balance_find_dst_cpu()). Not modelled: between
+/// sockets Linux lets some threads begin beside their creator although the other socket idles (imb_numa_nr).
 Scheduler::Core& Scheduler::core_for_new(const CoreSet& allowed, Core& creator) {
   const auto may = [&](const Core* core) { return allowed.test(static_cast<std::size_t>(core->number)); };
   Core* here = may(&creator) ? &creator : &idlest_core(allowed);
@@ -107,9 +109,12 @@ Scheduler::Core& Scheduler::core_for_new(const CoreSet& allowed, Core& creator) 
       continue;
     }
     here = *std::ranges::min_element(*best, {}, [&](const Core* core) {
-      return std::tuple{!may(core), core->current != nullptr, core->load};
+      const bool idles = core->current == nullptr; // the one that fell idle last, whose state is the least deep
+      return std::tuple{!may(core), !idles, idles ? TimePoint{} - core->idle_since : Duration{}, core->load};
     });
-    level = std::min(level, here->looks.size() + 1);
+    const auto same = std::ranges::find(here->looks, &domain, &Look::domain);
+    level =
+        static_cast<std::size_t>(same - here->looks.begin()) + 1; // on with the domains inside this one that it is in
   }
   return *here;
 }

@@ -74,6 +74,7 @@ void Scheduler::dispatch(Core& core, Task& task, Duration latency) {
   }
   counters_.switches += core.last != nullptr && core.last != &task ? 1 : 0;
   counters_.migrations += moved ? 1 : 0;
+  end_idle(core);
   core.queue->run(task);
   core.current = core.last = &task;
   core.accounted = now();
@@ -100,6 +101,7 @@ void Scheduler::dispatch_next(Core& core) {
   } else if (pull(core)) {
     dispatch(core, static_cast<Task&>(*core.queue->best()), {});
   } else {
+    begin_idle(core);
     look_soon(core);
   }
 }

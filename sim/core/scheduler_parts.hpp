@@ -1,8 +1,10 @@
 // What a scheduler keeps of its threads and cores, for the files that it is written in: scheduler.cpp (what there is),
 // scheduler_activity.cpp (what a thread does), scheduler_repetition.cpp (what it repeats), scheduler_dispatch.cpp (who has a core), scheduler_placement.cpp (which core),
-// scheduler_balancing.cpp (who changes cores).
+// scheduler_newly_idle.cpp (what a core does that falls idle), scheduler_balancing.cpp (who changes cores), scheduler_beginning.cpp (where
+// threads begin).
 #pragma once
 
+#include "core/newly_idle_ratio.hpp"
 #include "core/scheduler.hpp"
 
 #include <memory>
@@ -124,7 +126,8 @@ struct Scheduler::Look {
   Domain* domain;
   std::size_t group; ///< of which the core is
   TimePoint next;
-  int failed; ///< attempts in vain since the last that found a thread, or found that all is well
+  int failed;                ///< attempts in vain since the last that found a thread, or found that all is well
+  NewlyIdleRatio newly_idle; ///< how often the core looks in it on falling idle
 };
 
 struct Scheduler::Core {
@@ -142,6 +145,9 @@ struct Scheduler::Core {
   double load = 0.0;          ///< average of that of the queue, up to `load_noted`
   double utilisation = 0.0;   ///< share of the time in which it had something to do, averaged alike
   TimePoint load_noted;
+  bool is_idle = true;
+  TimePoint idle_since;
+  Duration idle_average;   ///< of how long it idles
   std::vector<Look> looks; ///< inner domains first
   CoreTimer timer;
 };

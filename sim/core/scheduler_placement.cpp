@@ -1,4 +1,4 @@
-// Which core: where threads wake up, and are taken to by idle cores.
+// Which core: where threads wake up, and which of them can go to another one.
 #include "core/scheduler_parts.hpp"
 
 #include <algorithm>
@@ -110,44 +110,20 @@ bool Scheduler::looks_for_idle_cores() {
   return cores * (1.0 - share * share) >= 1.0;
 }
 
-/// Who could go: the one that has waited longest. Who was on a core within `cache_hot` stays there unless the search is insistent. A
-/// core that has just become idle leaves new threads alone for as long, too: where cores idle for moments only they do not
-/// look for work at all (sched_balance_newidle() compares the average of that with what looking costs), which that time stands for.
-Scheduler::Task* Scheduler::candidate(const Core& from, const Core& to, Search search) const {
+/// Who could go: the one that has waited longest. Who was on a core within `cache_hot` stays there, unless looks have been in vain for long
+/// (can_migrate_task(), task_hot()); who has not been on any can go.
+Scheduler::Task* Scheduler::candidate(const Core& from, const Core& to, const Look& look) const {
+  const bool insists = look.failed > look.domain->patience;
   Task* oldest = nullptr;
   for (FairEntity* const entity : from.queue->waiting()) {
     auto& task = static_cast<Task&>(*entity);
-    const bool is_new = task.ran_on == nullptr;
-    const Duration rested = now() - (is_new ? task.since : task.ran_until);
-    const bool stays = search == Search::newly_idle
-                           ? rested < parameters_.cache_hot
-                           : search == Search::periodic && !is_new && rested < parameters_.cache_hot;
-    if (task.allowed.test(static_cast<std::size_t>(to.number)) && !stays &&
+    const bool is_hot = task.ran_on != nullptr && now() - task.ran_until < parameters_.cache_hot;
+    if (task.allowed.test(static_cast<std::size_t>(to.number)) && (insists || !is_hot) &&
         (oldest == nullptr || task.since < oldest->since)) {
       oldest = &task;
     }
   }
   return oldest;
-}
-
-/// A core that has become idle takes a thread from the longest queue that has one for it. Returns whether it found one.
-bool Scheduler::pull(Core& core) {
-  Core* from = nullptr;
-  Task* task = nullptr;
-  for (const auto& other : cores_) {
-    if (other.get() == &core || (from != nullptr && other->queue->length() <= from->queue->length())) {
-      continue;
-    }
-    if (Task* const found = candidate(*other, core, Search::newly_idle); found != nullptr) {
-      from = other.get();
-      task = found;
-    }
-  }
-  if (task == nullptr) {
-    return false;
-  }
-  move(*from, core, *task);
-  return true;
 }
 
 void Scheduler::move(Core& from, Core& to, Task& task) {

@@ -136,11 +136,11 @@ SimThread& World::add_to_team(int rank, Scheduler& scheduler, std::string name, 
   std::vector<SimThread*>& team = teams_[static_cast<std::size_t>(rank)];
   SimThread* thread = nullptr;
   if (team.empty()) {
-    thread = &scheduler.spawn(std::move(name), placement_of_next(rank, false),
-                              [this, rank, &scheduler, body = std::move(body)](SimThread& self) {
-                                begin_team(self, rank, scheduler);
-                                body(self);
-                              });
+    thread = &scheduler.launch(std::move(name), placement_of_next(rank, false),
+                               [this, rank, &scheduler, body = std::move(body)](SimThread& self) {
+                                 begin_team(self, rank, scheduler);
+                                 body(self);
+                               });
   } else {
     Scheduler::Placement placement = placement_of_next(rank, false);
     if (placement_.shares != "processes") { // where nothing sorts threads by process later (Scheduler::is_drawn_to)

@@ -175,8 +175,13 @@ Section scheduler_fields() {
           "core; under "
           "eevdf only where processes have shares, elsewhere loads decide");
   s.field("cache_hot", &P::cache_hot, any_time,
-          "a thread that ran, or was created, so short ago stays on its core when another one falls idle");
+          "a thread that ran so short ago stays on its core when another one looks for threads; under cfs a core that "
+          "idles for less in the mean does not look when it falls idle");
   s.threshold();
+  s.field("newidle_ratio", &P::newidle_ratio, RealRule{0.0, 1.0},
+          "eevdf: in which share of cases a core that falls idle beside threads that wait looks for one, when a run "
+          "begins: it "
+          "changes with what looks find (Linux from 6.18.5 on); 1: always, as before");
   s.field(
       "balance_period", &P::balance_period, any_time,
       "how often an idle core looks for threads that wait on other cores of a domain (core, cluster, socket, host), "
