@@ -158,7 +158,9 @@ private:
   void note_load(Task& task, bool wanted_core);
   [[nodiscard]] bool is_drawn_to(Core& waker, Core& last, const Task& task);
   void arm_balancing();
-  void look_soon(Core& core);
+  [[nodiscard]] TimePoint next_look(const Core& core, const Look& look) const;
+  [[nodiscard]] TimePoint next_kick(const Look& look) const;
+  void look_anew(Core& core);
   void balance();
   void balance(Core& core, Look& look);
   [[nodiscard]] Duration delay();
@@ -176,6 +178,7 @@ private:
   std::vector<std::unique_ptr<Domain>> domains_; ///< among which load is balanced, inner ones first
   std::vector<std::unique_ptr<Task>> tasks_;     ///< by thread id
   std::unique_ptr<Balancing> balancing_;
+  TimePoint kicks_from_; ///< before, idle cores are not interrupted to look for load (nohz.next_balance)
   RandomStream jitter_;
   RandomStream placement_;
   RandomStream look_;

@@ -66,10 +66,11 @@ void Scheduler::make_domains() {
         for (int core = group; core < std::min(group + group_threads, end); ++core) {
           members.push_back(cores_[static_cast<std::size_t>(core)].get());
           // Cores look at different times: Linux staggers their timer interrupts, and each began when it was brought up.
-          const TimePoint first =
-              TimePoint::at(parameters_.balance_period * parameters_.busy_factor * (core - begin + 1));
+          const TimePoint last =
+              TimePoint::at(parameters_.balance_period * parameters_.busy_factor * (core - begin + 1)) -
+              domain->busy_period;
           members.back()->looks.push_back(
-              {domain.get(), domain->groups.size() - 1, first, 0, NewlyIdleRatio(newidle_ratio)});
+              {domain.get(), domain->groups.size() - 1, last, {}, {}, 0, NewlyIdleRatio(newidle_ratio)});
         }
       }
       domains_.push_back(std::move(domain));
@@ -102,13 +103,7 @@ void Scheduler::arm_balancing() {
   TimePoint first = TimePoint::never();
   for (const auto& core : cores_) {
     for (Look& look : core->looks) {
-      if (look.next < now()) { // those that fell due meanwhile would have found nobody
-        const std::int64_t missed = (now() - look.next - 1_ps) / look.domain->busy_period;
-        look.next += look.domain->busy_period * (missed + 1);
-      }
-      if (core->current == nullptr) {
-        look.next = std::min(look.next, now() + look.domain->idle_period);
-      }
+      look.next = next_look(*core, look);
       first = std::min(first, look.next);
     }
   }
@@ -117,13 +112,37 @@ void Scheduler::arm_balancing() {
   }
 }
 
-/// A core that has become idle looks sooner.
-void Scheduler::look_soon(Core& core) {
+/// When a core will look in a domain if it stays idle, or does not become so.
+TimePoint Scheduler::next_look(const Core& core, const Look& look) const {
+  if (core.current == nullptr) {
+    return next_kick(look);
+  }
+  const Duration period = look.domain->busy_period;
+  const TimePoint next = look.last + period + look.delay;
+  if (next >= now()) {
+    return next;
+  }
+  const std::int64_t missed = (now() - next - 1_ps) / period; // looks while nobody waited would have found nobody
+  return next + period * (missed + 1);
+}
+
+/// An idle core has no timer. It looks when another one on which somebody waits interrupts it, at that one's timer interrupt
+/// (nohz_balancer_kick()), in a domain once in its period.
+TimePoint Scheduler::next_kick(const Look& look) const {
+  const TimePoint from = std::max({now(), kicks_from_, look.last + look.domain->idle_period});
+  const Duration tick = parameters_.tick;
+  const Duration since_tick = tick > Duration{} ? from.since_start() % tick : Duration{};
+  return from + (since_tick > Duration{} ? tick - since_tick : Duration{}) + host_.futex().wake_latency;
+}
+
+/// A core has become idle, or is so no longer: it looks at other times.
+void Scheduler::look_anew(Core& core) {
+  if (!balancing_->armed()) {
+    return;
+  }
   for (Look& look : core.looks) {
-    look.next = std::min(look.next, now() + look.domain->idle_period);
-    if (balancing_->armed()) {
-      balancing_->at(look.next);
-    }
+    look.next = next_look(core, look);
+    balancing_->at(look.next);
   }
 }
 
@@ -132,13 +151,25 @@ void Scheduler::balance() {
   if (!alive()) {
     return;
   }
+  TimePoint kicks_from = TimePoint::never();
   for (const auto& core : cores_) {
+    const bool was_idle = core->current == nullptr;
     for (Look& look : core->looks) {
-      if (look.next <= now()) {
-        balance(*core, look);
-        look.next = now() + (core->current == nullptr ? look.domain->idle_period : look.domain->busy_period) + delay();
+      if (look.next > now()) {
+        continue;
+      }
+      look.last = now();
+      look.delay = delay();
+      balance(*core, look);
+      look.next = next_look(*core, look);
+      if (was_idle) {
+        const bool is_idle = core->current == nullptr;
+        kicks_from = std::min(kicks_from, now() + (is_idle ? look.domain->idle_period : look.domain->busy_period));
       }
     }
+  }
+  if (kicks_from != TimePoint::never()) {
+    kicks_from_ = kicks_from; // none before an idle core may look again, of those that have just looked
   }
   const bool crowd = std::any_of(tasks_.begin(), tasks_.end(), [](const auto& task) {
     return task && task->state == Task::State::runnable && task->allowed.count() > 1;

@@ -74,9 +74,13 @@ void Scheduler::dispatch(Core& core, Task& task, Duration latency) {
   }
   counters_.switches += core.last != nullptr && core.last != &task ? 1 : 0;
   counters_.migrations += moved ? 1 : 0;
+  const bool was_idle = core.is_idle;
   end_idle(core);
   core.queue->run(task);
   core.current = core.last = &task;
+  if (was_idle) {
+    look_anew(core);
+  }
   core.accounted = now();
   core.asked = core.asked_lazily = false;
   if (task.state == Task::State::runnable) {
@@ -102,7 +106,7 @@ void Scheduler::dispatch_next(Core& core) {
     dispatch(core, static_cast<Task&>(*core.queue->best()), {});
   } else {
     begin_idle(core);
-    look_soon(core);
+    look_anew(core);
   }
 }
 

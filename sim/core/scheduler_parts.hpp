@@ -125,6 +125,8 @@ struct Scheduler::Domain {
 struct Scheduler::Look {
   Domain* domain;
   std::size_t group; ///< of which the core is
+  TimePoint last;    ///< when the core looked
+  Duration delay;    ///< so much longer than its period a busy core waits until it looks again
   TimePoint next;
   int failed;                ///< attempts in vain since the last that found a thread, or found that all is well
   NewlyIdleRatio newly_idle; ///< how often the core looks in it on falling idle
