@@ -61,6 +61,10 @@ void Scheduler::make_domains() {
       domain->patience = level.rules.patience;
       domain->idle_period = std::max(parameters_.tick, parameters_.balance_period * (end - begin));
       domain->busy_period = parameters_.balance_period * (end - begin) * parameters_.busy_factor;
+      if (parameters_.policy ==
+          "eevdf") { // from 5.10 on, lest domains of several levels look at once (get_sd_balance_interval())
+        domain->busy_period = std::max(domain->busy_period - parameters_.tick, parameters_.balance_period);
+      }
       for (int group = begin; group < end; group += group_threads) {
         auto& members = domain->groups.emplace_back();
         for (int core = group; core < std::min(group + group_threads, end); ++core) {
@@ -158,13 +162,13 @@ void Scheduler::balance() {
       if (look.next > now()) {
         continue;
       }
-      look.last = now();
+      look.last = now() - (was_idle ? host_.futex().wake_latency : Duration{}); // an interrupt of the timer
       look.delay = delay();
       balance(*core, look);
       look.next = next_look(*core, look);
       if (was_idle) {
         const bool is_idle = core->current == nullptr;
-        kicks_from = std::min(kicks_from, now() + (is_idle ? look.domain->idle_period : look.domain->busy_period));
+        kicks_from = std::min(kicks_from, look.last + (is_idle ? look.domain->idle_period : look.domain->busy_period));
       }
     }
   }

@@ -156,3 +156,37 @@ TEST_CASE("eevdf: a thread that is moved does not end a slice that is protected"
   CHECK(has_core);
   CHECK(shared.elapsed() < 70_ms); // four threads of 30 ms were balanced
 }
+
+TEST_CASE("an idle core is interrupted to look for load at a timer's interrupt, and after that not for long",
+          "[scheduler]") {
+  SchedulerParameters parameters = test::free_scheduler("eevdf");
+  parameters.newidle_ratio = 0.0;
+  parameters.tick = 1_ms;
+  parameters.busy_factor = 16; // two cores look every 31 ms, and idle ones at each interrupt
+  FutexParameters futex;
+  futex.wake_latency = 20_us;
+  SharedHost shared(2, parameters, 1, futex);
+  std::vector<Duration> taken;
+  Scheduler::Placement here;
+  here.first_core = 0;
+  for (int i = 0; i < 3; ++i) {
+    shared.scheduler.spawn("free", here, [&](SimThread& self) {
+      while (self.core() == 0) {
+        compute(self, 10_us);
+      }
+      taken.push_back(self.now().since_start());
+    });
+  }
+  shared.spawn_on(0, "bound", [&](SimThread& self) {
+    while (taken.size() < 3) {
+      compute(self, 10_us);
+    }
+  });
+  shared.engine.run();
+  // Core 1 looks first 2 ms after 1 ms, where it would have begun as a busy one; two of four threads are its share, which end at once.
+  REQUIRE(taken.size() == 3);
+  CHECK(taken[0] - 3'020_us < 1_us);
+  CHECK(taken[1] - taken[0] < 10_us);
+  CHECK(taken[2] - taken[0] < 31'001_us);
+  CHECK(taken[2] - taken[0] > 30'980_us);
+}
