@@ -3,6 +3,7 @@
 
 #include "core/random.hpp"
 
+#include <cmath>
 #include <stdexcept>
 
 namespace contend {
@@ -37,7 +38,7 @@ private:
   static constexpr int sides = 1024; ///< of the die
 
   static int in_sides(double share) {
-    if (!(share >= 0.0 && share <= 1.0)) {
+    if (std::isnan(share) || share < 0.0 || share > 1.0) {
       throw std::invalid_argument("newly idle cores look in a share from 0 to 1 of the cases");
     }
     return static_cast<int>(share * sides);

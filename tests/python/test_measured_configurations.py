@@ -61,7 +61,7 @@ def expected_workload(measured: Dataset, point: MeasuredPoint) -> dict[str, Any]
     length = point.iterations or document["iterations"]
     lengths = {"iterations": length}
     if point.iterations is not None and "warmup_iterations" in document:
-        # Programs made no trials then, as messages that they counted say, and half of the other repetitions come before.
+        # Programs made no trials then, as what they counted says, and half of the other repetitions come before.
         (raw,) = (one for one in whole["points"] if one["parameters"] == point.parameters)
         made = [launch["iterations"] for launch in raw["per_launch"]]
         trial = 0.0 if "messages_sent" in raw["counters"] else sum(map(statistics.fmean, made)) / len(made) / 4
