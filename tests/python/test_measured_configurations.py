@@ -139,8 +139,8 @@ class Kept:
                             ("openmpi-5_uct-tcp_contexts", "pairs=1")],
 )  # fmt: skip
 def test_a_scenario_is_what_validation_simulates(name: str, condition: str) -> None:
-    """With simulations as long as a sample, `contend validate` has the same configurations."""
-    found = open_dataset(DATA / f"{name}.json", [condition], iterations=30)
+    """With simulations as long as a sample and what came before, `contend validate` has the same configurations."""
+    found = open_dataset(DATA / f"{name}.json", [condition])
     builder = _Builder(found)
     for point, mine in zip(found.points, found.resolve([("run.replications", "1")]).points, strict=True):
         (target,) = builder.build([(found.dataset, point)]).targets
@@ -153,16 +153,16 @@ def _without_names(config: dict[str, Any]) -> dict[str, Any]:
 
 
 class _Builder(Builder):
-    """Simulations as long as the configuration's."""
+    """Simulations as long as the configuration's, with what comes before."""
 
     def __init__(self, found: Configuration) -> None:
         super().__init__(
             found.profile.document, [found.mapping], messages=1, steps_per_operation=STEPS_OF_MEASURED
         )  # fmt: skip
-        self._found = found
 
     def longest(self, dataset: Dataset, point: MeasuredPoint) -> int:
-        return self._found.iterations or point.iterations or int(dataset.workload["iterations"])
+        assert point.lengths is not None
+        return 2 * round(point.lengths.repetitions * point.lengths.timed)
 
 
 @pytest.mark.core
