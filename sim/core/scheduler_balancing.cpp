@@ -61,8 +61,8 @@ void Scheduler::make_domains() {
       domain->patience = level.rules.patience;
       domain->idle_period = std::max(parameters_.tick, parameters_.balance_period * (end - begin));
       domain->busy_period = parameters_.balance_period * (end - begin) * parameters_.busy_factor;
-      if (parameters_.policy ==
-          "eevdf") { // from 5.10 on, lest domains of several levels look at once (get_sd_balance_interval())
+      // Lest domains of several levels look at once (get_sd_balance_interval(), from 5.10 on).
+      if (parameters_.policy == "eevdf") {
         domain->busy_period = std::max(domain->busy_period - parameters_.tick, parameters_.balance_period);
       }
       for (int group = begin; group < end; group += group_threads) {
